@@ -256,6 +256,13 @@ class Terrarium:
         """Stop a creature. Its edges and its mail stay."""
         return await self._edits.alter(intents.StopCreature(id_of(creature_id)), dry_run=dry_run)
 
+    async def set_parent(
+        self, creature_id: CreatureOrId, parent: CreatureOrId | None, *, dry_run: bool = False
+    ) -> Creature:
+        """Give a creature another parent, or none."""
+        intent = intents.SetParent(id_of(creature_id), None if parent is None else id_of(parent))
+        return await self._edits.alter(intent, dry_run=dry_run)
+
     async def grant_privilege(self, creature_id: CreatureOrId, *, dry_run: bool = False) -> Creature:
         """Give a creature the right to change its graph. This is refused from inside an act, so no tool can do it."""
         return await self._edits.alter(
@@ -308,7 +315,18 @@ class Terrarium:
     ) -> Channel:
         """Open a channel without listeners and senders."""
         intent = intents.AddChannel(graph, name, description, history)
-        return await self._edits.add_channel(intent, dry_run=dry_run)
+        return await self._edits.alter_channel(intent, dry_run=dry_run)
+
+    async def rename_channel(self, graph: str, old: str, new: str, *, dry_run: bool = False) -> Channel:
+        """Give a channel another name. Who hears it stays the same."""
+        return await self._edits.alter_channel(intents.RenameChannel(graph, old, new), dry_run=dry_run)
+
+    async def describe_channel(
+        self, graph: str, name: str, description: str, *, dry_run: bool = False
+    ) -> Channel:
+        """Give a channel another description."""
+        intent = intents.DescribeChannel(graph, name, description)
+        return await self._edits.alter_channel(intent, dry_run=dry_run)
 
     async def remove_channel(self, graph: str, name: str, *, dry_run: bool = False) -> Change:
         """Close a channel. The graph splits if only this channel connected some of its creatures."""

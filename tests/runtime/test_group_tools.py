@@ -78,8 +78,12 @@ async def test_removing_the_only_bridge_splits_the_graph_and_its_children_get_th
         assert answer.text == ("cartographer is removed. The graph is in 2 parts now: grandchild went apart.")
         assert answer.result["moved"] == ["grandchild"]
         assert t.creature("grandchild").parent == "lead"
-        assert [e.payload for e in await told(t, kinds.PARENT_LINK_CHANGED)] == [
-            {"child": "grandchild", "old_parent": "cartographer", "new_parent": "lead"}
+        links = [tuple(event.payload.values()) for event in await told(t, kinds.PARENT_LINK_CHANGED)]
+        assert links == [
+            ("cartographer", None, "lead"),
+            ("grandchild", None, "cartographer"),
+            ("grandchild", "cartographer", "lead"),
+            ("cartographer", "lead", None),
         ]
 
 
@@ -95,6 +99,49 @@ async def test_a_creature_is_stopped_and_started_again() -> None:
         assert (stopped.text, is_resting) == ("moth rests.", True)
         assert again.text == "moth rests already. Nothing has changed."
         assert (started.text, t.creature("moth").is_running) == ("moth runs.", True)
+
+
+async def test_a_channel_is_renamed_and_described_by_a_tool() -> None:
+    async with on_stage() as t:
+        await expedition(t)
+        graph_id = t.creature("lead").graph_id
+
+        foreseen = await use(t, "group_channel", action="rename", channel="stage", name="hall", dry_run=True)
+        renamed = await use(t, "group_channel", action="rename", channel="stage", name="hall")
+        taken = await use(t, "group_channel", action="rename", channel="hall")
+        described = await use(t, "group_channel", action="describe", channel="hall", description="for all")
+
+        assert foreseen.text == "You could rename the channel stage to hall. Nothing has changed yet."
+        assert (renamed.text, renamed.result["channel"]) == ("The channel stage is called hall.", "hall")
+        assert taken.text == "To rename a channel takes its new name too. Give name."
+        assert described.text == "The channel hall is described so."
+        hall = t.environment(graph_id).channel("hall")
+        assert hall is not None
+        assert (hall.description, "moth" in hall.listeners) == ("for all", True)
+
+
+async def test_a_creature_is_adopted_and_released_by_a_tool() -> None:
+    async with on_stage() as t:
+        await expedition(t)
+
+        foreseen = await use(t, "group_wire", action="adopt", source="lead", target="moth", dry_run=True)
+        adopted = await use(t, "group_wire", action="adopt", source="lead", target="moth")
+        parent = t.creature("moth").parent
+        own = await use(t, "group_wire", action="adopt", source="moth", target="moth")
+        released = await use(t, "group_wire", action="release", source="lead", target="moth")
+        again = await use(t, "group_wire", action="release", source="lead", target="moth")
+        privileged = await use(t, "group_wire", action="adopt", source="moth", target="lead")
+
+        assert foreseen.text == "You could make moth a child of lead. Nothing has changed yet."
+        assert (adopted.text, adopted.result["creature"], parent) == (
+            "moth is a child of lead.",
+            "moth",
+            "lead",
+        )
+        assert "cannot be a child of itself" in own.text
+        assert (released.text, t.creature("moth").parent) == ("moth has no parent.", None)
+        assert again.text.startswith("lead is not the parent of moth.")
+        assert "lead is privileged, and no tool lets it be given another parent." in privileged.text
 
 
 async def test_a_channel_is_opened_joined_left_and_closed() -> None:
@@ -213,7 +260,7 @@ async def test_status_tells_who_is_there_and_what_may_be_done() -> None:
         assert answer.text == (
             "You are lead, in a graph of 5 at turn 0. With you: moth (worker, stopped, on stage), owl (worker, protected,"
             " on stage), fern (worker, on stage), botanist (worker, on lead-botanist). Channels: stage (4 listen, 4 send),"
-            " lead-botanist (2 listen, 2 send). Born of you: botanist. May be born: cartographer, botanist."
+            " lead-botanist (2 listen, 2 send). Your children: botanist. May be born: cartographer, botanist."
             " Creatures of this run: 5 of 6 at most. Changes left in this turn: 1."
         )
         assert answer.result["population"] == 5
@@ -229,7 +276,7 @@ async def test_status_lists_some_of_many_children_and_says_how_many_more_there_a
         answer = await use(t, "group_status")
 
         assert len(answer.result["children"]) == names_in_results_max
-        assert f"Born of you: {', '.join(answer.result['children'])}, 2 more." in answer.text
+        assert f"Your children: {', '.join(answer.result['children'])}, 2 more." in answer.text
 
 
 @pytest.mark.parametrize(
@@ -351,7 +398,7 @@ async def test_offers_name_only_what_would_succeed_now() -> None:
         ]
         assert choices(tools["group_add_node"], "use") == ["cartographer", "botanist"]
         assert choices(tools["group_remove_node"], "creature") == ["moth", "fern"]
-        assert choices(tools["group_wire"], "action") == ["add"]
+        assert choices(tools["group_wire"], "action") == ["add", "adopt"]
         assert choices(later["group_start_node"], "creature") == ["moth"]
         assert choices(later["group_stop_node"], "creature") == ["fern"]
 

@@ -77,6 +77,16 @@ async def wire_and_unwire(t: Terrarium, run: Run) -> None:
     await t.unwire(one, other)
 
 
+async def rename_and_adopt(t: Terrarium, run: Run) -> None:
+    one, other, *_ = await cast_of(t, run)
+    await t.rename_channel(graph_of(t, run), "stage", "hall")
+    await t.describe_channel(graph_of(t, run), "hall", "where echoes live")
+    await t.set_parent(other, one)
+    await t.step(1)
+    await t.set_parent(other, None)
+    await t.rename_channel(graph_of(t, run), "hall", "stage")
+
+
 async def rest_and_wake(t: Terrarium, run: Run) -> None:
     one, other, *_ = await cast_of(t, run)
     await t.stop_creature(one)
@@ -96,7 +106,16 @@ async def fork_it(t: Terrarium, run: Run) -> None:
     await t.fork(t.graph(graph_of(t, run)).session_id)
 
 
-DEEDS: list[Deed] = [plug_in, come_from_afar, cut_off, wire_and_unwire, rest_and_wake, leave, fork_it]
+DEEDS: list[Deed] = [
+    plug_in,
+    come_from_afar,
+    cut_off,
+    wire_and_unwire,
+    rename_and_adopt,
+    rest_and_wake,
+    leave,
+    fork_it,
+]
 
 
 async def verified(t: Terrarium, run_id: str) -> Verification:
@@ -152,6 +171,9 @@ async def some_change(t: Terrarium, run: Run, chance: random.Random) -> None:
         lambda: t.remove_creature(one),
         lambda: t.remove_channel(graph, chance.choice([*channels, "attic"])),
         lambda: t.wire(one, other, with_content=chance.random() < 0.5),
+        lambda: t.set_parent(one, chance.choice([other, None])),
+        lambda: t.rename_channel(graph, chance.choice([*channels, "attic"]), f"room-{chance.randrange(9)}"),
+        lambda: t.describe_channel(graph, chance.choice([*channels, "attic"]), f"{chance.random()}"),
         lambda: t.stop_creature(one),
         lambda: t.start_creature(one),
         lambda: t.disturb(run.id, "A bell.", graph_id=graph),

@@ -38,6 +38,7 @@ CREATURE_RENAMED: Final = "creature.renamed"
 CHANNEL_OPENED: Final = "channel.opened"
 CHANNEL_CLOSED: Final = "channel.closed"
 CHANNEL_RENAMED: Final = "channel.renamed"
+CHANNEL_DESCRIBED: Final = "channel.described"
 CHANNEL_JOINED: Final = "channel.joined"
 CHANNEL_LEFT: Final = "channel.left"
 OUTPUT_WIRE_ADDED: Final = "wire.added"
@@ -51,7 +52,7 @@ PRIVILEGE_GRANTED: Final = "privilege.granted"
 
 _OF_CREATURES: Final = frozenset({CREATURE_STARTED, CREATURE_STOPPED, CREATURE_RENAMED, PRIVILEGE_GRANTED})
 OF_CHANNELS: Final = frozenset(
-    {CHANNEL_OPENED, CHANNEL_CLOSED, CHANNEL_RENAMED, CHANNEL_JOINED, CHANNEL_LEFT}
+    {CHANNEL_OPENED, CHANNEL_CLOSED, CHANNEL_RENAMED, CHANNEL_DESCRIBED, CHANNEL_JOINED, CHANNEL_LEFT}
 )
 """Kinds that change a channel."""
 _OF_LINKS: Final = frozenset({OUTPUT_WIRE_ADDED, OUTPUT_WIRE_REMOVED, PARENT_LINK_CHANGED, TOPOLOGY_CHANGED})

@@ -139,11 +139,19 @@ class ChannelClosed(Payload, frozen=True):
 
 
 class ChannelRenamed(Payload, frozen=True):
-    """A channel's name changed, because its graph merged with one that has a channel of the same name."""
+    """A channel's name changed: somebody asked for it, or its graph merged with one that has a channel of that name."""
 
     channel_id: str
     old_name: str
     name: str
+
+
+class ChannelDescribed(Payload, frozen=True):
+    """A channel got another description."""
+
+    channel_id: str
+    name: str
+    description: str
 
 
 class ChannelEdge(Payload, frozen=True):
@@ -176,7 +184,7 @@ class WireRemoved(Payload, frozen=True):
 
 
 class ParentChanged(Payload, frozen=True):
-    """A creature got another parent, or lost its parent."""
+    """A creature was born with a parent, got another one, or lost its parent."""
 
     child: str
     old_parent: str | None
@@ -459,6 +467,7 @@ PAYLOAD_TYPES: dict[str, type[Payload]] = {
     kinds.CHANNEL_OPENED: ChannelOpened,
     kinds.CHANNEL_CLOSED: ChannelClosed,
     kinds.CHANNEL_RENAMED: ChannelRenamed,
+    kinds.CHANNEL_DESCRIBED: ChannelDescribed,
     kinds.CHANNEL_JOINED: ChannelEdge,
     kinds.CHANNEL_LEFT: ChannelEdge,
     kinds.OUTPUT_WIRE_ADDED: WireAdded,

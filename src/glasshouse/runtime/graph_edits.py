@@ -153,10 +153,11 @@ class GraphEdits:
         forget = self._minds.forget if isinstance(intent, intents.RemoveCreature) else None
         return (await self._ledger.change(intent, forget)).change
 
-    async def add_channel(self, intent: intents.AddChannel, *, dry_run: bool) -> Channel:
-        """Open a channel."""
+    async def alter_channel(self, intent: intents.GraphEdit, *, dry_run: bool) -> Channel:
+        """Open, rename or describe a channel, and return the channel after the change."""
         if dry_run:
-            return channel_foreseen(self._world, (await self._ledger.foresee(intent)).events)
+            foreseen = await self._ledger.foresee(intent)
+            return channel_foreseen(self._world, foreseen.subject, foreseen.events)
         return await self._ledger.change_and_see(intent, self._channel)
 
     def _channel(self, channel_id: str) -> Channel:

@@ -12,7 +12,16 @@ from msgspec.structs import replace
 
 from glasshouse.events import kinds
 from glasshouse.events.event import Event
-from glasshouse.events.payloads import ChannelOpened, CreatureStarted, WireAdded, payload_of
+from glasshouse.events.payloads import (
+    PAYLOAD_TYPES,
+    ChannelDescribed,
+    ChannelOpened,
+    ChannelRenamed,
+    CreatureStarted,
+    ParentChanged,
+    WireAdded,
+    payload_of,
+)
 from glasshouse.views.topology import channel_of
 from glasshouse.world.fold.members import channel_arriving, creature_arriving, wire_arriving
 from glasshouse.world.state.state import CreatureState, World
@@ -20,11 +29,13 @@ from glasshouse.world.state.values import Channel, Wire
 
 
 def creature_foreseen(world: World, creature_id: str, events: Sequence[Event]) -> CreatureState:
-    """The creature after these events: born, started, stopped, given privilege, or unchanged."""
+    """The creature after these events: born, started, stopped, given a parent or privilege, or unchanged."""
     creature = world.creatures.get(creature_id)
     for event in events:
         if event.kind == kinds.CREATURE_STARTED and creature is None:
             creature = creature_arriving(payload_of(event, CreatureStarted), event, world.births + 1)
+        elif creature is not None and event.kind == kinds.PARENT_LINK_CHANGED:
+            creature = replace(creature, parent=payload_of(event, ParentChanged).new_parent)
         elif creature is not None and event.kind in _CHANGES:
             creature = replace(creature, **_CHANGES[event.kind])
     assert creature is not None, f"no event brings {creature_id} to life"
@@ -39,10 +50,22 @@ _CHANGES = {
 """Kind -> the fields of the creature that an event of this kind changes."""
 
 
-def channel_foreseen(world: World, events: Sequence[Event]) -> Channel:
-    """The channel that these events open. It has no members yet."""
-    event = next(event for event in events if event.kind == kinds.CHANNEL_OPENED)
-    return channel_of(world, channel_arriving(payload_of(event, ChannelOpened), event, world.births + 1))
+def channel_foreseen(world: World, channel_id: str, events: Sequence[Event]) -> Channel:
+    """The channel after these events: opened without members, renamed, described, or unchanged."""
+    channel = world.channels.get(channel_id)
+    for event in events:
+        payload = payload_of(event, PAYLOAD_TYPES[event.kind])
+        match payload:
+            case ChannelOpened():
+                channel = channel_arriving(payload, event, world.births + 1)
+            case ChannelRenamed() if channel is not None:
+                channel = replace(channel, name=payload.name)
+            case ChannelDescribed() if channel is not None:
+                channel = replace(channel, description=payload.description)
+            case _:
+                pass
+    assert channel is not None, f"no event opens {channel_id}"
+    return channel_of(world, channel)
 
 
 def wire_foreseen(world: World, wire_id: str, events: Sequence[Event]) -> Wire:

@@ -48,6 +48,7 @@ from glasshouse.events.payloads import (
     BranchOf,
     CastEntry,
     ChannelClosed,
+    ChannelDescribed,
     ChannelEdge,
     ChannelOpened,
     ChannelRenamed,
@@ -206,6 +207,7 @@ ENGINE_PAYLOADS: dict[str, Payload] = {
     kinds.CHANNEL_OPENED: ChannelOpened(STAGE, "stage", "where all is said", "since_joined", OTHER_STAGE),
     kinds.CHANNEL_CLOSED: ChannelClosed(STAGE, "stage"),
     kinds.CHANNEL_RENAMED: ChannelRenamed(STAGE, "stage", "stage~2"),
+    kinds.CHANNEL_DESCRIBED: ChannelDescribed(STAGE, "stage", "where all is said"),
     kinds.CHANNEL_JOINED: ChannelEdge(STAGE, "echo", "listen"),
     kinds.CHANNEL_LEFT: ChannelEdge(STAGE, "echo", "send"),
     kinds.OUTPUT_WIRE_ADDED: WireAdded(

@@ -193,6 +193,28 @@ class ReferenceModel:
         self.member(name).is_privileged = True
         return Outcome(is_told=False)
 
+    def set_parent(self, name: str, parent: str | None) -> Outcome:
+        """Another parent, who does not descend from the creature."""
+        child, ancestor = self.member(name), None if parent is None else self.member(parent)
+        while ancestor is not None:
+            if ancestor is child:
+                raise Refusal("a circle")
+            ancestor = self.members.get(ancestor.parent or "")
+        child.parent = parent
+        return Outcome(is_told=False)
+
+    def rename_channel(self, graph: int, name: str, new_name: str) -> Outcome:
+        """Another name, that is free."""
+        if graph not in self.session_of:
+            raise Refusal("no such graph")
+        place = self._place(graph, name)
+        if new_name == name:
+            return Outcome(is_told=False)
+        if new_name in self.places_of(graph):
+            raise Refusal("name taken")
+        place.name = new_name
+        return Outcome(is_told=False, renamed={(str(place.number), name, new_name)})
+
     def add_channel(self, graph: int, name: str) -> Outcome:
         """A channel nobody is on."""
         if graph not in self.session_of or name in self.places_of(graph):

@@ -217,6 +217,25 @@ class RulesOfTheGraph(RuleBasedStateMachine):
         name, t = self.creature(pick), self.terrarium
         self.play(lambda: self.model.grant_privilege(name), lambda **dry: t.grant_privilege(name, **dry))
 
+    @rule(pick=PICKS, parent=st.none() | PICKS)
+    def set_parent(self, pick: int, parent: int | None) -> None:
+        name, t = self.creature(pick), self.terrarium
+        parent_id = None if parent is None else self.creature(parent)
+        self.play(
+            lambda: self.model.set_parent(name, parent_id), lambda **dry: t.set_parent(name, parent_id, **dry)
+        )
+
+    @rule(pick=PICKS, new_name=PLACES)
+    def rename_channel(self, pick: int, new_name: str) -> None:
+        if not self.model.places:
+            return
+        place, t = list(self.model.places.values())[pick % len(self.model.places)], self.terrarium
+        name, graph_id = place.name or "", self.names.real_graph(place.graph)
+        self.play(
+            lambda: self.model.rename_channel(place.graph, name, new_name),
+            lambda **dry: t.rename_channel(graph_id, name, new_name, **dry),
+        )
+
     @rule(pick=PICKS, name=PLACES)
     def add_channel(self, pick: int, name: str) -> None:
         (number, graph_id), t = self.graph(pick), self.terrarium

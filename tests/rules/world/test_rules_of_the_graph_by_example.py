@@ -4,10 +4,10 @@ from itertools import pairwise
 
 import pytest
 
-from glasshouse import Draft, Event, Manifest, MemoryStore, Refused, Terrarium, kinds
+from glasshouse import Draft, Event, EventFilter, Manifest, MemoryStore, Refused, Terrarium, kinds
 from glasshouse.views import Creature
 from tests.rules.world.shape import Mute
-from tests.runtime.troupe import born, line, mail_of, terrarium_on, troupe
+from tests.runtime.troupe import born, line, mail_of, taken, terrarium_on, troupe
 
 
 async def chain(t: Terrarium, *names: str) -> list[Creature]:
@@ -348,6 +348,91 @@ async def test_a_channel_to_be_added_to_must_be_there(is_in_graph: bool, words: 
 
         with pytest.raises(Refused) as refusal:
             await t.add_creature(Manifest(name="cy"), graph=graph if is_in_graph else None, channel="tlak")
+
+        assert words in str(refusal.value)
+
+
+async def test_every_change_of_a_parent_is_told_from_birth_to_removal() -> None:
+    async with terrarium_on(MemoryStore()) as t:
+        ada = await t.add_creature(Manifest(name="ada"))
+        await t.add_creature(Manifest(name="bo"), parent=ada)
+        await t.add_creature(Manifest(name="cy"), graph=ada.graph_id, parent="bo")
+        foreseen = await t.set_parent("cy", ada, dry_run=True)
+        assert await t.set_parent("cy", ada) == foreseen == t.creature("cy")
+        await t.set_parent("cy", ada)
+        await t.set_parent("cy", None)
+        await t.set_parent("cy", "bo")
+        told = t.subscribe(EventFilter(kinds={kinds.PARENT_LINK_CHANGED}), after=0)
+
+        await t.remove_creature("bo")
+        await t.remove_creature("cy")
+
+        links = [
+            (e.payload["child"], e.payload["old_parent"], e.payload["new_parent"])
+            for e in await taken(told, 8)
+        ]
+    assert links == [
+        ("bo", None, "ada"),
+        ("cy", None, "bo"),
+        ("cy", "bo", "ada"),
+        ("cy", "ada", None),
+        ("cy", None, "bo"),
+        ("cy", "bo", "ada"),
+        ("bo", "ada", None),
+        ("cy", "ada", None),
+    ]
+
+
+@pytest.mark.parametrize("parent", ["ada", "bo", "cy"])
+async def test_nobody_becomes_its_own_ancestor(parent: str) -> None:
+    async with terrarium_on(MemoryStore()) as t:
+        await t.add_creature(Manifest(name="ada"))
+        await t.add_creature(Manifest(name="bo"), parent="ada")
+        await t.add_creature(Manifest(name="cy"), parent="bo")
+
+        with pytest.raises(Refused, match="cannot be a child of itself or of its own descendants"):
+            await t.set_parent("ada", parent)
+
+
+async def test_a_channel_is_renamed_and_described_and_everybody_hears_on() -> None:
+    async with terrarium_on(MemoryStore()) as t:
+        graph = await troupe(t, "ada", "bo")
+        await t.append("ada", line("before"))
+
+        foreseen = await t.rename_channel(graph, "talk", "den", dry_run=True)
+        renamed = await t.rename_channel(graph, "talk", "den")
+        described = await t.describe_channel(graph, "den", "to whisper in")
+        await t.append("ada", line("after", "den"))
+
+        assert foreseen == renamed
+        assert (renamed.name, renamed.listeners) == ("den", ("ada", "bo"))
+        assert (described.name, described.description) == ("den", "to whisper in")
+        assert described == t.environment(graph).channel("den")
+        assert await mail_of(t, "bo") == ["before", "after"]
+        events = await t.events(t.creature("ada").session_id)
+        told = [
+            (e.kind, e.payload["name"])
+            for e in events
+            if e.kind.startswith("channel.") and "name" in e.payload
+        ]
+        assert told[1:] == [(kinds.CHANNEL_RENAMED, "den"), (kinds.CHANNEL_DESCRIBED, "den")]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("talk", "den", "Graph ada has a channel 'den' already. Use it, or choose 'den~2'."),
+        ("tlak", "nest", "no channel of graph ada is called 'tlak'. Did you mean 'talk'?"),
+        ("talk", "No Way", "'No Way' is not a channel name."),
+    ],
+)
+async def test_a_channel_is_not_renamed_to_a_name_that_cannot_be(old: str, new: str, words: str) -> None:
+    async with terrarium_on(MemoryStore()) as t:
+        graph = await troupe(t, "ada", "bo")
+        await t.add_channel(graph, "den")
+
+        with pytest.raises(Refused) as refusal:
+            await t.rename_channel(graph, old, new)
 
         assert words in str(refusal.value)
 

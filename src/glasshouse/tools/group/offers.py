@@ -36,8 +36,10 @@ DESCRIPTIONS: Final = {
     requests.REMOVE_NODE: "Take a creature away for good; what hung on it alone comes apart.",
     requests.START_NODE: "Let a creature that rests run again.",
     requests.STOP_NODE: "Let a creature rest; it stays where it is and hears what it missed later.",
-    requests.CHANNEL: "Open or close a channel; let a creature join or leave one. Joining one of another graph makes both one.",
-    requests.WIRE: "Hand what one creature says straight to another, or cease to.",
+    requests.CHANNEL: "Open, close, rename or describe a channel; let a creature join or leave one. Joining one of another graph makes both"
+    " one.",
+    requests.WIRE: "Hand what one creature says straight to another, or cease to (add, remove); make one the parent of another, or cease"
+    " to (adopt, release).",
     requests.STATUS: "See who is there, how they are joined, and what you may do.",
 }
 
@@ -60,7 +62,7 @@ def offers_for(folded: Folded, caller: CreatureState) -> tuple[ToolOffer, ...]:
         return (status,)
     crowd = Crowd(folded.world, caller)
     offers = [*_birth(folded, caller), *_of_one(folded, crowd)]
-    offers += [_channel(folded, caller, crowd), *_wire(folded.world, caller, crowd), status]
+    offers += [_channel(folded, caller, crowd), *_wire(folded, caller, crowd), status]
     return tuple(offers)
 
 
@@ -112,9 +114,14 @@ def _birth(folded: Folded, caller: CreatureState) -> list[ToolOffer]:
     return [replace(offer, parameters={**offer.parameters, "required": required})]
 
 
+def _loose(folded: Folded, crowd: Crowd) -> list[CreatureState]:
+    """The creatures that are neither privileged nor protected."""
+    return [one for one in crowd.nearest if not (one.is_privileged or is_protected(folded.runs, one))]
+
+
 def _of_one(folded: Folded, crowd: Crowd) -> list[ToolOffer]:
     workers = [creature for creature in crowd.nearest if not creature.is_privileged]
-    loose = [creature for creature in workers if not is_protected(folded.runs, creature)]
+    loose = _loose(folded, crowd)
     sorts = {
         requests.REMOVE_NODE: loose,
         requests.START_NODE: [creature for creature in workers if not creature.is_running],
@@ -129,26 +136,33 @@ def _channel(folded: Folded, caller: CreatureState, crowd: Crowd) -> ToolOffer:
     strangers = names_of_others(folded, caller, strangers_offered_max)
     actions = ["open"]
     if channels or strangers:
-        actions += ["close", "join", "leave"] if channels else ["join"]
+        actions += ["close", "join", "leave", "rename", "describe"] if channels else ["join"]
     known = f"open now: {', '.join(channels)}" if channels else "none is open"
     properties = {
         "action": {"enum": actions},
         "channel": _text(f"its name; {known}; to open one, a new name"),
         "creature": crowd.choice([caller, *crowd.nearest], strangers),
         "direction": {"enum": ["listen", "send", "both"]},
-        "description": _text("what a new channel is for"),
+        "name": _text("to rename: the new name"),
+        "description": _text("what the channel is for"),
     }
     # Creatures of other runs are not listed, because no prompt may depend on what else is played. They can be named.
     return _offer(requests.CHANNEL, properties, "creature")
 
 
-def _wire(world: World, caller: CreatureState, crowd: Crowd) -> list[ToolOffer]:
+def _wire(folded: Folded, caller: CreatureState, crowd: Crowd) -> list[ToolOffer]:
     if not crowd.nearest:
         return []
     ends = crowd.choice([caller, *crowd.nearest])
-    is_wired = any(creature.id in world.wires_of for creature in (caller, *crowd.nearest))
+    loose = _loose(folded, crowd)
+    is_possible = {
+        "remove": any(creature.id in folded.world.wires_of for creature in (caller, *crowd.nearest)),
+        "adopt": bool(loose),
+        "release": any(creature.parent is not None for creature in loose),
+    }
+    actions = ["add", *[action for action, is_now in is_possible.items() if is_now or not crowd.is_whole]]
     properties = {
-        "action": {"enum": ["add", "remove"] if is_wired or not crowd.is_whole else ["add"]},
+        "action": {"enum": actions},
         "source": ends,
         "target": ends,
         "with_content": {"type": "boolean"},

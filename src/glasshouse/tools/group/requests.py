@@ -85,8 +85,9 @@ class OneNode(Arguments, frozen=True, kw_only=True):
 class ChannelEdit(Arguments, frozen=True, kw_only=True):
     """`group_channel`."""
 
-    action: Literal["open", "close", "join", "leave"]
+    action: Literal["open", "close", "join", "leave", "rename", "describe"]
     channel: str | None = None
+    name: str | None = None
     creature: str | None = None
     direction: Literal["listen", "send", "both"] = "both"
     description: str = ""
@@ -95,7 +96,7 @@ class ChannelEdit(Arguments, frozen=True, kw_only=True):
 class WireEdit(Arguments, frozen=True, kw_only=True):
     """`group_wire`."""
 
-    action: Literal["add", "remove"]
+    action: Literal["add", "remove", "adopt", "release"]
     source: str
     target: str
     with_content: bool = True
@@ -293,7 +294,31 @@ def _leave(folded: Folded, caller: CreatureState, given: ChannelEdit) -> Request
     return Request(intent, f"take {handle} off {name}", f"{handle} is off {name}")
 
 
-_CHANNEL_REQUESTS: Final = {"open": _open, "close": _close, "join": _join, "leave": _leave}
+def _rename(folded: Folded, caller: CreatureState, given: ChannelEdit) -> Request:
+    channel = channel_called(folded.world, caller, _channel_name(given))
+    if given.name is None:
+        raise Refused("To rename a channel takes its new name too.", "Give name.")
+    intent = intents.RenameChannel(caller.graph_id, channel.id, given.name)
+    done = f"The channel {channel.name} is called {given.name}"
+    return Request(intent, f"rename the channel {channel.name} to {given.name}", done)
+
+
+def _describe(folded: Folded, caller: CreatureState, given: ChannelEdit) -> Request:
+    channel = channel_called(folded.world, caller, _channel_name(given))
+    intent = intents.DescribeChannel(caller.graph_id, channel.id, given.description)
+    return Request(
+        intent, f"describe the channel {channel.name}", f"The channel {channel.name} is described so"
+    )
+
+
+_CHANNEL_REQUESTS: Final = {
+    "open": _open,
+    "close": _close,
+    "join": _join,
+    "leave": _leave,
+    "rename": _rename,
+    "describe": _describe,
+}
 
 
 def _channel_name(given: ChannelEdit) -> str:
@@ -306,9 +331,27 @@ def _wire(folded: Folded, caller: CreatureState, given: WireEdit) -> Request:
     source = creature_called(folded.world, caller, given.source)
     target = creature_called(folded.world, caller, given.target)
     speaker, listener = source.handle, target.handle
+    if given.action in ("adopt", "release"):
+        return _parent(folded, caller, source, target, given)
     if given.action == "remove":
         done = f"{speaker} is no longer wired to {listener}"
         return Request(intents.RemoveWire(source.id, target.id), f"unwire {speaker} from {listener}", done)
     intent = intents.AddWire(source.id, target.id, given.with_content, given.prompt, given.when)
     done = f"What {speaker} says is handed to {listener}"
     return Request(intent, f"wire {speaker} to {listener}", done)
+
+
+def _parent(
+    folded: Folded, caller: CreatureState, source: CreatureState, target: CreatureState, given: WireEdit
+) -> Request:
+    """Make `source` the parent of `target`, or end that."""
+    _raise(policy.refusal_to_touch(folded.runs, caller, target, "given another parent"))
+    parent, child = source.handle, target.handle
+    if given.action == "adopt":
+        intent = intents.SetParent(target.id, source.id)
+        return Request(intent, f"make {child} a child of {parent}", f"{child} is a child of {parent}")
+    if target.parent != source.id:
+        raise Refused(
+            f"{parent} is not the parent of {child}.", "See with group_status who its children are."
+        )
+    return Request(intents.SetParent(target.id), f"let {child} have no parent", f"{child} has no parent")

@@ -148,7 +148,7 @@ def _in_words(status: Status, *, channels_count: int, children_count: int) -> st
         *_sentence("With you", around, status.creatures_count - 1),
         *_sentence("Channels", status.channels, channels_count),
         *_sentence("Wires", status.wires),
-        *_sentence("Born of you", status.children, children_count),
+        *_sentence("Your children", status.children, children_count),
         *_sentence("May be born", [*status.spawnable, *["whom you write yourself"] * status.may_write]),
     ]
     if status.population_max is not None:

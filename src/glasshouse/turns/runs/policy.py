@@ -16,7 +16,7 @@ from glasshouse.turns.runs.agenda import members_of
 from glasshouse.turns.runs.purses import Runs
 from glasshouse.world.state.state import CreatureState, GraphState, World
 
-Deed = Literal["removed", "stopped", "started", "taken off a channel"]
+Deed = Literal["removed", "stopped", "started", "taken off a channel", "given another parent"]
 
 _NO_POLICY: Final = Policy()
 _FROM_MILD_TO_STRICT: Final[tuple[Rule, ...]] = ("allow", "ask", "refuse")

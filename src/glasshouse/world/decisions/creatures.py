@@ -1,4 +1,4 @@
-"""Decisions about single creatures: add, spawn, start, stop, grant privilege.
+"""Decisions about single creatures: add, spawn, start, stop, change the parent, grant privilege.
 
 Always holds: a creature that is added to a graph joins one of its channels in the same batch, because only edges make a
 member. A spawned creature is never privileged, has only tools that its parent has, begins in its parent's graph, and
@@ -7,6 +7,7 @@ spends from the purse of its parent's run (ADR 0035).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from hashlib import blake2b
 
 from msgspec.structs import replace
@@ -55,7 +56,7 @@ def _born_alone(world: World, intent: AddCreature) -> Decision:
     graph_id = ids.graph_id_for(session_id)
     change = Change("nothing", (), (graph_id,), (creature_id,))
     facts = (
-        _born(world, intent, creature_id, intent.handle or intent.name),
+        *_born(world, intent, creature_id, intent.handle or intent.name),
         *decision.attached(session_id, [creature_id]),
         decision.topology_changed(change),
     )
@@ -71,7 +72,7 @@ def _born_into(
     """
     handle = _handle_for(graph, intent.handle, intent.name)
     creature_id = ids.free_creature_id(world, intent.name)
-    facts = [_born(world, intent, creature_id, handle), *decision.attached(graph.session_id, [creature_id])]
+    facts = [*_born(world, intent, creature_id, handle), *decision.attached(graph.session_id, [creature_id])]
     channel_id = None if spawned_by is not None else _channel_for(world, graph, intent.channel)
     members = [creature_id]
     if channel_id is None or not world.topology.members_of.get(channel_id):  # Then nobody connects it.
@@ -105,11 +106,14 @@ def _handle_for(graph: GraphState, wanted: str | None, name: str) -> str:
     return wanted or free_name(name, graph.handles)
 
 
-def _born(world: World, intent: AddCreature, creature_id: str, handle: str) -> Fact:
+def _born(world: World, intent: AddCreature, creature_id: str, handle: str) -> Iterator[Fact]:
     run = world.runs.get(intent.run_id or "")
     ordinal = 0 if intent.run_id is None else 1 if run is None else run.creatures_born + 1
     born = birth(intent, creature_id, handle, intent.run_id)
-    return engine_fact(replace(born, parent=intent.parent, ordinal=ordinal, may_spawn=intent.may_spawn))
+    yield engine_fact(replace(born, parent=intent.parent, ordinal=ordinal, may_spawn=intent.may_spawn))
+
+    if intent.parent is not None:
+        yield engine_fact(payloads.ParentChanged(creature_id, None, intent.parent))
 
 
 def birth(
@@ -173,6 +177,22 @@ def creature_stopped(world: World, intent: intents.StopCreature) -> Decision:
     if not creature.is_running:
         return Decision(subject=creature.id)
     return _one_fact(world, creature, payloads.CreatureStopped(creature.id, "stopped"))
+
+
+def parent_set(world: World, intent: intents.SetParent) -> Decision:
+    """Give a creature another parent, or none. Nobody can be its own ancestor."""
+    child = ids.the_creature(world, intent.creature)
+    ancestor = None if intent.parent is None else ids.the_creature(world, intent.parent)
+    while ancestor is not None:
+        if ancestor.id == child.id:
+            raise Refused(
+                f"{child.handle} cannot be a child of itself or of its own descendants.",
+                f"Choose a parent that does not descend from {child.handle}.",
+            )
+        ancestor = world.creatures.get(ancestor.parent or "")
+    if intent.parent == child.parent:
+        return Decision(subject=child.id)
+    return _one_fact(world, child, payloads.ParentChanged(child.id, child.parent, intent.parent))
 
 
 def privilege_granted(world: World, intent: intents.GrantPrivilege) -> Decision:

@@ -1,4 +1,4 @@
-"""Decisions that add channels and edges, and that add or remove wires. Connecting creatures of two graphs merges them.
+"""Decisions that add channels and edges, rename and describe channels, and add or remove wires. Connecting creatures of two graphs merges them.
 
 Always holds: in a merge, the graph with more creatures keeps its id; on a tie, the older one does. Where names
 conflict, creatures and channels of the other graph are renamed, never those of the survivor (ADR 0009). Both sessions
@@ -13,7 +13,15 @@ from glasshouse.errors import Refused
 from glasshouse.events import payloads
 from glasshouse.world.decisions import decision
 from glasshouse.world.decisions.decision import Decision, Fact, Write, engine_fact, written_in
-from glasshouse.world.decisions.intents import AddChannel, AddWire, Connect, JoinChannel, RemoveWire
+from glasshouse.world.decisions.intents import (
+    AddChannel,
+    AddWire,
+    Connect,
+    DescribeChannel,
+    JoinChannel,
+    RemoveWire,
+    RenameChannel,
+)
 from glasshouse.world.fold.members import wire_arriving
 from glasshouse.world.hearing.wires import check_wire
 from glasshouse.world.state import ids
@@ -39,14 +47,41 @@ def channel_added(world: World, intent: AddChannel) -> Decision:
     ids.check_length("description", intent.description)
     if intent.history not in ("full", "since_joined"):
         raise Refused(f"A channel has no history {intent.history!r}.", "Use 'full' or 'since_joined'.")
-    if intent.name in graph.channels.owners:
-        raise Refused(
-            f"Graph {graph.name} has a channel {intent.name!r} already.",
-            f"Use it, or open {free_name(intent.name, graph.channels)!r}.",
-        )
+    _check_free(graph, intent.name, "open")
     channel_id = ids.channel_id_for(graph.session_id, world.session_of(graph).head + 1)
     fact = decision.opened(channel_id, intent.name, intent.description, intent.history)
     return written_in(graph, [fact], channel_id, decision.unchanged(graph))
+
+
+def channel_renamed(world: World, intent: RenameChannel) -> Decision:
+    """Rename a channel. Edges follow its id, so nobody hears more or less."""
+    graph = ids.the_graph(world, intent.graph_id)
+    channel = ids.the_channel(world, graph, intent.name)
+    ids.check_channel_name(intent.new_name)
+    if intent.new_name == channel.name:
+        return Decision(subject=channel.id)
+    _check_free(graph, intent.new_name, "choose")
+    fact = engine_fact(payloads.ChannelRenamed(channel.id, channel.name, intent.new_name))
+    return written_in(graph, [fact], channel.id, decision.unchanged(graph))
+
+
+def channel_described(world: World, intent: DescribeChannel) -> Decision:
+    """Describe a channel anew."""
+    graph = ids.the_graph(world, intent.graph_id)
+    channel = ids.the_channel(world, graph, intent.name)
+    ids.check_length("description", intent.description)
+    if intent.description == channel.description:
+        return Decision(subject=channel.id)
+    fact = engine_fact(payloads.ChannelDescribed(channel.id, channel.name, intent.description))
+    return written_in(graph, [fact], channel.id, decision.unchanged(graph))
+
+
+def _check_free(graph: GraphState, name: str, instead: str) -> None:
+    if name in graph.channels.owners:
+        raise Refused(
+            f"Graph {graph.name} has a channel {name!r} already.",
+            f"Use it, or {instead} {free_name(name, graph.channels)!r}.",
+        )
 
 
 def wire_added(world: World, intent: AddWire) -> Decision:

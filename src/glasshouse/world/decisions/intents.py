@@ -84,6 +84,29 @@ class RemoveChannel(GraphEdit, frozen=True, gc=False):
     name: str
 
 
+class RenameChannel(GraphEdit, frozen=True, gc=False):
+    """Give a channel another name."""
+
+    graph_id: str
+    name: str
+    new_name: str
+
+
+class DescribeChannel(GraphEdit, frozen=True, gc=False):
+    """Give a channel another description."""
+
+    graph_id: str
+    name: str
+    description: str
+
+
+class SetParent(GraphEdit, frozen=True, gc=False):
+    """Give a creature another parent, or none."""
+
+    creature: str
+    parent: str | None = None
+
+
 class CloseGraph(GraphEdit, frozen=True, gc=False):
     """Close a graph whose runs have all finished: its creatures are removed, its session stays."""
 

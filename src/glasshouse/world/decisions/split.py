@@ -97,6 +97,8 @@ def creature_removed(world: World, intent: intents.RemoveCreature) -> Decision:
     facts = [wire_gone(world, wire_id, "removed") for wire_id in world.wires_of.get(creature.id, {})]
     for child in world.children_of.get(creature.id, {}):
         facts.append(engine_fact(payloads.ParentChanged(child, creature.id, creature.parent)))
+    if creature.parent is not None:
+        facts.append(engine_fact(payloads.ParentChanged(creature.id, creature.parent, None)))
     for channel_id in world.topology.channels_of.get(creature.id, {}):
         if world.topology.members_of[channel_id].keys() == {creature.id, creature.parent}:
             facts.append(engine_fact(payloads.ChannelClosed(channel_id, world.channels[channel_id].name)))
@@ -115,12 +117,10 @@ def graph_closed(world: World, intent: intents.CloseGraph) -> Decision:
             )
     wires = {wire: None for name in graph.creatures for wire in world.wires_of.get(name, {})}
     facts = [wire_gone(world, wire, "removed") for wire in wires]
-    facts += [
-        engine_fact(payloads.ParentChanged(child, name, None))
-        for name in graph.creatures
-        for child in world.children_of.get(name, {})
-        if child not in graph.creatures
-    ]
+    members = [world.creatures[name] for name in graph.creatures]
+    links = {(member.id, member.parent): None for member in members if member.parent is not None}
+    links |= {(child, name): None for name in graph.creatures for child in world.children_of.get(name, {})}
+    facts += [engine_fact(payloads.ParentChanged(child, parent, None)) for child, parent in links]
     facts += [engine_fact(payloads.CreatureStopped(name, "removed")) for name in graph.creatures]
     change = Change("nothing", (graph.id,), (), tuple(world.by_age(graph.creatures)))
     return decision.reshaped(graph, facts, graph.id, change)

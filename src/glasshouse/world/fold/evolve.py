@@ -19,7 +19,7 @@ from glasshouse.world.state.state import Ear, RunFacts, Segment, SessionState, W
 from glasshouse.world.state.topology import BITS, LISTEN, discard
 from glasshouse.world.state.values import GOES_ON
 
-version: Final = 10
+version: Final = 11
 """Increased when the fold changes, so that snapshots of the old fold are not used."""
 
 
@@ -228,6 +228,10 @@ def _channel_renamed(world: World, _event: Event, payload: payloads.ChannelRenam
     channel.name = payload.name
 
 
+def _channel_described(world: World, _event: Event, payload: payloads.ChannelDescribed) -> None:
+    world.channels[payload.channel_id].description = payload.description
+
+
 def _channel_joined(world: World, event: Event, payload: payloads.ChannelEdge) -> None:
     world.topology.join(payload.creature, payload.channel_id, BITS[payload.direction])
     if payload.direction == "listen":
@@ -313,6 +317,7 @@ _FOLDS: dict[str, Callable[[World, Event, Any], None]] = {
     kinds.CHANNEL_OPENED: _channel_opened,
     kinds.CHANNEL_CLOSED: _channel_closed,
     kinds.CHANNEL_RENAMED: _channel_renamed,
+    kinds.CHANNEL_DESCRIBED: _channel_described,
     kinds.CHANNEL_JOINED: _channel_joined,
     kinds.CHANNEL_LEFT: _channel_left,
     kinds.OUTPUT_WIRE_ADDED: _wire_added,
