@@ -57,7 +57,8 @@ class Terrarium:
 
     Defaults: a store in memory, the offline troupe as models, the built-in tools, no approver, the machine's clock and
     random ids. A path opens a SQLite store. `strict` is for debugging: what an agent raises is raised to whoever drives,
-    and its act stays due; otherwise it is recorded as `agent.failed`, and the others continue.
+    and its act stays due; otherwise it is recorded as `agent.failed`, and the others continue. `agents` play, by handle, the
+    creatures that were added with an agent; those without one wait (see `attach`).
     """
 
     def __init__(
@@ -75,6 +76,7 @@ class Terrarium:
         clock: Clock | None = None,
         ids: Ids | None = None,
         agent_for: AgentFor | None = None,
+        agents: Mapping[str, Agent] | None = None,
     ) -> None:
         self.approver = approver
         """Asked about changes that untrusted text may have led to. It may be set or removed at any time."""
@@ -98,6 +100,9 @@ class Terrarium:
             pacing=pacing,
             act_seconds_max=act_seconds_max,
             strict=strict,
+            agents={
+                handle: _checked("Terrarium(agents=...)", agent) for handle, agent in (agents or {}).items()
+            },
         )
         self._house = parts.house
         self._edits = parts.edits
@@ -233,12 +238,7 @@ class Terrarium:
         for each in spawnable:
             check_type("add_creature(may_spawn=[...])", each, Manifest, "manifests", example)
         if agent is not None:
-            made = (
-                f"Write agent={agent.__name__}()."
-                if isinstance(agent, type)
-                else "Give it a class of your own."
-            )
-            check_has("add_creature(agent=...)", agent, "act", "an object with an `act` method", made)
+            _checked("add_creature(agent=...)", agent)
         facts = (manifest.name, manifest.as_json(), manifest.digest)
         parent_id, run_id = None if parent is None else id_of(parent), run or self.default_run_id
         intent = intents.AddCreature(*facts, handle, graph, is_privileged, parent_id, run_id, channel)
@@ -280,6 +280,11 @@ class Terrarium:
     def agent(self, creature_id: CreatureOrId) -> Agent | None:
         """The Python object that thinks for a creature, if there is one yet. Changes of the graph never replace it."""
         return self._edits.agent(id_of(creature_id))
+
+    def attach(self, creature_id: CreatureOrId, agent: Agent) -> None:
+        """Give a creature that was added with an agent its agent again, after the store was reopened or in a branch.
+        What waited for it is due from now on."""
+        self._edits.attach(id_of(creature_id), _checked("attach()", agent))
 
     # The graph
 
@@ -523,6 +528,18 @@ class Terrarium:
     def is_edited(self, run_id: str, *, world: WorldsNow = None) -> bool:
         """Whether the scenario on disk differs from the one that a run was opened from."""
         return self._archive.is_edited(run_id, world=world)
+
+
+def _checked(call: str, agent: Agent) -> Agent:
+    """The agent, or a refusal of what cannot act."""
+    given: object = agent
+    made = (
+        f"Write agent={given.__name__}()."
+        if isinstance(given, type)
+        else "Give it an object of your own class."
+    )
+    check_has(call, agent, "act", "an object with an `act` method", made)
+    return agent
 
 
 def _own(conducted: Conducted) -> Conducted:

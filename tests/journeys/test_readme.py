@@ -56,6 +56,17 @@ def test_every_command_of_the_readme_and_of_the_farewell_works_after_make_play(f
     assert [path.name for path in folder.glob("*.glasshouse")] == ["show.glasshouse"]
 
 
+def test_the_sample_with_own_creatures_prints_the_same_when_it_is_run_again(folder: Path) -> None:
+    _, sample = [fence.text for fence in fences(README) if fence.language == "python"]
+    (folder / "garden.py").write_text(sample)
+
+    printed = [in_a_shell(".venv/bin/python garden.py", folder) for _ in range(3)]
+
+    assert printed == [printed[0]] * 3
+    assert f"It prints `{printed[0].strip()}`" in README
+    assert not (folder / "show.glasshouse").exists()  # That one is of `make play`.
+
+
 def test_the_world_in_the_readme_passes_check_beside_the_creatures_that_new_world_writes(
     folder: Path,
 ) -> None:

@@ -104,6 +104,8 @@ class CreatureStarted(Payload, frozen=True):
     is_root: bool = False
     may_spawn: dict[str, Json] = msgspec.field(default_factory=dict)
     """The creatures that it may add by a tool besides those that its run allows: name -> manifest."""
+    played_by_code: str = ""
+    """The class of the Python object that plays it, if it was added with one. Nobody else speaks for it."""
 
 
 class CreatureStopped(Payload, frozen=True):

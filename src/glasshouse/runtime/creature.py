@@ -26,6 +26,8 @@ class Creature:
     cast_key: str
     run_id: str | None = None
     parent: str | None = None
+    played_by_code: str = ""
+    """The class of the Python object that plays it, if it was added with one."""
 
 
 CreatureOrId: TypeAlias = Creature | str

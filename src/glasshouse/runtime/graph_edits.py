@@ -66,12 +66,14 @@ class GraphEdits:
         *,
         dry_run: bool,
     ) -> Creature:
-        """Add a creature with this manifest, which `agent` plays, or the agent that its manifest names.
+        """Add a creature with this manifest, which `agent` plays, or the agent that its handle or its manifest names.
 
         With privilege, it may add those of `spawnable` by a tool.
         """
         self._check_birth(intent, manifest, spawnable)
-        intent = replace(intent, may_spawn={each.name: each.as_json() for each in spawnable})
+        agent = agent or self._minds.agent_called(intent.handle or intent.name)
+        spawn, code = {each.name: each.as_json() for each in spawnable}, type(agent).__name__
+        intent = replace(intent, may_spawn=spawn, played_by_code="" if agent is None else code)
         if dry_run:
             return self._creature_foreseen(await self._ledger.foresee(intent), manifest)
         self._minds.remember(manifest)
@@ -105,6 +107,7 @@ class GraphEdits:
                 "name": manifest.name,
                 "manifest": manifest.as_json(),
                 "manifest_digest": manifest.digest,
+                "played_by_code": "",  # No object comes from another process.
             }
             edit = replace(edit, **facts, may_spawn={each.name: each.as_json() for each in spawnable})
             self._check_birth(edit, manifest, tuple(spawnable))
@@ -143,6 +146,17 @@ class GraphEdits:
     def agent(self, creature_id: str) -> Agent | None:
         """The Python object that thinks for a creature, if there is one yet. Changes of the graph never replace it."""
         return self._minds.known(the_creature(self._world, creature_id).id)
+
+    def attach(self, creature_id: str, agent: Agent) -> None:
+        """Give a creature that code plays its agent again. What waited for it is due from now on."""
+        creature = the_creature(self._world, creature_id)
+        if not creature.played_by_code:
+            raise Refused(
+                f"{creature.handle} is not played by code, so a later process would not ask for its agent.",
+                "Add it with add_creature(manifest, agent=...), or write played_by in its manifest.",
+            )
+        self._minds.give(creature.id, agent)
+        self._ledger.graphs_moved[creature.graph_id] = None  # Whether its act waits is looked up again.
 
     # Channels and wires
 

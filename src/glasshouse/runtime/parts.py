@@ -5,6 +5,8 @@ Always holds: only this module knows how the parts are connected. The terrarium 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from glasshouse.events.payloads import Governor
 from glasshouse.runtime.acts.act import Acts
 from glasshouse.runtime.acts.asking import Routes
@@ -18,7 +20,7 @@ from glasshouse.runtime.conducting.endings import Endings
 from glasshouse.runtime.conducting.order import Pacing
 from glasshouse.runtime.graph_edits import GraphEdits
 from glasshouse.runtime.house import House
-from glasshouse.runtime.minds.minds import AgentFor, Minds
+from glasshouse.runtime.minds.minds import Agent, AgentFor, Minds
 from glasshouse.runtime.ports import Clock, Ids, Router, Store, Toolbox
 from glasshouse.runtime.stage import Stage
 from glasshouse.turns.moment.playbill import Policy, policy_as_json
@@ -42,9 +44,10 @@ class Parts:
         answers: Answers | None = None,
         act_seconds_max: float | None = None,
         strict: bool = False,
+        agents: Mapping[str, Agent] | None = None,
     ) -> None:
         self.house = house = House(store, clock, ids)
-        self.minds = Minds(lambda: house.ledger.world, agent_for)
+        self.minds = Minds(lambda: house.ledger.world, agent_for, agents)
         self.tools = tools
         ledger, event = house.ledger, house.history.event
         answers = answers or Recall(ledger, house.history)
@@ -66,8 +69,9 @@ class Parts:
         )
         endings, limits = Endings(ledger), governor or Governor()
         rules = None if policy is None else policy_as_json(policy)
+        waits = self.minds.waits
         self.conductor = conductor = Conductor(
-            ledger, acts, clock, endings, event, limits, warm_lines, answers, routes, rules
+            ledger, acts, clock, endings, event, limits, warm_lines, answers, routes, waits, rules
         )
         self.edits = GraphEdits(house, self.minds, self.tools, routes)
         self.stage = Stage(house, self.minds, routes, conductor, answers, self.tools, pacing, self.edits.make)

@@ -263,7 +263,8 @@ class Stage:
         """Let creatures that a visitor plays pass at once instead of waiting for a line. Returns their handles."""
         handles: list[str] = []
         for creature in self._ledger.world.creatures.values():
-            agent = self._minds.of(creature.id) if creature.run_id == run_id else None
+            is_here = creature.run_id == run_id and not self._minds.waits(creature.id)
+            agent = self._minds.of(creature.id) if is_here else None
             if isinstance(agent, VisitorAgent):
                 agent.go_away()
                 handles.append(creature.handle)

@@ -1,4 +1,5 @@
 from glasshouse.runtime.conducting.order import Conducted as Conducted
+from glasshouse.runtime.conducting.order import Waiting as Waiting
 from glasshouse.runtime.creature import Creature as Creature
 from glasshouse.runtime.ledger.ledger import Acknowledgement as Acknowledgement
 from glasshouse.runtime.ledger.observer import ObserverPump as ObserverPump

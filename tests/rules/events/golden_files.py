@@ -201,6 +201,7 @@ ENGINE_PAYLOADS: dict[str, Payload] = {
         2,
         True,
         {"fern": MANIFEST},
+        "Gardener",
     ),
     kinds.CREATURE_STOPPED: CreatureStopped("echo", "removed"),
     kinds.CREATURE_RENAMED: CreatureRenamed("echo~2", "echo", "echo~2"),

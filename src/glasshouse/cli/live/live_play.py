@@ -34,6 +34,7 @@ from glasshouse.cli.store_reader import (
 )
 from glasshouse.errors import Refused, StoreBusy
 from glasshouse.events.redaction import Role
+from glasshouse.runtime.conducting.order import Waiting
 from glasshouse.runtime.run import Run
 from glasshouse.terrarium import Terrarium
 from glasshouse.views.stage import past_runs
@@ -142,6 +143,8 @@ class _LivePlay:
     is_played: bool
     is_left: bool = False
     """Whether the reader has left: later groups are not played any more."""
+    waiting: tuple[Waiting, ...] = ()
+    """Who waits for an agent in the group that was played last."""
 
     async def show(self, runs: list[Run], views: list[RunView]) -> None:
         """Play runs that share their graphs, and say how each of them ended."""
@@ -166,6 +169,7 @@ class _LivePlay:
                 parent=self.source.parent_of(run),
                 calls_recalled=now.calls_recalled if self.opened.is_branch and self.is_played else None,
                 is_one_of_several=len(self.opened.runs) > 1,
+                waiting=tuple([each for each in self.waiting if each.run_id == run.id]),
                 had_nothing_left=now.is_finished and (now.turns, now.calls) == (run.turns, run.calls),
             )
             self.request.show_summary(self.display, summary)
@@ -182,7 +186,8 @@ class _LivePlay:
             return not reader.is_leaving
 
         run_ids = [run.id for run in runs]
-        await terrarium.run(*run_ids, turns=self.request.turns, before_act=show_then_act)
+        conducted = await terrarium.run(*run_ids, turns=self.request.turns, before_act=show_then_act)
+        self.waiting = conducted.waiting
         await feed.show(reader)
         self.is_left = reader.is_leaving
         for run in runs:

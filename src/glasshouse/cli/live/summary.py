@@ -17,6 +17,7 @@ from glasshouse.cli.drawing.screen import one_line
 from glasshouse.cli.drawing.stage import ending_of
 from glasshouse.cli.store_reader import checked_settings
 from glasshouse.events.event import Json
+from glasshouse.runtime.conducting.order import Waiting
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,8 @@ class CommandLine:
 
     program: str
     store: str = ""
+    path: str = ""
+    """The path of the store."""
 
     @classmethod
     def on(cls, store: Path) -> CommandLine:
@@ -35,7 +38,7 @@ class CommandLine:
         elif called.name == "glasshouse":
             program = shlex.quote(os.path.relpath(called))
         is_usual = os.path.abspath(store) == os.path.abspath(checked_settings().store)
-        return cls(program, "" if is_usual else f" --store {shlex.quote(str(store))}")
+        return cls(program, "" if is_usual else f" --store {shlex.quote(str(store))}", str(store))
 
     def call(self, *words: str) -> str:
         """A command as it can be pasted."""
@@ -56,6 +59,8 @@ class Summary:
     """Whether other runs were played in one go with it, so that it has to be told apart."""
     had_nothing_left: bool = False
     """Whether there was nothing to play."""
+    waiting: tuple[Waiting, ...] = ()
+    """The creatures of the run that wait for an agent, which only a Python program can give them."""
 
     def lines(self, command_line: CommandLine) -> list[str]:
         """Everything to say, line by line."""
@@ -73,7 +78,20 @@ class Summary:
             ending += " Nothing was left to play: branch from an earlier event, or with other limits."
         if self.is_one_of_several:
             ending = f"{one_line(run.title or view.run_id)}. {ending}"
-        return ["", ending, f"digest {self.digest}", *[f"  {call}" for call in self.calls(command_line)]]
+        calls = [f"  {call}" for call in self.calls(command_line)]
+        return ["", ending, *self._waiting_lines(command_line), f"digest {self.digest}", *calls]
+
+    def _waiting_lines(self, command_line: CommandLine) -> list[str]:
+        """Who waits for an agent, and how a Python program gives it."""
+        if not self.waiting:
+            return []
+        who = ", ".join(f"{one_line(each.handle)} (a {one_line(each.agent)})" for each in self.waiting)
+        agents = ", ".join(f"{each.handle!r}: {each.agent}()" for each in self.waiting)
+        return [
+            f"Waiting for an agent, because Python code plays it: {who}. Go on in your program:",
+            f"  async with Terrarium({command_line.path!r}, agents={{{agents}}}) as t:",
+            f"      await t.run({self.view.run_id!r})",
+        ]
 
     def calls(self, command_line: CommandLine) -> list[str]:
         """The commands that make sense for the run now."""
@@ -82,7 +100,7 @@ class Summary:
         at = view.turn_ids[len(view.turn_ids) // 2] if view.turn_ids else view.last_id
         said = one_line(next(iter(view.run.disturbances), "Somebody knocks."))
         offered = [
-            not view.is_finished and ("play", "--continue", run_id),
+            not view.is_finished and not self.waiting and ("play", "--continue", run_id),
             ("show", run_id),
             self.parent is not None and ("compare", self.parent, run_id),
             view.stage.counters.lines and ("why", "last", "--run", run_id),
@@ -99,4 +117,5 @@ class Summary:
         about = {"run_id": self.view.run_id, "status": run.state, "reason": reason, "winner": winner}
         spent = {"turns": turns.used, "calls": calls.used, "digest": self.digest}
         past = {"branch_of": next(iter(self.view.past_run_ids), None), "calls_recalled": self.calls_recalled}
-        return {"played": {**about, **spent, **past}}
+        waiting = {each.handle: each.agent for each in self.waiting}
+        return {"played": {**about, **spent, **past, "waiting": waiting}}

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from functools import partial
 
 from glasshouse.errors import BudgetExceeded, StoreError
 from glasshouse.events.event import Event, Json
@@ -30,7 +31,7 @@ from glasshouse.runtime.acts.recall import Answers
 from glasshouse.runtime.acts.warm_lines import WarmLines
 from glasshouse.runtime.conducting.ahead import Act, Causes, ThinkingAhead, run_drawn_on
 from glasshouse.runtime.conducting.endings import Ending, Endings, accounts_of, last_graph
-from glasshouse.runtime.conducting.order import Advanced, Agendas, Conducted, Order, Until
+from glasshouse.runtime.conducting.order import Advanced, Agendas, Conducted, Order, Until, Waiting
 from glasshouse.runtime.ledger.history import EventById
 from glasshouse.runtime.ledger.ledger import Ledger, Queued
 from glasshouse.runtime.ports import Clock
@@ -59,9 +60,10 @@ class Conductor:
         warm_lines: WarmLines,
         answers: Answers,
         routes: Routes,
+        waits: Callable[[str], bool],
         policy: Json | None = None,
     ) -> None:
-        self.agendas = Agendas(ledger, endings)
+        self.agendas = Agendas(ledger, endings, waits)
         self._ledger = ledger
         self._acts = acts
         self._clock = clock
@@ -94,6 +96,7 @@ class Conductor:
     async def conduct(self, order: Order, until: Until, before_act: BeforeAct | None = None) -> Conducted:
         """Drive graphs in this order until `until` is reached or nothing is due. On return, all it wrote is durable."""
         await self._make_ready()
+        waiting: tuple[Waiting, ...] = ()
         self.drives += 1
         try:
             while (because := until.reached()) is None:
@@ -102,7 +105,8 @@ class Conductor:
                 if graph_id is not None:
                     await order.play(graph_id, self._steps(graph_id, order, until, before_act))
                 elif not await order.wait_for_others() and not await self._finish_an_idle_run(order, until):
-                    because = until.because_nobody_is_next
+                    waiting = order.waiting()
+                    because = "waiting" if waiting else until.because_nobody_is_next
                     break
             until.shut_gates()
             order.end()
@@ -112,7 +116,7 @@ class Conductor:
             self.drives -= 1
             await order.close()
         await self._settle(until)
-        return until.conducted(because)
+        return until.conducted(because, waiting)
 
     async def _settle(self, until: Until) -> None:
         """Wait until the last writes in every graph of a drive are durable."""
@@ -169,6 +173,8 @@ class Conductor:
                 event = await self.finish(run_id, ending.reason, ending=ending)
                 return Advanced("end", graph_id, graph.turn, event)
         ahead = self.agendas.of(graph_id)
+        if graph_id in self.agendas.waiting:
+            return Advanced("act", graph_id, graph.turn)
         if ahead.due is not None:
             return await self._perform(graph, ahead.due)
         if ahead.turn is not None:
@@ -295,9 +301,7 @@ class Conductor:
                 await self._acts.write(stopped)
             if is_together or is_first:
                 self._driven.add(graph.id)
-                await self.ahead.begin(
-                    graph, lambda other: other in self._acting and other != act, is_new=is_together
-                )
+                await self.ahead.begin(graph, partial(self._is_taken, act), is_new=is_together)
             thought, queued = await self._written(act, run_id, due, turn)
             if queued is not None:
                 self._unacknowledged[queued.events[0].graph_id] = queued
@@ -312,6 +316,10 @@ class Conductor:
             ended = self._acting.pop(act)
             if ended is not None:
                 ended.set_result(None)
+
+    def _is_taken(self, act: Act, other: Act) -> bool:
+        """Whether an act must not be begun together with this one: it is being played, or waits for an agent."""
+        return (other in self._acting and other != act) or self.agendas.waits(other[0])
 
     async def _wait_for_what_is_in_the_way(self, run_id: str, act: Act) -> None:
         finishing = self._finishing.get(run_id)

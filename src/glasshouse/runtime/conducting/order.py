@@ -30,25 +30,47 @@ turns_ahead_max: Final = 0
 steps_in_a_turn_max: Final = 100_000
 """A turn with more steps than this is refused, so that a drive ends whatever the run's limits are."""
 
-Because = Literal["nothing_due", "turns_played", "act_played", "runs_finished", "runs_paused", "held"]
+Because = Literal[
+    "nothing_due", "turns_played", "act_played", "runs_finished", "runs_paused", "held", "waiting"
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A creature whose act is due and waits: code plays it, and its agent is not in this process."""
+
+    __repr__ = repr_of("handle", "agent", "creature_id")
+
+    creature_id: str
+    handle: str
+    agent: str
+    """The class of the agent that it was added with."""
+    run_id: str | None
+    event_id: str
+    """The event that it has to answer."""
+
+    def __str__(self) -> str:
+        return f"{self.handle} waits for its agent, a {self.agent}: t.attach({self.creature_id!r}, agent)."
 
 
 @dataclass(frozen=True, slots=True)
 class Conducted:
     """The result of a drive: why it returned, how many turns it played, and which runs ended."""
 
-    __repr__ = repr_of("because", "turns", "ended", "last")
+    __repr__ = repr_of("because", "turns", "ended", "last", "waiting")
 
     because: Because
     """`nothing_due`: nobody has anything to do. `turns_played`, `act_played`: as many as were asked for.
     `runs_finished`, `runs_paused`: no run that was named is playing any more. `held`: the gate before an act returned
-    False."""
+    False. `waiting`: creatures that code plays have no agent here."""
     turns: int = 0
     """The number of turns, summed over all graphs."""
     ended: tuple[Event, ...] = ()
     """The `run.finished` of every run that ended."""
     last: Event | None = None
     """The event that ended the last act or the last run."""
+    waiting: tuple[Waiting, ...] = ()
+    """Who waits for an agent, if that is why nothing more was played."""
 
     def __bool__(self) -> bool:
         """Whether anything was played, so that `while await t.step(): ...` comes to an end."""
@@ -169,11 +191,10 @@ class Until:
         """Why a drive ends when no graph is next."""
         return "turns_played" if self.has_used_up_turns else "nothing_due"
 
-    def conducted(self, because: Because) -> Conducted:
+    def conducted(self, because: Because, waiting: tuple[Waiting, ...] = ()) -> Conducted:
         """The result of the drive."""
-        return Conducted(
-            because, sum([played.turns for played in self.played.values()]), tuple(self.ended), self.last
-        )
+        turns = sum([played.turns for played in self.played.values()])
+        return Conducted(because, turns, tuple(self.ended), self.last, waiting)
 
 
 class Next(msgspec.Struct, frozen=True):
@@ -192,9 +213,13 @@ class Agendas:
     """What every graph has to do next. It is computed again only for graphs that were written to, and for all graphs
     when a run began, paused or ended (ADR 0051)."""
 
-    def __init__(self, ledger: Ledger, endings: Endings) -> None:
+    def __init__(self, ledger: Ledger, endings: Endings, waits: Callable[[str], bool]) -> None:
         self._ledger = ledger
         self._endings = endings
+        self.waits = waits
+        """Whether a creature waits for its agent."""
+        self.waiting: dict[str, Due] = {}
+        """The graphs whose next act waits for an agent, each with that act."""
         self._ready_cache: dict[str, Next] = {}
         self._graphs_known = (0, 0)
         self._graphs_cache: dict[Sequence[str], tuple[tuple[object, ...], dict[str, None]]] = {}
@@ -218,6 +243,10 @@ class Agendas:
         for graph_id in graphs:
             graph = world.graphs.get(graph_id)
             ahead = NOTHING_DUE if graph is None else self._looked_up(graph)
+            self.waiting.pop(graph_id, None)
+            due = ahead.due
+            if due is not None and world.creatures[due.creature].played_by_code and self.waits(due.creature):
+                self.waiting[graph_id] = due
             if ahead.turn is None:
                 self._ready_cache.pop(graph_id, None)
             else:
@@ -248,6 +277,20 @@ class Agendas:
             names = {one.graph_id: None for one in world.creatures.values() if one.run_id in run_ids}
             kept = self._graphs_cache[run_ids] = (key, names)
         return kept[1]
+
+    def is_held(self, graph_id: str, turn: int) -> bool:
+        """Whether a graph waits for an agent, or is of a run in which a graph that comes before it does. So nothing is
+        played in another order than with the agent."""
+        world, ready = self._ledger.world, self.ready()
+        if graph_id in self.waiting:
+            return True
+        graph = world.graphs[graph_id]
+        runs = runs_acting(world, graph)
+        for waiting_id, due in self.waiting.items():
+            before = (ready[waiting_id].turn or 0, world.graphs[waiting_id].born)
+            if world.creatures[due.creature].run_id in runs and before < (turn, graph.born):
+                return True
+        return False
 
     def is_idle(self, run_id: str) -> bool:
         """Whether no graph of a run has anything to do."""
@@ -287,6 +330,10 @@ class Order:
 
     def runs(self) -> Iterable[str]:
         """The driven runs. Each of them ends when nothing in it is due any more."""
+        return ()
+
+    def waiting(self) -> tuple[Waiting, ...]:
+        """Whose acts wait for an agent in the driven graphs."""
         return ()
 
     def end(self) -> None:
@@ -335,6 +382,8 @@ class Lockstep(Order):
         """The first graph, or None if it has no turns left: to continue with another graph would change the order."""
         graphs = self._ledger.world.graphs
         turns = [(ahead.turn or 0, graphs[name].born, name) for name, ahead in self._ready().items()]
+        if self._agendas.waiting:
+            turns = [place for place in turns if not self._agendas.is_held(place[2], place[0])]
         turn, _, first = min(turns, default=(0, 0, None))
         return first if first is not None and until.allows(first, turn) else None
 
@@ -344,6 +393,13 @@ class Lockstep(Order):
             return ready
         names = [self._graph_id] if self._graph_id else self._agendas.graphs_of(*self._run_ids)
         return {name: ready[name] for name in names if name in ready}
+
+    def waiting(self) -> tuple[Waiting, ...]:
+        """Whose acts wait for an agent in the driven graphs."""
+        driven, creatures = self._ready(), self._ledger.world.creatures
+        acts = [due for graph_id, due in self._agendas.waiting.items() if graph_id in driven]
+        waiting = [(creatures[due.creature], due.cause) for due in acts]
+        return tuple([Waiting(c.id, c.handle, c.played_by_code, c.run_id, cause) for c, cause in waiting])
 
     def is_next(self, graph_id: str, until: Until) -> bool:
         """Whether this graph is still first."""
@@ -413,6 +469,8 @@ class Free(Lockstep):
 
     def _turn(self, graph_id: str, until: Until) -> int | None:
         turn = self._agendas.of(graph_id).turn
+        if turn is not None and self._agendas.waiting and self._agendas.is_held(graph_id, turn):
+            return None
         return turn if turn is not None and until.allows(graph_id, turn) else None
 
     def goes_on(self, graph_id: str, until: Until) -> bool:  # noqa: ARG002 (as the others name it)

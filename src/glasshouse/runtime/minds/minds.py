@@ -1,7 +1,8 @@
 """Agents: the objects that think for creatures, and `Minds`, which knows the agent of each creature.
 
 Always holds: a creature keeps its agent through every change of the graph. A creature that was added without an agent
-gets one, made from its manifest, at the latest at its first act.
+gets one, made from its manifest, at the latest at its first act. A creature that was added with an agent is played by
+no other: if that object is not in this process, the creature waits until it is given one again (ADR 0061).
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import ClassVar, Final
 
@@ -137,9 +138,14 @@ AgentFor = Callable[[Manifest], Agent]
 class Minds:
     """The agents of a house, and the manifests they are made from."""
 
-    def __init__(self, world: Callable[[], World], agent_for: AgentFor) -> None:
+    def __init__(
+        self, world: Callable[[], World], agent_for: AgentFor, by_handle: Mapping[str, Agent] | None
+    ) -> None:
+        """`by_handle` has agents for creatures that code plays. If it is None, as in a replay, nobody waits:
+        `agent_for` makes their agents too."""
         self._world = world
         self._agent_for = agent_for
+        self._by_handle = by_handle
         self._agents: dict[str, Agent] = {}
         self._manifests_cache: dict[str, Manifest] = {}
 
@@ -147,13 +153,33 @@ class Minds:
         """The agent of a creature: the one it was given, or one made now."""
         agent = self._agents.get(creature_id)
         if agent is None:
-            manifest = self.manifest(self._world().creatures[creature_id].manifest_digest)
-            agent = self._agents[creature_id] = self._agent_for(manifest)
+            creature = self._world().creatures[creature_id]
+            if self.waits(creature_id):
+                reason = f"{creature.handle} waits for its agent, a {creature.played_by_code}."
+                raise Refused(reason, "Give it one: t.attach(creature, agent).")
+            if creature_id not in self._agents:
+                self._agents[creature_id] = self._agent_for(self.manifest(creature.manifest_digest))
+            agent = self._agents[creature_id]
         return agent
+
+    def agent_called(self, handle: str) -> Agent | None:
+        """The agent for creatures of this handle, if there is one."""
+        return (self._by_handle or {}).get(handle)
 
     def known(self, creature_id: str) -> Agent | None:
         """The agent of a creature, if it has one already."""
-        return self._agents.get(creature_id)
+        agent, creature = self._agents.get(creature_id), self._world().creatures.get(creature_id)
+        if agent is None and creature is not None and creature.played_by_code:
+            agent = self.agent_called(creature.handle)
+            self.give(creature_id, agent)
+        return agent
+
+    def waits(self, creature_id: str) -> bool:
+        """Whether code plays a creature and its object is not in this process."""
+        creature = self._world().creatures.get(creature_id)
+        if creature is None or not creature.played_by_code or self._by_handle is None:
+            return False
+        return self.known(creature_id) is None
 
     def give(self, creature_id: str, agent: Agent | None) -> None:
         """Set the agent of a creature. With None, one is made when the creature first acts."""

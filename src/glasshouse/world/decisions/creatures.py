@@ -110,8 +110,8 @@ def _born(world: World, intent: AddCreature, creature_id: str, handle: str) -> I
     run = world.runs.get(intent.run_id or "")
     ordinal = 0 if intent.run_id is None else 1 if run is None else run.creatures_born + 1
     born = birth(intent, creature_id, handle, intent.run_id)
-    yield engine_fact(replace(born, parent=intent.parent, ordinal=ordinal, may_spawn=intent.may_spawn))
-
+    more = {"may_spawn": intent.may_spawn, "played_by_code": intent.played_by_code}
+    yield engine_fact(replace(born, parent=intent.parent, ordinal=ordinal, **more))
     if intent.parent is not None:
         yield engine_fact(payloads.ParentChanged(creature_id, None, intent.parent))
 
@@ -135,6 +135,7 @@ def as_started(creature: CreatureState) -> CreatureStarted:
         is_root=creature.is_root,
         parent=creature.parent,
         run_id=creature.run_id,
+        played_by_code=creature.played_by_code,
     )
 
 

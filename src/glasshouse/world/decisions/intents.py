@@ -38,6 +38,7 @@ class AddCreature(GraphEdit, frozen=True, gc=False):
     run_id: str | None = None
     channel: str | None = None
     may_spawn: dict[str, Json] = msgspec.field(default_factory=dict)
+    played_by_code: str = ""
 
 
 class Spawn(Intent, frozen=True, gc=False):

@@ -37,6 +37,7 @@ def creature_arriving(payload: CreatureStarted, event: Event, born: int) -> Crea
         is_privileged=payload.is_privileged,
         is_root=payload.is_root,
         may_spawn=payload.may_spawn or None,
+        played_by_code=payload.played_by_code,
     )
 
 

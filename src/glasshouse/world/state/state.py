@@ -194,6 +194,8 @@ class CreatureState(msgspec.Struct, gc=False):
     """The wires that ever led to it, by edge id."""
     may_spawn: dict[str, Json] | None = None
     """Name -> manifest of the creatures that it may add besides those that its run allows."""
+    played_by_code: str = ""
+    """The class of the Python object that plays it; empty if its manifest does."""
 
 
 class Departed(msgspec.Struct, gc=False):
