@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from glasshouse import Draft, Event, Manifest, Refused, SqliteStore, Terrarium
-from glasshouse.errors import StoreDamaged, StoreFailed
+from glasshouse.errors import StoreDamaged, StoreFailed, StoreTooNew
 from glasshouse.runtime.clock import HandMovedClock, SeededIds
 from tests.contracts.writing import one_batch, opening, root, span
+from tests.simulation.seeds import usual_seeds
 
 ADA = root("ada")
 page_bytes = 4_096
@@ -127,6 +128,58 @@ async def test_an_overwritten_page_is_damage_unless_nothing_that_is_read_lay_the
             noticed += 1
 
     assert noticed >= 10
+
+
+@pytest.mark.parametrize("is_guest", [False, True])
+@pytest.mark.parametrize("pages", [1, 2, 99])
+async def test_changed_bytes_are_damage_or_harmless_and_never_another_error(
+    path: Path, pages: int, is_guest: bool
+) -> None:
+    await played(path, lines=60)
+    whole = path.read_bytes()
+    noticed = 0
+
+    for seed in usual_seeds(60):
+        chance, damaged = random.Random(seed), bytearray(whole)
+        for _ in range(chance.choice([1, 1, 2, 4, 16])):
+            damaged[chance.randrange(min(len(damaged), pages * page_bytes))] = chance.randrange(256)
+        path.write_bytes(damaged)
+        try:
+            async with Terrarium(SqliteStore(path, is_guest=is_guest)) as terrarium:
+                for graph in terrarium.graphs():
+                    await terrarium.events(graph.session_id)
+        except (StoreDamaged, StoreTooNew):
+            noticed += 1
+        except Exception as wrong:
+            raise AssertionError(f"seed {seed}: {wrong!r}") from wrong
+        for beside in path.parent.glob("*-*"):
+            beside.unlink()
+
+    assert noticed >= 10
+
+
+async def test_a_schema_that_quotes_broken_text_is_damage(path: Path) -> None:
+    await played(path, lines=3)
+    whole = path.read_bytes()
+
+    for at in [n for n in range(len(whole)) if whole.startswith(b"CREATE TABLE ", n)]:
+        path.write_bytes(whole[: at + 9] + b"\xf0" + whole[at + 10 :])
+        with pytest.raises(StoreDamaged, match="Restore a copy"):
+            await everything_in(path)
+
+
+async def test_an_event_that_does_not_fit_the_ledger_before_it_is_damage(path: Path) -> None:
+    await played(path, lines=3)
+    connection = sqlite3.connect(path)
+    changed = connection.execute(
+        "UPDATE events SET body = replace(body, '\"g-', '\"h-') WHERE body LIKE '%\"kind\":\"merge\"%'"
+    )
+    connection.commit()
+    connection.close()
+
+    assert changed.rowcount == 1
+    with pytest.raises(StoreDamaged, match=r"does not fit .*Restore a copy"):
+        await everything_in(path)
 
 
 @pytest.mark.parametrize("bytes_now", ["x'00ff'", "CAST(x'7b22ff' AS TEXT)", "'{}'", "7"])

@@ -23,7 +23,7 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec.structs import force_setattr, replace
 
-from glasshouse.errors import Conflict, StoreDamaged, StoreError, StoreFailed
+from glasshouse.errors import BadEvent, Conflict, StoreDamaged, StoreError, StoreFailed
 from glasshouse.events import codec, kinds
 from glasshouse.events.codec import encoded_within_bounds
 from glasshouse.events.event import Draft, Event, own_copy
@@ -599,11 +599,16 @@ async def _folded_on(store: Store, folded: Folded, upto: int) -> Folded:
     position = folded.position
     while position < upto:
         page = await store.read_after(position, min(fold_page_events, upto - position))
-        for event in page:
-            position += 1
-            if event.position != position:
-                raise StoreDamaged(f"The ledger lacks the event at position {position}. Restore a copy.")
-            fold_recorded(folded, event, segments)
+        try:
+            for event in page:
+                position += 1
+                if event.position != position:
+                    raise StoreDamaged(f"The ledger lacks the event at position {position}. Restore a copy.")
+                fold_recorded(folded, event, segments)
+        except (LookupError, BadEvent) as unfit:
+            raise StoreDamaged(
+                f"The event at position {position} does not fit what stands before it ({unfit!r}). Restore a copy."
+            ) from unfit
         if not page:
             break
     return folded

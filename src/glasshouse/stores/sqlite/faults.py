@@ -8,20 +8,21 @@ from typing import Final
 
 from glasshouse.errors import StoreBusy, StoreDamaged, StoreError, StoreFailed
 
-FAULTS: Final = (sqlite3.Error, OverflowError)
-"""What a statement can raise: errors of SQLite, and Python's error for a number that does not fit a column."""
+FAULTS: Final = (sqlite3.Error, OverflowError, UnicodeDecodeError)
+"""What a statement can raise: errors of SQLite, Python's error for a number that does not fit a column, and its error for
+a message of SQLite that quotes a damaged schema."""
 
 _PRIMARY_CODE_BITS = 0xFF
 
 
-def store_error(path: Path, wrong: sqlite3.Error | OverflowError) -> StoreError:
+def store_error(path: Path, wrong: sqlite3.Error | OverflowError | UnicodeDecodeError) -> StoreError:
     """The `StoreError` for an error of SQLite."""
     if isinstance(wrong, OverflowError):
         return StoreFailed(
             f"A number is too large for {path}, which keeps 64 bits. Nothing was written; use a smaller one."
         )
     code = getattr(wrong, "sqlite_errorcode", None)
-    if code is None and "decode to UTF-8" in str(wrong):
+    if isinstance(wrong, UnicodeDecodeError) or (code is None and "decode to UTF-8" in str(wrong)):
         return StoreDamaged(damaged(path))
     match None if code is None else code & _PRIMARY_CODE_BITS:
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
@@ -39,7 +40,8 @@ def store_error(path: Path, wrong: sqlite3.Error | OverflowError) -> StoreError:
             )
         case sqlite3.SQLITE_CANTOPEN:
             return StoreFailed(f"{path} cannot be opened. Check that its folder exists and may be entered.")
-        case sqlite3.SQLITE_NOTADB | sqlite3.SQLITE_CORRUPT:
+        # Every statement fits the schema of a sound store. So SQLITE_ERROR says that the schema is another one.
+        case sqlite3.SQLITE_NOTADB | sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_ERROR:
             return StoreDamaged(damaged(path))
         case _:
             return StoreFailed(f"{path} could not be used: {wrong}. Check the disk, then try again.")
