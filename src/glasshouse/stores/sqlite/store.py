@@ -21,6 +21,7 @@ from glasshouse.stores.sqlite.faults import FAULTS, store_error
 from glasshouse.stores.sqlite.journal import Journal, prepare
 from glasshouse.stores.sqlite.lock import WriterLock
 from glasshouse.stores.sqlite.migrate import Migration, bundled_migrations, migrate, version_of
+from glasshouse.stores.sqlite.read_only import ReadOnlyStore, can_be_written
 from glasshouse.stores.sqlite.thread import WorkThread
 
 busy_milliseconds_max = 5_000
@@ -60,6 +61,8 @@ class SqliteStore:
         self.is_guest = is_guest
         self._migrations = migrations if migrations is not None else bundled_migrations()
         self._lock = WriterLock(self.path)
+        self._read_only: ReadOnlyStore | None = None
+        """Set while a guest has a store open that it may not write."""
         self.house_id = ""
         """The id that this file got when it was created."""
         self._journal: Journal | None = None
@@ -95,6 +98,8 @@ class SqliteStore:
             raise StoreFailed(
                 f"There is no store at {self.path}. Play something first, or name another --store."
             )
+        elif not can_be_written(self.path):
+            self._read_only = ReadOnlyStore(self.path)
         connection = self._connect()
         version = version_of(connection, self.path, self._migrations)
         if not self.is_guest:
@@ -110,7 +115,12 @@ class SqliteStore:
 
     def _connect(self) -> sqlite3.Connection:
         seconds = busy_milliseconds_max / 1_000
-        connection = sqlite3.connect(self.path, seconds, isolation_level=None, check_same_thread=False)
+        address, is_uri = str(self.path), False
+        if self._read_only is not None:
+            address, is_uri = self._read_only.address, self._read_only.address.startswith("file:")
+        connection = sqlite3.connect(
+            address, seconds, isolation_level=None, check_same_thread=False, uri=is_uri
+        )
         self._connections.append(connection)
         return connection
 
@@ -124,6 +134,9 @@ class SqliteStore:
             connection.close()
         self._connections.clear()
         self._lock.release()
+        if self._read_only is not None:
+            self._read_only.close()
+            self._read_only = None
 
     @property
     def position(self) -> int:
@@ -172,6 +185,10 @@ class SqliteStore:
     async def _write(self, method: Callable[..., T], *arguments: object) -> T:
         if self._writer is None or self._journal is None:
             raise StoreFailed(f"{self.path} is not open.")
+        if self._read_only is not None:
+            raise StoreFailed(
+                f"{self.path} may only be read here, and nothing was written. Make the file and its folder writable."
+            )
         answer: T = await self._writer.call(self._in_words, method, self._journal, *arguments)
         return answer
 
