@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import itertools
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, suppress
@@ -48,12 +49,15 @@ MAY_READ: dict[str, Role] = {
     "persona-of-spawnable": "audience",
     "persona-of-newcomer": "audience",
     "persona-in-branch": "audience",
+    "persona-by-model": "audience",
+    "wants-by-model": "audience",
     "sealed-fact": "director",
     "card-dealt": "director",
     "card-in-the-deck": "director",
     "unusable-completion": "director",
     "model-reasoning": "director",
     "address-of-server": "director",
+    "address-of-outage": "director",
     "path-of-mind": "director",
     "path-of-tool": "director",
 }
@@ -61,7 +65,7 @@ MAY_READ: dict[str, Role] = {
 
 PROMPT = "You are ada"
 """Prompts begin so. They are in no file; only a director reads them."""
-RUN = "r-00aa11bb22cc33d0"
+CROWD, RUN = "r-00aa11bb22cc33d0", "r-00bb11bb22cc33d1"
 
 
 def secrets_beyond(role: Role) -> list[str]:
@@ -87,6 +91,8 @@ ADA = Manifest(
 )
 BO = Manifest(name="bo", schedule={"tick_every": 2})
 MOTH = Manifest(name="moth", persona="The persona-of-spawnable.")
+LEAD = Manifest(name="lead", schedule={"tick_every": 1})
+DEE = Manifest(name="dee", subscribes_to=(kinds.AGENT_SPOKE,))
 CY = Manifest(name="cy", persona="The persona-of-newcomer.")
 
 
@@ -108,16 +114,32 @@ REPLIES: tuple[str | Exception, ...] = (
 )
 
 
+LEADING = (
+    reply(
+        kinds.TOOL_CALLED,
+        tool="group_add_node",
+        handle="eve",
+        role="gardener",
+        persona="persona-by-model",
+        wants="wants-by-model",
+    ),
+    reply(kinds.AGENT_SPOKE, text="spoken-words"),
+)
+AWAY = ModelUnreachable("http://address-of-outage is away.")
+
+
 class Candid:
     """A model that says one reply after the other, and what it costs."""
 
     name = "candid"
 
     def __init__(self) -> None:
-        self.replies = iter(REPLIES)
+        self.replies, self.leading = iter(REPLIES), iter(LEADING)
 
-    async def complete(self, _prompt: Prompt) -> Completion:
-        answer = next(self.replies, REPLIES[-1])
+    async def complete(self, prompt: Prompt) -> Completion:
+        by_name = {"lead": self.leading, "dee": itertools.repeat(AWAY)}
+        asked = [replies for name, replies in by_name.items() if f"You are {name}" in prompt.system]
+        answer = next([*asked, self.replies][0], REPLIES[-1])
         if isinstance(answer, Exception):
             raise answer
         assert isinstance(answer, str)
@@ -158,8 +180,13 @@ async def house(path: Path) -> AsyncIterator[Terrarium]:
 
 
 async def play_everything(path: Path) -> None:
-    """A run with every secret, and a branch of it that restates them."""
+    """A run in which a model writes a creature and another is away; one with every other secret; a branch of it."""
     async with house(path) as t:
+        crowd: Any = {"name": "crowd", "cast": [{"use": "lead", "privileged": True}, "dee"]}
+        crowd["policy"] = {"spawn": "written"}
+        await t.open_world(LoadedWorld.of(Scenario.model_validate(crowd), [LEAD, DEE]), run_id=CROWD)
+        await t.run(CROWD, turns=2)
+        assert t.run_of(CROWD).status == "paused"
         await t.open_world(the_world(), run_id=RUN)
         await t.run(RUN, turns=8)
         spoken = Draft(
@@ -169,7 +196,8 @@ async def play_everything(path: Path) -> None:
         change = WhatIf(personas={"ada": "The persona-in-branch."}, add=(CY,), disturb="A hen walks in.")
         branch = await t.branch(t.creature("ada").session_id, last.id, change)
         await t.run(branch.id, turns=1)
-        await t.finish(RUN)
+        for run_id in (CROWD, RUN, branch.id):
+            await t.finish(run_id)
 
 
 @pytest.fixture(scope="module")
@@ -185,7 +213,7 @@ Reader = Callable[[Terrarium, Role, Path], Awaitable[object]]
 
 
 async def sessions_of(t: Terrarium) -> list[str]:
-    return list(dict.fromkeys(graph.session_id for graph in t.graphs()))
+    return [graph.session_id for graph in t.graphs()]
 
 
 async def exported(t: Terrarium, role: Role, folder: Path, suffix: str) -> str:
@@ -248,7 +276,7 @@ async def as_one_who_asks_why(t: Terrarium, role: Role, _folder: Path) -> object
 
 
 async def as_one_who_compares(t: Terrarium, role: Role, _folder: Path) -> object:
-    first, second = [one.id for one in t.runs()]
+    _, first, second = [one.id for one in t.runs()]
     alone = compared((first, await t.run_events(first)), ("nothing", ()), role=role)
     return [await t.compare(first, second, role=role), alone]
 
@@ -322,6 +350,10 @@ WITH_A_ROLE = (
     ("play", "--watch", "--run-id", RUN),
     ("play", "--watch", "--run-id", RUN, "--json"),
     ("play", "--watch", "--json"),
+    ("show", CROWD, "--json"),
+    ("show", CROWD, "--ledger", "--json"),
+    ("play", "--watch", "--run-id", CROWD, "--json"),
+    ("compare", RUN, CROWD, "--json"),
 )
 """Commands that take `--as`."""
 

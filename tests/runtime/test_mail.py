@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from glasshouse import Event, Manifest, MemoryStore, Refused
+from glasshouse import Draft, Event, Manifest, MemoryStore, Refused, kinds
 from tests.runtime.stores_around import GatedStore
 from tests.runtime.troupe import (
     born,
@@ -207,3 +207,20 @@ async def test_a_creature_that_is_gone_has_no_mail() -> None:
 
         with pytest.raises(Refused):
             await mail_of(t, "bo")
+
+
+async def test_mail_holds_only_what_its_creature_may_hear() -> None:
+    async with new_terrarium(MemoryStore()) as t:
+        await troupe(t, "ada", "bo")
+        spoken = Draft(
+            kind=kinds.AGENT_SPOKE,
+            channel="talk",
+            payload={"text": "Hello."},
+            private={"thought": "Go away."},
+            sealed={"to": ["ada"], "facts": {"word": "fern"}},
+        )
+        await t.append("ada", spoken)
+
+        (mail,) = [event async for event in t.mail("bo")]
+
+    assert (mail.payload, mail.private, mail.sealed) == ({"text": "Hello."}, None, None)

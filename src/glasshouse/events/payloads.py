@@ -340,6 +340,8 @@ class RunPaused(Payload, frozen=True):
     """No creature of this run acts until the run continues."""
 
     reason: str
+    is_outage: bool = False
+    """Whether a model was out of reach. Then the reason is the text of its failure."""
 
 
 class RunContinued(Payload, frozen=True):

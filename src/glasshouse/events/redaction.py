@@ -17,14 +17,17 @@ from glasshouse.events import kinds
 from glasshouse.events.event import Event, Json
 from glasshouse.events.manifest_fields import PUBLIC_FIELDS
 from glasshouse.events.model_use import Call, ModelUse
-from glasshouse.events.payloads import SessionRestated, builtins_of, payload_of
+from glasshouse.events.payloads import RunPaused, SessionRestated, builtins_of, payload_of
 
 Role = Literal["spectator", "audience", "director"]
 ROLES: tuple[Role, ...] = ("spectator", "audience", "director")
 
+ADD_NODE: Final = "group_add_node"
+"""The group tool with which a model may write a creature."""
 ACT_FAILED: Final = "The act failed."
 TOOL_FAILED: Final = "The tool failed."
 CALL_FAILED: Final = "The call failed."
+MODEL_AWAY: Final = "A model was not reached."
 
 
 def check_role(role: object) -> None:
@@ -97,6 +100,12 @@ def _answer_without_details(event: Event) -> Json:
     return {name: value for name, value in answer.items() if name != "result"} | {"text": TOOL_FAILED}
 
 
+def _pause_without_details(event: Event) -> Json:
+    """Keep that a model was out of reach. The text of its failure may name servers and files."""
+    paused = payload_of(event, RunPaused)
+    return builtins_of(replace(paused, reason=MODEL_AWAY)) if paused.is_outage else event.payload
+
+
 def _nothing(_payload: Json) -> Json:
     return {}
 
@@ -140,11 +149,21 @@ def _fork_with_bios(forked: Json) -> Json:
     return {**forked, "change": kept}
 
 
+def _call_without_persona(called: Json) -> Json:
+    """Remove what a model writes into the manifest of a creature that it adds. Other tools' arguments are public."""
+    arguments = called.get("arguments")
+    if called.get("tool") != ADD_NODE or not isinstance(arguments, dict):
+        return called
+    kept = {name: value for name, value in arguments.items() if name not in ("persona", "wants")}
+    return {**called, "arguments": kept}
+
+
 _FOR_ALL: Final[dict[str, Callable[[Event], Json]]] = {
     kinds.SESSION_RESTATED: _restated_without_cards,
     kinds.RUN_STARTED: _start_without_decks,
     kinds.AGENT_FAILED: _failure_without_details,
     kinds.TOOL_RETURNED: _answer_without_details,
+    kinds.RUN_PAUSED: _pause_without_details,
 }
 """What only a director reads of a payload is removed by these."""
 
@@ -154,5 +173,7 @@ _FOR_SPECTATORS: Final[dict[str, Callable[[Json], Json]]] = {
     kinds.CREATURE_STARTED: _birth_with_bio,
     kinds.RUN_STARTED: _start_with_bios,
     kinds.SESSION_FORKED: _fork_with_bios,
+    kinds.TOOL_CALLED: _call_without_persona,
+    kinds.EDIT_PROPOSED: _call_without_persona,
 }
 """What a spectator does not read either is removed by these."""

@@ -252,7 +252,7 @@ RUN_PAYLOADS: dict[str, tuple[str, Payload]] = {
             policy={"spawn": "written"},
         ),
     ),
-    kinds.RUN_PAUSED: (CONDUCTOR, RunPaused("visitor")),
+    kinds.RUN_PAUSED: (CONDUCTOR, RunPaused("The model was not reached.", is_outage=True)),
     kinds.RUN_CONTINUED: (CONDUCTOR, RunContinued()),
     kinds.RUN_FINISHED: (
         CONDUCTOR,

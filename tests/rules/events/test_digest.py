@@ -20,7 +20,7 @@ from tests.rules.events.stories import a_story, told_in
 from tests.rules.under_hash_seeds import printed_under_hash_seeds
 from tests.rules.worlds_by_hand import HandWorld
 
-GOLDEN_DIGEST = "6df8a7f9ff921babcd1368d61b810226bf28b56e5e3c89a91a5b85ba8deec3b5"
+GOLDEN_DIGEST = "7f4cd033f8dd2266af57a9e9ff1d1695cba78c88bdb70970fb550cdaf20bb677"
 
 STORY = a_story()
 

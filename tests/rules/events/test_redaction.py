@@ -146,6 +146,26 @@ def test_a_smaller_role_never_reads_more_after_a_larger_one_has_cut() -> None:
 
 
 @pytest.mark.parametrize("role", ["spectator", "audience"])
+def test_why_a_model_was_not_reached_is_the_directors_and_why_somebody_paused_is_public(role: Role) -> None:
+    away = an_event(kind=kinds.RUN_PAUSED, payload={"reason": "http://10.0.0.7 is away.", "is_outage": True})
+    asked_for = an_event(kind=kinds.RUN_PAUSED, payload={"reason": "Back at eight."})
+
+    assert redacted(away, role).payload == {"reason": "A model was not reached.", "is_outage": True}
+    assert redacted(asked_for, role).payload == {"reason": "Back at eight."}
+
+
+@pytest.mark.parametrize("kind", [kinds.TOOL_CALLED, kinds.EDIT_PROPOSED])
+def test_a_spectator_does_not_read_what_a_model_writes_into_a_manifest(kind: str) -> None:
+    arguments = {"handle": "eve", "role": "gardener", "persona": "A spy.", "wants": "The key."}
+    written = an_event(kind=kind, payload={"tool": "group_add_node", "arguments": arguments, "number": 1})
+    others = an_event(kind=kind, payload={"tool": "paint", "arguments": {"persona": "ada"}, "number": 1})
+
+    assert redacted(written, "spectator").payload["arguments"] == {"handle": "eve", "role": "gardener"}
+    assert redacted(written, "audience").payload["arguments"] == arguments
+    assert redacted(others, "spectator").payload == others.payload
+
+
+@pytest.mark.parametrize("role", ["spectator", "audience"])
 def test_what_was_dealt_is_sealed_in_a_past_that_lives_again(role: Role) -> None:
     carried = {
         "shape": {"name": "moss", "turn": 2},

@@ -283,7 +283,7 @@ class Conductor:
         if isinstance(stopped_by, BudgetExceeded):
             event = await self._over_budget(run_id, graph, stopped_by.reason)
             return done if event is None else Advanced("end", graph.id, graph.turn, event)
-        paused = MoveRun(run_id, RunPaused(str(stopped_by)), graph.id)
+        paused = MoveRun(run_id, RunPaused(str(stopped_by), is_outage=True), graph.id)
         await self._ledger.change(paused, by="outage")
         return done
 

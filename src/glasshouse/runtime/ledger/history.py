@@ -228,14 +228,11 @@ async def mail_pages(
 
 
 def _as_handed(world: World, page: list[Event], causes: Iterable[Owed], creature_id: str) -> list[Event]:
-    """Mail as its creature gets it: a wire with `with_content: false` hides the words."""
-    creature = world.creatures.get(creature_id)
-    bare = {
-        owed.cause: owed.handed for owed in causes if owed.handed is not None and not owed.handed.with_content
-    }
-    if creature is None or not bare:
-        return page
-    return [cause_as_seen(creature, event, bare[event.id]) if event.id in bare else event for event in page]
+    """Mail as its creature gets it: the public part, without the words if a wire withheld them."""
+    creature, handed = world.creatures.get(creature_id), {owed.cause: owed.handed for owed in causes}
+    if creature is None:
+        return []
+    return [cause_as_seen(creature, event, handed.get(event.id)) for event in page]
 
 
 class _MailOf(EventFilter):

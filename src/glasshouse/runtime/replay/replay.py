@@ -406,8 +406,9 @@ class _Replay:
 
     async def _ask_again(self, intent: Requested, events: Sequence[Event]) -> None:
         match intent:
-            case PauseRun(run_id=run_id, reason=reason, graph_id=graph_id):
-                await self._ledger.change(MoveRun(run_id, payloads.RunPaused(reason), graph_id))
+            case PauseRun() as pause:
+                paused = payloads.RunPaused(pause.reason, pause.is_outage)
+                await self._ledger.change(MoveRun(pause.run_id, paused, pause.graph_id))
             case ContinueRun(run_id=run_id):
                 await self._ledger.change(MoveRun(run_id, payloads.RunContinued()))
             case FinishRun(run_id=run_id, reason=reason):

@@ -13,6 +13,7 @@ from typing import Final, Literal, TypeAlias
 import msgspec
 
 from glasshouse.errors import Refused, UnknownName
+from glasshouse.events import redaction
 from glasshouse.events.event import Json
 from glasshouse.events.payloads import Direction
 from glasshouse.manifests.manifest import Manifest
@@ -29,7 +30,7 @@ from glasshouse.world.decisions import intents
 from glasshouse.world.state.ids import check_handle
 from glasshouse.world.state.state import CreatureState, World
 
-ADD_NODE: Final = "group_add_node"
+ADD_NODE: Final = redaction.ADD_NODE
 REMOVE_NODE: Final = "group_remove_node"
 START_NODE: Final = "group_start_node"
 STOP_NODE: Final = "group_stop_node"

@@ -37,6 +37,7 @@ class PauseRun(msgspec.Struct, frozen=True, tag=True, omit_defaults=True, forbid
     run_id: str
     reason: str
     graph_id: str | None = None
+    is_outage: bool = False
 
 
 class ContinueRun(msgspec.Struct, frozen=True, tag=True, forbid_unknown_fields=True):
@@ -119,8 +120,8 @@ def request_for(intent: Intent, by: Asker | None, during: tuple[ActBegun, ...]) 
 
 def _moved(intent: MoveRun) -> PauseRun | ContinueRun | FinishRun:
     match intent.payload:
-        case payloads.RunPaused(reason=reason):
-            return PauseRun(intent.run_id, reason, intent.graph_id)
+        case payloads.RunPaused(reason=reason, is_outage=is_outage):
+            return PauseRun(intent.run_id, reason, intent.graph_id, is_outage)
         case payloads.RunContinued():
             return ContinueRun(intent.run_id)
         case payloads.RunFinished(reason=reason):
