@@ -162,6 +162,9 @@ def test_lineage_draws_merges_and_splits_as_lanes(moved: str) -> None:
     assert "├─╯" in told.stdout
     assert "merge" in told.stdout
     assert [one["origin"] for one in sessions].count("merge") >= 1
+    merged = next(one for one in sessions if one["origin"] == "merge")
+    seq, wall_time = merged["merged_at"].partition(".")[2], merged["began_at"][:19].replace("T", " ")
+    assert f".{seq}, {wall_time}" in told.stdout
     assert (
         sum(line.lstrip("│ ").startswith(("○", "●")) for line in told.stdout.splitlines())
         == len(sessions) + 1

@@ -281,7 +281,9 @@ async def test_a_merge_is_told_first_in_the_new_session_and_a_split_last_in_the_
         assert (own[0].kind, own[0].payload["kind"]) == (kinds.TOPOLOGY_CHANGED, "merge")
         assert (own[-1].kind, own[-1].payload["kind"]) == (kinds.TOPOLOGY_CHANGED, "split")
         assert t.session(merged).merged_at == own[0].id
+        assert t.session(merged).began_at == own[0].created_at
         assert t.session(t.creature("bo").session_id).split_at == own[-1].id
+        assert t.session(t.creature("bo").session_id).began_at == own[-1].created_at
 
 
 async def test_one_added_to_a_graph_joins_its_only_channel() -> None:

@@ -18,6 +18,7 @@ from rich.text import Text
 from glasshouse.cli.drawing.screen import Screen, counted, one_line, print_json
 from glasshouse.cli.drawing.voices import QUIET
 from glasshouse.cli.store_reader import StoreReader, short_ids
+from glasshouse.events.event import place_of
 from glasshouse.world.state.values import Session
 
 sessions_drawn_max: Final = 256
@@ -62,7 +63,7 @@ def print_lineage(read: LineageRead) -> None:
 
 
 def draw_lineage(read: LineageRead) -> None:
-    """The lanes, and beside each session how it began, its turns, its events, and who was in it."""
+    """The lanes, and beside each session how it began, its turns, its events, when it began, and who was in it."""
     screen = Screen()
     drawn = read.sessions[-sessions_drawn_max:]
     if len(drawn) < len(read.sessions):
@@ -96,7 +97,16 @@ def draw_lineage(read: LineageRead) -> None:
 def _columns(session: Session, read: LineageRead, short: dict[str, str]) -> tuple[str, ...]:
     first, last = read.turns.get(session.id, (0, 0))
     turns = f"turn {first}" if first == last else f"turns {first}-{last}"
-    return session.origin, short[session.id], turns, counted(session.events, "event")
+    return session.origin, short[session.id], turns, counted(session.events, "event"), _moment(session, short)
+
+
+def _moment(session: Session, short: dict[str, str]) -> str:
+    """The event at which a session began, and the wall time."""
+    at = session.merged_at or session.split_at or session.forked_at
+    if at is None or session.began_at is None:
+        return ""
+    writer, seq = place_of(at)
+    return f"at {short.get(writer, writer)}.{seq}, {session.began_at:%Y-%m-%d %H:%M:%S}"
 
 
 def _folded(who: str, before: int, words: int, width: int) -> list[str]:

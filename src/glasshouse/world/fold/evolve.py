@@ -19,7 +19,7 @@ from glasshouse.world.state.state import Ear, RunFacts, Segment, SessionState, W
 from glasshouse.world.state.topology import BITS, LISTEN, discard
 from glasshouse.world.state.values import GOES_ON
 
-version: Final = 11
+version: Final = 12
 """Increased when the fold changes, so that snapshots of the old fold are not used."""
 
 
@@ -109,6 +109,7 @@ def take_in(world: World, event: Event) -> None:
     if event.kind == kinds.CREATURE_SESSION_ATTACHED:
         _note_joined(session, payload_of(event, payloads.SessionAttached).creatures, event.seq)
     elif event.kind == kinds.SESSION_FORKED:
+        session.began_at = event.created_at
         _note_skew(world, session, payload_of(event, payloads.SessionForked))
     elif event.kind == kinds.RUN_STARTED:
         recipe = payload_of(event, RunStarted).recipe
@@ -119,7 +120,9 @@ def take_in(world: World, event: Event) -> None:
             _note_left(session, payload.creature, event.seq)
     elif event.kind == kinds.TOPOLOGY_CHANGED:
         change = payload_of(event, payloads.TopologyChanged)
-        if change.kind == "split":  # The file may lack the other side, which would say who moved there.
+        if change.kind == "merge":
+            session.began_at = event.created_at
+        elif change.kind == "split":  # The file may lack the other side, which would say who moved there.
             for name in change.affected_creatures:
                 _note_left(session, name, event.seq)
 
@@ -274,6 +277,7 @@ def _parent_changed(world: World, _event: Event, payload: payloads.ParentChanged
 
 def _topology_changed(world: World, event: Event, payload: payloads.TopologyChanged) -> None:
     if payload.kind == "merge":
+        world.sessions[event.session_id].began_at = event.created_at
         survivor = world.graphs[payload.new_graph_ids[0]]
         survivor.session_id = event.session_id
         for graph_id in payload.old_graph_ids:
@@ -286,6 +290,7 @@ def _topology_changed(world: World, event: Event, payload: payloads.TopologyChan
 
 
 def _session_forked(world: World, event: Event, payload: payloads.SessionForked) -> None:
+    world.sessions[event.session_id].began_at = event.created_at
     if payload.restated:
         world.sessions[event.session_id].skew = payload.skew
     graph = world.graphs.get(event.graph_id)

@@ -9,6 +9,7 @@ garbage collector does not track them.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from datetime import datetime
 from typing import Any, Literal
 
 import msgspec
@@ -113,6 +114,8 @@ class SessionState(msgspec.Struct, gc=False):
     """The runs whose story includes everything in it: those that began in it, and those of its parent sessions."""
     writers: tuple[str, ...] = ()
     """The runs that wrote something in it, or were given a creature in it."""
+    began_at: datetime | None = None
+    """The wall time of the merge, split or fork that began it."""
     rank: int = 0
     """The order of sessions that have events at the same story time: by age. A session that continues another has the
     rank of that one."""

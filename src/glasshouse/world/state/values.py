@@ -5,6 +5,7 @@ Always holds: they hold ids, never references. After a merge they are outdated: 
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Literal
 
 import msgspec
@@ -99,6 +100,8 @@ class Session(msgspec.Struct, frozen=True):
     merged_at: str | None = None
     split_at: str | None = None
     forked_at: str | None = None
+    began_at: datetime | None = None
+    """The wall time of the merge, split or fork that began it; none for a session without parents."""
     skew: int = 0
     """How far its times are ahead of the story's, for a branch and its descendants. The digest needs it."""
 
