@@ -10,7 +10,6 @@ import pytest
 
 from glasshouse import Event, Terrarium, WhatIf, kinds, verify
 from glasshouse.events.codec import content_of
-from glasshouse.events.redaction import redacted
 from glasshouse.manifests.world_folders import bundled_worlds
 from glasshouse.views import ComparedStory, Comparison, Verification
 from tests.journeys.commanding import objects
@@ -78,8 +77,11 @@ def facts_of_story(story: ComparedStory) -> dict[str, Any]:
         **{name: getattr(story, name) for name in names},
         "cost": {name: getattr(story.cost, name) for name in costs},
         "cost_apart": {name: getattr(story.cost_apart, name) for name in costs},
-        "parts_with": None if parts_with is None else content_of(redacted(parts_with, "audience")),
-        "only_here": story.only_here,
+        "parts_with": None if parts_with is None else content_of(parts_with),
+        "parts_with_number": None if parts_with is None else story.numbers[parts_with.id],
+        "only_here": [
+            {"number": story.numbers[line.id], **msgspec.to_builtins(line)} for line in story.only_here
+        ],
     }
 
 
