@@ -171,7 +171,10 @@ async def test_in_python_the_policy_of_the_terrarium_holds_for_runs_without_a_sc
         await t.add_creature(LEAD, agent=agent, is_privileged=True)
         await t.step(1)
         same = await verify(t, t.default_run_id)
+        branch = await t.branch(t.creature("lead").session_id)
     async with Terrarium(path) as t:
+        reborn = next(one for one in t.creatures() if one.run_id == branch.id and one.handle == "lead")
+        full_too = await use(t, "group_add_node", by=reborn.id, handle="other", persona="Another.")
         full = await use(t, "group_add_node", handle="other", persona="Another.")
         await t.remove_creature("herbalist")
         again = await use(t, "group_add_node", handle="other", persona="Another.")
@@ -179,6 +182,7 @@ async def test_in_python_the_policy_of_the_terrarium_holds_for_runs_without_a_sc
     assert said == ["herbalist is born. You speak with each other on the channel lead-herbalist."]
     assert same.is_same
     assert "the policy allows 2" in full.text
+    assert "the policy allows 2" in full_too.text
     assert again.is_ok
 
 

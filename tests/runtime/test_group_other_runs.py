@@ -192,3 +192,30 @@ async def test_a_misspelt_name_is_answered_with_the_one_that_was_meant() -> None
         await t.step_one()
 
         assert "Did you mean 'moth'?" in said[0]
+
+
+@pytest.mark.parametrize(("rule", "is_open"), [("allow", True), ("ask", False), ("refuse", False)])
+async def test_where_other_runs_are_allowed_the_schema_takes_their_names(rule: str, *, is_open: bool) -> None:
+    async with on_stage() as t:
+        await two_runs(t, rule, "allow")
+
+        field = offered(t, "lead")["group_channel"].parameters["properties"]["creature"]
+
+        assert (field.get("type") == "string") is is_open
+        assert "medic" not in str(field)
+
+
+async def test_one_who_is_alone_and_on_no_channel_may_join_another_run_too() -> None:
+    said: list[str] = []
+
+    async def deed(moment: Moment) -> None:
+        said.append((await moment.use("group_channel", action="join", creature="medic@medic")).text)
+
+    async with playing(Obedient(), GroupTools(Asked(says=True))) as t:
+        await t.open_world(world_of(hearing("medic")))
+        await t.add_creature(LEADER, agent=Doing(deed), is_privileged=True)
+
+        await t.step_one(t.creature("lead").graph_id)
+
+        assert said[0].startswith("You and medic are both on lead-medic.")
+        assert are_one(t)

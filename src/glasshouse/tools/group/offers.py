@@ -74,9 +74,12 @@ class Crowd:
         self.is_whole = len(world.graphs[caller.graph_id].creatures) - 1 <= len(self.nearest)
         """Whether `nearest` holds every other creature of the graph."""
 
-    def choice(self, creatures: list[CreatureState], strangers: list[str] | None = None) -> Json:
-        """The schema of a handle: a choice of these, or if they are too many, any text with the nearest as examples."""
-        if self.is_whole and len(creatures) <= names_offered_max:
+    def choice(
+        self, creatures: list[CreatureState], strangers: list[str] | None = None, *, is_open: bool = False
+    ) -> Json:
+        """The schema of a handle: a choice of these. If they are too many, or if others may be named too, any text with
+        the nearest as examples."""
+        if self.is_whole and len(creatures) <= names_offered_max and not is_open:
             return {"enum": [*[creature.handle for creature in creatures], *(strangers or [])]}
         some = [creature.handle for creature in creatures[:names_in_words_max]] + (strangers or [])
         return _text(f"a handle, such as {', '.join(some)}" if some else "a handle")
@@ -134,20 +137,24 @@ def _of_one(folded: Folded, crowd: Crowd) -> list[ToolOffer]:
 def _channel(folded: Folded, caller: CreatureState, crowd: Crowd) -> ToolOffer:
     channels = [channel.name for channel in channels_near(folded.world, [caller])]
     strangers = names_of_others(folded, caller, strangers_offered_max)
+    # A server that enforces the schema must let a creature of another run be named.
+    meets_others = policy_of(folded.runs, caller).other_runs == "allow"
     actions = ["open"]
-    if channels or strangers:
-        actions += ["close", "join", "leave", "rename", "describe"] if channels else ["join"]
+    if channels:
+        actions += ["close", "join", "leave", "rename", "describe"]
+    elif strangers or meets_others:
+        actions += ["join"]
     known = f"open now: {', '.join(channels)}" if channels else "none is open"
     properties = {
         "action": {"enum": actions},
         "channel": _text(f"its name; {known}; to open one, a new name"),
-        "creature": crowd.choice([caller, *crowd.nearest], strangers),
+        "creature": crowd.choice([caller, *crowd.nearest], strangers, is_open=meets_others),
         "direction": {"enum": ["listen", "send", "both"]},
         "name": _text("to rename: the new name"),
         "description": _text("what the channel is for"),
     }
-    # Creatures of other runs are not listed, because no prompt may depend on what else is played. They can be named.
-    return _offer(requests.CHANNEL, properties, "creature")
+    # Creatures of other runs are not listed, because no prompt may depend on what else is played. They can be joined.
+    return _offer(requests.CHANNEL, properties, "action", "creature")
 
 
 def _wire(folded: Folded, caller: CreatureState, crowd: Crowd) -> list[ToolOffer]:
