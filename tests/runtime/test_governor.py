@@ -8,6 +8,7 @@ import pytest
 
 from glasshouse import Agent, Manifest, MemoryStore, Refused, SqliteStore, kinds
 from glasshouse.events.payloads import Governor
+from glasshouse.events.redaction import Role, redacted
 from glasshouse.models.router import ModelRouter
 from glasshouse.models.scripted import ScriptedModel
 from glasshouse.runtime.clock import HandMovedClock
@@ -15,6 +16,7 @@ from glasshouse.runtime.ports import Route
 from glasshouse.terrarium import verify
 from glasshouse.turns.moment.moment import Moment
 from glasshouse.turns.moment.prompt import Completion, Prompt
+from glasshouse.views.stage import rebuild_stage
 from tests.runtime.limits_by_hand import Paced, only, priced
 from tests.runtime.stage_crew import (
     Asker,
@@ -358,3 +360,39 @@ async def test_the_calls_of_a_turn_go_on_after_a_reopening(tmp_path: Path) -> No
 
         assert await said(t) == ["a1", "b1"]
         assert (await the_end(t)).payload["axis"] == "max_calls_per_turn"
+
+
+# What everybody sees
+
+
+@pytest.mark.parametrize("role", ["spectator", "audience", "director"])
+async def test_every_role_sees_at_every_event_what_was_spent(role: Role) -> None:
+    answer = Completion("-", "m", 40, 10, usd=0.1)
+    async with on_stage(minds={"a": Asker()}, models=ModelRouter(ScriptedModel(answer))) as t:
+        run = await t.open_world(world_of(ticking("a")), governor=only(max_turns=3))
+        await soon(t.run())
+        events = [redacted(event, role) for event in await t.run_events(run.id)]
+        spent = t.run_of(run.id)
+
+        counters = rebuild_stage(events, run.id).counters
+
+        assert (counters.calls, counters.tokens, counters.usd) == (3, 150, 0.3)
+        assert (spent.calls, spent.tokens) == (3, 150)
+        assert spent.usd == pytest.approx(0.3)
+        lines = [k for k, event in enumerate(events, 1) if event.actor == "a"]
+        told_at = [rebuild_stage(events[:k], run.id).counters.usd for k in lines]
+        assert told_at == [0.1, 0.2, 0.3]
+        assert [events[k - 1].calls[0].usd for k in lines] == [0.1, 0.1, 0.1]
+
+
+@pytest.mark.parametrize("role", ["spectator", "audience", "director"])
+async def test_a_price_that_nobody_knows_is_shown_as_unknown_not_as_nothing(role: Role) -> None:
+    model = ScriptedModel(Completion("-", "secret", 5, 5, usd=None))
+    async with on_stage(minds={"a": Asker()}, models=priced(model, None)) as t:
+        run = await t.open_world(world_of(ticking("a")), governor=only(max_turns=1))
+        await soon(t.run())
+        events = [redacted(event, role) for event in await t.run_events(run.id)]
+
+        counters = rebuild_stage(events, run.id).counters
+
+        assert (counters.calls, counters.tokens, counters.usd) == (1, 10, None)

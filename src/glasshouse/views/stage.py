@@ -107,15 +107,18 @@ ROWS: Final[dict[str, type[Any]]] = {"cast": CastMember, "asking": ToolAsked, "r
 
 
 class Counters(msgspec.Struct):
-    """How often things happened. Calls and tokens come from the recorded model calls."""
+    """How often things happened, and what the model calls cost. Every role may read them."""
 
     events: int = 0
     turns: int = 0
     lines: int = 0
     calls: int = 0
+    """Calls that reached a model."""
     tokens: int = 0
     failures: int = 0
     passes: int = 0
+    usd: float | None = 0.0
+    """None if the price of a call is unknown."""
 
 
 class StageProjection(msgspec.Struct):
@@ -151,11 +154,12 @@ class StageProjection(msgspec.Struct):
             return NOTHING
         counters = self.counters
         counters.events += 1
-        if event.model is not None:
-            for call in event.model.calls:
-                cost = usage_of(call)
-                counters.calls += cost.calls
-                counters.tokens += cost.tokens
+        for call in event.calls:
+            cost = usage_of(call)
+            counters.calls += cost.calls
+            counters.tokens += cost.tokens
+            is_known = counters.usd is not None and not cost.is_unpriced
+            counters.usd = round((counters.usd or 0.0) + cost.usd_known, 9) if is_known else None
         fold = FOLDS.get(event.kind)
         return _say(self, event) if fold is None else fold(self, event)
 

@@ -101,7 +101,10 @@ class StageThen:
         state = "not begun" if run is None else run.state
         reached = f"event {self._count:,} of {len(self._story.events):,}, turn {stage.turn}, {state}"
         counts = f"{counters.lines} lines, {counters.passes} passes, {counters.failures} failures"
-        screen.draw(Text(f"{reached}; {counts}", style=QUIET))
+        spent = (
+            f"{counted(counters.calls, 'call')}, {counted(counters.tokens, 'token')}, {price(counters.usd)}"
+        )
+        screen.draw(Text(f"{reached}; {counts}; {spent}", style=QUIET))
 
 
 def _voices(story: Story, stage: StageProjection, *, has_minds: bool, has_numbers: bool) -> Voices:
