@@ -47,6 +47,13 @@ def redacted(event: Event, role: Role) -> Event:
     if is_spectator and (hide_more := _FOR_SPECTATORS.get(event.kind)) is not None:
         payload = hide_more(payload)
     model = None if event.model is None else _counts_of(event.model)
+    if (
+        payload is event.payload
+        and private is event.private
+        and model is event.model
+        and event.sealed is None
+    ):
+        return event  # Most events hide nothing and need no copy.
     return replace(event, payload=payload, private=private, sealed=None, model=model)
 
 
