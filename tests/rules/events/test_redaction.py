@@ -10,6 +10,7 @@ from glasshouse.events.event import Json, usage_in
 from glasshouse.events.model_use import PromptDigests, Usage
 from glasshouse.events.redaction import ROLES, Role, redacted
 from tests.rules.events.events_by_hand import A_LINE, a_call, an_event, asked
+from tests.rules.events.golden_files import samples
 
 SECRET = ["private", "sealed"]
 
@@ -163,6 +164,24 @@ def test_a_spectator_does_not_read_what_a_model_writes_into_a_manifest(kind: str
     assert redacted(written, "spectator").payload["arguments"] == {"handle": "eve", "role": "gardener"}
     assert redacted(written, "audience").payload["arguments"] == arguments
     assert redacted(others, "spectator").payload == others.payload
+
+
+@pytest.mark.parametrize("kind", sorted(samples()))
+def test_every_kind_is_cut_the_same_however_often_and_in_whatever_order(kind: str) -> None:
+    event = samples()[kind]
+
+    for index, smaller in enumerate(ROLES):
+        for larger in ROLES[index:]:
+            assert redacted(redacted(event, larger), smaller) == redacted(event, smaller)
+
+
+@pytest.mark.parametrize("kind", sorted(samples()))
+def test_no_kind_shows_a_spectator_a_persona_or_a_thought(kind: str) -> None:
+    event = samples()[kind]
+
+    seen = msgspec.json.encode(redacted(event, "spectator")).decode()
+
+    assert [field for field in ('"persona"', '"wants"', '"voice"', '"thought"') if field in seen] == []
 
 
 @pytest.mark.parametrize("role", ["spectator", "audience"])
