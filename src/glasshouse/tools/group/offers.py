@@ -8,6 +8,7 @@ graphs of its run. Their number is bounded.
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import islice
 from typing import Final
 
@@ -90,9 +91,15 @@ def _text(description: str) -> Json:
 
 
 def _offer(tool: str, properties: Json, *open_arguments: str) -> ToolOffer:
-    required = [field.name for field in fields(requests.ARGUMENTS[tool]) if field.required]
-    parameters = {"type": "object", "properties": {**properties, "dry_run": _DRY_RUN}, "required": required}
+    properties = {**properties, "dry_run": _DRY_RUN}
+    parameters = {"type": "object", "properties": properties, "required": [*_required(tool)]}
     return ToolOffer(tool, DESCRIPTIONS[tool], parameters, frozenset(open_arguments))
+
+
+@cache
+def _required(tool: str) -> tuple[str, ...]:
+    """The required arguments of a group tool. Kept, because asking a struct for its fields compiles its annotations."""
+    return tuple([field.name for field in fields(requests.ARGUMENTS[tool]) if field.required])
 
 
 def _birth(folded: Folded, caller: CreatureState) -> list[ToolOffer]:
