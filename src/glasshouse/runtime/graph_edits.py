@@ -71,7 +71,8 @@ class GraphEdits:
         With privilege, it may add those of `spawnable` by a tool.
         """
         self._check_birth(intent, manifest, spawnable)
-        agent = agent or self._minds.agent_called(intent.handle or intent.name)
+        if agent is None:
+            agent = self._minds.agent_called(intent.handle or intent.name)
         spawn, code = {each.name: each.as_json() for each in spawnable}, type(agent).__name__
         intent = replace(intent, may_spawn=spawn, played_by_code="" if agent is None else code)
         if dry_run:

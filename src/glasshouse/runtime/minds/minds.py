@@ -151,15 +151,13 @@ class Minds:
 
     def of(self, creature_id: str) -> Agent:
         """The agent of a creature: the one it was given, or one made now."""
-        agent = self._agents.get(creature_id)
+        agent = self.known(creature_id)
         if agent is None:
             creature = self._world().creatures[creature_id]
             if self.waits(creature_id):
                 reason = f"{creature.handle} waits for its agent, a {creature.played_by_code}."
                 raise Refused(reason, "Give it one: t.attach(creature, agent).")
-            if creature_id not in self._agents:
-                self._agents[creature_id] = self._agent_for(self.manifest(creature.manifest_digest))
-            agent = self._agents[creature_id]
+            agent = self._agents[creature_id] = self._agent_for(self.manifest(creature.manifest_digest))
         return agent
 
     def agent_called(self, handle: str) -> Agent | None:
@@ -168,10 +166,12 @@ class Minds:
 
     def known(self, creature_id: str) -> Agent | None:
         """The agent of a creature, if it has one already."""
-        agent, creature = self._agents.get(creature_id), self._world().creatures.get(creature_id)
-        if agent is None and creature is not None and creature.played_by_code:
-            agent = self.agent_called(creature.handle)
-            self.give(creature_id, agent)
+        agent = self._agents.get(creature_id)
+        if agent is None:
+            creature = self._world().creatures.get(creature_id)
+            if creature is not None and creature.played_by_code:
+                agent = self.agent_called(creature.handle)
+                self.give(creature_id, agent)
         return agent
 
     def waits(self, creature_id: str) -> bool:
