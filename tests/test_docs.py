@@ -17,7 +17,7 @@ import pytest
 from typer.main import get_command
 
 import glasshouse
-import glasshouse.cli
+import glasshouse.cli.app
 import glasshouse.contests
 import glasshouse.events
 import glasshouse.manifests
@@ -137,7 +137,7 @@ def test_every_link_leads_somewhere(page: str) -> None:
 @pytest.mark.parametrize("page", [page for page in pages() if command_lines(page_text(page))])
 def test_every_command_line_that_a_page_shows_is_understood(page: str) -> None:
     for _, *words in command_lines(page_text(page)):
-        command: Any = get_command(glasshouse.cli.app)
+        command: Any = get_command(glasshouse.cli.app.app)
         while words and words[0] in getattr(command, "commands", {}):
             command = command.commands[words.pop(0)]
 
@@ -168,7 +168,7 @@ def test_every_public_name_is_documented(module: ModuleType) -> None:
 
 def test_every_command_is_documented() -> None:
     page = page_text("docs/reference/cli.md")
-    commands = set(commands_of(get_command(glasshouse.cli.app), "glasshouse"))
+    commands = set(commands_of(get_command(glasshouse.cli.app.app), "glasshouse"))
 
     assert commands
     assert {command for command in commands if not is_shown(command, page)} == set()
@@ -176,7 +176,7 @@ def test_every_command_is_documented() -> None:
 
 def test_every_option_is_documented() -> None:
     page = page_text("docs/reference/cli.md")
-    options = options_of(get_command(glasshouse.cli.app))
+    options = options_of(get_command(glasshouse.cli.app.app))
 
     assert options
     assert {option for option in options if not is_documented_option(option, page)} == set()

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from typer.main import get_command
 
-from glasshouse.cli import app
+from glasshouse.cli.app import app
 from tests.journeys.commanding import OPEN, ROOTS, WOOD, run, run_anew
 
 WORDS: dict[str, tuple[str, ...]] = {
@@ -13,6 +13,7 @@ WORDS: dict[str, tuple[str, ...]] = {
     "worlds": (),
     "play": ("twenty-sprouts", "--turns", "1"),
     "disturb": (OPEN, "A bell rings."),
+    "graph": ("channel", "add", "cellar"),
     "runs": (),
     "show": (WOOD,),
     "replay": (WOOD, "--verify"),

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from typer.main import get_command
 
-from glasshouse.cli import app
+from glasshouse.cli.app import app
 from tests.journeys.commanding import objects, run
 
 

@@ -1,5 +1,32 @@
-"""The command line."""
+"""The command line. Its modules are imported only after Ctrl-C was provided for, because that takes most of a second."""
 
-from glasshouse.cli.app import app, main
+import os
+import signal
+from types import FrameType
 
-__all__ = ["app", "main"]
+
+def main() -> None:
+    """Run the command line."""
+    # Left alone if a program has its own handler, or if a shell started this in the background, where Ctrl-C is ignored.
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, leave_quietly)
+    from glasshouse.cli import app
+
+    app.main()
+
+
+def leave_quietly(_number: int, _frame: FrameType | None) -> None:
+    """End at once, as after an interrupt. Used while nothing has begun, so that nothing has to be closed."""
+    os._exit(130)
+
+
+def begin_command() -> None:
+    """From here on, Ctrl-C is a `KeyboardInterrupt`, because a command has something to close."""
+    if signal.getsignal(signal.SIGINT) is leave_quietly:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def begin_to_end() -> None:
+    """Ignore Ctrl-C while the interpreter ends: the command is done."""
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -16,6 +16,7 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
+from glasshouse.cli import begin_command, begin_to_end
 from glasshouse.cli.commands import add_command
 from glasshouse.cli.exits import errors_in_words
 
@@ -54,6 +55,7 @@ class CommandModules(UserDict[str, Any]):
         short_help = self.data[name]
         attribute = {"import": "import_file"}.get(name, name.replace("-", "_"))
         command = getattr(import_module(f"glasshouse.cli.commands.{attribute}"), attribute)
+        begin_command()
         if isinstance(command, typer.Typer):
             return get_command(command)
         single = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -119,4 +121,7 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")
-    sys.exit(app(prog_name="glasshouse"))
+    try:
+        sys.exit(app(prog_name="glasshouse"))
+    finally:
+        begin_to_end()
