@@ -471,3 +471,56 @@ async def _channel_leave(
 
 def _directions(listen: bool, send: bool) -> tuple[Direction, ...]:
     return ("listen",) if listen and not send else ("send",) if send and not listen else ("listen", "send")
+
+
+@_command(channels, "rename", "Renamed", "A channel gets another name.")
+async def _channel_rename(
+    names: Names,
+    name: ChannelName,
+    new_name: str = argument("NAME", "Its new name."),
+    *,
+    in_graph: GraphOption = None,
+) -> Edit:
+    """Give a channel another name. Who is on it stays on it.
+
+    \b
+    Examples:
+      glasshouse graph channel rename attic loft
+    """
+    return Edit(
+        intents.RenameChannel(names.graph(in_graph), name, new_name), f"the channel {name} to {new_name}"
+    )
+
+
+@_command(channels, "describe", "Described", "A channel gets another description.")
+async def _channel_describe(
+    names: Names,
+    name: ChannelName,
+    description: str = argument("TEXT", "What it is for."),
+    *,
+    in_graph: GraphOption = None,
+) -> Edit:
+    """Describe a channel anew.
+
+    \b
+    Examples:
+      glasshouse graph channel describe attic "What nobody else may hear."
+    """
+    return Edit(intents.DescribeChannel(names.graph(in_graph), name, description), f"the channel {name}")
+
+
+@_command(graph, "parent", "Set the parent of", "A creature gets another parent, or none.")
+async def _parent(
+    names: Names,
+    creature: Creature,
+    parent: str | None = typer.Argument(None, metavar="PARENT", help="By default: none."),
+) -> Edit:
+    """Give a creature another parent, or none.
+
+    \b
+    Examples:
+      glasshouse graph parent moss wick
+      glasshouse graph parent moss
+    """
+    who = None if parent is None else names.creature(parent)
+    return Edit(intents.SetParent(names.creature(creature), who), f"{creature} to {parent or 'nobody'}")
