@@ -154,7 +154,7 @@ def test_a_field_or_setting_that_is_left_out_or_has_another_default_is_noticed()
 def test_a_world_on_a_page_is_found_and_its_faults_are_noticed(tmp_path: Path) -> None:
     page = (
         "```yaml\n# w/scenario.yaml\nname: w\ncast: [ada]\n```\n\n"
-        "```yaml\n# w/creatures/ada.yaml\nname: ada\n```\n\n```yaml\ngoal: Sing.\n```\n"
+        "```yaml\n# w/creatures/ada.yaml\nname: ada\nschedule: {tick_every: 1}\n```\n\n```yaml\ngoal: Sing.\n```\n"
     )
     write_files(page, tmp_path)
     (world,) = worlds_under(tmp_path)

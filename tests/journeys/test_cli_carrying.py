@@ -34,7 +34,10 @@ def test_a_file_holds_what_its_role_may_read(
     lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
     assert told.returncode == 0
     assert any(line.get("private") for line in lines) is is_there
-    assert not any(line.get("model") or line.get("sealed") for line in lines)
+    assert not any(line.get("sealed") for line in lines)
+    calls = [call for line in lines for call in (line.get("model") or {}).get("calls", [])]
+    assert calls
+    assert not any(call.get("completion") or call.get("user") for call in calls)
 
 
 def test_a_glass_file_is_compressed(store: str, tmp_path: Path) -> None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import sys
 from enum import StrEnum
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from glasshouse.views.transcript import TranscriptLine
+if TYPE_CHECKING:  # Every command knows the paces; listing worlds must not load the views for that.
+    from glasshouse.views.transcript import TranscriptLine
 
 words_per_minute: Final = 300
 line_milliseconds_min: Final = 800
