@@ -24,9 +24,8 @@ def test_the_last_run_of_a_store_without_any_is_answered_with_what_to_do(
     told = run(*words, cwd=store)
 
     assert told.returncode == 3
-    assert told.stderr == (
-        "glasshouse: Nothing was played in this store yet. Play a world first: glasshouse play WORLD\n"
-    )
+    assert told.stderr.startswith("glasshouse: Nothing was played in this store yet. Play a world first: ")
+    assert told.stderr.endswith("glasshouse play WORLD\n")
 
 
 def test_without_a_store_everybody_says_the_same(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def in_a_shell(command: str, folder: Path) -> str:
+def in_a_shell(command: str, folder: Path, status: int = 0) -> str:
     """What it prints to a person whose shell does not find `glasshouse` by its short name."""
     result = subprocess.run(
         ["/bin/sh", "-c", command],
@@ -34,8 +34,8 @@ def in_a_shell(command: str, folder: Path) -> str:
         timeout=journey_seconds_max,
         check=False,
     )
-    assert result.returncode == 0, f"{command}\n{result.stdout}\n{result.stderr}"
-    return result.stdout
+    assert result.returncode == status, f"{command}\n{result.stdout}\n{result.stderr}"
+    return result.stdout + result.stderr
 
 
 def make_play() -> str:
@@ -76,3 +76,36 @@ def test_the_world_in_the_readme_passes_check_beside_the_creatures_that_new_worl
     (folder / "worlds/my-pond/scenario.yaml").write_text(scenario)
 
     assert "my-pond" in in_a_shell(".venv/bin/glasshouse check my-pond", folder)
+
+
+def test_every_command_that_is_printed_calls_the_program_as_it_was_called(folder: Path) -> None:
+    glasshouse, elsewhere = ".venv/bin/glasshouse", "--store other.glasshouse"
+
+    printed = {
+        f"new world pond --in {folder}": 0,
+        f"play {folder}/pond --turns 1 {elsewhere}": 0,
+        f"disturb last Hush. {elsewhere}": 0,
+        f"leaderboard {elsewhere}": 0,
+        f"leaderboard --by model {elsewhere}": 0,
+        f"export last play.glass {elsewhere}": 0,
+        "import play.glass --store copy.glasshouse": 0,
+        "play --continue last --store copy.glasshouse": 3,
+        "play": 2,
+        "--help": 0,
+        "play --help": 0,
+        "tour --json": 0,
+    }
+    texts = {words: in_a_shell(f"{glasshouse} {words}", folder, code) for words, code in printed.items()}
+
+    call = re.compile(r"(?:^|[ `\"])((?:[^\s`\"]*/)?glasshouse) (?=[a-z])", re.MULTILINE)
+    for words, text in texts.items():
+        assert set(call.findall(text.replace("Usage: glasshouse", ""))) <= {glasshouse}, (words, text)
+    assert f"Play it: {glasshouse} play {folder}/pond\n" in texts[f"new world pond --in {folder}"]
+    assert f"{glasshouse} show " in texts["import play.glass --store copy.glasshouse"]
+    assert f"#   {glasshouse} check {folder}/pond " in (folder / "pond/scenario.yaml").read_text()
+    assert (
+        f": {glasshouse} play WORLD --store {folder}/copy.glasshouse\n"
+        in texts["play --continue last --store copy.glasshouse"]
+    )
+    assert f"`{glasshouse} worlds` lists them" in " ".join(texts["play"].split())
+    assert f"  {glasshouse} tour  " in texts["--help"]

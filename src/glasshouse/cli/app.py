@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from collections import UserDict
 from importlib import import_module
+from inspect import cleandoc
 from io import TextIOWrapper
 from typing import Annotated, Any, Final
 
@@ -19,6 +20,7 @@ from typer.main import get_command
 from glasshouse.cli import begin_command, begin_to_end
 from glasshouse.cli.commands import add_command
 from glasshouse.cli.exits import errors_in_words
+from glasshouse.cli.program import examples_to_paste
 
 COMMANDS: Final = {
     "tour": "A short tour: graphs merge, split, fork, are read back.",
@@ -103,7 +105,6 @@ _VERSION: Final = typer.Option(
 )
 
 
-@app.callback()
 def glasshouse(*, version: Annotated[bool, _VERSION] = False) -> None:
     """Troupes of small language-model agents that live under glass.
 
@@ -114,6 +115,9 @@ def glasshouse(*, version: Annotated[bool, _VERSION] = False) -> None:
       glasshouse play WORLD                           play it
       glasshouse show last                            look at what was played
     """
+
+
+app.callback(help=examples_to_paste(cleandoc(glasshouse.__doc__ or "")))(glasshouse)
 
 
 def main() -> None:

@@ -15,8 +15,10 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from glasshouse.assembly import usual_tools
+from glasshouse.cli.command_line import CommandLine, checked_settings, store_path
 from glasshouse.cli.drawing.screen import Screen, counted, one_line
-from glasshouse.cli.store_reader import StoreReader, checked_settings, holder_of, read_store, store_path
+from glasshouse.cli.program import program_called
+from glasshouse.cli.store_reader import StoreReader, holder_of, read_store
 from glasshouse.errors import GlasshouseError
 from glasshouse.manifests.loading import problems_in
 from glasshouse.manifests.world_folders import found_worlds
@@ -117,15 +119,16 @@ def _terminal() -> Iterator[Finding]:
 
 
 def _worlds() -> Iterator[Finding]:
+    call = CommandLine(program_called()).call  # The store may be broken, and these commands need none.
     worlds, sound = found_worlds(), []
     if not worlds:
-        yield Finding("worlds", "warning", "There is none.", "Make one: glasshouse new world NAME.")
+        yield Finding("worlds", "warning", "There is none.", f"Make one: {call('new', 'world', 'NAME')}")
     for world in worlds:
         problems = len(problems_in(world.path, tools=usual_tools().names()))
         if not problems:
             sound.append(world.name)
             continue
-        todo = f"Look: glasshouse check {shown_path(Path(world.path))}"
+        todo = f"Look: {call('check', shown_path(Path(world.path)))}"
         yield Finding("worlds", "broken", f"{world.name} has {counted(problems, 'problem')}.", todo)
     if sound:
         yield Finding("worlds", "ok", f"{', '.join(sound)}.")

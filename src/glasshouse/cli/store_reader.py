@@ -19,9 +19,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final, TypeVar
 
-from pydantic import ValidationError
-
 from glasshouse.assembly import SqliteStore
+from glasshouse.cli.command_line import CommandLine, store_path
 from glasshouse.errors import Refused, UnknownName
 from glasshouse.events import kinds
 from glasshouse.events.digest import digest_of
@@ -29,7 +28,6 @@ from glasshouse.events.event import Event, event_id
 from glasshouse.events.redaction import Role, redacted
 from glasshouse.runtime.ports import Route
 from glasshouse.runtime.run import Run
-from glasshouse.settings import Settings, settings
 from glasshouse.terrarium import Terrarium
 from glasshouse.views.stage import past_runs
 
@@ -38,21 +36,6 @@ T = TypeVar("T")
 LAST: Final = "last"
 candidates_shown_max: Final = 8
 short_id_chars: Final = 8
-
-
-def store_path(given: Path | None) -> Path:
-    """The path of the store: `--store`, else the settings."""
-    return given if given is not None else checked_settings().store
-
-
-def checked_settings() -> Settings:
-    """The settings, or a refusal that names the variable at fault."""
-    try:
-        return settings()
-    except ValidationError as invalid:
-        named = [("_".join(["GLASSHOUSE", *map(str, f["loc"])]).upper(), f["msg"]) for f in invalid.errors()]
-        reason = f"The settings are invalid: {'; '.join(f'{name}: {fault}' for name, fault in named)}."
-        raise Refused(reason, "Correct or unset the variable.") from invalid
 
 
 def holder_of(store: Path) -> int | None:
@@ -80,8 +63,6 @@ def id_meant(noun: str, name: str, known: Sequence[str]) -> str:
     """The id that a name means. The known ids are given oldest first."""
     if name == LAST and known:
         return known[-1]
-    if name == LAST and noun.startswith("run"):
-        raise Refused("Nothing was played in this store yet.", "Play a world first: glasshouse play WORLD")
     # The prefix, such as `r-`, may be left out.
     begun = [i for i in known if name and (i.startswith(name) or i.partition("-")[2].startswith(name))]
     matches = [name] if name in known else begun
@@ -150,7 +131,13 @@ class StoreReader:
 
     def run(self, name: str) -> Run:
         """The run that a name means."""
-        return self.terrarium.run_of(id_meant("run", name, [run.id for run in self.terrarium.runs()]))
+        return self.terrarium.run_of(self._id_meant("run", name, [run.id for run in self.terrarium.runs()]))
+
+    def _id_meant(self, noun: str, name: str, known: Sequence[str]) -> str:
+        if name == LAST and not known:
+            play = CommandLine.on(self.store.path).call("play", "WORLD")
+            raise Refused("Nothing was played in this store yet.", f"Play a world first: {play}")
+        return id_meant(noun, name, known)
 
     def parent_of(self, run: Run) -> str | None:
         """The run from which a branch or a resumed run grew, if it is in this store."""
@@ -159,7 +146,7 @@ class StoreReader:
     async def run_or_session(self, name: str) -> tuple[str, Run | None]:
         """The id that a name means, and the run if it is that of one."""
         runs = {run.id: run for run in self.terrarium.runs()}
-        named_id = id_meant("run or session", name, [*await self.session_ids(), *runs])
+        named_id = self._id_meant("run or session", name, [*await self.session_ids(), *runs])
         return named_id, runs.get(named_id)
 
     async def session_ids(self) -> list[str]:

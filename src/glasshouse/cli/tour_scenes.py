@@ -25,6 +25,7 @@ from rich.text import Text
 from glasshouse.assembly import MemoryStore, SqliteStore
 from glasshouse.cli.drawing.screen import counted
 from glasshouse.cli.drawing.session_lanes import lanes_of
+from glasshouse.cli.program import examples_to_paste
 from glasshouse.errors import Refused
 from glasshouse.events import kinds
 from glasshouse.events.digest import digest_of
@@ -274,8 +275,8 @@ class _Tour:
         return [checked(shown, is_good=sent == arrived)], facts
 
     async def next(self) -> Played:
-        rows = table((Text(what, "bold cyan"), why) for what, why in SCRIPT["next"].items())
-        return [rows], {"next": list(SCRIPT["next"])}
+        steps = {examples_to_paste(f"  {what}").strip(): why for what, why in SCRIPT["next"].items()}
+        return [table((Text(what, "bold cyan"), why) for what, why in steps.items())], {"next": list(steps)}
 
     def stands(self) -> Json:
         """The number of graphs and events, and each graph's session and members."""

@@ -1,8 +1,9 @@
 """The pure parts of `glasshouse play`: header and bar, reading speed, what a key means, the last words."""
 
+from glasshouse.cli.command_line import CommandLine
 from glasshouse.cli.drawing.run_view import Gauge, RunView, status
 from glasshouse.cli.live.controls import line_meant
-from glasshouse.cli.live.summary import CommandLine, Summary
+from glasshouse.cli.live.summary import Summary
 from glasshouse.cli.pace import line_milliseconds_max, line_milliseconds_min, seconds_to_read
 from glasshouse.events.event import Event, Json
 from glasshouse.testing import ScriptedModel, play_offline

@@ -19,11 +19,13 @@ import msgspec
 import typer
 
 from glasshouse.assembly import SqliteStore
+from glasshouse.cli.command_line import store_path
 from glasshouse.cli.commands import add_command
 from glasshouse.cli.drawing.screen import print_json
 from glasshouse.cli.interrupts import run_until_interrupted
 from glasshouse.cli.options import JsonOption, StoreOption, argument, flag, option
-from glasshouse.cli.store_reader import StoreReader, holder_of, id_meant, open_reader, store_path
+from glasshouse.cli.program import examples_to_paste
+from glasshouse.cli.store_reader import StoreReader, holder_of, id_meant, open_reader
 from glasshouse.errors import Refused, StoreBusy, UnknownName
 from glasshouse.events import kinds
 from glasshouse.events.event import VISITOR
@@ -45,7 +47,9 @@ Examples:
   glasshouse graph connect moss wick --both            they hear each other; two graphs may become one
   glasshouse graph remove moss --dry-run               what would happen; nothing is changed"""
 
-graph = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None, epilog=EXAMPLES)
+graph = typer.Typer(
+    no_args_is_help=True, add_completion=False, rich_markup_mode=None, epilog=examples_to_paste(EXAMPLES)
+)
 channels = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None)
 
 

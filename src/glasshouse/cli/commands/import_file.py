@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from glasshouse.assembly import SqliteStore
+from glasshouse.cli.command_line import CommandLine, store_path
 from glasshouse.cli.drawing.screen import print_json
 from glasshouse.cli.options import JsonOption, StoreOption, argument
-from glasshouse.cli.store_reader import counts_of, store_path
+from glasshouse.cli.store_reader import counts_of
 from glasshouse.errors import Refused
 from glasshouse.terrarium import Terrarium
 
@@ -35,7 +36,7 @@ def import_file(
         print_json(facts)
         return
     print(f"{facts['session_id']}: {facts['events']:,} events, now in {into}.")
-    print(f"Look at it: glasshouse show {facts['session_id']}{'' if store is None else f' --store {into}'}")
+    print(f"Look at it: {CommandLine.on(into).call('show', facts['session_id'])}")
 
 
 async def _imported(path: Path, into: Path) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from enum import StrEnum
 
 import typer
 
+from glasshouse.cli.command_line import CommandLine, store_path
 from glasshouse.cli.drawing.screen import Screen, print_json
 from glasshouse.cli.live.matches import draw_standings, standing_facts
 from glasshouse.cli.options import JsonOption, StoreOption, flag, option
@@ -56,15 +57,16 @@ def leaderboard(
     if as_json:
         print_json(*[{**standing_facts(s, by.value), "branches_left_out": left_out} for s in standings])
         return
+    call = CommandLine.on(store_path(store)).call
     if standings:
         draw_standings(Screen(), standings, by.value)
     elif by is By.MODEL:
         print("No two models have played against each other yet.", end=" ")
-        print("Let them: glasshouse tournament WORLD --models A,B")
+        print(f"Let them: {call('tournament', 'WORLD', '--models', 'A,B')}")
     elif world is None:
-        print("No contest was played to its end yet. Play one: glasshouse play WORLD")
+        print(f"No contest was played to its end yet. Play one: {call('play', 'WORLD')}")
     else:
-        print(f"No contest of this world was played to its end here yet. Play it: glasshouse play {world}")
+        print(f"No contest of this world was played to its end here yet. Play it: {call('play', world)}")
     if left_out:
         are, them = ("branch is", "it") if left_out == 1 else ("branches are", "them")
         print(f"{left_out:,} {are} left out; --branches counts {them}, too.")

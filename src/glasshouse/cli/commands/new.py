@@ -6,15 +6,18 @@ Always holds: no file that is there already is written over.
 from __future__ import annotations
 
 import os
+import shlex
 from pathlib import Path
 from string import Template
 from typing import Annotated, Final
 
 import typer
 
+from glasshouse.cli.command_line import CommandLine
 from glasshouse.cli.commands import add_command
 from glasshouse.cli.drawing.screen import print_json
 from glasshouse.cli.options import JsonOption, option
+from glasshouse.cli.program import examples_to_paste, program_called
 from glasshouse.errors import Refused
 from glasshouse.manifests.world_folders import SCENARIO_FILE, scenario_in
 from glasshouse.world.state.ids import check_name
@@ -29,7 +32,9 @@ Examples:
   glasshouse new creature ada --in worlds/my-world"""
 NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="Small letters, digits and dashes.")]
 
-new = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None, epilog=EXAMPLES)
+new = typer.Typer(
+    no_args_is_help=True, add_completion=False, rich_markup_mode=None, epilog=examples_to_paste(EXAMPLES)
+)
 
 
 @new.callback()
@@ -55,15 +60,20 @@ def new_world(
     _check_is_free(world)
     (world / "creatures").mkdir(parents=True)
     title = name.replace("-", " ").replace("_", " ").title()
-    values = {"name": _as_yaml(name), "title": _as_yaml(title), "place": str(world)}
+    values = {
+        "name": _as_yaml(name),
+        "title": _as_yaml(title),
+        "path": shlex.quote(str(world)),
+        "program": program_called(),
+    }
     files = [_write(world / SCENARIO_FILE, SCENARIO_FILE, values)]
     files += [_write(world / "creatures" / file, file) for file in ("gardener.yaml", "wanderer.yaml")]
     if as_json:
         print_json({"new": "world", "name": name, "path": str(world), "files": [str(file) for file in files]})
     else:
         print(f"{world} has a new world, {name}:", *files, sep="\n  ")
-        call = name if folder == Path("worlds") else str(world)
-        print(f"Play it: glasshouse play {call}\nAfter changes: glasshouse check {world}")
+        path, call = name if folder == Path("worlds") else str(world), CommandLine(program_called()).call
+        print(f"Play it: {call('play', path)}\nAfter changes: {call('check', str(world))}")
 
 
 def new_creature(

@@ -11,6 +11,7 @@ from glasshouse.cli import options
 from glasshouse.cli.live.live_play import LiveRequest, play_live, watch_live
 from glasshouse.cli.live.open_runs import continued_run, new_run
 from glasshouse.cli.options import flag, option
+from glasshouse.cli.program import program_called
 from glasshouse.events.redaction import Role
 
 _RNG_SEED = "The number that all chance comes from. Same number, same play. By default: 0."
@@ -54,7 +55,7 @@ def play(
     if continued is not None and (world is not None or watch):
         raise typer.BadParameter("--continue names the run; leave WORLD and --watch away.")
     if world is None and continued is None and not watch:
-        raise typer.BadParameter("Name a world. `glasshouse worlds` lists them.", param_hint="WORLD")
+        raise typer.BadParameter(f"Name a world. `{program_called()} worlds` lists them.", param_hint="WORLD")
     if continued is not None or watch:
         late = {"--seed": seed, "--rng-seed": rng_seed, "--run-id": None if watch else run_id}
         for option in [option for option, value in late.items() if value is not None]:

@@ -10,9 +10,9 @@ from enum import StrEnum
 
 import typer
 
+from glasshouse.cli.command_line import store_path
 from glasshouse.cli.live.matches import play_matches
 from glasshouse.cli.options import JsonOption, SeedOption, StoreOption, WorldArgument, option
-from glasshouse.cli.store_reader import store_path
 
 _MODELS = "The models that play, by name. With --against solo: offline if left out."
 _RNG_SEED = "The number that the chance of the first round comes from; each round adds one."

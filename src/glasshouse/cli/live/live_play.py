@@ -16,21 +16,20 @@ from pathlib import Path
 from typing import Final
 
 from glasshouse.assembly import SqliteStore
+from glasshouse.cli.command_line import CommandLine, checked_settings, store_path
 from glasshouse.cli.drawing.run_view import RunView
 from glasshouse.cli.drawing.screen import print_json
 from glasshouse.cli.interrupts import run_until_interrupted
 from glasshouse.cli.live.controls import Controls, Disturb, Keys, are_ours
 from glasshouse.cli.live.feed import Display, Feed, JsonDisplay, Reader, ScreenDisplay
 from glasshouse.cli.live.open_runs import Opened, Opener, side_by_side
-from glasshouse.cli.live.summary import CommandLine, Summary
+from glasshouse.cli.live.summary import Summary
 from glasshouse.cli.pace import Pace, pace_here
 from glasshouse.cli.store_reader import (
     StoreReader,
-    checked_settings,
     holder_of,
     open_reader,
     read_store,
-    store_path,
 )
 from glasshouse.errors import Refused, StoreBusy
 from glasshouse.events.redaction import Role

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from glasshouse.assembly import ModelRouter, SqliteStore, usual_tools
+from glasshouse.cli.command_line import checked_settings
 from glasshouse.cli.drawing.screen import Screen, draw_table, facts_of, one_line, print_json
-from glasshouse.cli.store_reader import checked_settings
 from glasshouse.contests.tournament import MatchPlayed, Tournament, check_draw
 from glasshouse.events.event import Json
 from glasshouse.manifests.loading import load_world

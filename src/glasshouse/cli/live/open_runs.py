@@ -18,9 +18,9 @@ from typing import Final, Literal, cast
 import msgspec
 
 from glasshouse.assembly import usual_tools
+from glasshouse.cli.command_line import CommandLine
 from glasshouse.cli.drawing.comparison import changes_in_words
 from glasshouse.cli.drawing.screen import first_words, one_line
-from glasshouse.cli.live.summary import CommandLine
 from glasshouse.cli.store_reader import StoreReader, Story, find_event, is_line
 from glasshouse.errors import Refused, UnknownName
 from glasshouse.events import kinds

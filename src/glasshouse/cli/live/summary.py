@@ -5,44 +5,14 @@ Always holds: a printed command is complete and can be pasted unchanged.
 
 from __future__ import annotations
 
-import os
-import shlex
-import shutil
-import sys
 from dataclasses import dataclass
-from pathlib import Path
 
+from glasshouse.cli.command_line import CommandLine
 from glasshouse.cli.drawing.run_view import RunView, gauges
 from glasshouse.cli.drawing.screen import one_line
 from glasshouse.cli.drawing.stage import ending_of
-from glasshouse.cli.store_reader import checked_settings
 from glasshouse.events.event import Json
 from glasshouse.runtime.conducting.order import Waiting
-
-
-@dataclass(frozen=True)
-class CommandLine:
-    """How this command line is called: its own name, and the store if it is not the usual one."""
-
-    program: str
-    store: str = ""
-    path: str = ""
-    """The path of the store."""
-
-    @classmethod
-    def on(cls, store: Path) -> CommandLine:
-        """For a store. The program is called by its name if the shell finds it so, else by the path it was called with."""
-        program, called = f"{shlex.quote(sys.executable)} -m glasshouse", Path(sys.argv[0])
-        if shutil.which("glasshouse"):
-            program = "glasshouse"
-        elif called.name == "glasshouse":
-            program = shlex.quote(os.path.relpath(called))
-        is_usual = os.path.abspath(store) == os.path.abspath(checked_settings().store)
-        return cls(program, "" if is_usual else f" --store {shlex.quote(str(store))}", str(store))
-
-    def call(self, *words: str) -> str:
-        """A command as it can be pasted."""
-        return f"{self.program} {shlex.join(words)}{self.store}"
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,56 @@
+"""`CommandLine`: commands that this program prints, and the store that they are about.
+
+Always holds: every printed command can be pasted unchanged. It names the store if it takes one and it is not the usual one.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from pydantic import ValidationError
+
+from glasshouse.cli.program import program_called
+from glasshouse.errors import Refused
+from glasshouse.settings import Settings, settings
+
+WITHOUT_STORE: Final = frozenset({"check", "new", "worlds"})
+"""The commands that read no store."""
+
+
+def store_path(given: Path | None) -> Path:
+    """The path of the store: `--store`, else the settings."""
+    return given if given is not None else checked_settings().store
+
+
+def checked_settings() -> Settings:
+    """The settings, or a refusal that names the variable at fault."""
+    try:
+        return settings()
+    except ValidationError as invalid:
+        named = [("_".join(["GLASSHOUSE", *map(str, f["loc"])]).upper(), f["msg"]) for f in invalid.errors()]
+        reason = f"The settings are invalid: {'; '.join(f'{name}: {fault}' for name, fault in named)}."
+        raise Refused(reason, "Correct or unset the variable.") from invalid
+
+
+@dataclass(frozen=True)
+class CommandLine:
+    """How this command line is called: its program, and the store if it is not the usual one."""
+
+    program: str
+    store: str = ""
+    path: str = ""
+    """The path of the store."""
+
+    @classmethod
+    def on(cls, store: Path) -> CommandLine:
+        """For a store."""
+        is_usual = os.path.abspath(store) == os.path.abspath(checked_settings().store)
+        return cls(program_called(), "" if is_usual else f" --store {shlex.quote(str(store))}", str(store))
+
+    def call(self, *words: str) -> str:
+        """A command as it can be pasted."""
+        return f"{self.program} {shlex.join(words)}{'' if words[0] in WITHOUT_STORE else self.store}"

@@ -1,0 +1,28 @@
+"""How this program is called: by its name if the shell finds it so, else by the path it was called with."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import sys
+from pathlib import Path
+from typing import Final
+
+PROGRAM: Final = "glasshouse"
+
+
+def program_called() -> str:
+    """How the program is called from here."""
+    called = Path(sys.argv[0])
+    if shutil.which(PROGRAM):
+        return PROGRAM
+    if called.name == PROGRAM:
+        return shlex.quote(os.path.relpath(called))
+    return f"{shlex.quote(sys.executable)} -m {PROGRAM}"
+
+
+def examples_to_paste(text: str) -> str:
+    """A text with examples, one a line, in which the program is called as it was called here."""
+    is_script = Path(sys.argv[0]).name == PROGRAM
+    return text.replace(f"  {PROGRAM} ", f"  {program_called()} ") if is_script else text
