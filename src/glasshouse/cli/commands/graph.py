@@ -50,7 +50,18 @@ Examples:
 graph = typer.Typer(
     no_args_is_help=True, add_completion=False, rich_markup_mode=None, epilog=examples_to_paste(EXAMPLES)
 )
-channels = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None)
+CHANNEL_EXAMPLES: Final = """\b
+Examples:
+  glasshouse graph channel add attic                   a place where nobody is yet
+  glasshouse graph channel join moss attic             moss hears what is said there, and speaks there
+  glasshouse graph channel rename attic loft           what was said there stays"""
+
+channels = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    epilog=examples_to_paste(CHANNEL_EXAMPLES),
+)
 
 
 @graph.callback()
@@ -60,7 +71,7 @@ def change_a_graph() -> None:
 
 @channels.callback()
 def change_a_channel() -> None:
-    """Add, remove, join or leave a channel."""
+    """Add, remove, join, leave, rename or describe a channel."""
 
 
 class Names:
@@ -405,7 +416,7 @@ async def _close(
     return Edit(intents.CloseGraph(graph_id), graph_id)
 
 
-graph.add_typer(channels, name="channel", short_help="Add, remove, join or leave a channel.")
+graph.add_typer(channels, name="channel", short_help="Change a channel, and who is on it.")
 
 
 @_command(channels, "add", "Added", "Open a channel that nobody is on yet.")

@@ -25,6 +25,7 @@ sessions_drawn_max: Final = 256
 """The number of sessions drawn; of a larger lineage, the newest. JSON output has all sessions."""
 lane_chars_max: Final = 24
 """Lanes are cut at this width, so that text has room."""
+NO_BREAK: Final = "\N{NO-BREAK SPACE}"
 who_chars_min: Final = 20
 """With less room beside the other columns, the members of a session are drawn below them."""
 
@@ -82,7 +83,9 @@ def draw_lineage(read: LineageRead) -> None:
         before = f"{lanes.ljust(lanes_width)}  "
         words = "  ".join(cell.ljust(width) for cell, width in zip(columns[session.id], widths, strict=True))
         who = ", ".join(one_line(read.handles.get(name, name)) for name in session.agents) or "nobody"
-        beside, *below = _folded(who, len(before), len(words), screen.width)
+        who += _moment(session, short)
+        folded = _folded(who, len(before), len(words), screen.width)
+        beside, *below = [line.replace(NO_BREAK, " ") for line in folded]
         style = "bold" if session.id == read.session_id else ""
         text = Text.assemble((before, "green"), (words, style), (f"  {beside}".rstrip(), QUIET))
         text.truncate(screen.width, overflow="ellipsis")
@@ -97,7 +100,7 @@ def draw_lineage(read: LineageRead) -> None:
 def _columns(session: Session, read: LineageRead, short: dict[str, str]) -> tuple[str, ...]:
     first, last = read.turns.get(session.id, (0, 0))
     turns = f"turn {first}" if first == last else f"turns {first}-{last}"
-    return session.origin, short[session.id], turns, counted(session.events, "event"), _moment(session, short)
+    return session.origin, short[session.id], turns, counted(session.events, "event")
 
 
 def _moment(session: Session, short: dict[str, str]) -> str:
@@ -106,7 +109,8 @@ def _moment(session: Session, short: dict[str, str]) -> str:
     if at is None or session.began_at is None:
         return ""
     writer, seq = place_of(at)
-    return f"at {short.get(writer, writer)}.{seq}, {session.began_at:%Y-%m-%d %H:%M:%S}"
+    moment = f"at {short.get(writer, writer)}.{seq}, {session.began_at:%Y-%m-%d %H:%M:%S}"
+    return f"; {moment.replace(' ', NO_BREAK)}"
 
 
 def _folded(who: str, before: int, words: int, width: int) -> list[str]:

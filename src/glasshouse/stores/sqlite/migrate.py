@@ -48,9 +48,12 @@ def migrate(connection: sqlite3.Connection, path: Path, migrations: list[Migrati
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         connection.execute(f"PRAGMA user_version = {newest}")
         connection.execute("COMMIT")
-    except BaseException:
+    except BaseException as wrong:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
+        if isinstance(wrong, sqlite3.OperationalError) and wrong.sqlite_errorcode == sqlite3.SQLITE_ERROR:
+            reason = f"{path} could not be brought to version {newest}: {wrong}."
+            raise StoreFailed(f"{reason} It was left as it is. Choose another --store.") from wrong
         raise
 
 
