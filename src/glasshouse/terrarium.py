@@ -495,9 +495,10 @@ class Terrarium:
         """The runs that a leaderboard leaves out, because they would count the result of another run again."""
         return self._archive.branches_left_out(world=world)
 
-    async def export(self, session_id: str, path: str | Path, *, role: Role = "audience") -> Path:
-        """Write a session with its whole past into one file: `.glass`, or `.jsonl` for other tools."""
-        return await self._archive.export(session_id, path, role=role)
+    async def export(self, run_or_session_id: str, path: str | Path, *, role: Role = "audience") -> Path:
+        """Write a run with all sides of its splits, or a session, into one file: `.glass`, or `.jsonl` for other
+        tools. The file holds the whole past of both."""
+        return await self._archive.export(run_or_session_id, path, role=role)
 
     async def import_file(self, path: str | Path) -> Session:
         """Import a session from a file. It can be read, forked, branched and resumed, but it has no live creatures."""

@@ -15,12 +15,39 @@ def test_a_run_goes_into_another_store_and_tells_the_same_story(store: str, tmp_
 
     (came,) = objects("import", file, "--store", other)
 
-    assert list(sent) == ["path", "session_id", "role", "sessions", "events", "elsewhere"]
-    assert list(came) == ["path", "session_id", "sessions", "events", "store"]
-    assert (sent["session_id"], sent["events"], sent["elsewhere"]) == (came["session_id"], came["events"], [])
+    assert list(sent) == ["path", "run_id", "role", "session_id", "sessions", "events"]
+    assert list(came) == ["path", "session_id", "sessions", "events", "other_sides", "store"]
+    assert (sent["session_id"], sent["events"], []) == (
+        came["session_id"],
+        came["events"],
+        came["other_sides"],
+    )
     told = objects("replay", ROOTS, "--store", store)
     assert objects("replay", came["session_id"], "--store", other) == told
     assert "The end. " in run("show", "last", "--store", other).stdout
+
+
+def test_a_run_that_split_goes_into_another_store_with_both_sides(tmp_path: Path) -> None:
+    file, store, other = "play.jsonl", ("--store", "show.glasshouse"), ("--store", "other.glasshouse")
+    run("play", "keeper-of-dusk", "--run-id", WOOD, *store, cwd=tmp_path)
+    (at_home,) = objects("digest", WOOD, *store, cwd=tmp_path)
+
+    (sent,) = objects("export", WOOD, file, "--as", "director", *store, cwd=tmp_path)
+    (came,) = objects("import", file, *other, cwd=tmp_path)
+
+    assert (sent["run_id"], sent["events"], sent["sessions"]) == (WOOD, at_home["events"], came["sessions"])
+    end = json.loads((tmp_path / file).read_text(encoding="utf-8").splitlines()[-1])["end"]
+    assert end == {"events": at_home["events"], "digest": at_home["digest"]}
+    assert (came["events"], len(came["other_sides"])) == (at_home["events"], 1)
+    sides = [came["session_id"], *came["other_sides"]]
+    stories = [objects("replay", side, *other, cwd=tmp_path) for side in sides]
+    played = {line["id"]: line for line in objects("replay", WOOD, *store, cwd=tmp_path)}
+    assert {line["id"]: line for story in stories for line in story} == played
+    assert all(len(story) < len(played) for story in stories)
+    told = run("import", file, *other, cwd=tmp_path).stdout.splitlines()
+    assert [line.partition(" show ")[2].split()[0] for line in told[1:]] == sides
+    assert [run("show", side, *other, cwd=tmp_path).returncode for side in sides] == [0, 0]
+    assert objects("import", file, *other, cwd=tmp_path) == [came]
 
 
 @pytest.mark.parametrize(("role", "is_there"), [("spectator", False), ("audience", True)])

@@ -10,14 +10,17 @@ from __future__ import annotations
 
 import asyncio
 import fcntl
+import gzip
+import json
 import os
+from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from glasshouse.assembly import SqliteStore
 from glasshouse.cli.command_line import CommandLine, store_path
@@ -168,16 +171,13 @@ class StoreReader:
         sessions = map(self.terrarium.session, {event.session_id for event in events})
         return {session.id: session.skew for session in sessions if session.skew}
 
-    async def session_at_end_of(self, name: str) -> tuple[str, list[str]]:
-        """The session that a name means; of a run, the one with its end, and the others in which it was last heard of."""
+    async def session_at_end_of(self, name: str) -> str:
+        """The session that a name means; of a run, the one with its end."""
         named_id, run = await self.run_or_session(name)
         if run is None:
-            return named_id, []
+            return named_id
         events = [event for event in await self.terrarium.run_events(named_id) if event.run_id == named_id]
-        written = list(dict.fromkeys(event.session_id for event in reversed(events)))
-        past = {a.id for session_id in written for a in self.terrarium.lineage(session_id).ancestors}
-        last = next((e.session_id for e in events if e.kind == kinds.RUN_FINISHED), written[0])
-        return last, [session_id for session_id in written if session_id not in past and session_id != last]
+        return next((event for event in events if event.kind == kinds.RUN_FINISHED), events[-1]).session_id
 
 
 class _NoModels:
@@ -206,10 +206,17 @@ def read_store(given: Path | None, read: Callable[[StoreReader], Awaitable[T]]) 
     return asyncio.run(reading())
 
 
-async def counts_of(terrarium: Terrarium, session_id: str) -> dict[str, int]:
-    """How many sessions and events a file of a session holds: its own, and those of all its ancestors."""
-    sessions = len(terrarium.lineage(session_id).ancestors) + 1
-    return {"sessions": sessions, "events": len(await terrarium.events(session_id))}
+def contents_of(path: Path) -> tuple[dict[str, Any], list[str]]:
+    """What a file that `export` wrote holds: its session and how many sessions and events, and the other sessions in
+    which its run went on."""
+    with path.open("rb") as raw:
+        file = gzip.GzipFile(fileobj=raw) if raw.peek(2).startswith(b"\x1f\x8b") else raw
+        head = json.loads(file.readline())
+        segments = [json.loads(file.readline())["segment"] for _ in range(head["segments"])]
+        end = json.loads(deque(file, maxlen=1).pop())["end"]
+    continued = {head["session"], *[parent["session_id"] for one in segments for parent in one["parents"]]}
+    about = {"session_id": head["session"], "sessions": len(segments), "events": end["events"]}
+    return about, [segment["id"] for segment in segments if segment["id"] not in continued]
 
 
 def event_count_at(story: Story, at: str | None, least: int = 0) -> int:

@@ -84,12 +84,16 @@ class Archive:
 
     async def _story(self, name: str) -> tuple[Event, ...]:
         """The events of a run, or those that a session remembers."""
-        world = self._ledger.world
-        if name in world.runs:
+        if self._is_run(name):
             return await self.run_events(name)
-        if name not in world.sessions:
-            raise UnknownName(noun="run or session", name=name, known=[*world.runs, *world.sessions])
         return tuple([event async for event in self.history(name, None, None)])
+
+    def _is_run(self, name: str) -> bool:
+        """Whether a name is that of a run, not of a session. Refuses a name that is neither."""
+        world = self._ledger.world
+        if name not in world.runs and name not in world.sessions:
+            raise UnknownName(noun="run or session", name=name, known=[*world.runs, *world.sessions])
+        return name in world.runs
 
     def skews(self) -> dict[str, int]:
         """By session: how far its logical time is ahead of the story's time, because of a branch. A digest needs
@@ -119,9 +123,15 @@ class Archive:
 
     # Files
 
-    async def export(self, session_id: str, path: str | Path, *, role: Role = "audience") -> Path:
-        """Write a session with its whole past into one file: `.glass`, or `.jsonl` for other tools."""
-        return await session_file.export(self._house.store, self._ledger, session_id, Path(path), role)
+    async def export(self, run_or_session_id: str, path: str | Path, *, role: Role = "audience") -> Path:
+        """Write a run with all sides of its splits, or a session, into one file: `.glass`, or `.jsonl` for other
+        tools. The file holds the whole past of both."""
+        if self._is_run(run_or_session_id):
+            session_id, ends = await self._house.history.sessions_of_run(run_or_session_id)
+        else:
+            session_id = run_or_session_id
+            ends = {session_id: self._ledger.world.sessions[session_id].head}
+        return await session_file.export(self._house.store, self._ledger, session_id, ends, Path(path), role)
 
     async def import_file(self, path: str | Path) -> Session:
         """Import a session from a file. It can be read, forked, branched and resumed, but it has no live creatures."""

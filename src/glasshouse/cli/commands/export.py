@@ -1,11 +1,10 @@
-"""`glasshouse export` writes a session into one file.
+"""`glasshouse export` writes a run or a session into one file.
 
 A file that was redacted for a role says so.
 """
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ import typer
 
 from glasshouse.cli.drawing.screen import print_json
 from glasshouse.cli.options import JsonOption, RoleName, StoreOption, argument
-from glasshouse.cli.store_reader import StoreReader, counts_of, read_store
+from glasshouse.cli.store_reader import StoreReader, contents_of, read_store
 
 
 def export(
@@ -26,7 +25,7 @@ def export(
     store: StoreOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Write a session with all that it remembers into one file. Of a run: the session that knows its end.
+    """Write a run, with all sides of its splits, or a session with all that it remembers into one file.
 
     \b
     Examples:
@@ -36,17 +35,19 @@ def export(
     """
 
     async def exported(reader: StoreReader) -> dict[str, Any]:
-        session_id, elsewhere = await reader.session_at_end_of(name)
-        written = await reader.terrarium.export(session_id, path, role=role.value)
-        counts = await counts_of(reader.terrarium, session_id)
-        about = {"path": str(written), "session_id": session_id, "role": role.value}
-        return {**about, **counts, "elsewhere": elsewhere}
+        named_id, run = await reader.run_or_session(name)
+        written = await reader.terrarium.export(named_id, path, role=role.value)
+        contents, _ = contents_of(written)
+        return {
+            "path": str(written),
+            "run_id": None if run is None else run.id,
+            "role": role.value,
+            **contents,
+        }
 
     facts = read_store(store, exported)
     if as_json:
         print_json(facts)
         return
-    print(f"{facts['path']}: {facts['events']:,} events of {facts['session_id']}, as seen by: {role.value}.")
-    if facts["elsewhere"]:
-        others = ", ".join(facts["elsewhere"])
-        print(f"The run also went on in {others}: not in this file.", file=sys.stderr)
+    whose = facts["run_id"] or facts["session_id"]
+    print(f"{facts['path']}: {facts['events']:,} events of {whose}, as seen by: {role.value}.")

@@ -1,4 +1,4 @@
-"""`glasshouse import` reads a session from a file into a store."""
+"""`glasshouse import` reads a run or a session from a file into a store."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from glasshouse.assembly import SqliteStore
 from glasshouse.cli.command_line import CommandLine, store_path
 from glasshouse.cli.drawing.screen import print_json
 from glasshouse.cli.options import JsonOption, StoreOption, argument
-from glasshouse.cli.store_reader import counts_of
+from glasshouse.cli.store_reader import contents_of
 from glasshouse.errors import Refused
 from glasshouse.terrarium import Terrarium
 
@@ -21,7 +21,7 @@ def import_file(
     store: StoreOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Read in a session from a file. It can be read and branched from; nobody in it lives here.
+    """Read in a run or a session from a file. It can be read and branched from; nobody in it lives here.
 
     \b
     Examples:
@@ -31,16 +31,26 @@ def import_file(
     into = store_path(store)
     if not path.exists():  # Said before a store is made for nothing.
         raise Refused(f"There is no file {path}.", "Check the path.")
-    facts = asyncio.run(_imported(path, into))
+    contents, other_sides = asyncio.run(_imported(path, into)), list[str]()
+    if path.is_file():  # A pipe can be read only once.
+        contents, other_sides = contents_of(path)
+    facts = {"path": str(path), **contents, "other_sides": other_sides, "store": str(into)}
     if as_json:
         print_json(facts)
         return
     print(f"{facts['session_id']}: {facts['events']:,} events, now in {into}.")
-    print(f"Look at it: {CommandLine.on(into).call('show', facts['session_id'])}")
+    line = CommandLine.on(into)
+    print(f"Look at it: {line.call('show', facts['session_id'])}")
+    for session_id in other_sides:
+        print(f"The run also went on in another session: {line.call('show', session_id)}")
 
 
 async def _imported(path: Path, into: Path) -> dict[str, Any]:
     async with Terrarium(SqliteStore(into)) as terrarium:
         session = await terrarium.import_file(path)
-        counts = await counts_of(terrarium, session.id)
-        return {"path": str(path), "session_id": session.id, **counts, "store": str(into)}
+        sessions = len(terrarium.lineage(session.id).ancestors) + 1
+        return {
+            "session_id": session.id,
+            "sessions": sessions,
+            "events": len(await terrarium.events(session.id)),
+        }

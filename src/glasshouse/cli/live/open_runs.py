@@ -117,7 +117,7 @@ class Branching:
         """Make it, and say what it is."""
         story, terrarium, position = await reader.story(self.name), reader.terrarium, reader.store.position
         event = await self._event(reader, story)
-        session_id = (await reader.session_at_end_of(self.name))[0] if event is None else event.session_id
+        session_id = await reader.session_at_end_of(self.name) if event is None else event.session_id
         what_if = replace(self.what_if, limits=self._limits_in(story, event))
         run = await terrarium.branch(session_id, None if event is None else event.id, what_if)
         runs = (run, *[terrarium.run_of(run_id) for run_id in run.beside])
@@ -217,7 +217,7 @@ class Resumption:
                 return _in_place(terrarium, await continue_in_place(reader, playing))
             for run in playing:
                 await terrarium.finish(run.id, "stopped")
-            session_id, _ = await reader.session_at_end_of(playing[0].id)
+            session_id = await reader.session_at_end_of(playing[0].id)
         position = reader.store.position
         shape: Literal["as-was", "recipe"] = "as-was" if self.is_as_was else "recipe"
         child = await terrarium.resume(session_id, shape, world=worlds)
@@ -226,7 +226,7 @@ class Resumption:
     async def _find(self, reader: StoreReader) -> tuple[str, list[Run]]:
         """The session to continue from, and the runs that still play in it; the one that was named first."""
         _, run = await reader.run_or_session(self.name)
-        session_id, _ = await reader.session_at_end_of(self.name)
+        session_id = await reader.session_at_end_of(self.name)
         if run is None:
             here = {graph.id for graph in reader.terrarium.graphs() if graph.session_id == session_id}
             unfinished = [run for run in reader.terrarium.runs() if not run.is_finished]

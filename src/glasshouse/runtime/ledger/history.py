@@ -108,6 +108,18 @@ class HistoryReader:
         end = next((e.position for e in of_run if e.kind == kinds.RUN_FINISHED and e.run_id == run_id), None)
         return [event for event in of_run if end is None or (event.position or 0) <= end]
 
+    async def sessions_of_run(self, run_id: str) -> tuple[str, dict[str, int]]:
+        """The session that holds the end of a run, and every session of its story with the last seq that belongs to it.
+
+        The sessions that the run wrote in are whole. Those of the past of a branch go as far as its story does.
+        """
+        own = await self.events_of_its_own(run_id)
+        ends = {event.session_id: event.seq for event in await self.events_of_run(run_id)}
+        ends |= {event.session_id: self._sessions[event.session_id].head for event in own}
+        written = [event for event in own if event.run_id == run_id]
+        finished = (event for event in written if event.kind == kinds.RUN_FINISHED)
+        return next(finished, written[-1]).session_id, ends
+
     def _own_sessions(self, run_id: str) -> set[str]:
         """The sessions whose events without a run id are part of a run's story."""
         purse = self._ledger.folded.runs.purses.get(run_id)

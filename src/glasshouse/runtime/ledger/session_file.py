@@ -1,4 +1,4 @@
-"""Session files: `.glass` to move a session to another store, `.jsonl` for other tools. Both hold the same lines.
+"""Session files: `.glass` to move a session or a run to another store, `.jsonl` for other tools. Both hold the same lines.
 
     {"glass": 1, "session": …, "role": …, "is_redacted": …, "segments": …}     the head
     {"segment": {…}, "upto": …}                                                each segment, parents first
@@ -21,7 +21,7 @@ import gzip
 import os
 import secrets
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from io import BufferedReader
 from pathlib import Path
@@ -38,7 +38,7 @@ from glasshouse.events.payloads import PAYLOAD_TYPES, payload_of
 from glasshouse.events.redaction import Role, check_role, redacted
 from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.ports import SegmentWrite, Store
-from glasshouse.world.state.lineage import ancestors_of, pages, span_of, spans_between, visible_prefixes
+from glasshouse.world.state.lineage import by_age, joined_prefixes, pages, span_of, spans_between
 from glasshouse.world.state.state import Segment
 
 format_version = 1
@@ -92,14 +92,17 @@ class _ReadShort(Exception):
     """The store has fewer events of a segment than the pending world had: a commit failed in between."""
 
 
-async def export(store: Store, ledger: Ledger, session_id: str, path: Path, role: Role) -> Path:
-    """Write a session and all its visible ancestors as one file."""
+async def export(
+    store: Store, ledger: Ledger, session_id: str, ends: Mapping[str, int], path: Path, role: Role
+) -> Path:
+    """Write sessions, each up to its end, and all their visible ancestors as one file. `session_id` is the session that
+    an import returns."""
     check_role(role)
     await asyncio.to_thread(_check_place, path)
-    prefixes = visible_prefixes(ledger.world.sessions, session_id)
-    spans = spans_between(ledger.world.sessions, prefixes)
-    order = [*ancestors_of(ledger.world.sessions, session_id), session_id]
-    known = [replace(ledger.world.sessions[name].segment, is_imported=False) for name in order]
+    sessions = ledger.world.sessions
+    prefixes = joined_prefixes(sessions, ends)
+    spans = spans_between(sessions, prefixes)
+    known = [replace(sessions[name].segment, is_imported=False) for name in by_age(sessions, prefixes)]
     await ledger.wait_for_durability()
     carried = [FileSegment(segment, prefixes[segment.id]) for segment in known]
     is_redacted = role != "director" or any(segment.is_redacted for segment in known)

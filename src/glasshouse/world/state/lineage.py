@@ -11,7 +11,7 @@ no event. ADR 0004 and ADR 0005.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
 import msgspec
 
@@ -71,9 +71,14 @@ def place_in_story(sessions: Mapping[str, SessionState], event: Event) -> tuple[
 
 def visible_prefixes(sessions: Mapping[str, SessionState], session_id: str) -> dict[str, int]:
     """Every segment that a session sees, its own first, each with the last visible seq."""
-    own = known("session", session_id, sessions)
-    prefixes = {session_id: own.head}
-    waiting = [own.segment]
+    return joined_prefixes(sessions, {session_id: known("session", session_id, sessions).head})
+
+
+def joined_prefixes(sessions: Mapping[str, SessionState], ends: Mapping[str, int]) -> dict[str, int]:
+    """Every segment that any of some sessions sees, those first, each with the last visible seq. `ends` gives the last
+    seq that is wanted of each session itself."""
+    prefixes = dict(ends)
+    waiting = [sessions[session_id].segment for session_id in ends]
     while waiting:
         for parent in waiting.pop().parents:
             seen = prefixes.get(parent.session_id)
@@ -202,7 +207,7 @@ def _joined(page: list[Span]) -> list[Span]:
 def ancestors_of(sessions: Mapping[str, SessionState], session_id: str) -> list[str]:
     """All ancestors of a session, oldest first."""
     prefixes = visible_prefixes(sessions, session_id)
-    return _by_age(sessions, [name for name in prefixes if name != session_id])
+    return by_age(sessions, [name for name in prefixes if name != session_id])
 
 
 def descendants_of(sessions: Mapping[str, SessionState], session_id: str) -> list[str]:
@@ -214,10 +219,12 @@ def descendants_of(sessions: Mapping[str, SessionState], session_id: str) -> lis
             if child not in descendants:
                 descendants[child] = None
                 waiting.append(child)
-    return _by_age(sessions, list(descendants))
+    return by_age(sessions, list(descendants))
 
 
-def _by_age(sessions: Mapping[str, SessionState], names: list[str]) -> list[str]:
+def by_age(sessions: Mapping[str, SessionState], names: Iterable[str]) -> list[str]:
+    """These sessions, oldest first: parents come before their children."""
+
     def age(name: str) -> tuple[int, int, str]:
         segment = sessions[name].segment
         return (segment.base, segment.ordinal, name)
@@ -238,7 +245,7 @@ def agents_of(
     for all given sessions, from the nearest ancestors that are still open.
     """
     at_birth: dict[str, dict[str, None]] = {}
-    for name in _by_age(sessions, _ended_line(sessions, names, members_now)):
+    for name in by_age(sessions, _ended_line(sessions, names, members_now)):
         at_birth[name] = _present_at_birth(sessions, sessions[name].segment, at_birth, members_now)
     agents: dict[str, list[str]] = {}
     for name in names:
