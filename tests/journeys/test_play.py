@@ -226,6 +226,20 @@ def test_on_a_terminal_there_is_a_header_a_bar_and_colour(tmp_path: Path) -> Non
     assert seat.shown.count("To be continued: turn 1 of 20") == 1
 
 
+def test_at_its_start_a_play_says_how_long_it_takes_and_which_keys_there_are(tmp_path: Path) -> None:
+    with Terminal("play", WOOD, cwd=tmp_path) as seat:
+        header = seat.wait_for("Dusk in Thousand Token Wood")
+        seat.wait_for("turn 0/20")
+        seat.press("q")
+        seat.end()
+    with Terminal("play", WOOD, "--turns", "1", "--pace", "fast", cwd=tmp_path) as fast:
+        fast.end()
+
+    assert "Up to 20 turns, about 2 minutes at reading pace (--pace fast: at once). Keys: i says" in header
+    assert seat.shown.count("Keys: ") == 1
+    assert "Keys: " not in fast.shown
+
+
 def test_without_colour_nothing_is_coloured(tmp_path: Path) -> None:
     with Terminal("play", WOOD, "--pace", "fast", cwd=tmp_path, NO_COLOR="1") as seat:
         code = seat.end()

@@ -12,6 +12,7 @@ if TYPE_CHECKING:  # Every command knows the paces; listing worlds must not load
 words_per_minute: Final = 300
 line_milliseconds_min: Final = 800
 line_milliseconds_max: Final = 7_000
+typical_line_words: Final = 18
 
 
 class Pace(StrEnum):
@@ -35,3 +36,11 @@ def seconds_to_read(text: str) -> float:
     """How long an average reader needs for a text."""
     milliseconds = len(text.split()) * 60_000 / words_per_minute
     return min(line_milliseconds_max, max(line_milliseconds_min, milliseconds)) / 1_000
+
+
+def duration_of(lines: float) -> str:
+    """About how long reading this many typical lines takes, in words."""
+    minutes = round(lines * seconds_to_read("word " * typical_line_words) / 60)
+    if minutes < 2:
+        return "about a minute" if minutes else "less than a minute"
+    return f"about {minutes} minutes"

@@ -1,10 +1,10 @@
 """The pure parts of `glasshouse play`: header and bar, reading speed, what a key means, the last words."""
 
 from glasshouse.cli.command_line import CommandLine
-from glasshouse.cli.drawing.run_view import Gauge, RunView, status
+from glasshouse.cli.drawing.run_view import KEYS, Gauge, RunView, prospect, status
 from glasshouse.cli.live.controls import line_meant
 from glasshouse.cli.live.summary import Summary
-from glasshouse.cli.pace import line_milliseconds_max, line_milliseconds_min, seconds_to_read
+from glasshouse.cli.pace import duration_of, line_milliseconds_max, line_milliseconds_min, seconds_to_read
 from glasshouse.events.event import Event, Json
 from glasshouse.testing import ScriptedModel, play_offline
 
@@ -107,6 +107,23 @@ def test_the_bar_fits_whatever_the_width() -> None:
     assert all(len(text) < columns for columns, text in shown.items())
     assert "II. The wrong weather" in shown[120]
     assert shown[60].endswith("q stop")
+
+
+def test_how_long_a_run_takes_is_told_from_what_is_left_of_its_limits() -> None:
+    events = events_of(turns=12)
+    new, _ = followed(events[: [event.kind for event in events].index("turn.started")])
+    later, _ = followed(events)
+    spent, _ = followed(events)
+    spent.calls_before = 155
+    unlimited = RunView("r-unknown")
+
+    pace = "at reading pace (--pace fast: at once)."
+    assert prospect(new, None) == f"Up to 20 turns, about 2 minutes {pace} {KEYS}"
+    assert prospect(new, 1) == f"Up to 1 turn, less than a minute {pace} {KEYS}"
+    assert prospect(later, None) == f"Up to 9 turns, about a minute {pace} {KEYS}"
+    assert prospect(spent, None) == f"Up to 9 turns, less than a minute {pace} {KEYS}"
+    assert prospect(unlimited, None) == KEYS
+    assert duration_of(100) == "about 6 minutes"
 
 
 def test_reading_takes_time_by_the_word_within_bounds() -> None:

@@ -20,6 +20,7 @@ from rich.text import Text
 
 from glasshouse.cli.drawing.screen import first_words, one_line
 from glasshouse.cli.drawing.voices import QUIET, Voices
+from glasshouse.cli.pace import duration_of
 from glasshouse.events import kinds
 from glasshouse.events.event import Event
 from glasshouse.events.payloads import CreatureStarted, Governor, payload_of
@@ -84,6 +85,11 @@ class RunView:
         return self.run.state == "finished"
 
     @property
+    def handles(self) -> list[str]:
+        """The handles of the whole cast, each once."""
+        return list(dict.fromkeys([*[member.handle for member in self.stage.cast.values()], *self.expected]))
+
+    @property
     def has_several_graphs(self) -> bool:
         """Whether its graphs have merged or split: beside the one where it began there was more than one."""
         return len(self._graph_ids) > 2
@@ -139,6 +145,9 @@ class RunView:
 BAR_CHARS: Final = (12, 6, 0)
 """How long a bar is, where there is room and where there is less."""
 HINT: Final = "i disturb · space pause · q stop"
+KEYS: Final = "Keys: i says something, space pauses, q stops, any other key: next line."
+speaking_share: Final = 0.5
+"""The part of the cast that speaks in a turn, about: 0.35 to 0.7 in the bundled worlds."""
 
 
 class Gauge(NamedTuple):
@@ -170,8 +179,7 @@ def gauges(view: RunView) -> tuple[Gauge, Gauge]:
 def header(view: RunView, voices: Voices) -> list[RenderableType]:
     """Title, seed, cast and how far it is."""
     run, stage = view.run, view.stage
-    handles = dict.fromkeys([*[member.handle for member in stage.cast.values()], *view.expected])
-    names = [Text(one_line(handle), f"bold {voices.colour_of(handle)}") for handle in handles]
+    names = [Text(one_line(handle), f"bold {voices.colour_of(handle)}") for handle in view.handles]
     cast = Text.assemble(("with ", QUIET), Text(", ", QUIET).join(names))
     title = Text(f" {one_line(run.title or view.run_id)} ", "bold")
     seed = [Text(f"seed: {one_line(run.seed)}", QUIET)] if run.seed else []
@@ -179,6 +187,21 @@ def header(view: RunView, voices: Voices) -> list[RenderableType]:
     parts = [f"run {one_line(view.run_id)}", reached, one_line(stage.scene_title)]
     about = Text(" · ".join(part for part in parts if part), QUIET)
     return [Rule(title, style=QUIET), *seed, cast, *bios(stage, voices), about]
+
+
+def prospect(view: RunView, turns_max: int | None) -> str:
+    """How long the rest of a run takes at most, as far as its limits tell, and which keys there are."""
+    turn, calls = gauges(view)
+    # The turn that a run is in when it is shown first is still to be played.
+    left = None if turn.limit is None else max(0, turn.limit - max(0, turn.used - 1))
+    turns = min([limit for limit in (left, turns_max) if limit is not None], default=None)
+    lines = [] if turns is None else [turns * max(1, len(view.handles) * speaking_share)]
+    lines += [] if calls.limit is None else [max(0, calls.limit - calls.used)]
+    if not lines:
+        return KEYS
+    upto = "" if turns is None else f"up to {turns} turn{'' if turns == 1 else 's'}, "
+    duration = f"{upto}{duration_of(min(lines))} at reading pace (--pace fast: at once)."
+    return f"{duration[0].upper()}{duration[1:]} {KEYS}"
 
 
 def bios(stage: StageProjection, voices: Voices) -> list[Text]:

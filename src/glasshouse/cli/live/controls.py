@@ -19,6 +19,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Final, Self
 
+from glasshouse.cli.drawing.run_view import RunView, prospect
 from glasshouse.cli.drawing.screen import one_line
 from glasshouse.cli.live.feed import Display, Feed, Reader
 from glasshouse.cli.pace import Pace
@@ -134,12 +135,19 @@ PAUSED: Final = "paused · space goes on · i disturb · q stop"
 class Controls(Reader):
     """A reader at a terminal, who leaves by pressing `q`."""
 
-    def __init__(self, keys: Keys, display: Display, feed: Feed, disturb: Disturb) -> None:
+    def __init__(
+        self, keys: Keys, display: Display, feed: Feed, disturb: Disturb, turns_max: int | None
+    ) -> None:
         super().__init__(Pace.READING)
         self._keys = keys
         self._display = display
         self._feed = feed
         self._disturb = disturb
+        self._turns_max = turns_max
+
+    def notice(self, view: RunView) -> str:
+        """How long the run will take, and which keys there are."""
+        return prospect(view, self._turns_max)
 
     async def read(self, seconds: float) -> None:
         """Wait as long as reading takes, or until a key is pressed."""

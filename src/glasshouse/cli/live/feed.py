@@ -12,6 +12,8 @@ import sys
 from collections.abc import Sequence
 from typing import Final
 
+from rich.text import Text
+
 from glasshouse.cli.drawing.run_view import HINT, RunView, header, status
 from glasshouse.cli.drawing.screen import Screen, print_json
 from glasshouse.cli.drawing.voices import QUIET, Voices
@@ -26,8 +28,8 @@ from glasshouse.views.transcript import TranscriptLine
 class Display:
     """What a display may show; each display shows what it has room for."""
 
-    def open(self, view: RunView) -> None:
-        """Say what is played."""
+    def open(self, view: RunView, notice: str = "") -> None:
+        """Say what is played, and what its reader should know before."""
 
     def show_event(self, event: Event) -> None:
         """Show an event as it is stored."""
@@ -66,11 +68,11 @@ class ScreenDisplay(Display):
         self._has_bar = has_bar and not self._screen.is_dumb_terminal
         self._is_bar_shown = False
 
-    def open(self, view: RunView) -> None:
+    def open(self, view: RunView, notice: str = "") -> None:
         """Draw the header."""
         self._clear_bar()
         if self._screen.is_terminal:
-            self._screen.draw(*header(view, self._voices))
+            self._screen.draw(*header(view, self._voices), *([Text(notice, QUIET)] if notice else []))
 
     def show(self, line: TranscriptLine) -> None:
         """Draw the line in its voice."""
@@ -111,6 +113,10 @@ class Reader:
         self.is_leaving = False
         """Whether they want to stop."""
         self._pace = pace
+
+    def notice(self, _view: RunView) -> str:
+        """What they should know before a run is shown to them."""
+        return ""
 
     async def read(self, seconds: float) -> None:
         """Take the time that reading takes; at the pace of a machine, only let others run."""
@@ -155,7 +161,7 @@ class Feed:
             self.view = view
             if view.run_id not in self._opened:
                 self._opened.add(view.run_id)
-                self._display.open(view)
+                self._display.open(view, reader.notice(view))
             self._display.show(line)
             if not reader.is_leaving:
                 await reader.read(seconds_for(line))

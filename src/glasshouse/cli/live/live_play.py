@@ -82,7 +82,8 @@ class LiveRequest:
     def reader(self, display: Display, feed: Feed, disturb: Disturb, stack: ExitStack) -> Reader:
         """Who reads along: somebody at a terminal, or nobody with a keyboard."""
         if self.has_keys:
-            return Controls(stack.enter_context(Keys(sys.stdin.fileno())), display, feed, disturb)
+            keys = stack.enter_context(Keys(sys.stdin.fileno()))
+            return Controls(keys, display, feed, disturb, self.turns)
         return Reader(self.pace)
 
     def show_summary(self, display: Display, summary: Summary) -> None:
