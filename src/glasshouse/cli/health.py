@@ -11,12 +11,13 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
+from rich.padding import Padding
 from rich.table import Column, Table
 from rich.text import Text
 
 from glasshouse.assembly import usual_tools
 from glasshouse.cli.command_line import CommandLine, checked_settings, store_path
-from glasshouse.cli.drawing.screen import Screen, counted, one_line
+from glasshouse.cli.drawing.screen import GAP, Screen, counted, longest_word, one_line
 from glasshouse.cli.program import program_called
 from glasshouse.cli.store_reader import StoreReader, holder_of, read_store
 from glasshouse.errors import GlasshouseError
@@ -49,11 +50,21 @@ def findings(store: Path | None) -> list[Finding]:
 
 def draw(listed: list[Finding]) -> None:
     """Draw the findings for people."""
+    screen = Screen()
+    rows = [
+        (Text(state, style=STYLES[state]), Text(what), Text(one_line(f"{text} {todo}".strip())))
+        for what, state, text, todo in listed
+    ]
+    beside = sum(max(row[index].cell_len for row in rows) + GAP for index in (0, 1))
+    if screen.is_terminal and screen.width - beside < max(longest_word(text.plain) for *_, text in rows):
+        for state, what, text in rows:
+            screen.draw(Text.assemble(state, " " * GAP, what), Padding(text, (0, 0, 0, GAP)))
+        return
     columns = (Column(no_wrap=True), Column(no_wrap=True), Column(ratio=1, overflow="fold"))
-    grid = Table.grid(*columns, padding=(0, 2, 0, 0))
-    for what, state, text, todo in listed:
-        grid.add_row(Text(state, style=STYLES[state]), Text(what), Text(one_line(f"{text} {todo}".strip())))
-    Screen().draw(grid)
+    grid = Table.grid(*columns, padding=(0, GAP, 0, 0))
+    for row in rows:
+        grid.add_row(*row)
+    screen.draw(grid)
 
 
 def _python() -> Finding:

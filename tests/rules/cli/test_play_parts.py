@@ -107,6 +107,7 @@ def test_the_bar_fits_whatever_the_width() -> None:
     assert all(len(text) < columns for columns, text in shown.items())
     assert "II. The wrong weather" in shown[120]
     assert shown[60].endswith("q stop")
+    assert all(set(text.split()) <= set(shown[60].split()) for columns, text in shown.items() if columns < 40)
 
 
 def test_how_long_a_run_takes_is_told_from_what_is_left_of_its_limits() -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import typer
 
 from glasshouse.assembly import usual_tools
-from glasshouse.cli.drawing.screen import counted, facts_of, one_line, print_json
+from glasshouse.cli.drawing.screen import Screen, counted, facts_of, one_line, print_json
 from glasshouse.cli.exits import CHECK_FAILED
 from glasshouse.cli.options import JsonOption, argument
 from glasshouse.manifests.loading import problems_in, warnings_in
@@ -48,11 +48,11 @@ def check(
         facts = {"path": str(checked), "is_sound": not problems, "problems": len(problems)}
         print_json({**facts, "warnings": len(warnings)} if warnings else facts)
     elif problems:
-        print(*[one_line(str(problem)) for problem in problems], sep="\n")
+        Screen().draw(*[one_line(str(problem)) for problem in problems])
         print(f"glasshouse: {shown_path(checked)}: {counted(len(problems), 'problem')}.", file=sys.stderr)
     else:
-        print(f"{shown_path(checked)}: sound.")
+        Screen().draw(f"{shown_path(checked)}: sound.")
     for warning in () if as_json else warnings:
-        print(one_line(f"warning: {warning}"))
+        Screen().draw(one_line(f"warning: {warning}"))
     if problems:
         raise typer.Exit(CHECK_FAILED)

@@ -12,7 +12,7 @@ from typing import Any, Final
 import msgspec
 
 from glasshouse.cli.command_line import CommandLine, store_path
-from glasshouse.cli.drawing.screen import print_json
+from glasshouse.cli.drawing.screen import Screen, print_json
 from glasshouse.cli.options import JsonOption, StoreOption, argument
 from glasshouse.cli.store_reader import StoreReader, holder_of, read_store
 from glasshouse.errors import Refused
@@ -46,11 +46,13 @@ def disturb(
     elif left["status"] == "heard":
         print(f"Said to {left['run_id']}.")
     elif left["played_by"] is None:
-        print(f"Nobody plays this store now. The line waits for the next play of {left['run_id']}:")
+        Screen().draw(f"Nobody plays this store now. The line waits for the next play of {left['run_id']}:")
         print(f"  {CommandLine.on(store_path(store)).call('play', '--continue', left['run_id'])}")
     else:
         holder = f"Process {left['played_by']} plays this store and has not read it yet"
-        print(f"Left for {left['run_id']}. {holder}: it does at its next turn, unless that run is paused.")
+        Screen().draw(
+            f"Left for {left['run_id']}. {holder}: it does at its next turn, unless that run is paused."
+        )
 
 
 def _checked(text: str) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 
 import typer
 
-from glasshouse.cli.drawing.screen import print_json
+from glasshouse.cli.drawing.screen import Screen, print_json
 from glasshouse.cli.options import JsonOption, RoleName, StoreOption, argument
 from glasshouse.cli.store_reader import StoreReader, contents_of, read_store
 
@@ -50,4 +50,4 @@ def export(
         print_json(facts)
         return
     whose = facts["run_id"] or facts["session_id"]
-    print(f"{facts['path']}: {facts['events']:,} events of {whose}, as seen by: {role.value}.")
+    Screen().draw(f"{facts['path']}: {facts['events']:,} events of {whose}, as seen by: {role.value}.")

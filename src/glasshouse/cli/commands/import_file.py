@@ -8,7 +8,7 @@ from typing import Any
 
 from glasshouse.assembly import SqliteStore
 from glasshouse.cli.command_line import CommandLine, store_path
-from glasshouse.cli.drawing.screen import print_json
+from glasshouse.cli.drawing.screen import Screen, print_json
 from glasshouse.cli.options import JsonOption, StoreOption, argument
 from glasshouse.cli.store_reader import contents_of
 from glasshouse.errors import Refused
@@ -38,7 +38,7 @@ def import_file(
     if as_json:
         print_json(facts)
         return
-    print(f"{facts['session_id']}: {facts['events']:,} events, now in {into}.")
+    Screen().draw(f"{facts['session_id']}: {facts['events']:,} events, now in {into}.")
     line = CommandLine.on(into)
     print(f"Look at it: {line.call('show', facts['session_id'])}")
     for session_id in other_sides:

@@ -69,7 +69,7 @@ def leaderboard(
         print(f"No contest of this world was played to its end here yet. Play it: {call('play', world)}")
     if left_out:
         are, them = ("branch is", "it") if left_out == 1 else ("branches are", "them")
-        print(f"{left_out:,} {are} left out; --branches counts {them}, too.")
+        Screen().draw(f"{left_out:,} {are} left out; --branches counts {them}, too.")
 
 
 def _check_world(world: str | None, reader: StoreReader) -> None:

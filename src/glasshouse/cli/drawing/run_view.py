@@ -224,4 +224,5 @@ def status(view: RunView, columns: int, hint: str = HINT, *, is_plain: bool = Fa
             text = "  ".join(part for part in [*bars, title, hint] if part)
             if cell_len(text) < columns:
                 return text
-    return set_cell_size(text, max(0, columns - 1))
+    cut = set_cell_size(text, max(0, columns - 1))
+    return cut if text[len(cut) :].startswith(" ") else cut.rpartition(" ")[0]

@@ -36,7 +36,7 @@ class Screen(Console):
         raise  # noqa: PLE0704 (it is called while the error is handled)
 
     def draw(self, *drawings: RenderableType) -> None:
-        """Draw one thing under the other."""
+        """Draw one thing under the other. Prose is wrapped between words on a terminal, and one line in a pipe."""
         for drawing in drawings:
             if self.is_terminal:
                 self.print(drawing)
@@ -57,6 +57,11 @@ def print_json(*objects: dict[str, Any]) -> None:
 def facts_of(value: object, *names: str) -> dict[str, Any]:
     """The named attributes of a value."""
     return {name: getattr(value, name) for name in names}
+
+
+def longest_word(text: str) -> int:
+    """How many columns the longest word takes."""
+    return max(map(cell_len, text.split()), default=0)
 
 
 def as_json(value: Any) -> str:
@@ -167,8 +172,7 @@ def _draw_stacked(screen: Screen, columns: Mapping[str, Sequence[str]], rows: in
 
 def _least(heading: str, cells: Sequence[str]) -> int:
     """The least width of a column that is folded: words stay whole."""
-    words = [word for cell in (heading, *cells) for word in cell.split()]
-    return max([column_chars_min, *map(cell_len, words)])
+    return max(column_chars_min, *map(longest_word, (heading, *cells)))
 
 
 def fitted(

@@ -9,8 +9,8 @@ from difflib import unified_diff
 from pathlib import Path
 from typing import Any
 
+from glasshouse.cli.drawing.screen import Screen, counted, facts_of, print_json, spelled
 from glasshouse.cli.drawing.screen import as_json as json_of
-from glasshouse.cli.drawing.screen import counted, facts_of, print_json, spelled
 from glasshouse.cli.store_reader import StoreReader, read_store
 from glasshouse.errors import Refused
 from glasshouse.events.codec import content_of
@@ -58,7 +58,7 @@ def _facts(run_id: str, result: Verification | Refused) -> dict[str, Any]:
 
 def _print(run_id: str, result: Verification | Refused) -> None:
     if isinstance(result, Refused):
-        print(f"{run_id}: cannot be verified, and is taken as it stands. {result}")
+        Screen().draw(f"{run_id}: cannot be verified, and is taken as it stands. {result}")
     elif result.is_same:
         count, past = counted(result.events - result.taken, "event"), ""
         if result.taken:
@@ -67,10 +67,10 @@ def _print(run_id: str, result: Verification | Refused) -> None:
                 f"are of {result.grows_from}" if is_here else "came in a file, and are taken as they stand"
             )
             count, past = f"{count} of its own", f" The {result.taken:,} before them {whose}."
-        print(f"{run_id}: verified. {count} came out the same, byte for byte.{past}")
+        Screen().draw(f"{run_id}: verified. {count} came out the same, byte for byte.{past}")
         print(f"digest {result.recorded_digest}")
     else:
-        print(f"{run_id}: came out differently.")
+        Screen().draw(f"{run_id}: came out differently.")
         print(f"recorded {result.recorded_digest}\nreplayed {result.replayed_digest}")
         for diff in (_event_diff(result.recorded_event, result.replayed_event), *result.prompt_diffs):
             if diff:

@@ -23,7 +23,7 @@ from rich.rule import Rule
 from rich.table import Column, Table
 from rich.text import Text
 
-from glasshouse.cli.drawing.screen import Screen, as_json, one_line, shortened, value_in_words
+from glasshouse.cli.drawing.screen import Screen, as_json, longest_word, one_line, shortened, value_in_words
 from glasshouse.events import kinds
 from glasshouse.events.redaction import TOOL_FAILED
 from glasshouse.views.transcript import TranscriptLine
@@ -43,7 +43,7 @@ _EVENT_ID: Final = re.compile(r"s-[0-9a-f]{16}\.([0-9]+)")
 who_chars_max: Final = 18
 who_chars_min: Final = 8
 said_chars_min: Final = 24
-"""With fewer characters left beside the names, the text is drawn below them."""
+"""With fewer characters left beside the names, or with a word that needs more, the text is drawn below them."""
 brief_chars_min: Final = 16
 """The arguments and the answer of a tool are not shortened to less."""
 piped_chars_max: Final = 120
@@ -94,15 +94,17 @@ class Voices:
         if line.kind == kinds.AGENT_FAILED or (line.voice == "tool" and line.fields["outcome"] != "answered"):
             style = FAILED
         room = columns - MARGIN - self._width_of(line.who) - 2
-        if room < said_chars_min:
-            said = "\n".join(
-                part for part in (self._said(line, columns - MARGIN), self._thought(line)) if part
-            )
+        said, thought = self._said(line, room), self._thought(line)
+        if (
+            room < max(said_chars_min, longest_word(f"{said} {thought}"))
+            or cell_len(who.plain) > who_chars_max
+        ):
+            said = "\n".join(part for part in (self._said(line, columns - MARGIN), thought) if part)
             return Group(who, Padding(Text(said, style=style, overflow="fold"), (0, 0, 0, MARGIN)))
-        names = Column(width=MARGIN + self._width_of(line.who), no_wrap=True, overflow="ellipsis")
+        names = Column(width=MARGIN + self._width_of(line.who), no_wrap=True)
         grid = Table.grid(names, Column(ratio=1), padding=(0, 2, 0, 0))
-        grid.add_row(Text.assemble(" " * MARGIN, who), Text(self._said(line, room), style=style))
-        if thought := self._thought(line):
+        grid.add_row(Text.assemble(" " * MARGIN, who), Text(said, style=style))
+        if thought:
             grid.add_row("", Text(thought, style="dim italic"))
         return grid
 

@@ -92,10 +92,11 @@ class ScreenDisplay(Display):
         self._is_bar_shown = True
 
     def say(self, *lines: str) -> None:
-        """Say it in plain words."""
+        """Say it in plain words. Commands, which begin with spaces, and digests are to be pasted: one line each."""
         self._clear_bar()
         for line in lines:
-            self._screen.print(line, soft_wrap=True)
+            is_pasted = line.startswith((" ", "digest "))
+            self._screen.print(line, soft_wrap=is_pasted or not self._screen.is_terminal)
 
     def _clear_bar(self) -> None:
         if self._is_bar_shown:
