@@ -9,7 +9,7 @@ from glasshouse.errors import Conflict
 from glasshouse.events.codec import content_of, encoded
 from glasshouse.runtime.ports import Batch, SegmentWrite, Snapshot, Store
 from glasshouse.world.decisions.intents import Connect, RemoveWire
-from glasshouse.world.decisions.requests import ActBegun, PauseRun, Request
+from glasshouse.world.decisions.requests import PauseRun, Request
 from tests.contracts.writing import child, line, lines, one_batch, opening, root, span, texts_of
 
 Place = Callable[[], Store]
@@ -364,7 +364,7 @@ async def test_a_change_is_no_part_of_an_event_s_content(store: Store) -> None:
 
 
 async def test_a_request_is_kept_under_the_number_of_its_change(store: Store) -> None:
-    asked = Request("api", Connect("ada", "bo", "talk"), (ActBegun("ada", "s-1.4"),))
+    asked = Request("api", Connect("ada", "bo", "talk"), seen=4)
     told = Request("outage", PauseRun("r-1", "no model"))
     await store.commit([Batch((opening(ADA, "a", "b"),)), Batch((lines(ADA, 2, "c", "d"),), request=asked)])
     await store.commit([Batch((lines(ADA, 4, "e"),), request=told), Batch((lines(ADA, 5, "f"),))])

@@ -10,7 +10,6 @@ from glasshouse.stores.memory import MemoryStore
 from glasshouse.turns.moment.moment import Moment
 from glasshouse.world.decisions.intents import AddCreature, Connect, Disconnect
 from glasshouse.world.decisions.requests import (
-    ActBegun,
     ContinueRun,
     FinishRun,
     PauseRun,
@@ -111,21 +110,20 @@ class Meddler(Agent):
         return Draft(kind="agent.spoke", payload={"text": "Hm."})
 
 
-async def test_a_request_names_the_acts_that_had_begun_in_the_graphs_it_touches() -> None:
+async def test_an_act_whose_graph_changed_while_it_thought_says_what_it_had_seen() -> None:
     mind = Meddler()
     async with on_stage(None, {"cy": mind, "dee": Speaker()}) as t:
         store = t._house.store
-        await t.open_world(world_of(ticking("cy"), ticking("dee"), governor={"max_turns": 1}))
+        await t.open_world(world_of(ticking("cy"), ticking("dee"), governor={"max_turns": 2}))
         mind.terrarium = t
         mind.other = next(one.id for one in t.creatures() if one.handle == "dee")
         await t.run()
 
-        stopped, disturbed = await requests_of(store)
-        begun = (ActBegun(str(mind.meanwhile[0]), str(mind.meanwhile[1])),)
-        assert (stopped.by, stopped.during) == ("api", begun)
-        assert disturbed == Request("visitor", None, begun)
-        spoke = [event for event in await store.read_after(0, 999) if event.kind == kinds.AGENT_SPOKE]
-        assert spoke
+        stopped, spoke = await requests_of(store)
+        events = await store.read_after(0, 999)
+        turn = next(event for event in events if event.kind == kinds.TURN_STARTED)
+        assert stopped.seen is None
+        assert spoke == Request("act", seen=turn.position)
 
 
 def test_a_request_of_another_version_or_shape_is_refused() -> None:

@@ -21,7 +21,7 @@ from glasshouse.world.decisions.intents import FollowCall, Intent
 from glasshouse.world.state.state import CreatureState
 from glasshouse.world.state.values import Change
 
-BeforeCommit = Callable[[str], Awaitable[None]]
+BeforeCommit = Callable[[], Awaitable[None]]
 """Awaited before a creature writes anything. A replay uses it to repeat first what was recorded before."""
 
 
@@ -46,9 +46,7 @@ class Door(Protocol):
     async def change(self, intent: Intent) -> Outcome:
         """Decide an intent and wait until its result is durable."""
 
-    async def edit(
-        self, intent: Intent, creature_id: str, cause: str, tell: Callable[[Change, str], Intent]
-    ) -> Outcome:
+    async def edit(self, intent: Intent, cause: str, tell: Callable[[Change, str], Intent]) -> Outcome:
         """Decide an intent and its answer as one batch: all or nothing."""
 
 
@@ -88,7 +86,7 @@ class Errand:
     async def wait_for_room(self) -> None:
         """Wait until the next change can be decided at once, on the world as it is then."""
         if self.before_commit is not None:
-            await self.before_commit(self.creature_id)
+            await self.before_commit()
         await self.ledger.wait_for_room()
 
     async def write(self, intent: Intent) -> None:
@@ -108,8 +106,8 @@ class Errand:
             return self.returning(answers[0], is_edit=True)
 
         if self.before_commit is not None:
-            await self.before_commit(self.creature_id)
-        outcome = await self.ledger.edit(intent, self.creature_id, self.called.id, tell)
+            await self.before_commit()
+        outcome = await self.ledger.edit(intent, self.called.id, tell)
         answered = [event for event in outcome.events if event.kind == kinds.TOOL_RETURNED]
         self.returned = next((event for event in answered if event.caused_by == self.called.id), None)
         return answers[0]

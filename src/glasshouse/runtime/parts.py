@@ -53,7 +53,7 @@ class Parts:
         answers = answers or Recall(ledger, house.history)
         routes = Routes(router, ledger)
         warm_lines = WarmLines(house.store, ledger)
-        treasury = Treasury(ledger, clock)
+        treasury = Treasury(ledger, clock, is_limited=not answers.knows_limits)
         desk = ToolDesk(ledger, tools, answers, event, warm_lines)
         batch_worlds = BatchWorlds(house.store, event)
         acts = Acts(

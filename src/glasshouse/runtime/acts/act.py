@@ -42,9 +42,11 @@ from glasshouse.turns.moment.character import Character, character_of
 from glasshouse.turns.moment.moment import NOTHING_SHOWN, Moment
 from glasshouse.turns.moment.playbill import Playbill
 from glasshouse.turns.moment.prompt import Completion, Prompt
+from glasshouse.turns.moment.tools import ToolAnswer, ToolCall
 from glasshouse.turns.prompts.context import answers_in_prose
 from glasshouse.turns.runs.schedule import Due
 from glasshouse.world.decisions.intents import EndAct
+from glasshouse.world.decisions.requests import Request
 from glasshouse.world.state.ids import the_creature
 from glasshouse.world.state.state import CreatureState, World
 
@@ -61,7 +63,7 @@ class Thought(msgspec.Struct, frozen=True):
     act: tuple[str, str]
     """The ids of its creature and its cause."""
     end: EndAct | None
-    beside: Batch
+    scene: Scene
     reservation: Reservation
     stopped_by: BudgetExceeded | ModelUnreachable | None = None
 
@@ -82,6 +84,12 @@ class Scene(msgspec.Struct):
     using: ToolUse | None = None
     then: BatchWorld | None = None
     """The world that its first moment sees, if that is not the current world."""
+    channels: dict[str, str] = {}
+    """The channels when it last looked at the world or used a tool: name -> id."""
+    seen: int = 0
+    """The position of the last event in the house when its last moment was made."""
+    seen_in_graph: tuple[str, int] = ("", 0)
+    """The session of its graph at that moment, and the last seq there."""
 
     @property
     def has_told_calls(self) -> bool:
@@ -98,13 +106,27 @@ class Scene(msgspec.Struct):
             if self.upto is None:
                 self.upto = world.session_of(world.graphs[creature.graph_id]).lamport
             self.as_of = _as_of(world, creature, self.upto)
+            # A batch's world may end before `upto`. Later moments look at the current world and must not see more.
+            self.upto = min(self.upto, time_of(world, self.as_of))
         return ModelUse(self.character.model_profile, self.as_of)
+
+    def beside(self) -> Batch:
+        """What is stored beside the next event of the act: its prompts, and what it saw if its graph has changed since.
+
+        A replay needs this, because an act does not see what is written while it thinks (ADR 0064).
+        """
+        ledger, batch = self.ledger, self.asking.beside
+        if ledger.moved_at <= self.seen or self.seen_in_graph == _head(ledger.world, self.creature.id):
+            return batch
+        return replace(batch, request=Request("act", seen=self.seen))
 
     def moment(self) -> Moment:
         """The act as it stands now."""
         cause, upto, using = self.cause, self.upto, self.using
         folded, creature = self._looked_at()
         world = folded.world
+        self.seen, self.seen_in_graph = self.ledger.position, _head(world, creature.id)
+        self.channels = _channels_of(world, creature.id)
         heard, before = heard_by(folded.tables, world, creature, upto)
         purse = folded.runs.purses.get(creature.run_id or "")
         rng_seed = 0 if purse is None else purse.rng_seed
@@ -164,13 +186,20 @@ class Scene(msgspec.Struct):
     def _seen(self, then: BatchWorld) -> tuple[Folded, CreatureState]:
         return then.folded, then.folded.world.creatures[then.creature_id]
 
+    async def _carry(self, call: ToolCall) -> ToolAnswer:
+        """Use a tool. Its creature may speak on channels that the tool opened, even if it does not look again."""
+        assert self.using is not None, "only an act with tools is given this"
+        answer = await self.using.carry(call)
+        self.channels = _channels_of(self.ledger.world, self.creature.id)
+        return answer
+
     def _with_tools(self, moment: Moment, using: ToolUse, folded: Folded, creature: CreatureState) -> Moment:
         moment = replace(
             moment,
             tools=() if answers_in_prose(self.character) else using.offers(folded, creature),
             talk=tuple(using.talk),
             visitors=visitors_among(folded.world, moment),
-            carry=using.carry,
+            carry=self._carry,
             again=self.moment,
         )
         using.note_sight(moment)
@@ -236,21 +265,18 @@ class Acts:
             return None
         creature = world.creatures[due.creature]
         session_id, run_id = world.graphs[creature.graph_id].session_id, creature.run_id
-        channels = _channels_of(world, creature.id)
         mine = self._treasury.begin(run_id or "", creature.id, living.graph_id)
         act = (due.creature, due.cause)
-        self._ledger.acts_begun[act] = True
         try:
             scene = self._scene(creature, cause, upto, mine, then)
             if before is not None:
                 use = scene.fix_the_past(before.as_of)
                 scene.using = ToolUse(
-                    self._tools, creature, cause, use, scene.asking, before=before, gate=gate
+                    self._tools, creature, cause, use, scene.asking, scene.beside, before=before, gate=gate
                 )
-            changes, stopped_by = await self._outcome_of(scene, scene.moment(), mine, channels)
+            changes, stopped_by = await self._outcome_of(scene, scene.moment(), mine)
         except BaseException:
             self._treasury.release(mine)
-            self._ledger.acts_begun.pop(act, None)
             raise
         end: EndAct | None = None
         if stopped_by is None or _is_worth_telling(stopped_by, scene):
@@ -266,7 +292,7 @@ class Acts:
         # An act that ends without a model call counts as one call (ADR 0022).
         is_free = end is None or bool(mine.done.calls) or scene.has_told_calls
         self._treasury.settle(mine, NOTHING if is_free else Usage(calls=1))
-        return Thought(act, end, scene.asking.beside, mine, stopped_by)
+        return Thought(act, end, scene, mine, stopped_by)
 
     def may_use_tools(self, creature_id: str) -> bool:
         """Whether a creature may use tools in its act, or has an act with tool calls under way."""
@@ -297,7 +323,7 @@ class Acts:
         return self._ledger.world if then is None or due.was is not None else then.folded.world
 
     async def _outcome_of(
-        self, scene: Scene, moment: Moment, mine: Reservation, channels: dict[str, str]
+        self, scene: Scene, moment: Moment, mine: Reservation
     ) -> tuple[Json, BudgetExceeded | ModelUnreachable | None]:
         """The fields of the intent that ends an act, and what stopped the act, if anything did."""
         calls, using = scene.asking, scene.using
@@ -313,11 +339,9 @@ class Acts:
                 draft = await agent.act(moment)
             if using is not None:
                 await using.end()
-            if using is not None and using.has_written:
-                channels = _channels_of(self._ledger.world, scene.creature.id)
             if isinstance(draft, Draft) and draft.kind == kinds.JUDGE_VERDICT:
                 check_verdict(draft, moment)
-            return _outcome(draft, channels), None
+            return _outcome(draft, scene.channels), None
         except (BudgetExceeded, ModelUnreachable) as stop:
             return {"failure": str(stop), "attempts": len(calls.calls)}, stop
         except Exception as wrong:
@@ -364,7 +388,7 @@ class Acts:
             if turn is not None and turn.acknowledged.done():
                 turn.acknowledged.result()
             try:
-                return self._ledger.stage(thought.end, thought.beside)
+                return self._ledger.stage(thought.end, thought.scene.beside())
             except Refused as refusal:
                 if self._is_strict:
                     raise
@@ -375,9 +399,8 @@ class Acts:
                     failure=str(refusal)[:failure_chars_max],
                     attempts=max(1, thought.end.attempts),
                 )
-                return self._ledger.stage(failed, thought.beside)
+                return self._ledger.stage(failed, thought.scene.beside())
         finally:
-            self._ledger.acts_begun.pop(thought.act, None)
             self._treasury.release(thought.reservation)  # The fold counts its cost from here on.
 
     def _character(self, creature: CreatureState) -> Character:
@@ -420,6 +443,13 @@ def _is_cancelled() -> bool:
     failure."""
     task = asyncio.current_task()
     return task is None or task.cancelling() > 0
+
+
+def _head(world: World, creature_id: str) -> tuple[str, int]:
+    """The session of a creature's graph, and the last seq there; empty if the creature was removed."""
+    creature = world.creatures.get(creature_id)
+    session_id = "" if creature is None else world.graphs[creature.graph_id].session_id
+    return session_id, world.sessions[session_id].head if session_id else 0
 
 
 def _channels_of(world: World, creature_id: str) -> dict[str, str]:

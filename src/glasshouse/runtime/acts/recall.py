@@ -27,6 +27,9 @@ class Answers:
 
     given: Counter[str]
     """How many calls of each run were answered from the record since this house was opened."""
+    knows_limits = False
+    """Whether the record also says where limits stopped acts. Then no call is refused: acts that thought at the same time
+    reserved their costs in an order that is not on record."""
 
     async def make_ready(self, run_id: str) -> None:
         """Load the record for a run, if it is not yet loaded."""
@@ -43,9 +46,11 @@ class Answers:
         """The recorded step for the last of an act's tool calls so far; None if the tool is to be called now."""
         return None
 
-    async def before_commit(self, who: str) -> None:
-        """Awaited before anything is written. `who` is the id of the creature that acts, of the graph that begins a
-        turn, or of the run that ends. A replay uses it to repeat first what was recorded before."""
+    async def before_commit(self) -> None:
+        """Awaited in an act before it writes. A replay uses it to repeat first what was recorded before."""
+
+    async def before_look(self) -> None:
+        """Awaited in an act before it looks at the world again. A replay waits until the world is as it was then."""
 
 
 calls_recalled_max: Final = 200_000

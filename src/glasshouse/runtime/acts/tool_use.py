@@ -8,7 +8,7 @@ several acts think in parallel, each waits until it is its turn to be written be
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
@@ -27,7 +27,7 @@ from glasshouse.runtime.acts.warm_lines import WarmLines
 from glasshouse.runtime.errand import Errand
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ledger.history import EventById
-from glasshouse.runtime.ledger.ledger import NOTHING_BESIDE, Ledger, Queued
+from glasshouse.runtime.ledger.ledger import Ledger, Queued
 from glasshouse.runtime.ports import Batch, Toolbox
 from glasshouse.turns.moment import tools
 from glasshouse.turns.moment.moment import Moment
@@ -67,6 +67,7 @@ class ToolUse:
         cause: Event,
         use: ModelUse,
         asking: Asking,
+        beside: Callable[[], Batch],
         *,
         before: ActSoFar = NOTHING_YET,
         gate: asyncio.Event | None = None,
@@ -85,6 +86,8 @@ class ToolUse:
         self._use = use
         """What every recorded call says of the act: its profile, and the past that it sees."""
         self._asking = asking
+        self._beside = beside
+        """What is stored beside the next event of the act."""
         self._gate = gate
         """Opened when it is this act's turn to be written; None if acts do not think in parallel."""
         self._steps = list(before.steps)
@@ -227,7 +230,7 @@ class ToolUse:
             self._creature.id, self._cause.id, call.tool, call.arguments, self._number + 1, call.private, use
         )
         with self._noting_failures():
-            queued = await self._written(intent, self._asking.beside)
+            queued = await self._written(intent, self._beside)
             assert queued is not None, "a call is told, or refused"
             self._asking.begin_anew()
             self._number += 1
@@ -269,13 +272,14 @@ class ToolUse:
         graph = self._ledger.world.graphs[creature.graph_id]
         if not self._desk.warm_lines.is_ready(graph):
             await self._desk.warm_lines.make_ready(graph)
+        await self._desk.answers.before_look()
         return answer
 
-    async def _written(self, intent: Intent, beside: Batch = NOTHING_BESIDE) -> Queued | None:
-        await self._desk.answers.before_commit(self._creature.id)
+    async def _written(self, intent: Intent, beside: Callable[[], Batch] = Batch) -> Queued | None:
+        await self._desk.answers.before_commit()
         if not self._ledger.takes_more:
             await self._ledger.wait_for_room()
-        return self._ledger.stage(intent, beside)
+        return self._ledger.stage(intent, beside())
 
     @contextmanager
     def _noting_failures(self) -> Iterator[None]:

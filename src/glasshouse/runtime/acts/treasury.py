@@ -60,7 +60,8 @@ class Held:
 class Treasury:
     """Keeps the reservations of every act that is under way, and their sums."""
 
-    def __init__(self, ledger: Ledger, clock: Clock) -> None:
+    def __init__(self, ledger: Ledger, clock: Clock, *, is_limited: bool = True) -> None:
+        self._is_limited = is_limited
         self._ledger = ledger
         self._clock = clock
         self._acts: dict[str, dict[Reservation, None]] = {}
@@ -86,11 +87,12 @@ class Treasury:
         even when all open calls turn out to be free."""
         while True:
             self._follow_the_creatures()
-            axis = self._axis(mine, worst, with_open=False)
+            axis = self._axis(mine, worst, with_open=False) if self._is_limited else None
             if axis is not None:
                 raise BudgetExceeded(axis)
             # An act that is alone has no other open call to wait for.
-            if mine.run_id not in self._held or self._axis(mine, worst, with_open=True) is None:
+            is_alone = mine.run_id not in self._held or not self._is_limited
+            if is_alone or self._axis(mine, worst, with_open=True) is None:
                 self._hold(mine, mine.done, worst)
                 return
             self._moved.clear()

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from glasshouse.events.event import Event
 from glasshouse.runtime.acts.act import Acts, Thought
@@ -26,25 +26,12 @@ Act = tuple[str, str]
 """Names an act: the ids of its creature and of the cause it answers."""
 
 
-class Gate(asyncio.Event):
-    """Where an act that was begun ahead waits before its first tool. `is_reached` is set when it arrives there."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.is_reached = asyncio.Event()
-
-    async def wait(self) -> Literal[True]:
-        """Wait until it is this act's turn to be written."""
-        self.is_reached.set()
-        return await super().wait()
-
-
 class Ahead(NamedTuple):
     """An act that was begun ahead: the run that pays for it, its task, and the gate before its tools."""
 
     run_id: str
     task: asyncio.Task[Thought | None]
-    gate: Gate
+    gate: asyncio.Event
 
 
 def run_drawn_on(world: World, creature_id: str) -> str:
@@ -103,8 +90,6 @@ class ThinkingAhead:
         now, causes = folded.world.session_of(graph).lamport, dict[Due, Event]()
         chosen = [due for due in together if not self._is_begun(due, is_taken)]
         for due in chosen:
-            self._ledger.acts_begun.setdefault((due.creature, due.cause), False)
-        for due in chosen:
             causes[due] = await self._causes.of(due)
             await self._acts.make_ready(due)
         for due, cause in causes.items():
@@ -114,23 +99,12 @@ class ThinkingAhead:
             await asyncio.sleep(0)  # Let them reserve their cost first, as they did before the interruption.
 
     def _begin(self, due: Due, cause: Event, upto: int | None) -> Ahead:
-        gate = Gate()
+        gate = asyncio.Event()
         thinking = self._acts.think(due, cause, upto, gate)
         task = asyncio.create_task(thinking, name=f"{due.creature} thinks")
         ahead = Ahead(run_drawn_on(self._ledger.world, due.creature), task, gate)
         self.begun[due.creature, due.cause] = ahead
         return ahead
-
-    async def begin_one(self, due: Due) -> None:
-        """Begin one act, and wait until it has finished thinking or wants to use a tool."""
-        ahead = self._begin(due, await self._causes.of(due), None)
-        reached = asyncio.create_task(ahead.gate.is_reached.wait())
-        await asyncio.wait([ahead.task, reached], return_when=asyncio.FIRST_COMPLETED)
-        reached.cancel()
-
-    def has_begun(self, act: Act) -> bool:
-        """Whether an act was begun ahead and is not yet written."""
-        return act in self.begun
 
     def _is_begun(self, due: Due, is_taken: Callable[[Act], bool]) -> bool:
         act = (due.creature, due.cause)

@@ -178,7 +178,7 @@ class Conductor:
         if ahead.due is not None:
             return await self._perform(graph, ahead.due)
         if ahead.turn is not None:
-            return await self._begin_turn(graph, ahead.turn)
+            return await self.begin_turn(graph, ahead.turn)
         return Advanced("act", graph_id, graph.turn)
 
     async def _finish_an_idle_run(self, order: Order, until: Until) -> bool:
@@ -195,7 +195,7 @@ class Conductor:
                 return True
         return False
 
-    async def _begin_turn(self, graph: GraphState, turn: int) -> Advanced:
+    async def begin_turn(self, graph: GraphState, turn: int) -> Advanced:
         """Begin a turn, or end a run whose limits do not allow another one."""
         folded = self._ledger.folded
         for run_id in runs_acting(self._ledger.world, graph):
@@ -206,7 +206,6 @@ class Conductor:
                 return Advanced("end", graph.id, turn, await self.finish(run_id, "budget", axis=axis))
         graph_now = self._ledger.world.graphs.get(graph.id)
         if graph_now is not None and graph_now.turn < turn:
-            await self._answers.before_commit(graph.id)
             shown = shown_at(folded.world, folded.runs, graph_now, turn)
             if not self._ledger.takes_more:
                 await self._ledger.wait_for_room()
@@ -252,25 +251,17 @@ class Conductor:
         thought, queued = await self._acted(graph, due, act, run_id, is_first=is_first)
         return await self._after(graph, run_id, thought, queued)
 
-    async def begin_act(self, due: Due) -> None:
-        """Begin an act ahead. A replay does this for an act that was under way when the next recorded change
-        happened."""
-        act = (due.creature, due.cause)
-        if act not in self._acting and not self.ahead.has_begun(act):
-            await self.ahead.begin_one(due)
-
-    async def end_act(self, creature_id: str, cause: str) -> bool:
-        """Write an act that was begun with `begin_act`, whatever is due next. False if it was not begun."""
-        act, creature = (creature_id, cause), self._ledger.world.creatures.get(creature_id)
-        if act in self._acting or not self.ahead.has_begun(act):
-            return False
-        if creature is None:
-            await self._written_for_good(act, "")
-            return True
-        graph, run_id = self._ledger.world.graphs[creature.graph_id], creature.run_id or ""
-        thought, queued = await self._acted(graph, None, act, run_id, is_first=False)
-        await self._after(graph, run_id, thought, queued)
-        return True
+    async def act_again(self, due: Due) -> None:
+        """Play a recorded act, whatever is due next. The replay decides when it looks and when it writes."""
+        graph = self._ledger.world.graphs[self._ledger.world.creatures[due.creature].graph_id]
+        if not self._warm_lines.is_ready(graph):
+            await self._warm_lines.make_ready(graph)
+        thought = await self._acts.think(due, await self._causes.of(due), None)
+        if thought is not None:
+            await self._answers.before_commit()
+            queued = await self._acts.write(thought)
+            if queued is not None:
+                self._endings.note(queued.events[0])
 
     async def _after(
         self, graph: GraphState, run_id: str, thought: Thought | None, queued: Queued | None
@@ -294,7 +285,6 @@ class Conductor:
         turn = self._turns_queued.pop(graph.id, None)
         is_together = due is not None and due.is_together
         self._acting[act] = None
-        self._ledger.acts_begun.setdefault(act, False)
         try:
             stopped = self.ahead.take_stopped(act) if is_together else None
             if stopped is not None:
@@ -341,8 +331,6 @@ class Conductor:
             thought = await self.ahead.thought_of(act, due)
             if thought is None:
                 return None, None
-            if thought.end is not None:
-                await self._answers.before_commit(act[0])
             queued = await self._acts.write(thought, turn)
             if queued is not None:
                 self._endings.note(queued.events[0])
@@ -352,7 +340,6 @@ class Conductor:
             raise
         finally:
             self._thinking[run_id] -= 1
-            self._ledger.acts_begun.pop(act, None)
             if self._finishing:
                 self._quiet.set()
 
@@ -395,7 +382,6 @@ class Conductor:
         done = self._finishing[run_id] = asyncio.get_running_loop().create_future()
         try:
             await self._wait_for_acts_of(run_id)
-            await self._answers.before_commit(run_id)
             ending = ending or self._endings.at_the_end(run_id, reason)
             payload = accounts_of(self._ledger.folded, run_id, ending, axis)
             receipt = await self._ledger.change(

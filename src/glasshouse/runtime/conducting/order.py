@@ -343,24 +343,6 @@ class Order:
         """Cancel whatever still plays."""
 
 
-class Recorded(Order):
-    """The order of a record, for a replay. It repeats outside changes, then names the graph of the next recorded
-    change."""
-
-    def __init__(self, next_graph: Callable[[], Awaitable[str | None]]) -> None:
-        self._look = next_graph
-        self._graph_id: str | None = None
-        self.let_in = self._repeat_changes
-
-    async def _repeat_changes(self) -> None:
-        """Repeat the recorded outside changes that come next."""
-        self._graph_id = await self._look()
-
-    def next_graph(self, until: Until) -> str | None:  # noqa: ARG002 (as the others name it)
-        """The graph of the next recorded change."""
-        return self._graph_id
-
-
 class Lockstep(Order):
     """One graph after another: the lowest turn first, then the oldest graph (ADR 0024)."""
 

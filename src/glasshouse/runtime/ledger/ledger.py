@@ -38,7 +38,7 @@ from glasshouse.world.decisions.acts import check_cause, line_of, voice_of
 from glasshouse.world.decisions.decide import decide
 from glasshouse.world.decisions.decision import Decision, Write, event_of, stamped
 from glasshouse.world.decisions.intents import GraphEdit, Intent, MoveRun, Say
-from glasshouse.world.decisions.requests import ActBegun, Asker, request_for
+from glasshouse.world.decisions.requests import Asker, request_for
 from glasshouse.world.fold import evolve as folds
 from glasshouse.world.fold.evolve import MOVE_THE_WORLD, begin, evolve, note_written, take_in
 from glasshouse.world.state.state import Segment, World
@@ -105,10 +105,11 @@ class Ledger:
     def __init__(self, store: Store, clock: Clock, subscriptions: Subscriptions) -> None:
         self._use(Folded())
         self.takes_more = False
-        self.acts_begun: dict[tuple[str, str], bool] = {}
-        """The acts that have begun and are not written yet, by creature and cause. The value says whether the act has
-        already looked at the world. A replay needs this, because an act does not see what is written while it thinks
-        (ADR 0048)."""
+        self.position = 0
+        """The position of the last event of the pending world."""
+        self.moved_at = 0
+        """The position of the last change that did more than say a line. An act that looked at the world before it must
+        say so (ADR 0064)."""
         self._store = store
         self._clock = clock
         self._subscriptions = subscriptions
@@ -171,10 +172,8 @@ class Ledger:
         queued = None
         batch = beside if isinstance(beside, Batch) else beside(decision)
         if decision.writes:
-            moved = intent.run_id if isinstance(intent, MoveRun) else None
-            during = self._acts_begun_where(decision.writes, run_id=moved)
-            may_need_request = during or isinstance(intent, GraphEdit | MoveRun | Say)
-            request = request_for(intent, by, during) if may_need_request else None
+            may_need_request = isinstance(intent, GraphEdit | MoveRun | Say)
+            request = request_for(intent, by) if may_need_request else None
             queued = self._stage(decision.writes, replace(batch, request=request))
         if look is not None:
             look(decision.subject)
@@ -196,7 +195,7 @@ class Ledger:
         await self.change(intent, lambda subject: seen.append(look(subject)))
         return seen[-1]
 
-    async def edit(self, intent: Intent, creature_id: str, cause: str, tell: Tell) -> Receipt:
+    async def edit(self, intent: Intent, cause: str, tell: Tell) -> Receipt:
         """Write an edit by a creature's tool, and the report of that edit, as one batch.
 
         The events of the edit name `cause`. `tell` returns the intent that reports the edit. That intent is decided on
@@ -204,7 +203,6 @@ class Ledger:
         """
         await self.wait_for_room()
         decision = decide(self.world, intent)
-        request = request_for(intent, "tool", self._acts_begun_where(decision.writes, but=creature_id))
         of_change = tuple([_with_cause(write, cause) for write in decision.writes])
         events, writes = self._folded(of_change)
         try:
@@ -216,8 +214,7 @@ class Ledger:
         events_told, writes_told = self._folded(answer.writes)
         events += events_told
         if events:
-            batch = Batch((*writes, *writes_told), request=request)
-            await self._enqueue(batch, events).acknowledged
+            await self._enqueue(Batch((*writes, *writes_told)), events).acknowledged
         return Receipt(decision.change, decision.subject, events)
 
     def stage(self, intent: Intent, beside: Batch = NOTHING_BESIDE) -> Queued | None:
@@ -248,10 +245,9 @@ class Ledger:
         session_id = graph.session_id
         session = world.sessions[session_id]
         head, request = session.head, None
-        if self.acts_begun or caused_by is not None:
+        if caused_by is not None:
             check_cause(world, caused_by)
-            during = self._acts_begun_where((Write(session_id, graph.id, (fact,)),))
-            request = request_for(Say(creature_id, (draft,), caused_by), None, during)
+            request = request_for(Say(creature_id, (draft,), caused_by), None)
         now = self._clock.now()
         event = event_of(fact, session_id, graph.id, head + 1, session.segment.base, graph.turn, now)
         body = encoded_within_bounds(event)
@@ -323,6 +319,8 @@ class Ledger:
         """Stamp, encode, then fold: if an event cannot be encoded, the world has not changed yet."""
         events, writes = self._written(decided)
         self._fold(events, {write.session_id: write.opens for write in decided if write.opens is not None})
+        if events and events[0].kind in MOVE_THE_WORLD:
+            self.moved_at = self.position + 1
         return events, writes
 
     def _written(self, decided: tuple[Write, ...]) -> tuple[list[Event], list[SegmentWrite]]:
@@ -344,24 +342,6 @@ class Ledger:
             self._give_up_world(unforeseen)
             raise
 
-    def _acts_begun_where(
-        self, decided: tuple[Write, ...], *, but: str | None = None, run_id: str | None = None
-    ) -> tuple[ActBegun, ...]:
-        """The acts that have begun and are not written yet, in the graphs that a decision touches or of `run_id`."""
-        if not self.acts_begun:
-            return ()
-        touched = {write.session_id for write in decided}
-        touched |= {parent.session_id for write in decided if write.opens for parent in write.opens.parents}
-        world, begun = self.world, []
-        for (creature_id, cause), has_looked in self.acts_begun.items():
-            creature = world.creatures.get(creature_id)
-            if creature is None or creature_id == but:
-                continue
-            is_here = world.graphs[creature.graph_id].session_id in touched
-            if is_here or (run_id is not None and creature.run_id == run_id):
-                begun.append(ActBegun(creature_id, cause, has_looked))
-        return tuple(begun)
-
     def _give_up_world(self, unforeseen: BaseException) -> None:
         # The pending world is half changed. `wait_for_room` folds it again for the next caller.
         self._broken = unforeseen
@@ -370,6 +350,7 @@ class Ledger:
     def _enqueue(self, batch: Batch, events: list[Event]) -> Queued:
         queued = Queued(batch, events, Future(loop=self._loop))
         self._queue.append(queued)
+        self.position += len(events)
         for event in events:
             self.graphs_moved[event.graph_id] = None
         self._queued_events = pending = self._queued_events + len(events)
@@ -509,6 +490,7 @@ class Ledger:
     def _take(self, folded: Folded) -> None:
         self._use(folded)
         self.refolds += 1
+        self.position = self.moved_at = self._store.position
         self.graphs_moved[EVERY_GRAPH] = None
         self._events_since_snapshot = self._store.position - folded.position
         self._snapshot_bytes = folded.snapshot_bytes

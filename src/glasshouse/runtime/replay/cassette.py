@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from difflib import unified_diff
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
 
 from glasshouse.errors import BudgetExceeded, ModelUnreachable
 from glasshouse.events import kinds
 from glasshouse.events.event import Draft, Event, place_of
-from glasshouse.events.payloads import AgentFailed, RunFinished, payload_of
+from glasshouse.events.payloads import AgentFailed, Governor, RunFinished, payload_of
 from glasshouse.runtime.acts.act import time_of
 from glasshouse.runtime.acts.act_so_far import (
     NOTHING_YET,
@@ -32,6 +32,14 @@ from glasshouse.turns.moment.prompt import CONTEXT_TOKENS, REPLY_TOKENS, Complet
 from glasshouse.world.state.state import CreatureState, World
 
 diff_lines_max: Final = 200
+
+
+class Wait(Protocol):
+    """Makes an act wait until the replay lets it continue: to look at the world again, or to write."""
+
+    def __call__(self, *, is_look: bool) -> Awaitable[None]:
+        """Wait."""
+
 
 Act = tuple[str, str]
 """The id of a creature, and the id of the cause that its act answers."""
@@ -67,6 +75,8 @@ def act_of(event: Event) -> Act | None:
 class Cassette(Answers):
     """The recorded acts: how each ended, which tools it used, and what its models answered."""
 
+    knows_limits = True
+
     def __init__(self, events: Sequence[Event], begun: Mapping[str, tuple[Act, list[Event]]]) -> None:
         """`begun` holds, by creature, the acts that were using tools when the record begins, each with the events that
         it had written."""
@@ -74,8 +84,7 @@ class Cassette(Answers):
         self.given: Counter[str] = Counter()
         self.world: Callable[[], World] = World
         """The world of the replay."""
-        self.wait_for_turn_of: Callable[[str], Awaitable[None]] | None = None
-        """Waits until the next recorded change was written by this creature, graph or run."""
+        self.wait: Wait | None = None
         self._calls_before = {
             act: sum(len(event.calls) for event in written if event.kind == kinds.TOOL_CALLED)
             for act, written in begun.values()
@@ -88,10 +97,20 @@ class Cassette(Answers):
         """The limit that ended each run, if one did. A replay cannot compute it again where it depends on the prices of
         models or on how long a call took."""
 
-    async def before_commit(self, who: str) -> None:
-        """Wait until the next recorded change was written by this creature, graph or run."""
-        if self.wait_for_turn_of is not None:
-            await self.wait_for_turn_of(who)
+    async def before_commit(self) -> None:
+        """Wait until the next recorded change is one of this act."""
+        if self.wait is not None:
+            await self.wait(is_look=False)
+
+    async def before_look(self) -> None:
+        """Wait until the world is as it was when the recorded act looked again."""
+        if self.wait is not None:
+            await self.wait(is_look=True)
+
+    @property
+    def act_of_call(self) -> dict[str, Act]:
+        """The act of each `tool.called`, by the id of that event."""
+        return {step.called.id: act for act, way in self._ways.items() for step in way.steps}
 
     def end_of(self, creature_id: str, cause_id: str) -> Event | None:
         """The recorded event that ended an act."""
@@ -146,9 +165,12 @@ class Cassette(Answers):
 
     def _limit_reached(self, run_id: str | None, failure: RecordedFailure | None) -> BudgetExceeded | None:
         """The limit that stopped an act, if one did. A stopped act has no recorded end, or failed because of it."""
-        axis = self._axes.get(run_id)
-        reached = None if axis is None else BudgetExceeded(axis)
-        return reached if failure is None or str(failure) == str(reached) else None
+        if failure is None:
+            axis = self._axes.get(run_id)
+            return None if axis is None else BudgetExceeded(axis)
+        # A limit may stop an act without ending its run, so the failure itself names it.
+        limits = map(BudgetExceeded, Governor.__struct_fields__)
+        return next((limit for limit in limits if str(limit) == str(failure)), None)
 
     def step_then(self, creature: CreatureState, cause: Event, way: Sequence[Step]) -> Step | None:
         """The recorded step of the same number, even if it called another tool: the comparison shows the difference."""

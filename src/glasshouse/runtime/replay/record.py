@@ -6,7 +6,7 @@ replayed together. Changes that touched only graphs of other runs are adopted as
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Set
 from itertools import groupby
 
 import msgspec
@@ -46,7 +46,10 @@ class RunRecord(msgspec.Struct, frozen=True):
     """The events of the run, in the order of its story. A replay is compared with them."""
     skews: dict[str, int]
     starts_after: int
-    """The position before the first change of the run. A replay begins with the house as it was then."""
+    """The position before the first change of the run, or before the oldest look of an act that was written after that.
+    A replay begins with the house as it was then."""
+    taken: int
+    """How many events of the story belong to the past that the run continues."""
     changes: tuple[RecordedChange, ...]
     run_ids: frozenset[str]
     """The run, the runs that shared a graph with it, the runs that shared a graph with those, and so on."""
@@ -65,11 +68,6 @@ class RunRecord(msgspec.Struct, frozen=True):
         """The events of all changes."""
         return [event for change in self.changes for event in change.events]
 
-    @property
-    def taken(self) -> int:
-        """How many events of the story belong to the past that the run continues."""
-        return len([event for event in self.story if (event.position or 0) <= self.starts_after])
-
 
 async def record_of(house: House, run_id: str) -> RunRecord:
     """Read the record of a run."""
@@ -83,21 +81,34 @@ async def record_of(house: House, run_id: str) -> RunRecord:
     end = next((event for event in own if event.kind == kinds.RUN_FINISHED and event.run_id == run_id), None)
     upto = position if end is None else end.position or 0
     story = [event for event in await house.history.events_of_run(run_id) if (event.position or 0) <= upto]
-    sessions = house.ledger.world.sessions
-    run_ids = _company_of(run_id, sessions)
+    taken = len([event for event in story if (event.position or 0) <= starts_after])
+    states = house.ledger.world.sessions
+    run_ids = _company_of(run_id, states)
+    sessions = frozenset([name for name, one in states.items() if run_ids & {*one.runs, *one.writers}])
+    changes = await _changes(house, starts_after, upto)
+    while (oldest := min(_looks(changes, sessions), default=starts_after)) < starts_after:
+        starts_after = oldest
+        changes = await _changes(house, starts_after, upto)
     parent = house.history.parent_of(run_id)
     return RunRecord(
         run_id=run_id,
         story=tuple(story),
-        skews={name: session.skew for name, session in sessions.items() if session.skew},
+        skews={name: session.skew for name, session in states.items() if session.skew},
         starts_after=starts_after,
-        changes=await _changes(house, starts_after, upto),
+        taken=taken,
+        changes=changes,
         later=tuple(await _events(house, upto, position) if len(run_ids) > 1 else ()),
         run_ids=run_ids,
-        sessions=frozenset([name for name, one in sessions.items() if run_ids & {*one.runs, *one.writers}]),
+        sessions=sessions,
         segments={segment.id: segment for segment in await house.store.segments_after(starts_after)},
         grows_from=None if parent is None else parent.run_id,
     )
+
+
+def _looks(changes: Iterable[RecordedChange], sessions: Set[str]) -> list[int]:
+    """The positions at which acts of these sessions looked at the world, as far as they are on record."""
+    acts = [change for change in changes if change.first.session_id in sessions]
+    return [seen for act in acts if act.request and (seen := act.request.seen) is not None]
 
 
 def _company_of(run_id: str, sessions: Mapping[str, SessionState]) -> frozenset[str]:

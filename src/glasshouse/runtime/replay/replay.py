@@ -2,12 +2,14 @@
 
 Theory of operation. The house is folded as it was before the first event of the run. An overlay store keeps the new
 events in memory. Then the replay goes through the recorded changes in order. Changes in graphs of other runs are
-adopted. Requests from outside are made again. A world is opened again from its recorded scenario. The conductor must
-produce everything else itself, when it takes the next step in the graph of the change. The house has the same id, so
-all ids are the same.
+adopted. Requests from outside are made again. A world is opened again from its recorded scenario. The conductor makes
+the rest again: it begins the recorded turn, lets the recorded act continue, or ends the run. The house has the same id,
+so all ids are the same.
 
-An act does not see what is written while it thinks. The request of a change names the acts that had begun when the
-change was made. The replay lets these acts begin before it makes the change again.
+The record decides what is next, because runs that were driven at the same time made their choices on worlds that no
+single order gives again. Each act has a task. It waits before it writes until its change is next. An act does not see
+what is written while it thinks: if its graph changed meanwhile, its change says at which position it had looked, and the
+replay lets it look there (ADR 0064). Any other act looks right before it writes.
 
 If the next recorded change is not written, the replay has diverged. It stops, and the comparison shows the difference.
 
@@ -17,11 +19,12 @@ Always holds: no model is called, and nothing is written to the store that holds
 from __future__ import annotations
 
 import asyncio
+from bisect import bisect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
-from itertools import accumulate, zip_longest
+from itertools import zip_longest
 from typing import Final
 
 from msgspec.structs import replace
@@ -37,7 +40,6 @@ from glasshouse.manifests.opening import opening_of
 from glasshouse.manifests.scenario import Scenario
 from glasshouse.reprs import repr_of
 from glasshouse.runtime.clock import SeededIds
-from glasshouse.runtime.conducting.order import Recorded, Until
 from glasshouse.runtime.house import House
 from glasshouse.runtime.ledger.ledger import folded_from
 from glasshouse.runtime.parts import Parts
@@ -45,15 +47,16 @@ from glasshouse.runtime.ports import Toolbox
 from glasshouse.runtime.replay.cassette import Act, Cassette, NoModel, RecordedAgent, act_of, draft_of
 from glasshouse.runtime.replay.overlay import OverlayStore
 from glasshouse.runtime.replay.record import RecordedChange, RunRecord, record_of
-from glasshouse.turns.runs.purses import tripped_by_turn
-from glasshouse.turns.runs.schedule import Due, due_of, runs_acting
+from glasshouse.turns.runs.schedule import Due, due_of, ticks_together
 from glasshouse.world.decisions.intents import AddCreature, Inject, Member, MoveRun, OpenRun, Say
 from glasshouse.world.decisions.requests import ContinueRun, FinishRun, PauseRun, Requested, with_manifest
-from glasshouse.world.state.state import GraphState
+from glasshouse.world.fold.evolve import MOVE_THE_WORLD
 
 prompt_changes_max: Final = 8
 standstill_seconds_max: Final = 30.0
-"""If nothing is written and no task ends for this long, the replay has diverged from its record."""
+"""An act that neither waits nor ends for this long has diverged from its record."""
+waits_before_a_change_max: Final = 8
+"""An act that waits more often than this before it writes its next change has diverged from its record."""
 
 
 @dataclass(frozen=True)
@@ -114,6 +117,36 @@ def _digests(events: Sequence[Event], skews: Mapping[str, int]) -> list[str]:
     return texts
 
 
+class _Playing:
+    """An act of a replay. It waits before it writes, and before it looks at the world again."""
+
+    def __init__(self, task: asyncio.Task[None]) -> None:
+        self.task = task
+        self.is_at_look = False
+        self._arrived: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._may_go: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    async def wait(self, *, is_look: bool) -> None:
+        """Wait, in the act's own task, until the replay lets it continue."""
+        self.is_at_look = is_look
+        self._may_go = asyncio.get_running_loop().create_future()
+        self._arrived.set_result(None)
+        await self._may_go
+
+    async def settled(self) -> None:
+        """Wait until the act waits or has ended."""
+        await asyncio.wait(
+            [self.task, self._arrived], timeout=standstill_seconds_max, return_when="FIRST_COMPLETED"
+        )
+
+    async def go_on(self) -> None:
+        """Let the act continue until it waits again or has ended."""
+        self.is_at_look = False
+        self._arrived = asyncio.get_running_loop().create_future()
+        self._may_go.set_result(None)
+        await self.settled()
+
+
 class _Replay:
     """One replay of one record. It is also the clock of its house."""
 
@@ -121,11 +154,7 @@ class _Replay:
         self.cassette = cassette
         self._record = record
         self._store = store
-        ends = accumulate([len(change.events) for change in record.changes], initial=record.starts_after)
-        self._change_after = dict(zip(ends, record.changes, strict=False))
-        """The recorded changes by the position before their first event."""
         self._times = [event.created_at for event in record.events]
-        self._seen_at = {event.id: event.position or 0 for event in record.events}
         self._parts = parts = Parts(
             store,
             self,
@@ -137,20 +166,22 @@ class _Replay:
         )
         self._ledger = parts.house.ledger
         self._conductor = parts.conductor
-        self._driver = ""
-        """The writer of the change that the conductor's loop drives now. Acts that ran at the same time have tasks."""
-        self._chosen: set[Act] = set()
-        """Acts that were chosen before a change from outside, but looked at the world after it."""
-        self._main: asyncio.Task[object] | None = None
-        self._tasks: dict[str, asyncio.Task[None]] = {}
-        self._tried: set[tuple[int, str]] = set()
-        self._asking: asyncio.Task[object] | None = None
-        """The task that is making the next change which needs no conductor."""
-        self._news = asyncio.Event()
-        self._looked_at = -1
-        self._is_lost = False
+        self._calls = cassette.act_of_call
+        self._looks: dict[int, list[Act]] = {}
+        """The acts that looked at the world before their graph changed, by the position at which they looked."""
+        self._first_steps: dict[Act, int] = {}
+        """The position of the first recorded change of each act."""
+        self._moves: list[int] = []
+        """The positions of the changes that did more than say a line."""
+        for change in record.changes:
+            if not self._is_of_others(change):
+                self._note(change)
+        self._acts: dict[Act, _Playing] = {}
+        """The acts that have begun and are not written yet."""
+        self._wrong: BaseException | None = None
+        """What an act raised, if one did."""
         cassette.world = lambda: self._ledger.world
-        cassette.wait_for_turn_of = self._wait_for_turn_of
+        cassette.wait = self._wait
 
     @classmethod
     async def of(cls, house: House, tools: Toolbox, record: RunRecord) -> _Replay:
@@ -171,20 +202,21 @@ class _Replay:
     async def play(self) -> tuple[list[Event], Mapping[str, int]]:
         """The events of the replayed run, in the order of its story, and the skews of its sessions for the digest."""
         house, run_id = self._parts.house, self._record.run_id
-        self._main = asyncio.current_task()
         await house.open()
         try:
-            until = Until(lambda: self._ledger.world)
-            await self._conductor.conduct(Recorded(self._next_graph), until)
+            for change in self._record.changes:
+                if not await self._is_made_again(change):
+                    break
             if run_id not in self._ledger.world.runs:
                 return [], {}
             end = self._record.starts_after + len(self._record.events)
             story = await house.history.events_of_run(run_id)
             return [event for event in story if (event.position or 0) <= end], self._parts.archive.skews()
         finally:
-            for task in self._tasks.values():
+            tasks = [playing.task for playing in self._acts.values()]
+            for task in tasks:
                 task.cancel()
-            await asyncio.gather(*self._tasks.values(), return_exceptions=True)
+            await asyncio.gather(*tasks, return_exceptions=True)
             await house.close(self._parts.stage.stop_acts)
 
     def now(self) -> datetime:
@@ -197,184 +229,100 @@ class _Replay:
 
     # What is next
 
-    async def _next_graph(self) -> str | None:
-        """The graph in which the conductor's loop takes its next step; None at the end."""
-        while (change := await self._next_to_drive()) is not None:
-            who = self._who_wrote(change)
-            if who in self._tasks:
-                await self._wait_for_news()
-            elif not self._may_try(who):
-                return None  # The last step wrote nothing: the replay has diverged from the record.
-            else:
-                self._driver = who
-                self._news.set()
-                if not await self._is_written(change):
-                    return self._graph_of(change)
-        return None
+    def _note(self, change: RecordedChange) -> None:
+        position, act = change.first.position or 0, self._act_in(change)
+        if change.first.kind in MOVE_THE_WORLD:
+            self._moves.append(position)
+        if act is not None:
+            self._first_steps.setdefault(act, position)
+            if change.request is not None and change.request.seen is not None:
+                self._looks.setdefault(change.request.seen, []).append(act)
 
-    async def _wait_for_turn_of(self, who: str) -> None:
-        """Wait until the next recorded change was written by `who`: a creature, graph or run.
-
-        Changes that come before it are made first: requests from outside, and acts that ran at the same time.
-        """
-        if self._asking is asyncio.current_task():
-            return  # This task is making the next change itself.
-        while (change := await self._next_to_drive()) is not None and self._who_wrote(change) != who:
-            other, here = self._who_wrote(change), asyncio.current_task()
-            is_here = (here is self._main and other == self._driver) or here is self._tasks.get(other)
-            is_idle = other not in self._tasks and other != self._driver
-            if is_here or (is_idle and not self._may_try(other)):
-                # This task would wait for itself, or for a change that was tried before and was not written.
-                self._is_lost = True
-                return
-            if is_idle:
-                self._tasks[other] = task = asyncio.create_task(self._drive(change))
-                task.add_done_callback(partial(self._forget, other))
-            await self._wait_for_news()
-
-    def _may_try(self, who: str) -> bool:
-        """Whether this is the first try to let `who` write the change at this position."""
-        attempt = (self._store.position, who)
-        is_first = attempt not in self._tried
-        self._tried.add(attempt)
-        return is_first
-
-    def _forget(self, who: str, _task: asyncio.Task[None]) -> None:
-        del self._tasks[who]
-        self._news.set()
-
-    async def _wait_for_news(self) -> None:
-        """Wait until something is written or a task ends. After a timeout, the replay has diverged."""
-        self._news.clear()
+    async def _is_made_again(self, change: RecordedChange) -> bool:
+        """Make the next change again. False if the replay has diverged from the record."""
+        position = self._ledger.position
+        for act in self._looks.pop(position, ()):
+            await self._look(act)
         try:
-            await asyncio.wait_for(self._news.wait(), standstill_seconds_max)
-        except TimeoutError:
-            self._is_lost = True
+            if not await self._has_happened(change):
+                await self._drive(change)
+        except Refused:  # The change is no longer possible.
+            return False
+        await self._ledger.wait_for_durability()
+        if self._wrong is not None:
+            raise self._wrong
+        return self._ledger.position == position + len(change.events)
 
     async def _drive(self, change: RecordedChange) -> None:
-        graph_id = self._graph_of(change)
-        if not await self._is_written(change) and graph_id is not None:
-            await self._conductor.advance(graph_id)
-
-    async def _is_written(self, change: RecordedChange) -> bool:
-        """Write a change that the next step of its graph would not write. False if the next step has to write it."""
-        act, graph_id, folded = act_of(change.first), self._graph_of(change), self._ledger.folded
-        due = None if graph_id is None else self._conductor.agendas.of(graph_id).due
-        if act is None:
-            return change.first.kind == kinds.RUN_FINISHED and await self._is_ended(change.first, due)
-        if due is not None and (due.creature, due.cause) == act:
-            return False
-        if act in self._chosen and (chosen := due_of(folded.world, folded.agenda, *act)) is not None:
-            await self._conductor.begin_act(chosen)
-        return await self._conductor.end_act(*act)
-
-    async def _is_ended(self, end: Event, due: Due | None) -> bool:
-        """End a run that is idle, or that is out of budget while a creature of another run is next in its graph."""
-        folded, run_id = self._ledger.folded, end.run_id or ""
-        payload = payload_of(end, payloads.RunFinished)
-        if payload.reason != "budget":
-            is_idle = self._conductor.agendas.is_idle(run_id)
-            return is_idle and await self._conductor.finish(run_id, "ended") is not None
-        is_next = due is not None and folded.world.creatures[due.creature].run_id == run_id
-        if payload.axis == "max_turns" or is_next:
-            return False
-        for name in [name for name, one in folded.world.creatures.items() if one.run_id == run_id]:
-            tick = folded.agenda.ticks.get(name)
-            for cause in (*([] if tick is None else [tick.cause]), *folded.agenda.owed.get(name, ())):
-                if (owed := due_of(folded.world, folded.agenda, name, cause)) is not None:
-                    await self._conductor.begin_act(owed)
-                    return await self._conductor.end_act(name, cause)
-        return False
-
-    def _who_wrote(self, change: RecordedChange) -> str:
-        """The writer of a change: a creature for its act, a graph for a turn, a run for its end."""
+        """Let the conductor write a change."""
         first = change.first
         if first.kind == kinds.RUN_FINISHED:
-            return first.run_id or ""
-        if first.kind in kinds.ENGINE:  # An edit by a tool is in one change with `tool.returned`.
-            return next((event.actor for event in change.events if event.kind == kinds.TOOL_RETURNED), "")
-        return first.graph_id if first.actor in RESERVED_ACTORS else first.actor
+            payload = payload_of(first, payloads.RunFinished)
+            await self._conductor.finish(first.run_id or "", payload.reason, axis=payload.axis)
+        elif first.kind == kinds.TURN_STARTED:
+            graph = self._ledger.world.graphs.get(first.graph_id)
+            if graph is not None:
+                await self._conductor.begin_turn(graph, payload_of(first, payloads.TurnStarted).turn)
+        else:
+            await self._go_on(self._act_in(change))
 
-    def _graph_of(self, change: RecordedChange) -> str | None:
-        """The graph whose next step has to write a change."""
-        world, first = self._ledger.world, change.first
-        creature = world.creatures.get(self._who_wrote(change))
-        if creature is not None:
-            return creature.graph_id
-        if first.kind == kinds.RUN_FINISHED:
-            return self._graph_at_its_end(first) or next(iter(world.graphs), None)
-        return first.graph_id if first.graph_id in world.graphs else None
+    def _act_in(self, change: RecordedChange) -> Act | None:
+        """The act that wrote a change, if one did."""
+        acts = [act_of(event) or self._calls.get(event.caused_by or "") for event in change.events]
+        return next((act for act in acts if act is not None), None)
 
-    def _graph_at_its_end(self, end: Event) -> str | None:
-        """The graph in which the conductor notices that a run is over.
+    async def _go_on(self, act: Act | None) -> None:
+        """Let an act continue until it has written its next change."""
+        position = self._ledger.position
+        if act is not None:
+            await self._look(act)
+        for _ in range(waits_before_a_change_max):
+            if self._ledger.position > position or act not in self._acts:
+                return
+            await self._acts[act].go_on()
 
-        It can differ from the graph of `run.finished`: a run may use up its turns in one graph and end in another.
-        """
-        agendas, run_id = self._conductor.agendas, end.run_id or ""
-        graphs = [self._ledger.world.graphs[name] for name in agendas.graphs_of(run_id)]
-        if payload_of(end, payloads.RunFinished).axis == "max_turns":
-            for graph in graphs:
-                if self._run_out_of_turns(graph) == run_id:
-                    return graph.id
-        busy = [graph for graph in graphs if agendas.of(graph.id).turn is not None]
-        busy.sort(key=lambda graph: (agendas.of(graph.id).turn or 0, graph.born))
-        return busy[0].id if busy else None
-
-    def _run_out_of_turns(self, graph: GraphState) -> str | None:
-        """The first run of a graph that has no turns left for the next turn there."""
-        ahead, runs = self._conductor.agendas.of(graph.id), self._ledger.folded.runs
-        if ahead.due is not None or not ahead.turn:
-            return None
-        for run_id in runs_acting(self._ledger.world, graph):
-            purse = runs.purses.get(run_id)
-            played = runs.turns_of(run_id, graph.id) + ahead.turn - graph.turn - 1
-            if purse is not None and tripped_by_turn(purse.limits, played) is not None:
-                return run_id
-        return None
-
-    # What needs no conductor
-
-    async def _next_to_drive(self) -> RecordedChange | None:
-        """Make the next changes that need no conductor, then return the first change that needs it.
-
-        None at the end of the record, and when the replay has diverged from it.
-        """
-        while True:
-            await self._ledger.wait_for_durability()
-            while self._asking is not None:
-                await self._wait_for_news()
-            change = None if self._is_lost else self._change_after.get(self._store.position)
-            if self._store.position != self._looked_at:
-                self._looked_at = self._store.position
-                self._news.set()
-            if change is None:
-                return None
-            self._asking = asyncio.current_task()
-            try:
-                position = self._store.position
-                await self._begin_acts(change)
-                if not await self._has_happened(change):
-                    return change
-                await self._ledger.wait_for_durability()
-                self._is_lost = self._store.position == position
-            except Refused:  # The change is no longer possible: the replay has diverged from the record.
-                self._is_lost = True
-            finally:
-                self._asking = None
-                self._news.set()
-
-    async def _begin_acts(self, change: RecordedChange) -> None:
-        """Begin the acts that had begun when a change was written: they did not see the change."""
-        if change.request is None or self._is_of_others(change):
+    async def _look(self, act: Act) -> None:
+        """Let an act look at the world as it is now: begin it, or let it look again after a tool."""
+        playing = self._acts.get(act)
+        if playing is not None:
+            if playing.is_at_look:
+                await playing.go_on()
             return
         folded = self._ledger.folded
-        for act in change.request.during:
-            as_of = self._seen_at.get(self.cassette.as_of(act.creature, act.cause) or "", 0)
-            due = due_of(folded.world, folded.agenda, act.creature, act.cause)
-            if due is not None and act.has_looked and as_of < (change.first.position or 0):
-                await self._conductor.begin_act(due)
-            elif due is not None:  # It had not looked at the world yet, or was interrupted and began again.
-                self._chosen.add((act.creature, act.cause))
+        due = due_of(folded.world, folded.agenda, *act)
+        if due is None:
+            return  # The replay has diverged: the creature does not owe this act.
+        graph = folded.world.graphs[folded.world.creatures[due.creature].graph_id]
+        is_new = due.is_together and due.begun_by is None
+        batch = ticks_together(folded.world, folded.agenda, graph, folded.runs, is_new=True) if is_new else []
+        for other in [due, *filter(self._begins_now, batch)]:
+            key = (other.creature, other.cause)
+            if key not in self._acts:
+                task = asyncio.create_task(self._conductor.act_again(other))
+                self._acts[key] = playing = _Playing(task)
+                task.add_done_callback(partial(self._forget, key))
+                await playing.settled()
+
+    def _begins_now(self, due: Due) -> bool:
+        """Whether a tick of a batch that begins now may begin with it: nothing that it sees changes before it is
+        written. Any other tick begins when it is written, on the world at the start of its batch."""
+        first_step = self._first_steps.get((due.creature, due.cause))
+        position = self._ledger.position
+        return first_step is not None and bisect(self._moves, position) == bisect(self._moves, first_step)
+
+    def _forget(self, act: Act, task: asyncio.Task[None]) -> None:
+        del self._acts[act]
+        if not task.cancelled() and task.exception() is not None:
+            self._wrong = self._wrong or task.exception()
+
+    async def _wait(self, *, is_look: bool) -> None:
+        """Make an act wait."""
+        here = asyncio.current_task()
+        playing = next((one for one in self._acts.values() if one.task is here), None)
+        if playing is not None:
+            await playing.wait(is_look=is_look)
+
+    # What needs no conductor
 
     async def _has_happened(self, change: RecordedChange) -> bool:
         """Make a change again that needs no conductor. False if the conductor has to make it."""

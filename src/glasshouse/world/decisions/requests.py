@@ -22,13 +22,13 @@ from msgspec.structs import replace
 from glasshouse.errors import BadEvent
 from glasshouse.events import kinds, payloads
 from glasshouse.events.event import Event
-from glasshouse.world.decisions.intents import AddCreature, Fork, GraphEdit, Inject, Intent, MoveRun, Say
+from glasshouse.world.decisions.intents import AddCreature, Fork, GraphEdit, Intent, MoveRun, Say
 from glasshouse.world.state.values import Change
 
 request_version: Final = 1
 
-Asker: TypeAlias = Literal["api", "visitor", "outage", "tool"]
-"""Who asked: a program; the visitor; the conductor, because a model was out of reach; or a tool in an act."""
+Asker: TypeAlias = Literal["api", "outage", "act"]
+"""Who asked: a program; the conductor, because a model was out of reach; or a creature in its act."""
 
 
 class PauseRun(msgspec.Struct, frozen=True, tag=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -61,22 +61,15 @@ else:  # The codec needs every class by itself.
     Askable = Union[*(edit for edit in GraphEdit.__subclasses__() if edit is not Fork)]
 
 
-class ActBegun(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """An act that had begun when a change was made."""
-
-    creature: str
-    cause: str
-    has_looked: bool = True
-    """Whether the act had read the world before the change. If not, it was only chosen as next, and sees the change."""
-
-
 class Request(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """Who asked for a change, what was asked, and which acts had begun in the graphs that it touches."""
+    """Who asked for a change, and what was asked; or what an act had seen of the house when it was written."""
 
     by: Asker
     intent: Requested | None = None
     """None if the events of the change say what was asked."""
-    during: tuple[ActBegun, ...] = ()
+    seen: int | None = None
+    """For an act: the position of the last event in the house when the act last looked at the world. It is kept only if
+    the act's graph has changed since then (ADR 0064)."""
     version: int = 1
     """The version it was written with. Version 1 is left out of the bytes."""
 
@@ -102,20 +95,16 @@ class Answer(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fie
     version: int = request_version
 
 
-def request_for(intent: Intent, by: Asker | None, during: tuple[ActBegun, ...]) -> Request | None:
+def request_for(intent: Intent, by: Asker | None) -> Request | None:
     """The request to keep for a granted intent; None if its events say everything."""
-    if by == "tool":
-        return Request(by, None, during) if during else None
     if isinstance(intent, GraphEdit):
         kept = replace(intent, manifest={}, may_spawn={}) if isinstance(intent, AddCreature) else intent
-        return Request(by or "api", kept, during)
+        return Request(by or "api", kept)
     if isinstance(intent, MoveRun) and by is not None:
-        return Request(by, _moved(intent), during)
+        return Request(by, _moved(intent))
     # The event of an answer looks like the end of an act. The request tells a replay that it is not.
     is_answer = isinstance(intent, Say) and intent.caused_by is not None
-    if isinstance(intent, Say | Inject) and (during or is_answer):
-        return Request("api" if isinstance(intent, Say) else "visitor", None, during)
-    return None
+    return Request("api") if is_answer else None
 
 
 def _moved(intent: MoveRun) -> PauseRun | ContinueRun | FinishRun:
