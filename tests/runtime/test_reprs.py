@@ -31,7 +31,7 @@ from glasshouse.runtime.minds.minds import Agent
 from glasshouse.testing import CountingModel, ScriptedModel
 from glasshouse.tools import Proposal, ToolAnswer, Verdict
 from glasshouse.turns.moment.moment import Moment
-from glasshouse.views import ToolUse, Waiting
+from glasshouse.views import ToolAsked, ToolUse, Waiting
 from tests.rules.test_public_face import PUBLIC
 
 NOT_MADE_HERE = {
@@ -124,6 +124,7 @@ def _made() -> list[object]:
             Policy(protected=(long, long), population_max=3),
             Waiting("ada", "ada", "Gardener", "r-1", "s-1.2"),
             Match(None, {}, {}),
+            ToolAsked("calculator", {"sum": long}),
             MatchPlayed(1, 2, "r-1", {"a": "x"}, None, long, {}),
         ),
     ]

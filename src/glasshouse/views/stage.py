@@ -97,6 +97,8 @@ class RunStatus(msgspec.Struct, frozen=True, gc=False):
 class ToolAsked(msgspec.Struct, frozen=True, gc=False):
     """A tool that a creature called and that has not answered yet."""
 
+    __repr__ = repr_of("tool", "arguments")
+
     tool: str
     arguments: dict[str, str]
     """The first arguments as texts; long texts are cut."""
