@@ -44,7 +44,7 @@ def lines_seen(shown: str, columns: int) -> list[str]:
     """The lines as a terminal shows them: it breaks one that is too long. What is pasted stays one line."""
     lines = []
     for line in ESCAPES.sub("", shown).splitlines():
-        width = len(line) if re.match(r"  \S*glasshouse |digest ", line) else columns
+        width = len(line) if re.match(r"  (?:\S+ -m |\S*)glasshouse |digest ", line) else columns
         lines += [line[at : at + width] for at in range(0, len(line), width or 1)]
     return lines
 
