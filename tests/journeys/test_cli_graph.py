@@ -89,11 +89,15 @@ def test_every_kind_of_change_can_be_asked_for(own_store: Path, moss: str) -> No
         ("connect", "moss", first, "--channel", "attic", "--both"),
         ("channel", "add", "cellar", "--description", "Below.", "--since-joined"),
         ("channel", "join", second, "cellar", "--listen"),
+        ("channel", "describe", "cellar", "Below the stairs."),
+        ("channel", "rename", "cellar", "vault"),
+        ("parent", "moss", first),
+        ("parent", "moss"),
         ("wire", first, "moss", "--when", "text has moss", "--without-content"),
         ("grant", "moss"),
         ("unwire", first, "moss"),
-        ("channel", "leave", second, "cellar"),
-        ("channel", "remove", "cellar"),
+        ("channel", "leave", second, "vault"),
+        ("channel", "remove", "vault"),
         ("disconnect", "moss", first),
         ("stop", "moss"),
         ("start", "moss"),
@@ -103,6 +107,17 @@ def test_every_kind_of_change_can_be_asked_for(own_store: Path, moss: str) -> No
         assert facts["has_changed"], words
 
     assert "moss" not in cast_of(own_store)
+
+
+def test_a_creature_of_the_world_is_found_by_its_name_whichever_ending_its_file_has(tmp_path: Path) -> None:
+    run("new", "world", "pond", cwd=tmp_path)
+    file = tmp_path / "worlds" / "pond" / "creatures" / "wanderer.yaml"
+    file.rename(file.with_suffix(".yml"))
+    run("play", "pond", "--turns", "1", cwd=tmp_path)
+
+    added = run("graph", "add", "wanderer", "--handle", "second", cwd=tmp_path)
+
+    assert added.stdout.startswith("Added second to g-"), added.stderr
 
 
 def test_a_merge_and_a_split_are_told_with_their_graphs(own_store: Path, moss: str) -> None:

@@ -25,7 +25,7 @@ from glasshouse.manifests.scenario import Scenario
 from glasshouse.manifests.validation import valid_part_of
 from glasshouse.manifests.world_folders import (
     SCENARIO_FILE,
-    YAML_ENDINGS,
+    creature_files_in,
     find_world,
     is_scenario,
     scenario_in,
@@ -189,7 +189,7 @@ def _scenario_source(folder: Path) -> Source:
 
 def _read_world(folder: Path, tools: frozenset[str] | None) -> tuple[LoadedWorld | None, list[Problem]]:
     """The world in a folder if it is sound, and its problems."""
-    paths = sorted(path for end in YAML_ENDINGS for path in (folder / "creatures").glob(f"*{end}"))
+    paths = creature_files_in(folder)
     creatures = {path.stem: _CreatureFile(path) for path in paths[: creature_files_max + 1]}
     source = _scenario_source(folder)
     scenario, complaints, damaged, rest = valid_part_of(source, Scenario, "world")

@@ -32,6 +32,11 @@ def scenario_in(folder: Path) -> Path | None:
     return next((file for file in files if file.is_file()), None)
 
 
+def creature_files_in(folder: Path) -> list[Path]:
+    """The files of the creatures in a world's folder, by name, with either ending of YAML."""
+    return sorted(path for end in YAML_ENDINGS for path in (folder / "creatures").glob(f"*{end}"))
+
+
 def is_scenario(path: Path) -> bool:
     """Whether a path is named like a scenario file."""
     return path.stem == Path(SCENARIO_FILE).stem and path.suffix in YAML_ENDINGS

@@ -32,6 +32,7 @@ from glasshouse.events.event import VISITOR
 from glasshouse.events.payloads import Direction, History, RunStarted, payload_of
 from glasshouse.manifests.loading import load_creature
 from glasshouse.manifests.manifest import Manifest
+from glasshouse.manifests.world_folders import creature_files_in
 from glasshouse.runtime.clock import SystemClock
 from glasshouse.runtime.conducting.inbox_requests import ask
 from glasshouse.terrarium import Terrarium
@@ -134,7 +135,7 @@ class Names:
 def _manifest(name: str, worlds: list[Path]) -> Manifest:
     file = Path(name)
     if not file.suffix and not file.is_file():
-        files = {each.stem: each for folder in worlds for each in (folder / "creatures").glob("*.yaml")}
+        files = {each.stem: each for folder in worlds for each in creature_files_in(folder)}
         if name not in files:
             raise UnknownName(noun="file, and no creature of the world,", name=name, known=files)
         file = files[name]
