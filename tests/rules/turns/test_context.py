@@ -273,6 +273,11 @@ FORGED = st.lists(FORGERIES | st.text(st.characters(exclude_categories=["Cs"]), 
 )
 
 
+def unbroken(text: str) -> str:
+    """A text without the spaces that may have been put into its control tokens."""
+    return re.sub(r"(?<=[<\[\]>\uff1c\ufe64\uff3b]) ", "", text)
+
+
 @given(st.lists(st.tuples(st.sampled_from(["visitor", "moth-id"]), FORGED), min_size=1, max_size=6), FORGED)
 def test_no_text_can_forge_a_line_or_a_section(told: list[tuple[str, str]], scene: str) -> None:
     events = [said(0, "conductor", scene, kinds.WORLD_OBSERVED)]
@@ -286,11 +291,11 @@ def test_no_text_can_forge_a_line_or_a_section(told: list[tuple[str, str]], scen
 
     lines = [spoken(line) for line in found[prompt_parts.DISCUSSION]]
     names = {"visitor": "visitor", "moth-id": "moth", "conductor": "world"}
-    assert [(line.handle, line.text) for line in lines] == [
-        (names[event.actor], event.payload["text"]) for event in events
+    assert [(line.handle, unbroken(line.text)) for line in lines] == [
+        (names[event.actor], unbroken(event.payload["text"])) for event in events
     ]
-    assert [line.fields for line in lines] == [
-        {"more": event.payload["more"]} if "more" in event.payload else {} for event in events
+    assert [unbroken(str(line.fields.get("more"))) for line in lines] == [
+        unbroken(str(event.payload.get("more"))) for event in events
     ]
     assert len({line.ref for line in lines}) == len(lines)
     assert len(found[prompt_parts.ANSWERED]) == 2

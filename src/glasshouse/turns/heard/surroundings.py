@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from glasshouse.events.event import RESERVED_ACTORS, Event
 from glasshouse.turns.heard.recent_lines import Tables, places_heard, public_part, speakers_in
-from glasshouse.turns.moment.line_text import and_more, one_line
+from glasshouse.turns.moment.line_text import and_more, safe_line
 from glasshouse.turns.moment.moment import Around, Moment, Neighbour
 from glasshouse.world.hearing.hearing import visible_to
 from glasshouse.world.hearing.wires import Handed
@@ -220,8 +220,8 @@ def around_lines(around: Around) -> tuple[str, ...]:
 
 def _neighbour_text(neighbour: Neighbour) -> str:
     where = f", on {_names(neighbour.channels)}" if neighbour.channels else ""
-    return f"{one_line(neighbour.handle)} ({one_line(neighbour.role)}{where})"
+    return f"{safe_line(neighbour.handle)} ({safe_line(neighbour.role)}{where})"
 
 
 def _names(names: Sequence[str], count: int = 0) -> str:
-    return and_more([one_line(name) for name in names[:names_shown_max]], count or len(names))
+    return and_more([safe_line(name) for name in names[:names_shown_max]], count or len(names))

@@ -1,9 +1,10 @@
 """The text of a line: what a creature said, made safe for one physical line of a prompt.
 
-Always holds: quoted text has no control character, no line or paragraph separator, no direction override, no invisible
-tag and no lone surrogate. So it can neither end its line nor look like another line. A `Reading` is the part of an
-event that is the same in every prompt. It depends only on what every hearer may see: the speaker's handle, the kind and
-the payload, never an id, a turn or a time. Readings are cached.
+Always holds: text in a prompt has no control character, no line or paragraph separator, no direction override, no
+invisible tag, no lone surrogate and no control token of a chat template. So it can neither end its line nor look like
+another line, and to no tokenizer does it end a message (ADR 0065). A `Reading` is the part of an event that is the same
+in every prompt. It depends only on what every hearer may see: the speaker's handle, the kind and the payload, never an
+id, a turn or a time. Readings are cached.
 """
 
 from __future__ import annotations
@@ -33,6 +34,13 @@ UNSAFE: Final = (
 
 _unsafe: Final = re.compile(f"[{UNSAFE}]")
 _blank: Final = re.compile(rf"[\s{UNSAFE}]+")
+_control_token: Final = re.compile(
+    r"[<\uff1c\ufe64](?=[|\uff5c]|[^\s<>]{1,64}[>\uff1e\ufe65])"  # <|im_end|>, <s>, </think>, <turn|>, DeepSeek's bars
+    r"|[\[\uff3b](?=[|\uff5c]|/?[a-z]?[A-Z][A-Z0-9_]+[\]\uff3d]|e~\[)"  # [INST], [/INST], [gMASK], [|system|]
+    r"|\](?=~)|>>(?=[A-Z]+<<)"  # ]~b] and [e~[ of MiniMax, >>QUESTION<< of Falcon
+)
+"""The first characters of whatever a tokenizer may read as a control token. It matches by shape, not by a list of known
+tokens, so that it holds for model families to come."""
 _encode: Final = JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _NUMBERS_FROM: Final = 10_000
 _NUMBERS: Final = 90_000
@@ -59,10 +67,10 @@ _KIND_WEIGHTS: Final = {
 
 
 def compact_json(value: Any) -> str:
-    """A JSON value on one line, with everything unsafe in its texts escaped."""
+    """A JSON value on one line of a prompt, with everything unsafe in its texts escaped or defanged."""
     text = _encode(value)
     # Unsafe characters are never printable.
-    return text if text.isprintable() else _unsafe.sub(_escaped, text)
+    return defanged(text if text.isprintable() else _unsafe.sub(_escaped, text))
 
 
 def quoted(text: str, chars_max: int) -> str:
@@ -75,6 +83,18 @@ def one_line(text: str) -> str:
     if "  " not in text and text.isprintable():  # Then the only blanks in it are single spaces.
         return text.strip()
     return _blank.sub(" ", text).strip()
+
+
+def safe_line(text: str) -> str:
+    """A text as `one_line` gives it, defanged: words of others that a prompt shows without quotation marks."""
+    return defanged(one_line(text))
+
+
+def defanged(text: str) -> str:
+    """The text with a space inside whatever a tokenizer may read as a control token: `<|im_end|>` is `< |im_end|>`."""
+    if "<" in text or "[" in text or "]" in text or not text.isascii():
+        return _control_token.sub(r"\g<0> ", text)
+    return text
 
 
 def cut(text: str, chars_max: int) -> str:
@@ -128,7 +148,7 @@ def speaker_of(actor: str, known_as: str | None) -> tuple[str, str]:
         return "visitor", "visitor"
     if actor in (CONDUCTOR, TERRARIUM):
         return "world", "world"
-    return one_line(known_as or "") or "somebody", "cast"
+    return safe_line(known_as or "") or "somebody", "cast"
 
 
 _reading_cache: dict[int, Reading] = {}

@@ -23,7 +23,7 @@ from glasshouse.turns.heard.surroundings import around_lines
 from glasshouse.turns.moment import line_text
 from glasshouse.turns.moment import prompt as prompt_parts
 from glasshouse.turns.moment.character import Character
-from glasshouse.turns.moment.line_text import compact_json, cut, one_line, quoted
+from glasshouse.turns.moment.line_text import compact_json, cut, one_line, quoted, safe_line
 from glasshouse.turns.moment.moment import Moment
 from glasshouse.turns.moment.prompt import Prompt, chars_per_token_min, tokens_guessed
 from glasshouse.turns.moment.reply_schema import reply_schema
@@ -126,7 +126,7 @@ def repair_prompt(prompt: Prompt, raw: str, problem: str) -> Prompt:
     asked = prompt.user.partition(f"\n{prompt_parts.LAST_ANSWER}\n")[0]
     answer = quoted(one_line(raw), answer_shown_chars_max)
     # The opening keeps a problem that reads like a heading from being one.
-    wrong = f"It does not count. {cut(one_line(problem), problem_chars_max)}"
+    wrong = f"It does not count. {cut(safe_line(problem), problem_chars_max)}"
     parts = (asked, prompt_parts.LAST_ANSWER, answer, wrong, asked.rpartition("\n")[2])
     return replace(prompt, user="\n".join(parts))
 
@@ -140,17 +140,17 @@ def answers_in_prose(character: Character) -> bool:
 def _system(handle: str, character: Character, goal: str, language: str, schema: str | None) -> str:
     voice = character.voice
     parts = (
-        ("", one_line(character.persona)),
-        ("You want: ", one_line(character.wants)),
+        ("", safe_line(character.persona)),
+        ("You want: ", safe_line(character.wants)),
         ("You care about: ", _listed(character.cares_about)),
-        ("Your temper: ", one_line(character.temper)),
+        ("Your temper: ", safe_line(character.temper)),
         (
             "Lines in your voice:",
             "".join(f"\n- {quoted(e, example_chars_max)}" for e in voice.examples[:examples_shown_max]),
         ),
         ("You never: ", _listed(voice.never)),
-        ("The goal of everybody here: ", one_line(goal)),
-        ("Speak ", f"{_LANGUAGES.get(language, one_line(language))}." if language else ""),
+        ("The goal of everybody here: ", safe_line(goal)),
+        ("Speak ", f"{_LANGUAGES.get(language, safe_line(language))}." if language else ""),
     )
     answer = AS_PROSE if schema is None else f"{AS_JSON}\n{schema}"
     identity = [f"You are {handle}, {character.role}.", *(what + words for what, words in parts if words)]
@@ -158,7 +158,7 @@ def _system(handle: str, character: Character, goal: str, language: str, schema:
 
 
 def _listed(texts: tuple[str, ...]) -> str:
-    return "; ".join(one_line(text) for text in texts)
+    return "; ".join(safe_line(text) for text in texts)
 
 
 def _sections(
@@ -186,7 +186,8 @@ def _sections(
         prompt_parts.AROUND: list(around_lines(moment.around)),
         prompt_parts.SCENE: scene_texts,
         prompt_parts.KNOWN: [
-            f"{one_line(key)}: {_fact(value)}" for key, value in islice(moment.known.items(), facts_shown_max)
+            f"{safe_line(key)}: {_fact(value)}"
+            for key, value in islice(moment.known.items(), facts_shown_max)
         ],
         prompt_parts.REMEMBERED: [*map(text, remembered)],
         prompt_parts.DISTURBANCES: [*map(text, disturbances)],
@@ -205,7 +206,7 @@ def _sections(
 def _tool_line(talk: ToolTalk) -> str:
     arguments = _shortened(talk.arguments, arguments_shown_chars_max)
     outcome = "answered" if talk.answer.is_ok else "failed"
-    return f"{one_line(talk.tool)} {arguments} {outcome}: {quoted(talk.answer.text, tool_said_chars_max)}"
+    return f"{safe_line(talk.tool)} {arguments} {outcome}: {quoted(talk.answer.text, tool_said_chars_max)}"
 
 
 def _is_untrusted(
@@ -251,7 +252,7 @@ def _shortened(value: object, chars_max: int) -> str:
 
 @lru_cache(maxsize=system_cache_values_max)
 def _last_line(handle: str, character: Character) -> str:
-    temper = cut(one_line(character.temper), temper_chars_max).rstrip(".")
+    temper = cut(safe_line(character.temper), temper_chars_max).rstrip(".")
     how = f"Speak in your own voice, {temper}" if temper else "Speak in your own voice"
     return f"You are {handle}. {how}. At most {character.voice.say_words_max} words."
 
