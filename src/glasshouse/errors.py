@@ -23,6 +23,7 @@ Each message says what to do next.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from datetime import datetime
 from difflib import get_close_matches
 from itertools import islice
 
@@ -106,9 +107,11 @@ def advice(nothing: str, close: list[str], names: list[str], count: int) -> str:
 class BudgetExceeded(GlasshouseError):
     """A limit of the run was reached; `reason` is the limit's field name."""
 
-    def __init__(self, reason: str) -> None:
+    def __init__(self, reason: str, frees_at: datetime | None = None) -> None:
         super().__init__(f"The run reached its limit {reason}. Branch it with a higher limit to continue.")
         self.reason = reason
+        self.frees_at = frees_at
+        """When the limit leaves room for the call again. None: never by itself."""
 
 
 class ModelUnreachable(GlasshouseError):

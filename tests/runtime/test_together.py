@@ -2,6 +2,7 @@
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -131,7 +132,8 @@ async def test_acts_driven_one_by_one_see_the_same_past_too(tmp_path: Path) -> N
 async def test_a_limit_that_lets_two_of_three_think_ends_the_run_after_two(
     order: tuple[str, ...], axis: str
 ) -> None:
-    async with on_stage(governor=Governor(**{axis: 2})) as t:
+    limits: dict[str, Any] = {axis: 2}
+    async with on_stage(governor=Governor(**limits)) as t:
         minds = {name: Speaker() for name in order}
         await cast_on(t, minds, *[ticking(name, together=name != "one") for name in order])
 

@@ -22,7 +22,7 @@ from glasshouse.events.event import RESERVED_ACTORS, Event, Json, place_of
 from glasshouse.events.model_use import Call, ModelUse
 from glasshouse.events.payloads import CREATURE_FIELDS, SessionForked, SessionRestated, WireAdded, payload_of
 
-_OF_ONE_MACHINE = frozenset({"recipe"})
+_OF_ONE_MACHINE = frozenset({"recipe", "frees_at"})
 _NAMES_CREATURES = kinds.ENGINE | {kinds.RUN_STARTED}
 _SEALED = "sealed"
 _BODY_FIELDS = ("payload", "private", "sealed", "model")
@@ -95,7 +95,7 @@ def _body_part(event: Event, field: str, names: _Names) -> Any:
     part: Json | None = _model_part(event.model) if field == "model" else getattr(event, field)
     if part is None:
         return None
-    if field == "payload" and event.kind == kinds.RUN_STARTED:
+    if field == "payload" and event.kind in (kinds.RUN_STARTED, kinds.RUN_PAUSED):
         part = {key: value for key, value in part.items() if key not in _OF_ONE_MACHINE}
     return names.in_value(part, _SEALED if field == "sealed" else event.kind)
 

@@ -7,8 +7,9 @@ Always holds: every kind in `kinds.ENGINE` has exactly one type here, and a payl
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from datetime import datetime
 from math import inf
-from typing import Any, Final, Literal, TypeVar
+from typing import Any, Final, Literal, TypeVar, get_args
 
 import msgspec
 from msgspec.structs import asdict, replace
@@ -25,6 +26,7 @@ History = Literal["full", "since_joined"]
 Origin = Literal["split", "fork", "branch", "resume"]
 StopReason = Literal["stopped", "removed"]
 FinishReason = Literal["ended", "budget", "stopped", "no_contest"]
+OnBudget = Literal["finish", "pause"]
 
 affected_creatures_max = 1_000
 calls_per_turn_min = 16
@@ -47,11 +49,18 @@ class Governor(msgspec.Struct, frozen=True, kw_only=True, eq=False, forbid_unkno
     max_total_tokens: int | None = None
     hourly_budget_usd: float | None = None
     max_wall_minutes: float | None = None
+    on_budget: OnBudget | msgspec.UnsetType = msgspec.UNSET
+    """What a limit does that is reached: end the run, or pause it. Left out: end it."""
 
     def __post_init__(self) -> None:
+        if self.on_budget not in (*get_args(OnBudget), msgspec.UNSET):
+            raise WrongType(
+                f"on_budget={in_brief(self.on_budget)} says nothing.", "Write 'finish' or 'pause'."
+            )
         for field, limit in asdict(self).items():
             is_number = isinstance(limit, int | float) and not isinstance(limit, bool)
-            if limit not in (None, msgspec.UNSET) and not (is_number and 0 <= limit < inf):
+            is_left_out = limit in (None, msgspec.UNSET) or field == "on_budget"
+            if not is_left_out and not (is_number and 0 <= limit < inf):
                 advice = "Give a number from 0 on, or None for no limit."
                 raise WrongType(f"{field}={in_brief(limit)} is not a limit.", advice)
 
@@ -63,7 +72,7 @@ class Governor(msgspec.Struct, frozen=True, kw_only=True, eq=False, forbid_unkno
 
 
 AXES: Final = Governor.__struct_fields__
-"""The names of the limits."""
+"""The names of the limits, and of what they do."""
 
 
 def check_governor(governor: Governor) -> None:
@@ -342,6 +351,12 @@ class RunPaused(Payload, frozen=True):
     reason: str
     is_outage: bool = False
     """Whether a model was out of reach. Then the reason is the text of its failure."""
+    backend: str = ""
+    """The server or model that was out of reach."""
+    axis: str | None = None
+    """The limit that was reached, if one was."""
+    frees_at: datetime | None = None
+    """When that limit leaves room for the next call. None: never by itself."""
 
 
 class RunContinued(Payload, frozen=True):

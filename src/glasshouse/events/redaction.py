@@ -110,7 +110,7 @@ def _answer_without_details(event: Event) -> Json:
 def _pause_without_details(event: Event) -> Json:
     """Keep that a model was out of reach. The text of its failure may name servers and files."""
     paused = payload_of(event, RunPaused)
-    return builtins_of(replace(paused, reason=MODEL_AWAY)) if paused.is_outage else event.payload
+    return builtins_of(replace(paused, reason=MODEL_AWAY, backend="")) if paused.is_outage else event.payload
 
 
 def _nothing(_payload: Json) -> Json:

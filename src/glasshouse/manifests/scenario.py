@@ -177,6 +177,8 @@ class GovernorPlan(Strict):
     """Minutes from start to end."""
     on_turn_limit: Literal["finish", "defer"] = "finish"
     """What a full turn does: end the run, or move the remaining acts to the next turn."""
+    on_budget: Literal["finish", "pause"] = Field(default="finish", exclude_if="finish".__eq__)
+    """What a limit does that is reached: end the run, or pause it."""
 
     def limits(self, creatures: int) -> Governor:
         """The limits of a run with this many creatures in its cast."""

@@ -111,6 +111,7 @@ LIMITS = Governor(
     max_total_tokens=9_000,
     hourly_budget_usd=2.5,
     max_wall_minutes=10.0,
+    on_budget="pause",
 )
 
 CHANGE = BranchChange(
@@ -252,7 +253,16 @@ RUN_PAYLOADS: dict[str, tuple[str, Payload]] = {
             policy={"spawn": "written"},
         ),
     ),
-    kinds.RUN_PAUSED: (CONDUCTOR, RunPaused("The model was not reached.", is_outage=True)),
+    kinds.RUN_PAUSED: (
+        CONDUCTOR,
+        RunPaused(
+            "The model was not reached.",
+            is_outage=True,
+            backend="http://127.0.0.1:8080",
+            axis="hourly_budget_usd",
+            frees_at=datetime(2026, 1, 2, 3, 4, tzinfo=UTC),
+        ),
+    ),
     kinds.RUN_CONTINUED: (CONDUCTOR, RunContinued()),
     kinds.RUN_FINISHED: (
         CONDUCTOR,

@@ -20,7 +20,7 @@ from tests.rules.events.stories import a_story, told_in
 from tests.rules.under_hash_seeds import printed_under_hash_seeds
 from tests.rules.worlds_by_hand import HandWorld
 
-GOLDEN_DIGEST = "7f4cd033f8dd2266af57a9e9ff1d1695cba78c88bdb70970fb550cdaf20bb677"
+GOLDEN_DIGEST = "a0303c409cd87acd9a936a2c8a873bff4b1a2453ad199f280c143a4ad439f725"
 
 STORY = a_story()
 

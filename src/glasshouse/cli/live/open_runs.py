@@ -280,7 +280,8 @@ def _limits(run: Run) -> str:
     for axis, limit in msgspec.to_builtins(run.governor).items():
         spent = f", {used[axis]:,} used" if axis in used else ""
         given = ", given by the caller" if axis in run.limits_given else ""
-        parts += [] if limit is None else [f"{axis} {limit:,}{spent}{given}"]
+        amount = limit if isinstance(limit, str | None) else f"{limit:,}"
+        parts += [] if amount is None else [f"{axis} {amount}{spent}{given}"]
     return f"limits: {'; '.join(parts) or 'none'}"
 
 

@@ -9,13 +9,20 @@ waits for no other call, so there is no deadlock.
 from __future__ import annotations
 
 import asyncio
+from datetime import datetime
 
 from glasshouse.errors import BudgetExceeded
 from glasshouse.events.model_use import NOTHING, Usage
 from glasshouse.events.payloads import Governor
 from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.ports import Clock
-from glasshouse.turns.runs.purses import Spend, tripped_by_call, tripped_by_time, wall_seconds_left
+from glasshouse.turns.runs.purses import (
+    Spend,
+    frees_at,
+    tripped_by_call,
+    tripped_by_time,
+    wall_seconds_left,
+)
 from glasshouse.world.state.state import World
 
 
@@ -89,7 +96,9 @@ class Treasury:
             self._follow_the_creatures()
             axis = self._axis(mine, worst, with_open=False) if self._is_limited else None
             if axis is not None:
-                raise BudgetExceeded(axis)
+                raise BudgetExceeded(
+                    axis, self._frees_at(mine, worst) if axis == "hourly_budget_usd" else None
+                )
             # An act that is alone has no other open call to wait for.
             is_alone = mine.run_id not in self._held or not self._is_limited
             if is_alone or self._axis(mine, worst, with_open=True) is None:
@@ -145,6 +154,11 @@ class Treasury:
             held[1].move(mine.graph_id, mine.open, running)
             self._moved.set()
         mine.done, mine.open = done, running
+
+    def _frees_at(self, mine: Reservation, worst: Usage) -> datetime | None:
+        purse = self._ledger.folded.runs.purses.get(mine.run_id)
+        held = self._held[mine.run_id][0].usage if mine.run_id in self._held else mine.done
+        return None if purse is None else frees_at(purse, held, worst, self._clock.now())
 
     def _axis(self, mine: Reservation, worst: Usage, *, with_open: bool) -> str | None:
         runs, now = self._ledger.folded.runs, self._clock.now()

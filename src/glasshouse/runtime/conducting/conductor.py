@@ -203,7 +203,8 @@ class Conductor:
             played = folded.runs.turns_of(run_id, graph.id) + turn - graph.turn - 1
             axis = tripped_by_turn(purse.limits, played) or tripped_by_time(purse, self._clock.now())
             if axis is not None:
-                return Advanced("end", graph.id, turn, await self.finish(run_id, "budget", axis=axis))
+                event = await self._over_budget(run_id, graph, BudgetExceeded(axis))
+                return Advanced("end", graph.id, turn, event)
         graph_now = self._ledger.world.graphs.get(graph.id)
         if graph_now is not None and graph_now.turn < turn:
             shown = shown_at(folded.world, folded.runs, graph_now, turn)
@@ -272,10 +273,9 @@ class Conductor:
             return done
         stopped_by = thought.stopped_by
         if isinstance(stopped_by, BudgetExceeded):
-            event = await self._over_budget(run_id, graph, stopped_by.reason)
+            event = await self._over_budget(run_id, graph, stopped_by)
             return done if event is None else Advanced("end", graph.id, graph.turn, event)
-        paused = MoveRun(run_id, RunPaused(str(stopped_by), is_outage=True), graph.id)
-        await self._ledger.change(paused, by="outage")
+        await self._pause(run_id, graph, RunPaused(str(stopped_by), is_outage=True), "outage")
         return done
 
     async def _acted(
@@ -356,12 +356,27 @@ class Conductor:
             self._endings.forget()  # Lines that referees have seen may not be in the ledger.
             raise
 
-    async def _over_budget(self, run_id: str, graph: GraphState, axis: str) -> Event | None:
-        purse = self._ledger.folded.runs.purses[run_id]
+    async def _over_budget(self, run_id: str, graph: GraphState, limit: BudgetExceeded) -> Event | None:
+        """End or pause a run that reached a limit; the `run.finished`, if it ended."""
+        purse, axis = self._ledger.folded.runs.purses[run_id], limit.reason
         if axis == "max_calls_per_turn" and purse.playbill.governor.on_turn_limit == "defer":
             await self._write_ahead(run_id, graph)  # Their cost is what fills the turn's limit.
             return None
-        return await self.finish(run_id, "budget", axis=axis)
+        if purse.limits.on_budget != "pause":
+            return await self.finish(run_id, "budget", axis=axis)
+        frees_at, reason = limit.frees_at, str(limit)
+        if frees_at is not None:
+            reason = (
+                f"The run reached its limit {axis}. It can continue from {frees_at:%Y-%m-%d %H:%M} UTC on."
+            )
+        await self._pause(run_id, graph, RunPaused(reason, axis=axis, frees_at=frees_at), "limit")
+        return None
+
+    async def _pause(self, run_id: str, graph: GraphState, paused: RunPaused, by: Asker) -> None:
+        """Pause a run, unless it has ended meanwhile. Acts begun ahead are written first, so that no cost is lost."""
+        await self._write_ahead(run_id, graph)
+        if not self._ledger.world.is_finished(run_id):
+            await self._ledger.change(MoveRun(run_id, paused, graph.id), by=by)
 
     # Runs
 

@@ -355,7 +355,7 @@ class _Replay:
     async def _ask_again(self, intent: Requested, events: Sequence[Event]) -> None:
         match intent:
             case PauseRun() as pause:
-                paused = payloads.RunPaused(pause.reason, pause.is_outage)
+                paused = payloads.converted(pause, payloads.RunPaused)
                 await self._ledger.change(MoveRun(pause.run_id, paused, pause.graph_id))
             case ContinueRun(run_id=run_id):
                 await self._ledger.change(MoveRun(run_id, payloads.RunContinued()))

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 import msgspec
@@ -180,6 +180,22 @@ def tripped_by_call(limits: Governor, spend: Spend, worst: Usage) -> str | None:
     usd, usd_max = spend.usd_in_last_hour + worst.usd_known, limits.hourly_budget_usd
     # A call of unknown price fits no limit in dollars.
     return "hourly_budget_usd" if usd_max is not None and (worst.is_unpriced or usd > usd_max) else None
+
+
+def frees_at(purse: Purse, held: Usage, worst: Usage, now: datetime) -> datetime | None:
+    """When the limit in dollars an hour leaves room for a call with this worst case; None if it never does.
+
+    `held` is what running acts have spent and not recorded yet. It counts as spent now.
+    """
+    usd_max = purse.limits.hourly_budget_usd
+    if usd_max is None or worst.is_unpriced or worst.usd_known > usd_max:
+        return None
+    minutes_usd, this_minute = dict(purse.spent.minutes_usd), int(now.timestamp() // 60)
+    minutes_usd[this_minute] = minutes_usd.get(this_minute, 0.0) + held.usd_known
+    freed = sorted(minutes_usd)
+    fits = [m for m in freed if sum([minutes_usd[n] for n in freed if n > m]) + worst.usd_known <= usd_max]
+    # A minute counts until it has ended an hour ago.
+    return datetime.fromtimestamp((fits[0] + 1) * 60, UTC) + timedelta(hours=1)
 
 
 class Clocks(msgspec.Struct):

@@ -17,7 +17,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypeVar, Union
 
 import msgspec
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from glasshouse.errors import BadEvent
 from glasshouse.events import kinds, payloads
@@ -27,8 +27,9 @@ from glasshouse.world.state.values import Change
 
 request_version: Final = 1
 
-Asker: TypeAlias = Literal["api", "outage", "act"]
-"""Who asked: a program; the conductor, because a model was out of reach; or a creature in its act."""
+Asker: TypeAlias = Literal["api", "outage", "limit", "act"]
+"""Who asked: a program; the conductor, because a model was out of reach or a limit was reached; or a creature in its
+act."""
 
 
 class PauseRun(msgspec.Struct, frozen=True, tag=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -38,6 +39,9 @@ class PauseRun(msgspec.Struct, frozen=True, tag=True, omit_defaults=True, forbid
     reason: str
     graph_id: str | None = None
     is_outage: bool = False
+    backend: str = ""
+    axis: str | None = None
+    frees_at: datetime | None = None
 
 
 class ContinueRun(msgspec.Struct, frozen=True, tag=True, forbid_unknown_fields=True):
@@ -109,8 +113,8 @@ def request_for(intent: Intent, by: Asker | None) -> Request | None:
 
 def _moved(intent: MoveRun) -> PauseRun | ContinueRun | FinishRun:
     match intent.payload:
-        case payloads.RunPaused(reason=reason, is_outage=is_outage):
-            return PauseRun(intent.run_id, reason, intent.graph_id, is_outage)
+        case payloads.RunPaused() as paused:
+            return PauseRun(intent.run_id, graph_id=intent.graph_id, **asdict(paused))
         case payloads.RunContinued():
             return ContinueRun(intent.run_id)
         case payloads.RunFinished(reason=reason):
