@@ -1,9 +1,11 @@
 """The imitating server speaks as the servers that it imitates, lies and fails as it is told, and counts what it served."""
 
 import json
+import ssl
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, get_args
 
 import httpx2
@@ -11,6 +13,7 @@ import pytest
 
 from tests.servers import faults
 from tests.servers.answers import Lie, Manner, Usage
+from tests.servers.certificates import Authority
 from tests.servers.faults import Fault
 from tests.servers.imitating_server import Behaviour, ImitatingServer, imitating_server
 from tests.servers.imitations import Personality, ServedModel
@@ -366,3 +369,16 @@ def test_what_goes_to_a_proxy_is_seen_there() -> None:
 def test_a_server_can_listen_on_the_other_loopback() -> None:
     with imitating_server("vllm", host="::1") as server, httpx2.Client(trust_env=False, verify=False) as http:
         assert http.get(f"{server.url}/models").json()["data"][0]["id"] == server.model
+
+
+def test_a_server_of_a_company_is_trusted_by_who_trusts_its_authority(tmp_path: Path) -> None:
+    authority = Authority(tmp_path)
+    trusting = ssl.create_default_context(cafile=str(authority.file))
+    with imitating_server("openai", authority=authority) as server:
+        with (
+            httpx2.Client(trust_env=False) as stranger,
+            pytest.raises(httpx2.ConnectError, match="CERTIFICATE"),
+        ):
+            stranger.get(f"{server.url}/models")
+        with httpx2.Client(trust_env=False, verify=trusting) as colleague:
+            assert colleague.get(f"{server.url}/models").status_code == 200

@@ -10,12 +10,14 @@ report is in `unreported`.
 """
 
 import asyncio
+import ssl
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal
 
 from tests.servers.answers import Answer, Call, Lie, Manner, Player, Usage
+from tests.servers.certificates import Authority
 from tests.servers.faults import Fault
 from tests.servers.imitations import IMITATIONS, MODELS, Personality, ServedModel, Unwilling
 from tests.servers.small_model import Say, prompt_tokens_in
@@ -39,6 +41,7 @@ class ImitatingServer:
         *,
         key: str,
         host: str,
+        tls: ssl.SSLContext | None,
         redirects_to: str,
         delay_seconds: float,
     ) -> None:
@@ -59,9 +62,11 @@ class ImitatingServer:
         self._next: deque[Behaviour] = deque()
         self._last_prompt = b""
         self._in_flight = 0
-        self._wire = WireServer(self._handle, host)
+        self._wire = WireServer(self._handle, host, tls)
         self._wire.start()
-        self.root_url = f"http://{f'[{host}]' if ':' in host else host}:{self._wire.port}"
+        self.root_url = (
+            f"{'https' if tls else 'http'}://{f'[{host}]' if ':' in host else host}:{self._wire.port}"
+        )
         self.url = self.root_url + self.imitation.root
         """What a user would write down: with `/v1` where the server has that."""
 
@@ -183,11 +188,12 @@ def imitating_server(
     sealed_word: str = "nightingale",
     key: str = "",
     host: str = "127.0.0.1",
+    authority: Authority | None = None,
     redirects_to: str = "",
     delay_seconds: float = 0.0,
     truncated_to_tokens: int = 256,
 ) -> Iterator[ImitatingServer]:
-    """A server that is up until the block ends. `always` spoils every completion."""
+    """A server that is up until the block ends. `always` spoils every completion; with an authority it speaks HTTPS."""
     served = [*models] or [MODELS[personality]]
     player = Player(
         say=say,
@@ -204,6 +210,7 @@ def imitating_server(
         player,
         key=key,
         host=host,
+        tls=authority.server_context() if authority else None,
         redirects_to=redirects_to,
         delay_seconds=delay_seconds,
     )

@@ -14,61 +14,16 @@ Json = dict[str, Any]
 Say = Callable[[str], str]
 """From the prompt, all messages joined, to the line that is said."""
 
-ADJECTIVES = [
-    "amber",
-    "brave",
-    "crooked",
-    "dusty",
-    "eager",
-    "faint",
-    "golden",
-    "hollow",
-    "icy",
-    "jolly",
-    "keen",
-    "lonely",
-    "mossy",
-    "narrow",
-    "odd",
-    "pale",
-    "quiet",
-]
-NOUNS = [
-    "acorn",
-    "bell",
-    "candle",
-    "door",
-    "ember",
-    "fern",
-    "gate",
-    "hinge",
-    "island",
-    "jar",
-    "kettle",
-    "ladder",
-    "mirror",
-    "needle",
-    "oak",
-    "pebble",
-    "quill",
-]
-VERBS = [
-    "answers",
-    "borrows",
-    "carries",
-    "doubts",
-    "echoes",
-    "follows",
-    "guards",
-    "hides",
-    "invents",
-    "joins",
-    "keeps",
-    "loses",
-    "mends",
-    "names",
-    "opens",
-]
+_ADJECTIVES = (
+    "amber brave crooked dusty eager faint golden hollow icy jolly keen lonely mossy narrow odd pale quiet"
+)
+_NOUNS = (
+    "acorn bell candle door ember fern gate hinge island jar kettle ladder mirror needle oak pebble quill"
+)
+_VERBS = (
+    "answers borrows carries doubts echoes follows guards hides invents joins keeps loses mends names opens"
+)
+ADJECTIVES, NOUNS, VERBS = (words.split() for words in (_ADJECTIVES, _NOUNS, _VERBS))
 
 bytes_per_token = 4
 message_tokens = 4

@@ -6,6 +6,7 @@ Always holds: the handler writes the whole answer itself, byte by byte if it lik
 import asyncio
 import contextlib
 import json
+import ssl
 import threading
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -133,8 +134,9 @@ Handler = Callable[[Request, Connection], Awaitable[None]]
 class WireServer:
     """Serves a handler from `start` to `stop`."""
 
-    def __init__(self, handler: Handler, host: str) -> None:
+    def __init__(self, handler: Handler, host: str, tls: ssl.SSLContext | None) -> None:
         self.port = 0
+        self._tls = tls
         self._handler = handler
         self._host = host
         self._is_up = threading.Event()
@@ -159,7 +161,7 @@ class WireServer:
             self._loop.run_until_complete(self._loop.shutdown_asyncgens())
 
     async def _serve(self) -> None:
-        server = await asyncio.start_server(self._welcome, self._host, self.port)
+        server = await asyncio.start_server(self._welcome, self._host, self.port, ssl=self._tls)
         self.port = server.sockets[0].getsockname()[1]
         self._is_up.set()
         await self._stopping.wait()
