@@ -23,6 +23,7 @@ from glasshouse.events.event import Event
 from glasshouse.events.shown import Shown, decoded_shown, encoded_shown
 from glasshouse.runtime.ports import Batch, InboxLine, InboxRequest, SegmentWrite, Snapshot
 from glasshouse.stores.placing import answers_kept_max, check_room, in_order_of_histories, soundly_decoded
+from glasshouse.stores.sqlite.log_file import LogFile
 from glasshouse.world.decisions.requests import Request, decoded_request, encoded_request
 from glasshouse.world.state.lineage import Span
 from glasshouse.world.state.state import Parent, Segment
@@ -93,9 +94,10 @@ def prepare(connection: Connection) -> None:
 class Journal:
     """Writes batches and reads them back on one connection."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, log: LogFile | None = None) -> None:
         self.position = 0
         self._connection = connection
+        self._log = log
         self._numbers = 0
         self._segments_cache: dict[str, _Kept] = {}
         self._places_cache: dict[int, Place] = {}
@@ -123,6 +125,8 @@ class Journal:
         before = self.position
         try:
             self._connection.execute("BEGIN IMMEDIATE")
+            if self._log is not None:
+                self._log.lengthen_if_full()
             self._write(batches)
             self._connection.execute("COMMIT")
         except BaseException:

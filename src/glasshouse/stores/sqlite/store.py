@@ -20,6 +20,7 @@ from glasshouse.runtime.ports import Batch
 from glasshouse.stores.sqlite.faults import FAULTS, store_error
 from glasshouse.stores.sqlite.journal import Journal, prepare
 from glasshouse.stores.sqlite.lock import WriterLock
+from glasshouse.stores.sqlite.log_file import LogFile
 from glasshouse.stores.sqlite.migrate import Migration, bundled_migrations, migrate, version_of
 from glasshouse.stores.sqlite.read_only import ReadOnlyStore, can_be_written
 from glasshouse.stores.sqlite.thread import WorkThread
@@ -109,7 +110,7 @@ class SqliteStore:
             raise StoreFailed(
                 f"There is no store at {self.path} yet. Play something first, or name another --store."
             )
-        journal = Journal(connection)
+        journal = Journal(connection, LogFile(self.path))
         self.house_id = journal.house_id(new_house_id)
         self._journal = journal
 
