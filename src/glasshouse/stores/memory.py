@@ -161,28 +161,40 @@ class MemoryStore:
 
     def _checked(self, batches: Sequence[Batch]) -> list[list[SegmentWrite]]:
         """The writes of each batch that are new: neither in the store nor earlier in the same commit."""
-        begun: dict[str, Segment] = {}
-        placed: dict[str, list[bytes]] = {}
+        heads: dict[str, int] = {}
+        """The last seq of each session that a write of this commit extends."""
         new_writes: list[list[SegmentWrite]] = []
 
         def bodies_of(session_id: str, first: int, last: int) -> list[bytes]:
             kept = self._segments.get(session_id)
             in_store = () if kept is None else map(self._body, kept.positions)
-            return [*in_store, *placed.get(session_id, ())][first - 1 : last]
+            placed = [
+                b for new in new_writes for one in new if one.session_id == session_id for b in one.bodies
+            ]
+            return [*in_store, *placed][first - 1 : last]
 
         for batch in batches:
-            new_writes.append([])
+            new: list[SegmentWrite] = []
+            new_writes.append(new)
             for write in batch.writes:
-                name, kept = write.session_id, self._segments.get(write.session_id)
-                opened = begun.get(name) if kept is None else kept.segment
-                in_store = 0 if kept is None else len(kept.positions)
-                head = None if opened is None else in_store + len(placed.get(name, ()))
-                if check_room(write, head, opened, bodies_of):
-                    if write.opens is not None:
-                        begun[name] = write.opens
-                    placed.setdefault(name, []).extend(write.bodies)
-                    new_writes[-1].append(write)
+                name = write.session_id
+                kept, head = self._segments.get(name), heads.get(name)
+                if head is None and kept is not None:
+                    head = len(kept.positions)
+                # Nearly every write continues a session that is there. The other cases are rare.
+                is_next = write.opens is None and write.expected_head == head
+                if is_next or check_room(write, head, self._opened(name, new_writes), bodies_of):
+                    heads[name] = write.expected_head + len(write.bodies)
+                    new.append(write)
         return new_writes
+
+    def _opened(self, session_id: str, new_writes: list[list[SegmentWrite]]) -> Segment | None:
+        """The segment of a session that is in the store, or that one of these writes begins."""
+        kept = self._segments.get(session_id)
+        if kept is not None:
+            return kept.segment
+        writes = [write for new in new_writes for write in new if write.session_id == session_id]
+        return writes[0].opens if writes else None
 
     def _body(self, position: int) -> bytes:
         """The whole body of the event at a position."""

@@ -8,7 +8,7 @@ event loop, because `asyncio.timeout` would set and cancel a timer for every act
 from __future__ import annotations
 
 import asyncio
-from typing import Final
+from typing import Any, Final
 
 from glasshouse.errors import BudgetExceeded, Refused
 
@@ -46,8 +46,15 @@ class ActTime:
 
     __slots__ = ("_cancelling", "_is_over", "_seconds_max", "_task", "_timer", "_wall_at", "ends_at")
 
-    def __init__(self, timer: ActTimer, seconds_max: float | None, wall_seconds: float | None) -> None:
+    def __init__(
+        self,
+        timer: ActTimer,
+        task: asyncio.Task[Any],
+        seconds_max: float | None,
+        wall_seconds: float | None,
+    ) -> None:
         self._timer = timer
+        self._task = task
         self._seconds_max = seconds_max
         self._wall_at = None if wall_seconds is None else _now() + wall_seconds
         self._is_over = False
@@ -72,9 +79,7 @@ class ActTime:
         self._task.cancel()
 
     def __enter__(self) -> None:
-        task = asyncio.current_task()
-        assert task is not None, "an act runs in a task"
-        self._task, self._cancelling = task, task.cancelling()
+        self._cancelling = self._task.cancelling()
         self._timer.acts[self] = None
         self.count()
 

@@ -31,8 +31,12 @@ class Answers:
     """Whether the record also says where limits stopped acts. Then no call is refused: acts that thought at the same time
     reserved their costs in an order that is not on record."""
 
+    def is_ready(self, run_id: str) -> bool:  # noqa: ARG002 (as the others name it)
+        """Whether the record for a run is loaded, or there is none."""
+        return True
+
     async def make_ready(self, run_id: str) -> None:
-        """Load the record for a run, if it is not yet loaded."""
+        """Load the record for a run."""
 
     def answers(self, creature: CreatureState, cause: Event, profile: str, model: str) -> Recorded | None:  # noqa: ARG002 (as the others name it)
         """The recorded answers to an act's model calls; None if there are none."""
@@ -70,12 +74,14 @@ class Recall(Answers):
         self._ways_cache: dict[str, dict[ActKey, list[ActSoFar]]] = {}
         self.given = Counter()
 
+    def is_ready(self, run_id: str) -> bool:
+        """Whether the answers of a run's parents are loaded, or it has none."""
+        return run_id in self._calls_cache
+
     async def make_ready(self, run_id: str) -> None:
         """Load the answers that the parent of a branch got after the branch point, and those of the parent's own
         parents."""
         parent = self._history.parent_of(run_id)
-        if parent is None or run_id in self._calls_cache:
-            return
         calls: dict[Key, Call] = {}
         ways: dict[ActKey, list[ActSoFar]] = {}
         while parent is not None:

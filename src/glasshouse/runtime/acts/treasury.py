@@ -110,7 +110,9 @@ class Treasury:
     def wall_seconds_left(self, run_id: str | None) -> float | None:
         """How long a run may still be played; None if its wall time has no limit."""
         purse = self._ledger.folded.runs.purses.get(run_id or "")
-        return None if purse is None else wall_seconds_left(purse, self._clock.now())
+        if purse is None or purse.limits.max_wall_minutes is None:
+            return None
+        return wall_seconds_left(purse, self._clock.now())
 
     def settle(self, mine: Reservation, cost: Usage) -> None:
         """Replace the worst case of a call that has ended by its cost."""

@@ -150,24 +150,27 @@ class Until:
 
     def note(self, done: Advanced) -> None:
         """Count a step."""
-        played = self._played_in(done.graph_id)
-        played.steps += 1
-        if done.kind != "end" and played.turn != done.turn:
+        graph_id, kind, event = done.graph_id, done.kind, done.event
+        played = self._played_in(graph_id)
+        if kind != "end" and played.turn != done.turn:
             played.turn, played.turns, played.steps = done.turn, played.turns + 1, 1
-        if played.steps > steps_in_a_turn_max:
-            raise Refused(
-                f"Graph {done.graph_id} did not come to an end of its turn.", "Lower max_calls_per_turn."
-            )
-        if done.kind == "turn":
-            self.turns_just_begun.add(done.graph_id)
+        else:
+            played.steps += 1
+            if played.steps > steps_in_a_turn_max:
+                raise Refused(
+                    f"Graph {graph_id} did not come to an end of its turn.", "Lower max_calls_per_turn."
+                )
+        if kind == "turn":
+            self.turns_just_begun.add(graph_id)
             return
-        self.turns_just_begun.discard(done.graph_id)
-        if done.event is not None:
-            self.last = done.event
+        self.turns_just_begun.discard(graph_id)
+        if event is not None:
+            self.last = event
             self._acts_played += 1
-            self._played_in(done.event.graph_id)  # A tool may have moved the creature to another graph.
-            if done.kind == "end":
-                self.ended.append(done.event)
+            if event.graph_id != graph_id:  # A tool moved the creature to another graph.
+                self._played_in(event.graph_id)
+            if kind == "end":
+                self.ended.append(event)
 
     def _played_in(self, graph_id: str) -> Progress:
         return self.played.get(graph_id) or self.played.setdefault(graph_id, Progress())
@@ -240,17 +243,19 @@ class Agendas:
             graphs = {**self._ready_cache, **moved}
         self._graphs_known = known
         moved.clear()
+        ready, waiting = self._ready_cache, self.waiting
         for graph_id in graphs:
             graph = world.graphs.get(graph_id)
             ahead = NOTHING_DUE if graph is None else self._looked_up(graph)
-            self.waiting.pop(graph_id, None)
+            if waiting:
+                waiting.pop(graph_id, None)
             due = ahead.due
             if due is not None and world.creatures[due.creature].played_by_code and self.waits(due.creature):
-                self.waiting[graph_id] = due
+                waiting[graph_id] = due
             if ahead.turn is None:
-                self._ready_cache.pop(graph_id, None)
+                ready.pop(graph_id, None)
             else:
-                self._ready_cache[graph_id] = ahead
+                ready[graph_id] = ahead
 
     def of(self, graph_id: str) -> Next:
         """What one graph has to do next."""
@@ -383,9 +388,17 @@ class Lockstep(Order):
         waiting = [(creatures[due.creature], due.cause) for due in acts]
         return tuple([Waiting(c.id, c.handle, c.played_by_code, c.run_id, cause) for c, cause in waiting])
 
+    async def may_step(self, graph_id: str, until: Until) -> bool:  # noqa: ARG002 (as the others name it)
+        """Whether nothing was written since this graph was found to be first."""
+        return not self._ledger.graphs_moved
+
     def is_next(self, graph_id: str, until: Until) -> bool:
         """Whether this graph is still first."""
         return self.next_graph(until) == graph_id
+
+    def goes_on(self, graph_id: str, until: Until) -> bool:
+        """Whether this graph has just begun a turn that has an act. Then it is still first: its turn is the lowest."""
+        return graph_id in until.turns_just_begun and self._agendas.of(graph_id).due is not None
 
     def runs(self) -> Iterable[str]:
         """The runs named, or those of the graph named, or all runs."""

@@ -311,16 +311,21 @@ class Ledger:
 
     def _stage(self, decided: tuple[Write, ...], beside: Batch) -> Queued:
         events, writes = self._folded(decided)
-        if events[0].kind in kinds.OF_RUNS:
-            self.graphs_moved[EVERY_GRAPH] = None
         return self._enqueue(replace(beside, writes=tuple(writes)), events)
 
     def _folded(self, decided: tuple[Write, ...]) -> tuple[list[Event], list[SegmentWrite]]:
         """Stamp, encode, then fold: if an event cannot be encoded, the world has not changed yet."""
         events, writes = self._written(decided)
-        self._fold(events, {write.session_id: write.opens for write in decided if write.opens is not None})
-        if events and events[0].kind in MOVE_THE_WORLD:
+        if len(decided) == 1 and decided[0].opens is None:
+            self._fold(events, None)
+        else:
+            self._fold(
+                events, {write.session_id: write.opens for write in decided if write.opens is not None}
+            )
+        if events and (kind := events[0].kind) in MOVE_THE_WORLD:
             self.moved_at = self.position + 1
+            if kind in kinds.OF_RUNS:
+                self.graphs_moved[EVERY_GRAPH] = None
         return events, writes
 
     def _written(self, decided: tuple[Write, ...]) -> tuple[list[Event], list[SegmentWrite]]:
@@ -328,16 +333,20 @@ class Ledger:
         now, all_events, writes = self._clock.now(), [], []
         for write in decided:
             events = stamped(self.world, write, now)
-            bodies = tuple(map(encoded_within_bounds, events))
+            bodies = tuple([encoded_within_bounds(event) for event in events])
             writes.append(SegmentWrite(write.session_id, events[0].seq - 1, bodies, write.opens))
             all_events += events
         return all_events, writes
 
-    def _fold(self, events: Iterable[Event], segments: Mapping[str, Segment]) -> None:
-        """Fold events into the pending world. `segments` has every segment that these events open."""
+    def _fold(self, events: Iterable[Event], segments: Mapping[str, Segment] | None) -> None:
+        """Fold events into the pending world. `segments` has every segment that these events open; None if they were
+        decided here and open none."""
         try:
             for event in events:
-                fold_recorded(self.folded, event, segments)
+                if segments is None:
+                    fold(self.folded, event)
+                else:
+                    fold_recorded(self.folded, event, segments)
         except BaseException as unforeseen:
             self._give_up_world(unforeseen)
             raise

@@ -336,6 +336,8 @@ class _Places(NamedTuple):
     channels: Heard
     without_channel: list[tuple[str, RecentLines]]
     """The graphs that it was in, and its own place."""
+    speakers: list[dict[str, None]]
+    """The speakers of each of these places."""
 
 
 def _places_of(tables: Tables, world: World, creature: CreatureState) -> _Places:
@@ -344,13 +346,24 @@ def _places_of(tables: Tables, world: World, creature: CreatureState) -> _Places
     if places is None or places.said_count != len(said):
         ears = creature.ears
         without_channel = dict.fromkeys([*[stay.graph_id for stay in creature.stays], creature.id])
+        own = said.get(by_rule(creature.id)) if creature.is_root else None
+        channels, others = picked(said, ears), picked(said, without_channel)
+        tables_here = [*channels.values(), *others.values(), *([] if own is None else [own])]
         places = world.shape_cache[key] = _Places(
             len(said),
-            said.get(by_rule(creature.id)) if creature.is_root else None,
-            [(c, table, ears[c].is_full and ears[c].is_open) for c, table in picked(said, ears).items()],
-            [*picked(said, without_channel).items()],
+            own,
+            [(c, table, ears[c].is_full and ears[c].is_open) for c, table in channels.items()],
+            [*others.items()],
+            [table.speakers for table in tables_here],
         )
     return places
+
+
+def speakers_version(tables: Tables, world: World, creature: CreatureState) -> tuple[int, int]:
+    """Changes whenever the places where a creature hears others, or the speakers there, change: the number of all places,
+    and that of its speakers. Both only grow, as long as the shape of the world stays the same."""
+    places = _places_of(tables, world, creature)
+    return places.said_count, sum(map(len, places.speakers))
 
 
 def heard_by(
@@ -406,7 +419,7 @@ def _heard_by_root(
 
 def places_heard(tables: Tables, world: World, creature: CreatureState) -> Heard:
     """The places where a creature may have heard others: the channels that it hears, and its graphs."""
-    _, own, channels, without_channel = _places_of(tables, world, creature)
+    _, own, channels, without_channel, _ = _places_of(tables, world, creature)
     heard: Heard = [] if own is None else [(by_rule(creature.id), own, True)]
     if own is None or creature.id in tables.with_a_past:
         heard += channels

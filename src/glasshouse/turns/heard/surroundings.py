@@ -16,7 +16,13 @@ from typing import Final, NamedTuple
 from msgspec.structs import replace
 
 from glasshouse.events.event import RESERVED_ACTORS, Event
-from glasshouse.turns.heard.recent_lines import Tables, places_heard, public_part, speakers_in
+from glasshouse.turns.heard.recent_lines import (
+    Tables,
+    places_heard,
+    public_part,
+    speakers_in,
+    speakers_version,
+)
 from glasshouse.turns.moment.line_text import and_more, safe_line
 from glasshouse.turns.moment.moment import Around, Moment, Neighbour
 from glasshouse.world.hearing.hearing import visible_to
@@ -139,12 +145,17 @@ def handles_of(world: World, tables: Tables, creature: CreatureState, cause_acto
 
     Creatures that hear the same get the same cached object, if all creatures in it are in their graph.
     """
+    own_key, version = (handles_of, creature.id), speakers_version(tables, world, creature)
+    own: tuple[tuple[int, int], dict[str, str]] | None = world.shape_cache.get(own_key)
+    if own is not None and own[0] == version and cause_actor in own[1]:
+        return own[1]
     channels = _mine_of(world, creature).channels
     heard = places_heard(tables, world, creature)
     key = (creature.graph_id, channels, *[place for place, _, _ in heard])
     # Speakers are only ever added, so an unchanged number of speakers means unchanged speakers.
     counts = [len(table.speakers) for _, table, _ in heard]
-    kept: tuple[list[int], dict[str, str]] = world.shape_cache.get(key, ([], {}))
+    none: tuple[list[int], dict[str, str]] = ([], {})
+    kept = world.shape_cache.get(key, none)
     handles = kept[1]
     if kept[0] != counts or not handles:
         if len(counts) == 1 and handles:
@@ -158,6 +169,8 @@ def handles_of(world: World, tables: Tables, creature: CreatureState, cause_acto
         is_for_all = names.keys() - RESERVED_ACTORS <= world.graphs[creature.graph_id].creatures.keys()
         if is_for_all and all(is_all_heard for _, _, is_all_heard in heard):
             world.shape_cache[key] = counts, handles
+    if world.shape_cache.get(key, none)[1] is handles and creature.id in handles:
+        world.shape_cache[own_key] = version, handles
     missing = [name for name in (creature.id, cause_actor) if name not in handles]
     return {**handles, **{name: name_for(world, creature, name) for name in missing}} if missing else handles
 

@@ -130,10 +130,11 @@ class Agenda(msgspec.Struct, dict=True):
         ready = self.ready_cache.get(graph.id)
         if ready is None or ready.turn != graph.turn or ready.session_id != graph.session_id:
             ready = self.ready_cache[graph.id] = self._ready(world, graph)
-        first = None
         if ready.reactions:
             first = _first(ready.reactions, lambda name: self.first_due(name, graph.turn), graph, is_free)
-        return first or _first(ready.ticks, self.ticks.get, graph, is_free)
+            if first is not None:
+                return first
+        return _first(ready.ticks, self.ticks.get, graph, is_free) if ready.ticks else None
 
     def first_due(self, name: str, turn: int) -> Owed | None:
         """The first debt of a creature that is due in this turn; none if there is none."""
@@ -394,13 +395,14 @@ def _first(
     """The first free creature of a queue, and what it owes. Creatures before it that are not free keep their place."""
     waiting: Queue = []
     first: tuple[str, Owed] | None = None
-    while queue and first is None:
+    while queue:
         _, name, cause = queue[0]
         owed = owed_by(name) if name in graph.creatures else None
         if owed is None or owed.cause != cause:
             heappop(queue)
         elif is_free(name):
             first = name, owed
+            break
         else:
             waiting.append(heappop(queue))
     for entry in waiting:

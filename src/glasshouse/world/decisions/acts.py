@@ -175,18 +175,18 @@ def act_ended(world: World, intent: EndAct) -> Decision:
     creature = world.creatures.get(intent.creature)
     if creature is None:
         return _discarded(world, intent)
+    draft = intent.draft
+    if draft is not None:
+        voice = voice_of(world, creature.id, draft.kind, _place_to_speak(world, creature, intent, draft))
+        fact = line_of(world, voice, draft, intent.cause, intent.model)
+        return written_in(voice.graph, (fact,), creature.id)
     check_may_act(world, creature)
-    graph = world.graphs[creature.graph_id]
-    if intent.draft is None and intent.failure:
+    if intent.failure:
         failed = payloads.AgentFailed(intent.failure, intent.attempts, intent.fault)
         fact = _of_act(intent, failed, creature.run_id)
-    elif intent.draft is None:
-        fact = _of_act(intent, payloads.ActEnd(intent.passed), creature.run_id, kinds.AGENT_PASSED)
     else:
-        draft = replace(intent.draft, channel=_place_to_speak(world, creature, intent, intent.draft))
-        voice = voice_of(world, creature.id, draft.kind, draft.channel)
-        fact = line_of(world, voice, draft, intent.cause, intent.model)
-    return written_in(graph, [fact], creature.id)
+        fact = _of_act(intent, payloads.ActEnd(intent.passed), creature.run_id, kinds.AGENT_PASSED)
+    return written_in(world.graphs[creature.graph_id], (fact,), creature.id)
 
 
 def _of_act(
@@ -208,7 +208,10 @@ def _place_to_speak(world: World, creature: CreatureState, intent: EndAct, draft
     for wanted in (intent.channel_id, intent.reply_to):
         if wanted is not None and edges.get(wanted, 0) & SEND:
             return wanted
-    return next((channel_id for channel_id, directions in edges.items() if directions & SEND), None)
+    for channel_id, directions in edges.items():
+        if directions & SEND:
+            return channel_id
+    return None
 
 
 def _discarded(world: World, intent: EndAct) -> Decision:

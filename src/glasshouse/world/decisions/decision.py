@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 
 import msgspec
-from msgspec.structs import replace
+from msgspec.structs import force_setattr
 
 from glasshouse.errors import BadEvent
 from glasshouse.events import kinds, payloads
@@ -122,17 +122,17 @@ def opened(channel_id: str, name: str, description: str = "", history: payloads.
 
 def stamped(world: World, write: Write, now: datetime) -> list[Event]:
     """The facts of a write as events, numbered after the last event of its session."""
+    session_id, graph_id, turn = write.session_id, write.graph_id, write.turn
     if write.opens is None:
-        session = world.sessions[write.session_id]
-        seq, base, graph_ids = session.head, session.segment.base, [write.graph_id]
+        session, graph = world.sessions[session_id], world.graphs.get(graph_id)
+        seq, base, turn_now = session.head, session.segment.base, 0 if graph is None else graph.turn
     else:  # It begins at the latest turn of its parents' graphs. A parent in the same batch is at turn 0.
         parents = [world.sessions.get(parent.session_id) for parent in write.opens.parents]
-        seq, base, graph_ids = 0, write.opens.base, [each.segment.graph_id for each in parents if each]
-    turn = write.turn
-    if turn is None:
-        turn = max([world.graphs[name].turn for name in graph_ids if name in world.graphs], default=0)
+        graphs = [world.graphs.get(parent.segment.graph_id) for parent in parents if parent]
+        seq, base, turn_now = 0, write.opens.base, max([graph.turn for graph in graphs if graph], default=0)
+    turn = turn_now if turn is None else turn
     return [
-        event_of(fact, write.session_id, write.graph_id, number, base, turn, now)
+        event_of(fact, session_id, graph_id, number, base, turn, now)
         for number, fact in enumerate(write.facts, seq + 1)
     ]
 
@@ -141,7 +141,8 @@ def event_of(
     fact: Fact, session_id: str, graph_id: str, seq: int, base: int, turn: int, now: datetime
 ) -> Event:
     """A fact as an event with this session and seq."""
-    # Fifteen keywords at most: with more, the interpreter packs them into a dict first, at three times the cost.
+    # Fifteen keywords at most: with more, the interpreter packs them into a dict first, at three times the cost. What
+    # few events have is set afterwards; nobody else has the event yet.
     event = Event(
         id=f"{session_id}.{seq}",
         session_id=session_id,
@@ -159,7 +160,10 @@ def event_of(
         private=fact.private,
         caused_by=fact.caused_by,
     )
-    if fact.model is not None or fact.sealed is not None or fact.kind in VERSIONS:
-        version = VERSIONS.get(fact.kind, 1)
-        event = replace(event, sealed=fact.sealed, model=fact.model, schema_version=version)
+    if fact.model is not None:
+        force_setattr(event, "model", fact.model)
+    if fact.sealed is not None:
+        force_setattr(event, "sealed", fact.sealed)
+    if fact.kind in VERSIONS:
+        force_setattr(event, "schema_version", VERSIONS[fact.kind])
     return event
