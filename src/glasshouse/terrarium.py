@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
-from glasshouse.assembly import router_meant, store_meant, usual_agent, usual_tools
+from glasshouse.assembly import ModelRouter, router_meant, store_meant, usual_agent, usual_tools
 from glasshouse.errors import Refused, UnknownName, check_has, check_type
 from glasshouse.events.event import VISITOR, Draft, Event, own_copy
 from glasshouse.events.filter import EventFilter
@@ -100,6 +100,7 @@ class Terrarium:
             pacing=pacing,
             act_seconds_max=act_seconds_max,
             strict=strict,
+            offline=ModelRouter(),
             agents={
                 handle: _checked("Terrarium(agents=...)", agent) for handle, agent in (agents or {}).items()
             },
@@ -199,9 +200,9 @@ class Terrarium:
         """Pause a run: none of its creatures begins an act until the run continues."""
         await self._stage.pause(run_id, reason)
 
-    async def continue_run(self, run_id: str) -> None:
-        """Continue a paused run."""
-        await self._stage.continue_run(run_id)
+    async def continue_run(self, run_id: str, *, offline: bool = False, by: str = "") -> None:
+        """Continue a paused run. With `offline`, the offline troupe plays the rest of it; `by` says who decided that."""
+        await self._stage.continue_run(run_id, offline=offline, by=by)
 
     async def finish(self, run_id: str, reason: FinishReason = "stopped") -> Event | None:
         """End a run once none of its creatures is thinking any more; the `run.finished` event."""

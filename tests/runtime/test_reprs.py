@@ -23,7 +23,7 @@ from glasshouse import (
     verify,
 )
 from glasshouse.contests import Match, MatchPlayed, Ruling, Tournament
-from glasshouse.events import PromptDigests, Tokens, Usage
+from glasshouse.events import PromptDigests, RunPaused, Tokens, Usage
 from glasshouse.manifests import Memory, Schedule, Voice, load_world
 from glasshouse.models import Completion, Prompt, Route
 from glasshouse.reprs import repr_chars_max
@@ -112,6 +112,7 @@ def _made() -> list[object]:
         *(Toolbox(double), double, ToolAnswer(True, long), Governor(max_turns=3)),
         *(
             Usage(calls=3),
+            RunPaused(long, is_outage=True),
             WhatIf(disturb=long).recorded(),
             WhatIf(disturb=long, add=(Manifest(name="cy"),)),
             Draft(kind="agent.spoke", payload={"text": long}),

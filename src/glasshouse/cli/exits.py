@@ -1,4 +1,4 @@
-"""How a command ends: 0 done, 1 a check failed, 2 wrong usage, 3 refused or not found, 130 interrupted.
+"""How a command ends: 0 done, 1 a check failed, 2 wrong usage, 3 refused or not found, 4 left paused, 130 interrupted.
 
 Always holds: an expected error, and one of the operating system, becomes a message on standard error; any other shows
 its traceback. A command whose output is no longer read ends without a message.
@@ -18,7 +18,12 @@ from glasshouse.errors import GlasshouseError
 
 CHECK_FAILED: Final = 1
 REFUSED: Final = 3
+LEFT_PAUSED: Final = 4
 INTERRUPTED: Final = 130
+
+
+class LeftPaused(GlasshouseError):
+    """A model or a limit paused a run, and nobody is at a keyboard to say what to do; the message says it."""
 
 
 @contextmanager
@@ -29,7 +34,7 @@ def errors_in_words() -> Iterator[None]:
         sys.stdout.flush()
     except GlasshouseError as error:
         print(f"glasshouse: {error}", file=sys.stderr)
-        raise typer.Exit(REFUSED) from error
+        raise typer.Exit(LEFT_PAUSED if isinstance(error, LeftPaused) else REFUSED) from error
     except KeyboardInterrupt as stop:
         print("\nglasshouse: stopped. What was written until now is safe.", file=sys.stderr)
         raise typer.Exit(INTERRUPTED) from stop

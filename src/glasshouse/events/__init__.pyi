@@ -11,3 +11,4 @@ from glasshouse.events.model_use import Tokens as Tokens
 from glasshouse.events.model_use import Usage as Usage
 from glasshouse.events.payloads import BranchChange as BranchChange
 from glasshouse.events.payloads import RunFinished as RunFinished
+from glasshouse.events.payloads import RunPaused as RunPaused

@@ -348,6 +348,8 @@ class RunFinished(Payload, frozen=True, omit_defaults=False):
 class RunPaused(Payload, frozen=True):
     """No creature of this run acts until the run continues."""
 
+    __repr__ = repr_of("reason", "axis", "frees_at")
+
     reason: str
     is_outage: bool = False
     """Whether a model was out of reach. Then the reason is the text of its failure."""
@@ -361,6 +363,11 @@ class RunPaused(Payload, frozen=True):
 
 class RunContinued(Payload, frozen=True):
     """A paused run continues."""
+
+    is_offline: bool = False
+    """Whether the offline troupe plays the rest of the run, whatever models it has."""
+    by: str = ""
+    """Who decided that: `visitor`, or a name that a program gives."""
 
 
 class ActEnd(Payload, frozen=True, omit_defaults=False):

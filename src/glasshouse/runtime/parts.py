@@ -44,6 +44,7 @@ class Parts:
         answers: Answers | None = None,
         act_seconds_max: float | None = None,
         strict: bool = False,
+        offline: Router | None = None,
         agents: Mapping[str, Agent] | None = None,
     ) -> None:
         self.house = house = House(store, clock, ids)
@@ -51,7 +52,7 @@ class Parts:
         self.tools = tools
         ledger, event = house.ledger, house.history.event
         answers = answers or Recall(ledger, house.history)
-        routes = Routes(router, ledger)
+        routes = Routes(router, offline or router, ledger)
         warm_lines = WarmLines(house.store, ledger)
         treasury = Treasury(ledger, clock, is_limited=not answers.knows_limits)
         desk = ToolDesk(ledger, tools, answers, event, warm_lines)

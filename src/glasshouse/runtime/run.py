@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from glasshouse.events.model_use import NOTHING, Usage
-from glasshouse.events.payloads import FinishReason, Governor, RunFinished
+from glasshouse.events.payloads import FinishReason, Governor, RunFinished, RunPaused
 from glasshouse.reprs import repr_of
 from glasshouse.runtime.folded import Folded
 from glasshouse.world.state.ids import the_run
@@ -33,6 +33,8 @@ class Run:
     """The limits that hold."""
     limits_given: tuple[str, ...] = ()
     """The names of the limits that the caller gave. They hold on when the run is resumed."""
+    paused: RunPaused | None = None
+    """The payload of `run.paused`, while the run is paused."""
     finished: RunFinished | None = None
     """The payload of `run.finished`, once the run is over."""
     branch_of: str | None = None
@@ -107,6 +109,7 @@ def run_of(folded: Folded, run_id: str, calls_recalled: int = 0) -> Run:
         usage=purse.spent.usage,
         governor=purse.limits,
         limits_given=tuple(purse.limits_given),
+        paused=purse.paused if facts.status == "paused" else None,
         finished=purse.finished,
         branch_of=None if purse.branch_of is None else purse.branch_of.run_id,
         beside=tuple([one for one in purse.beside if one in folded.runs.purses]),

@@ -274,9 +274,9 @@ class Stage:
         """Pause a run: none of its creatures begins an act until the run continues."""
         await self._ledger.change(MoveRun(run_id, RunPaused(reason)), by="api")
 
-    async def continue_run(self, run_id: str) -> None:
-        """Continue a paused run."""
-        await self._ledger.change(MoveRun(run_id, RunContinued()), by="api")
+    async def continue_run(self, run_id: str, *, offline: bool = False, by: str = "") -> None:
+        """Continue a paused run. With `offline`, the offline troupe plays the rest of it."""
+        await self._ledger.change(MoveRun(run_id, RunContinued(offline, by)), by="api")
 
     async def finish(self, run_id: str, reason: FinishReason = "stopped") -> Event | None:
         """End a run once none of its creatures is thinking any more; the `run.finished` event."""

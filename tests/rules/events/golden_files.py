@@ -263,7 +263,7 @@ RUN_PAYLOADS: dict[str, tuple[str, Payload]] = {
             frees_at=datetime(2026, 1, 2, 3, 4, tzinfo=UTC),
         ),
     ),
-    kinds.RUN_CONTINUED: (CONDUCTOR, RunContinued()),
+    kinds.RUN_CONTINUED: (CONDUCTOR, RunContinued(is_offline=True, by="visitor")),
     kinds.RUN_FINISHED: (
         CONDUCTOR,
         RunFinished("budget", 40, 96, 51_200, None, "max_turns", "the two", "They agreed.", ["echo", "moss"]),

@@ -20,7 +20,7 @@ from tests.rules.events.stories import a_story, told_in
 from tests.rules.under_hash_seeds import printed_under_hash_seeds
 from tests.rules.worlds_by_hand import HandWorld
 
-GOLDEN_DIGEST = "a0303c409cd87acd9a936a2c8a873bff4b1a2453ad199f280c143a4ad439f725"
+GOLDEN_DIGEST = "139e0b8ad07ca97180408a7c49b4ef6be1ff675fee1b3f92e0de240c475c4987"
 
 STORY = a_story()
 

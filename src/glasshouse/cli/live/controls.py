@@ -17,13 +17,14 @@ from codecs import getincrementaldecoder
 from collections import deque
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import Final, Self
+from typing import Final, Literal, Self
 
 from glasshouse.cli.drawing.run_view import RunView, prospect
 from glasshouse.cli.drawing.screen import one_line
 from glasshouse.cli.live.feed import Display, Feed, Reader
 from glasshouse.cli.pace import Pace
 from glasshouse.errors import Refused
+from glasshouse.events.payloads import RunPaused
 from glasshouse.runtime.ports import Proposal
 
 ESCAPE: Final = "\x1b"
@@ -126,10 +127,15 @@ class Keys:
             termios.tcsetattr(self._descriptor, termios.TCSADRAIN, self._settings)  # type: ignore[arg-type]
 
 
+Choice = Literal["retry", "offline", "leave"]
+"""What to do with a run that was paused: try again, let the offline troupe play the rest, or leave it as it is."""
+
 Disturb = Callable[[str], Awaitable[object]]
 """Says something to the run, as the visitor."""
 
 PAUSED: Final = "paused · space goes on · i disturb · q stop"
+AWAY: Final = "r retry · o go on offline · q leave it paused"
+FULL: Final = "r retry · q leave it paused"
 
 
 class Controls(Reader):
@@ -171,6 +177,20 @@ class Controls(Reader):
             if key in ("y", "n", "q"):
                 return key == "y"
         return None
+
+    async def choose(self, paused: RunPaused) -> Choice:
+        """Ask what to do with a run that a model or a limit has paused."""
+        self._keys.forget()
+        choices: dict[str | None, Choice] = {"r": "retry", "q": "leave"}
+        if paused.is_outage:
+            choices["o"] = "offline"
+        self._display.say("", one_line(paused.reason))
+        while not self._keys.is_gone:
+            self._display.rest(self._feed.view, AWAY if paused.is_outage else FULL)
+            key = (await self._keys.next() or "").lower()
+            if key in choices:
+                return choices[key]
+        return "leave"
 
     async def _pause(self) -> None:
         """Hold the play up until space is pressed again, or a line was said."""

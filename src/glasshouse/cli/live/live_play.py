@@ -19,6 +19,7 @@ from glasshouse.assembly import SqliteStore
 from glasshouse.cli.command_line import CommandLine, checked_settings, store_path
 from glasshouse.cli.drawing.run_view import RunView
 from glasshouse.cli.drawing.screen import print_json
+from glasshouse.cli.exits import LeftPaused
 from glasshouse.cli.interrupts import run_until_interrupted
 from glasshouse.cli.live.controls import Controls, Disturb, Keys, are_ours
 from glasshouse.cli.live.feed import Display, Feed, JsonDisplay, Reader, ScreenDisplay
@@ -32,6 +33,8 @@ from glasshouse.cli.store_reader import (
     read_store,
 )
 from glasshouse.errors import Refused, StoreBusy
+from glasshouse.events.event import VISITOR
+from glasshouse.events.payloads import RunPaused
 from glasshouse.events.redaction import Role
 from glasshouse.runtime.conducting.order import Waiting
 from glasshouse.runtime.run import Run
@@ -130,6 +133,20 @@ async def _play(request: LiveRequest, opener: Opener, views: list[RunView], *, i
             if index and not request.as_json:
                 display.say("")
             await play.show(runs, [view for view in views if view.run_id in run_ids])
+        if is_played and not request.has_keys:
+            _check_is_not_left_paused(request, [terrarium.run_of(run.id) for run in opened.runs])
+
+
+def _check_is_not_left_paused(request: LiveRequest, runs: list[Run]) -> None:
+    """Say which runs a model or a limit has paused, and how they go on."""
+    lines = []
+    for run in runs:
+        paused = run.paused
+        if paused is not None and (paused.is_outage or paused.axis is not None):
+            words = ("play", "--continue", run.id) if can_go_on(paused) else ("branch", run.id, "--help")
+            lines.append(f"{run.id} is paused. {paused.reason} {request.command_line.call(*words)}")
+    if lines:
+        raise LeftPaused("\nglasshouse: ".join(lines))
 
 
 @dataclass
@@ -185,14 +202,37 @@ class _LivePlay:
             await feed.show(reader)
             return not reader.is_leaving
 
-        run_ids = [run.id for run in runs]
-        conducted = await terrarium.run(*run_ids, turns=self.request.turns, before_act=show_then_act)
-        self.waiting = conducted.waiting
-        await feed.show(reader)
-        self.is_left = reader.is_leaving
+        run_ids, goes_on = [run.id for run in runs], True
+        while goes_on:
+            conducted = await terrarium.run(*run_ids, turns=self.request.turns, before_act=show_then_act)
+            self.waiting = conducted.waiting
+            await feed.show(reader)
+            goes_on = not reader.is_leaving and await self._is_continued(run_ids, reader)
+        self.is_left = self.is_left or reader.is_leaving
         for run in runs:
-            if self.is_left and not terrarium.run_of(run.id).is_finished:
+            if reader.is_leaving and not terrarium.run_of(run.id).is_finished:
                 await terrarium.finish(run.id, "stopped")
+
+    async def _is_continued(self, run_ids: list[str], reader: Reader) -> bool:
+        """Ask somebody at the keyboard what to do with runs that a model or a limit has paused. False if none goes on."""
+        terrarium, goes_on = self.source.terrarium, False
+        for run_id in run_ids:
+            paused = terrarium.run_of(run_id).paused
+            if paused is None or not isinstance(reader, Controls) or not can_go_on(paused):
+                continue
+            choice = await reader.choose(paused)
+            if choice == "leave":
+                self.is_left = True
+                return False
+            offline = choice == "offline"
+            await terrarium.continue_run(run_id, offline=offline, by=VISITOR if offline else "")
+            goes_on = True
+        return goes_on
+
+
+def can_go_on(paused: RunPaused) -> bool:
+    """Whether a paused run may continue as it is: a limit that never frees needs a branch instead."""
+    return paused.is_outage or paused.frees_at is not None
 
 
 async def view_of(

@@ -1,8 +1,9 @@
 """The time that one act may take: its own bound in seconds, and what is left of its run's wall time (ADR 0056).
 
 Always holds: when the time is over, whatever the act waits for is cancelled. The wall time counts always. The bound of
-the act does not count while the act waits for its turn among acts that think together. All acts share one timer of the
-event loop, because `asyncio.timeout` would set and cancel a timer for every act.
+the act does not count while the act waits for others: for its turn among acts that think together, in the queue of a
+model server, for a busy server, or for a model that is loaded. All acts share one timer of the event loop, because
+`asyncio.timeout` would set and cancel a timer for every act.
 """
 
 from __future__ import annotations
@@ -44,7 +45,18 @@ class ActTimer:
 class ActTime:
     """Bounds the code inside it. Raises `BudgetExceeded` at the end of the wall time, `Refused` at that of the act."""
 
-    __slots__ = ("_cancelling", "_is_over", "_seconds_max", "_task", "_timer", "_wall_at", "ends_at")
+    __slots__ = (
+        "_act_at",
+        "_cancelling",
+        "_is_over",
+        "_seconds_left",
+        "_seconds_max",
+        "_task",
+        "_timer",
+        "_waits",
+        "_wall_at",
+        "ends_at",
+    )
 
     def __init__(
         self,
@@ -55,23 +67,44 @@ class ActTime:
     ) -> None:
         self._timer = timer
         self._task = task
-        self._seconds_max = seconds_max
+        self._seconds_max = self._seconds_left = seconds_max
+        self._waits = 0
+        """How often the act waits now: an agent may ask several times at once."""
         self._wall_at = None if wall_seconds is None else _now() + wall_seconds
         self._is_over = False
+        self._act_at: float | None = None
         self.ends_at: float | None = None
 
     def stop_counting(self) -> None:
-        """The act waits for other acts: only the wall time counts."""
+        """The act waits for others: only the wall time counts."""
+        if not self._waits and self._act_at is not None:
+            self._seconds_left = self._act_at - _now()
+        self._waits += 1
         self.ends_at = self._wall_at
 
     def count(self) -> None:
-        """The act begins or goes on, with all the time of its bound."""
-        self.ends_at = self._wall_at
-        if self._seconds_max is not None:
-            act_at = _now() + self._seconds_max
-            self.ends_at = act_at if self._wall_at is None else min(act_at, self._wall_at)
-        if self.ends_at is not None:
-            self._timer.set(self.ends_at)
+        """The act goes on, with the time that is left of its bound."""
+        self._waits -= 1
+        if not self._waits:
+            self._count()
+
+    def give_back(self, seconds: float) -> None:
+        """Time that has passed does not count: a model was loaded in it."""
+        self.stop_counting()
+        if self._seconds_left is not None:
+            self._seconds_left += seconds
+        self.count()
+
+    def _count(self) -> None:
+        if self._is_over:
+            return  # Its task is cancelled already.
+        ends_at = self._wall_at
+        if self._seconds_left is not None:
+            act_at = self._act_at = _now() + self._seconds_left
+            ends_at = act_at if ends_at is None else min(act_at, ends_at)
+        self.ends_at = ends_at
+        if ends_at is not None:
+            self._timer.set(ends_at)
 
     def end(self) -> None:
         """Cancel whatever the act waits for."""
@@ -81,7 +114,7 @@ class ActTime:
     def __enter__(self) -> None:
         self._cancelling = self._task.cancelling()
         self._timer.acts[self] = None
-        self.count()
+        self._count()
 
     def __exit__(self, kind: type[BaseException] | None, *_raised: object) -> None:
         del self._timer.acts[self]

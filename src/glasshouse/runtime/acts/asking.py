@@ -190,8 +190,9 @@ AskedFor: TypeAlias = tuple[str, str | None]
 class Routes:
     """Turns profiles into models, for creatures and for whole casts."""
 
-    def __init__(self, router: Router, ledger: Ledger) -> None:
+    def __init__(self, router: Router, offline: Router, ledger: Ledger) -> None:
         self._router = router
+        self._offline = offline
         self._ledger = ledger
 
     def route(self, profile: str, model: str | None = None) -> Route:
@@ -199,8 +200,10 @@ class Routes:
         return self._router.route(profile) if model is None else self._router.route(profile, model)
 
     def route_of(self, creature: CreatureState, profile: str) -> Route:
-        """The route of a creature, whose run may have bound it to a model (ADR 0037)."""
+        """The route of a creature, whose run may have bound it to a model (ADR 0037), or continue offline."""
         purse = self._ledger.folded.runs.purses.get(creature.run_id or "")
+        if purse is not None and purse.is_offline:
+            return self._offline.route(profile)
         return self.route(profile, None if purse is None else purse.bound.get(creature.id))
 
     def check_prices(self, asked_for: Iterable[AskedFor]) -> None:

@@ -179,8 +179,10 @@ class ToolUse:
         if self._gate is None or self.time is None:
             return
         self.time.stop_counting()
-        await self._gate.wait()
-        self.time.count()
+        try:
+            await self._gate.wait()
+        finally:
+            self.time.count()
 
     def _step_before(self, call: ToolCall) -> Step | None:
         """The recorded step for this call, if the act was interrupted. If the act now makes another call, the rest of

@@ -357,8 +357,9 @@ class _Replay:
             case PauseRun() as pause:
                 paused = payloads.converted(pause, payloads.RunPaused)
                 await self._ledger.change(MoveRun(pause.run_id, paused, pause.graph_id))
-            case ContinueRun(run_id=run_id):
-                await self._ledger.change(MoveRun(run_id, payloads.RunContinued()))
+            case ContinueRun() as going_on:
+                continued = payloads.converted(going_on, payloads.RunContinued)
+                await self._ledger.change(MoveRun(going_on.run_id, continued))
             case FinishRun(run_id=run_id, reason=reason):
                 await self._conductor.finish(run_id, reason)
             case AddCreature() as birth:

@@ -29,12 +29,14 @@ from glasshouse.turns.moment.playbill import Playbill, playbill_of
 from glasshouse.turns.runs.agenda import members_of
 from glasshouse.world.state.state import World
 
-version: Final = 10
+version: Final = 11
 """Increase it when the fold changes, so that snapshots of the old fold are not used."""
 
 NOTED: Final = frozenset(
     {
         kinds.RUN_STARTED,
+        kinds.RUN_PAUSED,
+        kinds.RUN_CONTINUED,
         kinds.RUN_FINISHED,
         kinds.TURN_STARTED,
         kinds.TOPOLOGY_CHANGED,
@@ -106,6 +108,9 @@ class Purse(msgspec.Struct):
     """Name -> manifest of the creatures that may be born during the run."""
     profiles: list[str] = msgspec.field(default_factory=list)
     """The model profiles that its cast and its spawnable creatures use."""
+    paused: payloads.RunPaused | None = None
+    is_offline: bool = False
+    """Whether the offline troupe plays the rest of it."""
     finished: payloads.RunFinished | None = None
     ended_in: str | None = None
     """The id of its `run.finished`."""
@@ -476,5 +481,10 @@ def _note_end(purse: Purse, event: Event) -> None:
         sealed = sealed_of(event)
         spent.truth = {**spent.truth, **sealed.facts}
         spent.knowers += [owner for owner in sealed.to if owner not in spent.knowers]
+    if event.kind == kinds.RUN_PAUSED:
+        purse.paused = payload_of(event, payloads.RunPaused)
+    if event.kind == kinds.RUN_CONTINUED:
+        purse.paused = None
+        purse.is_offline = purse.is_offline or payload_of(event, payloads.RunContinued).is_offline
     if event.kind == kinds.RUN_FINISHED:
         purse.finished, purse.ended_in = payload_of(event, payloads.RunFinished), event.id

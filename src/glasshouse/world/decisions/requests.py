@@ -44,10 +44,12 @@ class PauseRun(msgspec.Struct, frozen=True, tag=True, omit_defaults=True, forbid
     frees_at: datetime | None = None
 
 
-class ContinueRun(msgspec.Struct, frozen=True, tag=True, forbid_unknown_fields=True):
+class ContinueRun(msgspec.Struct, frozen=True, tag=True, omit_defaults=True, forbid_unknown_fields=True):
     """Continue a paused run."""
 
     run_id: str
+    is_offline: bool = False
+    by: str = ""
 
 
 class FinishRun(msgspec.Struct, frozen=True, tag=True, forbid_unknown_fields=True):
@@ -115,8 +117,8 @@ def _moved(intent: MoveRun) -> PauseRun | ContinueRun | FinishRun:
     match intent.payload:
         case payloads.RunPaused() as paused:
             return PauseRun(intent.run_id, graph_id=intent.graph_id, **asdict(paused))
-        case payloads.RunContinued():
-            return ContinueRun(intent.run_id)
+        case payloads.RunContinued() as continued:
+            return ContinueRun(intent.run_id, **asdict(continued))
         case payloads.RunFinished(reason=reason):
             return FinishRun(intent.run_id, reason)
 
