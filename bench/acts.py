@@ -9,6 +9,7 @@ from bench.creatures import store_file
 from bench.result import Result, judged, profiled
 from glasshouse import Draft, Governor, Manifest, MemoryStore, ModelRouter, SqliteStore, Terrarium
 from glasshouse.manifests.manifest import Schedule
+from glasshouse.model_values import Tokens
 from glasshouse.turns.moment.prompt import Completion, Prompt
 
 histories = (100, 1_000, 10_000, 100_000)
@@ -34,7 +35,7 @@ class AnswersAtOnce:
     async def complete(self, prompt: Prompt) -> Completion:
         """A line about the next row."""
         self._lines += 1
-        return Completion(LINE % self._lines, self.name, 300, 30, usd=0.0)
+        return Completion(LINE % self._lines, self.name, Tokens(300, 30), usd=0.0)
 
 
 class AnswersSlowly(AnswersAtOnce):

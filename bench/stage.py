@@ -11,7 +11,8 @@ from bench.creatures import LINE
 from bench.result import Result, judged, middle, percentile
 from glasshouse.events import kinds
 from glasshouse.events.event import CONDUCTOR, TERRARIUM, Event, Json
-from glasshouse.events.model_use import Call, ModelUse, Tokens
+from glasshouse.events.model_use import Call, ModelUse
+from glasshouse.model_values import Tokens
 from glasshouse.runtime.ledger.observer import Observer
 from glasshouse.views.stage import rebuild_stage
 from glasshouse.views.stage_at import StageSeeker

@@ -12,6 +12,7 @@ from bench.acts import ENDLESS
 from bench.creatures import LINE, store_file
 from bench.result import Result, judged, middle
 from glasshouse import Draft, Manifest, ModelRouter, SqliteStore, Terrarium
+from glasshouse.model_values import Tokens
 from glasshouse.models import Completion, Prompt
 
 pasts = (1_000, 10_000, 100_000)
@@ -48,7 +49,7 @@ class SaysTheNext:
         self._lines += 1
         kind = (prompt.schema or {})["anyOf"][0]["properties"]["kind"]["const"]
         reply = {"kind": kind, "thought": "It goes on.", "text": f"{LINE} {kind} {self._lines}"}
-        return Completion(json.dumps(reply), "the next", 300, 30, usd=0.0)
+        return Completion(json.dumps(reply), "the next", Tokens(300, 30), usd=0.0)
 
 
 async def _grow_and_ask(path: Path, more: int) -> dict[str, float]:

@@ -7,6 +7,8 @@
     │   └── WrongType      a value of the wrong type was given         -> pass what `.instead` says
     ├── BudgetExceeded     a limit of the run was reached              -> `.reason` names the limit
     ├── ModelUnreachable   the model was not reached                   -> start its server, or bind another
+    ├── ModelFailed        a model was asked and gave nothing usable   -> its act tries again or fails, others continue
+    ├── ModelMisconfigured a server refuses what it is asked           -> do what `.instead` says, then continue the run
     ├── UnusableReply      a model's reply held no line                -> its act fails, the others continue
     ├── Conflict           an id is already taken by other content     -> read again, then append at the new seq
     ├── ImportConflict     a file disagrees with what the store holds  -> import it into another store
@@ -26,6 +28,8 @@ from collections.abc import Collection, Iterable
 from datetime import datetime
 from difflib import get_close_matches
 from itertools import islice
+
+from glasshouse.model_values import Tokens
 
 names_shown_max = 8
 value_chars_max = 120
@@ -117,10 +121,32 @@ class BudgetExceeded(GlasshouseError):
 class ModelUnreachable(GlasshouseError):
     """The model behind a profile was not reached: nothing was asked, so nothing was spent."""
 
-    def __init__(self, reason: str, model: str = "") -> None:
+    def __init__(self, reason: str, model: str = "", retry_after: float | None = None) -> None:
         super().__init__(reason)
         self.model = model
         """The name of the model; empty: the name in its route."""
+        self.retry_after = retry_after
+        """In how many seconds a server that is there, but busy, may be asked again. None: nobody answers."""
+
+
+class ModelFailed(GlasshouseError):
+    """A model was asked and gave nothing usable; what it cost is spent."""
+
+    def __init__(self, reason: str, model: str = "", usage: Tokens | None = None) -> None:
+        super().__init__(reason)
+        self.model = model
+        self.usage = usage
+        """What the server says it used. None: it does not say, so the call costs what was reserved for it."""
+
+
+class ModelMisconfigured(GlasshouseError):
+    """A server refuses what it is asked, such as a key or a model's name, and would refuse it again."""
+
+    def __init__(self, reason: str, instead: str = "", model: str = "") -> None:
+        super().__init__(f"{reason} {instead}".strip())
+        self.reason = reason
+        self.instead = instead
+        self.model = model
 
 
 class UnusableReply(GlasshouseError):

@@ -22,6 +22,7 @@ from glasshouse.events.event import usage_in
 from glasshouse.events.redaction import ROLES, Role
 from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.manifests.scenario import Scenario
+from glasshouse.model_values import Tokens
 from glasshouse.models.router import ModelRouter
 from glasshouse.runtime.past.what_if import WhatIf
 from glasshouse.tools.toolbox import Toolbox
@@ -143,7 +144,7 @@ class Candid:
         if isinstance(answer, Exception):
             raise answer
         assert isinstance(answer, str)
-        return Completion(answer, self.name, 70, 30, usd=0.25, reasoning="model-reasoning")
+        return Completion(answer, self.name, Tokens(70, 30), usd=0.25, reasoning="model-reasoning")
 
 
 class Broken(Agent):

@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from glasshouse import Manifest, MemoryStore
+from glasshouse.model_values import Tokens
 from glasshouse.models.router import ModelRouter
 from glasshouse.runtime.clock import HandMovedClock, SeededIds
 from glasshouse.runtime.errand import Errand
@@ -105,7 +106,7 @@ class Obedient:
             "kind": "agent.spoke",
             "text": self._lines.get(handle, "Well."),
         }
-        return Completion(json.dumps({"thought": "", **answer}), self.name, 10, 10, usd=0.0)
+        return Completion(json.dumps({"thought": "", **answer}), self.name, Tokens(10, 10), usd=0.0)
 
     def _call(self, handle: str, prompt: Prompt) -> dict[str, Any] | None:
         used = prompt.user.partition("WHAT YOUR TOOLS SAID")[2].partition("WHAT YOU ANSWER NOW")[0]

@@ -3,7 +3,8 @@
 from typing import Any
 
 from glasshouse import Governor, ModelRouter
-from glasshouse.models import Completion, Prompt, Route
+from glasshouse.model_values import Tokens
+from glasshouse.models import Completion, Price, Prompt, Route
 from glasshouse.models.scripted import ScriptedModel
 from glasshouse.runtime.clock import HandMovedClock
 
@@ -30,7 +31,7 @@ class Paced(ScriptedModel):
     ) -> None:
         super().__init__("-")
         self.clock, self.seconds = clock, seconds
-        self.answer = Completion("-", "paced", tokens // 2, tokens - tokens // 2, usd=usd)
+        self.answer = Completion("-", "paced", Tokens(tokens // 2, tokens - tokens // 2), usd=usd)
 
     async def complete(self, prompt: Prompt) -> Completion:
         self.prompts.append(prompt)
@@ -39,5 +40,6 @@ class Paced(ScriptedModel):
 
 
 def priced(model: Any, usd_a_million: float | None = 10.0) -> ModelRouter:
-    route = Route(model, "paced", 8_192, 384, usd_a_million, usd_a_million)
+    price = None if usd_a_million is None else Price(usd_a_million, usd_a_million)
+    route = Route(model, "paced", 8_192, 384, price)
     return ModelRouter(dict.fromkeys(("tiny", "fast", "balanced", "strong"), route))

@@ -9,6 +9,7 @@ import pytest
 from glasshouse import Agent, Manifest, MemoryStore, Refused, SqliteStore, kinds
 from glasshouse.events.payloads import Governor
 from glasshouse.events.redaction import Role, redacted
+from glasshouse.model_values import Tokens
 from glasshouse.models.router import ModelRouter
 from glasshouse.models.scripted import ScriptedModel
 from glasshouse.runtime.clock import HandMovedClock
@@ -195,7 +196,7 @@ async def test_the_last_act_counts_although_its_run_is_asked_to_end_meanwhile() 
         async def complete(self, prompt: Prompt) -> Completion:
             begun.set()
             await gate.wait()
-            return Completion("-", "slow", 7, 3, usd=0.25)
+            return Completion("-", "slow", Tokens(7, 3), usd=0.25)
 
     async with on_stage(minds={"a": Asker()}, models=ModelRouter(Slow("-"))) as t:
         run = await t.open_world(world_of(ticking("a")))
@@ -237,7 +238,7 @@ async def test_so_it_is_for_a_run_without_a_scenario_when_it_is_first_driven() -
 
 
 async def test_money_nobody_knows_is_told_as_unknown() -> None:
-    model = ScriptedModel(Completion("-", "secret", 5, 5, usd=None))
+    model = ScriptedModel(Completion("-", "secret", Tokens(5, 5), usd=None))
     async with on_stage(minds={"a": Asker()}, models=priced(model, None)) as t:
         await t.open_world(world_of(ticking("a")), governor=only(max_turns=1))
 
@@ -257,7 +258,7 @@ class Silent(ScriptedModel):
         self.prompts.append(prompt)
         if self.tokens is None:
             raise TimeoutError("The server hung up after it was asked.")
-        return Completion('{"text": "Good day."}', "silent", self.tokens, self.tokens)
+        return Completion('{"text": "Good day."}', "silent", Tokens(self.tokens, self.tokens))
 
 
 @pytest.mark.parametrize("tokens", [100, 0, None], ids=["tokens alone", "neither", "no answer"])
@@ -278,7 +279,7 @@ async def test_a_model_that_names_no_price_spends_by_the_price_of_its_route(toke
 
 
 async def test_a_price_that_a_completion_names_counts_before_that_of_the_route() -> None:
-    model = ScriptedModel(Completion("-", "thrifty", 1_000, 1_000, usd=0.25))
+    model = ScriptedModel(Completion("-", "thrifty", Tokens(1_000, 1_000), usd=0.25))
     async with on_stage(minds={"a": Asker()}, models=priced(model, 1_000.0)) as t:
         await t.open_world(world_of(ticking("a")), governor=only(max_turns=2))
 
@@ -367,7 +368,7 @@ async def test_the_calls_of_a_turn_go_on_after_a_reopening(tmp_path: Path) -> No
 
 @pytest.mark.parametrize("role", ["spectator", "audience", "director"])
 async def test_every_role_sees_at_every_event_what_was_spent(role: Role) -> None:
-    answer = Completion("-", "m", 40, 10, usd=0.1)
+    answer = Completion("-", "m", Tokens(40, 10), usd=0.1)
     async with on_stage(minds={"a": Asker()}, models=ModelRouter(ScriptedModel(answer))) as t:
         run = await t.open_world(world_of(ticking("a")), governor=only(max_turns=3))
         await soon(t.run())
@@ -387,7 +388,7 @@ async def test_every_role_sees_at_every_event_what_was_spent(role: Role) -> None
 
 @pytest.mark.parametrize("role", ["spectator", "audience", "director"])
 async def test_a_price_that_nobody_knows_is_shown_as_unknown_not_as_nothing(role: Role) -> None:
-    model = ScriptedModel(Completion("-", "secret", 5, 5, usd=None))
+    model = ScriptedModel(Completion("-", "secret", Tokens(5, 5), usd=None))
     async with on_stage(minds={"a": Asker()}, models=priced(model, None)) as t:
         run = await t.open_world(world_of(ticking("a")), governor=only(max_turns=1))
         await soon(t.run())

@@ -4,6 +4,7 @@ import pytest
 
 from glasshouse import MemoryStore, ModelRouter, Terrarium, kinds
 from glasshouse.errors import Refused, UnknownName
+from glasshouse.model_values import Tokens
 from glasshouse.terrarium import verify
 from glasshouse.turns.moment.prompt import Completion, Prompt
 from tests.runtime.stage_crew import ANSWER, ticking, told, world_of
@@ -22,7 +23,7 @@ class _Called:
         self.is_free = is_free
 
     async def complete(self, prompt: Prompt) -> Completion:
-        return Completion(ANSWER, self.name, 8, 8, usd=0.0)
+        return Completion(ANSWER, self.name, Tokens(8, 8), usd=0.0)
 
 
 def _router() -> ModelRouter:

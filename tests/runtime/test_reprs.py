@@ -25,7 +25,7 @@ from glasshouse import (
 from glasshouse.contests import Match, MatchPlayed, Ruling, Tournament
 from glasshouse.events import PromptDigests, RunPaused, Tokens, Usage
 from glasshouse.manifests import Memory, Schedule, Voice, load_world
-from glasshouse.models import Completion, Prompt, Route
+from glasshouse.models import Completion, Price, Probe, Prompt, Route
 from glasshouse.reprs import repr_chars_max
 from glasshouse.runtime.minds.minds import Agent
 from glasshouse.testing import CountingModel, ScriptedModel
@@ -118,6 +118,7 @@ def _made() -> list[object]:
             Draft(kind="agent.spoke", payload={"text": long}),
         ),
         *(Voice(examples=(long,)), Schedule(tick_every=2), Memory(), Tokens(3, 4), PromptDigests("a", "b")),
+        *(Price(0.5, 1.5), Probe(is_reachable=True, model="m")),
         *(Prompt(long, long), Completion(long, "m"), Route(ScriptedModel("x"), "m", 4096, 512)),
         *(ScriptedModel(long), CountingModel(), EventFilter(kinds={"a.b"}), Ruling("ada", long)),
         *(Proposal("ada", "ada", None, "stop", {"text": long}, long), Verdict(True, "me", long)),

@@ -7,13 +7,21 @@ from typing import Any
 import pytest
 
 from glasshouse import kinds
-from glasshouse.errors import BudgetExceeded, ModelUnreachable
+from glasshouse.errors import BudgetExceeded, ModelFailed, ModelUnreachable
 from glasshouse.events.codec import decoded, encoded
 from glasshouse.events.model_use import usage_of
+from glasshouse.model_values import Tokens
+from glasshouse.models import Price, Route
 from glasshouse.models.router import ModelRouter
 from glasshouse.models.scripted import ScriptedModel
 from glasshouse.turns.moment.moment import Moment
-from glasshouse.turns.moment.prompt import Completion, Prompt
+from glasshouse.turns.moment.prompt import (
+    Completion,
+    Prompt,
+    completion_chars_max,
+    reasoning_chars_max,
+    reported_chars_max,
+)
 from tests.runtime.limits_by_hand import only
 from tests.runtime.stage_crew import (
     Asker,
@@ -46,7 +54,7 @@ class Turnstile:
         await self.gate.wait()
         self.inside -= 1
         self.answered += 1
-        return Completion("-", "turnstile", 50, 50, usd=0.0)
+        return Completion("-", "turnstile", Tokens(50, 50), usd=0.0)
 
 
 @pytest.mark.parametrize("limit", [1, 3, 9, 10, 11])
@@ -166,10 +174,10 @@ async def test_attempts_that_reached_nobody_are_recorded_beside_the_one_that_did
 
 
 BROKEN: dict[str, dict[str, Any]] = {
-    "tokens that are no number": {"input_tokens": "five"},
-    "half a token": {"output_tokens": 0.5},
-    "fewer tokens than none": {"input_tokens": -1},
-    "a refund of tokens": {"output_tokens": -(10**9)},
+    "tokens that are no number": {"usage": "five"},
+    "half a token": {"usage": {"output": 0.5}},
+    "fewer tokens than none": {"usage": Tokens(-1)},
+    "a refund of tokens": {"usage": Tokens(output=-(10**9))},
     "a refund of dollars": {"usd": -24.0},
     "a price that is no number": {"usd": math.nan},
     "a price without end": {"usd": math.inf},
@@ -230,3 +238,30 @@ async def test_a_paused_run_lets_its_act_end_and_begins_no_other() -> None:
         await soon(t.run())
 
         assert await said(t) == ["a1", "b2", "a2"]
+
+
+async def test_a_reply_of_three_megabytes_is_kept_in_part() -> None:
+    flood = Completion("x" * 3_000_000, "odd", reasoning="y" * 3_000_000, served_by="z" * 3_000_000, usd=0.0)
+    async with on_stage(minds={"a": Asker()}, models=ModelRouter(ScriptedModel(flood))) as t:
+        await t.open_world(world_of(ticking("a")))
+
+        event = await soon(t.step_one())
+
+        assert event is not None
+        (call,) = event.calls
+        lengths = len(call.completion), len(call.reasoning or ""), len(call.served_by)
+        assert lengths == (completion_chars_max, reasoning_chars_max, reported_chars_max)
+
+
+async def test_a_call_that_failed_costs_what_its_server_counted_or_what_was_reserved() -> None:
+    model = ScriptedModel(ModelFailed("cut", usage=Tokens(30, 10)), ModelFailed("cut"))
+    route = Route(model, "m", 8_192, 384, Price(1.0, 2.0))
+    async with on_stage(minds={"a": Asker()}, models=ModelRouter({"fast": route})) as t:
+        await t.open_world(world_of(ticking("a")))
+
+        counted, reserved = [event for event in [await soon(t.step_one()), await soon(t.step_one())] if event]
+
+        assert counted.calls[0].usage == Tokens(30, 10)
+        assert counted.calls[0].usd == pytest.approx(50 / 1_000_000)
+        assert reserved.calls[0].usage.is_estimated
+        assert reserved.calls[0].usage.output == 384

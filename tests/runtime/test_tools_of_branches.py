@@ -12,6 +12,7 @@ import pytest
 from glasshouse import Draft, Event, MemoryStore, Toolbox, WhatIf, kinds, tool
 from glasshouse.assembly import usual_tools
 from glasshouse.manifests.loading import LoadedWorld
+from glasshouse.model_values import Tokens
 from glasshouse.models.router import ModelRouter
 from glasshouse.runtime.errand import Errand
 from glasshouse.runtime.ports import Proposal
@@ -56,7 +57,7 @@ class WeighsTwice:
             reply = {"kind": "tool.called", "thought": "", "tool": "weigh", "thing": f"stone {said}"}
         else:
             reply = {"kind": "agent.spoke", "thought": "", "text": text_digest(prompt.system + prompt.user)}
-        return Completion(json.dumps(reply), self.name, 20, 10, usd=0.0)
+        return Completion(json.dumps(reply), self.name, Tokens(20, 10), usd=0.0)
 
 
 def two_who_weigh() -> LoadedWorld:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from glasshouse import Agent, Draft, Event, MemoryStore, Refused, Terrarium, kinds
+from glasshouse.model_values import Tokens
 from glasshouse.models.router import ModelRouter
 from glasshouse.models.scripted import ScriptedModel
 from glasshouse.turns.moment.moment import Moment
@@ -132,7 +133,7 @@ class _PicksTheSecondSpeaker:
         spoke = [
             line.split("] ")[1].split(" (")[0] for line in prompt.user.splitlines() if "agent.spoke" in line
         ]
-        return Completion(_verdict(spoke[1]), self.name, 1, 1, usd=0.0)
+        return Completion(_verdict(spoke[1]), self.name, Tokens(1, 1), usd=0.0)
 
 
 @pytest.mark.parametrize("rng_seed", range(4))

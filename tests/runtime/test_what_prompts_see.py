@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from glasshouse import Draft, Manifest, MemoryStore, Scenario, Terrarium
 from glasshouse.manifests import LoadedWorld
 from glasshouse.manifests.manifest import Schedule
+from glasshouse.model_values import Tokens
 from glasshouse.models.router import ModelRouter
 from glasshouse.runtime.clock import HandMovedClock, SeededIds
 from glasshouse.turns.moment.prompt import Completion, Prompt
@@ -32,7 +33,7 @@ class Spy:
         count = sum(other.system.startswith(f"{speaker},") for other in self.prompts)
         text = f"Line number {count} about the pond."
         reply = {"kind": "agent.spoke", "thought": self._thought, "mood": self._mood, "text": text}
-        return Completion(json.dumps(reply), self.name, 10, 10, usd=0.0)
+        return Completion(json.dumps(reply), self.name, Tokens(10, 10), usd=0.0)
 
 
 @dataclass(frozen=True)
@@ -210,4 +211,4 @@ class Measuring:
 
     async def complete(self, prompt: Prompt) -> Completion:
         text = '{"kind":"pond.measured","thought":"the secret doubt","text":"Two feet.","depth":2}'
-        return Completion(text, self.name, 1, 1, usd=0.0)
+        return Completion(text, self.name, Tokens(1, 1), usd=0.0)

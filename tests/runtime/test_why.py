@@ -11,6 +11,7 @@ from glasshouse import Draft, Event, Governor, Manifest, MemoryStore, Refused, S
 from glasshouse.errors import UnknownName
 from glasshouse.events.event import usage_in
 from glasshouse.events.model_use import NOTHING
+from glasshouse.model_values import Tokens
 from glasshouse.models.router import ModelRouter
 from glasshouse.runtime.clock import HandMovedClock, SeededIds
 from glasshouse.runtime.ports import Store
@@ -31,7 +32,9 @@ class Counting:
     async def complete(self, prompt: Prompt) -> Completion:
         self.prompts.append(prompt)
         reply = {"kind": "agent.spoke", "thought": f"It is {len(self.prompts)}.", "mood": "calm"}
-        return Completion(json.dumps({**reply, "text": f"Number {len(self.prompts)}."}), "counting", 5, 5)
+        return Completion(
+            json.dumps({**reply, "text": f"Number {len(self.prompts)}."}), "counting", Tokens(5, 5)
+        )
 
 
 class Forgetful(MemoryStore):

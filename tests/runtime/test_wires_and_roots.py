@@ -9,6 +9,7 @@ from glasshouse import Draft, Event, Manifest, MemoryStore, Refused, Scenario, S
 from glasshouse.errors import BadWorld
 from glasshouse.manifests import LoadedWorld
 from glasshouse.manifests.manifest import Schedule
+from glasshouse.model_values import Tokens
 from glasshouse.models.router import ModelRouter
 from glasshouse.runtime.clock import HandMovedClock, SeededIds
 from glasshouse.runtime.ports import Store
@@ -27,7 +28,10 @@ class Listener:
         who = prompt.system.partition(",")[0].removeprefix("You are ")
         self.prompts.setdefault(who, []).append(prompt.user)
         return Completion(
-            json.dumps({"kind": "agent.spoke", "thought": "", "text": "Hm."}), self.name, 5, 5, usd=0.0
+            json.dumps({"kind": "agent.spoke", "thought": "", "text": "Hm."}),
+            self.name,
+            Tokens(5, 5),
+            usd=0.0,
         )
 
 

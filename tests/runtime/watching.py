@@ -3,7 +3,7 @@
 import asyncio
 
 from glasshouse import MemoryStore
-from glasshouse.events.model_use import Tokens
+from glasshouse.model_values import Tokens
 from glasshouse.runtime.ledger.observer import Observer, ObserverPump
 from tests.rules.events.events_by_hand import a_call, an_event, asked
 

@@ -14,6 +14,7 @@ import pytest
 
 from glasshouse import Agent, Draft, Event, MemoryStore, WhatIf, kinds
 from glasshouse.manifests.loading import LoadedWorld
+from glasshouse.model_values import Tokens
 from glasshouse.models.router import ModelRouter
 from glasshouse.runtime.errand import Errand
 from glasshouse.runtime.folded import Folded
@@ -79,7 +80,7 @@ class Opening:
         if doors and said < number % 3:
             to = doors[0]["enum"][number % len(doors[0]["enum"])]
             reply = {"kind": "tool.called", "thought": "", "tool": "door", "to": to}
-        return Completion(json.dumps(reply), self.name, 20, 10, usd=0.0)
+        return Completion(json.dumps(reply), self.name, Tokens(20, 10), usd=0.0)
 
 
 def rooms(order: str, **governor: int) -> LoadedWorld:

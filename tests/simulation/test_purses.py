@@ -12,6 +12,7 @@ import pytest
 from glasshouse import Agent, Draft, Event, Manifest, MemoryStore, Refused, SqliteStore, kinds
 from glasshouse.events.payloads import Governor
 from glasshouse.manifests.manifest import Schedule
+from glasshouse.model_values import Tokens
 from glasshouse.models.router import ModelRouter
 from glasshouse.runtime.ports import Store
 from glasshouse.terrarium import Terrarium
@@ -32,8 +33,10 @@ class Priced:
         self.tokens, self.usd = 0, 0.0
 
     async def complete(self, prompt: Prompt) -> Completion:
-        answer = Completion("-", "priced", prompt.seed % 97, prompt.seed % 13, usd=(prompt.seed % 8) / 1024)
-        self.tokens += answer.input_tokens + answer.output_tokens
+        answer = Completion(
+            "-", "priced", Tokens(prompt.seed % 97, prompt.seed % 13), usd=(prompt.seed % 8) / 1024
+        )
+        self.tokens += answer.usage.total
         self.usd += answer.usd or 0.0
         return answer
 
@@ -91,7 +94,7 @@ def spent(events: list[Event]) -> dict[str, list[float]]:
             assert event.run_id == home[event.actor]
             amount = amounts[home[event.actor]]
             amount[0] += len(event.calls) if event.model is not None else 1
-            amount[1] += sum(call.usage.input + call.usage.output for call in event.calls)
+            amount[1] += sum(call.usage.total for call in event.calls)
             amount[2] += sum(call.usd or 0.0 for call in event.calls)
     return amounts
 

@@ -15,6 +15,7 @@ import pytest
 from glasshouse import Draft, Governor, Manifest, ModelRouter, Terrarium, kinds
 from glasshouse.errors import Refused
 from glasshouse.manifests import LoadedWorld
+from glasshouse.model_values import Tokens
 from glasshouse.runtime.ports import Store
 from glasshouse.runtime.replay.replay import Verification
 from glasshouse.stores.memory import MemoryStore
@@ -46,7 +47,7 @@ class Musing:
         if self.meddle is not None and self.chance.random() < 0.12:
             await self.meddle()
         answer = await self._model.complete(prompt)
-        return Completion(answer.text, self.name, 20, 10, usd=0.0)
+        return Completion(answer.text, self.name, Tokens(20, 10), usd=0.0)
 
 
 class Crowd:

@@ -11,6 +11,7 @@ from glasshouse.errors import Refused
 from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.manifests.manifest import Manifest, Schedule
 from glasshouse.manifests.scenario import Scenario
+from glasshouse.model_values import Tokens
 from glasshouse.runtime.errand import Errand
 from glasshouse.runtime.folded import Folded
 from glasshouse.turns.moment.prompt import Completion, Prompt
@@ -90,7 +91,7 @@ class Consulting:
             blake2b(f"{prompt.seed}/{prompt.user}".encode(), digest_size=4).digest(), "big"
         )
         said = prompt.user.partition("\nWHAT YOUR TOOLS SAID\n")[2].count(" answered: ")
-        return Completion(json.dumps(self._reply(prompt, chance, said)), self.name, 20, 10, usd=0.0)
+        return Completion(json.dumps(self._reply(prompt, chance, said)), self.name, Tokens(20, 10), usd=0.0)
 
     def _reply(self, prompt: Prompt, chance: int, said: int) -> Any:
         branches = (prompt.schema or {"anyOf": []})["anyOf"]

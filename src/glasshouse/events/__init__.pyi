@@ -7,8 +7,8 @@ from glasshouse.events.filter import EventFilter as EventFilter
 from glasshouse.events.model_use import Call as Call
 from glasshouse.events.model_use import ModelUse as ModelUse
 from glasshouse.events.model_use import PromptDigests as PromptDigests
-from glasshouse.events.model_use import Tokens as Tokens
 from glasshouse.events.model_use import Usage as Usage
 from glasshouse.events.payloads import BranchChange as BranchChange
 from glasshouse.events.payloads import RunFinished as RunFinished
 from glasshouse.events.payloads import RunPaused as RunPaused
+from glasshouse.model_values import Tokens as Tokens

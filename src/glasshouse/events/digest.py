@@ -14,7 +14,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from hashlib import blake2b
-from typing import Any
+from typing import Any, Final
+
+import msgspec
 
 from glasshouse.events import kinds
 from glasshouse.events.codec import canonical_json
@@ -109,13 +111,24 @@ def _model_part(model: ModelUse | None) -> Json | None:
     return {**part, "is_untrusted": True} if model.is_untrusted else part
 
 
+_CALL_DEFAULTS: Final = {
+    name: getattr(Call("", "", "", 0), name) for name in ("error", "form", "schema", "finish", "decoding")
+}
+"""What a call has further that belongs to the story. Left out, so that they may differ: times, the id of the response,
+and what served it."""
+
+
 def _call_part(call: Call) -> Json:
     asked: Json = {"model": call.model, "system": call.system, "user": call.user, "seed": call.seed}
     if not call.reached:
         return {**asked, "reached": False, "error": call.error}
-    usage = {"input": call.usage.input, "output": call.usage.output}
-    answer = {"completion": call.completion, "reasoning": call.reasoning, "usage": usage, "usd": call.usd}
-    return {**asked, **answer, **({"error": call.error} if call.error else {})}
+    answer = {"completion": call.completion, "reasoning": call.reasoning, "usd": call.usd}
+    further = {
+        name: getattr(call, name)
+        for name, default in _CALL_DEFAULTS.items()
+        if getattr(call, name) != default
+    }
+    return {**asked, **answer, "usage": msgspec.to_builtins(call.usage), **further}
 
 
 class _Names:

@@ -1,4 +1,5 @@
-"""The model calls that led to an event: `ModelUse`, with a `Call` for each; and `Usage`, the sum of what calls cost.
+"""The model calls that led to an event: `ModelUse`, with a `Call` for each; `Usage`, the sum of what calls cost; and
+`Price`.
 
 Always holds: calls are in the order in which they were made. A call that reached no model has an error and no reply,
 and costs nothing. A call that reached a model and has an error has no reply either, and costs its worst case. One call of unknown price makes the whole sum unknown, never lower. A new field needs a default, so
@@ -7,18 +8,12 @@ that older events can still be decoded and keep their digest.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final, Literal
 
 import msgspec
 
+from glasshouse.model_values import Finish, Form, Tokens
 from glasshouse.reprs import repr_of
-
-
-class Tokens(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
-    """The length of one prompt and of its reply in tokens, as the model counted them."""
-
-    input: int = 0
-    output: int = 0
 
 
 class PromptDigests(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
@@ -46,6 +41,23 @@ class Call(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True, om
     milliseconds: float = 0.0
     reached: bool = True
     error: str = ""
+    form: Form = "schema"
+    schema: str = ""
+    """The digest of the JSON Schema of the reply; empty if there was none."""
+    finish: Finish = "stop"
+    decoding: dict[str, Any] = {}
+    """The settings of the sampling that were sent, such as the temperature. What is not here was left to the server."""
+    price_source: Literal["server", "route", ""] = ""
+    """Who named the price: the server in its answer, or the route."""
+    served_by: str = ""
+    """What answered: the digest of the model, the server's fingerprint, or the provider behind a broker."""
+    response_id: str = ""
+    queued_ms: float = 0.0
+    """How long the call waited for other calls before it was sent."""
+    load_ms: float = 0.0
+    """How long the server loaded the model."""
+    first_text_ms: float = 0.0
+    """When the first text came, counted from the sending."""
 
     @property
     def is_answered(self) -> bool:
@@ -120,4 +132,30 @@ def usage_of(call: Call) -> Usage:
     """What one call cost."""
     if not call.reached:
         return NOTHING
-    return Usage(1, call.usage.input + call.usage.output, call.usd or 0.0, call.usd is None)
+    tokens = call.usage
+    total = tokens.input_uncached + tokens.cache_read + tokens.cache_write + tokens.output
+    return Usage(1, total, call.usd or 0.0, call.usd is None)
+
+
+class Price(msgspec.Struct, frozen=True, gc=False):
+    """Dollars for a million tokens. A price for the cache that is None is the price of input."""
+
+    input: float
+    output: float
+    cache_read: float | None = None
+    cache_write: float | None = None
+
+    def of(self, tokens: Tokens) -> float:
+        """The price of these tokens in dollars."""
+        read = self.input if self.cache_read is None else self.cache_read
+        write = self.input if self.cache_write is None else self.cache_write
+        dollars = tokens.input_uncached * self.input + tokens.cache_read * read + tokens.cache_write * write
+        return (dollars + tokens.output * self.output) / 1_000_000
+
+    def worst(self, tokens: Tokens) -> float:
+        """The highest price of tokens that were reserved, whichever of them the server will cache."""
+        dearest = max(self.input, self.cache_read or 0.0, self.cache_write or 0.0)
+        return (tokens.input_uncached * dearest + tokens.output * self.output) / 1_000_000
+
+
+FREE: Final = Price(0.0, 0.0)

@@ -64,7 +64,21 @@ def _counts_of(use: ModelUse) -> ModelUse:
 
 def _count_of(call: Call) -> Call:
     error = CALL_FAILED if call.error else ""
-    return replace(call, model="", system="", user="", seed=0, completion="", reasoning=None, error=error)
+    bare = Call("", "", "", 0)
+    return replace(bare, error=error, **{name: getattr(call, name) for name in _COUNTED})
+
+
+_COUNTED: Final = (
+    "usage",
+    "usd",
+    "milliseconds",
+    "reached",
+    "finish",
+    "queued_ms",
+    "load_ms",
+    "first_text_ms",
+)
+"""The fields of a model call that everybody may read: what it cost, and how it went."""
 
 
 def _restated_without_cards(event: Event) -> Json:

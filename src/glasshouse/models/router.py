@@ -8,7 +8,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
+from msgspec.structs import asdict
+
 from glasshouse.errors import Refused, UnknownName, check_has
+from glasshouse.events.model_use import FREE
 from glasshouse.reprs import shown
 from glasshouse.runtime.ports import Model, Route
 from glasshouse.turns.moment.prompt import CONTEXT_TOKENS, PROFILES, REPLY_TOKENS
@@ -71,16 +74,17 @@ def _offline(name: str | None = None, others: Sequence[str] = ()) -> Model:
 
 def _route(profile: str, given: Route | Model) -> Route:
     if isinstance(given, Route):
-        prices = given.usd_per_million_in, given.usd_per_million_out
-        if not all(usd is None or (usd >= 0 and math.isfinite(usd)) for usd in prices):
-            raise Refused(
-                f"The prices of {given.name} are {prices[0]} and {prices[1]} dollars for a million tokens.",
-                "Give prices of 0 or more, or None if they are unknown.",
-            )
+        prices = {} if given.price is None else asdict(given.price)
+        for field, usd in prices.items():
+            if usd is not None and not (usd >= 0 and math.isfinite(usd)):
+                raise Refused(
+                    f"The {field} price of {given.name} is {usd} dollars for a million tokens.",
+                    "Give prices of 0 or more, or Route(..., price=None) if they are unknown.",
+                )
         return given
     name = _named(given)
-    price = 0.0 if getattr(given, "is_free", False) else None
-    return Route(given, name, CONTEXT_TOKENS[profile], REPLY_TOKENS[profile], price, price)
+    price = FREE if getattr(given, "is_free", False) else None
+    return Route(given, name, CONTEXT_TOKENS[profile], REPLY_TOKENS[profile], price)
 
 
 def _named(given: Route | Model | None) -> str:

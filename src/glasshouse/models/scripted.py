@@ -10,6 +10,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from glasshouse.errors import Refused
+from glasshouse.model_values import Tokens
 from glasshouse.reprs import repr_of
 from glasshouse.runtime.ports import Model
 from glasshouse.turns.moment.prompt import Completion, Prompt
@@ -54,7 +55,7 @@ class ScriptedModel(_KeepsPrompts):
             raise answer
         if isinstance(answer, Completion):
             return replace(answer)
-        return Completion(answer, self.name, len(prompt.user) // 4, len(answer) // 4, usd=0.0)
+        return Completion(answer, self.name, Tokens(len(prompt.user) // 4, len(answer) // 4), usd=0.0)
 
 
 class CountingModel(_KeepsPrompts):

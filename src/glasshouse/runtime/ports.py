@@ -6,14 +6,17 @@ Always holds: a store keeps encoded events and their positions. It applies no ru
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
-from typing import NamedTuple, Protocol
+from types import MappingProxyType
+from typing import Any, Final, Literal, NamedTuple, Protocol
 
 import msgspec
 
 from glasshouse.events.event import Event, Json
+from glasshouse.events.model_use import Price
 from glasshouse.events.shown import Shown
+from glasshouse.model_values import Form
 from glasshouse.reprs import repr_of, shown
 from glasshouse.runtime.errand import Errand
 from glasshouse.runtime.folded import Folded
@@ -22,6 +25,9 @@ from glasshouse.turns.moment.tools import ToolAnswer, ToolCall, ToolOffer
 from glasshouse.world.decisions.requests import Request
 from glasshouse.world.state.lineage import Span
 from glasshouse.world.state.state import CreatureState, Segment
+
+call_seconds_max: Final = 120.0
+"""How long one model call may take, unless its route says otherwise."""
 
 
 class SegmentWrite(msgspec.Struct, frozen=True, gc=False):
@@ -151,22 +157,68 @@ class Store(Protocol):
         """Remove a request that nobody has taken. False if somebody has."""
 
 
+OnText = Callable[[str], None]
+"""Is given each piece of a reply's raw text as it comes."""
+
+
 class Model(Protocol):
-    """Answers prompts. It sees only the prompt. Raises `ModelUnreachable` if the model was not reached."""
+    """Answers prompts. It sees only the prompt.
+
+    It makes one request for each call, and raises `ModelUnreachable`, `ModelFailed` or `ModelMisconfigured`; asking
+    again is up to the caller. A model may also have `name`, `is_free`, `async probe()`, which returns a `Probe`, and
+    `async close()`. If it has `streams = True`, it is called with `on_text` when somebody watches.
+    """
 
     async def complete(self, prompt: Prompt) -> Completion:
         """The model's answer to a prompt."""
 
 
+class StreamingModel(Model, Protocol):
+    """A model that can give its text as it comes."""
+
+    async def complete(self, prompt: Prompt, *, on_text: OnText | None = None) -> Completion:
+        """The model's answer to a prompt; pieces of its text go to `on_text` as they come."""
+
+
+class Probe(msgspec.Struct, frozen=True, kw_only=True):
+    """What a backend found out about its server and its model. None: unknown."""
+
+    __repr__ = repr_of("is_reachable", "model", "problem")
+
+    is_reachable: bool
+    model: str = ""
+    digest: str = ""
+    context_tokens: int | None = None
+    """How much the server takes now; often less than the model was trained for."""
+    parameters_b: float | None = None
+    """The size of the model in thousand millions of parameters."""
+    quantization: str = ""
+    slots: int | None = None
+    """How many calls the server answers at the same time."""
+    problem: str = ""
+    advice: str = ""
+
+
 class Route(NamedTuple):
-    """The concrete model behind a profile, its settings, and its prices per million tokens (None: unknown)."""
+    """The concrete model behind a profile, and how it is asked."""
 
     model: Model
     name: str
     context_tokens_max: int
     reply_tokens_max: int
-    usd_per_million_in: float | None = None
-    usd_per_million_out: float | None = None
+    price: Price | None = None
+    """None: unknown."""
+    form: Form | Literal["auto"] = "auto"
+    """How it is asked to reply, unless a manifest says otherwise; `auto`: as its backend can."""
+    decoding: Mapping[str, Any] = MappingProxyType({})
+    """Settings of the sampling that are sent and recorded. Empty: the server's own."""
+    reasoning_tokens_max: int = 0
+    """How many tokens it may think before it replies."""
+    call_seconds_max: float = call_seconds_max
+    is_local: bool = False
+    """Whether it runs on this machine, so that it costs nothing."""
+    fallbacks: tuple[Route, ...] = ()
+    """The routes to ask, in order, if this one cannot answer."""
 
     def __repr__(self) -> str:
         return shown(self, name=self.name, context_tokens_max=self.context_tokens_max)

@@ -13,6 +13,7 @@ from hashlib import blake2b
 from random import Random
 from typing import Any, Final
 
+from glasshouse.model_values import Tokens
 from glasshouse.troupe import kinds
 from glasshouse.troupe.reading import Reading
 from glasshouse.troupe.schema import Source, filled_schema
@@ -84,8 +85,7 @@ class OfflineModel:
         return Completion(
             text=text,
             model=self.name,
-            input_tokens=tokens_guessed(prompt.system) + tokens_guessed(prompt.user),
-            output_tokens=tokens_guessed(text),
+            usage=Tokens(tokens_guessed(prompt.system) + tokens_guessed(prompt.user), tokens_guessed(text)),
             usd=0.0,
         )
 

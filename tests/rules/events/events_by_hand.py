@@ -10,7 +10,8 @@ from msgspec.structs import replace
 
 from glasshouse.events import kinds
 from glasshouse.events.event import Event
-from glasshouse.events.model_use import Call, ModelUse, Tokens
+from glasshouse.events.model_use import Call, ModelUse
+from glasshouse.model_values import Tokens
 
 
 def a_call(tokens: int = 120, usd: float | None = None, **fields: Any) -> Call:

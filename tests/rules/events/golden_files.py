@@ -40,7 +40,7 @@ from glasshouse.events.carried import (
 )
 from glasshouse.events.codec import VERSIONS, encoded
 from glasshouse.events.event import CONDUCTOR, TERRARIUM, VISITOR, Event, Json
-from glasshouse.events.model_use import Call, ModelUse, PromptDigests, Tokens, Usage
+from glasshouse.events.model_use import Call, ModelUse, PromptDigests, Usage
 from glasshouse.events.payloads import (
     ActEnd,
     AgentFailed,
@@ -80,6 +80,7 @@ from glasshouse.events.payloads import (
     WireRemoved,
     builtins_of,
 )
+from glasshouse.model_values import Tokens
 
 FOLDER = Path(__file__).parent / "golden"
 
@@ -99,6 +100,25 @@ MODEL_USE = ModelUse(
         Call("offline", "00aa", "11bb", 7, reached=False, error="The model was not reached."),
         Call("offline", "00aa", "11bb", 7, '{"text": "Hm."}', "It asks.", Tokens(120, 9), 0.25, 412.5),
         Call("offline", "00aa", "11bb", 8, '{"text": "Oh."}', None, Tokens(130, 8), None, 0.5),
+        Call(
+            "hosted",
+            "00aa",
+            "11bb",
+            9,
+            "THINK: So.",
+            usage=Tokens(30, 90, cache_read=80, cache_write=20, reasoning=60, is_estimated=True),
+            usd=0.01,
+            form="prose",
+            schema="44ee",
+            finish="length",
+            decoding={"temperature": 0.7},
+            price_source="server",
+            served_by="sha256:55ff",
+            response_id="chat-1",
+            queued_ms=12.5,
+            load_ms=800.0,
+            first_text_ms=35.5,
+        ),
     ),
     shown=PromptDigests("22cc", "33dd"),
     is_untrusted=True,

@@ -20,7 +20,7 @@ from tests.rules.events.stories import a_story, told_in
 from tests.rules.under_hash_seeds import printed_under_hash_seeds
 from tests.rules.worlds_by_hand import HandWorld
 
-GOLDEN_DIGEST = "139e0b8ad07ca97180408a7c49b4ef6be1ff675fee1b3f92e0de240c475c4987"
+GOLDEN_DIGEST = "197c6b5911189154572ad4167391b27be5712435f42604fee5febb25dc2242a3"
 
 STORY = a_story()
 
@@ -156,7 +156,7 @@ def test_who_does_what_shows_though_names_do_not() -> None:
 
 def test_a_body_enters_only_as_its_digest_so_that_it_can_be_erased() -> None:
     asked = {"model": "offline", "system": "d1", "user": "d2", "seed": 7}
-    usage = {"input": 120, "output": 9}
+    usage = {"input_uncached": 120, "output": 9}
     call = {**asked, "completion": "{}", "reasoning": None, "usage": usage, "usd": None}
     body = {
         "payload": A_LINE.payload,

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from glasshouse.errors import Refused
 from glasshouse.events import kinds
 from glasshouse.events.event import Draft, Json
-from glasshouse.events.model_use import Call, ModelUse, Tokens
+from glasshouse.events.model_use import Call, ModelUse
 from glasshouse.events.payloads import Governor
+from glasshouse.model_values import Tokens
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ledger.ledger import fold
 from glasshouse.turns.runs.purses import carried_run

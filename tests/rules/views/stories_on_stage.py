@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from glasshouse.events import kinds
 from glasshouse.events.event import CONDUCTOR, TERRARIUM, VISITOR, Event, Json
-from glasshouse.events.model_use import Call, ModelUse, Tokens
+from glasshouse.events.model_use import Call, ModelUse
 from glasshouse.events.payloads import Governor
+from glasshouse.model_values import Tokens
 from glasshouse.views.diff import ViewDiff, apply_diff
 from glasshouse.views.stage import StageProjection
 from tests.rules.events.events_by_hand import an_event

@@ -41,7 +41,7 @@ from glasshouse.turns.heard.surroundings import around_of, cause_as_seen, handle
 from glasshouse.turns.moment.character import Character, character_of
 from glasshouse.turns.moment.moment import NOTHING_SHOWN, Moment
 from glasshouse.turns.moment.playbill import Playbill
-from glasshouse.turns.moment.prompt import Completion, Prompt
+from glasshouse.turns.moment.prompt import Completion, Prompt, seed_bits
 from glasshouse.turns.moment.tools import ToolAnswer, ToolCall
 from glasshouse.turns.prompts.context import answers_in_prose
 from glasshouse.turns.runs.schedule import Due
@@ -172,9 +172,7 @@ class Scene(msgspec.Struct):
             if known is not None:
                 return known
         seed = _seed_of(act_key, self.asked)
-        return await self.asking.ask(
-            Prompt(prompt.system, prompt.user, prompt.schema, seed, prompt.reply_tokens_max), shown
-        )
+        return await self.asking.ask(replace(prompt, seed=seed), shown)
 
     def _looked_at(self) -> tuple[Folded, CreatureState]:
         """The state that a moment is made from: the batch's world for the first moment, if there is one, else the
@@ -494,7 +492,8 @@ async def _first_moment(scene: Scene, agent: Agent, using: ToolUse, moment: Mome
 
 def _seed_of(act_key: str, attempt: int) -> int:
     """The seed of one call of an act."""
-    return int.from_bytes(blake2b(f"{act_key}/{attempt}".encode(), digest_size=6).digest(), "big")
+    digest = blake2b(f"{act_key}/{attempt}".encode(), digest_size=4).digest()
+    return int.from_bytes(digest, "big") >> (32 - seed_bits)
 
 
 def _as_of(world: World, creature: CreatureState, upto: int | None) -> str:

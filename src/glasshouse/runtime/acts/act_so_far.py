@@ -144,7 +144,9 @@ def _asked_for(called: Event) -> object:
 
 def completion_of(call: Call) -> Completion:
     """The completion of a recorded model call."""
-    tokens = call.usage
-    return Completion(
-        call.completion, call.model, tokens.input, tokens.output, call.usd, call.reasoning, call.milliseconds
-    )
+    same = {name: getattr(call, name) for name in _IN_BOTH}
+    return Completion(text=call.completion, **same)
+
+
+_IN_BOTH = tuple(name for name in Completion.__struct_fields__ if name in Call.__struct_fields__)
+"""The fields that a recorded call has from its completion."""

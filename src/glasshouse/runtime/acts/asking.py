@@ -16,19 +16,30 @@ from functools import lru_cache
 from typing import Final, TypeAlias
 
 import msgspec
-from msgspec.structs import asdict, replace
+from msgspec.structs import asdict, astuple, replace
 
-from glasshouse.errors import BudgetExceeded, ModelUnreachable, Refused
+from glasshouse.errors import BudgetExceeded, ModelFailed, ModelUnreachable, Refused
+from glasshouse.events.event import Json
 from glasshouse.events.manifest_fields import fields_of
-from glasshouse.events.model_use import NOTHING, Call, Tokens, Usage, usage_of
+from glasshouse.events.model_use import NOTHING, Call, Usage, usage_of
 from glasshouse.events.payloads import CastEntry, Fault, RunStarted
 from glasshouse.events.shown import Shown
+from glasshouse.model_values import Tokens
 from glasshouse.runtime.acts.treasury import Reservation, Treasury
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.minds.faults import failure_of
 from glasshouse.runtime.ports import Batch, Route, Router
-from glasshouse.turns.moment.prompt import Completion, Prompt, text_digest, tokens_guessed
+from glasshouse.turns.moment.prompt import (
+    Completion,
+    Prompt,
+    completion_chars_max,
+    reasoning_chars_max,
+    reported_chars_max,
+    schema_digest,
+    text_digest,
+    tokens_guessed,
+)
 from glasshouse.world.decisions.intents import Member, OpenRun, Restate
 from glasshouse.world.state.state import CreatureState
 
@@ -54,23 +65,36 @@ class RecordedFailure(Exception):
 
 
 def _storable(completion: Completion) -> Completion:
-    """The completion without lone surrogates, which UTF-8 cannot encode. A malformed completion is refused here,
-    because the ledger could not read it back."""
+    """The completion with its texts bounded and without lone surrogates, which UTF-8 cannot encode. A malformed
+    completion is refused here, because the ledger could not read it back."""
     try:
         completion = msgspec.convert(asdict(completion), Completion)
     except msgspec.ValidationError as wrong:
         raise Refused(f"The model returned a broken completion: {wrong}.", "Correct the backend.") from wrong
-    tokens = completion.input_tokens, completion.output_tokens
-    counts = (*tokens, completion.usd or 0.0, completion.milliseconds)
+    counts = (
+        *astuple(completion.usage),
+        completion.usd or 0.0,
+        *[getattr(completion, name) for name in _TIMES],
+    )
     if min(counts) < 0 or not all(map(math.isfinite, counts)):
         raise Refused(f"The model {completion.model} reports a usage of {counts}.", "Correct the backend.")
-    if completion.text.isascii() and (completion.reasoning is None or completion.reasoning.isascii()):
-        return completion
-    texts = (completion.text, completion.reasoning)
-    whole = [text and text.encode("utf-8", "replace").decode() for text in texts]
-    return (
-        completion if texts == tuple(whole) else replace(completion, text=whole[0] or "", reasoning=whole[1])
-    )
+    changed = {}
+    for field, chars_max in _TEXTS:
+        text = getattr(completion, field)
+        if text is not None and (len(text) > chars_max or not text.isascii()):
+            changed[field] = text[:chars_max].encode("utf-8", "replace").decode()
+    return replace(completion, **changed) if changed else completion
+
+
+_TIMES: Final = ("milliseconds", "queued_ms", "load_ms", "first_text_ms")
+_TEXTS: Final = (
+    ("text", completion_chars_max),
+    ("reasoning", reasoning_chars_max),
+    ("model", reported_chars_max),
+    ("served_by", reported_chars_max),
+    ("response_id", reported_chars_max),
+)
+"""The texts of a completion, and how many characters of each are kept."""
 
 
 class Asking:
@@ -83,6 +107,7 @@ class Asking:
         self._prompts: list[tuple[str, str]] = []
         self._shown: list[Shown] = []
         self._route = route
+        self._decoding = dict(route.decoding)
         self._treasury = treasury
         self._mine = mine
         self._recorded = recorded
@@ -106,9 +131,10 @@ class Asking:
     async def ask(self, prompt: Prompt, shown: Shown) -> Completion:
         """The model's answer. Raises `BudgetExceeded` before a call that does not fit the budget."""
         route = self._route
-        worst = Tokens(tokens_guessed(prompt.system) + tokens_guessed(prompt.user), prompt.reply_tokens_max)
-        usd = _price(route, worst)
-        reserved = Usage(1, worst.input + worst.output, usd or 0.0, usd is None)
+        tokens_in = tokens_guessed(prompt.system) + tokens_guessed(prompt.user)
+        worst = Tokens(tokens_in, prompt.reply_tokens_max)
+        usd = None if route.price is None else route.price.worst(worst)
+        reserved = Usage(1, tokens_in + prompt.reply_tokens_max, usd or 0.0, usd is None)
         for attempt in range(unreached_in_a_row_max):
             await self._treasury.reserve(self._mine, reserved)
             try:
@@ -136,17 +162,21 @@ class Asking:
             recorded = self._recorded(self._calls_told + len(self.calls), prompt)
             if recorded is not None:
                 return recorded
-        completion = _storable(await self._route.model.complete(prompt))
-        if completion.usd is not None:
+        completion, price = _storable(await self._route.model.complete(prompt)), self._route.price
+        if completion.usd is not None or price is None:
             return completion
-        tokens = Tokens(completion.input_tokens, completion.output_tokens)
         # A model that counts no tokens is not free: its call costs what was reserved.
-        usd = _price(self._route, tokens if tokens.input or tokens.output else worst)
-        return completion if usd is None else replace(completion, usd=usd)
+        usd = price.of(completion.usage) if completion.usage.total else price.worst(worst)
+        return replace(completion, usd=usd, price_source="route")
 
     def _call(self, prompt: Prompt, answer: Completion | BaseException, worst: Tokens) -> Call:
         """The record of a call that ended in this answer or failure."""
         system, user, model = _system_digest(prompt.system), text_digest(prompt.user), self._route.name
+        asked: Json = {
+            "form": prompt.form,
+            "schema": _schema_digest(prompt.schema),
+            "decoding": self._decoding,
+        }
         if isinstance(answer, Completion):
             return Call(
                 answer.model,
@@ -155,16 +185,28 @@ class Asking:
                 prompt.seed,
                 answer.text,
                 answer.reasoning,
-                Tokens(answer.input_tokens, answer.output_tokens),
+                answer.usage,
                 answer.usd,
                 answer.milliseconds,
+                finish=answer.finish,
+                price_source=answer.price_source,
+                served_by=answer.served_by,
+                response_id=answer.response_id,
+                queued_ms=answer.queued_ms,
+                load_ms=answer.load_ms,
+                first_text_ms=answer.first_text_ms,
+                **asked,
             )
+        model = getattr(answer, "model", "") or model
         if isinstance(answer, ModelUnreachable):
-            return Call(answer.model or model, system, user, prompt.seed, reached=False, error=str(answer))
+            return Call(model, system, user, prompt.seed, reached=False, error=str(answer), **asked)
         is_cut_off = isinstance(answer, asyncio.CancelledError)
         error = "The call was cut off before it was answered." if is_cut_off else failure_of(answer)
-        usd = _price(self._route, worst)
-        return Call(model, system, user, prompt.seed, usage=worst, usd=usd, error=error)
+        price, usage = self._route.price, replace(worst, is_estimated=True)
+        usd = None if price is None else price.worst(worst)
+        if isinstance(answer, ModelFailed) and answer.usage is not None:
+            usage, usd = answer.usage, None if price is None else price.of(answer.usage)
+        return Call(model, system, user, prompt.seed, usage=usage, usd=usd, error=error, **asked)
 
     def _note(self, prompt: Prompt, shown: Shown, call: Call | None) -> None:
         """Settle the cost of a call, and record it. None: it was not made."""
@@ -175,12 +217,17 @@ class Asking:
             self._prompts += ((call.system, prompt.system), (call.user, prompt.user))
 
 
-def _price(route: Route, tokens: Tokens) -> float | None:
-    """The price of these tokens in dollars; None if the route does not know it."""
-    per_million_in, per_million_out = route.usd_per_million_in, route.usd_per_million_out
-    if per_million_in is None or per_million_out is None:
-        return None
-    return (tokens.input * per_million_in + tokens.output * per_million_out) / 1_000_000
+_schema_digests_cache: dict[int, tuple[Json | None, str]] = {}
+"""The digests of schemas by their address in memory; each entry keeps its schema, so that the address stays its own."""
+
+
+def _schema_digest(schema: Json | None) -> str:
+    known = _schema_digests_cache.get(id(schema))
+    if known is None:
+        if len(_schema_digests_cache) >= digest_cache_texts_max:
+            _schema_digests_cache.clear()
+        known = _schema_digests_cache[id(schema)] = schema, schema_digest(schema)
+    return known[1]
 
 
 AskedFor: TypeAlias = tuple[str, str | None]
@@ -210,7 +257,7 @@ class Routes:
         """Refuse a limit in dollars if the price of any of these models is unknown."""
         for profile, model in sorted(asked_for, key=str):
             route = self.route(profile, model)
-            if _price(route, Tokens()) is None:
+            if route.price is None:
                 raise Refused(
                     f"hourly_budget_usd is set, and nobody knows the price of {route.name} behind {profile!r}.",
                     "Give its price, or take the limit away.",

@@ -13,6 +13,7 @@ from typing import Final, NamedTuple, Protocol
 from glasshouse.errors import BudgetExceeded, ModelUnreachable
 from glasshouse.events import kinds
 from glasshouse.events.event import Draft, Event, place_of
+from glasshouse.events.model_use import FREE
 from glasshouse.events.payloads import AgentFailed, Governor, RunFinished, payload_of
 from glasshouse.runtime.acts.act import time_of
 from glasshouse.runtime.acts.act_so_far import (
@@ -222,4 +223,4 @@ class NoModel:
 
     def route(self, profile: str, model: str | None = None) -> Route:
         """A route with the default sizes of the profile. The recorded calls name their models."""
-        return Route(self, model or "", CONTEXT_TOKENS[profile], REPLY_TOKENS[profile], 0.0, 0.0)
+        return Route(self, model or "", CONTEXT_TOKENS[profile], REPLY_TOKENS[profile], FREE)

@@ -1,15 +1,17 @@
 """`Prompt` and `Completion`: what a model gets and returns, shared by every backend, the record and the replay.
 
-Always holds: this module imports nothing of the engine, so a model such as the offline troupe needs only this module.
+Always holds: this module imports nothing of the engine but a few values, so a model such as the offline troupe needs
+only this module.
 """
 
 from __future__ import annotations
 
 from hashlib import blake2b
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
 
+from glasshouse.model_values import Finish, Form, Tokens
 from glasshouse.reprs import repr_of
 
 Json: TypeAlias = dict[str, Any]
@@ -39,31 +41,60 @@ class Prompt(msgspec.Struct, frozen=True, gc=False):
     reply_tokens_max: int = 384
     is_untrusted: bool | None = None
     """Whether it contains words of a visitor or of a tool that is not the engine's; none if this was not checked."""
+    form: Form = "schema"
+    """A backend sends the schema only in the form `schema`. In the form `json` the reply is checked against it."""
+    stop: tuple[str, ...] = ()
+    """Texts at which the model stops."""
 
     @property
     def digest(self) -> str:
-        """A digest of both texts. Two prompts with different digests showed a model different texts."""
-        return text_digest(f"{text_digest(self.system)}{text_digest(self.user)}")
+        """A digest of all that decides what a model may answer: both texts, the schema and the form."""
+        parts = (text_digest(self.system), text_digest(self.user), schema_digest(self.schema), self.form)
+        return text_digest(" ".join(parts))
 
 
 class Completion(msgspec.Struct, frozen=True, gc=False):
-    """What a model returned, and what it cost. `usd` is none if the price is unknown."""
+    """What a model returned, and what it cost. The fields without a comment are described in `Call`."""
 
-    __repr__ = repr_of("text", "model", "output_tokens")
+    __repr__ = repr_of("text", "model", "usage")
 
     text: str
     model: str
-    input_tokens: int = 0
-    output_tokens: int = 0
+    usage: Tokens = Tokens()
     usd: float | None = None
+    """None if the model names no price; its route may know one."""
     reasoning: str | None = None
     milliseconds: float = 0.0
+    finish: Finish = "stop"
+    price_source: Literal["server", "route", ""] = ""
+    served_by: str = ""
+    response_id: str = ""
+    queued_ms: float = 0.0
+    load_ms: float = 0.0
+    first_text_ms: float = 0.0
+
+
+completion_chars_max: Final = 64_000
+"""How much of a reply is kept. What reads replies looks at less than that."""
+reasoning_chars_max: Final = 16_000
+reported_chars_max: Final = 200
+"""How long the names may be that a server reports: of its model, of what served it, of the response."""
+
+seed_bits: Final = 31
+"""Servers keep 32 bits of a seed, some of them with a sign."""
 
 
 def text_digest(text: str) -> str:
     """The digest of a text: thirty-two hexadecimal characters."""
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
+
+def schema_digest(schema: Json | None) -> str:
+    """The digest of a JSON Schema; empty if there is none."""
+    return "" if schema is None else text_digest(_encode_sorted(schema).decode())
+
+
+_encode_sorted: Final = msgspec.json.Encoder(order="sorted").encode
 
 chars_per_token_min = 3
 """A cautious guess without a tokenizer: real text usually has more characters per token, so real counts are lower."""
