@@ -44,12 +44,12 @@ _TEXTS = {
 
 
 def valid_part_of(
-    source: Source, model: type[M], name: str
+    source: Source, model: type[M], name: str | None = None
 ) -> tuple[M | None, list[Complaint], set[str], Source]:
     """A model of the valid part of a file if there is one, what is wrong, which top-level fields lost a part, and the rest.
 
     Invalid fields are cut out and the rest is validated again, so that the checks can still look at it. If the file has
-    no valid name, the rest gets this one.
+    no valid name, the rest gets this one; None for a model without a name.
     """
     root, plain, damaged = source.root, source.data, set[str]()
     if root is None:
@@ -71,7 +71,7 @@ def valid_part_of(
         for at in sorted(cuts, key=lambda at: [n if isinstance(n, int) else 0 for n in at], reverse=True):
             root = root.without(at)
         damaged |= {str(at[0]) for at in cuts}
-        plain = {"name": name, **root.data}
+        plain = root.data if name is None else {"name": name, **root.data}
     return None, complaints or [], damaged, source
 
 
@@ -90,7 +90,7 @@ def _complaint(error: dict[str, Any], model: type[BaseModel]) -> Complaint:
     elif kind == "literal_error":
         text = _not_one_of(given, context["expected"])
     else:
-        text = f"{shown(given)} is not allowed here. Look up the field in the reference of world files."
+        text = f"{shown(given)} is not allowed here. Look up the field in the reference."
     return Complaint(at, text, at_key=kind == "extra_forbidden" or "[key]" in error["loc"])
 
 

@@ -6,7 +6,7 @@ Always holds: a manifest names a profile, which is a size, never a model. Only t
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 
 from msgspec.structs import asdict
 
@@ -45,6 +45,10 @@ class ModelRouter:
         routes = {profile: _named(given) for profile, given in self._given.items()}
         return shown(self, **routes, named=tuple(self._named))
 
+    def remarks(self) -> tuple[str, ...]:
+        """What its models have learned about their servers: nothing, as far as it knows."""
+        return ()
+
     def route(self, profile: str, model: str | None = None) -> Route:
         """The route for a profile, or for a model by its name."""
         key = (profile, model)
@@ -56,17 +60,35 @@ class ModelRouter:
         if name is not None:
             model = self._named.get(name) or _offline(name, [*self._named])
             return _route(profile, model)._replace(name=name)
-        if profile not in self._given:
-            bound = ", ".join(self._given) or "none"
-            raise Refused(f"No model is bound to the profile {profile!r}.", f"Bind it; bound are: {bound}.")
-        return _route(profile, self._given[profile] or _offline())
+        return _route(profile, self._given[size_played(profile, self._given)] or _offline())
+
+
+def size_played(profile: str, bound: Container[str]) -> str:
+    """The size whose model plays a profile: its own, else the nearest bound one below, else the nearest above."""
+    if profile not in PROFILES:
+        raise UnknownName(noun="profile", name=profile, known=PROFILES)
+    index = PROFILES.index(profile)
+    nearest = [*reversed(PROFILES[: index + 1]), *PROFILES[index + 1 :]]
+    for size in nearest:
+        if size in bound:
+            return size
+    raise Refused(
+        f"No model is bound to the profile {profile!r} or to another.", f"Bind one of {', '.join(PROFILES)}."
+    )
+
+
+def offline_names() -> dict[str, str]:
+    """The names of the offline troupe, each with its temper."""
+    # Imported here, so that a program with real models never loads the troupe.
+    from glasshouse.troupe.model import MODEL_NAME, TEMPERS
+
+    return {MODEL_NAME if not temper else f"{MODEL_NAME}:{temper}": temper for temper in TEMPERS}
 
 
 def _offline(name: str | None = None, others: Sequence[str] = ()) -> Model:
-    # Imported here, so that a program with real models never loads the troupe.
-    from glasshouse.troupe.model import MODEL_NAME, TEMPERS, OfflineModel
+    from glasshouse.troupe.model import MODEL_NAME, OfflineModel
 
-    known = {MODEL_NAME if not temper else f"{MODEL_NAME}:{temper}": temper for temper in TEMPERS}
+    known = offline_names()
     if name is not None and name not in known:
         raise UnknownName(noun="model", name=name, known=[*others, *known])
     return OfflineModel(known[name or MODEL_NAME])
