@@ -1,8 +1,12 @@
 from glasshouse.events.model_use import Price as Price
 from glasshouse.model_values import Tokens as Tokens
+from glasshouse.models.ollama import OllamaModel as OllamaModel
+from glasshouse.models.openai_compatible import OpenAICompatible as OpenAICompatible
+from glasshouse.models.providers import ProviderModel as ProviderModel
 from glasshouse.models.router import ModelRouter as ModelRouter
 from glasshouse.runtime.ports import Model as Model
 from glasshouse.runtime.ports import Probe as Probe
+from glasshouse.runtime.ports import ProbeCheck as ProbeCheck
 from glasshouse.runtime.ports import Route as Route
 from glasshouse.runtime.ports import Router as Router
 from glasshouse.turns.moment.prompt import Completion as Completion

@@ -180,6 +180,15 @@ class StreamingModel(Model, Protocol):
         """The model's answer to a prompt; pieces of its text go to `on_text` as they come."""
 
 
+class ProbeCheck(msgspec.Struct, frozen=True):
+    """One thing that a probe looked at."""
+
+    what: str
+    is_good: bool | None = None
+    """None: it could not be found out."""
+    advice: str = ""
+
+
 class Probe(msgspec.Struct, frozen=True, kw_only=True):
     """What a backend found out about its server and its model. None: unknown."""
 
@@ -197,6 +206,7 @@ class Probe(msgspec.Struct, frozen=True, kw_only=True):
     """How many calls the server answers at the same time."""
     problem: str = ""
     advice: str = ""
+    checks: tuple[ProbeCheck, ...] = ()
 
 
 class Route(NamedTuple):

@@ -1,0 +1,120 @@
+"""A deep probe: what a model's server really does, found out by asking the model. It costs a few calls.
+
+Always holds: it uses nothing but `complete`, so it finds what a play would find. A check whose outcome a small model may
+spoil by itself is never called bad without a second sign.
+"""
+
+from __future__ import annotations
+
+import secrets
+from typing import Final, Protocol
+
+from glasshouse.errors import ModelFailed, ModelMisconfigured, ModelUnreachable
+from glasshouse.events.event import Json
+from glasshouse.model_values import Form
+from glasshouse.runtime.ports import OnText, ProbeCheck
+from glasshouse.turns.moment.prompt import Completion, Prompt
+
+context_tokens_probed_max: Final = 16_384
+"""A longer context is probed up to this length only, because the probe is paid for."""
+repeats_max: Final = 4
+"""How often a call is made again after a server refused something that can be left out."""
+probe_reply_tokens: Final = 160
+
+_SCHEMA: Final[Json] = {
+    "anyOf": [
+        {
+            "type": "object",
+            "properties": {"kind": {"const": "weather.told"}, "text": {"type": "string", "maxLength": 200}},
+            "required": ["kind", "text"],
+            "additionalProperties": False,
+        }
+    ]
+}
+_FILLER: Final = "Row {} of the beans wants water before noon, and so does the next one.\n"
+_chars_measured: Final = 1_200
+
+
+class Probed(Protocol):
+    """What a deep probe needs of a model."""
+
+    name: str
+    form: Form
+    remarks: tuple[str, ...]
+
+    async def complete(self, prompt: Prompt, *, on_text: OnText | None = None) -> Completion:
+        """The model's answer."""
+
+
+async def deep_checks(model: Probed, context_tokens: int, cache_advice: str) -> tuple[ProbeCheck, ...]:
+    """The checks that need the model itself. `cache_advice` says how its server keeps the beginnings of prompts."""
+    try:
+        schema = await _schema_check(model)
+        reply = await _reply_to(model, _prompt(_filler(_chars_measured), "Say good evening."))
+        tokens_a_char = reply.usage.input / _chars_measured
+        counts = ProbeCheck("reports tokens", is_good=not reply.usage.is_estimated)
+        room = min(context_tokens, context_tokens_probed_max) - probe_reply_tokens
+        # A tenth is left free for the marks round each message.
+        filler = _filler(int(room * 0.9 / max(tokens_a_char, 0.01)))
+        whole = await _whole_prompt_check(model, filler)
+        again = await _reply_to(model, _prompt(filler, "Say good night."))
+    except (ModelUnreachable, ModelFailed, ModelMisconfigured) as wrong:
+        return (ProbeCheck("answers", is_good=False, advice=str(wrong)),)
+    is_cached = again.usage.cache_read > 0
+    cache = ProbeCheck(
+        "reads the beginning of a prompt from its cache",
+        is_good=True if is_cached else None,
+        advice="" if is_cached else cache_advice,
+    )
+    return (schema, counts, whole, cache)
+
+
+async def _schema_check(model: Probed) -> ProbeCheck:
+    """Ask for a sentence, so that only a server which enforces the schema gives JSON. Its backend may learn from the
+    first replies and change what it sends, so ask until nothing changes."""
+    prompt = Prompt("You write sentences.", "Write a sentence about rain.", _SCHEMA, 1, probe_reply_tokens)
+    reply = await _reply_to(model, prompt)
+    remarks: tuple[str, ...] = ()
+    while remarks != model.remarks and model.form == "schema":
+        remarks = model.remarks
+        reply = await _reply_to(model, prompt)
+    if model.form != "schema":
+        return ProbeCheck("holds replies to a JSON Schema", is_good=False, advice=" ".join(model.remarks))
+    thinking = "and thinks before it replies" if reply.reasoning else "with thinking off"
+    return ProbeCheck(
+        f"holds replies to a JSON Schema {thinking}", is_good=True, advice=" ".join(model.remarks)
+    )
+
+
+async def _whole_prompt_check(model: Probed, filler: str) -> ProbeCheck:
+    word = f"heron-{secrets.token_hex(3)}"
+    reply = await _reply_to(
+        model,
+        _prompt(
+            f"The password is {word}.\n{filler}", "What is the password in the first line? Write it alone."
+        ),
+    )
+    what = f"reads a prompt of {reply.usage.input:,} tokens whole"
+    if word in f"{reply.text} {reply.reasoning}":
+        return ProbeCheck(what, is_good=True)
+    advice = "It did not repeat a word of the first line; small models may miss it. The counts show no cut."
+    return ProbeCheck(what, is_good=None, advice=advice)
+
+
+async def _reply_to(model: Probed, prompt: Prompt) -> Completion:
+    for repeat in range(repeats_max):
+        try:
+            return await model.complete(prompt)
+        except ModelUnreachable as refused:
+            if refused.retry_after != 0.0 or repeat + 1 == repeats_max:
+                raise
+    raise ModelUnreachable(f"{model.name} refuses one thing after another.")
+
+
+def _prompt(system: str, user: str) -> Prompt:
+    return Prompt(system, user, None, 1, probe_reply_tokens, None, "json")
+
+
+def _filler(chars: int) -> str:
+    line_chars = len(_FILLER.format(100))
+    return "".join([_FILLER.format(number) for number in range(100, 101 + chars // line_chars)])

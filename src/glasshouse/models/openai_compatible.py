@@ -1,0 +1,399 @@
+"""`OpenAICompatible`: models behind llama.cpp, vLLM, LM Studio, OpenAI, OpenRouter, or any server that speaks like them.
+
+Always holds: `complete` makes exactly one request. What a server or a model refuses is remembered and left out from
+then on: the refused request reached no model, so it is raised as `ModelUnreachable` with nothing to wait for, and
+whoever asked asks again. A schema is sent as `response_format` only; when a reply shows that the server drops it,
+`form` becomes `json`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from glasshouse.errors import (
+    GlasshouseError,
+    ModelFailed,
+    ModelMisconfigured,
+    ModelUnreachable,
+    names_shown_max,
+)
+from glasshouse.events.event import Json
+from glasshouse.model_values import Finish, Form, Tokens
+from glasshouse.models.deep_probe import deep_checks
+from glasshouse.models.installed import usual_context_tokens
+from glasshouse.models.messages import messages_of
+from glasshouse.models.openai_lists import ServerKind, listed_by, root_and_prefix
+from glasshouse.models.reply_parts import (
+    ReplyParts,
+    check_prompt_is_whole,
+    count_in,
+    is_schema_dropped,
+    name_in,
+)
+from glasshouse.models.server import BadAnswer, Server, bad_answer, load_seconds_max
+from glasshouse.models.wire_schema import Dialect, reply_text, wire_schema
+from glasshouse.reprs import repr_of
+from glasshouse.runtime.ports import OnText, Probe, ProbeCheck
+from glasshouse.turns.moment.prompt import Completion, Prompt
+
+parallel_default: Final = 4
+"""How many calls a server gets at once if nobody says."""
+
+_RAISE_CONTEXT: Final[dict[str, str]] = {
+    "llama.cpp": "Start llama-server with a larger -c (its slots share it), or lower context_tokens.",
+    "lmstudio": "Load the model with a larger context length (lms load --context-length), or lower context_tokens.",
+    "vllm": "Start vLLM with a larger --max-model-len, or lower context_tokens.",
+}
+_ADD_SLOTS: Final[dict[str, str]] = {
+    "llama.cpp": "llama-server --parallel 4 answers four creatures at once (with four times the -c).",
+    "lmstudio": "Its load settings say how many predictions run at once.",
+    "vllm": "--max-num-seqs says how many calls run at once.",
+}
+_KEEP_PREFIXES: Final[dict[str, str]] = {
+    "llama.cpp": "Start llama-server without --no-cache-prompt, with one slot for each creature that plays often.",
+    "lmstudio": "It keeps the beginning of the last prompt of each loaded model.",
+    "vllm": "Start vLLM with --enable-prefix-caching and --enable-prompt-tokens-details.",
+    "openai": "OpenAI keeps beginnings of 1,024 tokens and more by itself.",
+}
+
+_FINISHES: Final[dict[str, Finish]] = {
+    "length": "length",
+    "max_tokens": "length",
+    "content_filter": "filtered",
+}
+_CONTEXT_EXCEEDED: Final = (
+    "context length",
+    "context size",
+    "context window",
+    "context_length_exceeded",
+    "exceed_context_size",
+)
+_SYSTEM_REFUSED: Final = ("system role", "system message", "roles must alternate", "conversation roles")
+_NEEDED: Final = frozenset({"model", "messages", "stream", "max_tokens", "max_completion_tokens"})
+_REASONS_BY_ITSELF: Final = re.compile(r"(?:.*/)?(?:o\d|gpt-5)")
+
+
+class _OpenAIAnswer:
+    """The answer of a server: one object, or many parts of a stream."""
+
+    def __init__(self, on_text: OnText | None) -> None:
+        self.parts = ReplyParts(on_text)
+        self.finish = ""
+        self.usage: Json = {}
+        self.first: Json = {}
+        """The first object of the answer, which names the model and what served it."""
+        self.is_whole = False
+        """Whether it came in one piece."""
+        self.is_refused = False
+
+    def take(self, part: Json) -> bool:
+        """Read one object."""
+        self.first = self.first or part
+        if isinstance(part.get("usage"), dict):
+            self.usage = {**self.usage, **part["usage"]}
+        choices = part.get("choices")
+        choice = choices[0] if isinstance(choices, list) and choices else None
+        if not isinstance(choice, dict):
+            return False
+        if choice.get("error"):
+            raise bad_answer(choice["error"], 500, lambda words: words[:300])
+        self.finish = str(choice.get("finish_reason") or self.finish)
+        message = choice.get("message")
+        self.is_whole |= isinstance(message, dict)
+        piece = message if isinstance(message, dict) else choice.get("delta")
+        if not isinstance(piece, dict):
+            return False
+        self.is_refused |= bool(piece.get("refusal"))
+        reasoning = piece.get("reasoning_content") or piece.get("reasoning")
+        return self.parts.add(piece.get("content") or piece.get("refusal"), reasoning)
+
+
+class OpenAICompatible:
+    """A model behind a server that speaks the API of OpenAI."""
+
+    __repr__ = repr_of("name", "backend", "form")
+    streams: Final = True
+
+    def __init__(
+        self,
+        model: str,
+        url: str,
+        *,
+        server: ServerKind = "other",
+        key: str = "",
+        key_variable: str = "",
+        context_tokens: int | None = None,
+        decoding: Mapping[str, Any] | None = None,
+        reasoning_tokens_max: int = 0,
+        call_seconds_max: float = 120.0,
+        max_parallel: int | None = None,
+    ) -> None:
+        """`decoding` goes into the request as it is; without it, the server's own settings hold."""
+        root, self._prefix = root_and_prefix(url)
+        is_hosted = server in {"openai", "openrouter"}
+        self._server = Server(
+            root,
+            key=key,
+            key_variable=key_variable,
+            call_seconds_max=call_seconds_max,
+            load_seconds=0.0 if is_hosted else load_seconds_max,
+        )
+        self.close = self._server.close
+        """`await model.close()` closes the connections of this event loop."""
+        self.name = model
+        self.backend = self._server.address
+        self.max_parallel = max_parallel or parallel_default
+        self._max_parallel = max_parallel
+        self.is_free = self._server.is_loopback
+        self.form: Form = "schema"
+        """The strongest form that the server honours, as far as it is known."""
+        self.remarks: tuple[str, ...] = ()
+        """What was learned about the server, in sentences."""
+        self._kind = server
+        self._context_tokens = context_tokens
+        self._decoding = dict(decoding or {})
+        self._reasoning_tokens_max = reasoning_tokens_max
+        self._length_name = "max_completion_tokens" if server == "openai" else "max_tokens"
+        self._dialect: Dialect = "wrapped" if is_hosted else "root-anyOf"
+        self._has_system_role = True
+        self._left_out: frozenset[str] = frozenset()
+
+    async def complete(self, prompt: Prompt, *, on_text: OnText | None = None) -> Completion:
+        """The model's answer, by one request."""
+        answer = _OpenAIAnswer(on_text)
+        body = self._body(prompt, is_streamed=on_text is not None)
+        try:
+            await self._server.ask(f"{self._prefix}/chat/completions", body, answer.take)
+        except BadAnswer as bad:
+            raise self._error_of(bad, body, answer, prompt) from None
+        except (ModelUnreachable, ModelFailed, ModelMisconfigured) as wrong:
+            wrong.model = self.name
+            raise
+        return self._completion(prompt, body, answer)
+
+    async def probe(self, *, deep: bool = False) -> Probe:
+        """What the server says about itself and the model; with `deep`, also what a few calls show."""
+        try:
+            listed = await listed_by(self._server, self._prefix, self._kind)
+            props = await self._server.read("/props") if self._kind == "llama.cpp" else {}
+        except BadAnswer as bad:
+            problem = str(self._server.error_of(bad, self.name))
+            return Probe(is_reachable=True, model=self.name, problem=problem)
+        except (ModelUnreachable, ModelFailed, ModelMisconfigured) as wrong:
+            is_reachable = not isinstance(wrong, ModelUnreachable)
+            return Probe(is_reachable=is_reachable, model=self.name, problem=str(wrong))
+        by_name = {entry.model.name: entry for entry in listed}
+        # llama.cpp has one model and answers under any name.
+        mine = by_name.get(self.name) or (listed[0] if props and len(listed) == 1 else None)
+        if mine is None:
+            problem = f"{self.backend} has no model {self.name}."
+            names = ", ".join([*by_name][:names_shown_max]) or "no model"
+            return Probe(is_reachable=True, model=self.name, problem=problem, advice=f"It has {names}.")
+        if self._kind == "other":
+            self._kind = mine.kind
+        slots = count_in(props, "total_slots")
+        if slots and self._max_parallel is None:
+            self.max_parallel = slots
+        checks = self._slot_checks(slots)
+        if deep:
+            room = [tokens for tokens in (mine.context_served, self._context_tokens) if tokens]
+            cache_advice = _KEEP_PREFIXES.get(self._kind, "The server does not say that it keeps prompts.")
+            checks += await deep_checks(self, min(room, default=usual_context_tokens), cache_advice)
+        return Probe(
+            is_reachable=True,
+            model=self.name,
+            digest=mine.model.digest,
+            context_tokens=mine.context_served,
+            parameters_b=mine.model.parameters_b,
+            quantization=mine.model.quantization,
+            slots=slots,
+            checks=checks,
+        )
+
+    def _slot_checks(self, slots: int | None) -> tuple[ProbeCheck, ...]:
+        advice = _ADD_SLOTS.get(self._kind, "")
+        if slots is None:
+            return (ProbeCheck("answers several calls at once", advice=advice),) if advice else ()
+        return (
+            ProbeCheck(f"answers {slots} at once", is_good=slots > 1, advice=advice if slots == 1 else ""),
+        )
+
+    def _body(self, prompt: Prompt, *, is_streamed: bool) -> Json:
+        body: Json = {
+            **self._reasoning_switch(),
+            **self._decoding,
+            "model": self.name,
+            "messages": messages_of(prompt, has_system_role=self._has_system_role),
+            self._length_name: prompt.reply_tokens_max + self._reasoning_tokens_max,
+            "stream": is_streamed,
+        }
+        if self._kind == "openrouter":
+            # Without this, an upstream provider may ignore a parameter. Few of them know `seed`, so it is left out.
+            body.setdefault("provider", {"require_parameters": True})
+        else:
+            body["seed"] = prompt.seed
+        if prompt.stop:
+            body["stop"] = list(prompt.stop)
+        if is_streamed:
+            body["stream_options"] = {"include_usage": True}
+        if prompt.form == "schema" and self.form == "schema" and prompt.schema is not None:
+            schema = wire_schema(prompt.schema, self._dialect)
+            body["response_format"] = {
+                "type": "json_schema",
+                "json_schema": {"name": "reply", "strict": True, "schema": schema},
+            }
+        return {name: value for name, value in body.items() if name not in self._left_out}
+
+    def _reasoning_switch(self) -> Json:
+        """What turns reasoning off, or limits it, on this server."""
+        tokens_max = self._reasoning_tokens_max
+        if self._kind in {"llama.cpp", "vllm"}:
+            return {"chat_template_kwargs": {"enable_thinking": tokens_max > 0}}
+        if self._kind == "openrouter" and tokens_max:
+            return {"reasoning": {"max_tokens": tokens_max}}
+        if self._kind == "openai" and not tokens_max and _REASONS_BY_ITSELF.match(self.name):
+            return {"reasoning_effort": "low"}
+        return {}
+
+    def _completion(self, prompt: Prompt, body: Json, answer: _OpenAIAnswer) -> Completion:
+        parts, usage = answer.parts, answer.usage
+        if not answer.finish and not answer.is_whole and not parts.is_stopped:
+            what = "broke off its answer" if parts.text else "sent an answer without a reply"
+            tokens = tokens_of(usage) or parts.tokens_estimated(prompt)
+            raise ModelFailed(f"{self.backend} {what}.", self.name, tokens)
+        finish = "length" if parts.is_stopped else _FINISHES.get(answer.finish, "stop")
+        finish = "filtered" if answer.is_refused else finish
+        tokens = tokens_of(usage) or parts.tokens_estimated(prompt)
+        check_prompt_is_whole(prompt, tokens, self.backend, self.name, self._raise_context())
+        text, reasoning = parts.answer(prompt, finish)
+        if "response_format" in body:
+            text = self._checked(text, body, finish)
+        if finish == "length" and not text.strip() and reasoning:
+            self._learn(
+                f"{self.name} spent its whole reply on reasoning. Give its binding reasoning_tokens_max, "
+                "or turn its reasoning off."
+            )
+        cost = usage.get("cost")
+        usd = float(cost) if isinstance(cost, int | float) and 0 <= cost < float("inf") else None
+        first, model = answer.first, answer.first.get("model")
+        return Completion(
+            text,
+            self.name,
+            tokens,
+            usd,
+            reasoning,
+            parts.milliseconds,
+            finish,
+            price_source="" if usd is None else "server",
+            served_by=name_in(
+                first.get("provider"), first.get("system_fingerprint"), model if model != self.name else ""
+            ),
+            response_id=name_in(first.get("id")),
+            first_text_ms=parts.first_text_ms,
+        )
+
+    def _checked(self, text: str, body: Json, finish: Finish) -> str:
+        """The reply without its wrapper. A finished reply that breaks the schema shows that the server dropped it."""
+        schema = body["response_format"]["json_schema"]["schema"]
+        if finish == "stop" and is_schema_dropped(text, schema):
+            self.form = "json"
+            self._learn(
+                f"{self.backend} ignores the JSON Schema for {self.name}: its replies are asked for in words now."
+            )
+        return reply_text(text, self._dialect)
+
+    def _raise_context(self) -> str:
+        return _RAISE_CONTEXT.get(
+            self._kind, "Lower context_tokens of this model to what its server gives it."
+        )
+
+    def _error_of(self, bad: BadAnswer, body: Json, answer: _OpenAIAnswer, prompt: Prompt) -> GlasshouseError:
+        parts = answer.parts
+        if parts.text or parts.reasoning:
+            reason = f"{self.backend} broke off its answer with an error: {bad.words}"
+            return ModelFailed(reason, self.name, parts.tokens_estimated(prompt))
+        if bad.says(*_CONTEXT_EXCEEDED) and 400 <= bad.status < 500:
+            reason = (
+                f"{self.backend} says that the prompt is longer than the context of {self.name}: {bad.words}"
+            )
+            return ModelMisconfigured(reason, self._raise_context(), self.name)
+        learned = self._learned_from(bad, body) if bad.status in {400, 404, 422, 500} else ""
+        if learned:
+            self._learn(learned)
+            return ModelUnreachable(learned, self.name, 0.0)
+        if "response_format" in body and bad.status in {400, 404, 422} and _is_about_schema(bad):
+            reason = f"{self.backend} refuses the JSON Schema of replies for {self.name}: {bad.words}"
+            return ModelMisconfigured(
+                reason, "Give its binding `form: json`, or bind another model.", self.name
+            )
+        return self._server.error_of(bad, self.name, self._instead(bad))
+
+    def _instead(self, bad: BadAnswer) -> str:
+        if bad.status == 404 and bad.says("parameters"):
+            return "Take settings out of its decoding, or bind another model."
+        if bad.status == 404:
+            return f"Bind a model that {self.backend} has: `glasshouse models` lists them."
+        return ""
+
+    def _learned_from(self, bad: BadAnswer, body: Json) -> str:
+        """What to do differently from now on, as a sentence; empty if nothing can be learned."""
+        if self._has_system_role and bad.says(*_SYSTEM_REFUSED):
+            self._has_system_role = False
+            return f"{self.name} has no system role: its instructions open the user message now."
+        if (
+            bad.status == 404
+            and self.form == "schema"
+            and "response_format" in body
+            and bad.says("parameters")
+        ):
+            self.form = "json"
+            return f"No provider behind {self.backend} holds {self.name} to a JSON Schema: it is asked in words now."
+        if bad.status in {404, 500}:
+            return ""
+        other_name = "max_tokens" if self._length_name == "max_completion_tokens" else "max_completion_tokens"
+        if bad.names(self._length_name) and other_name not in self._left_out:
+            self._left_out |= {self._length_name}
+            self._length_name = other_name
+            return f"{self.name} limits replies by {other_name} only."
+        if "response_format" in body and _is_about_schema(bad):
+            if self._dialect == "wrapped":
+                return ""
+            self._dialect = "wrapped"
+            return f"{self.backend} refuses a JSON Schema with anyOf at its root: the schema is wrapped now."
+        for name in body:
+            if name not in _NEEDED and bad.names(name.removesuffix("_kwargs")):
+                self._left_out |= {name}
+                return f"{self.name} does not take {name}: it is left out now."
+        return ""
+
+    def _learn(self, remark: str) -> None:
+        if remark not in self.remarks:
+            self.remarks = (*self.remarks, remark)
+
+
+def _is_about_schema(bad: BadAnswer) -> bool:
+    return bad.says("schema", "response_format", "grammar", "structured output")
+
+
+def tokens_of(usage: Json) -> Tokens | None:
+    """What a server counted; None if it did not count."""
+    given, written = count_in(usage, "prompt_tokens"), count_in(usage, "completion_tokens")
+    if given is None and written is None:
+        return None
+    given, written = given or 0, written or 0
+    details = usage.get("prompt_tokens_details")
+    read = count_in(details, "cached_tokens") or count_in(usage, "prompt_cache_hit_tokens") or 0
+    stored = count_in(details, "cache_write_tokens") or 0
+    read, stored = min(read, given), min(stored, given - min(read, given))
+    reasoning = count_in(usage.get("completion_tokens_details"), "reasoning_tokens") or 0
+    if reasoning and count_in(usage, "total_tokens") == given + written + reasoning:
+        written += reasoning  # Some count reasoning beside the reply instead of inside it.
+    return Tokens(
+        given - read - stored,
+        max(written, reasoning),
+        cache_read=read,
+        cache_write=stored,
+        reasoning=reasoning,
+    )

@@ -1,0 +1,122 @@
+"""The models that an OpenAI-compatible server lists, as each kind of server describes them.
+
+Always holds: `context_served` is what the server gives the model now, never what the model was trained for.
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import Any, Final, Literal, NamedTuple
+
+from glasshouse.events.event import Json
+from glasshouse.events.model_use import Price
+from glasshouse.models.installed import Installed
+from glasshouse.models.reply_parts import count_in, name_in
+from glasshouse.models.server import BadAnswer, Server
+
+ServerKind = Literal["llama.cpp", "lmstudio", "vllm", "openai", "openrouter", "other"]
+
+models_listed_max: Final = 2_000
+_OWNERS: Final[dict[str, ServerKind]] = {
+    "llamacpp": "llama.cpp",
+    "vllm": "vllm",
+    "organization_owner": "lmstudio",
+}
+
+
+class Listed(NamedTuple):
+    """A model in a server's list."""
+
+    model: Installed
+    context_served: int | None = None
+    kind: ServerKind = "other"
+    """Which server this is, if the list shows it."""
+
+
+async def installed_at(
+    url: str, *, server: ServerKind = "other", key: str = "", key_variable: str = ""
+) -> list[Installed]:
+    """The models that the server at this address has."""
+    root, prefix = root_and_prefix(url)
+    there = Server(root, key=key, key_variable=key_variable)
+    try:
+        return [listed.model for listed in await listed_by(there, prefix, server)]
+    except BadAnswer as bad:
+        raise there.error_of(bad, "its list of models") from None
+    finally:
+        await there.close()
+
+
+async def listed_by(server: Server, prefix: str, kind: ServerKind) -> list[Listed]:
+    """The models that a server lists. Raises `BadAnswer` if it refuses to."""
+    if kind in {"lmstudio", "other"}:
+        own = await server.read("/api/v0/models")
+        models = [_of_lmstudio(entry) for entry in _entries(own) if "state" in entry]
+        if models:
+            return models
+    return [_of_openai(entry) for entry in _entries(await server.read(f"{prefix}/models"))]
+
+
+def _entries(answer: Json) -> list[Json]:
+    entries = answer.get("data")
+    if not isinstance(entries, list):
+        return []
+    return [
+        entry for entry in islice(entries, models_listed_max) if isinstance(entry, dict) and entry.get("id")
+    ]
+
+
+def _of_lmstudio(entry: Json) -> Listed:
+    is_embedding = entry.get("type") == "embeddings"
+    loaded = count_in(entry, "loaded_context_length")
+    model = Installed(
+        name=name_in(entry["id"]),
+        quantization=name_in(entry.get("quantization")),
+        context_tokens=loaded or count_in(entry, "max_context_length"),
+        capabilities=frozenset({"embedding" if is_embedding else "completion"}),
+    )
+    return Listed(model, loaded, "lmstudio")
+
+
+def _of_openai(entry: Json) -> Listed:
+    meta: Json = entry["meta"] if isinstance(entry.get("meta"), dict) else {}
+    parameters = count_in(meta, "n_params")
+    provider = entry.get("top_provider")
+    served = (
+        count_in(entry, "max_model_len")
+        or count_in(meta, "n_ctx")
+        or count_in(provider, "context_length")
+        or count_in(entry, "context_length")
+    )
+    model = Installed(
+        name=name_in(entry["id"]),
+        parameters_b=None if not parameters else parameters / 1e9,
+        quantization=name_in(meta.get("ftype")),
+        context_tokens=served or count_in(meta, "n_ctx_train"),
+        bytes=count_in(meta, "size"),
+        price=_price(entry.get("pricing")),
+    )
+    return Listed(model, served, _OWNERS.get(str(entry.get("owned_by")), "other"))
+
+
+def _price(pricing: Any) -> Price | None:
+    """OpenRouter's prices, which are dollars for one token, as texts."""
+    if not isinstance(pricing, dict):
+        return None
+    try:
+        usd = {name: float(pricing[name]) * 1_000_000 for name in pricing if pricing[name] is not None}
+        given, written = usd["prompt"], usd["completion"]
+    except (KeyError, TypeError, ValueError):
+        return None
+    if not (0 <= given < float("inf") and 0 <= written < float("inf")):  # It lists -1 where the price varies.
+        return None
+    return Price(given, written, usd.get("input_cache_read"), usd.get("input_cache_write"))
+
+
+def root_and_prefix(url: str) -> tuple[str, str]:
+    """The address of a server, and what comes before the paths of its API."""
+    root = url if url.endswith("://") else url.rstrip("/")
+    if root.endswith("/v1"):
+        return root.removesuffix("/v1"), "/v1"
+    has_path = "/" in root.partition("://")[2] if "://" in root else "/" in root
+    return root, "" if has_path else "/v1"

@@ -1,0 +1,149 @@
+"""`ReplyParts`: the text and the reasoning of a reply as they come, and the checks that every backend makes on them.
+
+Always holds: a reply that only repeats white space, or is too long, is read no further. Servers are not believed: what
+they count and what they enforce is compared with what was sent.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any, Final
+
+import msgspec
+
+from glasshouse.errors import ModelMisconfigured
+from glasshouse.events.event import Json
+from glasshouse.model_values import Finish, Tokens
+from glasshouse.models.schema_check import fits
+from glasshouse.runtime.ports import OnText
+from glasshouse.turns.moment.prompt import (
+    Prompt,
+    chars_per_token_min,
+    completion_chars_max,
+    reasoning_chars_max,
+    reported_chars_max,
+    tokens_guessed,
+)
+
+blank_chars_max: Final = 200
+"""After this much white space in a row, a reply is in a loop."""
+
+
+class ReplyParts:
+    """What has come of a reply so far."""
+
+    def __init__(self, on_text: OnText | None) -> None:
+        self.is_stopped = False
+        """Whether reading ended because the reply was in a loop or too long."""
+        self.first_text_ms = 0.0
+        self.began = time.perf_counter()
+        self._on_text = on_text
+        self._text: list[str] = []
+        self._reasoning: list[str] = []
+        self._text_chars = self._reasoning_chars = self._blank = 0
+
+    def add(self, text: object, reasoning: object = None) -> bool:
+        """Add a piece. True if the rest need not be read."""
+        if reasoning and isinstance(reasoning, str):
+            self._reasoning.append(reasoning)
+            self._reasoning_chars += len(reasoning)
+        piece = text if isinstance(text, str) else _joined(text)
+        if piece:
+            self._add_text(piece)
+        is_too_long = self._text_chars > completion_chars_max or self._reasoning_chars > reasoning_chars_max
+        self.is_stopped |= is_too_long or self._blank > blank_chars_max
+        return self.is_stopped
+
+    def _add_text(self, piece: str) -> None:
+        words = piece.rstrip()
+        self._blank = len(piece) - len(words) + (0 if words else self._blank)
+        self._text.append(piece)
+        self._text_chars += len(piece)
+        if self._on_text is not None:
+            self.first_text_ms = self.first_text_ms or self.milliseconds
+            self._on_text(piece)
+
+    @property
+    def milliseconds(self) -> float:
+        """The time since the request was made."""
+        return (time.perf_counter() - self.began) * 1000
+
+    @property
+    def text(self) -> str:
+        """The text so far."""
+        return "".join(self._text)[:completion_chars_max]
+
+    @property
+    def reasoning(self) -> str:
+        """The reasoning so far."""
+        return "".join(self._reasoning)[:reasoning_chars_max]
+
+    def tokens_estimated(self, prompt: Prompt) -> Tokens:
+        """A cautious estimate of what the call used, for servers that do not count."""
+        given = tokens_guessed(prompt.system) + tokens_guessed(prompt.user)
+        written = self._text_chars + self._reasoning_chars
+        return Tokens(given, -(-written // chars_per_token_min), is_estimated=True)
+
+    def answer(self, prompt: Prompt, finish: Finish) -> tuple[str, str | None]:
+        """The text and the reasoning. Some servers put the whole reply where the reasoning belongs."""
+        text, reasoning = self.text, self.reasoning
+        if finish == "stop" and not text.strip() and reasoning:
+            before, mark, rest = reasoning.partition("KIND:" if prompt.form == "prose" else "{")
+            if mark == "KIND:" or isinstance(json_in(mark + rest), dict):
+                return mark + rest, before.strip() or None
+        return text, reasoning or None
+
+
+def _joined(content: Any) -> str:
+    """The text of a message whose content is a list of parts."""
+    if not isinstance(content, list):
+        return ""
+    texts = [part.get("text") for part in content if isinstance(part, dict)]
+    return "".join([text for text in texts if isinstance(text, str)])
+
+
+def json_in(text: str) -> Any:
+    """The value of a text that is JSON and nothing else; None if it is not."""
+    try:
+        return msgspec.json.decode(text)
+    except (msgspec.DecodeError, RecursionError):
+        return None
+
+
+def is_schema_dropped(text: str, schema: Json) -> bool:
+    """Whether a finished reply shows that the server did not enforce the schema."""
+    value = json_in(text)
+    return not isinstance(value, dict) or not fits(value, schema)
+
+
+def check_prompt_is_whole(prompt: Prompt, tokens: Tokens, backend: str, model: str, instead: str) -> None:
+    """Refuse an answer to a prompt that the server cut. It did if it read fewer tokens than the prompt has words, because
+    no tokenizer joins words."""
+    chars = len(prompt.system) + len(prompt.user)
+    if (
+        tokens.is_estimated or tokens.input * 5 >= chars
+    ):  # Cheaper than counting words, and true of nearly all prompts.
+        return
+    words = len(prompt.system.split()) + len(prompt.user.split())
+    if words > tokens.input:
+        reason = (
+            f"{backend} read only {tokens.input:,} tokens of a prompt of {words:,} words: it cut the prompt."
+        )
+        raise ModelMisconfigured(reason, instead, model)
+
+
+def count_in(counts: object, *names: str) -> int | None:
+    """The first of these counts that a server gives; None if it gives none of them."""
+    if isinstance(counts, dict):
+        for name in names:
+            value = counts.get(name)
+            if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 2**53:
+                return int(value)
+    return None
+
+
+def name_in(*values: object) -> str:
+    """The names among these values, in one short text."""
+    return " ".join(str(value) for value in values if value and isinstance(value, str | int))[
+        :reported_chars_max
+    ]

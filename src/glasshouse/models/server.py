@@ -1,0 +1,372 @@
+"""`Server`: the HTTP server of a model. It sends one request and reads the answer within bounds.
+
+Always holds: every event loop has a client of its own. The key is sent to this server only, because redirects are not
+followed, and no message or repr contains it. Loopback addresses are never asked through a proxy. A request that did
+not reach the server whole raises `ModelUnreachable`; one that was sent and not answered raises `ModelFailed`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import re
+import ssl
+from collections.abc import AsyncIterator, Callable, Mapping
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
+from weakref import WeakKeyDictionary
+
+import msgspec
+
+from glasshouse.errors import (
+    GlasshouseError,
+    ModelFailed,
+    ModelMisconfigured,
+    ModelUnreachable,
+    Refused,
+    in_brief,
+)
+from glasshouse.events.event import Json
+from glasshouse.reprs import repr_of
+
+if TYPE_CHECKING:
+    import httpx2
+
+body_bytes_max: Final = 8 * 1024 * 1024
+"""An answer with a longer body is not read to its end."""
+line_bytes_max: Final = 1024 * 1024
+"""One line of a streamed answer is at most this long."""
+error_body_bytes_max: Final = 64 * 1024
+error_chars_max: Final = 300
+"""A message quotes at most this much of what a server said."""
+connect_seconds_max: Final = 10.0
+list_seconds_max: Final = 15.0
+"""A question about the server itself, such as which models it has, waits at most this long."""
+load_seconds_max: Final = 300.0
+"""A server that loads models inside a call gets this much more time until its first byte."""
+retry_seconds_max: Final = 60.0
+retry_seconds_default: Final = 2.0
+"""How long to wait for a busy server that does not say when to come back."""
+idle_connections_max: Final = 64
+
+_BUSY: Final = frozenset({429, 503, 529})
+_MISCONFIGURED: Final = frozenset({401, 402, 403, 404})
+
+TakePart = Callable[[Json], bool]
+"""Gets each JSON object of an answer; true if the rest need not be read."""
+
+
+class BadAnswer(Exception):
+    """The server answered with an error: by its status, or inside an answer of status 200."""
+
+    def __init__(self, status: int, words: str, *, name: str = "", retry_after: float | None = None) -> None:
+        super().__init__(words)
+        self.status = status
+        self.words = words
+        self.name = name
+        """The code of the error and the parameter it is about, as far as the server names them."""
+        self.retry_after = retry_after
+
+    def says(self, *words: str) -> bool:
+        """Whether the error contains one of these words."""
+        text = f"{self.words} {self.name}".lower()
+        return any(word in text for word in words)
+
+    def names(self, parameter: str) -> bool:
+        """Whether the error is about this parameter of the request."""
+        return re.search(rf"\b{re.escape(parameter)}\b", f"{self.words} {self.name}") is not None
+
+
+class Server:
+    """The HTTP server at one address."""
+
+    __repr__ = repr_of("address")
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        key: str = "",
+        key_variable: str = "",
+        call_seconds_max: float = 120.0,
+        load_seconds: float = 0.0,
+    ) -> None:
+        """`load_seconds` is the time that it may take to load a model before its first byte."""
+        self.url, self.address, self.is_loopback = _address(url)
+        self.key_variable = key_variable
+        self.call_seconds_max = call_seconds_max
+        self._load_seconds = load_seconds
+        self._key = key
+        self._headers = {"content-type": "application/json"}
+        if key:
+            self._headers["authorization"] = f"Bearer {key}"
+        self._clients: WeakKeyDictionary[asyncio.AbstractEventLoop, httpx2.AsyncClient] = WeakKeyDictionary()
+
+    async def ask(self, path: str, body: Json, take: TakePart) -> None:
+        """Send a request for a completion. `take` gets the answer, or each part of a streamed one."""
+        content = msgspec.json.encode(body)
+        await self._exchange("POST", path, content, take, self.call_seconds_max, self._load_seconds)
+
+    async def read(self, path: str, body: Json | None = None) -> Json:
+        """The answer to a question about the server itself, or an empty object if it does not know the path."""
+        answer: Json = {}
+
+        def take(part: Json) -> bool:
+            answer.update(part)
+            return True
+
+        method, content = ("GET", b"") if body is None else ("POST", msgspec.json.encode(body))
+        try:
+            await self._exchange(method, path, content, take, list_seconds_max, 0.0)
+        except BadAnswer as bad:
+            is_unknown = bad.status in {404, 405, 501} or bad.says("unexpected endpoint")
+            if not is_unknown:  # LM Studio says "unexpected endpoint" with status 200.
+                raise
+        return answer
+
+    async def close(self) -> None:
+        """Close the connections of this event loop. Other loops close theirs."""
+        client = self._clients.pop(asyncio.get_running_loop(), None)
+        if client is not None:
+            await client.aclose()
+
+    async def _exchange(
+        self, method: str, path: str, content: bytes, take: TakePart, seconds: float, load_seconds: float
+    ) -> None:
+        import httpx2
+
+        client, is_sent = self.client(), False
+        request = client.build_request(
+            method, f"{self.url}{path}", content=content or None, headers=self._headers
+        )
+        try:
+            async with asyncio.timeout(seconds + load_seconds) as limit:
+                response = await client.send(request, stream=True)
+                try:
+                    is_sent = True
+                    if load_seconds:
+                        limit.reschedule(asyncio.get_running_loop().time() + seconds)
+                    if response.status_code != 200:
+                        raise await self._bad_status(response)
+                    await self._read(response, take)
+                finally:
+                    await response.aclose()
+        except TimeoutError:
+            raise self._failed(f"did not answer within {seconds + load_seconds:g} seconds") from None
+        except (
+            httpx2.ConnectError,
+            httpx2.ConnectTimeout,
+            httpx2.ProxyError,
+            httpx2.UnsupportedProtocol,
+        ) as away:
+            raise self._unreached(away) from None
+        except (httpx2.WriteError, httpx2.WriteTimeout, httpx2.PoolTimeout) as away:
+            reason = f"{self.address} did not take the request: {self.clean(str(away)) or 'it hung up'}."
+            raise ModelUnreachable(reason) from None
+        except httpx2.HTTPError as lost:
+            words = self.clean(str(lost)) or type(lost).__name__
+            raise self._failed(
+                f"broke off its answer ({words})" if is_sent else f"hung up ({words})"
+            ) from None
+
+    async def _read(self, response: httpx2.Response, take: TakePart) -> None:
+        kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if kind not in {"text/event-stream", "application/x-ndjson"}:
+            take(self._decoded(await self._body(response, body_bytes_max)))
+            return
+        async for line in self._lines(response):
+            start, _, value = line.partition(b":")
+            if kind == "application/x-ndjson":
+                value = line
+            elif start == b"error":  # Older llama.cpp servers.
+                value = b'{"error":%s}' % value
+            elif start != b"data":
+                continue
+            value = value.strip()
+            if value == b"[DONE]" or (value and take(self._decoded(value))):
+                return
+
+    async def _body(self, response: httpx2.Response, bytes_max: int) -> bytes:
+        chunks, size = [], 0
+        async for chunk in response.aiter_bytes():
+            size += len(chunk)
+            if size > bytes_max:
+                raise self._failed(f"sent more than {bytes_max:,} bytes")
+            chunks.append(chunk)
+        return chunks[0] if len(chunks) == 1 else b"".join(chunks)
+
+    async def _lines(self, response: httpx2.Response) -> AsyncIterator[bytes]:
+        rest, size = b"", 0
+        async for chunk in response.aiter_bytes():
+            size += len(chunk)
+            *lines, rest = (rest + chunk).split(b"\n")
+            for line in lines:
+                yield line
+            if size > body_bytes_max or len(rest) > line_bytes_max:
+                raise self._failed(f"sent more than {min(size, body_bytes_max):,} bytes")
+        if rest:
+            yield rest
+
+    def _decoded(self, content: bytes) -> Json:
+        try:
+            value = msgspec.json.decode(content)
+        except (msgspec.DecodeError, RecursionError) as wrong:
+            raise self._failed(f"sent something that is not JSON ({wrong})") from None
+        if not isinstance(value, dict):
+            raise self._failed("sent JSON of an unknown shape")
+        if value.get("error"):
+            raise bad_answer(value["error"], 500, self.clean)
+        return value
+
+    async def _bad_status(self, response: httpx2.Response) -> Exception:
+        status = response.status_code
+        if 300 <= status < 400:
+            there = in_brief(str(response.headers.get("location", "")))
+            return ModelMisconfigured(
+                f"{self.address} redirects to {there}, and requests are not redirected, since a key would go there.",
+                "Write the address that answers itself.",
+            )
+        try:
+            body = await self._body(response, error_body_bytes_max)
+            value = msgspec.json.decode(body)
+        except (ModelFailed, msgspec.DecodeError, RecursionError):
+            value = {}
+        error = value.get("error", value) if isinstance(value, dict) else value
+        return bad_answer(error, status, self.clean, _retry_after(response.headers))
+
+    def client(self) -> httpx2.AsyncClient:
+        """The client of this event loop. It sends no key by itself."""
+        loop = asyncio.get_running_loop()
+        client = self._clients.get(loop)
+        if client is None:
+            client = self._clients[loop] = self._new_client()
+        return client
+
+    def _new_client(self) -> httpx2.AsyncClient:
+        import httpx2
+
+        is_plain = self.url.startswith("http:")
+        return httpx2.AsyncClient(
+            headers={"accept-encoding": "identity"},
+            # Reading is bounded by one timeout round the whole exchange.
+            timeout=httpx2.Timeout(None, connect=connect_seconds_max),
+            limits=httpx2.Limits(max_connections=None, max_keepalive_connections=idle_connections_max),
+            trust_env=not self.is_loopback,
+            verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if is_plain else self._certificates(),
+            follow_redirects=False,
+        )
+
+    def _certificates(self) -> ssl.SSLContext:
+        """Those that SSL_CERT_FILE or SSL_CERT_DIR name, else those of the system; on loopback addresses too."""
+        import httpx2
+
+        try:
+            return httpx2.create_ssl_context()
+        except OSError as wrong:
+            raise ModelMisconfigured(
+                f"The certificates that SSL_CERT_FILE or SSL_CERT_DIR names cannot be read ({wrong}).",
+                "Correct the variable, or take it away.",
+            ) from None
+
+    def _unreached(self, away: Exception) -> GlasshouseError:
+        words = self.clean(str(away))
+        if "CERTIFICATE_VERIFY_FAILED" in words:
+            return ModelMisconfigured(
+                f"The certificate of {self.address} is not trusted here.",
+                "Set SSL_CERT_FILE to the file with the certificates of your organisation.",
+            )
+        return ModelUnreachable(f"{self.address} was not reached{f' ({words})' if words else ''}.")
+
+    def _failed(self, what: str) -> ModelFailed:
+        return ModelFailed(f"{self.address} {what}.")
+
+    def clean(self, words: str) -> str:
+        """What a server said, on one short line and without the key."""
+        if self._key:
+            words = words.replace(self._key, "***")
+        words = " ".join("".join(char if char.isprintable() else " " for char in words).split())
+        return words if len(words) <= error_chars_max else f"{words[: error_chars_max - 3]}..."
+
+    def error_of(self, bad: BadAnswer, model: str, instead: str = "") -> GlasshouseError:
+        """The error to raise for a bad answer. `instead` is what to do about a model that the server does not have."""
+        said = f": {bad.words}" if bad.words else "."
+        reason = f"{self.address} refused the request for {model} (status {bad.status}){said}"
+        is_out_of_credit = bad.says("insufficient_quota", "credit balance")
+        if bad.status in _BUSY and not is_out_of_credit:
+            wait = retry_seconds_default if bad.retry_after is None else bad.retry_after
+            return ModelUnreachable(f"{self.address} is busy{said}", model, wait)
+        if bad.status == 402 or is_out_of_credit:
+            reason = f"{self.address} says that the account has no credit left for {model}."
+            return ModelMisconfigured(reason, "Add credit, or bind another model.", model)
+        if bad.status in {401, 403}:  # What it said may contain a part of the key.
+            key = f"the key in {self.key_variable}" if self.key_variable else "its key"
+            reason = f"{self.address} does not accept {key} for {model} (status {bad.status})."
+            name = self.key_variable or "the environment variable that its binding names"
+            return ModelMisconfigured(reason, f"Put a valid key into {name}.", model)
+        if bad.status in _MISCONFIGURED or 400 <= bad.status < 500:
+            return ModelMisconfigured(reason, instead or "Correct its binding, or bind another model.", model)
+        return ModelFailed(f"{self.address} failed with status {bad.status}{said}", model)
+
+
+def bad_answer(
+    error: Any, status: int, clean: Callable[[str], str], retry_after: float | None = None
+) -> BadAnswer:
+    """The error that a server's answer contains, in any of the shapes that servers use."""
+    if not isinstance(error, Mapping):
+        return BadAnswer(status, clean(str(error or "")), retry_after=retry_after)
+    code = error.get("code")
+    if isinstance(code, int | str) and str(code).isdecimal() and 400 <= int(code) < 600:
+        status = int(code) if status in {200, 500} else status
+    words = error.get("message") or error.get("error") or error.get("detail") or ""
+    metadata = error.get("metadata")
+    raw = metadata.get("raw") if isinstance(metadata, Mapping) else None  # What OpenRouter's upstream said.
+    words = f"{words} ({raw})" if raw else str(words)
+    name = f"{code or ''} {error.get('type') or ''} {error.get('param') or ''}"
+    return BadAnswer(status, clean(words), name=clean(name), retry_after=retry_after)
+
+
+def _retry_after(headers: Mapping[str, str]) -> float | None:
+    """The seconds to wait, from the header; at most `retry_seconds_max`."""
+    text = headers.get("retry-after", "")
+    try:
+        seconds = float(text) if text.replace(".", "", 1).isdecimal() else _seconds_until(text)
+    except (ValueError, TypeError):
+        return None
+    return min(max(seconds, 0.0), retry_seconds_max)
+
+
+def _seconds_until(date: str) -> float:
+    from datetime import UTC, datetime
+
+    return (parsedate_to_datetime(date) - datetime.now(UTC)).total_seconds()
+
+
+def _address(url: str) -> tuple[str, str, bool]:
+    """The URL to which paths are added, the address as messages show it, and whether it is a loopback address."""
+    whole = url if "://" in url else f"http://{url}"
+    try:
+        parts = urlsplit(whole)
+        host, port = parts.hostname or "", parts.port
+    except ValueError:
+        parts, host, port = urlsplit(""), "", None
+    if parts.scheme not in {"http", "https"} or not host:
+        raise Refused(
+            f"{in_brief(url)} is not the address of a server.", "Write it like http://localhost:8080."
+        )
+    if parts.username or parts.password:
+        raise Refused(
+            f"The address of {host} contains a user name or a password.",
+            "Put the key into an environment variable, and name that in the binding.",
+        )
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - where servers listen, not where they are
+    shown = f"[{host}]" if ":" in host else host
+    address = f"{parts.scheme}://{shown}{f':{port}' if port else ''}"
+    return f"{address}{parts.path.rstrip('/')}", address, _is_loopback(host)
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")

@@ -1,0 +1,181 @@
+"""Probes and lists of models: what a backend finds out about its server, on imitated servers and on a real llama.cpp."""
+
+from typing import Any
+
+import pytest
+
+from glasshouse.errors import ModelMisconfigured, ModelUnreachable
+from glasshouse.models import ollama, openai_lists
+from glasshouse.models.ollama import OllamaModel, Pulled, pull
+from glasshouse.models.openai_compatible import OpenAICompatible
+from glasshouse.models.openai_lists import ServerKind
+from glasshouse.runtime.ports import Probe
+from tests.contracts.test_openai_compatible import KINDS, PROMPT
+from tests.servers.imitating_server import imitating_server
+from tests.servers.imitations import Personality, ServedModel
+from tests.servers.llama_server import llama_server
+
+SMALL = ServedModel("qwen3-4b", parameters="4.3B", context_tokens=40_960, loaded_context_tokens=2_048)
+EMBEDDER = ServedModel("nomic-embed", parameters="137M", kind="embeddings", capabilities=("embedding",))
+CLOUD = ServedModel("gpt-oss:120b-cloud", remote_host="https://ollama.com:443")
+
+
+async def probed(model: OpenAICompatible | OllamaModel, *, deep: bool = False) -> Probe:
+    try:
+        return await model.probe(deep=deep)
+    finally:
+        await model.close()
+
+
+def good(probe: Probe) -> dict[str, bool | None]:
+    return {check.what.partition(" (")[0]: check.is_good for check in probe.checks}
+
+
+@pytest.mark.parametrize("personality", KINDS)
+async def test_the_context_is_the_one_that_is_served_and_never_the_trained_one(
+    personality: Personality,
+) -> None:
+    with imitating_server(personality, models=[SMALL]) as server:
+        probe = await probed(OpenAICompatible("qwen3-4b", server.url, server=KINDS[personality]))
+
+        assert (probe.is_reachable, probe.problem) == (True, "")
+        assert probe.context_tokens == (None if personality == "openai" else 2_048)
+        assert not server.calls, "a cheap probe generates nothing"
+
+
+@pytest.mark.parametrize(("url_kind", "shown"), [("vllm", "max-num-seqs"), ("lmstudio", "load settings")])
+async def test_a_server_at_any_address_is_recognized(url_kind: Any, shown: str) -> None:
+    with imitating_server(url_kind, models=[SMALL]) as server:
+        model = OpenAICompatible("qwen3-4b", server.url)
+        await model.probe()
+        probe = await probed(model)
+
+    assert shown in probe.checks[0].advice
+
+
+async def test_ollama_tells_digest_size_and_the_context_that_is_loaded() -> None:
+    with imitating_server("ollama", models=[SMALL]) as server:
+        model = OllamaModel("qwen3-4b", server.url, context_tokens=4_096)
+        before = await model.probe()
+        reply = await model.complete(PROMPT)
+        after = await probed(model)
+
+    assert (before.context_tokens, after.context_tokens) == (4_096, 4_096)
+    assert (after.parameters_b, after.quantization, after.digest) == (4.3, "Q4_K_M", SMALL.digest)
+    assert reply.served_by == SMALL.digest[:12]
+
+
+async def test_without_a_setting_the_context_of_ollama_is_unknown_until_the_model_is_loaded() -> None:
+    with imitating_server("ollama", models=[SMALL]) as server:
+        model = OllamaModel("qwen3-4b", server.url)
+        before = await model.probe()
+        await model.complete(PROMPT)
+        after = await probed(model)
+
+    assert (before.context_tokens, after.context_tokens) == (None, 4_096)
+
+
+async def test_a_missing_model_and_a_missing_server_are_told_apart() -> None:
+    with imitating_server("ollama") as server, imitating_server("vllm") as other:
+        no_model = await probed(OllamaModel("nobody", server.url))
+        no_model_either = await probed(OpenAICompatible("nobody", other.url))
+    no_server = await probed(OllamaModel("nobody", server.url))
+
+    assert (no_model.is_reachable, no_model_either.is_reachable, no_server.is_reachable) == (
+        True,
+        True,
+        False,
+    )
+    assert no_model.advice == "Get it with: ollama pull nobody"
+    assert other.model in no_model_either.advice
+    assert "was not reached" in no_server.problem
+
+
+@pytest.mark.parametrize("personality", ["vllm", "ollama"])
+async def test_a_deep_probe_of_an_honest_server_finds_nothing_bad(personality: Any) -> None:
+    with imitating_server(personality, models=[SMALL], say=lambda prompt: prompt[:40]) as server:
+        if personality == "ollama":
+            probe = await probed(OllamaModel("qwen3-4b", server.url, context_tokens=2_048), deep=True)
+        else:
+            probe = await probed(OpenAICompatible("qwen3-4b", server.url, server="vllm"), deep=True)
+
+        found = good(probe)
+        assert found["holds replies to a JSON Schema with thinking off"] is True
+        assert found["reports tokens"] is True
+        (whole,) = [check for check in probe.checks if "whole" in check.what]
+        assert whole.is_good is True
+        assert max(int(word.replace(",", "")) for word in whole.what.split() if word[0].isdecimal()) > 1_500
+
+
+async def test_a_deep_probe_finds_the_lies() -> None:
+    thinker = ServedModel("qwen3-4b", capabilities=("completion", "thinking"))
+    lie: Any = "thinking off drops the schema"
+    with imitating_server("ollama", lie, "no usage", models=[thinker], say=lambda _: "Hm.") as server:
+        model = OllamaModel("qwen3-4b", server.url, context_tokens=2_048)
+        found = good(await probed(model, deep=True))
+
+    assert found["holds replies to a JSON Schema"] is False
+    assert found["reports tokens"] is False
+    assert model.form == "json"
+
+
+async def test_a_deep_probe_finds_a_cut_prompt() -> None:
+    with imitating_server("llamacpp", "truncates the prompt", models=[SMALL]) as server:
+        probe = await probed(OpenAICompatible("qwen3-4b", server.url, server="llama.cpp"), deep=True)
+
+    assert any("cut the prompt" in check.advice for check in probe.checks if check.is_good is False)
+
+
+async def test_a_real_llama_server_is_probed() -> None:
+    with llama_server(slots=2, context_tokens=2_048) as server:
+        model = OpenAICompatible("random", server.url, server="llama.cpp")
+        probe = await probed(model, deep=True)
+
+    found = good(probe)
+    assert (probe.context_tokens, probe.slots, model.max_parallel) == (2_048, 2, 2)
+    assert found["answers 2 at once"] is True
+    assert found["holds replies to a JSON Schema with thinking off"] is True
+    assert found["reports tokens"] is True
+    assert found["reads the beginning of a prompt from its cache"] is True
+
+
+async def test_lists_say_what_each_model_is() -> None:
+    with imitating_server("ollama", models=[SMALL, EMBEDDER, CLOUD]) as server:
+        small, embedder, cloud = await ollama.installed_at(server.url)
+    with imitating_server("lmstudio", models=[SMALL, EMBEDDER]) as server:
+        loaded, other = await openai_lists.installed_at(server.url, server="lmstudio")
+    with imitating_server("openrouter", models=[SMALL]) as server:
+        (hosted,) = await openai_lists.installed_at(server.url, server="openrouter")
+
+    assert (small.parameters_b, small.quantization, small.context_tokens) == (4.3, "Q4_K_M", 40_960)
+    assert small.capabilities == frozenset({"completion"})
+    assert embedder.parameters_b == 0.137
+    assert (cloud.is_remote, small.is_remote) == (True, False)
+    assert (loaded.context_tokens, other.capabilities) == (2_048, frozenset({"embedding"}))
+    assert hosted.price is not None
+    assert [hosted.price.input, hosted.price.output] == pytest.approx([0.1, 0.4])
+
+
+@pytest.mark.parametrize("kind", ["openai", "other"])
+async def test_a_list_behind_a_wrong_key_names_the_variable(kind: ServerKind) -> None:
+    with imitating_server("openai", key="right") as server, pytest.raises(ModelMisconfigured, match="MY_KEY"):
+        await openai_lists.installed_at(server.url, server=kind, key="wrong", key_variable="MY_KEY")
+
+
+async def test_a_list_of_nobody_was_not_reached() -> None:
+    with imitating_server("ollama") as server:
+        pass
+    with pytest.raises(ModelUnreachable):
+        await ollama.installed_at(server.url)
+
+
+async def test_a_download_reports_how_far_it_is() -> None:
+    steps: list[Pulled] = []
+    with imitating_server("ollama") as server:
+        await pull(server.url, "tiny:1b", steps.append)
+        names = [model.name for model in await ollama.installed_at(server.url)]
+        with pytest.raises(ModelMisconfigured, match="could not download nowhere"):
+            await pull(server.url, "nowhere", steps.append)
+
+    assert "tiny:1b" in names
+    assert Pulled("pulling 6a0746a1ec1a", 1_000_000, 4_000_000) in steps
