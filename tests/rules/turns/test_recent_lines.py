@@ -1,6 +1,7 @@
 """The tables: what a creature has heard is what it may see of the whole history, and nothing else moves it."""
 
 import random
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given
@@ -9,6 +10,7 @@ from msgspec.structs import replace
 
 from glasshouse.events import kinds
 from glasshouse.events.event import Event
+from glasshouse.turns.heard import recent_lines
 from glasshouse.turns.heard.recent_lines import heard_by, heard_lines_max
 from glasshouse.world.hearing.hearing import visible_to
 from tests.rules.turns.houses_by_hand import House, random_step
@@ -16,7 +18,9 @@ from tests.rules.turns.houses_by_hand import House, random_step
 steps_in_a_story = 140
 
 
-def seen_by_force(house: House, name: str, upto: int | None = None) -> list[Event]:
+def seen_by_force(
+    house: House, name: str, upto: int | None = None, lines_max: int = heard_lines_max
+) -> list[Event]:
     """Every line of the ledger that a creature may see, in the order of histories, its public part."""
     creature, sessions = house.creature(name), house.world.sessions
     lines = [
@@ -26,7 +30,7 @@ def seen_by_force(house: House, name: str, upto: int | None = None) -> list[Even
     ]
     lines = [line for line in lines if upto is None or line.lamport <= upto]
     lines.sort(key=lambda line: (line.lamport, sessions[line.session_id].segment.ordinal, line.seq))
-    return lines[-heard_lines_max:]
+    return lines[-lines_max:]
 
 
 def heard(house: House, name: str, upto: int | None = None) -> list[Event]:
@@ -142,3 +146,24 @@ def test_with_few_lines_none_came_before(seed: int) -> None:
 
     for name in house.world.creatures:
         assert heard_by(house.tables, house.world, house.creature(name))[1] == 0
+
+
+@given(st.integers(0, 10**9))
+def test_all_lines_that_were_ever_heard_are_counted(seed: int) -> None:
+    dice, house = random.Random(seed), House()
+    with patch.multiple(recent_lines, heard_lines_max=8, table_lines_max=10_000):
+        for _ in range(steps_in_a_story):
+            random_step(house, dice)
+
+        for name in house.world.creatures:
+            creature, everything = house.creature(name), seen_by_force(house, name, lines_max=10_000)
+            # What it said on a channel before it listened there since it joined is recalled, and not counted.
+            uncounted = [
+                event
+                for event in everything
+                if event.channel_id in creature.ears
+                and not visible_to(creature, replace(event, actor="other"))
+            ]
+            recent, before = heard_by(house.tables, house.world, creature)
+            counted = len(everything) - len(uncounted) - len(recent.events)
+            assert (name, before) == (name, max(0, counted))

@@ -270,11 +270,13 @@ class Tables(msgspec.Struct, dict=True, omit_defaults=True):
     def _note_joined(self, world: World, event: Event) -> None:
         edge = payload_of(event, payloads.ChannelEdge)
         channel_id, name, table = edge.channel_id, edge.creature, self.said.get(edge.channel_id)
-        if table is None or edge.direction != "listen":
+        if edge.direction != "listen":
+            return
+        there_until = self.left.get(channel_id, {}).pop(name, 0)
+        if table is None:
             return
         if world.creatures[name].is_root and not _was_there_for(world, world.creatures[name], table):
             self.with_a_past[name] = event.lamport
-        there_until = self.left.get(channel_id, {}).pop(name, 0)
         if world.channels[channel_id].history == "since_joined":
             late = self.missed.setdefault(channel_id, {})
             late[name] = late.get(name, 0) + table.total - there_until
@@ -369,7 +371,7 @@ def speakers_version(tables: Tables, world: World, creature: CreatureState) -> t
 def heard_by(
     tables: Tables, world: World, creature: CreatureState, upto: int | None = None
 ) -> tuple[Recent, int]:
-    """The newest lines that a creature may see, oldest first, and how many older lines there were on its channels.
+    """The newest lines that a creature may see, oldest first, and how many lines it heard before these.
 
     With `upto`, lines after that lamport time are left out.
     """
@@ -382,9 +384,10 @@ def heard_by(
         total += _count_heard(tables, channel_id, table, creature.id, upto)
         parts.append(_newest(table, upto) if is_all_heard else Recent.of(_seen(creature, table, upto)))
     others: list[list[Event]] = []
-    for _, table in places.without_channel:
+    for place, table in places.without_channel:
         if more := [event for event in _seen(creature, table, upto) if event.channel_id not in ears]:
             others.append(more)
+        total += len(more) + _count_older(creature, place, table, upto)
     if len(parts) == 1 and not others:
         return parts[0], max(0, total - (parts[0].stop - parts[0].start))
     lines = [event for part in parts for event in part.events]
@@ -393,8 +396,7 @@ def heard_by(
     for more in others:
         _set_in(world, lines, more)
     newest = lines[-heard_lines_max:]
-    on_channels = sum([event.channel_id in ears for event in newest]) if others else len(newest)
-    return Recent.of(newest), max(0, total - on_channels)
+    return Recent.of(newest), max(0, total - len(newest))
 
 
 def _heard_by_root(
@@ -402,19 +404,21 @@ def _heard_by_root(
 ) -> tuple[Recent, int]:
     """The same for a root, which hears every channel of its graph. Its own table nearly always has all its lines."""
     assert places.own is not None
-    lines = _newest(places.own, upto).events
+    lines, total = _newest(places.own, upto).events, places.own.total_at(upto)
     by_id = {event.id: event for event in lines}
     since = tables.with_a_past.get(creature.id)
     if since is not None and (len(lines) < heard_lines_max or lines[0].lamport < since):
         # Its own table lacks lines that were said on its channels before it began to listen.
         for _, table, _ in places.channels:
             by_id.update([(event.id, event) for event in _seen(creature, table, upto)])
+        total += len(by_id.keys() - {event.id for event in places.own.lines})
         lines = sorted(by_id.values(), key=lambda event: _time_of(world, event))
-    for _, table in places.without_channel:
-        _set_in(world, lines, [event for event in _seen(creature, table, upto) if event.id not in by_id])
+    for place, table in places.without_channel:
+        more = [event for event in _seen(creature, table, upto) if event.id not in by_id]
+        total += len(more) + _count_older(creature, place, table, upto)
+        _set_in(world, lines, more)
     newest = lines[-heard_lines_max:]
-    on_channels = sum([event.channel_id is not None for event in newest])
-    return Recent.of(newest), max(0, places.own.total_at(upto) - on_channels)
+    return Recent.of(newest), max(0, total - len(newest))
 
 
 def places_heard(tables: Tables, world: World, creature: CreatureState) -> Heard:
@@ -458,6 +462,22 @@ def _count_heard(tables: Tables, channel_id: str, table: RecentLines, name: str,
     total = table.total_at(upto)
     until = min(total, tables.left.get(channel_id, {}).get(name, total))
     return until - tables.missed.get(channel_id, {}).get(name, 0)
+
+
+def _count_older(creature: CreatureState, place: str, table: RecentLines, upto: int | None) -> int:
+    """How many lines that were said on no channel of a creature it saw, before those that `_seen` looks at.
+
+    Lines that the table of a graph has dropped do not count: nobody knows whether the creature was there.
+    """
+    older = max(0, len(table.lines) - heard_lines_max)
+    if not older:
+        return 0
+    saw = [
+        visible_to(creature, event) and event.channel_id not in creature.ears for event in table.lines[:older]
+    ]
+    if upto is not None:
+        del saw[bisect_right(table.lines, upto, key=_lamport_of) :]
+    return sum(saw) + (table.dropped if place == creature.id else 0)
 
 
 def _newest(table: RecentLines, upto: int | None) -> Recent:
