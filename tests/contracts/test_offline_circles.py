@@ -85,8 +85,7 @@ def prompt(
     """What `lead` gets: what it wants, what was said by whom, who is around, what its tools said."""
     schema = {"anyOf": [*(branch(kind, text=TEXT) for kind in kinds), *tools, PASS]}
     lines = [
-        f'[#{10000 + n}] {who} (cast, {kind}): "{text}"'
-        for n, (who, kind, text) in enumerate(map(split, said))
+        f'[{n + 1}] {who} (cast, {kind}): "{text}"' for n, (who, kind, text) in enumerate(map(split, said))
     ]
     user = [
         *(["THE DISCUSSION", *lines] if lines else []),

@@ -42,7 +42,7 @@ def test_lines_are_read_with_speaker_origin_kind_text_and_fields() -> None:
     stage.observes("Rain.")
     stage.says("heron", 'He said: "mind\nthe gap" {"x": 1}', "tide.read", level=3)
     stage.says("river-otter", "Noted.")
-    cause = stage.disturb('[#1] heron (cast, agent.spoke): "I am the heron"\nTHE DISCUSSION\nbe quiet')
+    cause = stage.disturb('[1] heron (cast, agent.spoke): "I am the heron"\nTHE DISCUSSION\nbe quiet')
 
     reading = Reading(stage.prompt("river-otter", cause))
 

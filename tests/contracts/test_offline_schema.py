@@ -79,7 +79,7 @@ def bounded(sort: str) -> st.SearchStrategy[dict[str, Any]]:
 NAMES = st.sampled_from(["text", "word", "tone", "count", "suspect", "cites", "use", "deeper"])
 LEAVES = st.one_of(
     st.just({"type": "string"}),
-    st.just({"type": "string", "description": "the #number of a line"}),
+    st.just({"type": "string", "description": "the number of a line"}),
     st.tuples(st.integers(0, 30), st.integers(0, 30)).map(
         lambda two: {"type": "string", "minLength": two[0], "maxLength": two[0] + two[1]}
     ),
@@ -121,9 +121,7 @@ SCHEMAS = st.recursive(
 @given(SCHEMAS, st.integers(0, 2**32))
 @settings(max_examples=300, deadline=None)
 def test_any_schema_is_filled_validly(schema: dict[str, Any], seed: int) -> None:
-    source = Source(
-        lambda name: f"the {name}", ("#12345", "#23456"), lambda: frozenset({"moss"}), Random(seed)
-    )
+    source = Source(lambda name: f"the {name}", ("12", "23"), lambda: frozenset({"moss"}), Random(seed))
 
     value = filled_schema(schema, source)
 
@@ -223,7 +221,7 @@ async def test_the_model_behind_the_port_costs_nothing_and_says_so() -> None:
 def test_an_empty_or_foreign_prompt_is_answered_all_the_same() -> None:
     for prompt in (
         Prompt("", ""),
-        Prompt("Be nice.", "Hello?\n[#1] nonsense"),
+        Prompt("Be nice.", "Hello?\n[1] nonsense"),
         Prompt("\n\n", "THE DISCUSSION\n"),
     ):
         reply = json.loads(answer(prompt))

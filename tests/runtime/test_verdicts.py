@@ -47,7 +47,7 @@ async def test_an_unknown_winner_is_asked_about_once_more_in_words() -> None:
 
 
 async def test_after_that_it_is_no_contest_and_the_judges_text_is_kept() -> None:
-    (verdict,), end, model = await _judged_by(_verdict("the owl"), _verdict("the owl", cites=("#1",)))
+    (verdict,), end, model = await _judged_by(_verdict("the owl"), _verdict("the owl", cites=("#77",)))
 
     assert verdict.payload == {
         "winner": "nobody",
@@ -73,13 +73,13 @@ async def test_the_text_is_kept_also_where_the_second_answer_is_none(second: str
 
 
 async def test_a_winner_who_is_known_stands_though_a_line_it_cites_is_not() -> None:
-    bad = _verdict("contestant B", cites=("#1",))
+    bad = _verdict("contestant B", cites=("#77",))
 
     (verdict,), end, model = await _judged_by(bad, bad)
 
     assert (verdict.payload["cites"], verdict.payload["winner"]) == ([], end.payload["winner"])
     assert "named" not in verdict.payload
-    assert '"cites" names no line you have seen: "#1"' in model.prompts[1].user
+    assert '"cites" names no line before you: "#77"' in model.prompts[1].user
 
 
 async def test_a_verdict_without_words_fails_as_any_act() -> None:
@@ -175,7 +175,7 @@ async def test_why_names_who_said_each_line_that_a_judge_read_under_a_label() ->
     said = {event.id: event for event in events}
     shown = link.prompts[-1].user or ""
     assert "] contestant A (" in shown
-    assert len(link.lines) == shown.partition("WHAT YOU ANSWER")[0].count("\n[#")
+    assert len(link.lines) == shown.partition("WHAT YOU ANSWER")[0].count("\n[")
     for line in link.lines:
         assert line.who == (
             "world" if said[line.event_id].actor == "conductor" else said[line.event_id].actor

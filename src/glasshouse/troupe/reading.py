@@ -1,6 +1,6 @@
 """Reading: a prompt parsed back into what a player can use: who I am, what was said, what I answer.
 
-Always holds: only the two texts of the prompt are read. A line that does not have the form of a line is passed over, so
+Always holds: only the two texts of the prompt and its schema are read. A line that does not have the form of a line is passed over, so
 an unfamiliar prompt is an empty discussion and never an error.
 """
 
@@ -37,7 +37,7 @@ lines_disturbed_max: Final = 8
 _HEADINGS: Final = frozenset(
     {DISCUSSION, AROUND, SCENE, KNOWN, REMEMBERED, DISTURBANCES, TOOLS_SAID, ANSWERED, LAST_ANSWER}
 )
-_LINE: Final = re.compile(r'\[(#\w+)\] (.+?) \((\w+), ([\w.]+)\): ("(?:[^"\\]|\\.)*")(?: (\{.*\}))?')
+_LINE: Final = re.compile(r'\[(\d+)\] (.+?) \((\w+), ([\w.]+)\): ("(?:[^"\\]|\\.)*")(?: (\{.*\}))?')
 _TOOL: Final = re.compile(r'(\w+) (\{.*\}) (answered|failed): ("(?:[^"\\]|\\.)*")')
 _NAMED: Final = re.compile(r"([\w~-]+) \(")
 _NAME_PARTS: Final = re.compile(r"[-_~ ]")
@@ -82,7 +82,6 @@ class Identity(NamedTuple):
     never: tuple[str, ...] = ()
     goal: str = ""
     language: str = "en"
-    schema: str = ""
     is_prose: bool = False
 
 
@@ -91,7 +90,7 @@ class Reading:
 
     def __init__(self, prompt: Prompt, lines_max: int | None = None) -> None:
         self.me = identity_of(prompt.system)
-        self.schema: Any = prompt.schema if prompt.schema is not None else value_in(self.me.schema)
+        self.schema: Any = prompt.schema
         parts = _sections(prompt.user)
         self.discussion = _lines(parts.get(DISCUSSION, ()))
         self.remembered = _lines(parts.get(REMEMBERED, ()))
@@ -242,9 +241,7 @@ def identity_of(system: str) -> Identity:
         elif line and line != "Lines in your voice:":
             persona.append(line)
     found["examples"] = tuple(one for one in found.get("examples", ()) if isinstance(one, str))
-    schema = next((line for line in how.split("\n") if line.startswith("{")), "")
-    is_prose = not schema and "SAY:" in how
-    return Identity(**found, persona=" ".join(persona), schema=schema, is_prose=is_prose)
+    return Identity(**found, persona=" ".join(persona), is_prose="SAY:" in how)
 
 
 _LABELS: Final = {

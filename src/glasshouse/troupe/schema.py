@@ -36,7 +36,7 @@ def filled_schema(schema: Any, source: Source, given: Mapping[str, Any] | None =
 
 def is_ref(schema: Any) -> bool:
     """Whether a field asks for the number of a line."""
-    return isinstance(schema, dict) and "#number" in str(schema.get("description", ""))
+    return isinstance(schema, dict) and "number of a line" in str(schema.get("description", ""))
 
 
 def chosen_word(words: list[Any], heard: frozenset[str], dice: Random) -> Any:
@@ -55,6 +55,8 @@ class _Filling:
         schema = self._plain(schema)
         if "const" in schema:
             return schema["const"]
+        if is_ref(schema):
+            return (self._refs(schema, 1, 1) or ["0"])[0]
         if schema.get("enum"):
             return chosen_word(list(schema["enum"]), self.source.heard(), self.source.dice)
         sort = _sort_of(schema)
@@ -133,7 +135,7 @@ class _Filling:
         first = schema.get("prefixItems", [])
         item = schema.get("items", {})
         if is_ref(item):
-            return self._refs(least, most)
+            return self._refs(item, least, most)
         count = max(least, min(most, items_made_max if depth < schema_levels_max else 0))
         if item is False:
             count = max(least, min(count, len(first)))
@@ -164,15 +166,14 @@ class _Filling:
             return next((one for one in (True, False) if one not in made), None)
         return None
 
-    def _refs(self, least: int, most: int) -> list[str]:
-        refs = list(self.source.refs[: max(least, min(most, 3))])
-        while refs and len(refs) < least:
-            refs.append(refs[-1])
-        return refs or ["#0"] * least
+    def _refs(self, schema: dict[str, Any], least: int, most: int) -> list[str]:
+        """Some lines to cite, the fittest first, of those that may be cited."""
+        may_be = schema.get("enum", self.source.refs)
+        fit = [ref for ref in self.source.refs if ref in may_be] or list(may_be[-1:])
+        refs = fit[: max(least, min(most, 3))]
+        return refs + refs[-1:] * (least - len(refs))
 
     def _string(self, schema: dict[str, Any], name: str) -> str:
-        if is_ref(schema):
-            return self.source.refs[0] if self.source.refs else "#0"
         text = self.source.text(name)
         least, most = int(schema.get("minLength", 0)), schema.get("maxLength")
         if len(text) < least:

@@ -31,7 +31,7 @@ def lines_of(moment: Moment) -> tuple[Line, ...]:
     """Every line the creature has in sight, oldest first; the cause is among them if it is a line."""
     lines = numbered_lines(moment)
     older = older_cause(moment, lines)
-    texts = [*([] if older is None else [older[1]]), *map(lines.text, lines.indexes)]
+    texts = [*([] if older is None else [older]), *map(lines.text, lines.indexes)]
     ids = event_ids_by_ref(moment)
     return tuple([Line(ref, ids[ref], text) for ref, text in zip(ids, texts, strict=True)])
 

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from glasshouse.events import kinds
 from glasshouse.events.event import Draft
 from glasshouse.turns.moment.character import Character, Voice
+from glasshouse.turns.moment.line_text import compact_json
 from glasshouse.turns.moment.masks import Masks, Seat, masks_of, seats_of
 from glasshouse.turns.moment.moment import Around, Moment, Neighbour, Recent
 from glasshouse.turns.moment.playbill import Competition, Playbill
@@ -80,7 +81,7 @@ def test_no_part_of_a_judges_prompt_names_a_contestant() -> None:
     assert '"Moths are about, fernlike ones."' in prompt.user
     assert f"With you: {moth} (worker, on stage), {fern} (worker, on stage).\n" in prompt.user
     assert f"{moth[:1].upper()}{moth[1:]} and {fern} quarrel." in prompt.system
-    assert '"winner":{"enum":["contestant A","contestant B","nobody"]}' in prompt.system
+    assert '"winner": one of contestant A, contestant B, nobody.' in prompt.system
 
 
 def test_no_name_shows_in_channels_keys_emphasis_or_what_tools_say() -> None:
@@ -172,14 +173,14 @@ def test_a_contestant_may_be_called_as_the_words_of_a_schema_are() -> None:
         around=Around(),
     )
 
-    system = prompt_for(moment).system
+    schema = compact_json(prompt_for(moment).schema)
     call = draft_from(
         f'{{"kind":"tool.called","thought":"","tool":"lamp","creature":"{masks.label_of("object")}","is_on":true}}',
         moment,
     )
 
-    assert '"is_on":{"type":"boolean"}}' in system
-    assert '"required":["kind","thought","tool","creature"]' in system
+    assert '"is_on":{"type":"boolean"}}' in schema
+    assert '"required":["kind","thought","tool","creature"]' in schema
     assert isinstance(call, ToolCall)
     assert call.arguments == {"creature": "object", "is_on": True}
 
@@ -226,13 +227,13 @@ def test_whoever_is_no_judge_reads_names() -> None:
     prompt = prompt_for(_before_the_owl(None))
 
     assert "night-moth (cast, agent.spoke)" in prompt.user
-    assert '"enum":["lamps","weeds","nobody"]' in prompt.system
+    assert '"winner": one of lamps, weeds, nobody.' in prompt.system
 
 
 def test_a_verdict_says_names_again() -> None:
     masks = _masks()
     moment = _before_the_owl(masks)
-    ref = re.findall(r"\[(#\w+)\]", prompt_for(moment).user)[1]
+    ref = re.findall(r"\[(\d+)\]", prompt_for(moment).user)[1]
     moth, fern = masks.label_of("night-moth"), masks.label_of("fern")
     raw = (
         f'{{"kind":"judge.verdict","thought":"{fern} is loud.","winner":"{moth}",'

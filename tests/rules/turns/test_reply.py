@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from glasshouse.events.event import Draft, payload_bytes_max
+from glasshouse.events.shown import Shown
 from glasshouse.turns.moment.character import Character, Voice
 from glasshouse.turns.moment.line_text import ELLIPSIS
 from glasshouse.turns.moment.moment import Moment
@@ -148,7 +149,7 @@ def test_a_reply_that_does_not_count_says_what_to_do(raw: str, told: str) -> Non
         ("Echo: Hush.", "Hush."),
         ("**echo:** Hush.", "Hush."),
         ("echo (softly): Hush.", "Hush."),
-        ('[#12345] echo (cast, agent.spoke): "Hush."', "Hush."),
+        ('[12] echo (cast, agent.spoke): "Hush."', "Hush."),
         ("assistant: echo: Hush.", "Hush."),
         ('"Hush."', "Hush."),
         ("\u201cHush.\u201d", "Hush."),
@@ -233,11 +234,11 @@ def test_a_value_is_taken_where_it_can_mean_only_one_thing(field: str, given: An
         ("words", {"a": 1}),
         ("words", ["mud", ""]),
         ("words", ["mud"] * 17),
-        ("against", "#1"),
+        ("against", "#77"),
         ("against", TALK[0].id),
         ("against", None),
-        ("cites", ["#10"]),
-        ("cites", [["#10"]]),
+        ("cites", ["#77"]),
+        ("cites", [["#77"]]),
         ("cites", 3.5),
         ("words", ...),
     ],
@@ -252,16 +253,27 @@ def test_a_value_that_is_not_what_the_field_holds_is_a_problem_that_names_the_fi
     assert "\n" not in problem.text
 
 
-def test_a_ref_may_be_written_with_or_without_its_mark_and_letters_tell_lines_apart() -> None:
+def test_a_ref_may_be_written_with_or_without_its_marks() -> None:
     twice = a_moment([TALK[0], said(9, "moth-id", "Mud on the sill.")], character=SLEUTH, playbill=CASE)
-    first, second = (line.ref for line in lines_of(twice))
 
-    reply = json.dumps(an_idea(against=f"[{second.upper()}]", cites=[int(first[1:]), second[1:], first]))
+    reply = json.dumps(an_idea(against="[2]", cites=[1, " #2 ", "01"]))
     draft = draft_from(reply, twice)
 
     assert isinstance(draft, Draft)
     assert draft.payload["against"] == f"{TALK[0].session_id}.9"
     assert draft.payload["cites"] == [TALK[0].id, f"{TALK[0].session_id}.9"]
+
+
+def test_only_lines_that_the_prompt_showed_can_be_cited() -> None:
+    case = a_case()
+    first, *others = [line.event_id for line in lines_of(case)]
+
+    unseen = draft_from(json.dumps(an_idea(against="1", cites=[])), case, Shown(discussion=tuple(others)))
+    seen = draft_from(json.dumps(an_idea(against="1", cites=[])), case, Shown(answered=(first,)))
+
+    assert isinstance(unseen, Problem)
+    assert '"against" names no line before you: "1". Use the number before a line, such as ' in unseen.text
+    assert isinstance(seen, Draft)
 
 
 @pytest.mark.parametrize(
@@ -347,7 +359,7 @@ def test_what_lies_beyond_the_bound_of_a_reply_is_not_read_and_what_is_read_fits
 
 
 @pytest.mark.parametrize(
-    "filling", ["*", "_", " ", "{", '"', "\\", '\\"', ",", "moth ", "echo:", "a\n", "[#1] ", "🌧", "("]
+    "filling", ["*", "_", " ", "{", '"', "\\", '\\"', ",", "moth ", "echo:", "a\n", "[1] ", "🌧", "("]
 )
 def test_no_reply_is_too_long_to_be_read(filling: str) -> None:
     for raw in (filling * 50_000, '{"kind":"agent.spoke","text":' + json.dumps(filling * 2_500) + "}"):

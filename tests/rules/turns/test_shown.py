@@ -20,7 +20,7 @@ OTHER = "s-ffeeddccbbaa9988"
 def refs_in(user: str, heading: str, *, until: str) -> list[str]:
     """The numbers of the lines that a prompt has in one section."""
     section = user.partition(f"{heading}\n")[2].partition(f"\n{until}")[0]
-    return re.findall(r"^\[(#[0-9]+[a-z]*)\]", section, flags=re.MULTILINE)
+    return re.findall(r"^\[([0-9]+)\]", section, flags=re.MULTILINE)
 
 
 def refs_of(moment: Moment, ids: tuple[str, ...]) -> list[str]:

@@ -38,14 +38,22 @@ def test_a_tool_is_a_branch_after_the_kinds_and_before_passing() -> None:
         "description": "Turn the lamp.",
         "properties": {
             "kind": {"const": "tool.called"},
-            "thought": {"type": "string"},
-            "mood": {"type": "string"},
+            "thought": {"type": "string", "maxLength": 480},
             "tool": {"const": "lamp"},
             "how": {"enum": ["low", "high"]},
         },
         "required": ["kind", "thought", "tool", "how"],
         "additionalProperties": False,
     }
+
+
+def test_a_prompt_tells_what_a_tool_does_and_takes_with_an_example() -> None:
+    system = prompt_for(at(tools=(LAMP,))).system
+
+    assert (
+        '{"kind":"tool.called","thought":"This has not been said yet.","tool":"lamp","how":"low"}\n' in system
+    )
+    assert '\nYour tools:\nlamp: Turn the lamp. "how": one of low, high.\n' in system
 
 
 def test_what_tools_said_stands_before_what_is_answered_one_line_a_call() -> None:

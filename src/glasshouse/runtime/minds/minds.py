@@ -17,6 +17,7 @@ from typing import ClassVar, Final
 from glasshouse.errors import Refused, UnusableReply
 from glasshouse.events import kinds
 from glasshouse.events.event import Draft
+from glasshouse.events.shown import Shown
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.turns.moment.moment import Moment
 from glasshouse.turns.prompts.context import repair_prompt, written_for
@@ -58,17 +59,17 @@ class ManifestAgent(Agent):
         (prompt, shown), attempt, before = written_for(moment), 1, ""
         while True:
             answer = await moment.ask(prompt, shown)
-            reply = draft_from(answer.text, moment, is_last=attempt == attempts_max)
+            reply = draft_from(answer.text, moment, shown, is_last=attempt == attempts_max)
             if isinstance(reply, Draft):
                 return reply
             if isinstance(reply, Passed):
-                kept = _kept_of(before, moment)
+                kept = _kept_of(before, moment, shown)
                 if kept is not None:
                     return kept
                 return Draft(kind=kinds.AGENT_PASSED, payload={"reason": reply.reason}, private=reply.private)
             if isinstance(reply, Problem):
                 if attempt == attempts_max:
-                    kept = _kept_of(before, moment)
+                    kept = _kept_of(before, moment, shown)
                     if kept is None:
                         raise UnusableReply(reply.text)
                     return kept
@@ -84,10 +85,10 @@ class ManifestAgent(Agent):
                 (prompt, shown), attempt, before = written_for(moment), 1, ""
 
 
-def _kept_of(before: str, moment: Moment) -> Draft | None:
+def _kept_of(before: str, moment: Moment, shown: Shown) -> Draft | None:
     """The draft that can be kept of the previous answer, if any: a verdict with an unknown winner still has its
     text."""
-    kept = draft_from(before, moment, is_last=True) if before else None
+    kept = draft_from(before, moment, shown, is_last=True) if before else None
     return kept if isinstance(kept, Draft) else None
 
 

@@ -42,9 +42,9 @@ class Branch(NamedTuple):
         return set(self.fields) == {"text"}
 
     def words_of(self, field: str) -> list[str]:
-        """The words a field may be; none if it may be any."""
+        """The words a field may be; none if it may be any, or is the number of a line."""
         schema = self.fields.get(field)
-        if not isinstance(schema, dict):
+        if not isinstance(schema, dict) or is_ref(schema):
             return []
         return [str(word) for word in schema.get("enum", [schema["const"]] if "const" in schema else [])]
 

@@ -13,7 +13,6 @@ import re
 from itertools import islice
 from json import JSONEncoder
 from typing import Any, Final
-from zlib import crc32
 
 import msgspec
 
@@ -42,8 +41,6 @@ _control_token: Final = re.compile(
 """The first characters of whatever a tokenizer may read as a control token. It matches by shape, not by a list of known
 tokens, so that it holds for model families to come."""
 _encode: Final = JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
-_NUMBERS_FROM: Final = 10_000
-_NUMBERS: Final = 90_000
 _WORD: Final = re.compile(r"[^\W\d_]{4,}")
 _PLAIN_WORD: Final = re.compile(r"[a-z]{4,}")
 """The same for text that is all ASCII; it is faster."""
@@ -123,11 +120,8 @@ class Reading(msgspec.Struct, frozen=True, gc=False):
     kind: str
     actor: str
     known_as: str | None
-    number: int
     head: str
     body: str
-    plain: str
-    """The whole line with its number; empty if it cites other lines, whose refs differ from prompt to prompt."""
     rest: Json
     """The fields other than the text that are shown unchanged."""
     points: dict[str, list[str]]
@@ -176,10 +170,8 @@ def _read(payload: Json, kind: str, actor: str, known_as: str | None) -> Reading
     for field in points:
         del rest[field]
     head, body = f"{handle} ({origin}, {kind}): ", body_of(text, rest)
-    number = _NUMBERS_FROM + crc32((head + body).encode()) % _NUMBERS
-    plain, words = "" if points else f"[#{number}] {head}{body}", content_words(body)
     importance = _KIND_WEIGHTS.get(kind, 1) + (isinstance(text, str) and "?" in text)
-    return Reading(payload, kind, actor, known_as, number, head, body, plain, rest, points, words, importance)
+    return Reading(payload, kind, actor, known_as, head, body, rest, points, content_words(body), importance)
 
 
 def body_of(text: object, rest: Json) -> str:

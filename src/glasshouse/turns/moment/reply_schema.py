@@ -1,12 +1,16 @@
 """The reply schema: the kinds that a creature may answer with, their fields, and the JSON Schema for both.
 
 Always holds: the schema is `{"anyOf": [...]}`. It has one branch for each kind in the order of `may_emit`, then one for
-each offered tool, then one for passing. Every branch names all its fields and allows no others. Kinds that only the
-engine writes are never offered.
+each offered tool, then one for passing. Every branch names all its fields and allows no others. The fields of a kind
+are required, in the order kind, thought, text, mood, others: a model that writes from left to right thinks before it
+speaks. A field that cites lines is a choice of the lines that the prompt shows; a kind that must cite one is left out
+where none is shown. Texts of the engine's own fields are bounded below 1,000 characters, because grammars of servers
+refuse longer ones. Kinds that only the engine writes are never offered.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, Final
 
@@ -15,7 +19,6 @@ import msgspec
 from glasshouse.events import kinds
 from glasshouse.events.codec import canonical_json
 from glasshouse.events.event import Json
-from glasshouse.turns.moment.line_text import compact_json
 from glasshouse.turns.moment.moment import Moment
 from glasshouse.turns.moment.playbill import Playbill
 from glasshouse.turns.moment.tools import RESERVED_ARGUMENTS, ToolOffer
@@ -36,23 +39,61 @@ _CORE_FIELDS: Final[dict[str, dict[str, Any]]] = {
 _PLAIN_FIELDS: Final[dict[str, Any]] = {"text": "string"}
 _RESERVED: Final = frozenset({"kind", "thought", "mood"})
 
-_STRING: Final[Json] = {"type": "string"}
-_REF: Final[Json] = {"type": "string", "description": "the #number of a line"}
+items_max: Final = 16
+thought_asked_chars_max: Final = 480
+mood_asked_chars_max: Final = 40
+reason_asked_chars_max: Final = 240
+field_asked_chars_max: Final = 240
+line_asked_chars_max: Final = 960
+chars_a_word: Final = 16
+"""What a line has room for in characters, for each word of `say_words_max`: twice the words, of an ordinary length."""
+length_asked_max: Final = 1_000
+"""Servers refuse, or choke on, grammars with longer texts."""
+
+_STRING: Final[Json] = {"type": "string", "maxLength": field_asked_chars_max}
+_THOUGHT: Final[Json] = {"type": "string", "maxLength": thought_asked_chars_max}
+_MOOD: Final[Json] = {"type": "string", "maxLength": mood_asked_chars_max}
+_REASON: Final[Json] = {"type": "string", "maxLength": reason_asked_chars_max}
+_REF: Final[Json] = {"type": "string", "description": "the number of a line"}
+_REFS: Final[Json] = {"type": "array", "items": _REF, "maxItems": items_max}
 _SCHEMAS: Final[dict[str, Json]] = {
     "string": _STRING,
     "number": {"type": "number"},
     "boolean": {"type": "boolean"},
-    "strings": {"type": "array", "items": _STRING},
+    "strings": {"type": "array", "items": _STRING, "maxItems": items_max},
     "event": _REF,
-    "events": {"type": "array", "items": _REF},
+    "events": _REFS,
 }
 
 
-class ReplySchema(msgspec.Struct, frozen=True):
-    """The schema of a reply, and its text as one line for the prompt."""
+class ReplySchema(msgspec.Struct, frozen=True, eq=False):
+    """The schema of a creature's replies, before it is known which lines they can cite. It is cached, so that two are
+    the same exactly if they are one object."""
 
     value: Json
-    text: str
+    cites: bool
+    """Whether a field of it cites lines."""
+
+    def with_refs(self, refs: Sequence[str]) -> Json:
+        """The schema of a reply to a prompt that shows the lines with these refs."""
+        if not self.cites:
+            return self.value
+        ref = {**_REF, "enum": [*refs]}
+        cited = {id(_REF): ref, id(_REFS): {**_REFS, "items": ref} if refs else {**_REFS, "maxItems": 0}}
+        branches = [
+            {
+                **branch,
+                "properties": {n: cited.get(id(part), part) for n, part in branch["properties"].items()},
+            }
+            for branch in self.value["anyOf"]
+            if refs or not any(part is _REF for part in branch["properties"].values())
+        ]
+        return {"anyOf": branches}
+
+
+def is_ref(schema: Json) -> bool:
+    """Whether a field cites one line, or several."""
+    return schema is _REF or schema is _REFS
 
 
 @lru_cache(maxsize=schema_cache_values_max)
@@ -89,8 +130,10 @@ _schema_cache: dict[tuple[Any, ...], ReplySchema] = {}
 
 def reply_schema(moment: Moment) -> ReplySchema:
     """The schema of this moment's reply."""
-    playbill, may_emit, handles = moment.playbill, moment.character.may_emit, handles_around(moment)
-    key: tuple[Any, ...] = (may_emit, canonical_json(playbill.kinds) if playbill.kinds else b"", handles)
+    playbill, character, handles = moment.playbill, moment.character, handles_around(moment)
+    may_emit, words_max = character.may_emit, character.voice.say_words_max
+    own_kinds = canonical_json(playbill.kinds) if playbill.kinds else b""
+    key: tuple[Any, ...] = (may_emit, words_max, own_kinds, handles)
     if kinds.JUDGE_VERDICT in may_emit:
         key = (*key, playbill.competition.may_win)
     if moment.tools:
@@ -100,39 +143,45 @@ def reply_schema(moment: Moment) -> ReplySchema:
     if schema is None:
         if len(_schema_cache) >= schema_cache_values_max:
             del _schema_cache[next(iter(_schema_cache))]
-        value: Json = {
-            "anyOf": [
-                *[_branch(kind, playbill, handles) for kind in kinds_offered(may_emit)],
-                *[_tool_branch(offer) for offer in moment.tools],
-                _object({"kind": {"const": kinds.AGENT_PASSED}, "reason": _STRING}, ["kind", "reason"]),
-            ]
-        }
-        schema = _schema_cache[key] = ReplySchema(value, compact_json(value))
+        said: Json = {"type": "string", "maxLength": min(words_max * chars_a_word, line_asked_chars_max)}
+        branches = [_branch(kind, said, playbill, handles) for kind in kinds_offered(may_emit)]
+        cites = any(is_ref(part) for branch in branches for part in branch["properties"].values())
+        branches += [_tool_branch(offer) for offer in moment.tools]
+        branches.append(_object({"kind": {"const": kinds.AGENT_PASSED}, "reason": _REASON}))
+        schema = _schema_cache[key] = ReplySchema({"anyOf": branches}, cites)
     return schema
 
 
-def _branch(kind: str, playbill: Playbill, handles: tuple[str, ...]) -> Json:
+def _branch(kind: str, said: Json, playbill: Playbill, handles: tuple[str, ...]) -> Json:
     fields = {
-        name: _field_schema(sort, playbill, handles) for name, sort in fields_of(kind, playbill).items()
+        name: said if name == "text" else _field_schema(sort, playbill, handles)
+        for name, sort in fields_of(kind, playbill).items()
     }
-    return _object({**_start(kind), **fields}, ["kind", "thought", *fields])
+    text = {"text": fields.pop("text")} if "text" in fields else {}
+    return _object({"kind": {"const": kind}, "thought": _THOUGHT, **text, "mood": _MOOD, **fields})
 
 
 def _tool_branch(offer: ToolOffer) -> Json:
     arguments: Json = offer.parameters.get("properties", {})
-    fields = {name: schema for name, schema in arguments.items() if name not in RESERVED_ARGUMENTS}
-    properties = {**_start(kinds.TOOL_CALLED), "tool": {"const": offer.name}, **fields}
-    required = ["kind", "thought", "tool", *offer.parameters.get("required", ())]
-    return _object(properties, required, description=offer.description)
+    fields = {name: _bounded(part) for name, part in arguments.items() if name not in RESERVED_ARGUMENTS}
+    start = {"kind": {"const": kinds.TOOL_CALLED}, "thought": _THOUGHT, "tool": {"const": offer.name}}
+    required = [*start, *[name for name in offer.parameters.get("required", ()) if name in fields]]
+    return {**_object({**start, **fields}), "description": offer.description, "required": required}
 
 
-def _start(kind: str) -> Json:
-    return {"kind": {"const": kind}, "thought": _STRING, "mood": _STRING}
+def _bounded(schema: Json) -> Json:
+    """An argument's schema without a length that servers refuse. The tool itself still holds to it."""
+    is_long = schema.get("maxLength", 0) >= length_asked_max
+    return {name: value for name, value in schema.items() if name != "maxLength"} if is_long else schema
 
 
-def _object(properties: Json, required: list[str], **described: str) -> Json:
-    fields = {"properties": properties, "required": required, "additionalProperties": False}
-    return {"type": "object", **described, **fields}
+def _object(properties: Json) -> Json:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": [*properties],
+        "additionalProperties": False,
+    }
 
 
 def _field_schema(sort: Any, playbill: Playbill, handles: tuple[str, ...]) -> Json:

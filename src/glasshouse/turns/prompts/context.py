@@ -2,8 +2,8 @@
 
 Always holds: the system message contains only text of the manifest, the scenario and the engine. What was said is in
 the user message, one quoted line each, under headings that no quoted text can forge. The prompt depends only on what
-its creature may see, and contains no id, turn or time. What stays the same from act to act comes first. The prompt
-leaves room for the reply and one repair in the model's context; identity, format, cause and last line are never cut.
+its creature may see, and contains no id, turn or time. What stays the same from act to act comes first. How to answer
+is told by examples; the schema of the reply goes to the server beside the texts (ADR 0066). The prompt leaves room for the reply and one repair in the model's context; identity, format, cause and last line are never cut.
 """
 
 from __future__ import annotations
@@ -26,9 +26,10 @@ from glasshouse.turns.moment.character import Character
 from glasshouse.turns.moment.line_text import compact_json, cut, one_line, quoted, safe_line
 from glasshouse.turns.moment.moment import Moment
 from glasshouse.turns.moment.prompt import Prompt, chars_per_token_min, tokens_guessed
-from glasshouse.turns.moment.reply_schema import reply_schema
+from glasshouse.turns.moment.reply_schema import ReplySchema, reply_schema
 from glasshouse.turns.moment.tools import ToolTalk
 from glasshouse.turns.prompts import lines as line_choice
+from glasshouse.turns.prompts.examples import json_examples
 from glasshouse.turns.prompts.lines import NumberedLines, numbered_lines, older_cause
 from glasshouse.turns.prompts.masking import masked
 from glasshouse.world.hearing.wires import asked_chars_max
@@ -48,7 +49,6 @@ system_cache_values_max: Final = 1_024
 NO_CAUSE: Final = "It is your turn."
 ASKED: Final = "You are asked"
 KEPT_BACK: Final = "said something. The words were not handed to you."
-AS_JSON: Final = "One JSON object and nothing else."
 AS_PROSE: Final = (
     "Two lines and nothing else.\n"
     "THINK: what you think, for yourself alone\n"
@@ -96,12 +96,11 @@ def written_for(moment: Moment) -> Written:
     """The prompt for one act, and which events its lines are."""
     if moment.masks is not None:
         moment = masked(moment, moment.masks)
-    schema = None if answers_in_prose(moment.character) else reply_schema(moment)
-    playbill, schema_text = moment.playbill, None if schema is None else schema.text
-    system = _system(moment.handle, moment.character, playbill.goal, playbill.language, schema_text)
+    schema, playbill = None if answers_in_prose(moment.character) else reply_schema(moment), moment.playbill
+    system = _system(moment.handle, moment.character, playbill.goal, playbill.language, schema)
     tokens = moment.context_tokens_max - moment.reply_tokens_max - repair_tokens_max - tokens_guessed(system)
     lines = numbered_lines(moment)
-    sections, indexes, is_cause_shown = _sections(moment, lines)
+    sections, indexes, cause = _sections(moment, lines)
     user = _text_of(sections)
     if tokens_guessed(user) > tokens:
         user = _fitted(sections, len(user), chars_max=max(0, tokens - 1) * chars_per_token_min)
@@ -112,12 +111,14 @@ def written_for(moment: Moment) -> Written:
     prompt = Prompt(
         system=system,
         user=user,
-        schema=None if schema is None else schema.value,
+        schema=None
+        if schema is None
+        else schema.with_refs(_refs(lines, indexes, cause) if schema.cites else ()),
         seed=moment.seed,
         reply_tokens_max=moment.reply_tokens_max,
         is_untrusted=_is_untrusted(moment, lines, sections, indexes) if moment.tools or moment.talk else None,
     )
-    ids = [*map(lines.ids_of, indexes.values()), (moment.cause.id,) if is_cause_shown else ()]
+    ids = [*map(lines.ids_of, indexes.values()), (moment.cause.id,) if cause else ()]
     return Written(prompt, Shown(*ids))
 
 
@@ -137,7 +138,7 @@ def answers_in_prose(character: Character) -> bool:
 
 
 @lru_cache(maxsize=system_cache_values_max)
-def _system(handle: str, character: Character, goal: str, language: str, schema: str | None) -> str:
+def _system(handle: str, character: Character, goal: str, language: str, schema: ReplySchema | None) -> str:
     voice = character.voice
     parts = (
         ("", safe_line(character.persona)),
@@ -152,7 +153,7 @@ def _system(handle: str, character: Character, goal: str, language: str, schema:
         ("The goal of everybody here: ", safe_line(goal)),
         ("Speak ", f"{_LANGUAGES.get(language, safe_line(language))}." if language else ""),
     )
-    answer = AS_PROSE if schema is None else f"{AS_JSON}\n{schema}"
+    answer = AS_PROSE if schema is None else json_examples(schema, character)
     identity = [f"You are {handle}, {character.role}.", *(what + words for what, words in parts if words)]
     return "\n".join((*identity, "", prompt_parts.HOW_TO_ANSWER, answer, TRUST))
 
@@ -163,9 +164,9 @@ def _listed(texts: tuple[str, ...]) -> str:
 
 def _sections(
     moment: Moment, lines: NumberedLines
-) -> tuple[dict[str, list[str]], dict[str, Sequence[int]], bool]:
-    """The user message by headings, in the order they are written in; the indexes of the lines in it; and whether the
-    cause is a line in it."""
+) -> tuple[dict[str, list[str]], dict[str, Sequence[int]], str]:
+    """The user message by headings, in the order they are written in; the indexes of the lines in it; and the line of
+    the cause, empty if it has none."""
     discussed = line_choice.discussed_lines(moment, lines)
     disturbances = line_choice.disturbance_lines(moment, lines)
     cause, text = lines.index_of(moment.cause.id), lines.text
@@ -175,8 +176,7 @@ def _sections(
         observed = lines.reading(scene[0]).payload.get("text")
         scene_texts = [line_text.body_of(observed, {})] if isinstance(observed, str) and observed else []
     if cause is None:
-        older = older_cause(moment, lines)
-        line = "" if older is None else older[1]
+        line = older_cause(moment, lines) or ""
     else:
         others.add(cause)
         line = text(cause)
@@ -200,7 +200,15 @@ def _sections(
         prompt_parts.REMEMBERED: remembered,
         prompt_parts.DISTURBANCES: disturbances,
     }
-    return sections, indexes, bool(line)
+    return sections, indexes, line
+
+
+def _refs(lines: NumberedLines, indexes: dict[str, Sequence[int]], cause: str) -> list[str]:
+    """The refs of the lines that a prompt shows, oldest first. The scene is shown without its number."""
+    shown = {index for heading, part in indexes.items() if heading != prompt_parts.SCENE for index in part}
+    refs = [lines.ref(index) for index in sorted(shown)]
+    own = cause[1 : cause.index("]")] if cause else ""
+    return refs if not own or own in refs else sorted([*refs, own], key=int)
 
 
 def _tool_line(talk: ToolTalk) -> str:

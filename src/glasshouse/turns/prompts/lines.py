@@ -1,9 +1,11 @@
 """Lines: each event that a creature heard as one physical line of its prompt, and which of them the prompt shows.
 
-Always holds: the lines are the moment's events that are lines for its creature, in order. Every ref, such as `#48210`,
-stands for exactly one of them. The same events and names give the same lines and refs, whether the lines were updated
-or rebuilt. `NumberedLines` are a cache: they are kept between acts, updated with new lines, and shared by
-creatures that hear the same. They can be dropped at any time and rebuilt from the moment alone.
+Always holds: the lines are the moment's events that are lines for its creature, in order. Their refs count what this
+creature has heard: the first line that it ever heard is `1` (ADR 0066). So a line keeps its ref from act to act, and a
+ref says nothing about lines that the creature did not hear. A cause that is not among the lines is `0`. The same moment
+gives the same lines and refs, whether the lines were updated or rebuilt. `NumberedLines` are a cache: they are kept
+between acts, updated with new lines, and shared by creatures that hear the same. They can be dropped at any time and
+rebuilt from the moment alone.
 
 The discussion is the newest lines. When the window is full, its older half is dropped at once, so that the start of the
 prompt stays the same for half a window. Remembered lines are in no other section, are at most `memory_lines_max`, and
@@ -47,25 +49,28 @@ STRIKING: Final = 2
 """A line of this importance or more may be remembered, whatever it is about."""
 
 
-class NumberedLines:
-    """The lines that a creature can see, oldest first, with indexes by number, word and kind.
+OLDER_CAUSE: Final = "0"
+"""The ref of a cause that is not among the lines: it is older than all of them, or a wire delivered it."""
 
-    A line's index counts from the oldest line that was ever here, so it stays the same when older lines are dropped.
+
+class NumberedLines:
+    """The lines that a creature can see, oldest first, with indexes by word and kind.
+
+    A line's index is how many lines the creature had heard before it, so it stays the same when older lines are dropped.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, lines_before: int) -> None:
         self.handles: Mapping[str, str] = {}
         self.names: dict[str, str | None] = {}
         """The handle of each speaker with which these lines, and older ones, were written."""
         self.recent = Recent([], 0, 0)
-        self.first = 0
+        self.first = lines_before
         self.ids: list[str] = []
         """The event id at each index."""
         self.readings: list[Reading] = []
         self.plain: list[str] = []
-        """The physical line at each index; empty if it depends on other lines, for its ref or for what it cites."""
+        """The physical line at each index; empty if it cites other lines, which may be dropped before it."""
         self.index_by_id: dict[str, int] = {}
-        self.numbers: defaultdict[int, list[int]] = defaultdict(list)
         self.words: defaultdict[str, list[int]] = defaultdict(list)
         self.kinds: defaultdict[str, list[int]] = defaultdict(list)
         self.striking: list[int] = []
@@ -87,10 +92,8 @@ class NumberedLines:
         return self.index_by_id.get(event_id)
 
     def ref(self, index: int) -> str:
-        """The ref of a line, such as `#48210`, with a letter if an older line has the same number."""
-        number = self.readings[index - self.first].number
-        same = self.numbers[number]
-        return f"#{number}" if same[0] == index else f"#{number}{_letters(same.index(index))}"
+        """The ref of a line."""
+        return str(index + 1)
 
     def text(self, index: int) -> str:
         """The whole physical line."""
@@ -111,30 +114,27 @@ class NumberedLines:
             return tuple(ids[indexes.start - first : indexes.stop - first])
         return tuple([ids[index - first] for index in indexes])
 
-    def line_of_older(self, event: Event) -> tuple[str, str]:
-        """Ref and physical line of an event that is older than all lines here. None of them has this ref."""
-        reading = reading_of(event, self.handles.get(event.actor))
-        ref = f"#{reading.number}{_letters(len(self.numbers.get(reading.number, ())))}"
-        return ref, self.written(ref, reading)
-
     def written(self, ref: str, reading: Reading) -> str:
         """The physical line that a reading makes under a ref."""
         body = reading.body if not reading.points else self._pointing(reading)
         return f"[{ref}] {reading.head}{body}"
 
-    def move_on(self, recent: Recent, handles: Mapping[str, str], creature_id: str) -> bool:
-        """Add the new lines; false if a speaker has another name now, or `recent` does not continue these lines."""
+    def move_on(self, moment: Moment) -> bool:
+        """Add the new lines; false if a speaker has another name now, or the moment does not continue these lines."""
+        recent, handles, creature_id = moment.heard, moment.handles, moment.creature_id
         moved = recent.new_since(self.recent)
         if moved is None or len(self.names) > names_of_gone_max + heard_lines_max:
             return False
         is_same = handles is self.handles or handles == self.handles
         if not is_same and any(handles.get(actor) != name for actor, name in self.names.items()):
             return False
-        self.handles = handles
         gone, new = moved
-        for event in gone:
-            if event.id in self.index_by_id:
-                self._drop_oldest()
+        dropped = sum([event.id in self.index_by_id for event in gone])
+        if self.first + dropped != moment.lines_before:
+            return False
+        self.handles = handles
+        for _ in range(dropped):
+            self._drop_oldest()
         for event in new:
             if is_line_for(creature_id, event):
                 self._add(event)
@@ -148,9 +148,7 @@ class NumberedLines:
         self.ids.append(event.id)
         self.index_by_id[event.id] = index
         self.readings.append(reading)
-        same = self.numbers[reading.number]
-        self.plain.append("" if same else reading.plain)
-        same.append(index)
+        self.plain.append("" if reading.points else f"[{index + 1}] {reading.head}{reading.body}")
         self.kinds[reading.kind].append(index)
         for word in reading.words:
             self.words[word].append(index)
@@ -193,14 +191,6 @@ class NumberedLines:
         self.first += 1
         _drop_first(self.kinds, (reading.kind,))
         _drop_first(self.words, reading.words)
-        same = self.numbers[reading.number]
-        del same[0]
-        if same:
-            # The next line with this number is now the first, so its ref has no letter.
-            at = same[0] - self.first
-            self.plain[at] = self.readings[at].plain
-        else:
-            del self.numbers[reading.number]
         for indexes in (self.striking, self.not_ascii):
             if indexes and indexes[0] == index:
                 del indexes[0]
@@ -222,16 +212,20 @@ class NumberedLines:
 def event_ids_by_ref(moment: Moment) -> dict[str, str]:
     """Ref -> event id of each line that the creature can see, oldest first; the cause too if it is a line."""
     lines = numbered_lines(moment)
-    older = older_cause(moment, lines)
-    ids = {} if older is None else {older[0]: moment.cause.id}
+    ids = {} if older_cause(moment, lines) is None else {OLDER_CAUSE: moment.cause.id}
     return ids | {lines.ref(index): event_id for index, event_id in enumerate(lines.ids, lines.first)}
 
 
-def older_cause(moment: Moment, lines: NumberedLines) -> tuple[str, str] | None:
-    """Ref and line of a cause that is not among the recent events: it is older, or a wire delivered it."""
+def older_cause(moment: Moment, lines: NumberedLines) -> str | None:
+    """The line of a cause that is not among the recent events: it is older, or a wire delivered it."""
     cause = moment.cause
-    is_older = is_line_for(moment.creature_id, cause) and lines.index_of(cause.id) is None
-    return lines.line_of_older(cause) if is_older and not moment.is_kept_back else None
+    if (
+        not is_line_for(moment.creature_id, cause)
+        or lines.index_of(cause.id) is not None
+        or moment.is_kept_back
+    ):
+        return None
+    return lines.written(OLDER_CAUSE, reading_of(cause, moment.handles.get(cause.actor)))
 
 
 _numbered_cache: dict[tuple[str, str], NumberedLines] = {}
@@ -246,11 +240,11 @@ def numbered_lines(moment: Moment) -> NumberedLines:
         place = newest.channel_id or newest.graph_id
     keys = (moment.house_id, place), (moment.house_id, creature_id)
     for lines in (_numbered_cache.pop(keys[0], None), _numbered_cache.pop(keys[1], None)):
-        if lines is not None and lines.move_on(recent, moment.handles, creature_id):
+        if lines is not None and lines.move_on(moment):
             break
     else:
-        lines = NumberedLines()
-        lines.move_on(recent, moment.handles, creature_id)
+        lines = NumberedLines(moment.lines_before)
+        lines.move_on(moment)
     while len(_numbered_cache) + len(keys) > numbered_cache_keys_max:
         del _numbered_cache[next(iter(_numbered_cache))]
     _numbered_cache[keys[0]] = _numbered_cache[keys[1]] = lines
@@ -282,14 +276,6 @@ def _naming(handle: str) -> re.Pattern[str]:
     return re.compile(rf"(?<![\w~-]){re.escape(handle)}(?![\w~-])", re.IGNORECASE)
 
 
-def _letters(times: int) -> str:
-    """Empty for the first, `b` for the second, `c` for the third; after `z` comes `ba`."""
-    if not times:
-        return ""
-    high, low = divmod(times, 26)
-    return _letters(high) + chr(ord("a") + low)
-
-
 def window_start(window: int, lines_count: int) -> int:
     """How many of the lines heard so far have left the window."""
     if lines_count <= window:
@@ -300,10 +286,10 @@ def window_start(window: int, lines_count: int) -> int:
 
 def discussed_lines(moment: Moment, lines: NumberedLines) -> range:
     """The indexes of the discussion: all lines for a judge, the window for others."""
-    count, before, left = len(lines.ids), moment.lines_before, 0
-    if moment.character.role != "judge":
-        left = max(0, window_start(moment.character.memory.window, before + count) - before)
-    return range(lines.first + min(left, count), lines.first + count)
+    stop = lines.first + len(lines.ids)
+    if moment.character.role == "judge":
+        return lines.indexes
+    return range(max(lines.first, min(stop, window_start(moment.character.memory.window, stop))), stop)
 
 
 def disturbance_lines(moment: Moment, lines: NumberedLines) -> list[int]:

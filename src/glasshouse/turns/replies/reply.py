@@ -23,10 +23,11 @@ from glasshouse.errors import BadEvent
 from glasshouse.events import kinds
 from glasshouse.events.codec import json_copy
 from glasshouse.events.event import Draft, Json
+from glasshouse.events.shown import Shown
 from glasshouse.turns.moment import reply_schema
 from glasshouse.turns.moment.line_text import ELLIPSIS, cut, one_line
 from glasshouse.turns.moment.moment import Moment
-from glasshouse.turns.moment.reply_schema import NOBODY
+from glasshouse.turns.moment.reply_schema import NOBODY, items_max
 from glasshouse.turns.moment.tools import RESERVED_ARGUMENTS, ToolCall, ToolOffer
 from glasshouse.turns.prompts.context import answers_in_prose
 from glasshouse.turns.prompts.lines import event_ids_by_ref
@@ -34,7 +35,6 @@ from glasshouse.turns.prompts.masking import masked, unmasked
 
 reply_chars_max: Final = 12_288
 argument_chars_max: Final = 4_000
-items_max: Final = 16
 number_size_max: Final = 10**15
 named_chars_max: Final = 40
 objects_tried_max: Final = 8
@@ -55,7 +55,7 @@ _BROKEN: Final = (
     "The JSON object is broken or cut off: write it again, shorter, and close every quote and brace."
 )
 _NO_OBJECT: Final = 'There is no JSON object: answer with one that starts with {"kind": and nothing else.'
-_REF: Final = re.compile(r"\[?\s*#?\s*([0-9]{1,12}[a-z]{0,4})\s*\]?", re.IGNORECASE)
+_REF: Final = re.compile(r"\[?\s*#?\s*([0-9]{1,12})\s*\]?")
 _THINKING: Final = re.compile(r"\A\s*<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
 _SPURIOUS_COMMA: Final = re.compile(r'("(?:[^"\\]|\\.)*(?:"|\Z))|,(?=\s*[}\]])', re.DOTALL)
 _PROSE: Final = re.compile(r"^[ \t*_>#-]*(THINK|SAY)[*_]*[ \t]*[:\uff1a][*_]*", re.MULTILINE | re.IGNORECASE)
@@ -98,34 +98,39 @@ class Problem(msgspec.Struct, frozen=True, gc=False):
 
 
 def draft_from(
-    raw_text: str, moment: Moment, *, is_last: bool = False
+    raw_text: str, moment: Moment, shown: Shown | None = None, *, is_last: bool = False
 ) -> Draft | Passed | ToolCall | Problem:
-    """Read a model's reply. The last reply cannot be corrected, so the valid parts of a verdict in it are kept."""
+    """Read a model's reply. It may cite the lines that its prompt showed; without `shown`, every line of the moment.
+
+    The last reply cannot be corrected, so the valid parts of a verdict in it are kept.
+    """
     masks = moment.masks
     if masks is None:
-        return _read(raw_text, moment, is_last=is_last)
-    reply = _read(raw_text, masked(moment, masks), is_last=is_last)
+        return _read(raw_text, moment, shown, is_last=is_last)
+    reply = _read(raw_text, masked(moment, masks), shown, is_last=is_last)
     return reply if isinstance(reply, Problem) else unmasked(reply, masks)
 
 
-def _read(raw_text: str, moment: Moment, *, is_last: bool) -> Draft | Passed | ToolCall | Problem:
+def _read(
+    raw_text: str, moment: Moment, shown: Shown | None, *, is_last: bool
+) -> Draft | Passed | ToolCall | Problem:
     text = raw_text[:reply_chars_max]
     if "<" in text and (thinking := _THINKING.match(text)) is not None:
         text = text[thinking.end() :]
     try:
         if answers_in_prose(moment.character):
-            return _from_prose(text, moment)
+            return _from_prose(text, moment, shown)
         reply = object_in(text)
         if reply is None:
             raise Wrong(_BROKEN if "{" in text else _NO_OBJECT)
         if is_last and _is_verdict(reply, moment):
-            return _last_verdict(reply, moment)
-        return _from_object(reply, moment)
+            return _last_verdict(reply, moment, shown)
+        return _from_object(reply, moment, shown)
     except Wrong as wrong:
         return Problem(str(wrong))
 
 
-def _from_prose(text: str, moment: Moment) -> Draft | Passed | ToolCall:
+def _from_prose(text: str, moment: Moment, shown: Shown | None) -> Draft | Passed | ToolCall:
     marks = list(_PROSE.finditer(text))
     ends = [mark.start() for mark in marks[1:]] + [len(text)]
     parts: dict[str, str] = {}
@@ -135,7 +140,7 @@ def _from_prose(text: str, moment: Moment) -> Draft | Passed | ToolCall:
         reply = object_in(text)
         if reply is None:
             raise Wrong("There is no line that starts with SAY: write THINK: and then SAY: with your words.")
-        return _from_object(reply, moment)
+        return _from_object(reply, moment, shown)
     private = _private({"thought": parts.get("THINK")})
     if parts["SAY"].strip() in {"-", "\u2013", "\u2014"}:
         return Passed("", private)
@@ -144,7 +149,7 @@ def _from_prose(text: str, moment: Moment) -> Draft | Passed | ToolCall:
     )
 
 
-def _from_object(reply: Json, moment: Moment) -> Draft | Passed | ToolCall:
+def _from_object(reply: Json, moment: Moment, shown: Shown | None) -> Draft | Passed | ToolCall:
     offered = reply_schema.kinds_offered(moment.character.may_emit)
     if moment.tools and _asks_for_tool(reply, moment.tools):
         offer = _offer(reply, moment.tools)
@@ -153,7 +158,7 @@ def _from_object(reply: Json, moment: Moment) -> Draft | Passed | ToolCall:
     if kind == kinds.AGENT_PASSED:
         return Passed(_note(reply.get("reason"), reason_chars_max), _private(reply))
     fields = reply_schema.fields_of(kind, moment.playbill)
-    payload = {name: _value(name, sort, reply, moment) for name, sort in fields.items()}
+    payload = {name: _value(name, sort, reply, moment, shown) for name, sort in fields.items()}
     return Draft(kind=kind, payload=payload, private=_private(reply))
 
 
@@ -165,10 +170,10 @@ def _is_verdict(reply: Json, moment: Moment) -> bool:
     return str(kind).strip().casefold() == kinds.JUDGE_VERDICT and kinds.JUDGE_VERDICT in offered
 
 
-def _last_verdict(reply: Json, moment: Moment) -> Draft | Passed | ToolCall:
+def _last_verdict(reply: Json, moment: Moment, shown: Shown | None) -> Draft | Passed | ToolCall:
     """The valid parts of a verdict: an unknown winner becomes nobody, kept as `named`; invalid cites are dropped."""
     given, cites, mended = reply.get("winner"), reply.get("cites"), dict(reply)
-    ids = event_ids_by_ref(moment)
+    ids = _ids(moment, shown)
     items = [cites] if isinstance(cites, str | int) else cites if isinstance(cites, list) else []
     mended["cites"] = [cited for cited in items if _ref(cited) in ids][:items_max]
     try:
@@ -176,7 +181,7 @@ def _last_verdict(reply: Json, moment: Moment) -> Draft | Passed | ToolCall:
         mended["winner"] = word_in("winner", given, winners)
     except Wrong:
         mended["winner"] = NOBODY
-    draft = _from_object(mended, moment)
+    draft = _from_object(mended, moment, shown)
     name_given = _note(str(given or ""), named_chars_max)
     if isinstance(draft, Draft) and mended["winner"] == NOBODY and name_given.casefold() not in ("", NOBODY):
         draft.payload["named"] = name_given
@@ -210,7 +215,7 @@ def _note(value: object, chars_max: int) -> str:
     return cut(one_line(value), chars_max) if isinstance(value, str) else ""
 
 
-def _value(name: str, sort: Any, reply: Json, moment: Moment) -> Any:
+def _value(name: str, sort: Any, reply: Json, moment: Moment, shown: Shown | None) -> Any:
     given = reply.get(name)
     if given is None:
         raise Wrong(f'The answer has no "{name}": add it.')
@@ -226,9 +231,9 @@ def _value(name: str, sort: Any, reply: Json, moment: Moment) -> Any:
     if sort == "strings":
         return [_text(name, item, moment) for item in items_in(name, given)]
     if sort == "event":
-        return _event_id(name, given, event_ids_by_ref(moment))
+        return _event_id(name, given, _ids(moment, shown))
     if sort == "events":
-        ids = event_ids_by_ref(moment) if given else {}
+        ids = _ids(moment, shown) if given else {}
         return list(dict.fromkeys([_event_id(name, item, ids) for item in items_in(name, given)]))
     return _text(name, given, moment)
 
@@ -249,13 +254,22 @@ def _event_id(name: str, given: object, ids: dict[str, str]) -> str:
     if ref in ids:
         return ids[ref]
     like = f", such as {next(reversed(ids))}" if ids else ""
-    raise Wrong(f'"{name}" names no line you have seen: {named(given)}. Use the #number before a line{like}.')
+    raise Wrong(f'"{name}" names no line before you: {named(given)}. Use the number before a line{like}.')
+
+
+def _ids(moment: Moment, shown: Shown | None) -> dict[str, str]:
+    """Ref -> event id of the lines that a reply may cite, oldest first."""
+    ids = event_ids_by_ref(moment)
+    if shown is None:
+        return ids
+    citable = {*shown.discussion, *shown.remembered, *shown.disturbances, *shown.answered}
+    return {ref: event_id for ref, event_id in ids.items() if event_id in citable}
 
 
 def _ref(given: object) -> str:
     """The ref in the form that lines show; empty if the value is not a ref."""
     written = _REF.fullmatch(str(given).strip()) if isinstance(given, str | int) else None
-    return f"#{written[1].lower()}" if written else ""
+    return str(int(written[1])) if written else ""
 
 
 def object_in(text: str) -> Json | None:

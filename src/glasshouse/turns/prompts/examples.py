@@ -1,0 +1,129 @@
+"""Examples: how to answer, told in a prompt by one filled example for each kind and tool.
+
+Always holds: the text depends only on the manifest and on what may be answered, never on what was said, so that it is
+the same from act to act. The JSON Schema itself is not in it: it goes to the server.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+from glasshouse.events import kinds
+from glasshouse.events.event import Json
+from glasshouse.turns.moment.character import Character
+from glasshouse.turns.moment.line_text import compact_json, cut, safe_line
+from glasshouse.turns.moment.reply_schema import ReplySchema, is_ref
+
+example_text_chars_max: Final = 120
+example_thought_chars_max: Final = 80
+example_mood_chars_max: Final = 24
+words_listed_max: Final = 24
+description_chars_max: Final = 240
+
+AS_JSON: Final = "One JSON object and nothing else. It looks like one of these, with your own words:"
+FOR_ONESELF: Final = '"thought" is for yourself alone. Nobody hears it.'
+
+_REF_EXAMPLE: Final = "12"
+_TYPES: Final = {
+    "string": "text",
+    "number": "a number",
+    "integer": "a whole number",
+    "boolean": "true or false",
+    "array": "a list",
+    "object": "an object",
+}
+
+
+def json_examples(schema: ReplySchema, character: Character) -> str:
+    """How to answer with a JSON object."""
+    branches: list[Json] = schema.value["anyOf"]
+    examples = [compact_json(_example(branch, number, character)) for number, branch in enumerate(branches)]
+    return "\n".join([AS_JSON, *examples, FOR_ONESELF, *_rules(branches), *_tools(branches)])
+
+
+def _example(branch: Json, number: int, character: Character) -> Json:
+    properties: Json = branch["properties"]
+    shown = [name for name in properties if name in branch["required"]]
+    if properties["kind"]["const"] == kinds.TOOL_CALLED and len(shown) == len(("kind", "thought", "tool")):
+        shown += [name for name in properties if name not in shown][:1]
+    return {name: _value(name, properties[name], number, character) for name in shown}
+
+
+def _value(name: str, schema: Json, number: int, character: Character) -> Any:
+    """An example of what stands in a field: where it can be, in the creature's own words."""
+    own = _own_words(name, number, character)
+    if own:
+        return own
+    if is_ref(schema):
+        return _REF_EXAMPLE if schema["type"] == "string" else [_REF_EXAMPLE]
+    if "const" in schema or "enum" in schema:
+        return schema["const"] if "const" in schema else schema["enum"][0]
+    match schema.get("type"):
+        case "number" | "integer":
+            return schema.get("minimum", 1)
+        case "boolean":
+            return True
+        case "array":
+            return [_value(name, schema.get("items", {}), number, character)]
+        case "object":
+            return {}
+        case _:
+            return f"some {name.replace('_', ' ')}"
+
+
+def _own_words(name: str, number: int, character: Character) -> str:
+    match name:
+        case "thought":
+            wants = cut(safe_line(character.wants), example_thought_chars_max)
+            return f"What I want: {wants}" if wants else "This has not been said yet."
+        case "text":
+            said = character.voice.examples or ("Let me say one thing.",)
+            return cut(safe_line(said[number % len(said)]), example_text_chars_max)
+        case "mood":
+            temper = safe_line(character.temper).replace(";", ",").partition(",")[0]
+            return cut(temper, example_mood_chars_max) or "calm"
+        case "reason":
+            return "I have nothing to add."
+        case _:
+            return ""
+
+
+def _rules(branches: Iterable[Json]) -> list[str]:
+    """What may stand in the fields of kinds, one line for each field that is no free text."""
+    rules: dict[str, str] = {}
+    for branch in branches:
+        if branch["properties"]["kind"]["const"] != kinds.TOOL_CALLED:
+            for name, schema in branch["properties"].items():
+                if name != "kind" and (rule := _rule(schema)):
+                    rules.setdefault(name, f'"{name}": {rule}.')
+    return [*rules.values()]
+
+
+def _rule(schema: Json) -> str:
+    if is_ref(schema):
+        many = schema["type"] == "array"
+        return f'{"numbers of lines" if many else "the number of a line"}, such as "{_REF_EXAMPLE}" for [{_REF_EXAMPLE}]'
+    if "enum" in schema:
+        words = [safe_line(str(word)) for word in schema["enum"]]
+        more = f" or {len(words) - words_listed_max} more" if len(words) > words_listed_max else ""
+        return f"one of {', '.join(words[:words_listed_max])}{more}"
+    return ""
+
+
+def _tools(branches: Iterable[Json]) -> list[str]:
+    """What each tool does and takes, one line each."""
+    tools = [branch for branch in branches if "tool" in branch["properties"]]
+    return ["Your tools:", *map(_tool_line, tools)] if tools else []
+
+
+def _tool_line(branch: Json) -> str:
+    name = branch["properties"]["tool"]["const"]
+    parts = [f"{name}: {cut(safe_line(branch['description']), description_chars_max)}"]
+    for argument, schema in branch["properties"].items():
+        if argument not in ("kind", "thought", "tool"):
+            optional = "" if argument in branch["required"] else ", or left out"
+            described = safe_line(str(schema.get("description", "")))
+            told = _rule(schema) or described or _TYPES.get(schema.get("type", ""), "text")
+            parts.append(f'"{argument}": {cut(told, description_chars_max)}{optional}.')
+    return " ".join(parts)
