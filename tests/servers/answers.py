@@ -169,10 +169,7 @@ class Player:
 
     def _ill_mannered(self, line: str, prompt: str, behaviours: frozenset[str]) -> str:
         if "speaks for others" in behaviours:
-            others = re.findall(r"^(?:\[\d+\] )?([A-Z][a-z]+)(?: \w+)?:", prompt, flags=re.MULTILINE) or [
-                "Bo",
-                "Cy",
-            ]
+            others = re.findall(r"^\[\d+\] ([\w-]+) \((?!world)", prompt, flags=re.MULTILINE) or ["Bo", "Cy"]
             return f"{line}\n{others[0]}: I quite agree.\n{others[-1]}: So do I."
         if "repeats itself" in behaviours:
             return "I have always said so, and I say it again."
@@ -204,11 +201,16 @@ def _only(kinds: Sequence[str], schema: Json) -> Json:
     kept = {}
     for name, part in schema.items():
         if name in {"anyOf", "oneOf"}:
-            wanted = [one for one in part if one.get("properties", {}).get("kind", {}).get("const") in kinds]
+            wanted = [variant for variant in part if _kind_of(variant) in kinds]
             kept[name] = wanted or part
         else:
             kept[name] = _only(kinds, part) if isinstance(part, dict) else part
     return kept
+
+
+def _kind_of(variant: Json) -> str:
+    kind = variant.get("properties", {}).get("kind", {})
+    return str(kind.get("const") or (kind.get("enum") or [""])[0])
 
 
 def _misbehaved(answer: Answer, behaviours: frozenset[str]) -> Answer:

@@ -78,6 +78,10 @@ class LlamaServer:
         """The tokens of a text as the server reads it inside a message: control tokens are recognized."""
         return list(self.posted("/tokenize", {"content": text, "parse_special": True})["tokens"])
 
+    def slots_now(self) -> list[dict[str, Any]]:
+        """What each slot does now, as `/slots` tells it: `is_processing` and more."""
+        return list(json.loads(self._got("/slots")))
+
     def counted(self) -> Counted:
         """All tokens of all requests, those before a restart included."""
         metrics = dict(re.findall(r"^llamacpp:(\w+) (\d+)", self._got("/metrics"), flags=re.MULTILINE))

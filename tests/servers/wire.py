@@ -150,7 +150,9 @@ class WireServer:
         assert self._is_up.wait(start_seconds_max), "the server did not start"
 
     def stop(self) -> None:
-        """Close every connection, answered or not, and wait for the thread."""
+        """Close every connection, answered or not, and wait for the thread. A second call does nothing."""
+        if not self._thread.is_alive():
+            return
         self._loop.call_soon_threadsafe(self._stopping.set)
         self._thread.join(start_seconds_max)
         assert not self._thread.is_alive(), "the server did not stop"
