@@ -1,14 +1,17 @@
 """What goes wrong between a backend and its server: statuses, silence, broken answers, proxies, redirects, names."""
 
+import asyncio
 import socket
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 
 from glasshouse.errors import GlasshouseError, ModelFailed, ModelMisconfigured, ModelUnreachable
 from glasshouse.models.ollama import OllamaModel
 from glasshouse.models.openai_compatible import OpenAICompatible
+from glasshouse.models.server import Server
 from glasshouse.turns.moment.prompt import Completion, Prompt, completion_chars_max
 from tests.servers import faults
 from tests.servers.certificates import Authority
@@ -127,6 +130,26 @@ async def test_invalid_text_that_a_server_reports_as_500_is_a_failed_call() -> N
         wrong = await outcome_of(model_of(server))
 
     assert type(wrong) is ModelFailed
+
+
+async def test_calls_one_after_the_other_use_one_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[Server] = []
+    new_client = Server.new_client
+
+    def counted(server: Server) -> httpx2.AsyncClient:
+        made.append(server)
+        return new_client(server)
+
+    monkeypatch.setattr(Server, "new_client", counted)
+    with imitating_server("vllm", faults.drip()) as server:
+        model = model_of(server)
+        for _ in range(3):
+            await model.complete(PROMPT)
+        one_by_one = len(made)
+        await asyncio.gather(*[model.complete(PROMPT) for _ in range(3)])
+        await model.close()
+
+    assert (one_by_one, len(made)) == (1, 3)
 
 
 async def test_a_server_that_is_not_there_was_not_reached() -> None:

@@ -24,6 +24,7 @@ from glasshouse.runtime.ports import OnText, Probe
 from glasshouse.turns.moment.prompt import Completion, Prompt
 
 if TYPE_CHECKING:
+    import httpx2
     from pydantic_ai.messages import ModelResponse
     from pydantic_ai.models import Model as AnyModel
     from pydantic_ai.models import ModelRequestParameters
@@ -84,7 +85,9 @@ class ProviderModel:
         self._url = url
         self._decoding = dict(decoding or {})
         self._reasoning_tokens_max = reasoning_tokens_max
-        self._models: WeakKeyDictionary[asyncio.AbstractEventLoop, AnyModel] = WeakKeyDictionary()
+        self._models: WeakKeyDictionary[asyncio.AbstractEventLoop, tuple[AnyModel, httpx2.AsyncClient]] = (
+            WeakKeyDictionary()
+        )
 
     async def complete(self, prompt: Prompt, *, on_text: OnText | None = None) -> Completion:
         """The model's answer, by one request."""
@@ -106,8 +109,9 @@ class ProviderModel:
 
     async def close(self) -> None:
         """Close the connections of this event loop."""
-        self._models.pop(asyncio.get_running_loop(), None)
-        await self._server.close()
+        _, client = self._models.pop(asyncio.get_running_loop(), (None, None))
+        if client is not None:
+            await client.aclose()
 
     async def probe(self, *, deep: bool = False) -> Probe:
         """Whether the model answers. Providers say nothing about themselves, so only `deep` asks it."""
@@ -119,15 +123,15 @@ class ProviderModel:
 
     def _model(self) -> AnyModel:
         loop = asyncio.get_running_loop()
-        model = self._models.get(loop)
-        if model is None:
-            model = self._models[loop] = self._new_model()
-        return model
+        if loop not in self._models:
+            client = self._server.new_client()
+            self._models[loop] = self._new_model(client), client
+        return self._models[loop][0]
 
-    def _new_model(self) -> AnyModel:
+    def _new_model(self, client: httpx2.AsyncClient) -> AnyModel:
         given: Json = {
             "api_key": self._key or "missing",
-            "http_client": self._server.client(),
+            "http_client": client,
             "base_url": self._url or None,
         }
         if self._provider == "anthropic":

@@ -101,7 +101,11 @@ class Server:
         self._headers = {"content-type": "application/json"}
         if key:
             self._headers["authorization"] = f"Bearer {key}"
-        self._clients: WeakKeyDictionary[asyncio.AbstractEventLoop, httpx2.AsyncClient] = WeakKeyDictionary()
+        # Each client has one connection. A client with many looks at all of them for every request.
+        self._idle: WeakKeyDictionary[asyncio.AbstractEventLoop, list[httpx2.AsyncClient]] = (
+            WeakKeyDictionary()
+        )
+        self._certificates_read: ssl.SSLContext | None = None
 
     async def ask(self, path: str, body: Json, take: TakePart) -> None:
         """Send a request for a completion. `take` gets the answer, or each part of a streamed one."""
@@ -127,16 +131,30 @@ class Server:
 
     async def close(self) -> None:
         """Close the connections of this event loop. Other loops close theirs."""
-        client = self._clients.pop(asyncio.get_running_loop(), None)
-        if client is not None:
+        for client in self._idle.pop(asyncio.get_running_loop(), ()):
             await client.aclose()
+
+    def new_client(self) -> httpx2.AsyncClient:
+        """A client that sends no key by itself, follows no redirect, and asks loopback addresses without a proxy."""
+        import httpx2
+
+        return httpx2.AsyncClient(
+            headers={"accept-encoding": "identity"},
+            # Reading is bounded by one timeout round the whole exchange.
+            timeout=httpx2.Timeout(None, connect=connect_seconds_max),
+            trust_env=not self.is_loopback,
+            verify=self._certificates(),
+            follow_redirects=False,
+        )
 
     async def _exchange(
         self, method: str, path: str, content: bytes, take: TakePart, seconds: float, load_seconds: float
     ) -> None:
         import httpx2
 
-        client, is_sent = self.client(), False
+        loop = asyncio.get_running_loop()
+        idle = self._idle.setdefault(loop, [])
+        client, is_sent = idle.pop() if idle else self.new_client(), False
         request = client.build_request(
             method, f"{self.url}{path}", content=content or None, headers=self._headers
         )
@@ -146,7 +164,7 @@ class Server:
                 try:
                     is_sent = True
                     if load_seconds:
-                        limit.reschedule(asyncio.get_running_loop().time() + seconds)
+                        limit.reschedule(loop.time() + seconds)
                     if response.status_code != 200:
                         raise await self._bad_status(response)
                     await self._read(response, take)
@@ -154,21 +172,15 @@ class Server:
                     await response.aclose()
         except TimeoutError:
             raise self._failed(f"did not answer within {seconds + load_seconds:g} seconds") from None
-        except (
-            httpx2.ConnectError,
-            httpx2.ConnectTimeout,
-            httpx2.ProxyError,
-            httpx2.UnsupportedProtocol,
-        ) as away:
-            raise self._unreached(away) from None
-        except (httpx2.WriteError, httpx2.WriteTimeout, httpx2.PoolTimeout) as away:
-            reason = f"{self.address} did not take the request: {self.clean(str(away)) or 'it hung up'}."
-            raise ModelUnreachable(reason) from None
-        except httpx2.HTTPError as lost:
-            words = self.clean(str(lost)) or type(lost).__name__
-            raise self._failed(
-                f"broke off its answer ({words})" if is_sent else f"hung up ({words})"
-            ) from None
+        except httpx2.HTTPError as wrong:
+            raise self._transport_error(wrong, is_sent=is_sent) from None
+        finally:
+            if (
+                len(idle) < idle_connections_max and self._idle.get(loop) is idle
+            ):  # It was not closed meanwhile.
+                idle.append(client)
+            else:
+                await client.aclose()
 
     async def _read(self, response: httpx2.Response, take: TakePart) -> None:
         kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
@@ -235,48 +247,44 @@ class Server:
         error = value.get("error", value) if isinstance(value, dict) else value
         return bad_answer(error, status, self.clean, _retry_after(response.headers))
 
-    def client(self) -> httpx2.AsyncClient:
-        """The client of this event loop. It sends no key by itself."""
-        loop = asyncio.get_running_loop()
-        client = self._clients.get(loop)
-        if client is None:
-            client = self._clients[loop] = self._new_client()
-        return client
-
-    def _new_client(self) -> httpx2.AsyncClient:
-        import httpx2
-
-        is_plain = self.url.startswith("http:")
-        return httpx2.AsyncClient(
-            headers={"accept-encoding": "identity"},
-            # Reading is bounded by one timeout round the whole exchange.
-            timeout=httpx2.Timeout(None, connect=connect_seconds_max),
-            limits=httpx2.Limits(max_connections=None, max_keepalive_connections=idle_connections_max),
-            trust_env=not self.is_loopback,
-            verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if is_plain else self._certificates(),
-            follow_redirects=False,
-        )
-
     def _certificates(self) -> ssl.SSLContext:
         """Those that SSL_CERT_FILE or SSL_CERT_DIR name, else those of the system; on loopback addresses too."""
         import httpx2
 
+        if self._certificates_read is not None:
+            return self._certificates_read
         try:
-            return httpx2.create_ssl_context()
+            is_plain = self.url.startswith("http:")
+            read = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if is_plain else httpx2.create_ssl_context()
         except OSError as wrong:
             raise ModelMisconfigured(
                 f"The certificates that SSL_CERT_FILE or SSL_CERT_DIR names cannot be read ({wrong}).",
                 "Correct the variable, or take it away.",
             ) from None
+        self._certificates_read = read
+        return read
 
-    def _unreached(self, away: Exception) -> GlasshouseError:
-        words = self.clean(str(away))
+    def _transport_error(self, wrong: httpx2.HTTPError, *, is_sent: bool) -> GlasshouseError:
+        import httpx2
+
+        words = self.clean(str(wrong)) or type(wrong).__name__
         if "CERTIFICATE_VERIFY_FAILED" in words:
             return ModelMisconfigured(
                 f"The certificate of {self.address} is not trusted here.",
                 "Set SSL_CERT_FILE to the file with the certificates of your organisation.",
             )
-        return ModelUnreachable(f"{self.address} was not reached{f' ({words})' if words else ''}.")
+        match wrong:
+            case (
+                httpx2.ConnectError()
+                | httpx2.ConnectTimeout()
+                | httpx2.ProxyError()
+                | httpx2.UnsupportedProtocol()
+            ):
+                return ModelUnreachable(f"{self.address} was not reached ({words}).")
+            case httpx2.WriteError() | httpx2.WriteTimeout() | httpx2.PoolTimeout():
+                return ModelUnreachable(f"{self.address} did not take the request ({words}).")
+            case _:
+                return self._failed(f"broke off its answer ({words})" if is_sent else f"hung up ({words})")
 
     def _failed(self, what: str) -> ModelFailed:
         return ModelFailed(f"{self.address} {what}.")
