@@ -121,8 +121,12 @@ class BudgetExceeded(GlasshouseError):
 class ModelUnreachable(GlasshouseError):
     """The model behind a profile was not reached: nothing was asked, so nothing was spent."""
 
-    def __init__(self, reason: str, model: str = "", retry_after: float | None = None) -> None:
+    def __init__(
+        self, reason: str, model: str = "", retry_after: float | None = None, *, backend: str = ""
+    ) -> None:
         super().__init__(reason)
+        self.backend = backend
+        """The name of the server, if it is known."""
         self.model = model
         """The name of the model; empty: the name in its route."""
         self.retry_after = retry_after
@@ -142,11 +146,23 @@ class ModelFailed(GlasshouseError):
 class ModelMisconfigured(GlasshouseError):
     """A server refuses what it is asked, such as a key or a model's name, and would refuse it again."""
 
-    def __init__(self, reason: str, instead: str = "", model: str = "") -> None:
+    def __init__(
+        self,
+        reason: str,
+        instead: str = "",
+        model: str = "",
+        *,
+        usage: Tokens | None = None,
+        backend: str = "",
+    ) -> None:
         super().__init__(f"{reason} {instead}".strip())
+        self.usage = usage
+        """What the server says it used. None: nothing."""
         self.reason = reason
         self.instead = instead
         self.model = model
+        self.backend = backend
+        """The name of the server, if it is known."""
 
 
 class UnusableReply(GlasshouseError):

@@ -211,7 +211,7 @@ async def test_who_gives_up_waiting_for_a_model_can_go_on_too() -> None:
             await gate.wait()
             return await super().complete(prompt)
 
-    async with on_stage(models=ModelRouter(Slow("x")), governor=Governor(max_total_calls=1)) as t:
+    async with on_stage(models=ModelRouter(Slow("x")), governor=Governor(max_total_calls=2)) as t:
         await cast_on(t, {"a": Asker()}, ticking("a"))
         running = asyncio.create_task(t.run())
         await soon(begun.wait())
@@ -222,6 +222,11 @@ async def test_who_gives_up_waiting_for_a_model_can_go_on_too() -> None:
         await soon(t.run())
 
         assert await said(t) == ["a1"]
+        (line,) = await told(t, kinds.AGENT_SPOKE)
+        assert [call.is_answered for call in line.calls] == [
+            False,
+            True,
+        ]  # The call that was given up counts.
 
 
 @pytest.mark.parametrize("call", ["step_one", "step", "run", "finish"])

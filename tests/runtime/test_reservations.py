@@ -207,7 +207,7 @@ async def test_a_broken_completion_fails_the_act_and_leaves_a_ledger_that_can_be
 
 async def test_creatures_who_think_together_and_reach_nobody_pause_the_run_once_and_try_again() -> None:
     names = ("a", "b", "c")
-    model = ScriptedModel(*[AWAY] * 9, "-")
+    model = ScriptedModel(*[AWAY] * 3, "-")
     async with on_stage(minds={name: Asker() for name in names}, models=ModelRouter(model)) as t:
         run = await t.open_world(
             world_of(*[ticking(name, together=True) for name in names], governor={"max_turns": 1})

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from glasshouse.events.payloads import Governor
 from glasshouse.runtime.acts.act import Acts
-from glasshouse.runtime.acts.asking import Routes
+from glasshouse.runtime.acts.asking import ModelDesk, Routes
 from glasshouse.runtime.acts.recall import Answers, Recall
 from glasshouse.runtime.acts.tool_use import ToolDesk
 from glasshouse.runtime.acts.treasury import Treasury
@@ -55,11 +55,12 @@ class Parts:
         routes = Routes(router, offline or router, ledger)
         warm_lines = WarmLines(house.store, ledger)
         treasury = Treasury(ledger, clock, is_limited=not answers.knows_limits)
+        self.desk = ModelDesk(treasury, clock)
         desk = ToolDesk(ledger, tools, answers, event, warm_lines)
         batch_worlds = BatchWorlds(house.store, event)
         acts = Acts(
             ledger,
-            treasury,
+            self.desk,
             routes.route_of,
             self.minds.of,
             desk,

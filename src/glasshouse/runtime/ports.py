@@ -166,7 +166,8 @@ class Model(Protocol):
 
     It makes one request for each call, and raises `ModelUnreachable`, `ModelFailed` or `ModelMisconfigured`; asking
     again is up to the caller. A model may also have `name`, `is_free`, `async probe()`, which returns a `Probe`, and
-    `async close()`. If it has `streams = True`, it is called with `on_text` when somebody watches.
+    `async close()`. If it has `streams = True`, it is called with `on_text` when somebody watches. Models with the same `backend`,
+    the name of a server, share a queue with `max_parallel` slots and a circuit; `answers_at_once = True` says that it needs none.
     """
 
     async def complete(self, prompt: Prompt) -> Completion:

@@ -289,7 +289,7 @@ class Stage:
         if self._listening is not None:
             self._listening.cancel()
             await asyncio.wait([self._listening])
-        await self._conductor.ahead.close()
+        await self._conductor.close()
 
 
 def _check_code_beside(world: LoadedWorld) -> None:

@@ -74,6 +74,7 @@ class OfflineModel:
     """A model that needs no network, no key and no download. In a temper, it plays otherwise, and less well."""
 
     is_free: Final = True
+    answers_at_once: Final = True
 
     def __init__(self, temper: str = "") -> None:
         self.name = f"{MODEL_NAME}:{temper}" if temper else MODEL_NAME

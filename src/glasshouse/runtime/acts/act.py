@@ -13,22 +13,29 @@ import logging
 from collections.abc import Callable
 from functools import partial
 from hashlib import blake2b
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import msgspec
 from msgspec.structs import replace
 
-from glasshouse.errors import BudgetExceeded, ModelUnreachable, Refused, UnusableReply
+from glasshouse.errors import (
+    BudgetExceeded,
+    ModelFailed,
+    ModelMisconfigured,
+    ModelUnreachable,
+    Refused,
+    UnusableReply,
+)
 from glasshouse.events import kinds
 from glasshouse.events.event import Draft, Event, Json, check_text, event_id, place_of
 from glasshouse.events.model_use import NOTHING, ModelUse, Usage
 from glasshouse.events.shown import Shown
 from glasshouse.runtime.acts.act_time import ActTime, ActTimer
-from glasshouse.runtime.acts.asking import Asking, RecordedFailure
+from glasshouse.runtime.acts.asking import Asking, ModelDesk, RecordedFailure
 from glasshouse.runtime.acts.inside import ActUnderWay
 from glasshouse.runtime.acts.recall import Answers
 from glasshouse.runtime.acts.tool_use import ToolDesk, ToolUse
-from glasshouse.runtime.acts.treasury import Reservation, Treasury
+from glasshouse.runtime.acts.treasury import Reservation
 from glasshouse.runtime.acts.warm_lines import BatchWorld, BatchWorlds
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ledger.ledger import Ledger, Queued
@@ -53,6 +60,9 @@ from glasshouse.world.state.state import CreatureState, World
 characters_cache_max: Final = 4_096
 _log = logging.getLogger("glasshouse.acts")
 
+Stop: TypeAlias = BudgetExceeded | ModelUnreachable | ModelMisconfigured
+"""What stops an act: it ends or pauses its run."""
+
 RouteOf = Callable[[CreatureState, str], Route]
 """Gives the model behind a creature's profile."""
 
@@ -65,7 +75,9 @@ class Thought(msgspec.Struct, frozen=True):
     end: EndAct | None
     scene: Scene
     reservation: Reservation
-    stopped_by: BudgetExceeded | ModelUnreachable | None = None
+    stopped_by: Stop | None = None
+    attempts: ModelUse | None = None
+    """The model calls of an act that was stopped and stays due."""
 
 
 class Scene(msgspec.Struct):
@@ -212,7 +224,7 @@ class Acts:
     def __init__(
         self,
         ledger: Ledger,
-        treasury: Treasury,
+        desk: ModelDesk,
         route_of: RouteOf,
         agent_of: Callable[[str], Agent],
         tools: ToolDesk,
@@ -224,7 +236,8 @@ class Acts:
     ) -> None:
         self._ledger = ledger
         self._is_strict = is_strict
-        self._treasury = treasury
+        self._desk = desk
+        self._treasury = desk.treasury
         self._route_of = route_of
         self._agent_of = agent_of
         self._tools = tools
@@ -271,6 +284,7 @@ class Acts:
         session_id, run_id = world.graphs[creature.graph_id].session_id, creature.run_id
         mine = self._treasury.begin(run_id or "", creature.id, living.graph_id)
         act = (due.creature, due.cause)
+        scene: Scene | None = None
         try:
             scene = self._scene(creature, cause, upto, mine, then)
             if before is not None:
@@ -280,9 +294,12 @@ class Acts:
                 )
             changes, stopped_by = await self._outcome_of(scene, scene.moment(), mine)
         except BaseException:
+            if scene is not None:
+                self._desk.keep(act, scene.asking)
             self._treasury.release(mine)
             raise
         end: EndAct | None = None
+        attempts: ModelUse | None = None
         if stopped_by is None or _is_worth_telling(stopped_by, scene):
             end = EndAct(
                 creature=creature.id,
@@ -293,10 +310,17 @@ class Acts:
                 run_id=run_id,
                 **changes,
             )
+        else:
+            attempts = _model_use(scene)
+            self._desk.keep(act, scene.asking)
         # An act that ends without a model call counts as one call (ADR 0022).
         is_free = end is None or bool(mine.done.calls) or scene.has_told_calls
         self._treasury.settle(mine, NOTHING if is_free else Usage(calls=1))
-        return Thought(act, end, scene, mine, stopped_by)
+        return Thought(act, end, scene, mine, stopped_by, attempts)
+
+    def forget_attempts(self, thought: Thought) -> None:
+        """The attempts of a stopped act are in the ledger now: they need not be recorded with its end."""
+        self._desk.take_kept(thought.act)
 
     def may_use_tools(self, creature_id: str) -> bool:
         """Whether a creature may use tools in its act, or has an act with tool calls under way."""
@@ -319,16 +343,15 @@ class Acts:
         recorded = self._answers.answers(creature, cause, character.model_profile, route.name)
         seen_upto = self._answers.seen_upto(creature, cause)
         upto = upto if seen_upto is None else seen_upto
-        asking = Asking(route, self._treasury, mine, recorded)
+        kept = self._desk.take_kept((creature.id, cause.id))
+        asking = Asking(route, self._desk, mine, recorded, kept)
         return Scene(self._ledger, creature, character, cause, upto, route, asking, then=then)
 
     def _world_of(self, due: Due, then: BatchWorld | None) -> World:
         """The world of an act: the world at the start of its batch, unless a branch renamed the creature."""
         return self._ledger.world if then is None or due.was is not None else then.folded.world
 
-    async def _outcome_of(
-        self, scene: Scene, moment: Moment, mine: Reservation
-    ) -> tuple[Json, BudgetExceeded | ModelUnreachable | None]:
+    async def _outcome_of(self, scene: Scene, moment: Moment, mine: Reservation) -> tuple[Json, Stop | None]:
         """The fields of the intent that ends an act, and what stopped the act, if anything did."""
         calls, using = scene.asking, scene.using
         try:
@@ -337,9 +360,9 @@ class Acts:
                 await self._treasury.reserve(mine, Usage(calls=1))
             under_way = ActUnderWay(self._ledger, runs_code=type(agent) not in ENGINES_OWN)
             time = self._time_for(scene, agent, under_way.task)
+            mine.time = time
             with under_way, time:
                 if using is not None:
-                    using.time = time
                     moment = await _first_moment(scene, agent, using, moment)
                 draft = await agent.act(moment)
             if using is not None:
@@ -347,7 +370,7 @@ class Acts:
             if isinstance(draft, Draft) and draft.kind == kinds.JUDGE_VERDICT:
                 check_verdict(draft, moment)
             return _outcome(draft, scene.channels), None
-        except (BudgetExceeded, ModelUnreachable) as stop:
+        except (BudgetExceeded, ModelUnreachable, ModelMisconfigured) as stop:
             return {"failure": str(stop), "attempts": len(calls.calls)}, stop
         except Exception as wrong:
             if using is not None and using.store_failure is wrong:
@@ -364,7 +387,7 @@ class Acts:
     def _failure(self, scene: Scene, wrong: BaseException) -> Json:
         """The fields of the intent that ends a failed act. A strict terrarium raises the failure of an agent instead."""
         fault = fault_of(wrong)
-        if not isinstance(wrong, RecordedFailure | UnusableReply):
+        if not isinstance(wrong, RecordedFailure | UnusableReply | ModelFailed):
             if self._is_strict:
                 raise wrong
             if fault is not None:
@@ -467,10 +490,10 @@ def _channels_of(world: World, creature_id: str) -> dict[str, str]:
     return channels
 
 
-def _is_worth_telling(stopped_by: BudgetExceeded | ModelUnreachable, scene: Scene) -> bool:
+def _is_worth_telling(stopped_by: Stop, scene: Scene) -> bool:
     """Whether a stopped act ends here. It ends if a model call was answered since its last tool call, or if the budget
     ran out after a tool call. Otherwise the act stays due."""
-    if any(call.reached for call in scene.asking.calls):
+    if scene.asking.has_reached_a_model:
         return True
     has_written = scene.using is not None and scene.using.has_written
     return has_written and isinstance(stopped_by, BudgetExceeded)

@@ -1,66 +1,84 @@
 """Asking models: the model behind a profile, the check that its price is known, and the model calls of one act.
 
+Theory of operation. A model makes one request for each call. Whether it is asked again is decided here. A server that is
+busy is waited for. A server that is not reached is asked again, until its circuit opens (`backend_queue.py`). A call that
+fails is repeated, at most `failed_calls_max` times; then the route's fallbacks are asked, in order, if there are any. A
+server that refuses what it is asked would refuse it again, so its run pauses at once. Every attempt has a seed of its own.
+
 Always holds: a run records the models that the router gives when it starts. A limit in dollars is refused if any
-price is unknown, also the price of a creature that may be spawned. Every call reserves its worst case before it is
-made. A call that reached a model counts; a call that reached none is free. Both are recorded in `calls`, in order. A
-call without a price of its own costs the price of its route. A call that was sent and has no usable answer costs what
-it reserved, because it may have been paid. A call with a recorded answer counts the recorded cost.
+price is unknown, also the price of a fallback or of a creature that may be spawned. Every attempt reserves its worst case
+before it is made. An attempt that reached a model counts; one that reached none is free. Both are recorded in `calls`, in
+order. A call without a price of its own costs the price of its route. A call that was sent and not answered costs what it
+reserved, because it may have been paid. A call with a recorded answer counts the recorded cost. If an act is interrupted,
+its calls are recorded when it is thought again.
 """
 
 from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from functools import lru_cache
-from typing import Final, TypeAlias
+from hashlib import blake2b
+from typing import Final, NamedTuple, TypeAlias, cast
 
 import msgspec
 from msgspec.structs import asdict, astuple, replace
 
-from glasshouse.errors import BudgetExceeded, ModelFailed, ModelUnreachable, Refused
+from glasshouse.errors import ModelFailed, ModelMisconfigured, ModelUnreachable, Refused
 from glasshouse.events.event import Json
 from glasshouse.events.manifest_fields import fields_of
 from glasshouse.events.model_use import NOTHING, Call, Usage, usage_of
 from glasshouse.events.payloads import CastEntry, Fault, RunStarted
 from glasshouse.events.shown import Shown
 from glasshouse.model_values import Tokens
+from glasshouse.runtime.acts.act_so_far import completion_of
+from glasshouse.runtime.acts.backend_queue import BackendQueue, queue_of, unreached_in_a_row_max
 from glasshouse.runtime.acts.treasury import Reservation, Treasury
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.minds.faults import failure_of
-from glasshouse.runtime.ports import Batch, Route, Router
+from glasshouse.runtime.ports import Batch, Clock, OnText, Route, Router, StreamingModel
 from glasshouse.turns.moment.prompt import (
     Completion,
     Prompt,
+    chars_per_token_min,
     completion_chars_max,
     reasoning_chars_max,
     reported_chars_max,
     schema_digest,
+    seed_bits,
     text_digest,
-    tokens_guessed,
 )
 from glasshouse.world.decisions.intents import Member, OpenRun, Restate
 from glasshouse.world.state.state import CreatureState
 
-unreached_in_a_row_max: Final = 3
-"""After this many attempts in a row that reached no model, the run pauses."""
+INTERRUPTED: Final = "The act was interrupted and thought again."
+"""What is recorded of an answer that was not used."""
+busy_answers_max: Final = 20
+"""After this many answers that a server is busy, to one question of an act, the run pauses."""
+busy_seconds_max: Final = 60.0
+"""How long a busy server is waited for before it is asked again, whatever it says."""
+failed_calls_max: Final = 3
+"""After this many calls to one model that failed, for one question of an act, the next fallback is asked, or the act fails."""
+interrupted_acts_max: Final = 1_024
+"""Of how many acts the calls are kept that could not be recorded, because the act was interrupted."""
 
 digest_cache_texts_max: Final = 1_024
 
 _system_digest = lru_cache(maxsize=digest_cache_texts_max)(text_digest)
 """Cached, because a creature's system message stays the same from act to act."""
 
-Recorded = Callable[[int, Prompt], Completion | None]
-"""Gives the recorded answer to an act's call by its number, if there is one."""
+Recorded = Callable[[int, Prompt], Call | None]
+"""Gives the recorded call of an act by its number, if there is one."""
 
 
 class RecordedFailure(Exception):
-    """A failure that a replay takes from the record: of an act, or of one of its model calls."""
+    """The failure of an act that a replay takes from the record."""
 
-    def __init__(self, reason: str, call: Call | None = None, fault: Fault | None = None) -> None:
+    def __init__(self, reason: str, fault: Fault | None = None) -> None:
         super().__init__(reason)
-        self.call = call
         self.fault = fault
 
 
@@ -76,7 +94,7 @@ def _storable(completion: Completion) -> Completion:
         completion.usd or 0.0,
         *[getattr(completion, name) for name in _TIMES],
     )
-    if min(counts) < 0 or not all(map(math.isfinite, counts)):
+    if not all(map(math.isfinite, counts)) or min(counts) < 0 or max(counts) > count_max:
         raise Refused(f"The model {completion.model} reports a usage of {counts}.", "Correct the backend.")
     changed = {}
     for field, chars_max in _TEXTS:
@@ -86,6 +104,8 @@ def _storable(completion: Completion) -> Completion:
     return replace(completion, **changed) if changed else completion
 
 
+count_max: Final = 1_000_000_000_000
+"""No call has more tokens, milliseconds or dollars: a backend that says so is broken, and a ledger could not keep it."""
 _TIMES: Final = ("milliseconds", "queued_ms", "load_ms", "first_text_ms")
 _TEXTS: Final = (
     ("text", completion_chars_max),
@@ -97,25 +117,76 @@ _TEXTS: Final = (
 """The texts of a completion, and how many characters of each are kept."""
 
 
+class CallUnderWay:
+    """A question to a model that takes its time: from its first attempt to its answer."""
+
+    __slots__ = ("creature_id", "is_waiting", "model", "run_id", "since")
+
+    def __init__(self, mine: Reservation, model: str) -> None:
+        self.creature_id = mine.creature_id
+        self.run_id = mine.run_id
+        self.model = model
+        self.since = asyncio.get_running_loop().time()
+        self.is_waiting = False
+        """Whether it waits for its turn, or for a server that is busy."""
+
+
+class Kept(NamedTuple):
+    """The calls of an act that are not recorded yet, with their prompts and the lines shown in them."""
+
+    calls: list[Call]
+    prompts: list[tuple[str, str]]
+    shown: list[Shown]
+
+
+class ModelDesk:
+    """What acts need to ask models: the purses, the clock, and who asks now."""
+
+    def __init__(self, treasury: Treasury, clock: Clock) -> None:
+        self.treasury = treasury
+        self.clock = clock
+        self.under_way: dict[CallUnderWay, None] = {}
+        self.listener: Callable[[str], OnText] | None = None
+        """Makes, for the id of a creature, what hears the text of its next reply as it comes. None: nobody listens."""
+        self._interrupted: dict[tuple[str, str], Kept] = {}
+
+    def keep(self, act: tuple[str, str], asking: Asking) -> None:
+        """Keep the calls of an act that was interrupted, until it is thought again and recorded."""
+        if asking.calls:
+            self._interrupted[act] = asking.kept
+            if len(self._interrupted) > interrupted_acts_max:
+                del self._interrupted[next(iter(self._interrupted))]
+
+    def take_kept(self, act: tuple[str, str]) -> Kept | None:
+        """What was kept of an act that is thought again."""
+        return self._interrupted.pop(act, None) if self._interrupted else None
+
+
 class Asking:
     """The model calls of one act."""
 
     def __init__(
-        self, route: Route, treasury: Treasury, mine: Reservation, recorded: Recorded | None
+        self, route: Route, desk: ModelDesk, mine: Reservation, recorded: Recorded | None, kept: Kept | None
     ) -> None:
         self.calls: list[Call] = []
         self._prompts: list[tuple[str, str]] = []
         self._shown: list[Shown] = []
         self._route = route
-        self._decoding = dict(route.decoding)
-        self._treasury = treasury
-        self._mine = mine
+        self._desk = desk
+        self.mine = mine
         self._recorded = recorded
         self._calls_told = 0
+        self._calls_before = 0
+        """How many of the calls were made before the act was interrupted."""
+        if kept is not None:
+            self.calls, self._prompts, self._shown = kept
+            self._calls_before = len(kept.calls)
+            for call in kept.calls:
+                desk.treasury.settle(mine, usage_of(call))
 
     def tell_treasury(self, graph_id: str | None) -> None:
         """Say that the ledger now holds the cost so far. Later calls are reserved for the graph named."""
-        self._treasury.tell(self._mine, graph_id)
+        self._desk.treasury.tell(self.mine, graph_id)
 
     @property
     def beside(self) -> Batch:
@@ -123,111 +194,299 @@ class Asking:
         0044)."""
         return Batch(prompts=tuple(self._prompts), shown=tuple(self._shown))
 
+    @property
+    def has_reached_a_model(self) -> bool:
+        """Whether a call since the last recorded one, or since an interruption, reached a model."""
+        return any(call.reached for call in self.calls[self._calls_before :])
+
+    @property
+    def kept(self) -> Kept:
+        """What to keep of an interrupted act. It will be thought again, so its answers are not used."""
+        calls = [
+            replace(call, completion="", reasoning=None, error=call.error or INTERRUPTED)
+            for call in self.calls
+        ]
+        return Kept(calls, self._prompts, self._shown)
+
     def begin_anew(self) -> None:
         """Start a new list of calls: those so far were recorded in the middle of the act."""
         self._calls_told += len(self.calls)
+        self._calls_before = 0
         self.calls, self._prompts, self._shown = [], [], []
 
     async def ask(self, prompt: Prompt, shown: Shown) -> Completion:
-        """The model's answer. Raises `BudgetExceeded` before a call that does not fit the budget."""
-        route = self._route
-        tokens_in = tokens_guessed(prompt.system) + tokens_guessed(prompt.user)
-        worst = Tokens(tokens_in, prompt.reply_tokens_max)
-        usd = None if route.price is None else route.price.worst(worst)
-        reserved = Usage(1, tokens_in + prompt.reply_tokens_max, usd or 0.0, usd is None)
-        for attempt in range(unreached_in_a_row_max):
-            await self._treasury.reserve(self._mine, reserved)
-            try:
-                completion = await self._answer(prompt, worst)
-            except (BudgetExceeded, RecordedFailure) as end:  # Only in a replay: the recorded act ended here.
-                failed = end if isinstance(end, RecordedFailure) else end.__cause__
-                self._note(prompt, shown, failed.call if isinstance(failed, RecordedFailure) else None)
-                raise
-            except ModelUnreachable as away:
-                self._note(prompt, shown, self._call(prompt, away, worst))
-                if attempt + 1 == unreached_in_a_row_max:
-                    raise
-            except BaseException as wrong:
-                self._note(prompt, shown, self._call(prompt, wrong, worst))
-                raise
-            else:
-                self._note(prompt, shown, self._call(prompt, completion, worst))
+        """The model's answer. Raises `BudgetExceeded` before a call that does not fit the budget, `ModelUnreachable` or
+        `ModelMisconfigured` if the run must pause, and `ModelFailed` if the act must fail."""
+        if self._recorded is not None:
+            completion = await self._answer_on_record(self._recorded, prompt, shown)
+            if completion is not None:
                 return completion
-        raise ModelUnreachable(
-            f"The model {route.name} was not reached. Start its server, then continue the run."
+        *others, last = self._route, *self._route.fallbacks
+        for route in others:
+            if not queue_of(route.model, route.name).was_away_lately:
+                with suppress(ModelUnreachable, ModelFailed):
+                    return await self._answer(route, prompt, shown)
+        return await self._answer(last, prompt, shown)
+
+    async def _answer_on_record(self, recorded: Recorded, prompt: Prompt, shown: Shown) -> Completion | None:
+        """The recorded answer, after the attempts that were made in vain; None if there is none."""
+        while (call := recorded(self._calls_told + len(self.calls), prompt)) is not None:
+            again = self._as_sent(self._route, prompt)
+            await self._desk.treasury.reserve(self.mine, _worst_case(self._route, again)[1])
+            self._note(again, shown, replace(call, seed=again.seed, **_digests(again)))
+            if call.is_answered:
+                return completion_of(call)
+        return None
+
+    async def _answer(self, route: Route, prompt: Prompt, shown: Shown) -> Completion:
+        """Ask one model until it answers, or until it is not worth asking again."""
+        if getattr(route.model, "answers_at_once", False):
+            return await self._attempt(route, prompt, shown)
+        queue = queue_of(route.model, route.name)
+        under_way = CallUnderWay(self.mine, route.name)
+        self._desk.under_way[under_way] = None
+        busy, unreached, failed = 0, 0, 0
+        try:
+            while True:
+                try:
+                    return await self._attempt(route, prompt, shown, queue, under_way)
+                except ModelUnreachable as away:
+                    if away.retry_after is None:
+                        unreached += 1
+                        if unreached == unreached_in_a_row_max or queue.is_open:
+                            raise _named(away, queue) from away
+                        continue
+                    busy += 1
+                    if busy == busy_answers_max:
+                        raise _busy(away, queue, busy) from away
+                    with queue.busy(), self._waiting(under_way):
+                        await self._desk.clock.sleep(min(away.retry_after, busy_seconds_max))
+                except ModelMisconfigured as wrong:
+                    facts = wrong.reason, wrong.instead, wrong.model
+                    raise ModelMisconfigured(*facts, usage=wrong.usage, backend=queue.name) from wrong
+                except ModelFailed:
+                    failed += 1
+                    if failed == failed_calls_max:
+                        raise
+        finally:
+            del self._desk.under_way[under_way]
+
+    async def _attempt(
+        self,
+        route: Route,
+        prompt: Prompt,
+        shown: Shown,
+        queue: BackendQueue | None = None,
+        under_way: CallUnderWay | None = None,
+    ) -> Completion:
+        """Make one request, and record it."""
+        prompt, queued_ms = self._as_sent(route, prompt), 0.0
+        worst, reserved = _worst_case(route, prompt)
+        await self._desk.treasury.reserve(self.mine, reserved)
+        if queue is not None and not queue.enter_now():
+            assert under_way is not None, "only a question to a model that takes its time waits"
+            queued_ms = await self._wait_for_slot(queue, under_way)
+        try:
+            completion = _priced(await self._request(route, prompt, bounded=queue is not None), route, worst)
+        except BaseException as wrong:
+            if queue is not None:
+                queue.note_failure(wrong)
+                queue.leave()
+            self._note(prompt, shown, _failed(route, prompt, wrong, worst, queued_ms))
+            raise
+        if queue is not None:
+            queue.note_reached()
+            queue.leave()
+        self._note(prompt, shown, _answered(route, prompt, completion, queued_ms))
+        if completion.load_ms and self.mine.time is not None:
+            self.mine.time.give_back(completion.load_ms / 1_000)
+        return completion
+
+    async def _wait_for_slot(self, queue: BackendQueue, under_way: CallUnderWay) -> float:
+        """Wait in the queue; how many milliseconds it took. Whoever waited in vain has sent and spent nothing."""
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        try:
+            with self._waiting(under_way):
+                await queue.wait_for_slot(self.mine.run_id, self.mine.creature_id)
+        except BaseException:
+            self._desk.treasury.settle(self.mine, NOTHING)
+            raise
+        return (loop.time() - began) * 1_000
+
+    @contextmanager
+    def _waiting(self, under_way: CallUnderWay) -> Iterator[None]:
+        """Wait for others: the time does not count against the bound of the act."""
+        under_way.is_waiting = True
+        try:
+            with self.mine.waiting():
+                yield
+        finally:
+            under_way.is_waiting = False
+
+    async def _request(self, route: Route, prompt: Prompt, *, bounded: bool) -> Completion:
+        """What a model returns for one request. A model that answers at once needs no bound in time."""
+        model, listener = route.model, self._desk.listener
+        if not bounded:
+            return _storable(await model.complete(prompt))
+        if listener is not None and getattr(model, "streams", False):
+            asked = cast("StreamingModel", model).complete(prompt, on_text=listener(self.mine.creature_id))
+        else:
+            asked = model.complete(prompt)
+        bound = asyncio.timeout(route.call_seconds_max)
+        try:
+            async with bound:
+                completion = await asked
+        except TimeoutError:
+            if not bound.expired():
+                raise
+            late = f"{route.name} did not answer within {route.call_seconds_max:g} seconds."
+            raise ModelFailed(f"{late} Give its route more time, or take a smaller model.") from None
+        return _storable(completion)
+
+    def _as_sent(self, route: Route, prompt: Prompt) -> Prompt:
+        """The prompt of the next attempt: each has a seed of its own, and a fallback its own bound of the reply."""
+        attempt = 0
+        for call in reversed(self.calls):
+            if call.is_answered:
+                break
+            attempt += 1
+        if not attempt and route is self._route:
+            return prompt
+        digest = blake2b(f"{prompt.seed}/{attempt}".encode(), digest_size=4).digest()
+        seed = int.from_bytes(digest) >> (32 - seed_bits) if attempt else prompt.seed
+        return replace(
+            prompt, seed=seed, reply_tokens_max=min(prompt.reply_tokens_max, route.reply_tokens_max)
         )
 
-    async def _answer(self, prompt: Prompt, worst: Tokens) -> Completion:
-        if self._recorded is not None:
-            recorded = self._recorded(self._calls_told + len(self.calls), prompt)
-            if recorded is not None:
-                return recorded
-        completion, price = _storable(await self._route.model.complete(prompt)), self._route.price
-        if completion.usd is not None or price is None:
-            return completion
-        # A model that counts no tokens is not free: its call costs what was reserved.
-        usd = price.of(completion.usage) if completion.usage.total else price.worst(worst)
-        return replace(completion, usd=usd, price_source="route")
-
-    def _call(self, prompt: Prompt, answer: Completion | BaseException, worst: Tokens) -> Call:
-        """The record of a call that ended in this answer or failure."""
-        system, user, model = _system_digest(prompt.system), text_digest(prompt.user), self._route.name
-        asked: Json = {
-            "form": prompt.form,
-            "schema": _schema_digest(prompt.schema),
-            "decoding": self._decoding,
-        }
-        if isinstance(answer, Completion):
-            return Call(
-                answer.model,
-                system,
-                user,
-                prompt.seed,
-                answer.text,
-                answer.reasoning,
-                answer.usage,
-                answer.usd,
-                answer.milliseconds,
-                finish=answer.finish,
-                price_source=answer.price_source,
-                served_by=answer.served_by,
-                response_id=answer.response_id,
-                queued_ms=answer.queued_ms,
-                load_ms=answer.load_ms,
-                first_text_ms=answer.first_text_ms,
-                **asked,
-            )
-        model = getattr(answer, "model", "") or model
-        if isinstance(answer, ModelUnreachable):
-            return Call(model, system, user, prompt.seed, reached=False, error=str(answer), **asked)
-        is_cut_off = isinstance(answer, asyncio.CancelledError)
-        error = "The call was cut off before it was answered." if is_cut_off else failure_of(answer)
-        price, usage = self._route.price, replace(worst, is_estimated=True)
-        usd = None if price is None else price.worst(worst)
-        if isinstance(answer, ModelFailed) and answer.usage is not None:
-            usage, usd = answer.usage, None if price is None else price.of(answer.usage)
-        return Call(model, system, user, prompt.seed, usage=usage, usd=usd, error=error, **asked)
-
-    def _note(self, prompt: Prompt, shown: Shown, call: Call | None) -> None:
-        """Settle the cost of a call, and record it. None: it was not made."""
-        self._treasury.settle(self._mine, NOTHING if call is None else usage_of(call))
-        if call is not None:
-            self.calls.append(call)
-            self._shown.append(shown)
-            self._prompts += ((call.system, prompt.system), (call.user, prompt.user))
+    def _note(self, prompt: Prompt, shown: Shown, call: Call) -> None:
+        """Settle the cost of a call, and record it."""
+        self._desk.treasury.settle(self.mine, usage_of(call))
+        self.calls.append(call)
+        self._shown.append(shown)
+        self._prompts += ((call.system, prompt.system), (call.user, prompt.user))
 
 
-_schema_digests_cache: dict[int, tuple[Json | None, str]] = {}
-"""The digests of schemas by their address in memory; each entry keeps its schema, so that the address stays its own."""
+def _named(away: ModelUnreachable, queue: BackendQueue) -> ModelUnreachable:
+    """The same failure with the name of the server."""
+    reason = str(away) if queue.name in str(away) else f"{queue.name}: {away}"
+    return ModelUnreachable(reason, away.model, backend=queue.name)
 
 
-def _schema_digest(schema: Json | None) -> str:
-    known = _schema_digests_cache.get(id(schema))
+def _busy(away: ModelUnreachable, queue: BackendQueue, times: int) -> ModelUnreachable:
+    reason = f"{queue.name} was busy {times} times in a row: {away}"
+    return ModelUnreachable(
+        f"{reason} Wait, or lower max_parallel, then continue the run.", away.model, backend=queue.name
+    )
+
+
+def _worst_case(route: Route, prompt: Prompt) -> tuple[Tokens, Usage]:
+    """What a call may cost at most, in tokens and as it is reserved."""
+    tokens_in = _tokens_at_most(prompt.system) + _tokens_at_most(prompt.user)
+    if prompt.form == "schema":
+        tokens_in += _schema_facts(prompt.schema)[1]
+    tokens_out = prompt.reply_tokens_max + route.reasoning_tokens_max
+    worst = Tokens(tokens_in, tokens_out)
+    usd = None if route.price is None else route.price.worst(worst)
+    return worst, Usage(1, tokens_in + tokens_out, usd or 0.0, usd is None)
+
+
+def _tokens_at_most(text: str) -> int:
+    """More tokens than a text has in any usual tokenizer, which takes at least three bytes for most of them."""
+    size = len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+    return size // chars_per_token_min + 1
+
+
+def _priced(completion: Completion, route: Route, worst: Tokens) -> Completion:
+    """The completion with its price, if its route knows one. A model that counts no tokens is not free: the call costs
+    what was reserved."""
+    if completion.usd is not None:
+        return completion if completion.price_source else replace(completion, price_source="server")
+    if not completion.usage.total:
+        completion = replace(completion, usage=replace(worst, is_estimated=True))
+    if route.price is None:
+        return completion
+    usd = route.price.worst(worst) if completion.usage.is_estimated else route.price.of(completion.usage)
+    return replace(completion, usd=usd, price_source="route")
+
+
+def _digests(prompt: Prompt) -> Json:
+    """What a recorded call says of the prompt."""
+    return {
+        "system": _system_digest(prompt.system),
+        "user": text_digest(prompt.user),
+        "form": prompt.form,
+        "schema": _schema_facts(prompt.schema)[0],
+    }
+
+
+def _answered(route: Route, prompt: Prompt, completion: Completion, queued_ms: float) -> Call:
+    """The record of a call that was answered."""
+    return Call(
+        completion.model,
+        _system_digest(prompt.system),
+        text_digest(prompt.user),
+        prompt.seed,
+        completion.text,
+        completion.reasoning,
+        completion.usage,
+        completion.usd,
+        completion.milliseconds,
+        form=prompt.form,
+        schema=_schema_facts(prompt.schema)[0],
+        finish=completion.finish,
+        decoding=dict(route.decoding),
+        price_source=completion.price_source,
+        served_by=completion.served_by,
+        response_id=completion.response_id,
+        queued_ms=queued_ms or completion.queued_ms,
+        load_ms=completion.load_ms,
+        first_text_ms=completion.first_text_ms,
+    )
+
+
+def _failed(route: Route, prompt: Prompt, wrong: BaseException, worst: Tokens, queued_ms: float) -> Call:
+    """The record of a call that was not answered. If it may have reached a model, it costs what the server says, or what
+    was reserved."""
+    about: Json = {
+        **_digests(prompt),
+        "model": getattr(wrong, "model", "") or route.name,
+        "seed": prompt.seed,
+        "decoding": dict(route.decoding),
+        "queued_ms": queued_ms,
+    }
+    usage = wrong.usage if isinstance(wrong, ModelFailed | ModelMisconfigured) else None
+    if usage is None and isinstance(wrong, ModelUnreachable | ModelMisconfigured):
+        return Call(**about, reached=False, error=failure_of(wrong))
+    price, is_cut_off = route.price, isinstance(wrong, asyncio.CancelledError)
+    error = "The call was cut off before it was answered." if is_cut_off else failure_of(wrong)
+    if usage is not None and _is_sound(usage):
+        return Call(**about, usage=usage, usd=None if price is None else price.of(usage), error=error)
+    usd = None if price is None else price.worst(worst)
+    return Call(**about, usage=replace(worst, is_estimated=True), usd=usd, error=error)
+
+
+def _is_sound(usage: Tokens) -> bool:
+    """Whether a backend reports tokens that can be counted."""
+    return all(isinstance(count, int) and 0 <= count <= count_max for count in astuple(usage))
+
+
+_schemas_cache: dict[int, tuple[str, int, Json | None]] = {}
+"""Facts of schemas by their address in memory; each entry keeps its schema, so that the address stays its own."""
+
+
+def _schema_facts(schema: Json | None) -> tuple[str, int]:
+    """The digest of a schema, and more tokens than it has."""
+    if schema is None:
+        return "", 0
+    known = _schemas_cache.get(id(schema))
     if known is None:
-        if len(_schema_digests_cache) >= digest_cache_texts_max:
-            _schema_digests_cache.clear()
-        known = _schema_digests_cache[id(schema)] = schema, schema_digest(schema)
-    return known[1]
+        if len(_schemas_cache) >= digest_cache_texts_max:
+            _schemas_cache.clear()
+        size = len(msgspec.json.encode(schema))
+        facts = schema_digest(schema), size // chars_per_token_min + 1
+        known = _schemas_cache[id(schema)] = (*facts, schema)
+    return known[0], known[1]
 
 
 AskedFor: TypeAlias = tuple[str, str | None]
@@ -254,12 +513,13 @@ class Routes:
         return self.route(profile, None if purse is None else purse.bound.get(creature.id))
 
     def check_prices(self, asked_for: Iterable[AskedFor]) -> None:
-        """Refuse a limit in dollars if the price of any of these models is unknown."""
+        """Refuse a limit in dollars if the price of any of these models, or of their fallbacks, is unknown."""
         for profile, model in sorted(asked_for, key=str):
-            route = self.route(profile, model)
-            if route.price is None:
+            chosen = self.route(profile, model)
+            unpriced = [route.name for route in (chosen, *chosen.fallbacks) if route.price is None]
+            if unpriced:
                 raise Refused(
-                    f"hourly_budget_usd is set, and nobody knows the price of {route.name} behind {profile!r}.",
+                    f"hourly_budget_usd is set, and nobody knows the price of {unpriced[0]} behind {profile!r}.",
                     "Give its price, or take the limit away.",
                 )
 

@@ -8,17 +8,17 @@ the story, after the same prompts and answers.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from glasshouse.events.event import Event, place_of
-from glasshouse.events.model_use import Call
+from glasshouse.events.model_use import Call, ModelUse
 from glasshouse.runtime.acts import act_so_far
 from glasshouse.runtime.acts.act_so_far import ActKey, ActSoFar, Step
 from glasshouse.runtime.acts.asking import Recorded
 from glasshouse.runtime.ledger.history import HistoryReader
 from glasshouse.runtime.ledger.ledger import Ledger
-from glasshouse.turns.moment.prompt import Completion, Prompt, text_digest
+from glasshouse.turns.moment.prompt import Prompt, text_digest
 from glasshouse.world.state.state import CreatureState
 
 
@@ -64,6 +64,16 @@ Key = tuple[str, str, str, str, int]
 """Profile, model, system message, user message, seed."""
 
 
+def _questions(use: ModelUse) -> Iterator[tuple[Call, Call]]:
+    """Each question of an act that was answered: its first attempt, and the call that answered it."""
+    first: Call | None = None
+    for call in use.calls:
+        first = first or call
+        if call.is_answered:
+            yield first, call
+            first = None
+
+
 class Recall(Answers):
     """The answers of parent runs, loaded when a branch is first driven."""
 
@@ -88,9 +98,10 @@ class Recall(Answers):
             cut = (await self._history.event(parent.at)).position or 0
             story = await self._history.events_of_run(parent.run_id)
             for use in [event.model for event in story if event.model and (event.position or 0) > cut]:
-                for call in use.calls_answered:
+                for first, call in _questions(use):
                     if len(calls) < calls_recalled_max:
-                        calls.setdefault((use.profile, call.model, call.system, call.user, call.seed), call)
+                        asked = (use.profile, first.model, first.system, first.user, first.seed)
+                        calls.setdefault(asked, call)
             story.sort(key=lambda event: event.position or 0)
             for key, way in act_so_far.ways_of(story, self._key_of).items():
                 if (way[-1].position or 0) > cut and len(ways) < calls_recalled_max:
@@ -113,13 +124,12 @@ class Recall(Answers):
         if not calls:
             return None
 
-        def recorded(_number: int, prompt: Prompt) -> Completion | None:
+        def recorded(_number: int, prompt: Prompt) -> Call | None:
             key = (profile, model, text_digest(prompt.system), text_digest(prompt.user), prompt.seed)
             call = calls.get(key)
-            if call is None:
-                return None
-            self.given[run_id] += 1
-            return act_so_far.completion_of(call)
+            if call is not None:
+                self.given[run_id] += 1
+            return call
 
         return recorded
 

@@ -20,7 +20,6 @@ from glasshouse.events.codec import json_copy
 from glasshouse.events.event import VISITOR, Event
 from glasshouse.events.model_use import ModelUse, PromptDigests
 from glasshouse.runtime.acts.act_so_far import NOTHING_YET, ActSoFar, Step, act_so_far_of, completion_of
-from glasshouse.runtime.acts.act_time import ActTime
 from glasshouse.runtime.acts.asking import Asking
 from glasshouse.runtime.acts.recall import Answers
 from glasshouse.runtime.acts.warm_lines import WarmLines
@@ -77,8 +76,6 @@ class ToolUse:
         self.has_told_calls = bool(before.calls)
         self.has_ended = False
         self.store_failure: StoreError | None = None
-        self.time: ActTime | None = None
-        """The time that the act may take. It is set when the act begins."""
         self._desk = desk
         self._ledger = desk.ledger
         self._creature = creature
@@ -176,13 +173,9 @@ class ToolUse:
             self.has_ended = True
 
     async def _wait_for_its_turn(self) -> None:
-        if self._gate is None or self.time is None:
-            return
-        self.time.stop_counting()
-        try:
-            await self._gate.wait()
-        finally:
-            self.time.count()
+        if self._gate is not None:
+            with self._asking.mine.waiting():
+                await self._gate.wait()
 
     def _step_before(self, call: ToolCall) -> Step | None:
         """The recorded step for this call, if the act was interrupted. If the act now makes another call, the rest of

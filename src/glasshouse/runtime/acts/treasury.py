@@ -9,11 +9,14 @@ waits for no other call, so there is no deadlock.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
 
 from glasshouse.errors import BudgetExceeded
 from glasshouse.events.model_use import NOTHING, Usage
 from glasshouse.events.payloads import Governor
+from glasshouse.runtime.acts.act_time import ActTime
 from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.ports import Clock
 from glasshouse.turns.runs.purses import (
@@ -29,7 +32,7 @@ from glasshouse.world.state.state import World
 class Reservation:
     """What one act holds of its run's purse."""
 
-    __slots__ = ("creature_id", "done", "graph_id", "open", "run_id")
+    __slots__ = ("creature_id", "done", "graph_id", "open", "run_id", "time")
 
     def __init__(self, run_id: str, creature_id: str, graph_id: str) -> None:
         self.run_id = run_id
@@ -39,6 +42,20 @@ class Reservation:
         """Spent, and not yet in the ledger."""
         self.open = NOTHING
         """The worst case of the running call."""
+        self.time: ActTime | None = None
+        """The time that the act may take. It is set when the act begins."""
+
+    @contextmanager
+    def waiting(self) -> Iterator[None]:
+        """Wait for others: the time does not count against the bound of the act."""
+        time = self.time
+        if time is not None:
+            time.stop_counting()
+        try:
+            yield
+        finally:
+            if time is not None:
+                time.count()
 
 
 class Held:
@@ -105,7 +122,8 @@ class Treasury:
                 self._hold(mine, mine.done, worst)
                 return
             self._moved.clear()
-            await self._moved.wait()
+            with mine.waiting():
+                await self._moved.wait()
 
     def wall_seconds_left(self, run_id: str | None) -> float | None:
         """How long a run may still be played; None if its wall time has no limit."""

@@ -34,7 +34,7 @@ from glasshouse.runtime.conducting.endings import Ending, Endings, accounts_of, 
 from glasshouse.runtime.conducting.order import Advanced, Agendas, Conducted, Order, Until, Waiting
 from glasshouse.runtime.ledger.history import EventById
 from glasshouse.runtime.ledger.ledger import Ledger, Queued
-from glasshouse.runtime.ports import Clock
+from glasshouse.runtime.ports import Batch, Clock
 from glasshouse.turns.runs.purses import Purse, tripped_by_time, tripped_by_turn
 from glasshouse.turns.runs.schedule import Due, runs_acting, shown_at
 from glasshouse.world.decisions.intents import BeginRun, MoveRun, StartTurn
@@ -275,7 +275,9 @@ class Conductor:
         if isinstance(stopped_by, BudgetExceeded):
             event = await self._over_budget(run_id, graph, stopped_by)
             return done if event is None else Advanced("end", graph.id, graph.turn, event)
-        await self._pause(run_id, graph, RunPaused(str(stopped_by), is_outage=True), "outage")
+        paused = RunPaused(str(stopped_by), is_outage=True, backend=stopped_by.backend)
+        if await self._is_paused(run_id, graph, paused, "outage", thought):
+            self._acts.forget_attempts(thought)
         return done
 
     async def _acted(
@@ -369,14 +371,28 @@ class Conductor:
             reason = (
                 f"The run reached its limit {axis}. It can continue from {frees_at:%Y-%m-%d %H:%M} UTC on."
             )
-        await self._pause(run_id, graph, RunPaused(reason, axis=axis, frees_at=frees_at), "limit")
+        await self._is_paused(run_id, graph, RunPaused(reason, axis=axis, frees_at=frees_at), "limit")
         return None
 
-    async def _pause(self, run_id: str, graph: GraphState, paused: RunPaused, by: Asker) -> None:
-        """Pause a run, unless it has ended meanwhile. Acts begun ahead are written first, so that no cost is lost."""
-        await self._write_ahead(run_id, graph)
-        if not self._ledger.world.is_finished(run_id):
-            await self._ledger.change(MoveRun(run_id, paused, graph.id), by=by)
+    async def _is_paused(
+        self, run_id: str, graph: GraphState, paused: RunPaused, by: Asker, stopped: Thought | None = None
+    ) -> bool:
+        """Pause a run, unless it is paused already or has ended. The attempts of the act that was stopped are recorded."""
+        if self._ledger.world.is_finished(run_id):
+            return False
+        attempts, beside = None, Batch()
+        if stopped is not None and stopped.attempts is not None:
+            attempts, beside = stopped.attempts, stopped.scene.asking.beside
+        receipt = await self._ledger.change(MoveRun(run_id, paused, graph.id, attempts), by=by, beside=beside)
+        return bool(receipt.events)
+
+    async def close(self) -> None:
+        """Write what was thought ahead and has cost something, and cancel the rest, which stays due."""
+        for act, ahead in [*self.ahead.begun.items()]:
+            task = ahead.task
+            if task.done() and not task.cancelled() and task.exception() is None:
+                await self._written_for_good(act, ahead.run_id)
+        await self.ahead.close()
 
     # Runs
 

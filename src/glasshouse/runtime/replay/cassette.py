@@ -13,7 +13,7 @@ from typing import Final, NamedTuple, Protocol
 from glasshouse.errors import BudgetExceeded, ModelUnreachable
 from glasshouse.events import kinds
 from glasshouse.events.event import Draft, Event, place_of
-from glasshouse.events.model_use import FREE
+from glasshouse.events.model_use import FREE, Call
 from glasshouse.events.payloads import AgentFailed, Governor, RunFinished, payload_of
 from glasshouse.runtime.acts.act import time_of
 from glasshouse.runtime.acts.act_so_far import (
@@ -21,7 +21,6 @@ from glasshouse.runtime.acts.act_so_far import (
     ActSoFar,
     Step,
     act_so_far_of,
-    completion_of,
     ways_of,
 )
 from glasshouse.runtime.acts.asking import Recorded, RecordedFailure
@@ -143,7 +142,7 @@ class Cassette(Answers):
         failure = None if end is None else _failure_in(end)
         limit = self._limit_reached(creature.run_id, failure)
 
-        def recorded(number: int, prompt: Prompt) -> Completion | None:
+        def recorded(number: int, prompt: Prompt) -> Call:
             if number >= len(calls):
                 away = ModelUnreachable(f"Call {number + 1} of {creature.handle} was not recorded.")
                 raise limit or failure or away
@@ -151,16 +150,7 @@ class Cassette(Answers):
             if (call.system, call.user) != (text_digest(prompt.system), text_digest(prompt.user)):
                 turn = 0 if end is None else end.turn
                 self.changes.append(PromptChange(creature.handle, turn, call.system, call.user, prompt))
-            if not call.reached:
-                raise ModelUnreachable(call.error, call.model)
-            if not call.is_answered:
-                if failure is None or number + 1 < len(calls):
-                    raise RecordedFailure(call.error, call)
-                failed = RecordedFailure(str(failure), call, failure.fault)
-                if limit is not None:
-                    raise limit from failed
-                raise failed
-            return completion_of(call)
+            return call
 
         return recorded
 

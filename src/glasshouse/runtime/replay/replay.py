@@ -356,7 +356,7 @@ class _Replay:
         match intent:
             case PauseRun() as pause:
                 paused = payloads.converted(pause, payloads.RunPaused)
-                await self._ledger.change(MoveRun(pause.run_id, paused, pause.graph_id))
+                await self._ledger.change(MoveRun(pause.run_id, paused, pause.graph_id, events[0].model))
             case ContinueRun() as going_on:
                 continued = payloads.converted(going_on, payloads.RunContinued)
                 await self._ledger.change(MoveRun(going_on.run_id, continued))

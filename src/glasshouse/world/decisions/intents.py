@@ -329,6 +329,8 @@ class MoveRun(Intent, frozen=True, gc=False):
     run_id: str
     payload: payloads.RunPaused | payloads.RunContinued | payloads.RunFinished
     graph_id: str | None = None
+    model: ModelUse | None = None
+    """The model calls that led to a pause."""
 
 
 class Reopened(msgspec.Struct, frozen=True, gc=False):

@@ -207,7 +207,7 @@ def run_moved(world: World, intent: MoveRun) -> Decision:
     status_after = {payloads.RunPaused: "paused", payloads.RunContinued: "playing"}.get(type(intent.payload))
     if status_after == run.status:
         return Decision(subject=run.id)
-    fact = fact_of(intent.payload, CONDUCTOR, run.id)
+    fact = replace(fact_of(intent.payload, CONDUCTOR, run.id), model=intent.model)
     graph = world.graphs.get(intent.graph_id or "")
     if graph is None:  # Use the graph of the run's oldest creature, or the session in which the run began.
         home = next((c.graph_id for c in world.creatures.values() if c.run_id == run.id), "")
