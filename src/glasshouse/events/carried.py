@@ -189,6 +189,8 @@ class CarriedClocks(CarriedPart, frozen=True):
     turn: int = 0
     edits: dict[str, int] = {}
     shared: dict[str, CarriedCounts] = {}
+    stale_lines: int = 0
+    """How many lines in a row brought nothing new."""
 
 
 class CarriedAccount(CarriedPart, frozen=True):

@@ -70,13 +70,15 @@ MID_ACT: Final = frozenset({TOOL_CALLED, TOOL_RETURNED, EDIT_PROPOSED, EDIT_DECI
 OF_RUNS: Final = frozenset({RUN_STARTED, RUN_PAUSED, RUN_CONTINUED, RUN_FINISHED})
 """Kinds that begin a run or change its status."""
 
-NEVER_GRANTED: Final = ENGINE | MID_ACT | OF_RUNS | {TURN_STARTED, USER_INJECTED, ACT_DISCARDED}
+NEVER_GRANTED: Final = (
+    ENGINE | MID_ACT | OF_RUNS | {TURN_STARTED, USER_INJECTED, ACT_DISCARDED, LOOP_SUSPECTED}
+)
 """Kinds that only the engine, the conductor and the visitor write. No manifest can grant them to a creature."""
 
 WITH_TEXT: Final = frozenset({AGENT_SPOKE, AGENT_THOUGHT, AGENT_REFLECTED, WORLD_OBSERVED})
 """Kinds whose payload must have a `text`."""
 
-WITHOUT_A_LINE: Final = frozenset({AGENT_PASSED, AGENT_FAILED, ACT_DISCARDED})
+WITHOUT_A_LINE: Final = frozenset({AGENT_PASSED, AGENT_FAILED, ACT_DISCARDED, LOOP_SUSPECTED})
 """Kinds that end an act without a line. Output wires do not carry them."""
 
 INNER: Final = frozenset({AGENT_THOUGHT, AGENT_REFLECTED})
@@ -91,7 +93,7 @@ WITHOUT_WORDS: Final = WITHOUT_A_LINE | MID_ACT | OF_RUNS | {TURN_STARTED}
 NO_LINES: Final = WITHOUT_WORDS | ENGINE
 """All kinds that are never a line to any creature."""
 
-CORE: Final = NO_LINES | WITH_TEXT | {JUDGE_VERDICT, USER_INJECTED, LOOP_SUSPECTED}
+CORE: Final = NO_LINES | WITH_TEXT | {JUDGE_VERDICT, USER_INJECTED}
 """All kinds that the core knows. A world may have others."""
 
 likeness_of_a_misspelling: Final = 0.85

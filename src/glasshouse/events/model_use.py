@@ -83,6 +83,8 @@ class ModelUse(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True
     """The prompt that a model would have got, if the creature used a tool without asking a model."""
     is_untrusted: bool = False
     """Whether the prompts contained words of a visitor, or of a tool that is not part of the engine."""
+    is_stale: bool = False
+    """Whether the line has no word that its creature had not heard lately."""
 
     @property
     def calls_answered(self) -> list[Call]:

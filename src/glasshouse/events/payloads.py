@@ -376,6 +376,14 @@ class ActEnd(Payload, frozen=True, omit_defaults=False):
     reason: str
 
 
+class LoopSuspected(Payload, frozen=True):
+    """An act ended without a line, because its creature said again what was said lately, also when asked once more."""
+
+    reason: str
+    repeats: str
+    """The id of the earlier line."""
+
+
 class Fault(Payload, frozen=True):
     """Where code that is not part of Glasshouse raised: the class of the exception, the file's name and the line."""
 
@@ -514,6 +522,7 @@ RUN_PAYLOAD_TYPES: dict[str, type[Payload]] = {
     kinds.TURN_STARTED: TurnStarted,
     kinds.AGENT_PASSED: ActEnd,
     kinds.AGENT_FAILED: AgentFailed,
+    kinds.LOOP_SUSPECTED: LoopSuspected,
     kinds.ACT_DISCARDED: ActEnd,
     kinds.USER_INJECTED: UserInjected,
     kinds.TOOL_CALLED: ToolCalled,

@@ -20,7 +20,7 @@ from glasshouse.world.hearing.wires import ALWAYS_KNOWN, check_wire, placeholder
 
 turns_examined_max = 10_000
 
-WRITTEN_BY_CREATURES = CORE_KINDS - kinds.NEVER_GRANTED - {kinds.AGENT_FAILED, kinds.LOOP_SUSPECTED}
+WRITTEN_BY_CREATURES = CORE_KINDS - kinds.NEVER_GRANTED - {kinds.AGENT_FAILED}
 """The core kinds that an act may end in."""
 
 _TEAMS = ("competition", "teams")

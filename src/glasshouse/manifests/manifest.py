@@ -37,6 +37,8 @@ class Voice(Strict):
     """What it never does or says."""
     say_words_max: int = Field(default=40, ge=1, le=number_max)
     """How many words a line has at most."""
+    may_repeat: bool = False
+    """Whether it may say again what was said lately, such as a refrain. Else it is asked once more, and then skipped."""
 
 
 class Schedule(Strict):

@@ -59,6 +59,7 @@ from glasshouse.events.payloads import (
     EditProposed,
     Fault,
     Governor,
+    LoopSuspected,
     ParentChanged,
     Payload,
     PrivilegeGranted,
@@ -122,6 +123,7 @@ MODEL_USE = ModelUse(
     ),
     shown=PromptDigests("22cc", "33dd"),
     is_untrusted=True,
+    is_stale=True,
 )
 
 LIMITS = Governor(
@@ -189,7 +191,12 @@ CARRIED = Carried(
         with_a_past={"moss": 6},
     ),
     clocks=CarriedClocks(
-        {"r-1": 2}, {"r-1": 4}, 2, {"r-1": 1}, {f"{OTHER_SESSION}.3": CarriedCounts({"r-1": 3}, {"r-1": 1})}
+        {"r-1": 2},
+        {"r-1": 4},
+        2,
+        {"r-1": 1},
+        {f"{OTHER_SESSION}.3": CarriedCounts({"r-1": 3}, {"r-1": 1})},
+        stale_lines=3,
     ),
     runs={
         "r-1": CarriedRun(
@@ -293,6 +300,10 @@ RUN_PAYLOADS: dict[str, tuple[str, Payload]] = {
     kinds.AGENT_FAILED: ("echo", AgentFailed("KeyError: 'moss'", 2, Fault("KeyError", "gardener.py", 12))),
     kinds.ACT_DISCARDED: ("echo", ActEnd("removed")),
     kinds.USER_INJECTED: (VISITOR, UserInjected("A lantern starts whispering recipes.")),
+    kinds.LOOP_SUSPECTED: (
+        "echo",
+        LoopSuspected("It had only said again what was said lately.", f"{SESSION}.3"),
+    ),
     kinds.TOOL_CALLED: ("echo", ToolCalled("group_status", {"scope": "graph"}, 1)),
     kinds.TOOL_RETURNED: (
         "echo",
@@ -314,7 +325,6 @@ OPEN_PAYLOADS: dict[str, tuple[str, Json]] = {
         "owl",
         {"winner": "guesser", "text": "The word was named.", "cites": [f"{SESSION}.3"]},
     ),
-    kinds.LOOP_SUSPECTED: (CONDUCTOR, {"creatures": ["echo", "moss"], "turns": 4}),
 }
 """Kinds that creatures write, with whatever fields a world gives them."""
 

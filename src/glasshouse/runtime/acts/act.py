@@ -29,6 +29,7 @@ from glasshouse.errors import (
 from glasshouse.events import kinds
 from glasshouse.events.event import Draft, Event, Json, check_text, event_id, place_of
 from glasshouse.events.model_use import NOTHING, ModelUse, Usage
+from glasshouse.events.payloads import LoopSuspected, converted
 from glasshouse.events.shown import Shown
 from glasshouse.runtime.acts.act_time import ActTime, ActTimer
 from glasshouse.runtime.acts.asking import Asking, ModelDesk, RecordedFailure
@@ -51,6 +52,7 @@ from glasshouse.turns.moment.playbill import Playbill
 from glasshouse.turns.moment.prompt import Completion, Prompt, seed_bits
 from glasshouse.turns.moment.tools import ToolAnswer, ToolCall
 from glasshouse.turns.prompts.context import answers_in_prose
+from glasshouse.turns.replies.repetition import brings_nothing_new
 from glasshouse.turns.runs.schedule import Due
 from glasshouse.world.decisions.intents import EndAct
 from glasshouse.world.decisions.requests import Request
@@ -93,6 +95,7 @@ class Scene(msgspec.Struct):
     as_of: str | None = None
     """The id of the last event that the act sees."""
     asked: int = 0
+    is_stale: bool = False
     using: ToolUse | None = None
     then: BatchWorld | None = None
     """The world that its first moment sees, if that is not the current world."""
@@ -369,6 +372,8 @@ class Acts:
                 await using.end()
             if isinstance(draft, Draft) and draft.kind == kinds.JUDGE_VERDICT:
                 check_verdict(draft, moment)
+            if isinstance(draft, Draft) and calls.calls and draft.kind not in kinds.NO_LINES:
+                scene.is_stale = brings_nothing_new(draft, moment)
             return _outcome(draft, scene.channels), None
         except (BudgetExceeded, ModelUnreachable, ModelMisconfigured) as stop:
             return {"failure": str(stop), "attempts": len(calls.calls)}, stop
@@ -451,6 +456,9 @@ def _outcome(draft: Draft | None, channels: dict[str, str]) -> Json:
         raise Refused(f"act() gave back {draft!r}.", "Give back one Draft, or None to pass.")
     if draft.kind == kinds.AGENT_PASSED:
         return {"passed": str(draft.payload.get("reason", "")), "private": draft.private}
+    if draft.kind == kinds.LOOP_SUSPECTED:
+        loop = converted(draft.payload, LoopSuspected)
+        return {"passed": loop.reason, "repeats": loop.repeats, "private": draft.private}
     check_text(draft)
     if draft.channel is None:
         return {"draft": draft}
@@ -464,7 +472,8 @@ def _model_use(scene: Scene) -> ModelUse | None:
     """The record of the model calls of an act; None if it made no call."""
     if not scene.asking.calls and not scene.has_told_calls:
         return None
-    return ModelUse(scene.character.model_profile, scene.as_of, tuple(scene.asking.calls))
+    calls = tuple(scene.asking.calls)
+    return ModelUse(scene.character.model_profile, scene.as_of, calls, is_stale=scene.is_stale)
 
 
 def _is_cancelled() -> bool:

@@ -28,7 +28,7 @@ from glasshouse.turns.heard.recent_lines import RecentLines
 from glasshouse.turns.moment.line_text import cut
 from glasshouse.turns.moment.playbill import Playbill
 from glasshouse.turns.runs.agenda import members_of
-from glasshouse.turns.runs.purses import Purse
+from glasshouse.turns.runs.purses import Purse, stale_lines_max
 from glasshouse.world.state.state import GraphState, World
 
 
@@ -159,7 +159,15 @@ class Endings:
     def at_the_end(self, run_id: str, reason: FinishReason) -> Ending:
         """The ending of a run that ends for this reason, with its winner."""
         purse = self._ledger.folded.runs.purses.get(run_id)
-        return Ending(reason) if purse is None else self._judged(run_id, purse)._replace(reason=reason)
+        ending = Ending(reason) if purse is None else self._judged(run_id, purse)._replace(reason=reason)
+        graphs = graphs_of(self._ledger.world, run_id)
+        if (
+            reason == "ended"
+            and ending.why is None
+            and any(map(self._ledger.folded.runs.is_talk_stale, graphs))
+        ):
+            return ending._replace(why=f"The talk brought nothing new for {stale_lines_max} lines.")
+        return ending
 
     def _judged(self, run_id: str, purse: Purse) -> Ending:
         """The ending by the referee's ruling, else by the judge's verdict. A verdict that names nobody leaves no
@@ -214,10 +222,8 @@ class Endings:
     def _is_at_hand(self, run_id: str) -> bool:
         """Whether all lines of the run's graphs are loaded."""
         world, tables = self._ledger.folded.world, self._ledger.folded.tables
-        places = {
-            creature.graph_id: None for creature in world.creatures.values() if creature.run_id == run_id
-        }
-        return not any(tables.cold_places(world, world.graphs[graph_id]) for graph_id in places)
+        graphs = graphs_of(world, run_id)
+        return not any(tables.cold_places(world, world.graphs[graph_id]) for graph_id in graphs)
 
     def _past(self, run_id: str) -> RunPast:
         if run_id not in self._pasts_cache:
@@ -269,10 +275,14 @@ def accounts_of(folded: Folded, run_id: str, ending: Ending, axis: str | None) -
     return RunFinished(ending.reason, *costs, axis, ending.winner, ending.why, members)
 
 
+def graphs_of(world: World, run_id: str) -> dict[str, None]:
+    """The graphs of a run's living creatures."""
+    return {creature.graph_id: None for creature in world.creatures.values() if creature.run_id == run_id}
+
+
 def last_graph(world: World, run_id: str) -> str | None:
     """The graph of a run with the latest logical time. `run.finished` is written there, so it comes after all other
     events of the run."""
-    names = {creature.graph_id: None for creature in world.creatures.values() if creature.run_id == run_id}
-    graphs = [world.graphs[name] for name in names]
+    graphs = [world.graphs[name] for name in graphs_of(world, run_id)]
     last = min(graphs, key=lambda graph: (-world.session_of(graph).lamport, graph.born), default=None)
     return None if last is None else last.id

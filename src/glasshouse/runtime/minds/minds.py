@@ -14,13 +14,17 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import ClassVar, Final
 
+import msgspec
+
 from glasshouse.errors import Refused, UnusableReply
 from glasshouse.events import kinds
 from glasshouse.events.event import Draft
+from glasshouse.events.payloads import LoopSuspected
 from glasshouse.events.shown import Shown
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.turns.moment.moment import Moment
 from glasshouse.turns.prompts.context import repair_prompt, written_for
+from glasshouse.turns.replies.repetition import line_repeated
 from glasshouse.turns.replies.reply import Passed, Problem, draft_from
 from glasshouse.world.state.state import World
 
@@ -60,8 +64,17 @@ class ManifestAgent(Agent):
         while True:
             answer = await moment.ask(prompt, shown)
             reply = draft_from(answer.text, moment, shown, is_last=attempt == attempts_max)
+            kept_text = answer.text
             if isinstance(reply, Draft):
-                return reply
+                repeated = line_repeated(reply, moment)
+                if repeated is None:
+                    return reply
+                if attempt == attempts_max:
+                    loop = LoopSuspected("It had only said again what was said lately.", repeated.id)
+                    return Draft(
+                        kind=kinds.LOOP_SUSPECTED, payload=msgspec.to_builtins(loop), private=reply.private
+                    )
+                reply, kept_text = Problem("That was said a moment ago: say something new, or pass."), ""
             if isinstance(reply, Passed):
                 kept = _kept_of(before, moment, shown)
                 if kept is not None:
@@ -76,7 +89,7 @@ class ManifestAgent(Agent):
                 prompt, attempt, before = (
                     repair_prompt(prompt, answer.text, reply.text),
                     attempt + 1,
-                    answer.text,
+                    kept_text,
                 )
             else:
                 assert moment.carry is not None, "a tool is asked for only where one was offered"

@@ -22,6 +22,7 @@ class Voice(msgspec.Struct, frozen=True):
     examples: tuple[str, ...] = ()
     never: tuple[str, ...] = ()
     say_words_max: int = 40
+    may_repeat: bool = False
 
 
 class Schedule(msgspec.Struct, frozen=True):

@@ -29,8 +29,11 @@ from glasshouse.turns.moment.playbill import Playbill, playbill_of
 from glasshouse.turns.runs.agenda import members_of
 from glasshouse.world.state.state import World
 
-version: Final = 11
+version: Final = 12
 """Increase it when the fold changes, so that snapshots of the old fold are not used."""
+
+stale_lines_max: Final = 12
+"""After so many lines in a row that bring nothing new, the next beat comes, or the scene ends."""
 
 NOTED: Final = frozenset(
     {
@@ -43,6 +46,8 @@ NOTED: Final = frozenset(
         kinds.SESSION_FORKED,
         kinds.SESSION_RESTATED,
         kinds.JUDGE_VERDICT,
+        kinds.WORLD_OBSERVED,
+        kinds.USER_INJECTED,
     }
 )
 """The kinds that always concern this fold. An event of another kind does only if it is part of an act, has a sealed
@@ -212,6 +217,16 @@ class Clocks(msgspec.Struct):
     edits: dict[str, int] = msgspec.field(default_factory=dict)
     shared: dict[str, CarriedCounts] = msgspec.field(default_factory=dict)
     """Counts that other graphs have too: for each split in this turn, by its event id, what was counted before it."""
+    stale_lines: int = 0
+    """How many lines in a row brought nothing new. A merge or a split brings new company, so it begins anew."""
+
+    def note_line(self, event: Event) -> None:
+        """Count a line that brings nothing new; any other line is news. An act without a line says nothing either way."""
+        use, kind = event.model, event.kind
+        if kind == kinds.LOOP_SUSPECTED or (use is not None and use.is_stale):
+            self.stale_lines += 1
+        elif self.stale_lines and kind not in kinds.NO_LINES:
+            self.stale_lines = 0
 
     def begin_turn(self, turn: int) -> None:
         """Begin a turn: reset all counts of the turn."""
@@ -223,7 +238,7 @@ class Clocks(msgspec.Struct):
         own = self.own()
         if own.calls or own.edits:
             self.shared = {**self.shared, at: own}
-        return self.renamed({})
+        return replace(self.renamed({}), stale_lines=0)
 
     def own(self) -> CarriedCounts:
         """What was counted here since the last split."""
@@ -243,7 +258,9 @@ class Clocks(msgspec.Struct):
             at: CarriedCounts(named(counted.calls), named(counted.edits))
             for at, counted in self.shared.items()
         }
-        return Clocks(named(self.turns), named(self.calls), self.turn, named(self.edits), shared)
+        return Clocks(
+            named(self.turns), named(self.calls), self.turn, named(self.edits), shared, self.stale_lines
+        )
 
 
 def merged(parts: Sequence[Clocks]) -> Clocks:
@@ -298,6 +315,9 @@ class Runs(msgspec.Struct):
         if event.kind == kinds.TOOL_RETURNED and payload_of(event, payloads.ToolReturned).is_edit:
             edits = self._clocks_of(event.graph_id).edits
             edits[run_id] = edits.get(run_id, 0) + 1
+        clocks = self.clocks.get(event.graph_id)
+        if clocks is not None:
+            clocks.note_line(event)
         _note_end(purse, event)
         if purse.finished is not None:
             self.watched.pop(run_id, None)
@@ -443,6 +463,15 @@ class Runs(msgspec.Struct):
             return False
         calls_max = purse.limits.max_calls_per_turn
         return isinstance(calls_max, int) and clocks.calls.get(run_id or "", 0) >= calls_max
+
+    def is_talk_stale(self, graph_id: str) -> bool:
+        """Whether the talk in a graph brings nothing new any more."""
+        clocks = self.clocks.get(graph_id)
+        return clocks is not None and clocks.stale_lines >= stale_lines_max
+
+    def has_scenario(self, run_id: str) -> bool:
+        """Whether a run plays a scenario. Runs without one end only when somebody ends them."""
+        return run_id in self.purses and bool(self.purses[run_id].scenario_digest)
 
     def edits_in_turn(self, run_id: str | None, graph_id: str) -> int:
         """How many changes a run's creatures have made with tools in this graph's current turn."""

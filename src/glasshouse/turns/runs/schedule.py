@@ -110,8 +110,13 @@ def _tick(world: World, owed: Owed, name: str) -> Due:
 
 
 def next_turn(world: World, agenda: Agenda, runs: Runs, graph: GraphState) -> int | None:
-    """The number of the next turn in which anything is due; none if nothing will be due in any turn."""
+    """The number of the next turn in which anything is due; none if nothing will be due in any turn.
+
+    Once the talk brings nothing new, only beats are due.
+    """
     turns: list[int] = []
+    if runs.is_talk_stale(graph.id) and all(map(runs.has_scenario, runs_acting(world, graph))):
+        return min([turn for turn, _, _ in beats_ahead(world, runs, graph)], default=None)
     for name, every in members_of(world, graph).tickers:
         if may_act(world, world.creatures[name]):
             if every == 1:

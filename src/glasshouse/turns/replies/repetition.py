@@ -1,0 +1,85 @@
+"""Repetition: whether a line says again what was said lately, or nothing new. Small models fall into loops, and a loop
+feeds itself.
+
+Always holds: a line is compared with the creature's own last lines and with the last lines at its table, all of which
+are in its moment. Lines of a few words are never a repetition: "Yes." may be said as often as it is true. Only whole
+numbers of letters are compared, so every machine decides the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Final
+
+from glasshouse.events.event import Draft, Event
+from glasshouse.turns.moment.line_text import content_words
+from glasshouse.turns.moment.moment import Moment
+from glasshouse.turns.prompts.lines import numbered_lines
+
+own_lines_compared_max: Final = 6
+table_lines_compared_max: Final = 12
+events_searched_max: Final = 96
+"""How far back a creature's own lines are looked for."""
+words_compared_min: Final = 5
+lines_remembered_max: Final = 64
+"""A word that was heard within so many lines is not new."""
+same_trigrams_percent_min: Final = 80
+"""From here on two lines are the same: as many of the groups of three letters in either are in both."""
+trigram_cache_texts_max: Final = 4_096
+
+
+def line_repeated(draft: Draft, moment: Moment) -> Event | None:
+    """The earlier line that a draft repeats; none if it says something new, or may repeat itself."""
+    text = draft.payload.get("text")
+    # A line with other fields, such as a vote, says more than its text.
+    if len(draft.payload) != 1 or not isinstance(text, str) or moment.character.voice.may_repeat:
+        return None
+    if text.count(" ") + 1 < words_compared_min:
+        return None
+    said = _trigrams(text)
+    for event in _lines_to_compare(moment):
+        if _is_same(said, _trigrams(event.payload["text"])):
+            return event
+    return None
+
+
+def brings_nothing_new(draft: Draft, moment: Moment) -> bool:
+    """Whether every word of a line that says what it is about was heard lately."""
+    text, lines = draft.payload.get("text"), numbered_lines(moment)
+    since, heard = lines.first + len(lines.ids) - lines_remembered_max, lines.words
+    words = content_words(text) if isinstance(text, str) else ()
+    return all(word in heard and heard[word][-1] >= since for word in words)
+
+
+def _lines_to_compare(moment: Moment) -> Iterator[Event]:
+    """The last lines at the table, and the creature's own last lines, newest first."""
+    heard, me = moment.heard, moment.creature_id
+    own = table = 0
+    for index in range(heard.stop - 1, max(heard.start, heard.stop - events_searched_max) - 1, -1):
+        event = heard.shared[index]
+        if not isinstance(event.payload.get("text"), str):
+            continue
+        is_own = event.actor == me
+        if table < table_lines_compared_max or (is_own and own < own_lines_compared_max):
+            yield event
+        table += 1
+        own += is_own
+        if table >= table_lines_compared_max and own >= own_lines_compared_max:
+            return
+
+
+def _is_same(one: frozenset[str], other: frozenset[str]) -> bool:
+    smaller, larger = sorted((len(one), len(other)))
+    # If even all of the smaller one were in both, it would not be enough.
+    if smaller * 100 < larger * same_trigrams_percent_min:
+        return False
+    common = len(one & other)
+    return common * 100 >= (smaller + larger - common) * same_trigrams_percent_min
+
+
+@lru_cache(maxsize=trigram_cache_texts_max)
+def _trigrams(text: str) -> frozenset[str]:
+    """The groups of three letters in a text. Capitals, punctuation and blanks do not count."""
+    plain = " ".join("".join([sign if sign.isalnum() else " " for sign in text.casefold()]).split())
+    return frozenset([plain[at : at + 3] for at in range(max(1, len(plain) - 2))])

@@ -1,0 +1,146 @@
+"""A model that loops is asked once more and then skipped; talk that brings nothing new moves on or ends."""
+
+import json
+from typing import Any
+
+import pytest
+
+from glasshouse import kinds, verify
+from glasshouse.events import Event
+from glasshouse.manifests import Voice
+from glasshouse.models import Completion, Prompt, Tokens
+from glasshouse.models.router import ModelRouter
+from glasshouse.turns.runs.purses import stale_lines_max
+from tests.runtime.stage_crew import on_stage, ticking, world_of
+from tests.runtime.troupe import soon
+
+REFRAIN = "The lantern by the gate has been burning since Tuesday evening."
+ALMOST = "The lantern by the gate had been burning since Tuesday evening!"
+
+
+class Says:
+    """A model that says given lines, one a call, and then the last one for ever."""
+
+    name, is_free = "says", True
+
+    def __init__(self, *lines: str) -> None:
+        self.lines = lines
+        self.prompts: list[Prompt] = []
+
+    async def complete(self, prompt: Prompt) -> Completion:
+        line = self.lines[min(len(self.prompts), len(self.lines) - 1)]
+        self.prompts.append(prompt)
+        reply = {"kind": kinds.AGENT_SPOKE, "thought": "Hm.", "text": line, "mood": "calm"}
+        return Completion(json.dumps(reply), self.name, Tokens(5, 5), usd=0.0)
+
+
+async def acts_of(model: Says, count: int, *manifests: Any, **fields: Any) -> list[Event]:
+    manifests = manifests or (ticking("ada"),)
+    async with on_stage(models=ModelRouter(model)) as t:
+        run = await t.open_world(world_of(*manifests, **fields))
+        await soon(t.run(run.id, turns=count))
+        played = await t.replay(run.id)
+        assert (await verify(t, run.id)).is_same
+        return [event for event in played.events if event.ends_its_act and event.caused_by]
+
+
+async def test_a_line_said_again_is_asked_for_once_more_and_a_new_one_counts() -> None:
+    model = Says(REFRAIN, ALMOST, "Nobody has trimmed its wick, and the moths are drunk.")
+
+    first, second = await acts_of(model, 2)
+
+    assert [first.payload["text"], second.payload["text"]] == [model.lines[0], model.lines[2]]
+    assert [len(first.calls), len(second.calls)] == [1, 2]
+    assert model.prompts[1].seed != model.prompts[2].seed
+    assert "said a moment ago" in model.prompts[2].user
+
+
+async def test_a_line_said_again_twice_is_skipped_and_the_ledger_names_what_it_repeats() -> None:
+    first, second = await acts_of(Says(REFRAIN, ALMOST, REFRAIN), 2)
+
+    assert (second.kind, second.payload["repeats"]) == (kinds.LOOP_SUSPECTED, first.id)
+    assert second.private == {"thought": "Hm.", "mood": "calm"}
+    assert len(second.calls) == 2
+
+
+async def test_a_creature_that_passes_when_asked_once_more_has_passed() -> None:
+    class Yields(Says):
+        async def complete(self, prompt: Prompt) -> Completion:
+            completion = await super().complete(prompt)
+            if "said a moment ago" not in prompt.user:
+                return completion
+            return Completion('{"kind": "agent.passed", "reason": "I said it."}', self.name, usd=0.0)
+
+    _, second = await acts_of(Yields(REFRAIN), 2)
+
+    assert (second.kind, second.payload["reason"]) == (kinds.AGENT_PASSED, "I said it.")
+
+
+@pytest.mark.parametrize(
+    "lines", [("Yes, it is.",) * 4, (REFRAIN, "It is the moon that has been burning since the gate fell.")]
+)
+async def test_short_lines_and_lines_that_differ_enough_are_no_repetition(lines: tuple[str, ...]) -> None:
+    acts = await acts_of(Says(*lines), len(lines))
+
+    assert [event.payload.get("text") for event in acts] == list(lines)
+
+
+async def test_a_creature_that_may_repeat_itself_is_left_alone() -> None:
+    acts = await acts_of(Says(REFRAIN), 3, ticking("ada", voice=Voice(may_repeat=True)))
+
+    assert [event.payload["text"] for event in acts] == [REFRAIN] * 3
+
+
+async def test_what_others_said_lately_is_not_said_again_either() -> None:
+    acts = await acts_of(Says(REFRAIN, ALMOST, ALMOST), 1, ticking("ada"), ticking("bo"))
+
+    assert [event.kind for event in acts] == [kinds.AGENT_SPOKE, kinds.LOOP_SUSPECTED]
+
+
+async def test_nobody_hears_a_suspected_loop() -> None:
+    model = Says(REFRAIN, ALMOST, REFRAIN, "The well is dry, so let us dig by the old fence.")
+
+    await acts_of(model, 3)
+
+    assert "loop.suspected" not in model.prompts[-1].user
+    assert model.prompts[-1].user.count("burning since") == 1
+
+
+async def test_talk_that_brings_nothing_new_brings_the_next_beat_forward() -> None:
+    circle = [
+        f"{a} {b} {c}." for a in ("Lantern", "Tuesday") for b in ("gate", "evening") for c in ("lane", "hill")
+    ]
+    beats = [{"turn": 40, "text": "A storm breaks over the orchard and the roof is gone."}]
+    acts = await acts_of(Says(*circle * 12), 60, ticking("ada", voice=Voice(may_repeat=True)), beats=beats)
+
+    turns = [event.turn for event in acts]
+
+    assert 40 in turns
+    before = [turn for turn in turns if turn < 40]
+    assert len(before) <= len(circle) + stale_lines_max
+    assert any(turn > 40 for turn in turns)
+
+
+async def test_talk_that_brings_nothing_new_ends_the_scene_if_no_beat_is_left() -> None:
+    model = Says("Round and round the same old mill we go.")
+    async with on_stage(models=ModelRouter(model)) as t:
+        run = await t.open_world(world_of(ticking("ada", voice=Voice(may_repeat=True))))
+
+        await soon(t.run(run.id))
+
+        finished = t.run_of(run.id).finished
+        assert finished is not None
+        assert (finished.reason, finished.turns) == ("ended", stale_lines_max + 1)
+        assert finished.why == f"The talk brought nothing new for {stale_lines_max} lines."
+
+
+async def test_a_visitor_who_says_something_new_brings_the_talk_back_to_life() -> None:
+    model = Says("Round and round the same old mill we go.")
+    async with on_stage(models=ModelRouter(model)) as t:
+        run = await t.open_world(world_of(ticking("ada", voice=Voice(may_repeat=True))))
+        await soon(t.run(run.id, turns=stale_lines_max))
+        await t.disturb(run.id, "A heron lands on the wheel.")
+
+        await soon(t.run(run.id, turns=4))
+
+        assert t.run_of(run.id).finished is None
