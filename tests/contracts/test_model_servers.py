@@ -17,6 +17,7 @@ from tests.servers import faults
 from tests.servers.certificates import Authority
 from tests.servers.faults import Fault
 from tests.servers.imitating_server import ImitatingServer, imitating_server
+from tests.servers.wire import Connection, Reply
 
 PROMPT = Prompt("You are the keeper of the pond.", "What do you say?", None, 7, 200)
 
@@ -45,6 +46,7 @@ async def outcome_of(model: OpenAICompatible | OllamaModel, *, streamed: bool = 
         (402, ModelMisconfigured),
         (403, ModelMisconfigured),
         (404, ModelMisconfigured),
+        (408, ModelUnreachable),
         (429, ModelUnreachable),
         (500, ModelFailed),
         (502, ModelFailed),
@@ -109,6 +111,28 @@ async def test_a_server_that_falls_silent_is_waited_for_no_longer_than_the_limit
 
     assert type(wrong) is ModelFailed
     assert "within 0.3 seconds" in str(wrong)
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+async def test_a_call_that_is_given_up_leaves_the_server(streamed: bool) -> None:
+    has_come, has_left = asyncio.Event(), asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    async def wait_for_the_client_to_leave(connection: Connection, reply: Reply) -> None:
+        loop.call_soon_threadsafe(has_come.set)
+        await connection.wait_for_the_client_to_leave()
+        loop.call_soon_threadsafe(has_left.set)
+
+    with imitating_server("vllm", Fault("waits", wait_for_the_client_to_leave)) as server:
+        model = model_of(server)
+        call = asyncio.create_task(model.complete(PROMPT, on_text=(lambda text: None) if streamed else None))
+        await has_come.wait()
+        call.cancel()
+        await asyncio.gather(call, return_exceptions=True)
+
+        await has_left.wait()
+        server.always.clear()
+        assert isinstance(await outcome_of(model), Completion), "the model can be asked again"
 
 
 async def test_an_answer_that_comes_byte_by_byte_is_read() -> None:

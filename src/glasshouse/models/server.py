@@ -49,8 +49,10 @@ retry_seconds_max: Final = 60.0
 retry_seconds_default: Final = 2.0
 """How long to wait for a busy server that does not say when to come back."""
 idle_connections_max: Final = 64
+idle_seconds_max: Final = 3.0
+"""An older connection is not used again: servers close theirs after 5 seconds, perhaps while a request is on its way."""
 
-_BUSY: Final = frozenset({429, 503, 529})
+_BUSY: Final = frozenset({408, 425, 429, 503, 529})
 _MISCONFIGURED: Final = frozenset({401, 402, 403, 404})
 
 TakePart = Callable[[Json], bool]
@@ -142,6 +144,7 @@ class Server:
             headers={"accept-encoding": "identity"},
             # Reading is bounded by one timeout round the whole exchange.
             timeout=httpx2.Timeout(None, connect=connect_seconds_max),
+            limits=httpx2.Limits(keepalive_expiry=idle_seconds_max),
             trust_env=not self.is_loopback,
             verify=self._certificates(),
             follow_redirects=False,
