@@ -1,0 +1,65 @@
+"""Seeded plays of the bundled worlds on servers that fail, lie and misbehave at random.
+
+Whatever the server does, nothing crashes, every request is one recorded attempt, the sums of the ledger are those of the
+server, and the record replays to the same digest.
+"""
+
+import random
+from typing import get_args
+
+import pytest
+
+from glasshouse.events.model_use import Price
+from glasshouse.manifests.world_folders import bundled_worlds
+from tests.servers.answers import Lie, Manner
+from tests.servers.imitating_server import Behaviour, imitating_server
+from tests.servers.imitations import Personality
+from tests.servers.plays import (
+    BROKEN,
+    BUSY,
+    assert_sums_agree,
+    on_imitation,
+    play_on,
+    record_of,
+    terrarium_on,
+)
+from tests.simulation.seeds import fresh_seeds, replayable, usual_seeds
+
+WORLDS = [world.name for world in bundled_worlds()]
+turns = 8
+completions_max = 400
+
+
+async def play_badly(seed: int) -> None:
+    dice = random.Random(seed)
+    world, personality = dice.choice(WORLDS), dice.choice(get_args(Personality))
+    share = dice.choice([0.1, 0.4, 0.8])
+    with imitating_server(personality) as server:
+        server.next(*[spoiling(dice) if dice.random() < share else "fine" for _ in range(completions_max)])
+        price = dice.choice([None, Price(1.0, 2.0)])
+        async with terrarium_on(on_imitation(server, personality), price=price) as terrarium:
+            run = await terrarium.open_world(world, rng_seed=seed)
+            await play_on(terrarium, run.id, turns=turns)
+            record = await record_of(terrarium, run.id)
+
+    assert_sums_agree(record, server)
+    assert len({event.actor for event in record.acts}) > 1
+
+
+def spoiling(dice: random.Random) -> Behaviour:
+    lies = [lie for lie in get_args(Lie) if lie not in {"redirects", "truncates the prompt"}]
+    behaviours: list[Behaviour] = [*lies, *get_args(Manner), *BROKEN, *BUSY]
+    return dice.choice(behaviours)
+
+
+@pytest.mark.parametrize("seed", usual_seeds(6))
+async def test_a_play_on_a_bad_server_keeps_its_record(seed: int) -> None:
+    with replayable(seed, "test_bad_servers.py"):
+        await play_badly(seed)
+
+
+@pytest.mark.soak
+async def test_many_plays_on_bad_servers_keep_their_records() -> None:
+    for seed in fresh_seeds(200):
+        with replayable(seed, "test_bad_servers.py"):
+            await play_badly(seed)
