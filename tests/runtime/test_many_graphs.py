@@ -409,3 +409,37 @@ async def test_freely_two_graphs_that_wait_for_each_other_both_go_on() -> None:
         played = await soon(t.run(turns=2))
 
         assert (played.because, played.turns) == ("turns_played", 4)
+
+
+async def test_freely_a_graph_that_waits_for_a_slower_one_goes_on_if_something_is_due_in_its_turn() -> None:
+    slow = Gated()
+    async with on_stage(minds={"a": Speaker(), "b": slow, "c": Speaker()}, pacing="free") as t:
+        troupes = {"one": {"cast": ["a", "c"]}, "two": {"cast": ["b"]}}
+        run = await t.open_world(world_of(ticking("a"), ticking("b", every=2), hearing("c"), troupes=troupes))
+        await t.stop_creature("c")
+        running = asyncio.create_task(t.run(run.id, turns=3))
+        await soon(slow.has_begun.wait())
+        await _while_it_runs()
+
+        await t.start_creature("c")
+        await _while_it_runs()
+
+        assert await said(t) == ["a1", "a2", "c2"]
+        slow.gate.set()
+        await soon(running)
+
+
+@pytest.mark.parametrize("loop_turns_before", range(4))
+async def test_freely_a_graph_that_is_added_when_a_drive_begins_is_driven_too(loop_turns_before: int) -> None:
+    async with on_stage(minds={name: Speaker() for name in "abc"}, pacing="free") as t:
+        world = world_of(ticking("a"), ticking("b"), troupes={"one": {"cast": ["a"]}, "two": {"cast": ["b"]}})
+        run = await t.open_world(world)
+        await t.run(run.id, turns=2)
+        running = asyncio.create_task(t.run(run.id, turns=1))
+        for _ in range(loop_turns_before):
+            await asyncio.sleep(0)
+
+        await t.add_creature(ticking("c"), run=run.id)
+        await soon(running)
+
+        assert sorted(await said(t))[-3:] == ["b2", "b3", "c1"]

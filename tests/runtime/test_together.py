@@ -1,15 +1,19 @@
 """Ticks that go together: they think at the same time on the same past, and are written in the order of the cast."""
 
 import asyncio
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from glasshouse import Agent, Draft, MemoryStore, SqliteStore, kinds
+from glasshouse import Agent, Draft, Event, MemoryStore, SqliteStore, kinds
+from glasshouse.errors import UnknownName
 from glasshouse.events.payloads import Governor
+from glasshouse.runtime.conducting.ahead import Causes
 from glasshouse.runtime.ports import Store
 from glasshouse.turns.moment.moment import Moment
+from glasshouse.turns.runs.schedule import Due
 from tests.runtime.stage_crew import (
     Doing,
     Gated,
@@ -23,6 +27,7 @@ from tests.runtime.stage_crew import (
     words,
     world_of,
 )
+from tests.runtime.stores_around import GatedStore
 from tests.runtime.troupe import loop_turns, soon
 
 
@@ -207,6 +212,47 @@ async def test_what_was_begun_ahead_is_written_before_a_run_is_stopped() -> None
         assert (end.payload["reason"], end.payload["calls"]) == ("stopped", 3)
         assert sorted(await said(t)) == ["a1", "b1", "c1"]
         assert [mind.acts for mind in minds.values()] == [1, 1, 1]
+
+
+async def test_an_act_begun_ahead_is_played_once_if_its_run_is_stopped_while_the_drive_waits_for_a_commit() -> (
+    None
+):
+    store, minds = GatedStore(), {"a": Gated(), "b": Gated()}
+    async with on_stage(store, minds) as t:
+        run = await t.open_world(world_of(*[ticking(name, together=True) for name in minds]))
+        driving = asyncio.create_task(t.step(1))
+        for mind in minds.values():
+            await soon(mind.has_begun.wait())
+        store.gate.clear()
+        minds["a"].gate.set()
+        await loop_turns()
+
+        stopping = asyncio.create_task(t.finish(run.id))
+        await loop_turns()
+        store.gate.set()
+        await loop_turns()
+        minds["b"].gate.set()
+        await soon(asyncio.gather(driving, stopping))
+
+        assert await said(t) == ["a1", "b1"]
+        assert minds["b"].acts == 1
+
+
+async def test_a_creature_may_be_removed_while_the_cause_of_its_act_is_read() -> None:
+    async with on_stage() as t:
+        await t.open_world(world_of(ticking("a"), ticking("b")))
+        line = await t.append("a", Draft(kind=kinds.AGENT_SPOKE, payload={"text": "Psst."}))
+
+        async def read(event_id: str) -> Event:
+            assert event_id == line.id
+            with suppress(UnknownName):
+                await t.remove_creature("b")
+            return line
+
+        causes = Causes(t._house.ledger, read)
+
+        assert await causes.of(Due("b", line.id, is_tick=True)) is line
+        assert await causes.of(Due("b", line.id, is_tick=True)) is line
 
 
 async def test_one_of_them_that_fails_does_not_hold_up_the_others() -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
@@ -16,12 +17,15 @@ from glasshouse import Draft, Governor, Manifest, ModelRouter, Terrarium, kinds
 from glasshouse.errors import Refused
 from glasshouse.manifests import LoadedWorld
 from glasshouse.model_values import Tokens
+from glasshouse.runtime.conducting.order import Pacing
 from glasshouse.runtime.ports import Store
+from glasshouse.runtime.replay.cassette import act_of
 from glasshouse.runtime.replay.replay import Verification
 from glasshouse.stores.memory import MemoryStore
 from glasshouse.terrarium import verify
 from glasshouse.turns.moment.prompt import Completion, Prompt
 from tests.runtime.stage_crew import ticking
+from tests.runtime.troupe import all_events
 from tests.simulation.seeds import replayable, usual_seeds
 from tests.simulation.worlds_by_code import two_troupes
 from tests.simulation.worlds_with_tools import Consulting, CountingTools, rooms_with_tools
@@ -53,7 +57,7 @@ class Musing:
 class Crowd:
     """Several runs in one house, and somebody outside who connects and parts them."""
 
-    def __init__(self, seed: int, store: Store) -> None:
+    def __init__(self, seed: int, store: Store, pacing: Pacing = "lockstep") -> None:
         self.chance = random.Random(seed)
         self._models = [Musing(name, self.chance) for name in ("usual", "other", "third")]
         usual, other, third = self._models
@@ -62,6 +66,7 @@ class Crowd:
             models=ModelRouter(usual, named={"other": other, "third": third}),
             tools=CountingTools(),
             governor=Governor(max_turns=9, max_total_calls=120),
+            pacing=pacing,
         )
         self.runs: list[str] = []
 
@@ -146,13 +151,26 @@ def told(outcome: Verification) -> tuple[object, ...]:
     "seed", usual_seeds(8, also=(9, 15, 19, 26, 28, 38, 48, 53, 64, 68, 112, 114, 118, 123, 144))
 )
 async def test_runs_that_met_each_come_out_the_same(seed: int, runs: int, side_by_side: bool) -> None:
+    await check_a_play(seed, runs, side_by_side=side_by_side, pacing="lockstep")
+
+
+@pytest.mark.parametrize("side_by_side", [False, True], ids=["one by one", "side by side"])
+@pytest.mark.parametrize("seed", usual_seeds(3, also=(9, 15, 26, 53, 114)))
+async def test_runs_that_met_at_their_own_speed_each_come_out_the_same(seed: int, side_by_side: bool) -> None:
+    await check_a_play(seed, 3, side_by_side=side_by_side, pacing="free")
+
+
+async def check_a_play(seed: int, runs: int, *, side_by_side: bool, pacing: Pacing) -> None:
     with replayable(seed, "test_replay_of_runs_that_met.py"):
-        crowd = Crowd(seed, MemoryStore())
+        store = MemoryStore()
+        crowd = Crowd(seed, store, pacing)
         async with crowd.t:
             await crowd.play(runs=runs, steps=8, side_by_side=side_by_side)
 
             outcomes = await crowd.verified()
 
+            ends = Counter(act_of(event) for event in await all_events(store) if event.ends_its_act)
+            assert [act for act, count in ends.items() if act is not None and count > 1] == []
             assert len(outcomes) >= runs
             for run_id, outcome in outcomes.items():
                 assert outcome.is_same, (run_id, *told(outcome))

@@ -46,7 +46,10 @@ class CountingTools:
             return ToolAnswer(
                 is_ok=True, text=f"{call.arguments['thing']} weighs {len(call.arguments['thing'])}."
             )
-        intent = _intent(call.tool, errand)
+        await (
+            errand.wait_for_room()
+        )  # What it reads is then the world that its edit changes, in a replay too.
+        intent = None if errand.creature is None else _intent(call.tool, errand, errand.creature)
         if intent is None:
             return ToolAnswer(is_ok=False, text="There is nobody to do that with.", is_engine=True)
         try:
@@ -66,9 +69,8 @@ def _offer(name: str) -> ToolOffer:
     )
 
 
-def _intent(tool: str, errand: Errand) -> Intent | None:
-    world, mine = errand.folded.world, errand.creature
-    assert mine is not None
+def _intent(tool: str, errand: Errand, mine: CreatureState) -> Intent | None:
+    world = errand.folded.world
     graph = world.graphs[mine.graph_id]
     if tool == "open_room":
         return AddChannel(graph.id, f"room-{len(graph.channels.owners)}")

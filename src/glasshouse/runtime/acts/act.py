@@ -278,7 +278,9 @@ class Acts:
         world = self._world_of(due, then)
         if due.creature in self._ledger.world.creatures and self._has_tools(world.creatures[due.creature]):
             before = await self._tools.act_so_far(due)
-            world = self._world_of(due, then)
+        # A merge may have put the creature into a graph whose lines are not in memory.
+        await self._tools.warm_lines.make_ready_for(due.creature)
+        world = self._world_of(due, then)
         # The creature may have been removed, or changed, while this waited.
         living = self._ledger.world.creatures.get(due.creature)
         if living is None:

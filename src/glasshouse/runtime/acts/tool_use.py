@@ -260,14 +260,11 @@ class ToolUse:
         answer = self._noted(step, errand.returned)
         self._has_changed = True
         self._tell_treasury()
-        creature = self._ledger.world.creatures.get(self._creature.id)
-        if creature is None:
-            raise _gone(self._creature.id)
-        # A merge or a split may have put the creature into a new graph.
-        graph = self._ledger.world.graphs[creature.graph_id]
-        if not self._desk.warm_lines.is_ready(graph):
-            await self._desk.warm_lines.make_ready(graph)
         await self._desk.answers.before_look()
+        # A merge or a split may have put the creature into a new graph.
+        await self._desk.warm_lines.make_ready_for(self._creature.id)
+        if self._creature.id not in self._ledger.world.creatures:
+            raise _gone(self._creature.id)
         return answer
 
     async def _written(self, intent: Intent, beside: Callable[[], Batch] = Batch) -> Queued | None:

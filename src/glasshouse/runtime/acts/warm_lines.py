@@ -91,6 +91,16 @@ class WarmLines:
         self._warm_cache.add(key)
         self._ledger.graphs_moved[graph.id] = None  # A referee may find now that its run is over.
 
+    async def make_ready_for(self, creature_id: str) -> None:
+        """Load the lines of the graph that a creature is in, also if it gets into another graph meanwhile."""
+        world = self._ledger.world
+        while (creature := world.creatures.get(creature_id)) is not None:
+            graph = world.graphs[creature.graph_id]
+            if self.is_ready(graph):
+                return
+            await self.make_ready(graph)
+            world = self._ledger.world
+
     async def _warm(self, place: str) -> None:
         for _ in range(warming_rounds_max):
             await self._ledger.wait_for_durability()

@@ -58,7 +58,9 @@ class Causes:
     async def of(self, due: Due) -> Event:
         """The event that an act answers, as its creature hears it."""
         tables, world = self._ledger.folded.tables, self._ledger.world
-        creature = world.creatures[due.creature]
+        creature = world.creatures.get(due.creature)
+        if creature is None:
+            return await self._event(due.cause)  # It was removed, and no act of it begins.
         turn = self._turns_cache.get(creature.graph_id) if due.is_tick else None
         if turn is not None and turn.id == due.cause:
             return turn
@@ -68,7 +70,10 @@ class Causes:
             if line is not None and creature.reborn:
                 return line  # It may have present names already.
             cause = self._last_cache = line or await self._event(due.cause)
-        return tables.cause_for(world, due.creature, cause)
+        folded = self._ledger.folded
+        if due.creature not in folded.world.creatures:
+            return cause
+        return folded.tables.cause_for(folded.world, due.creature, cause)
 
 
 class ThinkingAhead:
@@ -85,13 +90,17 @@ class ThinkingAhead:
 
         Without `is_new`, begin only the rest of an interrupted batch: those ticks had reserved their cost already.
         """
-        folded = self._ledger.folded
+        folded, position = self._ledger.folded, self._ledger.position
         together = ticks_together(folded.world, folded.agenda, graph, folded.runs, is_new=is_new)
         now, causes = folded.world.session_of(graph).lamport, dict[Due, Event]()
         chosen = [due for due in together if not self._is_begun(due, is_taken)]
         for due in chosen:
             causes[due] = await self._causes.of(due)
             await self._acts.make_ready(due)
+        if self._ledger.position != position:  # A run may have ended, or a creature may have left, meanwhile.
+            folded = self._ledger.folded
+            still = {*ticks_together(folded.world, folded.agenda, graph, folded.runs, is_new=is_new)}
+            causes = {due: cause for due, cause in causes.items() if due in still}
         for due, cause in causes.items():
             if not self._is_begun(due, is_taken):
                 self._begin(due, cause, due.as_of if due.as_of is not None else now)

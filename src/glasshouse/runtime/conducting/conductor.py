@@ -159,8 +159,7 @@ class Conductor:
     async def advance(self, graph_id: str) -> Advanced:
         """Take one step of a graph: finish a run that is over, play one act, or begin a turn."""
         for act, run_id in self.ahead.of_the_gone() if self.ahead.begun else ():
-            if act not in self._acting:
-                await self._written_for_good(act, run_id)
+            await self._written_for_good(act, run_id)
         graph = self._ledger.world.graphs.get(graph_id)
         while graph is not None and not self._warm_lines.is_ready(graph):
             await self._warm_lines.make_ready(graph)
@@ -236,7 +235,7 @@ class Conductor:
     async def _perform(self, graph: GraphState, due: Due) -> Advanced:
         """Play one act: think and write it. If something else must happen first, do that and return."""
         run_id, act = run_drawn_on(self._ledger.world, due.creature), (due.creature, due.cause)
-        if run_id in self._finishing or act in self._acting:
+        if self._is_in_the_way(run_id, act):
             await self._wait_for_what_is_in_the_way(run_id, act)
             return Advanced("act", graph.id, graph.turn)
         if run_id not in self._ledger.folded.runs.purses:
@@ -247,8 +246,11 @@ class Conductor:
             await self._wait_for_durability(graph.id)
         elif graph.id in self._unacknowledged:
             await self._wait_for(self._unacknowledged.pop(graph.id))
-        if self._ledger.world.graphs.get(graph.id) is not graph or self.agendas.of(graph.id).due != due:
-            return Advanced("act", graph.id, graph.turn)  # The world changed meanwhile: look again.
+        is_still_next = (
+            self._ledger.world.graphs.get(graph.id) is graph and self.agendas.of(graph.id).due == due
+        )
+        if not is_still_next or self._is_in_the_way(run_id, act):
+            return Advanced("act", graph.id, graph.turn)  # Something changed meanwhile: look again.
         thought, queued = await self._acted(graph, due, act, run_id, is_first=is_first)
         return await self._after(graph, run_id, thought, queued)
 
@@ -286,7 +288,7 @@ class Conductor:
         """Think and write an act, marked so that no other drive plays it."""
         turn = self._turns_queued.pop(graph.id, None)
         is_together = due is not None and due.is_together
-        self._acting[act] = None
+        self._begin_act(act, run_id)
         try:
             stopped = self.ahead.take_stopped(act) if is_together else None
             if stopped is not None:
@@ -294,7 +296,7 @@ class Conductor:
             if is_together or is_first:
                 self._driven.add(graph.id)
                 await self.ahead.begin(graph, partial(self._is_taken, act), is_new=is_together)
-            thought, queued = await self._written(act, run_id, due, turn)
+            thought, queued = await self._written(act, due, turn)
             if queued is not None:
                 self._unacknowledged[queued.events[0].graph_id] = queued
             elif turn is not None:
@@ -305,13 +307,31 @@ class Conductor:
                 self._turns_queued.setdefault(graph.id, turn)
             raise
         finally:
-            ended = self._acting.pop(act)
-            if ended is not None:
-                ended.set_result(None)
+            self._end_act(act, run_id)
+
+    def _begin_act(self, act: Act, run_id: str) -> None:
+        """Mark an act: no other drive plays it, and its run is not finished before it is written."""
+        self._acting[act] = None
+        self._thinking[run_id] = self._thinking.get(run_id, 0) + 1
+
+    def _end_act(self, act: Act, run_id: str) -> None:
+        self._thinking[run_id] -= 1
+        if self._finishing:
+            self._quiet.set()
+        ended = self._acting.pop(act)
+        if ended is not None:
+            ended.set_result(None)
 
     def _is_taken(self, act: Act, other: Act) -> bool:
-        """Whether an act must not be begun together with this one: it is being played, or waits for an agent."""
-        return (other in self._acting and other != act) or self.agendas.waits(other[0])
+        """Whether an act must not be begun together with this one: it is being played, its run is being finished, or it
+        waits for an agent."""
+        if other != act and self._is_in_the_way(run_drawn_on(self._ledger.world, other[0]), other):
+            return True
+        return self.agendas.waits(other[0])
+
+    def _is_in_the_way(self, run_id: str, act: Act) -> bool:
+        """Whether an act must wait: its run is being finished, or the act is being played already."""
+        return run_id in self._finishing or act in self._acting
 
     async def _wait_for_what_is_in_the_way(self, run_id: str, act: Act) -> None:
         finishing = self._finishing.get(run_id)
@@ -322,13 +342,12 @@ class Conductor:
         await asyncio.wait([ended])
 
     async def _written(
-        self, act: Act, run_id: str, due: Due | None = None, turn: Queued | None = None
+        self, act: Act, due: Due | None = None, turn: Queued | None = None
     ) -> tuple[Thought | None, Queued | None]:
         """The result of an act, begun ahead or now, and the events written for it; None if its creature was removed.
 
         `turn` is the turn's start if its commit is still under way. If that commit fails, the act is dropped.
         """
-        self._thinking[run_id] = self._thinking.get(run_id, 0) + 1
         try:
             thought = await self.ahead.thought_of(act, due)
             if thought is None:
@@ -340,10 +359,6 @@ class Conductor:
         except StoreError:
             self._endings.forget()  # Lines that referees have seen may not be in the ledger.
             raise
-        finally:
-            self._thinking[run_id] -= 1
-            if self._finishing:
-                self._quiet.set()
 
     async def _wait_for_durability(self, graph_id: str) -> None:
         """Wait until the last turn and the last act written in a graph are durable."""
@@ -444,6 +459,13 @@ class Conductor:
         return bool(acts)
 
     async def _written_for_good(self, act: Act, run_id: str) -> None:
-        _, queued = await self._written(act, run_id)
+        """Write an act that was begun ahead, unless a drive is playing it or has written it meanwhile."""
+        if act in self._acting or act not in self.ahead.begun:
+            return
+        self._begin_act(act, run_id)
+        try:
+            _, queued = await self._written(act)
+        finally:
+            self._end_act(act, run_id)
         if queued is not None:
             await queued.acknowledged

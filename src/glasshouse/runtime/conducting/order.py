@@ -416,14 +416,18 @@ class Free(Lockstep):
         super().__init__(*given)
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._has_news = asyncio.Event()
-        self._has_caught_up = asyncio.Event()
+        self._held_back: dict[str, None] = {}
+        """The graphs that wait for slower ones."""
         self._lowest: dict[str, tuple[int, list[str]]] = {}
         """For each run: the lowest turn of its graphs, and the graphs that are at this turn."""
 
     def next_graph(self, until: Until) -> str | None:
         """A graph that has something to do and no task yet."""
         ready = (name for name in self._ready() if name not in self._tasks)
-        return next((name for name in ready if self.is_next(name, until)), None)
+        graph_id = next((name for name in ready if self.is_next(name, until)), None)
+        if graph_id is None:
+            self._look_for_the_lowest(until)
+        return graph_id
 
     def is_next(self, graph_id: str, until: Until) -> bool:
         """Whether this graph has something to do and turns left."""
@@ -434,8 +438,12 @@ class Free(Lockstep):
         while self.is_next(graph_id, until) and until.reached() is None:
             if not self._is_ahead(graph_id, until):
                 return True
-            self._has_caught_up.clear()
-            await self._has_caught_up.wait()
+            self._look_for_graphs()  # The slower graph may be new: nobody drives it yet.
+            self._held_back[graph_id] = None
+            await self._ledger.wait_for_write_in(
+                graph_id
+            )  # A line from outside may give it something to do now.
+            self._held_back.pop(graph_id, None)
         return False
 
     def _is_ahead(self, graph_id: str, until: Until) -> bool:
@@ -459,7 +467,7 @@ class Free(Lockstep):
             lowest = min([its_turn for its_turn in turns.values() if its_turn is not None], default=turn)
             there += [name for name, its_turn in turns.items() if its_turn == lowest]
             self._lowest[run_id] = lowest, there
-            self._has_caught_up.set()
+            self._wake_held_back()
         return lowest
 
     def _turn(self, graph_id: str, until: Until) -> int | None:
@@ -471,11 +479,19 @@ class Free(Lockstep):
     def goes_on(self, graph_id: str, until: Until) -> bool:  # noqa: ARG002 (as the others name it)
         """True: a graph's task continues as long as it may step. Wakes the loop for graphs without a task, and
         waiting graphs."""
+        self._look_for_graphs()
+        self._look_for_the_lowest(until)
+        return True
+
+    def _look_for_graphs(self) -> None:
+        """Wake the loop if there may be a graph without a task."""
         if len(self._tasks) < len(self._agendas.ready()):
             self._has_news.set()
+
+    def _look_for_the_lowest(self, until: Until) -> None:
+        """Let the graphs that wait for slower ones go if those have caught up or have nothing to do any more."""
         for run_id in self._lowest:
             self._lowest_turn(run_id, until, 0)
-        return True
 
     async def play(self, graph_id: str, steps: Coroutine[Any, Any, None]) -> None:
         """Start a task for the steps of a graph."""
@@ -484,7 +500,7 @@ class Free(Lockstep):
 
     def _note_end(self, _task: object) -> None:
         self._has_news.set()
-        self._has_caught_up.set()
+        self._wake_held_back()
 
     async def wait_for_others(self) -> bool:
         """Wait until a task ends or wakes the loop. An exception of a task is raised here."""
@@ -498,7 +514,10 @@ class Free(Lockstep):
 
     def end(self) -> None:
         """Wake the graphs that wait for slower ones."""
-        self._has_caught_up.set()
+        self._wake_held_back()
+
+    def _wake_held_back(self) -> None:
+        self._ledger.wake(self._held_back)
 
     async def close(self) -> None:
         """Cancel the tasks that are left."""

@@ -124,6 +124,8 @@ class Ledger:
         self.graphs_moved: dict[str, None] = {}
         """The graphs that got events since the conductor last looked, and `EVERY_GRAPH` if a run began, paused or ended.
         A dict, because it keeps the order."""
+        self._awaited: dict[str, asyncio.Future[None]] = {}
+        """The graphs in which somebody awaits the next write."""
         self._wake: asyncio.Future[None] | None = None
         self._writer: asyncio.Task[None] | None = None
         self._gate_moved = asyncio.Event()
@@ -296,6 +298,20 @@ class Ledger:
         copies = [codec.decoded(body) for write in writes for body in write.bodies]
         await self._enqueue(Batch(tuple(writes)), copies).acknowledged
 
+    async def wait_for_write_in(self, graph_id: str) -> None:
+        """Wait until something is written in a graph, any graph merges or splits, a run changes, or `wake` is called."""
+        awaited = self._awaited.get(graph_id)
+        if awaited is None:
+            awaited = self._awaited[graph_id] = self._loop.create_future()
+        await asyncio.wait([awaited])  # A waiter that is cancelled must not cancel it for the others.
+
+    def wake(self, graph_ids: Iterable[str]) -> None:
+        """Wake those who wait for a write in these graphs."""
+        for graph_id in graph_ids:
+            awaited = self._awaited.pop(graph_id, None)
+            if awaited is not None:
+                awaited.set_result(None)
+
     @property
     def is_settled(self) -> bool:
         """Whether the world holds what was published, and nothing that is on its way."""
@@ -362,6 +378,9 @@ class Ledger:
         self.position += len(events)
         for event in events:
             self.graphs_moved[event.graph_id] = None
+        if self._awaited:
+            is_of_all = EVERY_GRAPH in self.graphs_moved or any(one.kind in kinds.OF_GRAPHS for one in events)
+            self.wake(tuple(self._awaited) if is_of_all else [event.graph_id for event in events])
         self._queued_events = pending = self._queued_events + len(events)
         self._events_since_snapshot = since = self._events_since_snapshot + len(events)
         if pending >= pending_events_max:
@@ -501,6 +520,7 @@ class Ledger:
         self.refolds += 1
         self.position = self.moved_at = self._store.position
         self.graphs_moved[EVERY_GRAPH] = None
+        self.wake(tuple(self._awaited))
         self._events_since_snapshot = self._store.position - folded.position
         self._snapshot_bytes = folded.snapshot_bytes
         self._subscriptions.catch_up(self._store.position)
