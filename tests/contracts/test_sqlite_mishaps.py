@@ -12,7 +12,7 @@ import pytest
 
 from glasshouse import SqliteStore
 from glasshouse.errors import Conflict, StoreFailed
-from glasshouse.runtime.ports import InboxLine
+from glasshouse.runtime.ports import Batch, InboxLine
 from glasshouse.stores.placing import check_room
 from glasshouse.stores.sqlite.journal import SQL, Journal, prepare
 from glasshouse.stores.sqlite.migrate import bundled_migrations
@@ -96,6 +96,25 @@ def test_a_journal_stands_where_it_stood_when_a_commit_fails_and_goes_on_from_th
     assert journal.segments_after(0) == [ADA, BO]
 
 
+@pytest.mark.parametrize("fails", [[SQL["add_event"]], [SQL["add_event"], SQL["last_position"]]])
+def test_a_commit_of_one_statement_that_fails_leaves_nothing_behind(
+    connection: Stumbling, journal: Journal, fails: list[str]
+) -> None:
+    connection.fails = list(fails)
+
+    with pytest.raises(sqlite3.OperationalError, match="disk I/O error"):
+        journal.commit(one_batch(lines(ADA, 1, "lost")))
+
+    assert (journal.position, connection.fails) == (1, [])
+    assert journal.commit(one_batch(lines(ADA, 1, "b"))) == 2
+    assert texts_of(journal.read_after(0, 9)) == ["a", "b"]
+
+
+def several_statements(text: str) -> list[Batch]:
+    """A line that also answers the inbox, so its commit needs a transaction."""
+    return [Batch((lines(ADA, 1, text),), inbox_done=(7,))]
+
+
 def test_a_rollback_that_fails_again_is_tried_again_before_each_write(
     connection: Stumbling, journal: Journal
 ) -> None:
@@ -103,7 +122,7 @@ def test_a_rollback_that_fails_again_is_tried_again_before_each_write(
 
     for _ in range(2):
         with pytest.raises(sqlite3.OperationalError):
-            journal.commit(one_batch(lines(ADA, 1, "lost")))
+            journal.commit(several_statements("lost"))
         assert journal.position == 1
 
     assert journal.commit(one_batch(lines(ADA, 1, "b"))) == 2
@@ -114,7 +133,7 @@ def test_a_line_in_the_inbox_is_not_lost_with_the_commit_that_failed_before_it(
 ) -> None:
     connection.fails = ["COMMIT", "ROLLBACK"]
     with pytest.raises(sqlite3.OperationalError):
-        journal.commit(one_batch(lines(ADA, 1, "lost")))
+        journal.commit(several_statements("lost"))
 
     number = journal.put_in_inbox("hello", None)
 

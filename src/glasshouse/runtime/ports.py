@@ -111,7 +111,7 @@ class Store(Protocol):
     def position(self) -> int:
         """The position of the last committed event; 0 when there is none."""
 
-    async def commit(self, batches: Sequence[Batch]) -> int:
+    def commit(self, batches: Sequence[Batch]) -> Awaitable[int]:
         """Make the batches durable, in order, all or nothing; returns the position of the first event."""
 
     async def read(self, spans: Sequence[Span]) -> list[Event]:

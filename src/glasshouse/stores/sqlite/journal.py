@@ -35,6 +35,8 @@ places_remembered_max = 4_096
 event_columns: Final = 5
 insert_events_max: Final = 50
 """How many events one INSERT holds. Few statements are faster: each one releases the GIL and waits for it again."""
+_insert_values: Final = event_columns * insert_events_max
+
 
 _HEADING: Final = re.compile(r"^-- name: (\w+)$", re.MULTILINE)
 
@@ -124,11 +126,9 @@ class Journal:
         self._look_if_needed()
         before = self.position
         try:
-            self._connection.execute("BEGIN IMMEDIATE")
-            if self._log is not None:
-                self._log.lengthen_if_full()
             self._write(batches)
-            self._connection.execute("COMMIT")
+            if self._connection.in_transaction:
+                self._connection.execute("COMMIT")
         except BaseException:
             # Reset this object first, which cannot fail. The rollback can; then the next commit tries it again.
             self.position, self._must_look = before, True
@@ -143,6 +143,11 @@ class Journal:
                 self._connection.execute("ROLLBACK")
             self._forget()
 
+    def _begin(self) -> None:
+        """Begin a transaction, unless one is open. A commit that is one statement needs none."""
+        if not self._connection.in_transaction:
+            self._connection.execute("BEGIN IMMEDIATE")
+
     def _write(self, batches: Sequence[Batch]) -> None:
         values: list[int | str] = []
         beside: list[tuple[Batch, int]] = []
@@ -155,6 +160,7 @@ class Journal:
             for write in batch.writes:
                 kept = kept_of(write.session_id)
                 if kept is None or write.opens is not None or kept.head != write.expected_head:
+                    self._begin()
                     if kept is not None:
                         # It may repeat events of this commit: insert those first, to compare.
                         self._add(values)
@@ -171,19 +177,29 @@ class Journal:
                 requests.append((change, encoded_request(batch.request)))
             if batch.shown and self.position >= change:  # Otherwise the batch was already stored.
                 shown.append((self.position, encoded_shown(batch.shown)))
+        if beside or requests or shown or len(values) > _insert_values:
+            self._begin()
+        self._make_room()
         self._add(values)
-        if requests:
-            self._connection.executemany(SQL["keep_request"], requests)
-        if shown:
-            self._connection.executemany(SQL["keep_shown"], shown)
+        self._keep("keep_request", requests)
+        self._keep("keep_shown", shown)
         for batch, position in beside:
             self._write_beside(batch, position)
 
+    def _keep(self, query: str, rows: list[tuple[int, str]]) -> None:
+        if rows:
+            self._connection.executemany(SQL[query], rows)
+
+    def _make_room(self) -> None:
+        """Make the write-ahead log longer if it is full."""
+        if self._log is not None and self._log.is_full():
+            self._begin()
+            self._log.lengthen()
+
     def _add(self, values: list[int | str]) -> None:
         """Insert the events whose columns are in `values`, and empty the list."""
-        step = event_columns * insert_events_max
-        for first in range(0, len(values), step):
-            some = values[first : first + step]
+        for first in range(0, len(values), _insert_values):
+            some = values[first : first + _insert_values]
             self._connection.execute(_adding(len(some) // event_columns), some)
         values.clear()
 

@@ -29,18 +29,21 @@ class LogFile:
         self._path = f"{os.path.realpath(store)}-wal"  # SQLite puts it beside the file that a link leads to.
         self._bytes = 0
 
-    def lengthen_if_full(self) -> None:
-        """Add zeros if SQLite has made the file longer. Call it inside a transaction that may write."""
+    def is_full(self) -> bool:
+        """Whether SQLite has made the file longer than it was left here."""
+        try:
+            return os.stat(self._path).st_size > self._bytes
+        except OSError:
+            return False
+
+    def lengthen(self) -> None:
+        """Add zeros. Call it inside a transaction that may write."""
         with suppress(OSError):
-            size = os.stat(self._path).st_size
-            if size > self._bytes:
-                self._bytes = (
-                    size  # Also if the rest fails: then it is tried again when the file was made longer.
-                )
-                disk = os.statvfs(self._path)
-                if disk.f_bavail * disk.f_frsize >= free_bytes_min:
-                    more = min(max(size, first_growth_bytes), growth_bytes_max)
-                    with open(self._path, "r+b") as file:
-                        file.seek(size)
-                        file.write(bytes(more))
-                    self._bytes = size + more
+            size = self._bytes = os.stat(self._path).st_size
+            disk = os.statvfs(self._path)
+            if disk.f_bavail * disk.f_frsize >= free_bytes_min:
+                more = min(max(size, first_growth_bytes), growth_bytes_max)
+                with open(self._path, "r+b") as file:
+                    file.seek(size)
+                    file.write(bytes(more))
+                self._bytes = size + more

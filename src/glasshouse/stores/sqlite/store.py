@@ -10,7 +10,7 @@ import asyncio
 import os
 import sqlite3
 import threading
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from functools import wraps
 from pathlib import Path
 from typing import Any, Concatenate, Final, ParamSpec, TypeVar
@@ -146,10 +146,10 @@ class SqliteStore:
             return 0
         return self._journal.position_now() if self.is_guest else self._journal.position
 
-    async def commit(self, batches: Sequence[Batch]) -> int:
+    def commit(self, batches: Sequence[Batch]) -> Awaitable[int]:
         """Make the batches durable in one transaction, and return the position of the first new event."""
         self._check_is_no_guest()
-        return await self._write(Journal.commit, batches)
+        return self._write(Journal.commit, batches)
 
     def _check_is_no_guest(self) -> None:
         if self.is_guest:
@@ -183,15 +183,14 @@ class SqliteStore:
     open_requests = _by_a_reader(Journal.open_requests)
     inbox_request = _by_a_reader(Journal.inbox_request)
 
-    async def _write(self, method: Callable[..., T], *arguments: object) -> T:
+    def _write(self, method: Callable[..., T], *arguments: object) -> Awaitable[T]:
         if self._writer is None or self._journal is None:
             raise StoreFailed(f"{self.path} is not open.")
         if self._read_only is not None:
             raise StoreFailed(
                 f"{self.path} may only be read here, and nothing was written. Make the file and its folder writable."
             )
-        answer: T = await self._writer.call(self._in_words, method, self._journal, *arguments)
-        return answer
+        return self._writer.call(self._in_words, method, self._journal, *arguments)
 
     async def _read(self, method: Callable[[Journal], T]) -> T:
         if not self._readers:
