@@ -19,7 +19,7 @@ import asyncio
 import math
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from functools import lru_cache
+from functools import cache, lru_cache
 from hashlib import blake2b
 from typing import Final, NamedTuple, TypeAlias, cast
 
@@ -551,15 +551,17 @@ class Routes:
 
     def with_models_now(self, past: Folded, started: RunStarted) -> RunStarted:
         """The `run.started` payload of a run that continues a past, with the models that the router gives now."""
-        return replace(started, cast=[self._model_now(past, entry) for entry in started.cast])
+        name_of = cache(lambda profile, model: self.route(profile, model).name)
 
-    def _model_now(self, past: Folded, entry: CastEntry) -> CastEntry:
-        creature = past.world.creatures.get(entry.creature)
-        if creature is None:
-            return entry
-        profile = past.world.facts_of(creature).model_profile
-        model = self.route(profile, entry.model if entry.is_bound else None).name
-        return replace(entry, profile=profile, model=model)
+        def entry_now(entry: CastEntry) -> CastEntry:
+            creature = past.world.creatures.get(entry.creature)
+            if creature is None:
+                return entry
+            profile = past.world.facts_of(creature).model_profile
+            model = name_of(profile, entry.model if entry.is_bound else None)
+            return replace(entry, profile=profile, model=model)
+
+        return replace(started, cast=[entry_now(entry) for entry in started.cast])
 
     def check_prices_of(self, past: Folded, intent: Restate) -> None:
         """Check the prices of continued runs, whose limits and creatures may have changed."""

@@ -47,7 +47,7 @@ from glasshouse.world.state.values import Change
 commit_events_max = 512
 pending_events_max = 16_384
 snapshot_events_min = 384
-snapshot_bytes_per_event_max = 128
+snapshot_bytes_per_event_max = 64
 snapshot_on_close_events_min = 1_024
 fold_page_events = 4_096
 
@@ -653,7 +653,8 @@ def fold(folded: Folded, event: Event) -> None:
         return
     note_written(world, event)
     folded.tables.apply(world, event)
-    if event.model is not None or runs.concerns(event):
+    has_cause = event.caused_by is not None
+    if has_cause or event.model is not None or runs.concerns(event):
         runs.apply(world, event)
-    if kind in agenda.subscribers or event.caused_by is not None or event.actor in world.wires_of:
+    if has_cause or kind in agenda.subscribers or event.actor in world.wires_of:
         agenda.apply(world, event)

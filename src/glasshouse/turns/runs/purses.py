@@ -208,7 +208,7 @@ def frees_at(purse: Purse, held: Usage, worst: Usage, now: datetime) -> datetime
     return datetime.fromtimestamp((fits[0] + 1) * 60, UTC) + timedelta(hours=1)
 
 
-class Clocks(msgspec.Struct):
+class Clocks(msgspec.Struct, array_like=True):
     """The counts of one graph: turns of each run along its line; calls and edits of each run in its current turn."""
 
     turns: dict[str, int] = msgspec.field(default_factory=dict)

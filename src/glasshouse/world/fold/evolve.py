@@ -19,7 +19,7 @@ from glasshouse.world.state.state import Ear, RunFacts, Segment, SessionState, W
 from glasshouse.world.state.topology import BITS, LISTEN, discard
 from glasshouse.world.state.values import GOES_ON
 
-version: Final = 12
+version: Final = 13
 """Increased when the fold changes, so that snapshots of the old fold are not used."""
 
 

@@ -3,7 +3,8 @@
 Always holds: `World` is a function of the ledger alone. Only the fold (`fold/evolve.py`) changes it, and it can be
 dropped and folded again. Dicts are used instead of sets, because their order comes from the ledger and not from hashes.
 The whole struct can be encoded to bytes; that is a snapshot (ADR 0007). Its parts form a tree without cycles, so the
-garbage collector does not track them.
+garbage collector does not track them. Parts of which there are many are encoded as arrays: names of fields would be half
+of a snapshot. So a new, moved or removed field needs a new version of the fold.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from glasshouse.world.state.topology import Topology
 from glasshouse.world.state.values import SessionOrigin, Wire
 
 
-class Register(msgspec.Struct, gc=False):
+class Register(msgspec.Struct, gc=False, array_like=True):
     """Names and their owners, in the order in which they were taken.
 
     `lowest_free` is a hint for names that many share: every number from 2 up to it is taken.
@@ -99,7 +100,7 @@ class Segment(msgspec.Struct, frozen=True, gc=False):
     is_redacted: bool = False
 
 
-class SessionState(msgspec.Struct, gc=False):
+class SessionState(msgspec.Struct, gc=False, array_like=True):
     """A session: its segment, the last seq written, and the seq at which each creature joined or left."""
 
     segment: Segment
@@ -172,7 +173,7 @@ class Handing(msgspec.Struct, gc=False, array_like=True):
     until: int | None = None
 
 
-class CreatureState(msgspec.Struct, gc=False):
+class CreatureState(msgspec.Struct, gc=False, array_like=True):
     """A live creature."""
 
     id: str
@@ -201,14 +202,14 @@ class CreatureState(msgspec.Struct, gc=False):
     """The class of the Python object that plays it; empty if its manifest does."""
 
 
-class Departed(msgspec.Struct, gc=False):
+class Departed(msgspec.Struct, gc=False, array_like=True):
     """A removed creature as it was at its end, and the event that removed it."""
 
     creature: CreatureState
     at: str
 
 
-class ChannelState(msgspec.Struct, gc=False):
+class ChannelState(msgspec.Struct, gc=False, array_like=True):
     """An open channel; its edges are in the topology."""
 
     id: str
@@ -219,7 +220,7 @@ class ChannelState(msgspec.Struct, gc=False):
     born: int
 
 
-class GraphState(msgspec.Struct, gc=False):
+class GraphState(msgspec.Struct, gc=False, array_like=True):
     """An open graph: its members and channels by name, its session, its turn."""
 
     id: str
@@ -248,7 +249,7 @@ def manifest_facts(manifest: Json) -> ManifestFacts:
 RunStatus = Literal["playing", "paused", "finished"]
 
 
-class RunFacts(msgspec.Struct, gc=False):
+class RunFacts(msgspec.Struct, gc=False, array_like=True):
     """What the world knows of a run: where it started, and whether its creatures may act."""
 
     id: str
