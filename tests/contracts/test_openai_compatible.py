@@ -185,9 +185,12 @@ async def test_a_prompt_that_was_cut_names_the_setting_to_raise() -> None:
     with imitating_server("llamacpp", "truncates the prompt") as server:
         model = model_of(server, "llama.cpp")
 
-        with pytest.raises(ModelMisconfigured, match=r"cut the prompt.*larger -c"):
+        with pytest.raises(ModelMisconfigured, match=r"cut the prompt.*larger -c") as wrong:
             await model.complete(prompt)
         await model.close()
+
+        assert wrong.value.usage is not None, "its tokens were used and count"
+        assert wrong.value.usage.total == server.usage.input + server.usage.output
 
 
 async def test_a_prompt_that_is_too_long_names_the_setting_to_raise() -> None:

@@ -181,6 +181,23 @@ async def test_a_call_has_a_bound_of_its_own_and_counts_with_its_worst_case() ->
         assert (await verify(t, run.id)).is_same
 
 
+async def test_a_server_that_loads_its_model_in_a_call_has_more_time() -> None:
+    class Loading(Served):
+        load_seconds_max = 3_600.0
+
+        async def complete(self, prompt: Prompt) -> Completion:
+            await asyncio.sleep(0.1)
+            return await super().complete(prompt)
+
+    async with on_stage(models=routed(Loading("loads", ANSWER), call_seconds_max=0.01)) as t:
+        await t.open_world(world_of(ticking("a")), governor=only(max_turns=1))
+
+        await soon(t.run())
+
+        (line,) = await ends_of_acts(t)
+        assert [call.is_answered for call in line.calls] == [True]
+
+
 # Servers that refuse
 
 

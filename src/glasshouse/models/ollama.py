@@ -82,12 +82,14 @@ class OllamaModel:
         max_parallel: int = 1,
     ) -> None:
         """`context_tokens` becomes `num_ctx`. `decoding` holds further options, such as `temperature`."""
+        self.load_seconds_max = load_seconds_max
+        """How much longer a call may take because the server loads the model first."""
         self._server = Server(
             url,
             key=key,
             key_variable=key_variable,
             call_seconds_max=call_seconds_max,
-            load_seconds=load_seconds_max,
+            load_seconds=self.load_seconds_max,
         )
         self.close = self._server.close
         """`await model.close()` closes the connections of this event loop."""

@@ -133,12 +133,14 @@ class OpenAICompatible:
         """`decoding` goes into the request as it is; without it, the server's own settings hold."""
         root, self._prefix = root_and_prefix(url)
         is_hosted = server in {"openai", "openrouter"}
+        self.load_seconds_max = 0.0 if is_hosted else load_seconds_max
+        """How much longer a call may take because the server loads the model first."""
         self._server = Server(
             root,
             key=key,
             key_variable=key_variable,
             call_seconds_max=call_seconds_max,
-            load_seconds=0.0 if is_hosted else load_seconds_max,
+            load_seconds=self.load_seconds_max,
         )
         self.close = self._server.close
         """`await model.close()` closes the connections of this event loop."""

@@ -129,7 +129,7 @@ def check_prompt_is_whole(prompt: Prompt, tokens: Tokens, backend: str, model: s
         reason = (
             f"{backend} read only {tokens.input:,} tokens of a prompt of {words:,} words: it cut the prompt."
         )
-        raise ModelMisconfigured(reason, instead, model)
+        raise ModelMisconfigured(reason, instead, model, usage=tokens)
 
 
 def count_in(counts: object, *names: str) -> int | None:

@@ -168,6 +168,7 @@ class Model(Protocol):
     again is up to the caller. A model may also have `name`, `is_free`, `async probe()`, which returns a `Probe`, and
     `async close()`. If it has `streams = True`, it is called with `on_text` when somebody watches. Models with the same `backend`,
     the name of a server, share a queue with `max_parallel` slots and a circuit; `answers_at_once = True` says that it needs none.
+    `load_seconds_max` is how much longer a call may take because the server loads the model first.
     """
 
     async def complete(self, prompt: Prompt) -> Completion:

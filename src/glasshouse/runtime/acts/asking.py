@@ -333,14 +333,16 @@ class Asking:
             asked = cast("StreamingModel", model).complete(prompt, on_text=listener(self.mine.creature_id))
         else:
             asked = model.complete(prompt)
-        bound = asyncio.timeout(route.call_seconds_max)
+        # A server that loads its models inside a call has more time, which its backend bounds.
+        seconds_max = route.call_seconds_max + getattr(model, "load_seconds_max", 0.0)
+        bound = asyncio.timeout(seconds_max)
         try:
             async with bound:
                 completion = await asked
         except TimeoutError:
             if not bound.expired():
                 raise
-            late = f"{route.name} did not answer within {route.call_seconds_max:g} seconds."
+            late = f"{route.name} did not answer within {seconds_max:g} seconds."
             raise ModelFailed(f"{late} Give its route more time, or take a smaller model.") from None
         return _storable(completion)
 
