@@ -32,6 +32,9 @@ settings.register_profile(
 PROFILE = os.environ.get("GLASSHOUSE_HYPOTHESIS", "ci")
 settings.load_profile(PROFILE)
 
+# What plays on servers assert, tests show like assertions of their own.
+pytest.register_assert_rewrite("tests.servers.plays")
+
 # A run that was started in the background inherits an ignored Ctrl-C, which a person at a terminal never has. The
 # commands that tests start inherit this handler in their turn.
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -16,6 +16,7 @@ from glasshouse.events.model_use import Price
 from glasshouse.model_values import Form
 from tests.servers import faults
 from tests.servers.answers import Lie, Manner
+from tests.servers.faults import Fault
 from tests.servers.imitating_server import imitating_server
 from tests.servers.imitations import Personality, ServedModel
 from tests.servers.llama_server import Counted, LlamaServer, llama_server
@@ -67,6 +68,28 @@ async def test_one_slot_a_fresh_server_and_the_same_seed_give_the_same_digest() 
 
     assert first.digest == again.digest
     assert [call.completion for call in first.calls] == [call.completion for call in again.calls]
+
+
+async def test_a_llama_cpp_that_is_killed_between_calls_pauses_the_run_until_it_is_back() -> None:
+    with llama_server(context_tokens=llama_context_tokens) as server:
+        async with terrarium_on(on_llama(server)) as terrarium:
+            run = await terrarium.open_world(WORLD)
+            await terrarium.run(run.id, turns=1)
+            server.kill()
+            await terrarium.run(run.id, turns=1)
+            assert terrarium.run_of(run.id).paused
+            server.restart()
+            await terrarium.continue_run(run.id)
+            await terrarium.run(run.id, turns=2)
+            counted = server.counted()
+            server.kill()
+            record = await record_of(terrarium, run.id)
+
+    unreached = [call for call in record.calls if not call.reached]
+    assert unreached
+    assert all(call.usage.total == 0 and call.error for call in unreached)
+    assert record.counted == counted
+    assert record.calls[-1].reached
 
 
 async def test_a_llama_cpp_that_is_killed_in_a_call_costs_what_was_reserved_for_it() -> None:
@@ -209,7 +232,7 @@ async def test_an_ill_mannered_model_spoils_no_run(manner: Manner) -> None:
 
 @pytest.mark.parametrize("personality", PERSONALITIES)
 async def test_a_server_that_lies_spoils_no_run(personality: Personality) -> None:
-    lies = [lie for lie in get_args(Lie) if lie not in {"redirects", "truncates the prompt"}]
+    lies = [lie for lie in get_args(Lie) if lie != "redirects"]
     models = [ServedModel("liar:8b", capabilities=["completion", "thinking"])]
     with imitating_server(personality, models=models) as server:
         server.next(*[behaviour for lie in lies for behaviour in (lie, "fine")])
@@ -222,3 +245,23 @@ async def test_a_server_that_lies_spoils_no_run(personality: Personality) -> Non
     assert_sums_agree(record, server)
     assert len(record.acts) >= 12
     assert record.texts
+
+
+REFUSED = [faults.status(code) for code in (401, 402, 403, 404)]
+
+
+@pytest.mark.parametrize("fault", REFUSED, ids=lambda fault: fault.name)
+async def test_a_refusal_that_would_come_again_pauses_at_once(fault: Fault) -> None:
+    with imitating_server("openai") as server:
+        server.next(fault)
+        async with terrarium_on(on_imitation(server, "openai")) as terrarium:
+            run = await terrarium.open_world(WORLD)
+            await terrarium.run(run.id, turns=1)
+            assert terrarium.run_of(run.id).paused
+            assert len(server.calls) == 1
+            await terrarium.continue_run(run.id)
+            await terrarium.run(run.id, turns=1)
+            record = await record_of(terrarium, run.id)
+
+    assert_sums_agree(record, server)
+    assert [call.reached for call in record.calls][:2] == [False, True]

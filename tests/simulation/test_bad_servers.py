@@ -43,11 +43,11 @@ async def play_badly(seed: int) -> None:
             record = await record_of(terrarium, run.id)
 
     assert_sums_agree(record, server)
-    assert len({event.actor for event in record.acts}) > 1
+    assert record.acts
 
 
 def spoiling(dice: random.Random) -> Behaviour:
-    lies = [lie for lie in get_args(Lie) if lie not in {"redirects", "truncates the prompt"}]
+    lies = [lie for lie in get_args(Lie) if lie != "redirects"]
     behaviours: list[Behaviour] = [*lies, *get_args(Manner), *BROKEN, *BUSY]
     return dice.choice(behaviours)
 
