@@ -202,22 +202,22 @@ class MemoryStore:
         return self._places[index].whole(self._bodies[index].decode(), self._seqs[index]).encode()
 
     def _append(self, write: SegmentWrite, change: int, numbers: dict[str, int]) -> None:
-        kept = self._segments.get(write.session_id)
+        kept, seqs = self._segments.get(write.session_id), self._seqs
         if kept is None and write.opens is not None:
             segment = write.opens
             place = Place(segment.id, segment.graph_id, segment.base)
-            kept = _KeptSegment(segment, len(self._seqs) + 1, place, array("I"))
+            kept = _KeptSegment(segment, len(seqs) + 1, place, array("I"))
             self._segments[write.session_id] = kept
         assert kept is not None, "checked before"
-        for index, body in enumerate(write.bodies):
-            seq = len(kept.positions) + 1
-            self._bodies.append(kept.place.without_start(body.decode(), seq).encode())
-            self._places.append(kept.place)
-            self._seqs.append(seq)
-            position = len(self._seqs)
-            kept.positions.append(position)
+        place, positions = kept.place, kept.positions
+        for seq, body in enumerate(write.bodies, len(positions) + 1):
+            self._bodies.append(place.without_start(body.decode(), seq).encode())
+            self._places.append(place)
+            seqs.append(seq)
+            position = len(seqs)
+            positions.append(position)
             if write.changes is not None:
-                change = numbers.setdefault(write.changes[index], position)
+                change = numbers.setdefault(write.changes[seq - write.expected_head - 1], position)
             self._changes.append(change)
 
     async def read(self, spans: Sequence[Span]) -> list[Event]:

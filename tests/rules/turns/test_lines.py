@@ -175,7 +175,11 @@ def _index(table: lines.NumberedLines) -> list[object]:
         {key: [place - first for place in places] for key, places in by.items()}
         for by in (table.words, table.kinds)
     ]
-    return [*found, [p - first for p in table.striking], [p - first for p in table.naming("echo-id", "echo")]]
+    return [
+        *found,
+        [p - first for p in table.striking],
+        [p - first for p in table.naming("echo-id", "echo", first + len(table.ids))],
+    ]
 
 
 @given(TELLINGS, st.data())

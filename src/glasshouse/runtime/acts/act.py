@@ -29,7 +29,7 @@ from glasshouse.errors import (
 from glasshouse.events import kinds
 from glasshouse.events.event import Draft, Event, Json, check_text, event_id, place_of
 from glasshouse.events.model_use import NOTHING, ModelUse, Usage
-from glasshouse.events.payloads import LoopSuspected, converted
+from glasshouse.events.payloads import Fault, LoopSuspected, converted
 from glasshouse.events.shown import Shown
 from glasshouse.runtime.acts.act_time import ActTime, ActTimer
 from glasshouse.runtime.acts.asking import Asking, ModelDesk, RecordedFailure
@@ -80,6 +80,19 @@ class Thought(msgspec.Struct, frozen=True):
     stopped_by: Stop | None = None
     attempts: ModelUse | None = None
     """The model calls of an act that was stopped and stays due."""
+
+
+class Outcome(msgspec.Struct, frozen=True, gc=False):
+    """How an act ends: the fields of `EndAct` that its agent, or a failure, decides."""
+
+    draft: Draft | None = None
+    channel_id: str | None = None
+    passed: str = ""
+    repeats: str = ""
+    private: Json | None = None
+    failure: str = ""
+    fault: Fault | None = None
+    attempts: int = 0
 
 
 class Scene(msgspec.Struct):
@@ -151,7 +164,8 @@ class Scene(msgspec.Struct):
         # It has no ids, so the same story gives the same seeds, also in a branch.
         act_key = f"{rng_seed}/{creature.cast_key}/{creature.ordinal}/{world.story_time(cause)}"
         if self.as_of is None:
-            self.as_of = _as_of(world, creature, upto)
+            is_now = upto is None
+            self.as_of = event_id(graph.session_id, session.head) if is_now else _as_of(world, creature, upto)
         is_judge = self.character.role == "judge"
         moment = Moment(
             # The first nine by position: with more than fifteen keywords, this call takes eight times as long.
@@ -297,7 +311,7 @@ class Acts:
                 scene.using = ToolUse(
                     self._tools, creature, cause, use, scene.asking, scene.beside, before=before, gate=gate
                 )
-            changes, stopped_by = await self._outcome_of(scene, scene.moment(), mine)
+            outcome, stopped_by = await self._outcome_of(scene, scene.moment(), mine)
         except BaseException:
             if scene is not None:
                 self._desk.keep(act, scene.asking)
@@ -310,17 +324,25 @@ class Acts:
                 creature=creature.id,
                 cause=due.cause,
                 session_id=session_id,
+                draft=outcome.draft,
+                channel_id=outcome.channel_id,
                 reply_to=cause.channel_id,
+                passed=outcome.passed,
+                repeats=outcome.repeats,
+                private=outcome.private,
+                failure=outcome.failure,
+                fault=outcome.fault,
+                attempts=outcome.attempts,
                 model=_model_use(scene),
                 run_id=run_id,
-                **changes,
             )
         else:
             attempts = _model_use(scene)
             self._desk.keep(act, scene.asking)
         # An act that ends without a model call counts as one call (ADR 0022).
-        is_free = end is None or bool(mine.done.calls) or scene.has_told_calls
-        self._treasury.settle(mine, NOTHING if is_free else Usage(calls=1))
+        is_free = end is None or mine.done.calls > 0 or scene.has_told_calls
+        if not is_free or mine.open is not NOTHING:
+            self._treasury.settle(mine, NOTHING if is_free else Usage(calls=1))
         return Thought(act, end, scene, mine, stopped_by, attempts)
 
     def forget_attempts(self, thought: Thought) -> None:
@@ -344,8 +366,9 @@ class Acts:
         then: BatchWorld | None,
     ) -> Scene:
         character = self._character(creature)
-        route = self._route_of(creature, character.model_profile)
-        recorded = self._answers.answers(creature, cause, character.model_profile, route.name)
+        profile = character.model_profile
+        route = self._route_of(creature, profile)
+        recorded = self._answers.answers(creature, cause, profile, route.name)
         seen_upto = self._answers.seen_upto(creature, cause)
         upto = upto if seen_upto is None else seen_upto
         kept = self._desk.take_kept((creature.id, cause.id))
@@ -356,8 +379,10 @@ class Acts:
         """The world of an act: the world at the start of its batch, unless a branch renamed the creature."""
         return self._ledger.world if then is None or due.was is not None else then.folded.world
 
-    async def _outcome_of(self, scene: Scene, moment: Moment, mine: Reservation) -> tuple[Json, Stop | None]:
-        """The fields of the intent that ends an act, and what stopped the act, if anything did."""
+    async def _outcome_of(
+        self, scene: Scene, moment: Moment, mine: Reservation
+    ) -> tuple[Outcome, Stop | None]:
+        """How an act ends, and what stopped it, if anything did."""
         calls, using = scene.asking, scene.using
         try:
             agent = self._agent_of(scene.creature.id)
@@ -378,7 +403,7 @@ class Acts:
                 scene.is_stale = brings_nothing_new(draft, moment)
             return _outcome(draft, scene.channels), None
         except (BudgetExceeded, ModelUnreachable, ModelMisconfigured) as stop:
-            return {"failure": str(stop), "attempts": len(calls.calls)}, stop
+            return Outcome(failure=str(stop), attempts=len(calls.calls)), stop
         except Exception as wrong:
             if using is not None and using.store_failure is wrong:
                 raise  # The store failed, not the agent: this must stop the drive.
@@ -391,15 +416,15 @@ class Acts:
             if using is not None:
                 using.has_ended = True
 
-    def _failure(self, scene: Scene, wrong: BaseException) -> Json:
-        """The fields of the intent that ends a failed act. A strict terrarium raises the failure of an agent instead."""
+    def _failure(self, scene: Scene, wrong: BaseException) -> Outcome:
+        """How a failed act ends. A strict terrarium raises the failure of an agent instead."""
         fault = fault_of(wrong)
         if not isinstance(wrong, RecordedFailure | UnusableReply | ModelFailed):
             if self._is_strict:
                 raise wrong
             if fault is not None:
                 _log.warning("%s failed in its act.\n%s", scene.creature.handle, traceback_of(wrong))
-        return {"failure": failure_of(wrong), "fault": fault, "attempts": max(1, len(scene.asking.calls))}
+        return Outcome(failure=failure_of(wrong), fault=fault, attempts=max(1, len(scene.asking.calls)))
 
     def _time_for(self, scene: Scene, agent: Agent, task: asyncio.Task[Any] | None) -> ActTime:
         """The time that an act may take. A replay needs no bound: it repeats how recorded acts ended."""
@@ -450,24 +475,24 @@ class Acts:
         return character
 
 
-def _outcome(draft: Draft | None, channels: dict[str, str]) -> Json:
-    """The fields of the intent that ends an act with this draft."""
+def _outcome(draft: Draft | None, channels: dict[str, str]) -> Outcome:
+    """How an act ends with this draft."""
     if draft is None:
-        return {"passed": ""}
+        return Outcome()
     if not isinstance(draft, Draft):
         raise Refused(f"act() gave back {draft!r}.", "Give back one Draft, or None to pass.")
     if draft.kind == kinds.AGENT_PASSED:
-        return {"passed": str(draft.payload.get("reason", "")), "private": draft.private}
+        return Outcome(passed=str(draft.payload.get("reason", "")), private=draft.private)
     if draft.kind == kinds.LOOP_SUSPECTED:
         loop = converted(draft.payload, LoopSuspected)
-        return {"passed": loop.reason, "repeats": loop.repeats, "private": draft.private}
+        return Outcome(passed=loop.reason, repeats=loop.repeats, private=draft.private)
     check_text(draft)
     if draft.channel is None:
-        return {"draft": draft}
+        return Outcome(draft)
     if draft.channel not in channels and draft.channel not in channels.values():
         open_to_it = ", ".join(channels) or "no channel"
         raise Refused(f"There is no channel {draft.channel!r} here.", f"Speak on {open_to_it}.")
-    return {"draft": draft, "channel_id": channels.get(draft.channel, draft.channel)}
+    return Outcome(draft, channels.get(draft.channel, draft.channel))
 
 
 def _model_use(scene: Scene) -> ModelUse | None:

@@ -146,7 +146,8 @@ class Treasury:
         """Close a reservation: its cost is in the ledger now, or there was none. Releasing twice is harmless."""
         acts = self._acts[mine.run_id]
         if mine in acts:
-            self._hold(mine, NOTHING, NOTHING)
+            if mine.run_id in self._held:
+                self._hold(mine, NOTHING, NOTHING)
             del acts[mine]
             if len(acts) == 1:
                 del self._held[mine.run_id]

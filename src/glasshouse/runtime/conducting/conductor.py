@@ -157,7 +157,8 @@ class Conductor:
             await order.let_in()
 
     async def advance(self, graph_id: str) -> Advanced:
-        """Take one step of a graph: finish a run that is over, play one act, or begin a turn."""
+        """Take one step of a graph: finish a run that is over, or play one act. If the act is in the next turn, begin that
+        turn first; the step is then the act, or the turn alone if no act is due in it."""
         for act, run_id in self.ahead.of_the_gone() if self.ahead.begun else ():
             await self._written_for_good(act, run_id)
         graph = self._ledger.world.graphs.get(graph_id)
@@ -171,14 +172,15 @@ class Conductor:
             if ending is not None:
                 event = await self.finish(run_id, ending.reason, ending=ending)
                 return Advanced("end", graph_id, graph.turn, event)
-        ahead = self.agendas.of(graph_id)
-        if graph_id in self.agendas.waiting:
-            return Advanced("act", graph_id, graph.turn)
-        if ahead.due is not None:
-            return await self._perform(graph, ahead.due)
-        if ahead.turn is not None:
-            return await self.begin_turn(graph, ahead.turn)
-        return Advanced("act", graph_id, graph.turn)
+        ahead, step = self.agendas.of(graph_id), Advanced("act", graph_id, graph.turn)
+        if ahead.due is None and ahead.turn is not None:
+            step = await self.begin_turn(graph, ahead.turn)
+            if step.kind == "end" or self._ledger.world.graphs.get(graph_id) is not graph:
+                return step
+            ahead = self.agendas.of(graph_id)
+        if ahead.due is None or graph_id in self.agendas.waiting:
+            return step
+        return await self._perform(graph, ahead.due)
 
     async def _finish_an_idle_run(self, order: Order, until: Until) -> bool:
         """End a run in which nothing is due any more; False if there is none. Runs without a scenario do not end this
@@ -196,9 +198,10 @@ class Conductor:
 
     async def begin_turn(self, graph: GraphState, turn: int) -> Advanced:
         """Begin a turn, or end a run whose limits do not allow another one."""
-        folded = self._ledger.folded
+        folded, has_beats = self._ledger.folded, False
         for run_id in runs_acting(self._ledger.world, graph):
-            purse = await self._purse(run_id, graph)
+            purse = folded.runs.purses.get(run_id) or await self._new_purse(run_id, graph)
+            has_beats = has_beats or bool(purse.playbill.beats)
             played = folded.runs.turns_of(run_id, graph.id) + turn - graph.turn - 1
             axis = tripped_by_turn(purse.limits, played) or tripped_by_time(purse, self._clock.now())
             if axis is not None:
@@ -206,7 +209,7 @@ class Conductor:
                 return Advanced("end", graph.id, turn, event)
         graph_now = self._ledger.world.graphs.get(graph.id)
         if graph_now is not None and graph_now.turn < turn:
-            shown = shown_at(folded.world, folded.runs, graph_now, turn)
+            shown = shown_at(folded.world, folded.runs, graph_now, turn) if has_beats else ()
             if not self._ledger.takes_more:
                 await self._ledger.wait_for_room()
             queued = self._ledger.stage(StartTurn(graph.id, turn, shown))
@@ -215,20 +218,16 @@ class Conductor:
                 self._turns_queued[graph.id] = queued
         return Advanced("turn", graph.id, turn)
 
-    async def _purse(self, run_id: str, graph: GraphState) -> Purse:
-        """A run's purse. A run without a scenario begins here, when first driven, with the terrarium's limits (ADR
-        0029)."""
-        purse = self._ledger.folded.runs.purses.get(run_id)
-        if purse is None:
-            creatures = sum(one.run_id == run_id for one in self._ledger.world.creatures.values())
-            given = axes_given(self._governor, Governor())
-            limits = settled(self._governor, creatures)
-            started = RunStarted(limits=limits, limits_given=given, policy=self._policy)
-            if self._governor.hourly_budget_usd is not None:
-                self._routes.check_prices_in(run_id)
-            await self._ledger.change(BeginRun(run_id, graph.id, started))
-            purse = self._ledger.folded.runs.purses[run_id]
-        return purse
+    async def _new_purse(self, run_id: str, graph: GraphState) -> Purse:
+        """Begin a run without a scenario, when it is first driven, with the terrarium's limits (ADR 0029)."""
+        creatures = sum(one.run_id == run_id for one in self._ledger.world.creatures.values())
+        given = axes_given(self._governor, Governor())
+        limits = settled(self._governor, creatures)
+        started = RunStarted(limits=limits, limits_given=given, policy=self._policy)
+        if self._governor.hourly_budget_usd is not None:
+            self._routes.check_prices_in(run_id)
+        await self._ledger.change(BeginRun(run_id, graph.id, started))
+        return self._ledger.folded.runs.purses[run_id]
 
     # Acts
 
@@ -239,7 +238,7 @@ class Conductor:
             await self._wait_for_what_is_in_the_way(run_id, act)
             return Advanced("act", graph.id, graph.turn)
         if run_id not in self._ledger.folded.runs.purses:
-            await self._purse(run_id, graph)
+            await self._new_purse(run_id, graph)
             return Advanced("act", graph.id, graph.turn)
         is_first = graph.id not in self._driven
         if is_first or due.is_together or self._acts.may_use_tools(due.creature):

@@ -259,7 +259,9 @@ class Agendas:
 
     def of(self, graph_id: str) -> Next:
         """What one graph has to do next."""
-        return self.ready().get(graph_id, NOTHING_DUE)
+        if self._ledger.graphs_moved:
+            self._look_up(self._ledger.graphs_moved)
+        return self._ready_cache.get(graph_id, NOTHING_DUE)
 
     def _looked_up(self, graph: GraphState) -> Next:
         folded = self._ledger.folded
@@ -388,17 +390,9 @@ class Lockstep(Order):
         waiting = [(creatures[due.creature], due.cause) for due in acts]
         return tuple([Waiting(c.id, c.handle, c.played_by_code, c.run_id, cause) for c, cause in waiting])
 
-    async def may_step(self, graph_id: str, until: Until) -> bool:  # noqa: ARG002 (as the others name it)
-        """Whether nothing was written since this graph was found to be first."""
-        return not self._ledger.graphs_moved
-
     def is_next(self, graph_id: str, until: Until) -> bool:
         """Whether this graph is still first."""
         return self.next_graph(until) == graph_id
-
-    def goes_on(self, graph_id: str, until: Until) -> bool:
-        """Whether this graph has just begun a turn that has an act. Then it is still first: its turn is the lowest."""
-        return graph_id in until.turns_just_begun and self._agendas.of(graph_id).due is not None
 
     def runs(self) -> Iterable[str]:
         """The runs named, or those of the graph named, or all runs."""
@@ -435,8 +429,8 @@ class Free(Lockstep):
 
     async def may_step(self, graph_id: str, until: Until) -> bool:
         """Wait for slower graphs of the same run; False if this graph has nothing to do any more."""
-        while self.is_next(graph_id, until) and until.reached() is None:
-            if not self._is_ahead(graph_id, until):
+        while (turn := self._turn(graph_id, until)) is not None and until.reached() is None:
+            if not self._is_ahead(graph_id, turn, until):
                 return True
             self._look_for_graphs()  # The slower graph may be new: nobody drives it yet.
             self._held_back[graph_id] = None
@@ -446,10 +440,10 @@ class Free(Lockstep):
             self._held_back.pop(graph_id, None)
         return False
 
-    def _is_ahead(self, graph_id: str, until: Until) -> bool:
-        """Whether a graph that is about to begin a turn must wait for a slower graph of its run."""
-        graph, turn = self._ledger.world.graphs[graph_id], self._turn(graph_id, until)
-        if turn is None or turn <= graph.turn:
+    def _is_ahead(self, graph_id: str, turn: int, until: Until) -> bool:
+        """Whether a graph that is about to begin this turn must wait for a slower graph of its run."""
+        graph = self._ledger.world.graphs[graph_id]
+        if turn <= graph.turn:
             return False
         runs = runs_acting(self._ledger.world, graph)
         return any(turn - turns_ahead_max > self._lowest_turn(run_id, until, turn) for run_id in runs)
@@ -490,7 +484,7 @@ class Free(Lockstep):
 
     def _look_for_the_lowest(self, until: Until) -> None:
         """Let the graphs that wait for slower ones go if those have caught up or have nothing to do any more."""
-        for run_id in self._lowest:
+        for run_id in self._lowest if self._held_back else ():
             self._lowest_turn(run_id, until, 0)
 
     async def play(self, graph_id: str, steps: Coroutine[Any, Any, None]) -> None:

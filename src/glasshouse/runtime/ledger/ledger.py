@@ -349,7 +349,7 @@ class Ledger:
         now, all_events, writes = self._clock.now(), [], []
         for write in decided:
             events = stamped(self.world, write, now)
-            bodies = tuple([encoded_within_bounds(event) for event in events])
+            bodies = tuple(map(encoded_within_bounds, events))
             writes.append(SegmentWrite(write.session_id, events[0].seq - 1, bodies, write.opens))
             all_events += events
         return all_events, writes
@@ -375,14 +375,15 @@ class Ledger:
     def _enqueue(self, batch: Batch, events: list[Event]) -> Queued:
         queued = Queued(batch, events, Future(loop=self._loop))
         self._queue.append(queued)
-        self.position += len(events)
+        count, moved = len(events), self.graphs_moved
         for event in events:
-            self.graphs_moved[event.graph_id] = None
+            moved[event.graph_id] = None
         if self._awaited:
-            is_of_all = EVERY_GRAPH in self.graphs_moved or any(one.kind in kinds.OF_GRAPHS for one in events)
+            is_of_all = EVERY_GRAPH in moved or any(one.kind in kinds.OF_GRAPHS for one in events)
             self.wake(tuple(self._awaited) if is_of_all else [event.graph_id for event in events])
-        self._queued_events = pending = self._queued_events + len(events)
-        self._events_since_snapshot = since = self._events_since_snapshot + len(events)
+        self.position += count
+        self._queued_events = pending = self._queued_events + count
+        self._events_since_snapshot = since = self._events_since_snapshot + count
         if pending >= pending_events_max:
             self._move_gate()
         if self._wake is not None:
@@ -449,11 +450,11 @@ class Ledger:
         position = first_position
         for queued in group:
             change = position
+            events += queued.events
             for event in queued.events:
                 force_setattr(event, "position", position)
                 force_setattr(event, "change", change)
                 position += 1
-                events.append(event)
             if position > change + 1 and queued.batch.writes[0].changes is not None:
                 _number_imported_changes(queued)
             acknowledged = queued.acknowledged

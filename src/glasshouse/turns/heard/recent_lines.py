@@ -340,6 +340,8 @@ class _Places(NamedTuple):
     """The graphs that it was in, and its own place."""
     speakers: list[dict[str, None]]
     """The speakers of each of these places."""
+    is_one_channel: bool
+    """Whether it hears all lines of one channel, and nothing was said anywhere else that it may recall."""
 
 
 def _places_of(tables: Tables, world: World, creature: CreatureState) -> _Places:
@@ -351,12 +353,14 @@ def _places_of(tables: Tables, world: World, creature: CreatureState) -> _Places
         own = said.get(by_rule(creature.id)) if creature.is_root else None
         channels, others = picked(said, ears), picked(said, without_channel)
         tables_here = [*channels.values(), *others.values(), *([] if own is None else [own])]
+        heard = [(c, table, ears[c].is_full and ears[c].is_open) for c, table in channels.items()]
         places = world.shape_cache[key] = _Places(
             len(said),
             own,
-            [(c, table, ears[c].is_full and ears[c].is_open) for c, table in channels.items()],
+            heard,
             [*others.items()],
             [table.speakers for table in tables_here],
+            len(tables_here) == 1 and [is_all_heard for _, _, is_all_heard in heard] == [True],
         )
     return places
 
@@ -378,6 +382,11 @@ def heard_by(
     places = _places_of(tables, world, creature)
     if places.own is not None:
         return _heard_by_root(tables, world, creature, places, upto)
+    if places.is_one_channel:
+        channel_id, table, _ = places.channels[0]
+        recent = _newest(table, upto)
+        count = _count_heard(tables, channel_id, table, creature.id, upto)
+        return recent, max(0, count - (recent.stop - recent.start))
     ears, total = creature.ears, 0
     parts: list[Recent] = []
     for channel_id, table, is_all_heard in places.channels:
@@ -423,7 +432,8 @@ def _heard_by_root(
 
 def places_heard(tables: Tables, world: World, creature: CreatureState) -> Heard:
     """The places where a creature may have heard others: the channels that it hears, and its graphs."""
-    _, own, channels, without_channel, _ = _places_of(tables, world, creature)
+    places = _places_of(tables, world, creature)
+    own, channels, without_channel = places.own, places.channels, places.without_channel
     heard: Heard = [] if own is None else [(by_rule(creature.id), own, True)]
     if own is None or creature.id in tables.with_a_past:
         heard += channels
@@ -460,8 +470,9 @@ def line_heard_by(tables: Tables, world: World, creature_id: str, id_of_event: s
 def _count_heard(tables: Tables, channel_id: str, table: RecentLines, name: str, upto: int | None) -> int:
     """How many lines of a channel a creature may see."""
     total = table.total_at(upto)
-    until = min(total, tables.left.get(channel_id, {}).get(name, total))
-    return until - tables.missed.get(channel_id, {}).get(name, 0)
+    if channel_id in tables.left:
+        total = min(total, tables.left[channel_id].get(name, total))
+    return total - tables.missed[channel_id].get(name, 0) if channel_id in tables.missed else total
 
 
 def _count_older(creature: CreatureState, place: str, table: RecentLines, upto: int | None) -> int:

@@ -157,20 +157,24 @@ class NumberedLines:
         if not reading.body.isascii():
             self.not_ascii.append(index)
 
-    def naming(self, creature_id: str, handle: str) -> list[int]:
-        """The indexes of the lines that name a creature and are not its own, oldest first."""
-        if len(self.naming_cache) >= naming_cache_handles_max:
-            self.naming_cache.clear()
+    def naming(self, creature_id: str, handle: str, newer: int) -> list[int]:
+        """The indexes before `newer` of lines that name a creature and are not its own, oldest first: those among the
+        newest `striking_lines_max` that name it."""
         key, first, readings = (creature_id, handle), self.first, self.readings
         indexes, looked_at = self.naming_cache.get(key, ([], 0))
-        for index in self._where_named(handle, max(looked_at, first)):
-            reading = readings[index - first]
-            if reading.actor != creature_id and _is_named_in(reading.body, handle):
-                indexes.append(index)
-        if indexes:
-            del indexes[: bisect_left(indexes, first)]
-        self.naming_cache[key] = indexes, first + len(readings)
-        return indexes
+        # Newer lines count only if they could fill the bound.
+        if looked_at < newer or len(indexes) + first + len(readings) - looked_at > striking_lines_max:
+            for index in self._where_named(handle, max(looked_at, first)):
+                reading = readings[index - first]
+                if reading.actor != creature_id and _is_named_in(reading.body, handle):
+                    indexes.append(index)
+            if len(self.naming_cache) >= naming_cache_handles_max:
+                self.naming_cache.clear()
+            self.naming_cache[key] = indexes, first + len(readings)
+        if not indexes:
+            return indexes
+        del indexes[: bisect_left(indexes, first)]
+        return indexes[-striking_lines_max : bisect_left(indexes, newer)]
 
     def _where_named(self, handle: str, since: int) -> Iterable[int]:
         """The indexes from `since` on of lines that may contain a handle: those with its rarest word, if it has words.
@@ -307,6 +311,8 @@ def remembered_lines(
     """The most relevant lines that are neither discussed nor among `others`, oldest first. Own reflections are chosen
     first."""
     first, readings = lines.first, lines.readings
+    if discussed.start == first:
+        return []  # No line is older than the discussion.
     count = len(readings)
     oldest = max(0, count - heard_lines_max)
     since = oldest - heard_lines_max // 4
@@ -332,25 +338,27 @@ def _relevances(moment: Moment, lines: NumberedLines, newer: int, about: Collect
         (_CAUSE_WEIGHT, about, cause_words_max),
         (_INTEREST_WEIGHT, interests, interests_words_max),
     ):
-        said = [by_word[word] for word in words if word in by_word]
-        if len(said) > words_max:  # A word in many lines says little, so the rarest words count.
-            said = sorted(said, key=len)[:words_max]
-        for indexes in said:
-            for index in indexes[-lines_a_word_max:]:
+        # A word in many lines says little, so the rarest words count.
+        for word in words if len(words) <= words_max else _rarest(by_word, words)[:words_max]:
+            for index in by_word[word][-lines_a_word_max:] if word in by_word else ():
                 if index >= newer:
                     break
                 relevances[index] = relevances.get(index, 1) + weight
     reflections = lines.kinds.get(kinds.AGENT_REFLECTED, [])
-    for index in lines.striking[-striking_lines_max:] + reflections[-striking_lines_max:]:
-        if index < newer:
-            its_words = frozenset(lines.reading(index).words)
-            asked, cared_for = its_words.intersection(about), its_words.intersection(interests)
-            relevances[index] = 1 + _CAUSE_WEIGHT * len(asked) + _INTEREST_WEIGHT * len(cared_for)
-    for index in lines.naming(moment.creature_id, moment.handle)[-striking_lines_max:]:
-        if index >= newer:
-            break
+    if reflections or lines.striking:
+        for index in lines.striking[-striking_lines_max:] + reflections[-striking_lines_max:]:
+            if index < newer:
+                its_words = frozenset(lines.reading(index).words)
+                asked, cared_for = its_words.intersection(about), its_words.intersection(interests)
+                relevances[index] = 1 + _CAUSE_WEIGHT * len(asked) + _INTEREST_WEIGHT * len(cared_for)
+    for index in lines.naming(moment.creature_id, moment.handle, newer):
         relevances[index] = relevances.get(index, 1) + _NAMED_WEIGHT
     return relevances
+
+
+def _rarest(by_word: Mapping[str, list[int]], words: Collection[str]) -> list[str]:
+    """The words that are in some line, those in the fewest lines first."""
+    return sorted([word for word in words if word in by_word], key=lambda word: len(by_word[word]))
 
 
 def _chosen(lines: NumberedLines, best_first: list[int], taken: set[str]) -> list[int]:
