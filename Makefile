@@ -21,8 +21,8 @@ setup: ## build .venv for development from the locked requirements (the other ta
 ready:
 	@tools/setup.sh --run
 
-play: ready ## perform Thousand Token Wood in this terminal, offline
-	@$(bin)/glasshouse play thousand-token-wood
+play: ready ## perform Thousand Token Wood in this terminal, offline; with a real model: make play MODELS=ollama
+	@$(bin)/glasshouse play thousand-token-wood $(if $(MODELS),--models $(MODELS))
 
 tour: ready ## take the tour: graphs merge, split, fork and are read back
 	@$(bin)/glasshouse tour

@@ -31,6 +31,7 @@ from glasshouse.events.payloads import PAYLOAD_TYPES, RUN_PAYLOAD_TYPES
 from glasshouse.manifests.checked_world import BUILT_IN_REFEREES
 from glasshouse.manifests.loading import problems_in
 from glasshouse.manifests.manifest import Manifest
+from glasshouse.manifests.models_file import ModelsFile, load_models_file
 from glasshouse.manifests.scenario import FIELD_TYPES, Scenario
 from glasshouse.settings import Settings
 from glasshouse.tools.group.requests import ARGUMENTS
@@ -43,6 +44,7 @@ from tests.pages import (
     calls_told_of,
     command_lines,
     exists_somewhere,
+    fences,
     fields_told_of,
     files_in,
     fragments_in,
@@ -109,6 +111,11 @@ FILE_FIELDS = {
     for model, place in models_within(top).items()
 }
 """Every model of a world's files, by the heading that must tell of it."""
+
+MODELS_FILE_FIELDS = {
+    f"`{place or 'models.yaml'}`": model for model, place in models_within(ModelsFile).items()
+}
+"""The same for models.yaml."""
 
 
 @pytest.mark.parametrize("page", REQUIRED_PAGES)
@@ -229,6 +236,28 @@ def test_every_field_of_a_worlds_files_is_documented_with_its_default(heading: s
     told = sections(page_text("docs/reference/world-files.md"))
 
     assert rows_in_table(told.get(heading, "")) == fields_and_defaults(FILE_FIELDS[heading])
+
+
+@pytest.mark.parametrize("heading", sorted(MODELS_FILE_FIELDS))
+def test_every_field_of_a_models_file_is_documented_with_its_default(heading: str) -> None:
+    told = sections(page_text("docs/reference/models-file.md"))
+
+    assert rows_in_table(told.get(heading, "")) == fields_and_defaults(MODELS_FILE_FIELDS[heading])
+
+
+def test_every_models_file_on_a_page_is_sound(tmp_path: Path) -> None:
+    shown = [
+        fence.text
+        for page in ("docs/reference/models-file.md",)
+        for fence in fences(page_text(page))
+        if fence.language == "yaml"
+    ]
+
+    assert shown
+    for number, text in enumerate(shown):
+        file = tmp_path / f"{number}.yaml"
+        file.write_text(text, encoding="utf-8")
+        load_models_file(file)
 
 
 def test_every_type_of_field_and_every_referee_is_documented() -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from glasshouse.errors import check_has
+from glasshouse.errors import Refused, check_has
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.models.router import ModelRouter
 from glasshouse.runtime.minds.minds import Agent, agent_played_by
@@ -16,8 +19,24 @@ from glasshouse.tools.function import tool
 from glasshouse.tools.group.group_tools import GroupTools
 from glasshouse.tools.toolbox import JoinedTools, Toolbox
 
-__all__ = ["MemoryStore", "ModelRouter", "SqliteStore", "Toolbox", "tool"]
+if TYPE_CHECKING:
+    from glasshouse.models.installed import why_not_chosen
+    from glasshouse.models.named_models import Choice, NamedModels, missing_models, pull_model
+
+__all__ = [
+    "Choice", "MemoryStore", "ModelRouter", "NamedModels", "SqliteStore", "Toolbox", "missing_models", "pull_model", "tool",
+    "why_not_chosen",
+]  # fmt: skip
 """The adapters that other modules take from here."""
+
+
+def __getattr__(name: str) -> Any:
+    """Models by name are imported when they are asked for: a play offline needs none of them."""
+    if name not in __all__:
+        raise AttributeError(f"{__name__} has no name {name!r}.")
+    from glasshouse.models import named_models
+
+    return getattr(named_models, name)
 
 
 def store_meant(given: Store | str | Path | None) -> Store:
@@ -30,12 +49,31 @@ def store_meant(given: Store | str | Path | None) -> Store:
     return given
 
 
-def router_meant(given: Router | None) -> Router:
-    """The given router, or one that lets the offline troupe play every profile."""
-    if given is None:
+def router_meant(given: Router | str | Path | None) -> Router:
+    """The given router, the models that a text names, or the offline troupe for every profile."""
+    if given is None or given == "offline":
         return ModelRouter()
-    check_has("Terrarium(models=...)", given, "route", "a ModelRouter", "Write ModelRouter(model).")
+    if isinstance(given, str | Path):
+        return models_named(given)
+    advice = 'Write models="ollama", or ModelRouter(model).'
+    check_has("Terrarium(models=...)", given, "route", "a text or a ModelRouter", advice)
     return given
+
+
+def models_named(
+    wanted: str | Path, *, pins: Mapping[str, str] | None = None, env_file: str | Path | None = None
+) -> NamedModels:
+    """The models that a text names: a server such as `ollama`, `ollama:MODEL`, an address, or the path of a models.yaml.
+
+    `pins` lets other models play some handles or teams. Keys come from the environment, or else from `env_file`.
+    """
+    from glasshouse.models.named_models import NamedModels
+    from glasshouse.settings import value_of  # Imported here, so that settings are read only if needed.
+
+    file = None if env_file is None else Path(env_file)
+    if file is not None and not file.is_file():
+        raise Refused(f"There is no file {file}.", "Name a file with lines such as OPENAI_API_KEY=...")
+    return NamedModels(str(wanted), partial(value_of, env_file=file), pins=pins)
 
 
 def usual_tools(tools: AnyToolbox | None = None, approver: Approver | None = None) -> AnyToolbox:

@@ -12,7 +12,7 @@
     ├── UnusableReply      a model's reply held no line                -> its act fails, the others continue
     ├── Conflict           an id is already taken by other content     -> read again, then append at the new seq
     ├── ImportConflict     a file disagrees with what the store holds  -> import it into another store
-    ├── BadWorld           a scenario or manifest has problems         -> correct the file at the named line
+    ├── BadWorld           a file of a world or models.yaml has faults -> correct the file at the named line
     └── StoreError         the store cannot be used
         ├── StoreBusy      another process has it open                 -> stop the other, or wait
         ├── StoreTooNew    written by a newer Glasshouse               -> upgrade
@@ -178,7 +178,7 @@ class ImportConflict(GlasshouseError):
 
 
 class BadWorld(GlasshouseError):
-    """A scenario or manifest has problems; each of `problems` names file, line and field."""
+    """A scenario, a manifest or a models.yaml has problems; each of `problems` names file, line and field."""
 
     def __init__(self, problems: str | Iterable[object]) -> None:
         self.problems: tuple[object, ...] = (problems,) if isinstance(problems, str) else tuple(problems)

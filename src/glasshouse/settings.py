@@ -1,15 +1,21 @@
-"""Settings: what the environment says, read once.
+"""Settings: what the environment says, read once; and keys and addresses of models, read when needed.
 
-Always holds: nothing else in Glasshouse reads the environment.
+Always holds: nothing else in Glasshouse reads the environment. A `.env` file is read only if somebody names it. Keys are
+handed on and never kept here.
 """
 
 from __future__ import annotations
 
+import os
 from functools import lru_cache
 from pathlib import Path
+from typing import Final
 
+from dotenv import dotenv_values
 from pydantic import Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
+
+MODELS_FILE: Final = "models.yaml"
 
 
 class Settings(BaseSettings):
@@ -19,6 +25,10 @@ class Settings(BaseSettings):
 
     store: Path = Field(
         default=Path("show.glasshouse"), description="The store that commands read and write."
+    )
+    models: str = Field(
+        default="",
+        description="The models that commands play with, as `--models` takes them. Empty: models.yaml, else offline.",
     )
     allow_python_creatures: bool = Field(
         default=False,
@@ -36,3 +46,19 @@ class Settings(BaseSettings):
 def settings() -> Settings:
     """The settings of this process."""
     return Settings()
+
+
+def models_file() -> Path | None:
+    """The models.yaml that holds if nobody names models: the one here, else the one in the user's config folder."""
+    config = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
+    candidates = (Path(MODELS_FILE), config / "glasshouse" / MODELS_FILE)
+    return next((path for path in candidates if path.is_file()), None)
+
+
+def value_of(variable: str, env_file: Path | None = None) -> str:
+    """What a variable of the environment says, else a line of the file named: a key or an address of a server. Empty if
+    neither says anything."""
+    value = os.environ.get(variable, "")
+    if not value and env_file is not None:
+        value = dotenv_values(env_file, interpolate=False).get(variable) or ""
+    return value.strip()

@@ -56,7 +56,8 @@ class Terrarium:
     """Hosts creatures, and owns their graphs, the ledger and the conductor. It runs no model itself.
 
     Defaults: a store in memory, the offline troupe as models, the built-in tools, no approver, the machine's clock and
-    random ids. A path opens a SQLite store. `strict` is for debugging: what an agent raises is raised to whoever drives,
+    random ids. A path opens a SQLite store. `models` may be a text, such as "ollama" or the path of a models.yaml; then
+    what it means is looked up when the terrarium is opened, and `pacing` is `free` unless it is given. `strict` is for debugging: what an agent raises is raised to whoever drives,
     and its act stays due; otherwise it is recorded as `agent.failed`, and the others continue. `agents` play, by handle, the
     creatures that were added with an agent; those without one wait (see `attach`).
     """
@@ -65,12 +66,12 @@ class Terrarium:
         self,
         store: Store | str | Path | None = None,
         *,
-        models: Router | None = None,
+        models: Router | str | Path | None = None,
         tools: Toolbox | None = None,
         approver: Approver | None = None,
         governor: Governor | None = None,
         policy: Policy | None = None,
-        pacing: Pacing = "lockstep",
+        pacing: Pacing | None = None,
         act_seconds_max: float = act_seconds_max,
         strict: bool = False,
         clock: Clock | None = None,
@@ -86,18 +87,21 @@ class Terrarium:
 
         if governor is not None:
             check_governor(governor)
-        if pacing not in get_args(Pacing):
-            raise UnknownName(noun="pacing", name=pacing, known=get_args(Pacing))
+        self._router = router_meant(models)
+        usual: Pacing = getattr(self._router, "pacing", "lockstep")
+        pace = usual if pacing is None else pacing
+        if pace not in get_args(Pacing):
+            raise UnknownName(noun="pacing", name=pace, known=get_args(Pacing))
         self._parts = parts = Parts(
             store_meant(store),
             clock or SystemClock(),
             ids or RandomIds(),
-            router_meant(models),
+            self._router,
             agent_for or usual_agent,
             usual_tools(tools, ask),
             governor=governor,
             policy=policy,
-            pacing=pacing,
+            pacing=pace,
             act_seconds_max=act_seconds_max,
             strict=strict,
             offline=ModelRouter(),
@@ -122,13 +126,27 @@ class Terrarium:
         await self.close()
 
     async def open(self) -> None:
-        """Open the store and restore every open graph. Adds no event."""
-        await self._house.open()
+        """Look up the models if they were given by name, open the store and restore every open graph. Adds no event."""
+        if callable(open_models := getattr(self._router, "open", None)):
+            await open_models()
+        try:
+            await self._house.open()
+        except BaseException:
+            await self._close_models()
+            raise
         self._stage.listen()
 
     async def close(self) -> None:
         """Wait until everything in flight is durable, then close the store."""
-        await self._house.close(self._stage.stop_acts)
+        try:
+            await self._house.close(self._stage.stop_acts)
+        finally:
+            await self._close_models()
+
+    async def _close_models(self) -> None:
+        """Close the connections to the servers of models. A model that is asked again opens a new one."""
+        if callable(close_models := getattr(self._router, "close", None)):
+            await close_models()
 
     # Playing
 
@@ -557,7 +575,7 @@ def play(
     turns: int | None = None,
     governor: Governor | None = None,
     store: Store | str | Path | None = None,
-    models: Router | None = None,
+    models: Router | str | Path | None = None,
     tools: Toolbox | None = None,
 ) -> Played:
     """Play a world to its end, or for this many turns, and return the played run.

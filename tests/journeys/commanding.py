@@ -24,9 +24,10 @@ OPEN = "r-77aa99bb22cc33d2"
 
 
 def environment(**more: str) -> dict[str, str]:
-    unwanted = ("COLUMNS", "FORCE_", "TTY_", "GLASSHOUSE_", "NO_COLOR")
+    unwanted = ("COLUMNS", "FORCE_", "TTY_", "GLASSHOUSE_", "NO_COLOR", "OLLAMA_", "OPENAI_", "OPENROUTER_")
     plain = {key: value for key, value in os.environ.items() if not key.startswith(unwanted)}
-    return plain | more
+    # Nobody's own models.yaml changes what a test plays.
+    return plain | {"XDG_CONFIG_HOME": os.devnull} | more
 
 
 def run(*words: str, cwd: Path | None = None, **more: str) -> subprocess.CompletedProcess[str]:

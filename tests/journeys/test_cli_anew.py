@@ -31,6 +31,7 @@ WORDS: dict[str, tuple[str, ...]] = {
     "leaderboard": (),
     "check": ("twenty-sprouts",),
     "new": ("world", "mine"),
+    "models": (),
     "doctor": (),
 }
 

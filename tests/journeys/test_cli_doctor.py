@@ -42,6 +42,7 @@ def test_a_healthy_place_is_told_line_by_line(tmp_path: Path) -> None:
         "packages",
         "settings",
         "store",
+        "models",
         "terminal",
         "worlds",
     }

@@ -21,7 +21,8 @@ class Gardener(Agent):
 
 MADE: list[tuple[Callable[[], object], type[GlasshouseError], str]] = [
     (lambda: Terrarium(as_given(42)), WrongType, 'Terrarium("show.glasshouse")'),
-    (lambda: Terrarium(models=as_given("ollamma")), WrongType, "ModelRouter(model)"),
+    (lambda: Terrarium(models=as_given(42)), WrongType, "ModelRouter(model)"),
+    (lambda: Terrarium(models="ollamma"), UnknownName, "'ollama'"),
     (lambda: Terrarium(tools=as_given([print])), WrongType, "Toolbox(function)"),
     (lambda: Terrarium(governor=as_given({"max_turns": 3})), WrongType, "Governor(max_turns=20)"),
     (lambda: Terrarium(pacing=as_given("fre")), UnknownName, "'free'"),

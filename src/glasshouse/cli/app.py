@@ -44,6 +44,7 @@ COMMANDS: Final = {
     "tournament": "Let models play a world against each other.",
     "leaderboard": "Show who has won how often.",
     "check": "Find everything that is wrong with a world's files.",
+    "models": "List which model plays each size, or get one.",
     "doctor": "Check whether everything here is as it should be.",
     "new": "Begin a world or a creature.",
 }

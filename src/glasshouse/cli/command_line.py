@@ -17,7 +17,7 @@ from glasshouse.cli.program import program_called
 from glasshouse.errors import Refused
 from glasshouse.settings import Settings, settings
 
-WITHOUT_STORE: Final = frozenset({"check", "new", "worlds"})
+WITHOUT_STORE: Final = frozenset({"check", "models", "new", "worlds"})
 """The commands that read no store."""
 
 

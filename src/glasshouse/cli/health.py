@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import platform
 import sqlite3
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
+from itertools import chain
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
@@ -15,15 +18,18 @@ from rich.padding import Padding
 from rich.table import Column, Table
 from rich.text import Text
 
-from glasshouse.assembly import usual_tools
+from glasshouse.assembly import Choice, NamedModels, usual_tools
 from glasshouse.cli.command_line import CommandLine, checked_settings, store_path
 from glasshouse.cli.drawing.screen import GAP, Screen, counted, longest_word, one_line
+from glasshouse.cli.model_choice import OFFLINE, ModelChoice, about, remarks_on
 from glasshouse.cli.program import program_called
 from glasshouse.cli.store_reader import StoreReader, holder_of, read_store
 from glasshouse.errors import GlasshouseError
+from glasshouse.events.model_use import FREE
 from glasshouse.manifests.loading import problems_in
 from glasshouse.manifests.world_folders import found_worlds
 from glasshouse.manifests.yaml_source import shown_path
+from glasshouse.runtime.ports import Probe, Route
 from glasshouse.settings import Settings
 
 PACKAGES: Final = ("glasshouse", "msgspec", "pydantic", "pydantic-settings", "PyYAML", "rich", "typer")
@@ -40,11 +46,11 @@ class Finding(NamedTuple):
     todo: str = ""
 
 
-def findings(store: Path | None) -> list[Finding]:
+def findings(store: Path | None, choice: ModelChoice) -> list[Finding]:
     """The results of all checks, in the order in which a play needs them."""
     first = [_python(), _packages(), *_settings()]
     if all(finding.state != "broken" for finding in first):
-        first.append(_store(store_path(store)))
+        first += [_store(store_path(store)), *_models(choice)]
     return [*first, *_terminal(), *_worlds()]
 
 
@@ -113,6 +119,56 @@ def _store(path: Path) -> Finding:
     holder = holder_of(path)
     by = "nobody plays it now" if holder is None else f"process {holder} plays it now"
     return Finding("store", "ok", f"{path}: {counted(runs, 'run')}, {events:,} events; {by}.")
+
+
+def _models(choice: ModelChoice) -> list[Finding]:
+    try:
+        return asyncio.run(_looked_at(choice.named(), asks_priced=choice.is_agreed))
+    except GlasshouseError as wrong:
+        return [Finding("models", "broken", str(wrong))]
+
+
+async def _looked_at(models: NamedModels, *, asks_priced: bool) -> list[Finding]:
+    """What the servers of the models really do. A model that costs something is asked only if that is agreed to."""
+    with suppress(GlasshouseError):  # What is wrong stands in the choices.
+        await models.open()
+    found: dict[str, list[Finding]] = {}
+    for choice in models.choices():
+        if choice.problem:
+            found.setdefault(choice.problem, [Finding("models", "broken", choice.problem)])
+        elif choice.place.server == OFFLINE:
+            text = (
+                "The offline troupe plays every size."
+                if models.wanted == OFFLINE
+                else f"{choice.size}: offline."
+            )
+            found.setdefault(text, [Finding("models", "ok", text)])
+        elif choice.model not in found and choice.route is not None:
+            found[choice.model] = await _asked(choice, choice.route, asks_priced=asks_priced)
+    await models.close()
+    remarks = [Finding("models", "warning", remark) for remark in remarks_on(models)]
+    return [*chain.from_iterable(found.values()), *remarks]
+
+
+async def _asked(choice: Choice, route: Route, *, asks_priced: bool) -> list[Finding]:
+    is_asked = asks_priced or route.price == FREE
+    probe: Probe = await getattr(route.model, "probe")(deep=is_asked)  # noqa: B009 (every backend has it)
+    if probe.problem:
+        return [Finding("models", "broken", probe.problem, probe.advice)]
+    listed = [Finding("models", "ok", f"{choice.model} answers{about(choice)}.")]
+    if probe.context_tokens is not None and probe.context_tokens < route.context_tokens_max:
+        less = f"{choice.model} gets a context of {probe.context_tokens:,} tokens, and {route.context_tokens_max:,} are planned."
+        listed.append(
+            Finding("models", "warning", less, "Start its server with more, or lower context_tokens.")
+        )
+    for check in probe.checks:
+        answer = {True: "yes", False: "no", None: "unknown"}[check.is_good]
+        state: Literal["ok", "warning"] = "warning" if check.is_good is False else "ok"
+        listed.append(Finding("models", state, f"{choice.model} {check.what}: {answer}.", check.advice))
+    if not is_asked:
+        text = f"{choice.model} was not asked anything, because it costs something."
+        listed.append(Finding("models", "ok", text, "To ask it: --yes"))
+    return listed
 
 
 def _terminal() -> Iterator[Finding]:

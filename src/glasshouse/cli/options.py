@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from glasshouse.cli.pace import Pace
+from glasshouse.errors import Refused
 
 
 def flag(name: str, help_text: str) -> Any:
@@ -61,6 +62,41 @@ EventArgument = Annotated[str, typer.Argument(metavar="EVENT", help=f"An event: 
 InRunOption = Annotated[
     str | None, typer.Option("--run", metavar="RUN", help="The run to count in. By default: the last one.")
 ]
+
+_MODELS = "ollama, llama.cpp, lmstudio, vllm, openai, openrouter, anthropic, gemini, mistral, each also as SERVER:MODEL; "
+ModelsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--models",
+        metavar="SERVER",
+        help=f"What plays: {_MODELS}an address; a models.yaml; or offline. By default: $GLASSHOUSE_MODELS, else models.yaml "
+        "here or in the config folder, else offline.",
+    ),
+]
+ModelOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--model", metavar="HANDLE=MODEL", help="Another model for a creature or a team. Repeatable."
+    ),
+]
+EnvFileOption = Annotated[
+    Path | None,
+    typer.Option("--env-file", metavar="FILE", help="A file with keys of models, as lines NAME=KEY."),
+]
+YesOption = Annotated[
+    bool, typer.Option("--yes", help="Agree to what it will probably cost, without being asked.")
+]
+
+
+def pairs(option: str, noun: str, given: list[str] | None) -> dict[str, str]:
+    """Options of the form HANDLE=VALUE."""
+    read = {}
+    for words in given or ():
+        handle, _, value = words.partition("=")
+        if not handle or not value:
+            raise Refused(f"{option} {words!r} says nothing.", f"Write {option} HANDLE={noun}.")
+        read[handle] = value
+    return read
 
 
 class RoleName(StrEnum):

@@ -78,8 +78,7 @@ class Tournament:
     @property
     def matches(self) -> int:
         """How many matches the tournament has."""
-        pairs = len(self._models) if self._is_against_solo else len([*combinations(self._models, 2)])
-        return 2 * len(self._rounds) * pairs
+        return matches_in(self._models, len(self._rounds), is_against_solo=self._is_against_solo)
 
     def play(self) -> AsyncIterator[MatchPlayed]:
         """Play all matches, and yield each when it has ended."""
@@ -149,6 +148,11 @@ def check_draw(world: LoadedWorld, models: Sequence[str], rounds: int, *, is_aga
         seats_in(world)
         if len(models) < 2:
             raise Refused("One model alone has nobody to play against.", "Name two or more, such as a,b.")
+
+
+def matches_in(models: Sequence[str], rounds: int, *, is_against_solo: bool) -> int:
+    """How many matches these models play: each pair, or each one against solo, in both orders of every round."""
+    return 2 * rounds * (len(models) if is_against_solo else len([*combinations(models, 2)]))
 
 
 def seats_in(world: LoadedWorld) -> tuple[str, ...]:

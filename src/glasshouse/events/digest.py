@@ -24,7 +24,7 @@ from glasshouse.events.event import RESERVED_ACTORS, Event, Json, place_of
 from glasshouse.events.model_use import Call, ModelUse
 from glasshouse.events.payloads import CREATURE_FIELDS, SessionForked, SessionRestated, WireAdded, payload_of
 
-_OF_ONE_MACHINE = frozenset({"recipe", "frees_at"})
+_OF_ONE_MACHINE = frozenset({"recipe", "models", "frees_at"})
 _NAMES_CREATURES = kinds.ENGINE | {kinds.RUN_STARTED}
 _SEALED = "sealed"
 _BODY_FIELDS = ("payload", "private", "sealed", "model")

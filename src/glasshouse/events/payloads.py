@@ -298,6 +298,8 @@ class CastEntry(Payload, frozen=True):
     """Whether the run asked for this model by name."""
     was: str | None = None
     """The handle that it had before it was renamed, if its scenario says so."""
+    model_digest: str = ""
+    """The digest of the model's weights, if its server tells one."""
 
 
 class BranchOf(Payload, frozen=True):
@@ -326,6 +328,8 @@ class RunStarted(Payload, frozen=True):
     """The creatures that may be born during the run: name -> manifest."""
     policy: Json | None = None
     """The policy of a run without a scenario, if its terrarium was given one."""
+    models: str = ""
+    """The models that were asked for, such as `ollama`, if it was a text. A run that continues asks for them again."""
 
 
 class RunFinished(Payload, frozen=True, omit_defaults=False):

@@ -1,3 +1,4 @@
+from glasshouse.assembly import models_named as models_named
 from glasshouse.events.model_use import Price as Price
 from glasshouse.model_values import Tokens as Tokens
 from glasshouse.models.ollama import OllamaModel as OllamaModel

@@ -6,7 +6,7 @@ Always holds: a manifest names a profile, which is a size, never a model. Only t
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 
 from msgspec.structs import asdict
 
@@ -45,6 +45,11 @@ class ModelRouter:
         routes = {profile: _named(given) for profile, given in self._given.items()}
         return shown(self, **routes, named=tuple(self._named))
 
+    async def close(self) -> None:
+        """Close the connections of all models that have some."""
+        given = [*self._given.values(), *self._named.values()]
+        await close_models([one.model if isinstance(one, Route) else one for one in given if one is not None])
+
     def remarks(self) -> tuple[str, ...]:
         """What its models have learned about their servers: nothing, as far as it knows."""
         return ()
@@ -61,6 +66,13 @@ class ModelRouter:
             model = self._named.get(name) or _offline(name, [*self._named])
             return _route(profile, model)._replace(name=name)
         return _route(profile, self._given[size_played(profile, self._given)] or _offline())
+
+
+async def close_models(models: Iterable[Model]) -> None:
+    """Close the connections of models, each once. A model that is asked again opens a new one."""
+    for model in {id(model): model for model in models}.values():
+        if callable(close := getattr(model, "close", None)):
+            await close()
 
 
 def size_played(profile: str, bound: Container[str]) -> str:

@@ -231,6 +231,8 @@ class Route(NamedTuple):
     """Whether it runs on this machine, so that it costs nothing."""
     fallbacks: tuple[Route, ...] = ()
     """The routes to ask, in order, if this one cannot answer."""
+    digest: str = ""
+    """The digest of the model's weights, if its server tells one."""
 
     def __repr__(self) -> str:
         return shown(self, name=self.name, context_tokens_max=self.context_tokens_max)

@@ -271,13 +271,14 @@ RUN_PAYLOADS: dict[str, tuple[str, Payload]] = {
             recipe=Recipe("worlds/wood", "0011223344556677"),
             cast=[
                 CastEntry("echo~2", "echo", "echo", "tiny", "offline"),
-                CastEntry("moss", "moss", "moss", "fast", "offline:hasty", True, "fen"),
+                CastEntry("moss", "moss", "moss", "fast", "offline:hasty", True, "fen", "sha256:00"),
             ],
             competition={"kind": "none"},
             limits=LIMITS,
             branch_of=BranchOf("r-1", f"{OTHER_SESSION}.12"),
             spawnable={"echo": MANIFEST},
             policy={"spawn": "written"},
+            models="ollama:qwen3:8b",
         ),
     ),
     kinds.RUN_PAUSED: (

@@ -20,7 +20,7 @@ from tests.rules.events.stories import a_story, told_in
 from tests.rules.under_hash_seeds import printed_under_hash_seeds
 from tests.rules.worlds_by_hand import HandWorld
 
-GOLDEN_DIGEST = "024f2e04a28aa53a13a4069c5cbd1b6cf751e0a2e0aefc4fb6693f5c7c38e628"
+GOLDEN_DIGEST = "4ba0d6d019f04c5a9dd0c05d81cac5662bbd3fc97519455ab11fe78c1bbf0bde"
 
 STORY = a_story()
 

@@ -11,9 +11,10 @@ from typing import Annotated
 import typer
 
 from glasshouse.cli import options
-from glasshouse.cli.live.live_play import LiveRequest, play_live
-from glasshouse.cli.live.open_runs import Branching, creatures, edges, pairs
-from glasshouse.cli.options import flag, option
+from glasshouse.cli.live.live_play import LiveRequest, play_on
+from glasshouse.cli.live.open_runs import Branching, creatures, edges
+from glasshouse.cli.model_choice import ModelChoice
+from glasshouse.cli.options import flag, option, pairs
 from glasshouse.events.payloads import Governor
 from glasshouse.runtime.past.what_if import WhatIf
 
@@ -46,6 +47,10 @@ def branch(
     no_play: bool = flag("--no-play", "Only make it, and play nothing."),
     pace: options.PaceOption = None,
     minds: options.MindsOption = False,
+    models: options.ModelsOption = None,
+    model: options.ModelOption = None,
+    env_file: options.EnvFileOption = None,
+    yes: options.YesOption = False,
     store: options.StoreOption = None,
     as_json: options.EventsOption = False,
 ) -> None:
@@ -68,5 +73,6 @@ def branch(
     edited = (edges("--connect", connect), edges("--disconnect", disconnect))
     what_if = WhatIf(drop, replace, disturb, *who, tuple(remove or ()), *edited)
     opener = Branching(name, at, what_if, {key: value for key, value in limits.items() if value is not None})
-    request = LiveRequest(store, pace, turns=turns, has_minds=minds, as_json=as_json)
-    play_live(request, opener.open, is_played=not no_play)
+    choice = ModelChoice.of(models, model, env_file, yes)
+    request = LiveRequest(store, pace, turns=turns, has_minds=minds, as_json=as_json, models=choice)
+    play_on(request, opener.open, name, is_played=not no_play)

@@ -5,14 +5,19 @@ Options become a governor and a seed; what happens on the screen is in `cli.live
 
 from __future__ import annotations
 
+from typing import Any
+
 import typer
 
+from glasshouse.assembly import usual_tools
 from glasshouse.cli import options
-from glasshouse.cli.live.live_play import LiveRequest, play_live, watch_live
-from glasshouse.cli.live.open_runs import continued_run, new_run
+from glasshouse.cli.live.live_play import LiveRequest, play_new, play_on, watch_live
+from glasshouse.cli.live.open_runs import continued_run
+from glasshouse.cli.model_choice import ModelChoice
 from glasshouse.cli.options import flag, option
 from glasshouse.cli.program import program_called
 from glasshouse.events.redaction import Role
+from glasshouse.manifests.loading import load_world
 
 _RNG_SEED = "The number that all chance comes from. Same number, same play. By default: 0."
 _ROLE = "Who looks on. By default: the audience with --json or --minds, else nobody who reads thoughts."
@@ -32,6 +37,10 @@ def play(
     continued: str | None = option("RUN", _CONTINUE, None, "--continue"),
     run_id: str | None = option("ID", "The id of the new run; with --watch, of the run to watch."),
     strict: bool = flag("--strict", "Stop with the traceback when an agent, a tool or a model raises."),
+    models: options.ModelsOption = None,
+    model: options.ModelOption = None,
+    env_file: options.EnvFileOption = None,
+    yes: options.YesOption = False,
     store: options.StoreOption = None,
     as_json: options.EventsOption = False,
 ) -> None:
@@ -48,26 +57,38 @@ def play(
       glasshouse play WORLD                          play it, from its first seed
       glasshouse play WORLD --seed "a lost glove"    from a seed of your own
       glasshouse play worlds/mine --turns 4          a world of yours, four turns of it
+      glasshouse play WORLD --models ollama          with a real model, on a server of yours
       glasshouse play --continue last                continue where it was left
       glasshouse play --watch                        watch what another process plays
       glasshouse play WORLD --json | head -n 20      events for machines
     """
+    late = {"--seed": seed, "--rng-seed": rng_seed, "--run-id": None if watch else run_id}
+    _check_names_one(world, continued, late, watch=watch)
+    seen_by: Role | None = None if role is None else role.value
+    said: dict[str, Any] = {
+        "turns": turns,
+        "has_minds": minds,
+        "as_json": as_json,
+        "is_strict": strict,
+        "role": seen_by,
+    }
+    request = LiveRequest(store, pace, models=ModelChoice.of(models, model, env_file, yes), **said)
+    if watch:
+        watch_live(request, world, run_id)
+    elif world is not None:
+        # Read at once, so that an invalid world creates no store.
+        loaded = load_world(world, tools=usual_tools().names())
+        play_new(request, loaded, seed, rng_seed or 0, run_id)
+    else:
+        play_on(request, continued_run(continued or "last", request.command_line), continued or "last")
+
+
+def _check_names_one(world: str | None, continued: str | None, late: dict[str, Any], *, watch: bool) -> None:
+    """Refuse options that do not go together. `late` are those for a new run."""
     if continued is not None and (world is not None or watch):
         raise typer.BadParameter("--continue names the run; leave WORLD and --watch away.")
     if world is None and continued is None and not watch:
         raise typer.BadParameter(f"Name a world. `{program_called()} worlds` lists them.", param_hint="WORLD")
-    if continued is not None or watch:
-        late = {"--seed": seed, "--rng-seed": rng_seed, "--run-id": None if watch else run_id}
-        for option in [option for option, value in late.items() if value is not None]:
-            raise typer.BadParameter(f"{option} is for a new run; leave it away.")
-
-    seen_by: Role | None = None if role is None else role.value
-    request = LiveRequest(
-        store, pace, turns=turns, has_minds=minds, as_json=as_json, is_strict=strict, role=seen_by
-    )
-    if watch:
-        watch_live(request, world, run_id)
-    elif world is not None:
-        play_live(request, new_run(world, seed, rng_seed or 0, run_id), is_new=True)
-    else:
-        play_live(request, continued_run(continued or "last", request.command_line))
+    given = [name for name, value in late.items() if value is not None]
+    if given and (continued is not None or watch):
+        raise typer.BadParameter(f"{given[0]} is for a new run; leave it away.")

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from glasshouse.cli import options
-from glasshouse.cli.live.live_play import LiveRequest, play_live
+from glasshouse.cli.live.live_play import LiveRequest, play_on
 from glasshouse.cli.live.open_runs import Resumption
+from glasshouse.cli.model_choice import ModelChoice
 from glasshouse.cli.options import flag, option
 
 _WORLD = "Where the world lies now, if it has moved. Where several scenarios had met, once for each that has."
@@ -20,6 +21,10 @@ def resume(
     turns: options.TurnsOption = None,
     pace: options.PaceOption = None,
     minds: options.MindsOption = False,
+    models: options.ModelsOption = None,
+    model: options.ModelOption = None,
+    env_file: options.EnvFileOption = None,
+    yes: options.YesOption = False,
     store: options.StoreOption = None,
     as_json: options.EventsOption = False,
 ) -> None:
@@ -37,5 +42,6 @@ def resume(
       glasshouse resume s-1a2b --world ../mine     a session whose world lies elsewhere now
     """
     opener = Resumption(name, as_was, tuple([str(path) for path in world or ()]))
-    request = LiveRequest(store, pace, turns=turns, has_minds=minds, as_json=as_json)
-    play_live(request, opener.open)
+    choice = ModelChoice.of(models, model, env_file, yes)
+    request = LiveRequest(store, pace, turns=turns, has_minds=minds, as_json=as_json, models=choice)
+    play_on(request, opener.open, name)

@@ -12,9 +12,19 @@ import typer
 
 from glasshouse.cli.command_line import store_path
 from glasshouse.cli.live.matches import play_matches
-from glasshouse.cli.options import JsonOption, SeedOption, StoreOption, WorldArgument, option
+from glasshouse.cli.model_choice import ModelChoice
+from glasshouse.cli.options import (
+    EnvFileOption,
+    JsonOption,
+    SeedOption,
+    StoreOption,
+    WorldArgument,
+    YesOption,
+    option,
+)
 
-_MODELS = "The models that play, by name. With --against solo: offline if left out."
+_MODELS = "The models that play, such as ollama:qwen3:8b, or profiles of models.yaml. With --against solo: offline if left out."
+_OTHERS = "What plays those who do not compete, such as judges; as --models of `play` takes it."
 _RNG_SEED = "The number that the chance of the first round comes from; each round adds one."
 _AGAINST = "Let the troupe play against one creature alone, which has the purse that the troupe spent."
 
@@ -33,6 +43,9 @@ def tournament(
     against: Against | None = typer.Option(None, help=_AGAINST),
     seed: SeedOption = None,
     rng_seed: int = option("N", _RNG_SEED, 0),
+    others: str | None = option("SERVER", _OTHERS),
+    env_file: EnvFileOption = None,
+    yes: YesOption = False,
     store: StoreOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -44,6 +57,7 @@ def tournament(
     \b
     Examples:
       glasshouse tournament WORLD --models offline,offline:hasty   two models, each on both sides
+      glasshouse tournament WORLD --models ollama:qwen3:8b,ollama:gemma3:4b --others ollama
       glasshouse tournament WORLD --against solo --rounds 5        the troupe against one with its purse
       glasshouse leaderboard --by model                            all that was ever played in the store
     """
@@ -51,7 +65,15 @@ def tournament(
         raise typer.BadParameter("Name two models, such as offline,offline:hasty.", param_hint="--models")
     names, is_solo = [name.strip() for name in (models or "offline").split(",")], against is not None
     seeds = {"seed": seed, "rng_seed": rng_seed}
+    choice = ModelChoice(others, {}, env_file, yes)
     matches = play_matches(
-        world, [*filter(None, names)], rounds, store_path(store), is_solo=is_solo, as_json=as_json, **seeds
+        world,
+        [*filter(None, names)],
+        rounds,
+        store_path(store),
+        choice,
+        is_solo=is_solo,
+        as_json=as_json,
+        **seeds,
     )
     asyncio.run(matches)

@@ -8,6 +8,7 @@ inbox, from which the playing process reads its lines. A watcher that leaves sto
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -23,8 +24,10 @@ from glasshouse.cli.exits import LeftPaused
 from glasshouse.cli.interrupts import run_until_interrupted
 from glasshouse.cli.live.controls import Controls, Disturb, Keys, are_ours
 from glasshouse.cli.live.feed import Display, Feed, JsonDisplay, Reader, ScreenDisplay
-from glasshouse.cli.live.open_runs import Opened, Opener, side_by_side
+from glasshouse.cli.live.open_runs import Opened, Opener, new_run, side_by_side
+from glasshouse.cli.live.start import Start, models_at_start, start_of_rest, start_of_world
 from glasshouse.cli.live.summary import Summary
+from glasshouse.cli.model_choice import PLAY_OFFLINE, AnyModels, ModelChoice, agrees, is_asked
 from glasshouse.cli.pace import Pace, pace_here
 from glasshouse.cli.store_reader import (
     StoreReader,
@@ -32,10 +35,11 @@ from glasshouse.cli.store_reader import (
     open_reader,
     read_store,
 )
-from glasshouse.errors import Refused, StoreBusy
+from glasshouse.errors import ModelMisconfigured, ModelUnreachable, Refused, StoreBusy
 from glasshouse.events.event import VISITOR
 from glasshouse.events.payloads import RunPaused
 from glasshouse.events.redaction import Role
+from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.runtime.conducting.order import Waiting
 from glasshouse.runtime.run import Run
 from glasshouse.terrarium import Terrarium
@@ -59,6 +63,7 @@ class LiveRequest:
         as_json: bool,
         is_strict: bool = False,
         role: Role | None = None,
+        models: ModelChoice | None = None,
     ) -> None:
         """Without a role, a screen shows thoughts if it has minds, and machines read what the audience may."""
         self.store = store_path(store)
@@ -67,6 +72,7 @@ class LiveRequest:
         self.turns, self.as_json, self.is_strict = turns, as_json, is_strict
         self.has_minds = has_minds or role in ("audience", "director")
         self.role: Role = role or ("audience" if as_json or has_minds else "spectator")
+        self.models = models or ModelChoice()
         self.player_role: Role = role or "director"
         """Who plays reads why an act failed. Who watches reads what the role may."""
 
@@ -97,14 +103,35 @@ class LiveRequest:
             display.say(*summary.lines(self.command_line))
 
 
-def play_live(request: LiveRequest, opener: Opener, *, is_new: bool = False, is_played: bool = True) -> None:
-    """Play, show, and say what to do next."""
-    if not is_new and not request.store.exists():
+def play_new(
+    request: LiveRequest, world: LoadedWorld, seed: str | None, rng_seed: int, run_id: str | None
+) -> None:
+    """Play a world from its beginning."""
+    start = start_of_world(world, seed, rng_seed, request.turns)
+    _play_live(request, new_run(world, seed, rng_seed, run_id), start)
+
+
+def play_on(request: LiveRequest, opener: Opener, name: str, *, is_played: bool = True) -> None:
+    """Continue a run or a session, in place or in a child."""
+    if not request.store.exists():
         reason = f"There is no store at {request.store}."  # Said before a store is created.
         raise Refused(reason, "Play something first, or name another --store.")
+    _play_live(request, opener, start_of_rest(request.store, name, request.turns), is_played=is_played)
+
+
+def _play_live(request: LiveRequest, opener: Opener, start: Start, *, is_played: bool = True) -> None:
+    """Play, show, and say what to do next."""
     views: list[RunView] = []
     try:
-        run_until_interrupted(lambda: _play(request, opener, views, is_played=is_played))
+        run_until_interrupted(lambda: _play(request, opener, start, views, is_played=is_played))
+    except (ModelUnreachable, ModelMisconfigured) as away:  # Nothing was played: later, a run would pause.
+        if request.as_json or not is_asked():
+            raise Refused(str(away), PLAY_OFFLINE) from away
+        print(f"glasshouse: {away}", file=sys.stderr)
+        if not agrees("Play offline?"):
+            raise Refused("Nothing was played.") from away
+        request.models = request.models.offline()
+        _play_live(request, opener, start, is_played=is_played)
     except KeyboardInterrupt:
         unfinished = [view.run_id for view in views if not view.is_finished]
         commands = [request.command_line.call("play", "--continue", run_id) for run_id in unfinished]
@@ -115,10 +142,15 @@ def play_live(request: LiveRequest, opener: Opener, *, is_new: bool = False, is_
         raise StoreBusy(f"{busy} From here: {request.command_line.call('play', '--watch')}") from busy
 
 
-async def _play(request: LiveRequest, opener: Opener, views: list[RunView], *, is_played: bool) -> None:
+async def _play(
+    request: LiveRequest, opener: Opener, start: Start, views: list[RunView], *, is_played: bool
+) -> None:
     store = SqliteStore(request.store)
     seconds_max = checked_settings().act_seconds_max
-    async with Terrarium(store, act_seconds_max=seconds_max, strict=request.is_strict) as terrarium:
+    models = await models_at_start(request.models, start, request.command_line, as_json=request.as_json)
+    async with Terrarium(
+        store, models=models, act_seconds_max=seconds_max, strict=request.is_strict
+    ) as terrarium:
         source, display = StoreReader(store, terrarium), request.display()
         opened = await opener(source)
         for run in opened.runs:
@@ -127,7 +159,7 @@ async def _play(request: LiveRequest, opener: Opener, views: list[RunView], *, i
             print_json(*opened.facts)
         elif opened.said:
             display.say(*opened.said, *([""] if is_played else []))
-        play = _LivePlay(request, source, opened, display, is_played)
+        play = _LivePlay(request, source, opened, display, models, is_played)
         for index, runs in enumerate(side_by_side(opened.runs)):
             run_ids = [run.id for run in runs]
             if index and not request.as_json:
@@ -157,6 +189,7 @@ class _LivePlay:
     source: StoreReader
     opened: Opened
     display: Display
+    models: AnyModels
     is_played: bool
     is_left: bool = False
     """Whether the reader has left: later groups are not played any more."""
@@ -198,8 +231,16 @@ class _LivePlay:
             line = f"glasshouse: {handle} is played by a visitor, and passes here."
             print(f"{line} From Python, speak_as() gives it lines.", file=sys.stderr)
 
+        shows_one_at_a_time = asyncio.Lock()  # Graphs that play freely come here at the same time.
+        remarks = set[str]()
+
         async def show_then_act(_graph_id: str) -> bool:
-            await feed.show(reader)
+            async with shows_one_at_a_time:
+                await feed.show(reader)
+            for remark in self.models.remarks():
+                if remark not in remarks:
+                    print(f"glasshouse: {remark}", file=sys.stderr)
+                    remarks.add(remark)
             return not reader.is_leaving
 
         run_ids, goes_on = [run.id for run in runs], True

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from glasshouse.assembly import ModelRouter, SqliteStore, usual_tools
+from glasshouse.assembly import SqliteStore, usual_tools
 from glasshouse.cli.command_line import checked_settings
 from glasshouse.cli.drawing.screen import Screen, draw_table, facts_of, one_line, print_json
-from glasshouse.contests.tournament import MatchPlayed, Tournament, check_draw
+from glasshouse.cli.expected_cost import check_agreed, expected_of_world, is_priced
+from glasshouse.cli.model_choice import ModelChoice
+from glasshouse.contests.tournament import MatchPlayed, Tournament, check_draw, matches_in
 from glasshouse.events.event import Json
 from glasshouse.manifests.loading import load_world
 from glasshouse.terrarium import Terrarium
@@ -36,15 +38,30 @@ def draw_standings(screen: Screen, standings: Sequence[Standing], by: str) -> No
 
 
 async def play_matches(
-    name: str, models: Sequence[str], rounds: int, store: Path, *, is_solo: bool, as_json: bool, **seeds: Any
+    name: str,
+    models: Sequence[str],
+    rounds: int,
+    store: Path,
+    choice: ModelChoice,
+    *,
+    is_solo: bool,
+    as_json: bool,
+    **seeds: Any,
 ) -> None:
     """Play a tournament, and print each match and the standings. Of `seeds`, see `Tournament`."""
     world, screen = load_world(name, tools=usual_tools().names()), Screen()
     check_draw(world, models, rounds, is_against_solo=is_solo)
+    named = choice.named()
+    await named.open(*models)
     for model in models:
-        ModelRouter().route("fast", model)  # An unknown model is refused before a store is created.
+        named.route("fast", model)  # An unknown model is refused before a store is created.
+    if is_priced(named, models):
+        seats = dict.fromkeys(world.scenario.cast_by_handle, models[0])
+        expected = expected_of_world(named, world, seeds["seed"], seeds["rng_seed"], None, seats)
+        count = matches_in(models, rounds, is_against_solo=is_solo)
+        check_agreed(expected.times(count), is_agreed=choice.is_agreed, as_json=as_json)
     seconds_max = checked_settings().act_seconds_max
-    async with Terrarium(SqliteStore(store), act_seconds_max=seconds_max) as terrarium:
+    async with Terrarium(SqliteStore(store), models=named, act_seconds_max=seconds_max) as terrarium:
         tournament = Tournament(terrarium, world, models, rounds=rounds, is_against_solo=is_solo, **seeds)
         played: list[MatchPlayed] = []
         async for match in tournament.play():

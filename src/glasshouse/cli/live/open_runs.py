@@ -17,7 +17,6 @@ from typing import Final, Literal, cast
 
 import msgspec
 
-from glasshouse.assembly import usual_tools
 from glasshouse.cli.command_line import CommandLine
 from glasshouse.cli.drawing.comparison import changes_in_words
 from glasshouse.cli.drawing.screen import first_words, one_line
@@ -26,7 +25,7 @@ from glasshouse.errors import Refused, UnknownName
 from glasshouse.events import kinds
 from glasshouse.events.event import RESERVED_ACTORS, VISITOR, Event, Json
 from glasshouse.events.payloads import CreatureStarted, Governor, RunStarted, SessionForked, payload_of
-from glasshouse.manifests.loading import load_creature, load_world
+from glasshouse.manifests.loading import LoadedWorld, load_creature
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.runtime.past.what_if import Edge, WhatIf
 from glasshouse.runtime.run import Run
@@ -56,9 +55,8 @@ Opener = Callable[[StoreReader], Awaitable[Opened]]
 """Makes or finds the runs that are to be played."""
 
 
-def new_run(world: str, seed: str | None, rng_seed: int, run_id: str | None) -> Opener:
-    """Opens a world. Its files are read at once, so that an invalid world creates no store."""
-    loaded = load_world(world, tools=usual_tools().names())
+def new_run(loaded: LoadedWorld, seed: str | None, rng_seed: int, run_id: str | None) -> Opener:
+    """Opens a world."""
 
     async def open_new(reader: StoreReader) -> Opened:
         position = reader.store.position
@@ -168,17 +166,6 @@ def _where(story: Story, event: Event, number: int) -> str:
         text = first_words(one_line(lines[0].text), words_shown_max)
         return f"event {number:,} (turn {event.turn}, {one_line(lines[0].who)}, {text})"
     return f"event {number:,} (turn {event.turn}, {event.kind})"
-
-
-def pairs(option: str, noun: str, given: list[str] | None) -> dict[str, str]:
-    """Options of the form HANDLE=VALUE."""
-    read = {}
-    for words in given or ():
-        handle, _, value = words.partition("=")
-        if not handle or not value:
-            raise Refused(f"{option} {words!r} says nothing.", f"Write {option} HANDLE={noun}.")
-        read[handle] = value
-    return read
 
 
 def edges(option: str, given: list[str] | None) -> tuple[Edge, ...]:

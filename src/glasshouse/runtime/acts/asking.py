@@ -540,30 +540,58 @@ class Routes:
     def with_models(self, intent: OpenRun) -> OpenRun:
         """The same opening with the model of each member filled in. Refused if dollars are limited and a price is
         unknown."""
+        intent = self._pinned(intent)
         members = [member for troupe in intent.troupes for member in troupe.members]
         self._check_prices_for(intent.started, [_asked_for(member) for member in members])
         troupes = [
             replace(troupe, members=tuple([self._with_model(member) for member in troupe.members]))
             for troupe in intent.troupes
         ]
-        return replace(intent, troupes=tuple(troupes))
+        started = replace(intent.started, models=self._models)
+        return replace(intent, started=started, troupes=tuple(troupes))
 
     def _with_model(self, member: Member) -> Member:
-        return replace(member, model=self.route(*_asked_for(member)).name)
+        route = self.route(*_asked_for(member))
+        return replace(member, model=route.name, model_digest=route.digest)
+
+    @property
+    def _models(self) -> str:
+        """The text that names the models of the router, if there is one."""
+        return getattr(self._router, "wanted", "")
+
+    def _pinned(self, intent: OpenRun) -> OpenRun:
+        """The same opening, in which creatures that the router pins to a model are bound to it."""
+        pin_of = getattr(self._router, "pin_of", None)
+        if pin_of is None:
+            return intent
+        teams: dict[str, tuple[str, ...]] = intent.started.competition.get("teams", {})
+
+        def pinned(member: Member) -> Member:
+            name = pin_of(member.handle, teams, member.model if member.is_bound else None)
+            return member if name is None else replace(member, model=name, is_bound=True)
+
+        troupes = [replace(troupe, members=tuple(map(pinned, troupe.members))) for troupe in intent.troupes]
+        return replace(intent, troupes=tuple(troupes))
 
     def with_models_now(self, past: Folded, started: RunStarted) -> RunStarted:
         """The `run.started` payload of a run that continues a past, with the models that the router gives now."""
-        name_of = cache(lambda profile, model: self.route(profile, model).name)
+        route_of, teams = cache(self.route), started.competition.get("teams", {})
+        pin_of = getattr(self._router, "pin_of", None)
 
         def entry_now(entry: CastEntry) -> CastEntry:
             creature = past.world.creatures.get(entry.creature)
             if creature is None:
                 return entry
-            profile = past.world.facts_of(creature).model_profile
-            model = name_of(profile, entry.model if entry.is_bound else None)
-            return replace(entry, profile=profile, model=model)
+            profile, bound = (
+                past.world.facts_of(creature).model_profile,
+                entry.model if entry.is_bound else None,
+            )
+            name = bound if pin_of is None else pin_of(entry.handle, teams, bound)
+            route = route_of(profile, name)
+            model = {"model": route.name, "is_bound": name is not None, "model_digest": route.digest}
+            return replace(entry, profile=profile, **model)
 
-        return replace(started, cast=[entry_now(entry) for entry in started.cast])
+        return replace(started, cast=[entry_now(entry) for entry in started.cast], models=self._models)
 
     def check_prices_of(self, past: Folded, intent: Restate) -> None:
         """Check the prices of continued runs, whose limits and creatures may have changed."""

@@ -234,6 +234,7 @@ class Member(msgspec.Struct, frozen=True, gc=False):
     is_root: bool = False
     was: str | None = None
     """The handle that it had before it was renamed."""
+    model_digest: str = ""
 
 
 class Troupe(msgspec.Struct, frozen=True, gc=False):

@@ -115,7 +115,7 @@ def cast_entry(member: Member, creature: str) -> payloads.CastEntry:
     """A creature's entry in the cast of `run.started`."""
     profile = fields_of(member.manifest).model_profile
     model = (profile, member.model, member.is_bound)
-    return payloads.CastEntry(creature, member.handle, member.name, *model, member.was)
+    return payloads.CastEntry(creature, member.handle, member.name, *model, member.was, member.model_digest)
 
 
 def ensembles_of(troupe: Troupe) -> list[Ensemble]:

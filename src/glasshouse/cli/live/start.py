@@ -1,0 +1,103 @@
+"""The start of a play: which models play it, and what is said and asked about them before anything is written.
+
+Always holds: a run that continues is played by the models that it began with, unless the command names others.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from glasshouse.assembly import NamedModels
+from glasshouse.cli.command_line import CommandLine
+from glasshouse.cli.drawing.screen import Screen, print_json
+from glasshouse.cli.expected_cost import (
+    Expected,
+    check_agreed,
+    expected_of_rest,
+    expected_of_world,
+    is_priced,
+)
+from glasshouse.cli.model_choice import AnyModels, ModelChoice, facts, heading
+from glasshouse.cli.store_reader import StoreReader, read_store
+from glasshouse.errors import UnknownName
+from glasshouse.events import kinds
+from glasshouse.events.payloads import CastEntry, RunStarted, payload_of
+from glasshouse.manifests.loading import LoadedWorld
+
+
+@dataclass(frozen=True)
+class Start:
+    """What is known about a play before it begins."""
+
+    who: frozenset[str]
+    """The handles and teams that may be given a model."""
+    expected: Callable[[NamedModels], Expected]
+    models: str = ""
+    """The models that the run began with, if it continues and they were named."""
+    cast: tuple[CastEntry, ...] = ()
+    """Who played until now, if it continues."""
+
+
+def start_of_world(world: LoadedWorld, seed: str | None, rng_seed: int, turns: int | None) -> Start:
+    """For a new run."""
+    who = frozenset({*world.scenario.cast_by_handle, *world.scenario.competition.teams})
+    return Start(who, lambda models: expected_of_world(models, world, seed, rng_seed, turns))
+
+
+def start_of_rest(store: Path, name: str, turns: int | None) -> Start:
+    """For a run, or a session, that continues."""
+
+    async def read(reader: StoreReader) -> Start:
+        story = await reader.story(name)
+        begun = [payload_of(event, RunStarted) for event in story.events if event.kind == kinds.RUN_STARTED]
+        if not begun:
+            return Start(frozenset(), lambda _: Expected(0, None))
+        last = begun[-1]
+        who = frozenset({*[entry.handle for entry in last.cast], *last.competition.get("teams", {})})
+        return Start(
+            who, lambda models: expected_of_rest(models, story, turns), last.models, tuple(last.cast)
+        )
+
+    return read_store(store, read)
+
+
+async def models_at_start(
+    choice: ModelChoice, start: Start, command_line: CommandLine, *, as_json: bool
+) -> AnyModels:
+    """The models of a play. They are said, and agreed to if they cost something."""
+    models = choice.models(start.models)
+    for name in choice.pins:
+        if name not in start.who:
+            raise UnknownName(noun="creature or team of the cast", name=name, known=start.who)
+    if not isinstance(models, NamedModels):
+        return models
+    await models.open(*[entry.model for entry in start.cast if entry.is_bound])
+    expected = start.expected(models) if is_priced(models) else None
+    if as_json:
+        print_json({"models": facts(models, expected and expected.facts())})
+    else:
+        lines = heading(models, command_line)
+        Screen().draw(*lines, *([f"  Expected: {expected}."] if expected else []), "")
+    for warning in _changed(models, start):
+        print(f"glasshouse: {warning}", file=sys.stderr)
+    if expected is not None:
+        check_agreed(expected, is_agreed=choice.is_agreed, as_json=as_json)
+    return models
+
+
+def _changed(models: NamedModels, start: Start) -> list[str]:
+    """Where a model of the cast is not the one that played until now."""
+    warnings = {}
+    for entry in start.cast:
+        route = models.route(
+            entry.profile, models.pin_of(entry.handle, {}, entry.model if entry.is_bound else None)
+        )
+        if entry.model == route.name and entry.model_digest and entry.model_digest != route.digest:
+            digests = f"{entry.model_digest[:12]} then, {route.digest[:12] or 'unknown'} now"
+            warnings[entry.model] = (
+                f"{entry.model} is not the same any more ({digests}): the run may go on differently."
+            )
+    return [*warnings.values()]

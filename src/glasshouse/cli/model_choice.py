@@ -1,0 +1,157 @@
+"""`ModelChoice`: the models that a command plays with, what is said about them, and what happens if there are none.
+
+Always holds: whoever plays with real models reads which ones before the first line. Nobody is asked anything without a
+terminal: then what would need an answer is refused in words.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import groupby
+from pathlib import Path
+from typing import TypeAlias
+
+from glasshouse.assembly import Choice, ModelRouter, NamedModels, models_named
+from glasshouse.cli.command_line import CommandLine, checked_settings
+from glasshouse.cli.options import pairs
+from glasshouse.events.event import Json
+from glasshouse.events.model_use import FREE, Price
+from glasshouse.settings import models_file
+
+OFFLINE = "offline"
+PLAY_OFFLINE = "To play offline: --models offline"
+
+AnyModels: TypeAlias = ModelRouter | NamedModels
+
+
+@dataclass(frozen=True)
+class ModelChoice:
+    """What the options of a command say about models."""
+
+    wanted: str | None = None
+    pins: Mapping[str, str] = field(default_factory=dict)
+    """Handle or team -> model."""
+    env_file: Path | None = None
+    is_agreed: bool = False
+    """Whether the user agreed beforehand to what it costs."""
+
+    @classmethod
+    def of(cls, wanted: str | None, pins: list[str] | None, env_file: Path | None, yes: bool) -> ModelChoice:
+        """As the options were given."""
+        return cls(wanted, pairs("--model", "NAME", pins), env_file, yes)
+
+    def models(self, recorded: str = "") -> AnyModels:
+        """The models: as given, else as the run that continues was begun with, else as the settings or a models.yaml
+        say, else the offline troupe."""
+        named = self.named(recorded)
+        return ModelRouter() if named.wanted == OFFLINE and not self.pins else named
+
+    def named(self, recorded: str = "") -> NamedModels:
+        """The same, by name also if the offline troupe plays."""
+        text = self.wanted or recorded or checked_settings().models or str(models_file() or OFFLINE)
+        return models_named(text, pins=self.pins, env_file=self.env_file)
+
+    def offline(self) -> ModelChoice:
+        """The same without a server."""
+        return replace(self, wanted=OFFLINE, pins={})
+
+
+def is_asked() -> bool:
+    """Whether somebody sits at a terminal and can answer."""
+    return sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def agrees(question: str) -> bool:
+    """Ask at the terminal; anything but a yes is a no."""
+    return input(f"{question} [y/N] ").strip().lower() in {"y", "yes"}
+
+
+def heading(models: NamedModels, command_line: CommandLine) -> list[str]:
+    """What plays, and how to change it."""
+    choices = models.choices()
+    lines = []
+    for (model, _), same in groupby(choices, key=lambda choice: (choice.model, choice.problem)):
+        mine = [*same]
+        sizes = "every size" if len(mine) == len(choices) else _listed(choice.size for choice in mine)
+        lines.append(
+            f"{model} plays {sizes}{about(mine[0])}."
+            if not mine[0].problem
+            else f"{sizes}: {mine[0].problem}"
+        )
+    lines += [f"{_listed(pins)}: {name}." for name, pins in _by_name(models.pins).items()]
+    lines += remarks_on(models)
+    server = models.wanted.partition(":")[0] if models.names_server else ""
+    other = (
+        f"--models {server}:NAME, or for one creature --model HANDLE=NAME"
+        if server
+        else "--model HANDLE=NAME"
+    )
+    shown = command_line.call("models", "--models", models.wanted)
+    return ["Models:", *[f"  {line}" for line in lines], f"  Others: {other}. What there is: {shown}"]
+
+
+def remarks_on(models: NamedModels) -> list[str]:
+    """Sizes that another one plays, and models that are larger than their size; each once."""
+    return [*filter(None, dict.fromkeys(choice.remark for choice in models.choices()))]
+
+
+def about(choice: Choice) -> str:
+    """In brackets: its server, its parameters, its quantization, its context and its price."""
+    installed, route = choice.installed, choice.route
+    facts = [choice.place.title] if choice.place.server != OFFLINE else []
+    if installed is not None and installed.parameters is not None:
+        facts.append(f"{installed.parameters:g}B")
+    if installed is not None and installed.quantization:
+        facts.append(installed.quantization)
+    if facts and route is not None:
+        facts.append(f"context {route.context_tokens_max:,} tokens")
+        facts += [] if route.price == FREE else [price_in_words(route.price)]
+    return f" ({', '.join(facts)})" if facts else ""
+
+
+def price_in_words(price: Price | None) -> str:
+    """A price in words."""
+    if price is None:
+        return "price unknown"
+    return "free" if price == FREE else f"${price.input:g} in and ${price.output:g} out for a million tokens"
+
+
+def _by_name(pins: Mapping[str, str]) -> dict[str, list[str]]:
+    names: dict[str, list[str]] = {}
+    for handle, name in pins.items():
+        names.setdefault(name, []).append(handle)
+    return names
+
+
+def _listed(words: Iterable[str]) -> str:
+    *first, last = words
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def facts(models: NamedModels, expected: Json | None = None) -> Json:
+    """The same for machines."""
+    sizes = [size_facts(choice) for choice in models.choices()]
+    return {"wanted": models.wanted, "sizes": sizes, "pins": dict(models.pins), "expected": expected}
+
+
+def size_facts(choice: Choice) -> Json:
+    """What plays a size, for machines."""
+    installed, route = choice.installed, choice.route
+    return {
+        "size": choice.size,
+        "played_as": choice.played_as,
+        "model": choice.model or None,
+        "server": choice.place.server,
+        "url": choice.place.url or None,
+        "digest": (route and route.digest) or None,
+        "parameters_b": installed and installed.parameters,
+        "quantization": (installed and installed.quantization) or None,
+        "context_tokens": route and route.context_tokens_max,
+        "usd_per_million": route
+        and route.price
+        and {"input": route.price.input, "output": route.price.output},
+        "is_local": route and route.is_local,
+        "problem": choice.problem or None,
+    }

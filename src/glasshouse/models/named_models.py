@@ -1,0 +1,430 @@
+"""`NamedModels`: the models that somebody asked for in a word, such as `ollama`, an address, or a models.yaml.
+
+Always holds: what each name means is settled when it is opened, before anything is played, and depends on what the
+servers list, never on what they have loaded. A server that cannot be used is a reason to refuse only for the profiles
+that need it. Keys come from the caller, and nothing here shows one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import msgspec
+
+from glasshouse.errors import GlasshouseError, ModelMisconfigured, ModelUnreachable, Refused, UnknownName
+from glasshouse.events.model_use import FREE, Price
+from glasshouse.manifests.models_file import ModelsFile, Pins, ServerName, load_models_file
+from glasshouse.model_values import Form
+from glasshouse.models.installed import (
+    PARAMETERS_B,
+    Installed,
+    chosen_from,
+    usual_context_tokens,
+    why_not_chosen,
+)
+from glasshouse.models.known_servers import (
+    KNOWN_SERVERS,
+    OFFLINE,
+    PROVIDERS,
+    Wanted,
+    how_to_start,
+    is_own,
+    usual_url,
+    wanted_of,
+)
+from glasshouse.models.router import ModelRouter, close_models, offline_names, size_played
+from glasshouse.reprs import shown
+from glasshouse.runtime.ports import Model, Route
+from glasshouse.turns.moment.prompt import PROFILES, REPLY_TOKENS
+
+if TYPE_CHECKING:
+    from typing import Literal
+
+    from glasshouse.runtime.conducting.order import Pacing
+
+Variables = Callable[[str], str]
+"""Gives the value of a variable of the environment, such as a key; an empty text if it has none."""
+
+
+class Place(NamedTuple):
+    """A server at an address, and the variable that holds the key for it."""
+
+    server: ServerName
+    url: str
+    key_variable: str = ""
+    max_parallel: int | None = None
+
+    @property
+    def title(self) -> str:
+        """The server as people call it."""
+        known = KNOWN_SERVERS[self.server]
+        return known.title if self.url in {"", known.url} else f"{known.title} at {self.url}"
+
+
+class Asked(msgspec.Struct, frozen=True, kw_only=True):
+    """One model that was asked for. What is None or empty is settled by what the server says."""
+
+    place: Place
+    model: str = ""
+    context_tokens: int | None = None
+    reply_tokens: int | None = None
+    form: Form | Literal["auto"] = "auto"
+    decoding: Mapping[str, Any] = {}
+    price: Price | None = None
+    reasoning_tokens_max: int = 0
+    call_seconds_max: float = 120.0
+    fallbacks: tuple[str, ...] = ()
+
+
+class Choice(NamedTuple):
+    """The model that plays a size, or why none does."""
+
+    size: str
+    played_as: str
+    """The profile whose model plays it: itself unless that is not bound."""
+    place: Place
+    model: str = ""
+    installed: Installed | None = None
+    route: Route | None = None
+    problem: str = ""
+    parameters_b_max: float = max(PARAMETERS_B.values())
+    """A model with more parameters is larger than it was meant to be. One that plays every size may be as large as any."""
+
+    @property
+    def remark(self) -> str:
+        """What may surprise: another profile's model plays the size, or one that is larger than the size."""
+        if self.played_as != self.size:
+            return f"No model is bound to {self.size}: {self.played_as} plays it."
+        parameters = None if self.installed is None else self.installed.parameters
+        if parameters is None or parameters < self.parameters_b_max:
+            return ""
+        nominal = f"{self.size} is nominally below {self.parameters_b_max:g}B"
+        return f"{self.model} has {parameters:g}B parameters, and {nominal}: it may be slow."
+
+
+class NamedModels:
+    """A router over the models that a text names. Open it before it is asked for a route."""
+
+    def __init__(self, wanted: str, variables: Variables, *, pins: Mapping[str, str] | None = None) -> None:
+        self.wanted = wanted
+        self.pins = dict(pins or {})
+        """Handles and teams -> names of models, given beside the text. They hold before those of a models.yaml."""
+        self._variables = variables
+        meant = wanted_of(wanted)
+        self._file = load_models_file(meant) if isinstance(meant, Path) else None
+        self._asked = dict(self._asked_in(self._file)) if self._file else {}
+        self._base = None if isinstance(meant, Path) else self._asked_for(meant)
+        self._offline = ModelRouter()
+        self._lists: dict[Place, list[Installed] | GlasshouseError] = {}
+        self._models: dict[Any, Model] = {}
+        self._routes: dict[tuple[str, str | None], Route] = {}
+
+    def __repr__(self) -> str:
+        return shown(self, wanted=self.wanted)
+
+    @property
+    def names_server(self) -> bool:
+        """Whether one server was named, so that one model plays every size."""
+        return self._base is not None and self._base.place.server not in {OFFLINE, "other"}
+
+    @property
+    def pacing(self) -> Pacing:
+        """How graphs are paced unless somebody says otherwise: freely, because real models differ in speed."""
+        return "lockstep" if all(asked.place.server == OFFLINE for asked in self._everything()) else "free"
+
+    async def open(self, *names: str) -> None:
+        """Look up what the servers have: those of the text, of the pins, and of models that will be named later."""
+        named = [self._named(name) for name in {*names, *self.pins.values()}]
+        places = {asked.place for asked in (*self._everything(), *named)} - {*self._lists}
+        listed = await asyncio.gather(*[self._list(place) for place in places])
+        self._lists.update(zip(places, listed, strict=True))
+        if self._base is not None and self._base.place.server != OFFLINE:
+            self._installed(self._base)  # Refused now, since every profile needs it.
+
+    async def close(self) -> None:
+        """Close the connections of all models."""
+        await close_models(self._models.values())
+
+    def pin_of(self, handle: str, teams: Mapping[str, tuple[str, ...]], bound: str | None) -> str | None:
+        """The name of the model that plays a creature, if it is not that of its size. `bound` is what its run says."""
+        team = next((self.pins[name] for name in self.pins if handle in teams.get(name, ())), None)
+        pins = self._file.pins if self._file else Pins()
+        return self.pins.get(handle) or team or bound or pins.of(handle, teams)
+
+    def route(self, profile: str, name: str | None = None, /) -> Route:
+        """The route of a profile, or of a model by its name."""
+        key = (profile, name)
+        if key not in self._routes:
+            asked = self._of_size(profile) if name is None else self._named(name)
+            route = self._route(profile, asked)
+            self._routes[key] = route if name is None else route._replace(name=name)
+        return self._routes[key]
+
+    def _size_that_plays(self, profile: str) -> str:
+        """The profile whose model plays a size: the one that everybody is pinned to, itself, or the nearest bound."""
+        if self._file is None:
+            return profile
+        return self._file.pins.run or size_played(profile, self._asked)
+
+    def choices(self) -> list[Choice]:
+        """For each size, the model that plays it."""
+        return [self._choice(size) for size in PROFILES]
+
+    def _choice(self, size: str) -> Choice:
+        asked = self._of_size(size)
+        choice = Choice(size, self._size_that_plays(size), asked.place, asked.model)
+        if self._file is not None and self._file.pins.run is None:
+            choice = choice._replace(parameters_b_max=PARAMETERS_B[size])
+        try:
+            route = self.route(size)
+            return choice._replace(model=route.name, installed=self._installed(asked), route=route)
+        except GlasshouseError as wrong:
+            return choice._replace(problem=str(wrong))
+
+    def remarks(self) -> list[str]:
+        """What the models have learned about their servers until now, in sentences."""
+        return [remark for model in self._models.values() for remark in getattr(model, "remarks", ())]
+
+    def places(self) -> dict[Place, list[Installed] | GlasshouseError]:
+        """Every server that was looked at: its models, or why it cannot be used."""
+        return dict(self._lists)
+
+    def _everything(self) -> list[Asked]:
+        return [*self._asked.values()] if self._base is None else [self._base]
+
+    def _of_size(self, profile: str) -> Asked:
+        if profile not in PROFILES:
+            raise UnknownName(noun="profile", name=profile, known=PROFILES)
+        return self._base or self._asked[self._size_that_plays(profile)]
+
+    def _named(self, name: str) -> Asked:
+        """The model that a name means: a profile of the file, a model of a named server, or one of the only server."""
+        if name in self._asked:
+            return self._asked[name]
+        if name.partition(":")[0] in KNOWN_SERVERS and isinstance(meant := wanted_of(name), Wanted):
+            return self._asked_for(meant)
+        if self._base is not None and self._base.place.server != OFFLINE:
+            return msgspec.structs.replace(self._base, model=name)
+        raise UnknownName(noun="model", name=name, known=[*self._asked, *offline_names()])
+
+    def _asked_for(self, wanted: Wanted) -> Asked:
+        place = self._place(wanted.server, wanted.url, KNOWN_SERVERS[wanted.server].key_variable)
+        return Asked(place=place, model=wanted.model)
+
+    def _asked_in(self, file: ModelsFile) -> Iterator[tuple[str, Asked]]:
+        """The models of a file by the names of their profiles."""
+        for name, profile in file.profiles.items():
+            server, backend = file.backend_of(profile)
+            limits, variable = profile.limits, backend.key_variable or KNOWN_SERVERS[server].key_variable
+            asked = Asked(
+                place=self._place(server, backend.url or "", variable, backend.max_parallel),
+                model=profile.model,
+                context_tokens=profile.context_tokens,
+                reply_tokens=profile.reply_tokens,
+                form=profile.form,
+                decoding=profile.decoding.model_dump(exclude_none=True),
+                price=None if profile.price is None else Price(**profile.price.model_dump()),
+                reasoning_tokens_max=limits.reasoning_tokens,
+                call_seconds_max=limits.call_seconds,
+                fallbacks=profile.fallbacks,
+            )
+            yield name, asked
+
+    def _place(
+        self, server: ServerName, url: str, key_variable: str, max_parallel: int | None = None
+    ) -> Place:
+        return Place(server, url or usual_url(server, self._variables), key_variable, max_parallel)
+
+    async def _list(self, place: Place) -> list[Installed] | GlasshouseError:
+        """What a server has, or why it cannot be used."""
+        if place.server == OFFLINE:
+            return []
+        key = self._variables(place.key_variable) if place.key_variable else ""
+        if place.key_variable and not key:
+            reason = f"{place.title} needs a key, and the variable {place.key_variable} is not set."
+            return ModelMisconfigured(reason, "Set it, or give --env-file FILE with a line for it.")
+        try:
+            return await _installed_at(place, key)
+        except ModelUnreachable:
+            title = KNOWN_SERVERS[place.server].title
+            how = how_to_start(place.server, place.url)
+            return ModelUnreachable(f"{title} does not answer at {place.url}: {how}.")
+        except GlasshouseError as refused:
+            return refused
+
+    def _installed(self, asked: Asked) -> Installed | None:
+        """The model that was asked for, as its server lists it. Refused if the server has no such model."""
+        listed = self._lists.get(asked.place, [])
+        if isinstance(listed, GlasshouseError):
+            raise listed
+        if asked.place.server in {OFFLINE, *PROVIDERS}:
+            return None
+        if not asked.model:
+            return _usual_of(asked.place, listed)
+        found = _called(asked.model, listed)
+        if found is None and asked.place.server == "llama.cpp" and listed:
+            return listed[0]  # It has one model, whatever that is called.
+        if found is None:
+            raise _missing(asked, listed)
+        return found
+
+    def _route(self, profile: str, asked: Asked) -> Route:
+        place, known = asked.place, KNOWN_SERVERS[asked.place.server]
+        if place.server == OFFLINE:
+            name = f"{OFFLINE}:{asked.model}" if asked.model not in {"", OFFLINE} else None
+            return self._offline.route(profile, name)
+        try:
+            installed = self._installed(asked)
+        except GlasshouseError:
+            if not asked.fallbacks:
+                raise
+            installed = None
+        name = installed.name if installed is not None else asked.model or known.usual_model
+        context = _context_of(asked, installed)
+        is_local = is_own(place.url) and not (installed is not None and installed.is_remote)
+        price = asked.price or (installed and installed.price) or (FREE if is_local else None)
+        return Route(
+            model=self._model(asked, name, context),
+            name=name,
+            context_tokens_max=context,
+            reply_tokens_max=asked.reply_tokens or REPLY_TOKENS[profile],
+            price=price,
+            form=asked.form,
+            decoding=asked.decoding,
+            reasoning_tokens_max=asked.reasoning_tokens_max,
+            call_seconds_max=asked.call_seconds_max,
+            is_local=is_local,
+            fallbacks=tuple(
+                [
+                    self._route(profile, msgspec.structs.replace(self._asked[name], fallbacks=()))
+                    for name in asked.fallbacks
+                ]
+            ),
+            digest=installed.digest if installed is not None else "",
+        )
+
+    def _model(self, asked: Asked, name: str, context_tokens: int) -> Model:
+        """The object that asks the server; one for all profiles that ask the same."""
+        place, decoding = asked.place, tuple(sorted(asked.decoding.items()))
+        key = (place, name, context_tokens, decoding, asked.reasoning_tokens_max, asked.call_seconds_max)
+        if key not in self._models:
+            secret = self._variables(place.key_variable) if place.key_variable else ""
+            self._models[key] = _backend(asked, name, context_tokens, secret)
+        return self._models[key]
+
+
+async def _installed_at(place: Place, key: str) -> list[Installed]:
+    """The models of a server, as it lists them."""
+    match place.server:
+        case "anthropic" | "gemini" | "mistral" | "offline":
+            return []
+        case "ollama":
+            from glasshouse.models import ollama
+
+            return await ollama.installed_at(place.url, key=key, key_variable=place.key_variable)
+        case server:
+            from glasshouse.models import openai_lists
+
+            return await openai_lists.installed_at(
+                place.url, server=server, key=key, key_variable=place.key_variable
+            )
+
+
+def _backend(asked: Asked, name: str, context_tokens: int, key: str) -> Model:
+    """A model on its server. The modules are imported here, so that a play with one server loads only what it needs."""
+    place = asked.place
+    given: dict[str, Any] = {
+        "key": key,
+        "key_variable": place.key_variable,
+        "decoding": asked.decoding,
+        "reasoning_tokens_max": asked.reasoning_tokens_max,
+        "call_seconds_max": asked.call_seconds_max,
+    }
+    if place.max_parallel is not None:
+        given["max_parallel"] = place.max_parallel
+    match place.server:
+        case "anthropic" | "gemini" | "mistral" as provider:
+            from glasshouse.models.providers import ProviderModel
+
+            return ProviderModel(name, provider, url=place.url, **given)
+        case "ollama":
+            from glasshouse.models.ollama import OllamaModel
+
+            return OllamaModel(name, place.url, context_tokens=context_tokens, **given)
+        case "offline":
+            raise AssertionError("The offline troupe has a router of its own.")
+        case server:
+            from glasshouse.models.openai_compatible import OpenAICompatible
+
+            return OpenAICompatible(name, place.url, server=server, context_tokens=context_tokens, **given)
+
+
+def _called(name: str, listed: list[Installed]) -> Installed | None:
+    """The model of this name. A name without a tag means the tag `latest`."""
+    return next((model for model in listed if model.name in {name, f"{name}:latest"}), None)
+
+
+def _usual_of(place: Place, listed: list[Installed]) -> Installed:
+    """The model that plays if only the server was named."""
+    usual = KNOWN_SERVERS[place.server].usual_model
+    chosen = _called(usual, listed) if usual else chosen_from(listed)
+    if chosen is not None:
+        return chosen
+    if place.server == "ollama":
+        unfit = ", ".join(f"{model.name} {why_not_chosen(model)}" for model in listed[:4])
+        reason = f"{place.title} has no model that can play" + (f" ({unfit})." if unfit else ".")
+        raise Refused(reason, f"Get one: glasshouse models pull {suggested_model}")
+    names = ", ".join([model.name for model in listed][:8])
+    raise Refused(f"{place.title} has no model that is chosen by itself.", f"Name one: {names or 'NAME'}.")
+
+
+def _missing(asked: Asked, listed: list[Installed]) -> GlasshouseError:
+    if asked.place.server == "ollama":
+        reason = f"{asked.place.title} has no model {asked.model!r}."
+        return Refused(reason, f"Get it: glasshouse models pull {asked.model}")
+    names = [model.name for model in listed]
+    return UnknownName(noun=f"model of {asked.place.title}", name=asked.model, known=names)
+
+
+def _context_of(asked: Asked, installed: Installed | None) -> int:
+    """How many tokens a prompt and its reply may have together. Refused if that is more than the server gives."""
+    if asked.context_tokens is None:
+        return usual_context_tokens if installed is None else installed.context_tokens_usual
+    most = installed.context_tokens if installed is not None else None
+    if most is not None and asked.context_tokens > most:
+        reason = f"{asked.model} is given context_tokens {asked.context_tokens:,}, and {asked.place.title} has {most:,}."
+        raise Refused(reason, "Lower it, or start the server with more.")
+    return asked.context_tokens
+
+
+suggested_model: Final = "gemma3:4b"
+"""The model to get if Ollama has none: small, and without thinking."""
+
+
+def missing_models(models: NamedModels, name: str | None) -> list[tuple[str, str]]:
+    """What Ollama would have to download, as addresses and names: the model named, else all that were asked for and are
+    not there. If only the server was named, and nothing can play, a model to begin with."""
+    asked = {choice.place: choice for choice in models.choices() if choice.place.server == "ollama"}
+    if name is not None:
+        if not asked:
+            raise Refused(
+                "Only Ollama downloads models.", f"Write: glasshouse models pull {name} --models ollama"
+            )
+        return [(next(iter(asked)).url, name)]
+    for problem in [problem for problem in models.places().values() if isinstance(problem, ModelUnreachable)]:
+        raise problem
+    choices = [choice for choice in models.choices() if choice.place.server == "ollama" and choice.problem]
+    return [*dict.fromkeys((choice.place.url, choice.model or suggested_model) for choice in choices)]
+
+
+async def pull_model(url: str, model: str, on_progress: Callable[[str, int, int], None]) -> None:
+    """Have the Ollama server at this address download a model.
+
+    `on_progress` gets the step, and how many bytes of how many there are. What it raises ends the download.
+    """
+    from glasshouse.models import ollama
+
+    await ollama.pull(url, model, lambda step: on_progress(*step))
