@@ -359,6 +359,24 @@ async def test_time_that_is_given_back_or_waited_does_not_count() -> None:
         assert time.ends_at == pytest.approx(began + 35.0, abs=5.0)
 
 
+# The size of prompts
+
+
+async def test_a_replay_makes_prompts_of_the_size_that_the_route_had() -> None:
+    route = Route(Served("small", ANSWER), "scripted", 1_300, 100, FREE)
+    models = ModelRouter(dict.fromkeys(("tiny", "fast", "balanced", "strong"), route))
+    async with on_stage(models=models) as t:
+        world = world_of(ticking("a"), ticking("b"), opening="It rains on the roof of the shed. " * 40)
+        run = await t.open_world(world, governor=only(max_turns=6))
+
+        await soon(t.run())
+
+        event = (await ends_of_acts(t))[-1]
+        assert event.model is not None
+        assert (event.model.context_tokens, event.model.reply_tokens) == (1_300, 100)
+        assert (await verify(t, run.id)).is_same
+
+
 # The rest of a run offline
 
 

@@ -81,6 +81,10 @@ class ModelUse(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True
     calls: tuple[Call, ...] = ()
     shown: PromptDigests | None = None
     """The prompt that a model would have got, if the creature used a tool without asking a model."""
+    context_tokens: int = 0
+    """How many tokens a prompt and its reply could have, if these are not the usual ones of the profile."""
+    reply_tokens: int = 0
+    """How many tokens a reply could have, if these are not the usual ones of the profile."""
     is_untrusted: bool = False
     """Whether the prompts contained words of a visitor, or of a tool that is not part of the engine."""
     is_stale: bool = False

@@ -122,6 +122,8 @@ MODEL_USE = ModelUse(
         ),
     ),
     shown=PromptDigests("22cc", "33dd"),
+    context_tokens=6_000,
+    reply_tokens=300,
     is_untrusted=True,
     is_stale=True,
 )

@@ -28,7 +28,7 @@ from glasshouse.errors import (
 )
 from glasshouse.events import kinds
 from glasshouse.events.event import Draft, Event, Json, check_text, event_id, place_of
-from glasshouse.events.model_use import NOTHING, ModelUse, Usage
+from glasshouse.events.model_use import NOTHING, Call, ModelUse, Usage
 from glasshouse.events.payloads import Fault, LoopSuspected, converted
 from glasshouse.events.shown import Shown
 from glasshouse.runtime.acts.act_time import ActTime, ActTimer
@@ -49,7 +49,7 @@ from glasshouse.turns.heard.surroundings import around_of, cause_as_seen, handle
 from glasshouse.turns.moment.character import Character, character_of
 from glasshouse.turns.moment.moment import NOTHING_SHOWN, Moment
 from glasshouse.turns.moment.playbill import Playbill
-from glasshouse.turns.moment.prompt import Completion, Prompt, seed_bits
+from glasshouse.turns.moment.prompt import CONTEXT_TOKENS, REPLY_TOKENS, Completion, Prompt, seed_bits
 from glasshouse.turns.moment.tools import ToolAnswer, ToolCall
 from glasshouse.turns.prompts.context import answers_in_prose
 from glasshouse.turns.replies.repetition import brings_nothing_new
@@ -136,7 +136,20 @@ class Scene(msgspec.Struct):
             self.as_of = _as_of(world, creature, self.upto)
             # A batch's world may end before `upto`. Later moments look at the current world and must not see more.
             self.upto = min(self.upto, time_of(world, self.as_of))
-        return ModelUse(self.character.model_profile, self.as_of)
+        return self.use()
+
+    def use(self, *calls: Call) -> ModelUse:
+        """What an event of this act says of its model. A replay makes prompts of the same size from it."""
+        profile, route = self.character.model_profile, self.route
+        context, reply = route.context_tokens_max, route.reply_tokens_max
+        return ModelUse(
+            profile,
+            self.as_of,
+            calls,
+            context_tokens=0 if context == CONTEXT_TOKENS[profile] else context,
+            reply_tokens=0 if reply == REPLY_TOKENS[profile] else reply,
+            is_stale=self.is_stale,
+        )
 
     def beside(self) -> Batch:
         """What is stored beside the next event of the act: its prompts, and what it saw if its graph has changed since.
@@ -367,7 +380,7 @@ class Acts:
     ) -> Scene:
         character = self._character(creature)
         profile = character.model_profile
-        route = self._route_of(creature, profile)
+        route = self._answers.route_then(creature, cause, self._route_of(creature, profile))
         recorded = self._answers.answers(creature, cause, profile, route.name)
         seen_upto = self._answers.seen_upto(creature, cause)
         upto = upto if seen_upto is None else seen_upto
@@ -499,8 +512,7 @@ def _model_use(scene: Scene) -> ModelUse | None:
     """The record of the model calls of an act; None if it made no call."""
     if not scene.asking.calls and not scene.has_told_calls:
         return None
-    calls = tuple(scene.asking.calls)
-    return ModelUse(scene.character.model_profile, scene.as_of, calls, is_stale=scene.is_stale)
+    return scene.use(*scene.asking.calls)
 
 
 def _is_cancelled() -> bool:

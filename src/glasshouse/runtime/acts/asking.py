@@ -60,6 +60,8 @@ busy_answers_max: Final = 20
 """After this many answers that a server is busy, to one question of an act, the run pauses."""
 busy_seconds_max: Final = 60.0
 """How long a busy server is waited for before it is asked again, whatever it says."""
+at_once_max: Final = 3
+"""How often a server that does not say how long it is busy is asked again at once; then a second is waited."""
 failed_calls_max: Final = 3
 """After this many calls to one model that failed, for one question of an act, the next fallback is asked, or the act fails."""
 interrupted_acts_max: Final = 1_024
@@ -259,8 +261,11 @@ class Asking:
                     busy += 1
                     if busy == busy_answers_max:
                         raise _busy(away, queue, busy) from away
-                    with queue.busy(), self._waiting(under_way):
-                        await self._desk.clock.sleep(min(away.retry_after, busy_seconds_max))
+                    # A server that refused a parameter is asked again at once without it; a busy one must get a rest.
+                    seconds = away.retry_after if busy <= at_once_max else max(away.retry_after, 1.0)
+                    if seconds:
+                        with queue.busy(), self._waiting(under_way):
+                            await self._desk.clock.sleep(min(seconds, busy_seconds_max))
                 except ModelMisconfigured as wrong:
                     facts = wrong.reason, wrong.instead, wrong.model
                     raise ModelMisconfigured(*facts, usage=wrong.usage, backend=queue.name) from wrong

@@ -18,6 +18,7 @@ from glasshouse.runtime.acts.act_so_far import ActKey, ActSoFar, Step
 from glasshouse.runtime.acts.asking import Recorded
 from glasshouse.runtime.ledger.history import HistoryReader
 from glasshouse.runtime.ledger.ledger import Ledger
+from glasshouse.runtime.ports import Route
 from glasshouse.turns.moment.prompt import Prompt, text_digest
 from glasshouse.world.state.state import CreatureState
 
@@ -41,6 +42,10 @@ class Answers:
     def answers(self, creature: CreatureState, cause: Event, profile: str, model: str) -> Recorded | None:  # noqa: ARG002 (as the others name it)
         """The recorded answers to an act's model calls; None if there are none."""
         return None
+
+    def route_then(self, creature: CreatureState, cause: Event, route: Route) -> Route:  # noqa: ARG002 (as the others name it)
+        """The route of an act; a replay gives it the sizes and the form that are on record."""
+        return route
 
     def seen_upto(self, creature: CreatureState, cause: Event) -> int | None:  # noqa: ARG002 (as the others name it)
         """The time up to which the recorded act saw the past, if it is on record. A live act sees the current past."""

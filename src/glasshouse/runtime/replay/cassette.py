@@ -125,6 +125,22 @@ class Cassette(Answers):
         end = self.end_of(creature_id, cause_id)
         return self.way_of(creature_id, cause_id).as_of or (None if end is None else end.as_of)
 
+    def route_then(self, creature: CreatureState, cause: Event, route: Route) -> Route:
+        """The route with the sizes and the form that the recorded prompts of an act had."""
+        end = self.end_of(creature.id, cause.id)
+        events = [
+            *[step.called for step in self.way_of(creature.id, cause.id).steps],
+            *([end] if end else []),
+        ]
+        use = next((event.model for event in events if event.model is not None), None)
+        if use is None:
+            return route
+        return route._replace(
+            context_tokens_max=use.context_tokens or route.context_tokens_max,
+            reply_tokens_max=use.reply_tokens or route.reply_tokens_max,
+            form=use.calls[0].form if use.calls else route.form,
+        )
+
     def seen_upto(self, creature: CreatureState, cause: Event) -> int | None:
         """The logical time up to which the recorded prompts of an act saw the past."""
         as_of = self.as_of(creature.id, cause.id)
