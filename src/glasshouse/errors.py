@@ -166,7 +166,7 @@ class ModelMisconfigured(GlasshouseError):
 
 
 class UnusableReply(GlasshouseError):
-    """A model's reply held no line, and neither did its second reply."""
+    """A model's reply held no line, and neither did those that it was asked for after it."""
 
 
 class Conflict(GlasshouseError):

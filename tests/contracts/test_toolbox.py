@@ -372,7 +372,6 @@ async def test_a_function_in_a_file_beside_a_world_is_a_tool_of_that_world(tmp_p
         ("[sea.py:tyde]", "tools: sea.py has no function 'tyde'. Did you mean 'tide'?"),
         ("[lake.py:tide]", "tools: there is no readable file 'lake.py' beside the scenario."),
         ("['../sea.py:tide']", "tools: '../sea.py:tide' is not a tool. Write 'file.py:function'"),
-        ("[calculator]\nreply: prose", "tools: tools need JSON replies. Write reply: json."),
     ],
 )
 async def test_a_world_that_grants_what_nobody_has_is_refused_with_the_likely_meant_name(

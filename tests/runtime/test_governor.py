@@ -138,7 +138,7 @@ async def test_repairs_count_as_calls() -> None:
         assert model.calls == 5
         assert (await the_end(t)).payload["calls"] == 5
         attempts = [event.payload["attempts"] for event in await told(t, kinds.AGENT_FAILED)]
-        assert attempts == [2, 2, 1]
+        assert attempts == [3, 2]
 
 
 # Nothing after the end

@@ -1,4 +1,6 @@
-"""From a model's reply to a line: parse, clean, check, one repair, then a failure with a message."""
+"""From a model's reply to a line: parse, clean, check, one repair, one simpler form, then a failure with a message."""
+
+from typing import Any
 
 import pytest
 
@@ -6,17 +8,18 @@ from glasshouse import Event, Manifest, MemoryStore, Terrarium, kinds
 from glasshouse.manifests.manifest import Schedule
 from glasshouse.models.router import ModelRouter
 from glasshouse.models.scripted import ScriptedModel
+from glasshouse.turns.moment.prompt import Completion
 
 GOOD = '{"kind":"agent.spoke","thought":"now","text":"The pond is rising."}'
 
 
-async def acts_of(*answers: str) -> tuple[list[Event], ScriptedModel]:
+async def acts_of(*answers: str | Completion, reply: Any = "auto") -> tuple[list[Event], ScriptedModel]:
     """What ada's first turn comes to, with a model that answers so; bo speaks after her."""
     model = ScriptedModel(*answers)
     steady = ScriptedModel(GOOD.replace("rising", "falling"))
     models = ModelRouter({"fast": model, "tiny": steady})
     async with Terrarium(MemoryStore(), models=models) as t:
-        ada = await t.add_creature(Manifest(name="ada", schedule=Schedule(tick_every=1)))
+        ada = await t.add_creature(Manifest(name="ada", schedule=Schedule(tick_every=1), reply=reply))
         bo = await t.add_creature(Manifest(name="bo", schedule=Schedule(tick_every=1), model_profile="tiny"))
         await t.connect(ada.id, bo.id, channel="talk", both=True)
         await t.step(1)
@@ -57,16 +60,82 @@ async def test_an_answer_that_holds_no_line_is_asked_for_once_more() -> None:
 async def test_a_kind_that_was_not_granted_is_asked_for_again_and_then_fails() -> None:
     verdict = '{"kind":"judge.verdict","thought":"mine","winner":"ada","text":"I win."}'
 
-    acts, model = await acts_of(verdict, verdict)
+    acts, model = await acts_of(verdict, verdict, verdict)
 
     assert acts[0].kind == kinds.AGENT_FAILED
-    assert acts[0].payload["attempts"] == 2
+    assert acts[0].payload["attempts"] == 3
     assert "judge.verdict" in acts[0].payload["reason"]
-    assert model.calls == 2
+    assert model.calls == 3
+
+
+@pytest.mark.parametrize(
+    ("reply", "forms"),
+    [
+        ("auto", ["schema", "schema", "json"]),
+        ("schema", ["schema", "schema", "json"]),
+        ("json", ["json", "json", "prose"]),
+        ("prose", ["prose", "prose"]),
+    ],
+)
+async def test_an_answer_is_asked_for_again_then_in_a_simpler_form_then_no_more(
+    reply: Any, forms: list[str]
+) -> None:
+    acts, model = await acts_of("nothing", "nothing", "nothing", reply=reply)
+
+    assert acts[0].kind == kinds.AGENT_FAILED
+    assert [prompt.form for prompt in model.prompts] == forms
+    assert acts[0].model is not None
+    assert [call.form for call in acts[0].model.calls] == forms
+    assert len({prompt.seed for prompt in model.prompts}) == len(forms)
+    assert ["YOUR LAST ANSWER" in prompt.user for prompt in model.prompts] == [False, True, False][
+        : len(forms)
+    ]
+
+
+async def test_the_simpler_form_may_bring_a_line() -> None:
+    acts, model = await acts_of("nothing", "nothing", GOOD)
+    in_prose, _ = await acts_of(
+        "nothing", "nothing", "KIND: agent.spoke\nSAY: The pond is low.", reply="json"
+    )
+
+    assert acts[0].payload == {"text": "The pond is rising."}
+    assert in_prose[0].payload == {"text": "The pond is low."}
+    assert model.prompts[2].system == model.prompts[0].system
+
+
+async def test_an_answer_that_was_cut_off_is_asked_for_shorter() -> None:
+    cut = Completion(GOOD[:30], "m", finish="length")
+    whole = Completion(GOOD + " " * 99, "m", finish="length")
+
+    acts, model = await acts_of(cut, GOOD)
+    at_once, _ = await acts_of(whole)
+    prose, asked = await acts_of(
+        Completion("SAY: The pond is", "m", finish="length"), "SAY: Wet.", reply="prose"
+    )
+
+    assert acts[0].payload == at_once[0].payload == {"text": "The pond is rising."}
+    assert "It does not count. The answer was cut off" in model.prompts[1].user
+    assert prose[0].payload == {"text": "Wet."}
+    assert asked.calls == 2
+
+
+async def test_what_a_filter_refused_is_a_pass() -> None:
+    acts, model = await acts_of(Completion("I cannot", "m", finish="filtered"))
+
+    assert acts[0].kind == kinds.AGENT_PASSED
+    assert acts[0].payload == {"reason": "The model refused to answer."}
+    assert model.calls == 1
+
+
+async def test_reasoning_is_a_private_thought() -> None:
+    acts, _ = await acts_of(Completion('{"kind":"agent.spoke","text":"Wet."}', "m", reasoning="Ponds are."))
+
+    assert acts[0].private is not None
+    assert acts[0].private["thought"] == "Ponds are."
 
 
 async def test_when_one_fails_the_others_go_on() -> None:
-    acts, _ = await acts_of("nothing", "nothing")
+    acts, _ = await acts_of("nothing", "nothing", "nothing")
 
     assert [(act.actor, act.kind) for act in acts] == [
         ("ada", kinds.AGENT_FAILED),

@@ -89,7 +89,7 @@ async def test_a_call_is_durable_before_its_tool_is_used() -> None:
 
 
 async def test_a_reply_that_asks_for_a_tool_it_was_not_offered_is_repaired_in_words() -> None:
-    model, box = ScriptedModel(uses(tool="axe"), uses(how="dim"), speaks()), OneTool()
+    model, box = ScriptedModel(uses(tool="axe"), *[uses(how="dim")] * 2, speaks()), OneTool()
     async with on_stage(models=ModelRouter(model), tools=box) as t:
         await t.open_world(world_of(KEEPER, governor={"max_turns": 2}))
 

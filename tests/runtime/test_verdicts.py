@@ -47,7 +47,7 @@ async def test_an_unknown_winner_is_asked_about_once_more_in_words() -> None:
 
 
 async def test_after_that_it_is_no_contest_and_the_judges_text_is_kept() -> None:
-    (verdict,), end, model = await _judged_by(_verdict("the owl"), _verdict("the owl", cites=("#77",)))
+    (verdict,), end, model = await _judged_by(_verdict("the owl"), *[_verdict("the owl", cites=("#77",))] * 2)
 
     assert verdict.payload == {
         "winner": "nobody",
@@ -57,25 +57,25 @@ async def test_after_that_it_is_no_contest_and_the_judges_text_is_kept() -> None
     }
     assert (end.payload["reason"], end.payload["winner"]) == ("no_contest", None)
     assert end.payload["why"] == "It was told best."
-    assert model.calls == 2
+    assert model.calls == 3
 
 
 PASSES = '{"kind": "agent.passed", "reason": "It is too dark to tell."}'
 
 
-@pytest.mark.parametrize("second", ["Well, who knows.", PASSES])
-async def test_the_text_is_kept_also_where_the_second_answer_is_none(second: str) -> None:
-    (verdict,), end, model = await _judged_by(_verdict("the owl"), second)
+@pytest.mark.parametrize(("next_one", "calls"), [("Well, who knows.", 3), (PASSES, 2)])
+async def test_the_text_is_kept_also_where_the_next_answers_are_none(next_one: str, calls: int) -> None:
+    (verdict,), end, model = await _judged_by(_verdict("the owl"), next_one, next_one)
 
     assert (verdict.payload["winner"], verdict.payload["named"]) == ("nobody", "the owl")
     assert (end.payload["reason"], end.payload["why"]) == ("no_contest", "It was told best.")
-    assert model.calls == 2
+    assert model.calls == calls
 
 
 async def test_a_winner_who_is_known_stands_though_a_line_it_cites_is_not() -> None:
     bad = _verdict("contestant B", cites=("#77",))
 
-    (verdict,), end, model = await _judged_by(bad, bad)
+    (verdict,), end, model = await _judged_by(bad, bad, bad)
 
     assert (verdict.payload["cites"], verdict.payload["winner"]) == ([], end.payload["winner"])
     assert "named" not in verdict.payload

@@ -349,13 +349,6 @@ def unknown_tools(world: CheckedWorld) -> Iterator[Complaint]:
                 yield Complaint(at, text, name)
 
 
-def tools_with_prose(world: CheckedWorld) -> Iterator[Complaint]:
-    """Creatures that are granted tools but reply in prose, in which no tool can be called."""
-    for name, manifest in world.manifests.items():
-        if manifest.tools and manifest.reply == "prose":
-            yield Complaint(("tools",), "tools need JSON replies. Write reply: json.", creature=name)
-
-
 CHECKS = [
     function
     for name, function in list(globals().items())

@@ -23,7 +23,7 @@ digest_cache_manifests_max = 1_024
 
 Profile = Literal["tiny", "fast", "balanced", "strong"]
 Role = Literal["worker", "judge", "narrator", "root"]
-Reply = Literal["json", "prose"]
+Reply = Literal["auto", "schema", "json", "prose"]
 
 
 class Voice(Strict):
@@ -90,8 +90,9 @@ class Manifest(Strict):
     """How many lines its prompt shows."""
     tools: Texts = ()
     """Tools that it may use."""
-    reply: Reply = "json"
-    """How its model replies: as JSON, or as THINK and SAY lines for very small models."""
+    reply: Reply = "auto"
+    """How its model is asked to reply: as JSON that the server holds to a schema, as JSON, or as labelled lines (prose)
+    for very small models. Left out: as the model's binding says."""
     played_by: Player | None = None
     """Who plays it instead of a model: visitor, or a Python class as package.module:Class."""
     act_seconds_max: float | None = Field(default=None, gt=0, le=number_max, allow_inf_nan=False)
@@ -116,7 +117,7 @@ class Manifest(Strict):
             model_profile: Profile = "fast",
             memory: Memory | Mapping[str, Any] = ...,
             tools: Sequence[str] = (),
-            reply: Reply = "json",
+            reply: Reply = "auto",
             played_by: str | None = None,
             act_seconds_max: float | None = None,
         ) -> None:

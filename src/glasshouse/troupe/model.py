@@ -33,7 +33,7 @@ from glasshouse.troupe.skills.solo_parts import parts_in_turn
 from glasshouse.troupe.skills.telling import called_for, told_on
 from glasshouse.troupe.skills.timed_lines import staged
 from glasshouse.troupe.speaking import Speaker
-from glasshouse.turns.moment.prompt import Completion, Prompt, tokens_guessed
+from glasshouse.turns.moment.prompt import Completion, Prompt, as_prose, tokens_guessed
 
 MODEL_NAME: Final = "offline"
 hasty_lines_max: Final = 3
@@ -95,9 +95,6 @@ def answer(prompt: Prompt, lines_max: int | None = None) -> str:
     """What the troupe says to a prompt, of whose discussion it reads so many lines; none means all."""
     reading = Reading(prompt, lines_max)
     speaker = Speaker(reading, dice_for(prompt))
-    if reading.me.is_prose and prompt.schema is None:
-        spoken = speaker.speak(kinds.AGENT_SPOKE)
-        return f"THINK: {spoken.thought}\nSAY: {spoken.text}"
     branches = branches_of(reading.schema)
     if not branches:
         return _without_branches(speaker, reading)
@@ -105,7 +102,8 @@ def answer(prompt: Prompt, lines_max: int | None = None) -> str:
     branches = [one for one in branches if not is_group_tool(one)]
     if reply is None:
         reply = _in_parts(speaker, branches) or _reply(speaker, branches)
-    return _encode(filled_schema(reply.branch.schema, _source(speaker), reply.fields))
+    said = filled_schema(reply.branch.schema, _source(speaker), reply.fields)
+    return as_prose(said) if prompt.form == "prose" else _encode(said)
 
 
 def _in_parts(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:

@@ -82,7 +82,6 @@ class Identity(NamedTuple):
     never: tuple[str, ...] = ()
     goal: str = ""
     language: str = "en"
-    is_prose: bool = False
 
 
 class Reading:
@@ -222,8 +221,7 @@ def line_of(text: str) -> Heard | None:
 @lru_cache(maxsize=identity_cache_systems_max)
 def identity_of(system: str) -> Identity:
     """Who a system message says I am."""
-    told, _, how = system.partition(f"\n{HOW_TO_ANSWER}\n")
-    lines = told.split("\n")
+    lines = system.partition(f"\n{HOW_TO_ANSWER}\n")[0].split("\n")
     found: dict[str, Any] = {}
     persona = []
     opening = re.fullmatch(r"You are (.+), (\w+)\.", lines[0])
@@ -241,7 +239,7 @@ def identity_of(system: str) -> Identity:
         elif line and line != "Lines in your voice:":
             persona.append(line)
     found["examples"] = tuple(one for one in found.get("examples", ()) if isinstance(one, str))
-    return Identity(**found, persona=" ".join(persona), is_prose="SAY:" in how)
+    return Identity(**found, persona=" ".join(persona))
 
 
 _LABELS: Final = {

@@ -79,7 +79,7 @@ def test_a_name_alone_makes_a_worker_that_hears_and_speaks() -> None:
     assert plain.memory.window == 8
     assert plain.voice.say_words_max == 40
     assert plain.tools == ()
-    assert plain.reply == "json"
+    assert plain.reply == "auto"
 
 
 @pytest.mark.parametrize(

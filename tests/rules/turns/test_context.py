@@ -119,19 +119,6 @@ def test_what_is_empty_is_left_out() -> None:
     )
 
 
-def test_a_creature_that_answers_in_prose_gets_its_rules_and_no_schema() -> None:
-    prompt = prompt_for(a_moment(character=Character(name="echo", reply="prose")))
-
-    assert prompt.schema is None
-    assert f"HOW TO ANSWER\n{context.AS_PROSE}\n{context.TRUST}" in prompt.system
-
-
-def test_who_may_not_speak_answers_as_an_object_whatever_its_manifest_says() -> None:
-    character = Character(name="echo", reply="prose", may_emit=("note.left",))
-
-    assert prompt_for(a_moment(character=character)).schema is not None
-
-
 def test_what_may_be_cited_is_what_the_prompt_shows() -> None:
     may_emit, window = ("agent.reflected",), Memory(window=2)
     talk = [said(n, "moth-id", f"No. {n}.") for n in range(1, 7)]

@@ -287,24 +287,9 @@ def test_a_verdict_names_a_contestant_or_nobody(winner: str, taken: str | None) 
     assert (result.payload["winner"] if isinstance(result, Draft) else None) == taken
 
 
-def prose(raw: str) -> Draft | Passed | ToolCall | Problem:
-    return spoke(raw, Character(name="echo", reply="prose"))
-
-
-def test_prose_is_read_by_its_lines() -> None:
-    said_so = Draft(kind="agent.spoke", payload={"text": "Hush, moth."}, private={"thought": "So loud."})
-
-    assert prose("THINK: So loud.\nSAY: Hush,\nmoth.") == said_so
-    assert prose("**Think:** So\nloud.\n**Say:** echo: Hush, moth.\nSAY: And more.") == said_so
-    assert prose('{"kind":"agent.spoke","thought":"So loud.","text":"Hush, moth."}') == said_so
-    assert prose("THINK: Nothing.\nSAY: -") == Passed("", {"thought": "Nothing."})
-    assert isinstance(prose("Hush."), Problem)
-    assert isinstance(prose("SAY:"), Problem)
-
-
 PIECES = st.sampled_from(
     ['{"kind":', '"agent.spoke"', '"idea.formed"', ',"text":"', '"cites":["#1"]', "}", "[", "]", ",", '"', "\\", "\n",
-     "THINK:", "SAY:", "moth: ", "echo: ", "<think>", "```", "1e999", "{", "\\ud800", "*" * 50, " " * 50, "_" * 50]
+     "THINK:", "SAY:", "KIND: idea.formed", "\nCITES: 1, 2", "\nSUSPECT: moth", "moth: ", "echo: ", "<think>", "```", "1e999", "{", "\\ud800", "*" * 50, " " * 50, "_" * 50]
 )  # fmt: skip
 RAW = st.lists(PIECES | st.text(max_size=8), max_size=40).map("".join) | st.text()
 REPLIES = st.fixed_dictionaries(
@@ -321,12 +306,12 @@ REPLIES = st.fixed_dictionaries(
 ).map(json.dumps)
 
 
-@given(RAW | REPLIES, st.sampled_from(["json", "prose"]))
+@given(RAW | REPLIES, st.sampled_from(["schema", "json", "prose"]))
 def test_whatever_a_model_writes_is_a_draft_within_bounds_or_passing_or_a_problem(
-    raw: str, reply: Any
+    raw: str, form: Any
 ) -> None:
-    character = Character(name="echo", reply=reply, may_emit=SLEUTH.may_emit, voice=Voice(say_words_max=3))
-    moment = a_moment(TALK, cause=a_tick(99), character=character, playbill=CASE)
+    character = Character(name="echo", may_emit=SLEUTH.may_emit, voice=Voice(say_words_max=3))
+    moment = a_moment(TALK, cause=a_tick(99), character=character, playbill=CASE, form=form)
 
     result = draft_from(raw, moment)
 

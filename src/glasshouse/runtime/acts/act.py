@@ -31,6 +31,7 @@ from glasshouse.events.event import Draft, Event, Json, check_text, event_id, pl
 from glasshouse.events.model_use import NOTHING, Call, ModelUse, Usage
 from glasshouse.events.payloads import Fault, LoopSuspected, converted
 from glasshouse.events.shown import Shown
+from glasshouse.model_values import Form
 from glasshouse.runtime.acts.act_time import ActTime, ActTimer
 from glasshouse.runtime.acts.asking import Asking, ModelDesk, RecordedFailure
 from glasshouse.runtime.acts.inside import ActUnderWay
@@ -51,7 +52,6 @@ from glasshouse.turns.moment.moment import NOTHING_SHOWN, Moment
 from glasshouse.turns.moment.playbill import Playbill
 from glasshouse.turns.moment.prompt import CONTEXT_TOKENS, REPLY_TOKENS, Completion, Prompt, seed_bits
 from glasshouse.turns.moment.tools import ToolAnswer, ToolCall
-from glasshouse.turns.prompts.context import answers_in_prose
 from glasshouse.turns.replies.repetition import brings_nothing_new
 from glasshouse.turns.runs.schedule import Due
 from glasshouse.world.decisions.intents import EndAct
@@ -104,6 +104,7 @@ class Scene(msgspec.Struct):
     cause: Event
     upto: int | None
     route: Route
+    form: Form
     asking: Asking
     as_of: str | None = None
     """The id of the last event that the act sees."""
@@ -199,6 +200,7 @@ class Scene(msgspec.Struct):
             number_in_run=creature.ordinal,
             house_id=world.house_id,
             seed=_seed_of(act_key, 0),
+            form=self.form,
             context_tokens_max=self.route.context_tokens_max,
             reply_tokens_max=self.route.reply_tokens_max,
             handed=handed,
@@ -238,7 +240,7 @@ class Scene(msgspec.Struct):
     def _with_tools(self, moment: Moment, using: ToolUse, folded: Folded, creature: CreatureState) -> Moment:
         moment = replace(
             moment,
-            tools=() if answers_in_prose(self.character) else using.offers(folded, creature),
+            tools=using.offers(folded, creature),
             talk=tuple(using.talk),
             visitors=visitors_among(folded.world, moment),
             carry=self._carry,
@@ -386,7 +388,8 @@ class Acts:
         upto = upto if seen_upto is None else seen_upto
         kept = self._desk.take_kept((creature.id, cause.id))
         asking = Asking(route, self._desk, mine, recorded, kept)
-        return Scene(self._ledger, creature, character, cause, upto, route, asking, then=then)
+        form = self._answers.form_of(creature, cause) or form_asked(character, route)
+        return Scene(self._ledger, creature, character, cause, upto, route, form, asking, then=then)
 
     def _world_of(self, due: Due, then: BatchWorld | None) -> World:
         """The world of an act: the world at the start of its batch, unless a branch renamed the creature."""
@@ -486,6 +489,16 @@ class Acts:
             manifest = self._ledger.world.facts_of(creature).manifest
             character = self._characters_cache[digest] = character_of(manifest)
         return character
+
+
+def form_asked(character: Character, route: Route) -> Form:
+    """How a creature's model is asked to reply: as its manifest says, else its binding, else what its server honours."""
+    if character.reply != "auto":
+        return character.reply
+    if route.form != "auto":
+        return route.form
+    form: Form = getattr(route.model, "form", "schema")
+    return form
 
 
 def _outcome(draft: Draft | None, channels: dict[str, str]) -> Outcome:

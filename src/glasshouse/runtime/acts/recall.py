@@ -13,6 +13,7 @@ from typing import Final
 
 from glasshouse.events.event import Event, place_of
 from glasshouse.events.model_use import Call, ModelUse
+from glasshouse.model_values import Form
 from glasshouse.runtime.acts import act_so_far
 from glasshouse.runtime.acts.act_so_far import ActKey, ActSoFar, Step
 from glasshouse.runtime.acts.asking import Recorded
@@ -49,6 +50,10 @@ class Answers:
 
     def seen_upto(self, creature: CreatureState, cause: Event) -> int | None:  # noqa: ARG002 (as the others name it)
         """The time up to which the recorded act saw the past, if it is on record. A live act sees the current past."""
+        return None
+
+    def form_of(self, creature: CreatureState, cause: Event) -> Form | None:  # noqa: ARG002 (as the others name it)
+        """The form in which the recorded act first asked, if it is on record. A live act asks as its route says."""
         return None
 
     def step_then(self, creature: CreatureState, cause: Event, way: Sequence[Step]) -> Step | None:  # noqa: ARG002 (as the others name it)

@@ -15,6 +15,7 @@ from importlib import import_module
 from typing import ClassVar, Final
 
 import msgspec
+from msgspec.structs import replace
 
 from glasshouse.errors import Refused, UnusableReply
 from glasshouse.events import kinds
@@ -22,14 +23,20 @@ from glasshouse.events.event import Draft
 from glasshouse.events.payloads import LoopSuspected
 from glasshouse.events.shown import Shown
 from glasshouse.manifests.manifest import Manifest
+from glasshouse.model_values import Form
 from glasshouse.turns.moment.moment import Moment
+from glasshouse.turns.moment.prompt import Completion
+from glasshouse.turns.moment.tools import ToolCall
 from glasshouse.turns.prompts.context import repair_prompt, written_for
 from glasshouse.turns.replies.repetition import line_repeated
 from glasshouse.turns.replies.reply import Passed, Problem, draft_from
 from glasshouse.world.state.state import World
 
-attempts_max: Final = 2
-"""The first answer, and a second one if the first could not be used."""
+attempts_max: Final = 3
+"""The first answer; a second one, told what was wrong with it; a third one, asked for in a simpler form."""
+SIMPLER: Final[Mapping[Form, Form]] = {"schema": "json", "json": "prose"}
+CUT_OFF: Final = "The answer was cut off because it is too long: write it again in fewer words."
+FILTERED: Final = "The model refused to answer."
 visitor_seconds_max: Final = 120.0
 visitor_lines_waiting_max: Final = 16
 
@@ -59,49 +66,70 @@ class ManifestAgent(Agent):
     goes_on_from_its_talk = True
 
     async def act(self, moment: Moment) -> Draft | None:
-        """Ask the model, carry out the tools it asks for, and turn its reply into a draft."""
-        (prompt, shown), attempt, before = written_for(moment), 1, ""
+        """Ask the model, carry out the tools it asks for, and turn its reply into a draft.
+
+        An answer that cannot be used is asked for again: repaired, then from the start in a simpler form (ADR 0074).
+        """
+        (prompt, shown), attempt, kept, has_objected = written_for(moment), 1, None, False
         while True:
             answer = await moment.ask(prompt, shown)
-            reply = draft_from(answer.text, moment, shown, is_last=attempt == attempts_max)
-            kept_text = answer.text
+            is_last = attempt == attempts_max or (attempt > 1 and moment.form not in SIMPLER)
+            reply = _reply(answer, moment, shown, is_last=is_last)
             if isinstance(reply, Draft):
-                repeated = line_repeated(reply, moment)
-                if repeated is None:
-                    return reply
-                if attempt == attempts_max:
-                    loop = LoopSuspected("It had only said again what was said lately.", repeated.id)
-                    return Draft(
-                        kind=kinds.LOOP_SUSPECTED, payload=msgspec.to_builtins(loop), private=reply.private
-                    )
-                reply, kept_text = Problem("That was said a moment ago: say something new, or pass."), ""
-            if isinstance(reply, Passed):
-                kept = _kept_of(before, moment, shown)
-                if kept is not None:
-                    return kept
-                return Draft(kind=kinds.AGENT_PASSED, payload={"reason": reply.reason}, private=reply.private)
-            if isinstance(reply, Problem):
-                if attempt == attempts_max:
-                    kept = _kept_of(before, moment, shown)
+                draft, objection = _without_faults(reply, moment)
+                if not objection or has_objected or is_last:
+                    return draft
+                prompt, has_objected = repair_prompt(prompt, answer.text, objection), True
+                attempt += 1
+            elif isinstance(reply, Passed):
+                passed = Draft(
+                    kind=kinds.AGENT_PASSED, payload={"reason": reply.reason}, private=reply.private
+                )
+                return kept or passed
+            elif isinstance(reply, Problem):
+                kept = kept or _kept_of(answer, moment, shown)
+                if is_last:
                     if kept is None:
                         raise UnusableReply(reply.text)
                     return kept
-                prompt, attempt, before = (
-                    repair_prompt(prompt, answer.text, reply.text),
-                    attempt + 1,
-                    kept_text,
-                )
+                if attempt == 1:
+                    prompt = repair_prompt(prompt, answer.text, reply.text)
+                else:
+                    moment = replace(moment, form=SIMPLER[moment.form])
+                    prompt, shown = written_for(moment)
+                attempt += 1
             else:
                 assert moment.carry is not None, "a tool is asked for only where one was offered"
                 await moment.carry(reply)
                 moment = moment.look_again()
-                (prompt, shown), attempt, before = written_for(moment), 1, ""
+                (prompt, shown), attempt, kept = written_for(moment), 1, None
 
 
-def _kept_of(before: str, moment: Moment, shown: Shown) -> Draft | None:
-    """The draft that can be kept of the previous answer, if any: a verdict with an unknown winner still has its
+def _reply(
+    answer: Completion, moment: Moment, shown: Shown, *, is_last: bool
+) -> Draft | Passed | ToolCall | Problem:
+    """What a model answered. Prose that was cut off is asked for again; a JSON object that was cut off cannot be read."""
+    if answer.finish == "filtered":
+        return Passed(FILTERED)
+    reply = draft_from(answer.text, moment, shown, reasoning=answer.reasoning, is_last=is_last)
+    is_cut = isinstance(reply, Problem) or (moment.form == "prose" and not is_last)
+    return Problem(CUT_OFF) if is_cut and answer.finish == "length" else reply
+
+
+def _without_faults(draft: Draft, moment: Moment) -> tuple[Draft, str]:
+    """What an act ends in with this draft, and what its model is told once if the draft had a fault."""
+    repeated = line_repeated(draft, moment)
+    if repeated is None:
+        return draft, ""
+    loop = LoopSuspected("It had only said again what was said lately.", repeated.id)
+    skipped = Draft(kind=kinds.LOOP_SUSPECTED, payload=msgspec.to_builtins(loop), private=draft.private)
+    return skipped, "That was said a moment ago: say something new, or pass."
+
+
+def _kept_of(answer: Completion, moment: Moment, shown: Shown) -> Draft | None:
+    """The draft that can be kept of an answer with a problem, if any: a verdict with an unknown winner still has its
     text."""
-    kept = draft_from(before, moment, shown, is_last=True) if before else None
+    kept = draft_from(answer.text, moment, shown, reasoning=answer.reasoning, is_last=True)
     return kept if isinstance(kept, Draft) else None
 
 

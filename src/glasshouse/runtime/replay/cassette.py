@@ -15,6 +15,7 @@ from glasshouse.events import kinds
 from glasshouse.events.event import Draft, Event, place_of
 from glasshouse.events.model_use import FREE, Call
 from glasshouse.events.payloads import AgentFailed, Governor, RunFinished, payload_of
+from glasshouse.model_values import Form
 from glasshouse.runtime.acts.act import time_of
 from glasshouse.runtime.acts.act_so_far import (
     NOTHING_YET,
@@ -148,12 +149,20 @@ class Cassette(Answers):
             return None
         return time_of(self.world(), as_of)
 
+    def form_of(self, creature: CreatureState, cause: Event) -> Form | None:
+        """The form of an act's first recorded call."""
+        calls = self._calls_of(creature.id, cause.id)
+        return calls[0].form if calls else None
+
+    def _calls_of(self, creature_id: str, cause_id: str) -> list[Call]:
+        end = self.end_of(creature_id, cause_id)
+        calls = [call for step in self.way_of(creature_id, cause_id).steps for call in step.called.calls]
+        return calls if end is None else [*calls, *end.calls]
+
     def answers(self, creature: CreatureState, cause: Event, profile: str, model: str) -> Recorded | None:  # noqa: ARG002 (as the others name it)
         """The recorded answers to an act's calls, in order: those that led to tool calls, then those of its end."""
         act = (creature.id, cause.id)
-        end = self.end_of(*act)
-        calls = [call for step in self.way_of(*act).steps for call in step.called.calls]
-        calls += [] if end is None else end.calls
+        end, calls = self.end_of(*act), self._calls_of(*act)
         calls = calls[self._calls_before.get(act, 0) :]
         failure = None if end is None else _failure_in(end)
         limit = self._limit_reached(creature.run_id, failure)

@@ -11,6 +11,7 @@ import msgspec
 
 from glasshouse.events import kinds
 from glasshouse.events.event import Json
+from glasshouse.model_values import Form
 
 Profile = Literal["tiny", "fast", "balanced", "strong"]
 Role = Literal["worker", "judge", "narrator", "root"]
@@ -54,7 +55,7 @@ class Character(msgspec.Struct, frozen=True, cache_hash=True):
     model_profile: Profile = "fast"
     memory: Memory = Memory()
     tools: tuple[str, ...] = ()
-    reply: Literal["json", "prose"] = "json"
+    reply: Form | Literal["auto"] = "auto"
     played_by: str | None = None
     act_seconds_max: float | None = None
 

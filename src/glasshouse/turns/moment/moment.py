@@ -16,6 +16,7 @@ from glasshouse.errors import Refused
 from glasshouse.events import kinds
 from glasshouse.events.event import Event, Json
 from glasshouse.events.shown import Shown
+from glasshouse.model_values import Form
 from glasshouse.reprs import repr_of
 from glasshouse.turns.moment.character import Character
 from glasshouse.turns.moment.masks import Masks
@@ -134,6 +135,8 @@ class Moment(msgspec.Struct, frozen=True, dict=True):
     house_id: str = ""
     """The id of the store. Caches that last from one moment to the next use it in their keys."""
     seed: int = 0
+    form: Form = "schema"
+    """How the reply is asked for."""
     context_tokens_max: int = 8_192
     reply_tokens_max: int = 384
     masks: Masks | None = None

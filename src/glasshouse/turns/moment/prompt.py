@@ -6,6 +6,7 @@ only this module.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from hashlib import blake2b
 from typing import Any, Final, Literal, TypeAlias
 
@@ -42,7 +43,8 @@ class Prompt(msgspec.Struct, frozen=True, gc=False):
     is_untrusted: bool | None = None
     """Whether it contains words of a visitor or of a tool that is not the engine's; none if this was not checked."""
     form: Form = "schema"
-    """A backend sends the schema only in the form `schema`. In the form `json` the reply is checked against it."""
+    """How the reply is asked for. The schema says in every form what may be answered; a backend sends it only in the form
+    `schema`. In the form `prose` the model writes it as `as_prose` does."""
     stop: tuple[str, ...] = ()
     """Texts at which the model stops."""
 
@@ -82,6 +84,28 @@ reported_chars_max: Final = 200
 
 seed_bits: Final = 31
 """Servers keep 32 bits of a seed, some of them with a sign."""
+
+
+_PROSE_LABELS: Final = {"thought": "THINK", "text": "SAY"}
+
+
+def prose_label(name: str, names: Collection[str]) -> str:
+    """The word before a field in prose, as `SAY`. A field that is called so itself keeps its own name."""
+    label = _PROSE_LABELS.get(name, name.upper())
+    return name.upper() if label.lower() in names else label
+
+
+def as_prose(reply: Json) -> str:
+    """A reply as prose: one line for each field, with its label."""
+    return "\n".join([f"{prose_label(name, reply)}: {_in_prose(value)}" for name, value in reply.items()])
+
+
+def _in_prose(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    return (
+        "; ".join(map(_in_prose, value)) if isinstance(value, list) else msgspec.json.encode(value).decode()
+    )
 
 
 def text_digest(text: str) -> str:

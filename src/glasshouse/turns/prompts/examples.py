@@ -1,4 +1,4 @@
-"""Examples: how to answer, told in a prompt by one filled example for each kind and tool.
+"""Examples: how to answer, told in a prompt by one filled example for each kind and tool, as JSON or as prose.
 
 Always holds: the text depends only on the manifest and on what may be answered, never on what was said, so that it is
 the same from act to act. The JSON Schema itself is not in it: it goes to the server.
@@ -6,13 +6,15 @@ the same from act to act. The JSON Schema itself is not in it: it goes to the se
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any, Final
 
 from glasshouse.events import kinds
 from glasshouse.events.event import Json
+from glasshouse.model_values import Form
 from glasshouse.turns.moment.character import Character
-from glasshouse.turns.moment.line_text import compact_json, cut, safe_line
+from glasshouse.turns.moment.line_text import compact_json, cut, defanged, safe_line
+from glasshouse.turns.moment.prompt import as_prose, prose_label
 from glasshouse.turns.moment.reply_schema import ReplySchema, is_ref
 
 example_text_chars_max: Final = 120
@@ -22,7 +24,8 @@ words_listed_max: Final = 24
 description_chars_max: Final = 240
 
 AS_JSON: Final = "One JSON object and nothing else. It looks like one of these, with your own words:"
-FOR_ONESELF: Final = '"thought" is for yourself alone. Nobody hears it.'
+AS_PROSE: Final = "Lines like these and nothing else, with your own words:"
+OR: Final = "or"
 
 _REF_EXAMPLE: Final = "12"
 _TYPES: Final = {
@@ -35,11 +38,21 @@ _TYPES: Final = {
 }
 
 
-def json_examples(schema: ReplySchema, character: Character) -> str:
-    """How to answer with a JSON object."""
+def how_to_answer(schema: ReplySchema, character: Character, form: Form) -> str:
+    """What a system message says about the answer."""
     branches: list[Json] = schema.value["anyOf"]
-    examples = [compact_json(_example(branch, number, character)) for number, branch in enumerate(branches)]
-    return "\n".join([AS_JSON, *examples, FOR_ONESELF, *_rules(branches), *_tools(branches)])
+    examples = [_example(branch, number, character) for number, branch in enumerate(branches)]
+    if form == "prose":
+        told = [AS_PROSE, f"\n{OR}\n".join([defanged(as_prose(example)) for example in examples])]
+        alone = "THINK is for yourself alone. Nobody hears it. SAY is what you say aloud."
+    else:
+        told = [AS_JSON, *map(compact_json, examples)]
+        alone = '"thought" is for yourself alone. Nobody hears it.'
+    return "\n".join([*told, alone, *_rules(branches, form), *_tools(branches, form)])
+
+
+def _named(name: str, names: Collection[str], form: Form) -> str:
+    return prose_label(name, names) if form == "prose" else f'"{name}"'
 
 
 def _example(branch: Json, number: int, character: Character) -> Json:
@@ -89,21 +102,22 @@ def _own_words(name: str, number: int, character: Character) -> str:
             return ""
 
 
-def _rules(branches: Iterable[Json]) -> list[str]:
+def _rules(branches: Iterable[Json], form: Form) -> list[str]:
     """What may stand in the fields of kinds, one line for each field that is no free text."""
     rules: dict[str, str] = {}
     for branch in branches:
-        if branch["properties"]["kind"]["const"] != kinds.TOOL_CALLED:
-            for name, schema in branch["properties"].items():
+        properties: Json = branch["properties"]
+        if properties["kind"]["const"] != kinds.TOOL_CALLED:
+            for name, schema in properties.items():
                 if name != "kind" and (rule := _rule(schema)):
-                    rules.setdefault(name, f'"{name}": {rule}.')
+                    rules.setdefault(name, f"{_named(name, properties, form)}: {rule}.")
     return [*rules.values()]
 
 
 def _rule(schema: Json) -> str:
     if is_ref(schema):
         many = schema["type"] == "array"
-        return f'{"numbers of lines" if many else "the number of a line"}, such as "{_REF_EXAMPLE}" for [{_REF_EXAMPLE}]'
+        return f"{'numbers of lines' if many else 'the number of a line'}, such as {_REF_EXAMPLE} for [{_REF_EXAMPLE}]"
     if "enum" in schema:
         words = [safe_line(str(word)) for word in schema["enum"]]
         more = f" or {len(words) - words_listed_max} more" if len(words) > words_listed_max else ""
@@ -111,19 +125,21 @@ def _rule(schema: Json) -> str:
     return ""
 
 
-def _tools(branches: Iterable[Json]) -> list[str]:
+def _tools(branches: Iterable[Json], form: Form) -> list[str]:
     """What each tool does and takes, one line each."""
     tools = [branch for branch in branches if "tool" in branch["properties"]]
-    return ["Your tools:", *map(_tool_line, tools)] if tools else []
+    return ["Your tools:", *[_tool_line(branch, form) for branch in tools]] if tools else []
 
 
-def _tool_line(branch: Json) -> str:
-    name = branch["properties"]["tool"]["const"]
+def _tool_line(branch: Json, form: Form) -> str:
+    properties: Json = branch["properties"]
+    name = properties["tool"]["const"]
     parts = [f"{name}: {cut(safe_line(branch['description']), description_chars_max)}"]
-    for argument, schema in branch["properties"].items():
+    for argument, schema in properties.items():
         if argument not in ("kind", "thought", "tool"):
             optional = "" if argument in branch["required"] else ", or left out"
             described = safe_line(str(schema.get("description", "")))
             told = _rule(schema) or described or _TYPES.get(schema.get("type", ""), "text")
-            parts.append(f'"{argument}": {cut(told, description_chars_max)}{optional}.')
+            label = _named(argument, properties, form)
+            parts.append(f"{label}: {cut(told, description_chars_max)}{optional}.")
     return " ".join(parts)

@@ -1,12 +1,12 @@
 """Replies: reads what a model wrote as a draft, a pass, a tool call, or a problem that the model can correct.
 
-Always holds: `draft_from` never raises, whatever the text. The kind of a draft was offered to the creature. It has the
+Always holds: `draft_from` never raises, whatever the text and the form it was asked in. The kind of a draft was offered to the creature. It has the
 fields of that kind and no others (a last verdict may add `named`), and every event that it cites is in the moment. Its
 texts are one line each, without unsafe characters, bounded in words, and never in the name of another creature. A tool
 call names an offered tool, and has all its required arguments, each of its type, and no unknown ones.
 
-The steps: find the JSON object (or the THINK and SAY lines), check its kind and fields, clean its texts, look up the
-lines that it cites. Small models add fences, labels and lines of others; cleaning removes them and never adds words. An
+The steps: find the JSON object (or the labelled lines of prose), check its kind and fields, clean its texts, look up
+the lines that it cites. Small models add fences, labels and lines of others; cleaning removes them and never adds words. An
 object is read as it was written; only commas before a closing bracket are removed. A value is read leniently if its
 meaning is clear. What is wrong is raised as `Wrong`, in a sentence that names the field.
 """
@@ -18,6 +18,7 @@ from json import JSONDecoder
 from typing import Any, Final
 
 import msgspec
+from msgspec.structs import replace
 
 from glasshouse.errors import BadEvent
 from glasshouse.events import kinds
@@ -29,9 +30,9 @@ from glasshouse.turns.moment.line_text import ELLIPSIS, cut, one_line
 from glasshouse.turns.moment.moment import Moment
 from glasshouse.turns.moment.reply_schema import NOBODY, items_max
 from glasshouse.turns.moment.tools import RESERVED_ARGUMENTS, ToolCall, ToolOffer
-from glasshouse.turns.prompts.context import answers_in_prose
 from glasshouse.turns.prompts.lines import event_ids_by_ref
 from glasshouse.turns.prompts.masking import masked, unmasked
+from glasshouse.turns.replies.prose import in_prose_words, prose_in
 
 reply_chars_max: Final = 12_288
 argument_chars_max: Final = 4_000
@@ -55,10 +56,12 @@ _BROKEN: Final = (
     "The JSON object is broken or cut off: write it again, shorter, and close every quote and brace."
 )
 _NO_OBJECT: Final = 'There is no JSON object: answer with one that starts with {"kind": and nothing else.'
+_NO_LINES: Final = (
+    "There is no line that starts with SAY: write KIND:, THINK: and SAY:, a line each, with your words."
+)
 _REF: Final = re.compile(r"\[?\s*#?\s*([0-9]{1,12})\s*\]?")
-_THINKING: Final = re.compile(r"\A\s*<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
+_THINKING: Final = re.compile(r"\A\s*<think(?:ing)?>(.*?)(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
 _SPURIOUS_COMMA: Final = re.compile(r'("(?:[^"\\]|\\.)*(?:"|\Z))|,(?=\s*[}\]])', re.DOTALL)
-_PROSE: Final = re.compile(r"^[ \t*_>#-]*(THINK|SAY)[*_]*[ \t]*[:\uff1a][*_]*", re.MULTILINE | re.IGNORECASE)
 _FENCE: Final = re.compile(r"^[ \t]*(?:```|~~~)[\w-]*[ \t]*$|```", re.MULTILINE)
 _ROLE_TOKEN: Final = re.compile(
     r"<\|?(?:im_start|im_end|start_header_id|end_header_id|eot_id|endoftext|begin_of_text|user|assistant|system)\|?>"
@@ -98,55 +101,51 @@ class Problem(msgspec.Struct, frozen=True, gc=False):
 
 
 def draft_from(
-    raw_text: str, moment: Moment, shown: Shown | None = None, *, is_last: bool = False
+    raw_text: str,
+    moment: Moment,
+    shown: Shown | None = None,
+    *,
+    reasoning: str | None = None,
+    is_last: bool = False,
 ) -> Draft | Passed | ToolCall | Problem:
     """Read a model's reply. It may cite the lines that its prompt showed; without `shown`, every line of the moment.
 
-    The last reply cannot be corrected, so the valid parts of a verdict in it are kept.
+    Reasoning is the private thought of a reply that gives none itself. The last reply cannot be corrected, so the valid
+    parts of a verdict in it are kept.
     """
     masks = moment.masks
-    if masks is None:
-        return _read(raw_text, moment, shown, is_last=is_last)
-    reply = _read(raw_text, masked(moment, masks), shown, is_last=is_last)
-    return reply if isinstance(reply, Problem) else unmasked(reply, masks)
+    text = raw_text[:reply_chars_max]
+    if "<" in text and (thinking := _THINKING.match(text)) is not None:
+        text, reasoning = text[thinking.end() :], reasoning or thinking[1]
+    reply = _read(text, moment if masks is None else masked(moment, masks), shown, is_last=is_last)
+    if isinstance(reply, Problem):
+        return reply
+    reply = _with_thought(reply, reasoning)
+    return reply if masks is None else unmasked(reply, masks)
 
 
 def _read(
-    raw_text: str, moment: Moment, shown: Shown | None, *, is_last: bool
+    text: str, moment: Moment, shown: Shown | None, *, is_last: bool
 ) -> Draft | Passed | ToolCall | Problem:
-    text = raw_text[:reply_chars_max]
-    if "<" in text and (thinking := _THINKING.match(text)) is not None:
-        text = text[thinking.end() :]
+    in_prose = moment.form == "prose"
     try:
-        if answers_in_prose(moment.character):
-            return _from_prose(text, moment, shown)
-        reply = object_in(text)
+        reply = (prose_in(text, moment) or object_in(text)) if in_prose else object_in(text)
+        if reply is None and not in_prose and "{" not in text:
+            reply = prose_in(text, moment)
         if reply is None:
-            raise Wrong(_BROKEN if "{" in text else _NO_OBJECT)
+            raise Wrong(_NO_LINES if in_prose else _BROKEN if "{" in text else _NO_OBJECT)
         if is_last and _is_verdict(reply, moment):
             return _last_verdict(reply, moment, shown)
         return _from_object(reply, moment, shown)
     except Wrong as wrong:
-        return Problem(str(wrong))
+        return Problem(in_prose_words(str(wrong), moment) if in_prose else str(wrong))
 
 
-def _from_prose(text: str, moment: Moment, shown: Shown | None) -> Draft | Passed | ToolCall:
-    marks = list(_PROSE.finditer(text))
-    ends = [mark.start() for mark in marks[1:]] + [len(text)]
-    parts: dict[str, str] = {}
-    for mark, end in zip(marks, ends, strict=False):
-        parts.setdefault(mark[1].upper(), text[mark.end() : end])
-    if "SAY" not in parts:
-        reply = object_in(text)
-        if reply is None:
-            raise Wrong("There is no line that starts with SAY: write THINK: and then SAY: with your words.")
-        return _from_object(reply, moment, shown)
-    private = _private({"thought": parts.get("THINK")})
-    if parts["SAY"].strip() in {"-", "\u2013", "\u2014"}:
-        return Passed("", private)
-    return Draft(
-        kind=kinds.AGENT_SPOKE, payload={"text": _text("SAY", parts["SAY"], moment)}, private=private
-    )
+def _with_thought(reply: Draft | Passed | ToolCall, reasoning: str | None) -> Draft | Passed | ToolCall:
+    """The reply with the model's reasoning as its thought, if it has no thought of its own."""
+    private = reply.private or {}
+    thought = "" if "thought" in private else _note(reasoning, thought_chars_max)
+    return replace(reply, private={"thought": thought, **private}) if thought else reply
 
 
 def _from_object(reply: Json, moment: Moment, shown: Shown | None) -> Draft | Passed | ToolCall:
@@ -507,6 +506,7 @@ def _within(name: str, number: int | float, schema: Json) -> int | float:
 
 
 def _object_argument(name: str, given: Any) -> Json:
+    given = object_in(given) if isinstance(given, str) else given  # Strict servers and prose give it as text.
     if not isinstance(given, dict):
         raise Wrong(f'"{name}" must be an object in braces.')
     try:
