@@ -64,6 +64,19 @@ async def test_every_request_has_the_same_context_and_forbids_cutting() -> None:
         assert "format" not in json_form
 
 
+async def test_two_uses_of_a_model_with_different_contexts_do_not_load_it_again_and_again() -> None:
+    with imitating_server("ollama") as server:
+        small, large = model_of(server, context_tokens=2_048), model_of(server, context_tokens=4_096)
+        for _ in range(2):
+            await small.complete(PROMPT)
+            await large.complete(PROMPT)
+        await small.close()
+        await large.close()
+
+        assert server.imitation.reloads == 0
+        assert {call.json()["options"]["num_ctx"] for call in server.calls} == {4_096}
+
+
 async def test_a_model_that_ignores_the_schema_without_thinking_is_asked_in_words() -> None:
     models = [THINKER]
     with imitating_server(

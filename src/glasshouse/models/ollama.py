@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
+from weakref import WeakSet
 
 from glasshouse.errors import GlasshouseError, ModelFailed, ModelMisconfigured, ModelUnreachable
 from glasshouse.events.event import Json
@@ -42,6 +43,10 @@ _ADD_SLOTS: Final = (
 )
 _NANOSECONDS_A_MILLISECOND: Final = 1_000_000
 _CHAT: Final = "/api/chat"
+
+
+_in_use: dict[tuple[str, str], WeakSet[OllamaModel]] = {}
+"""The models of this process by server and name, because they share what the server has loaded."""
 
 
 class _OllamaAnswer:
@@ -108,6 +113,8 @@ class OllamaModel:
         """What `think` is set to; None: it is left out."""
         self._has_system_role = True
         self._digest = ""
+        self._same = _in_use.setdefault((self.backend, model), WeakSet())
+        self._same.add(self)
 
     async def complete(self, prompt: Prompt, *, on_text: OnText | None = None) -> Completion:
         """The model's answer, by one request."""
@@ -159,9 +166,8 @@ class OllamaModel:
 
     def _context_asked_for(self, mine: Installed) -> int | None:
         """What the model will get when it is loaded: Ollama lowers `num_ctx` to what the model was trained for."""
-        if self._context_tokens is None:
-            return None
-        return min(self._context_tokens, mine.context_tokens or self._context_tokens)
+        asked_for = self._num_ctx()
+        return None if asked_for is None else min(asked_for, mine.context_tokens or asked_for)
 
     def _pull(self) -> str:
         return f"Get it with: ollama pull {self.name}"
@@ -172,8 +178,8 @@ class OllamaModel:
             "seed": prompt.seed,
             "num_predict": prompt.reply_tokens_max + self._reasoning_tokens_max,
         }
-        if self._context_tokens is not None:
-            options["num_ctx"] = self._context_tokens
+        if (context_tokens := self._num_ctx()) is not None:
+            options["num_ctx"] = context_tokens
         if prompt.stop:
             options["stop"] = list(prompt.stop)
         body: Json = {
@@ -237,8 +243,12 @@ class OllamaModel:
                 f"{self.backend} does not hold {self.name} to the JSON Schema: its replies are asked for in words now."
             )
 
+    def _num_ctx(self) -> int | None:
+        """The largest context that anybody here wants of this model: one value, or it would be loaded for each anew."""
+        return max([model._context_tokens for model in self._same if model._context_tokens], default=None)
+
     def _raise_context(self) -> str:
-        return f"Raise context_tokens of {self.name} (now {self._context_tokens or 'the default of the server'})."
+        return f"Raise context_tokens of {self.name} (now {self._num_ctx() or 'the default of the server'})."
 
     def _error_of(self, bad: BadAnswer, answer: _OllamaAnswer, prompt: Prompt) -> GlasshouseError:
         parts = answer.parts
