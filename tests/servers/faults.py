@@ -85,7 +85,6 @@ async def _wrong_length(connection: Connection, reply: Reply) -> None:
     text = b"".join(reply.pieces)
     whole = replace(reply, is_streamed=False, headers={"Content-Length": str(len(text) // 2)})
     await connection.write(whole.head + text)
-    connection.close()
 
 
 hang = Fault("hang", _hang)

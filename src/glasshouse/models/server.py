@@ -157,7 +157,7 @@ class Server:
 
         loop = asyncio.get_running_loop()
         idle = self._idle.setdefault(loop, [])
-        client, is_sent = idle.pop() if idle else self.new_client(), False
+        client, is_sent, is_whole = idle.pop() if idle else self.new_client(), False, False
         request = client.build_request(
             method, f"{self.url}{path}", content=content or None, headers=self._headers
         )
@@ -171,6 +171,7 @@ class Server:
                     if response.status_code != 200:
                         raise await self._bad_status(response)
                     await self._read(response, take)
+                    is_whole = True
                 finally:
                     await response.aclose()
         except TimeoutError:
@@ -178,9 +179,8 @@ class Server:
         except httpx2.HTTPError as wrong:
             raise self._transport_error(wrong, is_sent=is_sent) from None
         finally:
-            if (
-                len(idle) < idle_connections_max and self._idle.get(loop) is idle
-            ):  # It was not closed meanwhile.
+            # A broken answer may have left something on the connection. And it may have been closed meanwhile.
+            if is_whole and len(idle) < idle_connections_max and self._idle.get(loop) is idle:
                 idle.append(client)
             else:
                 await client.aclose()
