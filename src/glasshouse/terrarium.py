@@ -523,6 +523,11 @@ class Terrarium:
         """Import a session from a file. It can be read, forked, branched and resumed, but it has no live creatures."""
         return await self._archive.import_file(path)
 
+    def imported_runs(self) -> tuple[str, ...]:
+        """The ids of the runs that came in files. They can be read, compared and exported, and branched from their
+        sessions; nobody in them lives here."""
+        return self._archive.imported_runs()
+
     async def fork(self, session_id: str, at: str | None = None) -> Session:
         """Begin a session that shares the past of another one up to an event, or up to its end."""
         return await self._archive.fork(session_id, at)

@@ -2,11 +2,12 @@
 
 import gzip
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.journeys.commanding import ROOTS, WOOD, objects, run
+from tests.journeys.commanding import GLASSHOUSE, ROOTS, WOOD, environment, objects, run
 
 
 def test_a_run_goes_into_another_store_and_tells_the_same_story(store: str, tmp_path: Path) -> None:
@@ -48,6 +49,45 @@ def test_a_run_that_split_goes_into_another_store_with_both_sides(tmp_path: Path
     assert [line.partition(" show ")[2].split()[0] for line in told[1:]] == sides
     assert [run("show", side, *other, cwd=tmp_path).returncode for side in sides] == [0, 0]
     assert objects("import", file, *other, cwd=tmp_path) == [came]
+
+
+def test_after_an_import_a_run_is_named_by_its_id(tmp_path: Path) -> None:
+    file, store, other = "play.jsonl", ("--store", "show.glasshouse"), ("--store", "other.glasshouse")
+    run("play", "keeper-of-dusk", "--run-id", WOOD, *store, cwd=tmp_path)
+    run("export", WOOD, file, "--as", "director", *store, cwd=tmp_path)
+    run("import", file, *other, cwd=tmp_path)
+
+    for words in (["digest", WOOD], ["replay", WOOD], ["show", WOOD], ["why", "20", "--run", WOOD]):
+        assert objects(*words, *other, cwd=tmp_path) == objects(*words, *store, cwd=tmp_path), words
+    for words in (["lineage", WOOD], ["compare", WOOD, WOOD], ["who-knew", "20", "--run", WOOD]):
+        assert run(*words, *other, cwd=tmp_path).returncode == 0, words
+    assert "was imported, and nobody in it lives here" in run("tree", WOOD, *other, cwd=tmp_path).stderr
+    (again,) = objects("export", WOOD, "again.jsonl", "--as", "director", *other, cwd=tmp_path)
+    assert again["run_id"] == WOOD
+    assert (tmp_path / "again.jsonl").read_bytes() == (tmp_path / file).read_bytes()
+    told = run("replay", WOOD, "--verify", *other, cwd=tmp_path)
+    assert (told.returncode, told.stdout) == (3, "")
+    assert f"{WOOD} came in a file" in told.stderr.replace("\n", " ")
+    branched = run("branch", WOOD, "--at", "20", "--pace", "fast", *other, cwd=tmp_path)
+    assert branched.returncode == 0, branched.stderr
+
+
+def test_what_is_piped_in_is_told_like_a_file(tmp_path: Path) -> None:
+    store = ("--store", "show.glasshouse")
+    run("play", "keeper-of-dusk", "--run-id", WOOD, *store, cwd=tmp_path)
+    run("export", WOOD, "play.glass", *store, cwd=tmp_path)
+    (from_file,) = objects("import", "play.glass", "--store", "one.glasshouse", cwd=tmp_path)
+
+    piped = subprocess.run(
+        [*GLASSHOUSE, "import", "-", "--store", "two.glasshouse", "--json"],
+        input=(tmp_path / "play.glass").read_bytes(),
+        env=environment(),
+        cwd=tmp_path,
+        capture_output=True,
+        check=True,
+    )
+
+    assert json.loads(piped.stdout) == {**from_file, "path": "-", "store": "two.glasshouse"}
 
 
 @pytest.mark.parametrize(("role", "is_there"), [("spectator", False), ("audience", True)])

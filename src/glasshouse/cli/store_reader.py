@@ -118,7 +118,7 @@ class Story:
     @property
     def ids(self) -> dict[str, str | None]:
         """The ids for machines: the run, and the session if the user named one."""
-        return {"run_id": self.run_id, "session_id": None if self.run is not None else self.name}
+        return {"run_id": self.run_id, "session_id": None if self.name == self.run_id else self.name}
 
     def seen_by(self, role: Role) -> list[Event]:
         """The events as a role may read them."""
@@ -133,8 +133,13 @@ class StoreReader:
         self.terrarium = terrarium
 
     def run(self, name: str) -> Run:
-        """The run that a name means."""
-        return self.terrarium.run_of(self._id_meant("run", name, [run.id for run in self.terrarium.runs()]))
+        """The run that a name means. A run that came in a file is refused: nobody in it lives here."""
+        here = [run.id for run in self.terrarium.runs()]
+        run_id = self._id_meant("run", name, [*self.terrarium.imported_runs(), *here])
+        if run_id not in here:
+            reason = f"Run {run_id} came in a file: nobody in it lives here, and the file lacks what was asked for from outside."
+            raise Refused(reason, "Look at it, branch from it, or go to the store in which it was played.")
+        return self.terrarium.run_of(run_id)
 
     def _id_meant(self, noun: str, name: str, known: Sequence[str]) -> str:
         if name == LAST and not known:
@@ -147,9 +152,10 @@ class StoreReader:
         return run.branch_of if run.branch_of in [other.id for other in self.terrarium.runs()] else None
 
     async def run_or_session(self, name: str) -> tuple[str, Run | None]:
-        """The id that a name means, and the run if it is that of one."""
+        """The id that a name means, and the run if it is that of one that was played here."""
         runs = {run.id: run for run in self.terrarium.runs()}
-        named_id = self._id_meant("run or session", name, [*await self.session_ids(), *runs])
+        known = [*await self.session_ids(), *self.terrarium.imported_runs(), *runs]
+        named_id = self._id_meant("run or session", name, known)
         return named_id, runs.get(named_id)
 
     async def session_ids(self) -> list[str]:
@@ -162,6 +168,9 @@ class StoreReader:
         if run is not None:
             played = await self.terrarium.replay(named_id)
             return Story(named_id, named_id, played.events, played.run, played.skews)
+        if named_id in self.terrarium.imported_runs():
+            events = await self.terrarium.run_events(named_id)
+            return Story(named_id, named_id, events, skews=self._skews(events))
         events = await self.terrarium.events(named_id)
         begun = [event.run_id for event in events if event.kind == kinds.RUN_STARTED and event.run_id]
         is_one_run = bool(begun) and set(begun) == {begun[-1], *past_runs(events, begun[-1])}
@@ -173,8 +182,8 @@ class StoreReader:
 
     async def session_at_end_of(self, name: str) -> str:
         """The session that a name means; of a run, the one with its end."""
-        named_id, run = await self.run_or_session(name)
-        if run is None:
+        named_id, _ = await self.run_or_session(name)
+        if named_id in await self.session_ids():
             return named_id
         events = [event for event in await self.terrarium.run_events(named_id) if event.run_id == named_id]
         return next((event for event in events if event.kind == kinds.RUN_FINISHED), events[-1]).session_id
@@ -277,10 +286,10 @@ async def find_event(reader: StoreReader, name: str, run: str | None) -> NamedEv
 
 
 async def _counted_in(reader: StoreReader, event: Event) -> str | None:
-    """The run in which an event is counted, or its session if the run was played in another house."""
+    """The run in which an event is counted, or its session if the files do not say how that run began."""
     segments = await reader.store.segments_after(0)
     if any(segment.is_imported for segment in segments if segment.id == event.session_id):
-        return event.session_id
+        return event.run_id if event.run_id in reader.terrarium.imported_runs() else event.session_id
     return event.run_id if any(run.id == event.run_id for run in reader.terrarium.runs()) else None
 
 

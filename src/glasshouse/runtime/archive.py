@@ -90,10 +90,15 @@ class Archive:
 
     def _is_run(self, name: str) -> bool:
         """Whether a name is that of a run, not of a session. Refuses a name that is neither."""
-        world = self._ledger.world
-        if name not in world.runs and name not in world.sessions:
-            raise UnknownName(noun="run or session", name=name, known=[*world.runs, *world.sessions])
-        return name in world.runs
+        world, imported = self._ledger.world, self.imported_runs()
+        if name not in world.runs and name not in world.sessions and name not in imported:
+            known = [*world.runs, *imported, *world.sessions]
+            raise UnknownName(noun="run or session", name=name, known=known)
+        return name not in world.sessions
+
+    def imported_runs(self) -> tuple[str, ...]:
+        """The ids of the runs that came in files. Nobody in them lives here."""
+        return tuple([name for name in self._house.history.imported_runs() if name not in self._ledger.world.runs])
 
     def skews(self) -> dict[str, int]:
         """By session: how far its logical time is ahead of the story's time, because of a branch. A digest needs

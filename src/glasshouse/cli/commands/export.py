@@ -35,12 +35,13 @@ def export(
     """
 
     async def exported(reader: StoreReader) -> dict[str, Any]:
-        named_id, run = await reader.run_or_session(name)
+        named_id, _ = await reader.run_or_session(name)
+        is_run = named_id not in await reader.session_ids()
         written = await reader.terrarium.export(named_id, path, role=role.value)
         contents, _ = contents_of(written)
         return {
             "path": str(written),
-            "run_id": None if run is None else run.id,
+            "run_id": named_id if is_run else None,
             "role": role.value,
             **contents,
         }

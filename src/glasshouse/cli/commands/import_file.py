@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from tempfile import NamedTemporaryFile
+from typing import Final
 
 from glasshouse.assembly import SqliteStore
 from glasshouse.cli.command_line import CommandLine, store_path
@@ -14,9 +19,11 @@ from glasshouse.cli.store_reader import contents_of
 from glasshouse.errors import Refused
 from glasshouse.terrarium import Terrarium
 
+STDIN: Final = Path("-")
+
 
 def import_file(
-    path: Path = argument("PATH", "A file that `export` wrote.", readable=False),
+    path: Path = argument("PATH", "A file that `export` wrote, or - for what is piped in.", readable=False),
     *,
     store: StoreOption = None,
     as_json: JsonOption = False,
@@ -27,13 +34,12 @@ def import_file(
     Examples:
       glasshouse import play.glass                           into the store here
       glasshouse import play.glass --store new.glasshouse    into another store, which is made if need be
+      ssh host cat play.glass | glasshouse import -          from a pipe
     """
     into = store_path(store)
-    if not path.exists():  # Said before a store is made for nothing.
-        raise Refused(f"There is no file {path}.", "Check the path.")
-    contents, other_sides = asyncio.run(_imported(path, into)), list[str]()
-    if path.is_file():  # A pipe can be read only once.
-        contents, other_sides = contents_of(path)
+    with _as_file(path) as file:
+        asyncio.run(_import(file, into))
+        contents, other_sides = contents_of(file)
     facts = {"path": str(path), **contents, "other_sides": other_sides, "store": str(into)}
     if as_json:
         print_json(facts)
@@ -45,12 +51,21 @@ def import_file(
         print(f"The run also went on in another session: {line.call('show', session_id)}")
 
 
-async def _imported(path: Path, into: Path) -> dict[str, Any]:
+async def _import(path: Path, into: Path) -> None:
     async with Terrarium(SqliteStore(into)) as terrarium:
-        session = await terrarium.import_file(path)
-        sessions = len(terrarium.lineage(session.id).ancestors) + 1
-        return {
-            "session_id": session.id,
-            "sessions": sessions,
-            "events": len(await terrarium.events(session.id)),
-        }
+        await terrarium.import_file(path)
+
+
+@contextmanager
+def _as_file(path: Path) -> Iterator[Path]:
+    """The path if it is one of a file; else a temporary copy, because a pipe can be read only once."""
+    if path.is_file():
+        yield path
+    elif path == STDIN or path.exists():
+        with NamedTemporaryFile(suffix=".glass") as copy:
+            with sys.stdin.buffer if path == STDIN else path.open("rb") as piped:
+                shutil.copyfileobj(piped, copy)
+            copy.flush()
+            yield Path(copy.name)
+    else:  # Said before a store is made for nothing.
+        raise Refused(f"There is no file {path}.", "Check the path.")

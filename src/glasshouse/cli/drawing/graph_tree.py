@@ -31,8 +31,9 @@ async def read_tree(reader: StoreReader, name: str, at: str | None) -> TreeRead:
     number = None if at is None else event_count_at(story, at)
     if number == 0:
         return TreeRead(story.name, None, 0, ())
-    if number is None and story.run is None and not reader.terrarium.session(story.name).is_open:
-        number = len(story.events)
+    is_imported_run = story.run is None and story.name == story.run_id
+    if is_imported_run or (story.run is None and not reader.terrarium.session(story.name).is_open):
+        number = len(story.events) if number is None else number
     event_id = None if number is None else story.events[number - 1].id
     shapes = await reader.terrarium.shapes(event_id)
 

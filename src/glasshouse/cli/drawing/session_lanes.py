@@ -45,6 +45,8 @@ async def read_lineage(reader: StoreReader, name: str) -> LineageRead:
     """The sessions of a run, or those around a session."""
     terrarium = reader.terrarium
     named_id, run = await reader.run_or_session(name)
+    if named_id in terrarium.imported_runs():
+        named_id = (await terrarium.run_events(named_id))[0].session_id
     lineage = terrarium.lineage(named_id if run is None else run.session_id)
     sessions = (*lineage.ancestors, lineage.session, *lineage.descendants)
     turns: dict[str, list[int]] = {}

@@ -31,6 +31,7 @@ from glasshouse.world.state.lineage import (
     visible_prefixes,
 )
 from glasshouse.world.state.state import SessionState, World
+from glasshouse.world.state.values import GOES_ON
 
 change_page_events = 64
 
@@ -89,24 +90,47 @@ class HistoryReader:
         not, and neither is anything after its `run.finished`. A run without a scenario has no graphs of its own, so the
         events of every session it wrote in are included. The story of a branch includes the past it shares.
         """
+        if run_id not in self._ledger.world.runs and run_id in self.imported_runs():
+            return await self._events_of_imported(run_id)
         purse = self._ledger.folded.runs.purses.get(run_id)
         if purse is not None and purse.branch_of is not None:
             return await self._events_of_branch(run_id, purse.branch_of)
         return await self.events_of_its_own(run_id)
 
+    def imported_runs(self) -> dict[str, str]:
+        """The runs that came in files, each with the session in which it began."""
+        begun: dict[str, str] = {}
+        for name, session in self._sessions.items():
+            for run_id in session.runs if session.segment.is_imported else ():
+                begun.setdefault(run_id, name)
+        return begun
+
+    async def _events_of_imported(self, run_id: str) -> list[Event]:
+        """The story of a run that came in a file, with the past that it grew from."""
+        session_id, own = self.imported_runs()[run_id], await self.events_of_its_own(run_id)
+        if self._sessions[session_id].segment.origin not in GOES_ON:
+            return own
+        return self._in_story_order([*await self._past_of(session_id), *own])
+
     async def events_of_its_own(self, run_id: str) -> list[Event]:
         """The events of a run's story, without the past that a branch or a resumed run grew from."""
-        run = the_run(self._ledger.world, run_id)
+        session_id = self.imported_runs().get(run_id)
+        if session_id is None or run_id in self._ledger.world.runs:
+            session_id = the_run(self._ledger.world, run_id).session_id
         events = await self._events_of_sessions(run_id)
-        own, first = self._own_sessions(run_id), event_id(run.session_id, 1)
+        own, first = self._own_sessions(run_id), event_id(session_id, 1)
         of_run = [
             event
             for event in events
             if event.run_id == run_id
             or (event.run_id is None and (event.session_id in own or event.id == first))
         ]
-        end = next((e.position for e in of_run if e.kind == kinds.RUN_FINISHED and e.run_id == run_id), None)
-        return [event for event in of_run if end is None or (event.position or 0) <= end]
+        end = next((e for e in of_run if e.kind == kinds.RUN_FINISHED and e.run_id == run_id), None)
+        if end is None:
+            return of_run
+        if self._sessions[session_id].segment.is_imported:  # Its positions say in which order the file was read.
+            return of_run[: of_run.index(end) + 1]
+        return [event for event in of_run if (event.position or 0) <= (end.position or 0)]
 
     async def sessions_of_run(self, run_id: str) -> tuple[str, dict[str, int]]:
         """The session that holds the end of a run, and every session of its story with the last seq that belongs to it.
@@ -123,12 +147,22 @@ class HistoryReader:
     def _own_sessions(self, run_id: str) -> set[str]:
         """The sessions whose events without a run id are part of a run's story."""
         purse = self._ledger.folded.runs.purses.get(run_id)
-        if purse is not None and purse.playbill.name:
-            return {name for name, session in self._sessions.items() if run_id in session.runs}
-        own = {name for name, session in self._sessions.items() if run_id in session.writers}
-        run = the_run(self._ledger.world, run_id)
+        sessions = self._sessions_with(run_id)
+        run = self._ledger.world.runs.get(run_id)
+        if run is None or (purse is not None and purse.playbill.name):
+            return {name for name, session in sessions.items() if run_id in session.runs}
+        own = {name for name, session in sessions.items() if run_id in session.writers}
         is_told_elsewhere = bool(run.grown_in) and run.session_id not in run.grown_in
         return own - {run.session_id} if is_told_elsewhere else own
+
+    def _sessions_with(self, run_id: str) -> dict[str, SessionState]:
+        """The sessions of a run of this house, or those that came in files. Runs of two houses may have the same id."""
+        is_imported = run_id not in self._ledger.world.runs
+        return {
+            name: session
+            for name, session in self._sessions.items()
+            if session.segment.is_imported is is_imported and (run_id in session.writers or run_id in session.runs)
+        }
 
     async def _events_of_branch(self, run_id: str, branch_of: BranchOf) -> list[Event]:
         """The past that a branch shares with its parent, then the events of the branch, in the order of the story."""
@@ -138,9 +172,12 @@ class HistoryReader:
             past = [e for e in await self.events_of_run(branch_of.run_id) if (e.position or 0) <= end]
         else:
             past = await self._past_of(the_run(self._ledger.world, run_id).session_id)
-        ids_of_past = {event.id for event in past}
-        whole = [*past, *[event for event in own if event.id not in ids_of_past]]
-        return sorted(whole, key=lambda event: place_in_story(self._sessions, event))
+        return self._in_story_order([*past, *own])
+
+    def _in_story_order(self, events: list[Event]) -> list[Event]:
+        """Events of a past and of what grew from it, each once."""
+        once = {event.id: event for event in events}
+        return sorted(once.values(), key=lambda event: place_in_story(self._sessions, event))
 
     def parent_of(self, run_id: str) -> BranchOf | None:
         """The run that a branch or a resumed run continues, if it was played here, and the last event of their common
@@ -164,8 +201,8 @@ class HistoryReader:
         while True:
             spans = [
                 span_of(session.segment, 1, session.head)
-                for session in self._sessions.values()
-                if session.head and (run_id in session.writers or run_id in session.runs)
+                for session in self._sessions_with(run_id).values()
+                if session.head
             ]
             if not await self._was_refolded_meanwhile():
                 break

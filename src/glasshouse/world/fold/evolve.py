@@ -44,9 +44,8 @@ def begin(world: World, segment: Segment) -> None:
         siblings.children.append(segment.id)
         if siblings.recipes:
             session.recipes += tuple([recipe for recipe in siblings.recipes if recipe not in session.recipes])
-        if (
-            segment.origin not in GOES_ON and not segment.is_imported
-        ):  # A branch shares the past, but has its own runs.
+        is_of_same_house = siblings.segment.is_imported is segment.is_imported
+        if segment.origin not in GOES_ON and is_of_same_house:  # A branch shares the past, but has its own runs.
             session.runs += tuple([run_id for run_id in siblings.runs if run_id not in session.runs])
 
 
@@ -103,15 +102,17 @@ def _run(world: World, run_id: str, session_id: str) -> RunFacts:
 
 
 def take_in(world: World, event: Event) -> None:
-    """Apply an imported event: note the length of its session and its members. Imported creatures are not live."""
+    """Apply an imported event: note the length of its session, its members and its runs. Imported creatures are not
+    live."""
+    note_written(world, event)
     session = world.sessions[event.session_id]
-    session.head = event.seq
     if event.kind == kinds.CREATURE_SESSION_ATTACHED:
         _note_joined(session, payload_of(event, payloads.SessionAttached).creatures, event.seq)
     elif event.kind == kinds.SESSION_FORKED:
         session.began_at = event.created_at
         _note_skew(world, session, payload_of(event, payloads.SessionForked))
     elif event.kind == kinds.RUN_STARTED:
+        session.note_run(event.run_id or "")
         recipe = payload_of(event, RunStarted).recipe
         session.recipes += () if recipe is None else (recipe,)
     elif event.kind == kinds.CREATURE_STOPPED:
