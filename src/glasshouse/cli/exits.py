@@ -14,6 +14,7 @@ from typing import Final
 
 import typer
 
+from glasshouse.cli.prose import say
 from glasshouse.errors import GlasshouseError
 
 CHECK_FAILED: Final = 1
@@ -33,10 +34,10 @@ def errors_in_words() -> Iterator[None]:
         yield
         sys.stdout.flush()
     except GlasshouseError as error:
-        print(f"glasshouse: {error}", file=sys.stderr)
+        say(f"glasshouse: {error}", file=sys.stderr)
         raise typer.Exit(LEFT_PAUSED if isinstance(error, LeftPaused) else REFUSED) from error
     except KeyboardInterrupt as stop:
-        print("\nglasshouse: stopped. What was written until now is safe.", file=sys.stderr)
+        say("\nglasshouse: stopped. What was written until now is safe.", file=sys.stderr)
         raise typer.Exit(INTERRUPTED) from stop
     except BrokenPipeError as closed:
         _close_standard_output()
@@ -45,7 +46,7 @@ def errors_in_words() -> Iterator[None]:
         _close_standard_output()
         file = f"{error.filename}: " if error.filename else ""
         reason = f"{file}{error.strerror or error}."
-        print(f"glasshouse: {reason} Make room or choose another path, then try again.", file=sys.stderr)
+        say(f"glasshouse: {reason} Make room or choose another path, then try again.", file=sys.stderr)
         raise typer.Exit(REFUSED) from error
 
 

@@ -98,7 +98,9 @@ class Archive:
 
     def imported_runs(self) -> tuple[str, ...]:
         """The ids of the runs that came in files. Nobody in them lives here."""
-        return tuple([name for name in self._house.history.imported_runs() if name not in self._ledger.world.runs])
+        return tuple(
+            [name for name in self._house.history.imported_runs() if name not in self._ledger.world.runs]
+        )
 
     def skews(self) -> dict[str, int]:
         """By session: how far its logical time is ahead of the story's time, because of a branch. A digest needs

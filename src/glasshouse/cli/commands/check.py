@@ -14,6 +14,7 @@ from glasshouse.assembly import usual_tools
 from glasshouse.cli.drawing.screen import Screen, counted, facts_of, one_line, print_json
 from glasshouse.cli.exits import CHECK_FAILED
 from glasshouse.cli.options import JsonOption, argument
+from glasshouse.cli.prose import say
 from glasshouse.manifests.loading import problems_in, warnings_in
 from glasshouse.manifests.world_folders import find_world
 from glasshouse.manifests.yaml_source import shown_path
@@ -49,7 +50,7 @@ def check(
         print_json({**facts, "warnings": len(warnings)} if warnings else facts)
     elif problems:
         Screen().draw(*[one_line(str(problem)) for problem in problems])
-        print(f"glasshouse: {shown_path(checked)}: {counted(len(problems), 'problem')}.", file=sys.stderr)
+        say(f"glasshouse: {shown_path(checked)}: {counted(len(problems), 'problem')}.", file=sys.stderr)
     else:
         Screen().draw(f"{shown_path(checked)}: sound.")
     for warning in () if as_json else warnings:

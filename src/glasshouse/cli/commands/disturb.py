@@ -14,6 +14,7 @@ import msgspec
 from glasshouse.cli.command_line import CommandLine, store_path
 from glasshouse.cli.drawing.screen import Screen, print_json
 from glasshouse.cli.options import JsonOption, StoreOption, argument
+from glasshouse.cli.prose import say
 from glasshouse.cli.store_reader import StoreReader, holder_of, read_store
 from glasshouse.errors import Refused
 from glasshouse.events.event import payload_bytes_max
@@ -44,7 +45,7 @@ def disturb(
     if as_json:
         print_json(left)
     elif left["status"] == "heard":
-        print(f"Said to {left['run_id']}.")
+        say(f"Said to {left['run_id']}.")
     elif left["played_by"] is None:
         Screen().draw(f"Nobody plays this store now. The line waits for the next play of {left['run_id']}:")
         print(f"  {CommandLine.on(store_path(store)).call('play', '--continue', left['run_id'])}")

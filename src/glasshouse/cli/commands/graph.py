@@ -25,6 +25,7 @@ from glasshouse.cli.drawing.screen import print_json
 from glasshouse.cli.interrupts import run_until_interrupted
 from glasshouse.cli.options import JsonOption, StoreOption, argument, flag, option
 from glasshouse.cli.program import examples_to_paste
+from glasshouse.cli.prose import say
 from glasshouse.cli.store_reader import StoreReader, holder_of, id_meant, open_reader
 from glasshouse.errors import Refused, StoreBusy, UnknownName
 from glasshouse.events import kinds
@@ -233,7 +234,7 @@ def _command(
                 lambda: asking.answered(lambda names: edit_of(names, **given))
             )
             if not as_json:
-                return print(_words(name, past, edit, answer, dry_run=asking.dry_run))
+                return say(_words(name, past, edit, answer, dry_run=asking.dry_run))
             change = {"subject": answer.subject, "has_changed": answer.has_changed, "dry_run": asking.dry_run}
             return print_json({**change, "answered_by": holder, "change": msgspec.to_builtins(answer.change)})
 

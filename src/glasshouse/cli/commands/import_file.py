@@ -15,6 +15,7 @@ from glasshouse.assembly import SqliteStore
 from glasshouse.cli.command_line import CommandLine, store_path
 from glasshouse.cli.drawing.screen import Screen, print_json
 from glasshouse.cli.options import JsonOption, StoreOption, argument
+from glasshouse.cli.prose import say
 from glasshouse.cli.store_reader import contents_of
 from glasshouse.errors import Refused
 from glasshouse.terrarium import Terrarium
@@ -46,9 +47,9 @@ def import_file(
         return
     Screen().draw(f"{facts['session_id']}: {facts['events']:,} events, now in {into}.")
     line = CommandLine.on(into)
-    print(f"Look at it: {line.call('show', facts['session_id'])}")
+    say(f"Look at it: {line.call('show', facts['session_id'])}")
     for session_id in other_sides:
-        print(f"The run also went on in another session: {line.call('show', session_id)}")
+        say(f"The run also went on in another session: {line.call('show', session_id)}")
 
 
 async def _import(path: Path, into: Path) -> None:

@@ -13,6 +13,7 @@ from glasshouse.cli.command_line import CommandLine, store_path
 from glasshouse.cli.drawing.screen import Screen, print_json
 from glasshouse.cli.live.matches import draw_standings, standing_facts
 from glasshouse.cli.options import JsonOption, StoreOption, flag, option
+from glasshouse.cli.prose import say
 from glasshouse.cli.store_reader import StoreReader, read_store
 from glasshouse.errors import UnknownName
 from glasshouse.manifests.world_folders import found_worlds
@@ -61,12 +62,12 @@ def leaderboard(
     if standings:
         draw_standings(Screen(), standings, by.value)
     elif by is By.MODEL:
-        print("No two models have played against each other yet.", end=" ")
-        print(f"Let them: {call('tournament', 'WORLD', '--models', 'A,B')}")
+        command = call("tournament", "WORLD", "--models", "A,B")
+        say(f"No two models have played against each other yet. Let them: {command}")
     elif world is None:
-        print(f"No contest was played to its end yet. Play one: {call('play', 'WORLD')}")
+        say(f"No contest was played to its end yet. Play one: {call('play', 'WORLD')}")
     else:
-        print(f"No contest of this world was played to its end here yet. Play it: {call('play', world)}")
+        say(f"No contest of this world was played to its end here yet. Play it: {call('play', world)}")
     if left_out:
         are, them = ("branch is", "it") if left_out == 1 else ("branches are", "them")
         Screen().draw(f"{left_out:,} {are} left out; --branches counts {them}, too.")

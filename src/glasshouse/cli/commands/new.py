@@ -18,6 +18,7 @@ from glasshouse.cli.commands import add_command
 from glasshouse.cli.drawing.screen import print_json
 from glasshouse.cli.options import JsonOption, option
 from glasshouse.cli.program import examples_to_paste, program_called
+from glasshouse.cli.prose import say
 from glasshouse.errors import Refused
 from glasshouse.manifests.world_folders import SCENARIO_FILE, scenario_in
 from glasshouse.world.state.ids import check_name
@@ -71,9 +72,9 @@ def new_world(
     if as_json:
         print_json({"new": "world", "name": name, "path": str(world), "files": [str(file) for file in files]})
     else:
-        print(f"{world} has a new world, {name}:", *files, sep="\n  ")
+        say(f"{world} has a new world, {name}:", *[f"  {file}" for file in files])
         path, call = name if folder == Path("worlds") else str(world), CommandLine(program_called()).call
-        print(f"Play it: {call('play', path)}\nAfter changes: {call('check', str(world))}")
+        say(f"Play it: {call('play', path)}\nAfter changes: {call('check', str(world))}")
 
 
 def new_creature(
@@ -100,7 +101,7 @@ def new_creature(
     if as_json:
         print_json({"new": "creature", "name": name, "path": str(file), "files": [str(file)]})
     else:
-        print(f"{file} is a new creature.\nLet it play: list {name} under `cast` in a world's scenario.yaml.")
+        say(f"{file} is a new creature.\nLet it play: list {name} under `cast` in a world's scenario.yaml.")
 
 
 def _check_is_free(path: Path) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 from glasshouse.cli.command_line import CommandLine, store_path
 from glasshouse.cli.drawing.screen import Screen, draw_table, facts_of, print_json
 from glasshouse.cli.options import JsonOption, StoreOption
+from glasshouse.cli.prose import say
 from glasshouse.cli.store_reader import StoreReader, read_store, short_id_chars, short_ids
 
 
@@ -25,7 +26,7 @@ def runs(*, store: StoreOption = None, as_json: JsonOption = False) -> None:
     elif listed:
         _draw(listed)
     else:
-        print(f"There is no run yet. Play one: {CommandLine.on(store_path(store)).call('play', 'WORLD')}")
+        say(f"There is no run yet. Play one: {CommandLine.on(store_path(store)).call('play', 'WORLD')}")
 
 
 async def _facts(reader: StoreReader) -> list[dict[str, Any]]:

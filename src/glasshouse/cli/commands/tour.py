@@ -16,6 +16,7 @@ from typing import Final
 from glasshouse.cli.drawing.screen import Screen, print_json
 from glasshouse.cli.options import JsonOption, PaceOption, option
 from glasshouse.cli.pace import Pace, pace_here
+from glasshouse.cli.prose import say
 from glasshouse.cli.tour_scenes import SCRIPT, Scene, opening, scenes, whole_scene
 from glasshouse.errors import Refused
 
@@ -47,7 +48,7 @@ def tour(
         played = scenes(store or Path(folder) / "tour.glasshouse", Path(folder) / "lux.glass")
         asyncio.run(_show(played, None if as_json else pace_here(pace)))
     if store is not None and not as_json:
-        print(f"\nThe store is kept in {store}. Open it with Terrarium(SqliteStore({str(store)!r})).")
+        say(f"\nThe store is kept in {store}. Open it with Terrarium(SqliteStore({str(store)!r})).")
 
 
 async def _show(played: AsyncGenerator[Scene, None], pace: Pace | None) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 from glasshouse.cli.drawing.screen import Screen, draw_table, print_json
 from glasshouse.cli.options import JsonOption
 from glasshouse.cli.program import program_called
+from glasshouse.cli.prose import say
 from glasshouse.manifests.world_folders import SCENARIO_FILE, found_worlds, scenario_in
 from glasshouse.manifests.yaml_source import source_at
 
@@ -27,7 +28,7 @@ def worlds(*, as_json: JsonOption = False) -> None:
     if as_json:
         print_json(*listed)
     elif not listed:
-        print(f"There is no world here. Make one: {program_called()} new world NAME")
+        say(f"There is no world here. Make one: {program_called()} new world NAME")
     else:
         headings = ("world", "title", "where", "cast")
         rows = [[str(world[heading]) for heading in headings] for world in listed]

@@ -18,6 +18,8 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from glasshouse.cli.prose import wrapped
+
 _TURNING: Final = {chr(n) for n in (*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F, 0x061C)}
 """Characters that change the direction of writing."""
 
@@ -38,7 +40,9 @@ class Screen(Console):
     def draw(self, *drawings: RenderableType) -> None:
         """Draw one thing under the other. Prose is wrapped between words on a terminal, and one line in a pipe."""
         for drawing in drawings:
-            if self.is_terminal:
+            if isinstance(drawing, str) and self.is_terminal:
+                self.print(wrapped(drawing, self.width), soft_wrap=True)
+            elif self.is_terminal:
                 self.print(drawing)
             elif isinstance(drawing, str):
                 print(drawing, flush=True)
@@ -166,8 +170,8 @@ def _draw_stacked(screen: Screen, columns: Mapping[str, Sequence[str]], rows: in
                 lines[-1] += f"{' ' * GAP}{cell}"
             else:
                 lines.append(f"{' ' * GAP}{cell}")
-        screen.draw(Text(columns[first][index], style="bold"))
-        screen.draw(*[Text(line, overflow="fold") for line in lines])
+        screen.print(wrapped(columns[first][index], screen.width), style="bold", soft_wrap=True)
+        screen.draw(*lines)
 
 
 def _least(heading: str, cells: Sequence[str]) -> int:

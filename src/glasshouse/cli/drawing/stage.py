@@ -17,6 +17,7 @@ from glasshouse.cli.drawing.run_view import RunView, bios, header
 from glasshouse.cli.drawing.screen import Screen, as_json, counted, one_line, price, print_json
 from glasshouse.cli.drawing.voices import QUIET, Voices
 from glasshouse.cli.pace import Pace, seconds_for
+from glasshouse.cli.prose import say
 from glasshouse.cli.store_reader import Story
 from glasshouse.events import kinds
 from glasshouse.events.codec import content_of
@@ -58,7 +59,7 @@ class StageThen:
             return
         chars = len(str(self._count))
         for number, line in enumerate(ledger_lines(self._events), start=1):
-            print(f"{number:>{chars}} {line}" if self._has_numbers else line)
+            say(f"{number:>{chars}} {line}" if self._has_numbers else line)
 
     def print_json(self) -> None:
         """The stage for machines."""

@@ -18,6 +18,7 @@ from glasshouse.cli.drawing.run_view import HINT, RunView, header, status
 from glasshouse.cli.drawing.screen import Screen, print_json
 from glasshouse.cli.drawing.voices import QUIET, Voices
 from glasshouse.cli.pace import Pace, seconds_for
+from glasshouse.cli.prose import say
 from glasshouse.events.codec import content_of
 from glasshouse.events.event import Event
 from glasshouse.events.redaction import Role, redacted
@@ -56,7 +57,7 @@ class JsonDisplay(Display):
 
     def say(self, *lines: str) -> None:
         """Say it beside the events."""
-        print(*lines, sep="\n", file=sys.stderr)
+        say(*lines, file=sys.stderr)
 
 
 class ScreenDisplay(Display):
@@ -95,8 +96,10 @@ class ScreenDisplay(Display):
         """Say it in plain words. Commands, which begin with spaces, and digests are to be pasted: one line each."""
         self._clear_bar()
         for line in lines:
-            is_pasted = line.startswith((" ", "digest "))
-            self._screen.print(line, soft_wrap=is_pasted or not self._screen.is_terminal)
+            if line.startswith((" ", "digest ")):
+                self._screen.print(line, soft_wrap=True)
+            else:
+                self._screen.draw(line)
 
     def _clear_bar(self) -> None:
         if self._is_bar_shown:

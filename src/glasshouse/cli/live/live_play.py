@@ -29,6 +29,7 @@ from glasshouse.cli.live.start import Start, models_at_start, start_of_rest, sta
 from glasshouse.cli.live.summary import Summary
 from glasshouse.cli.model_choice import PLAY_OFFLINE, AnyModels, ModelChoice, agrees, is_asked
 from glasshouse.cli.pace import Pace, pace_here
+from glasshouse.cli.prose import say
 from glasshouse.cli.store_reader import (
     StoreReader,
     holder_of,
@@ -136,7 +137,7 @@ def _play_live(request: LiveRequest, opener: Opener, start: Start, *, is_played:
         unfinished = [view.run_id for view in views if not view.is_finished]
         commands = [request.command_line.call("play", "--continue", run_id) for run_id in unfinished]
         if lines := [f"glasshouse: {command} goes on where this was stopped." for command in commands]:
-            print("", *lines, sep="\n", file=sys.stderr)
+            say("", *lines, file=sys.stderr)
         raise
     except StoreBusy as busy:
         raise StoreBusy(f"{busy} From here: {request.command_line.call('play', '--watch')}") from busy
@@ -229,7 +230,7 @@ class _LivePlay:
         terrarium = self.source.terrarium
         for handle in [handle for run in runs for handle in terrarium.send_visitors_away(run.id)]:
             line = f"glasshouse: {handle} is played by a visitor, and passes here."
-            print(f"{line} From Python, speak_as() gives it lines.", file=sys.stderr)
+            say(f"{line} From Python, speak_as() gives it lines.", file=sys.stderr)
 
         shows_one_at_a_time = asyncio.Lock()  # Graphs that play freely come here at the same time.
         remarks = set[str]()

@@ -128,7 +128,9 @@ class HistoryReader:
         end = next((e for e in of_run if e.kind == kinds.RUN_FINISHED and e.run_id == run_id), None)
         if end is None:
             return of_run
-        if self._sessions[session_id].segment.is_imported:  # Its positions say in which order the file was read.
+        if self._sessions[
+            session_id
+        ].segment.is_imported:  # Its positions say in which order the file was read.
             return of_run[: of_run.index(end) + 1]
         return [event for event in of_run if (event.position or 0) <= (end.position or 0)]
 
@@ -161,7 +163,8 @@ class HistoryReader:
         return {
             name: session
             for name, session in self._sessions.items()
-            if session.segment.is_imported is is_imported and (run_id in session.writers or run_id in session.runs)
+            if session.segment.is_imported is is_imported
+            and (run_id in session.writers or run_id in session.runs)
         }
 
     async def _events_of_branch(self, run_id: str, branch_of: BranchOf) -> list[Event]:

@@ -45,7 +45,9 @@ def begin(world: World, segment: Segment) -> None:
         if siblings.recipes:
             session.recipes += tuple([recipe for recipe in siblings.recipes if recipe not in session.recipes])
         is_of_same_house = siblings.segment.is_imported is segment.is_imported
-        if segment.origin not in GOES_ON and is_of_same_house:  # A branch shares the past, but has its own runs.
+        if (
+            segment.origin not in GOES_ON and is_of_same_house
+        ):  # A branch shares the past, but has its own runs.
             session.runs += tuple([run_id for run_id in siblings.runs if run_id not in session.runs])
 
 
