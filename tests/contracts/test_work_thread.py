@@ -1,0 +1,108 @@
+"""The thread of a store: its answers reach the tasks that await them, and no task waits longer than it must."""
+
+import asyncio
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from glasshouse.stores.sqlite.thread import WorkThread
+from tests.runtime.troupe import soon
+
+
+@pytest.fixture
+def thread() -> Iterator[WorkThread]:
+    thread = WorkThread("under test")
+    yield thread
+    thread.stop()
+
+
+async def test_everybody_who_awaits_an_answer_gets_it_early_or_late(thread: WorkThread) -> None:
+    gate = threading.Event()
+    answer = thread.call(gate.wait)
+
+    waiting = [asyncio.create_task(soon(answer)) for _ in range(2)]
+    await asyncio.sleep(0)
+    gate.set()
+
+    assert await asyncio.gather(*waiting) == [True, True]
+    assert await soon(answer) is True
+
+
+async def test_an_exception_is_raised_where_the_answer_is_awaited(thread: WorkThread) -> None:
+    answer = thread.call(int, "no number")
+
+    with pytest.raises(ValueError, match="no number"):
+        await soon(answer)
+
+    assert await soon(thread.call(int, "7")) == 7
+
+
+async def test_a_cancelled_task_ends_at_once_and_its_call_goes_on(thread: WorkThread) -> None:
+    gate, done = threading.Event(), threading.Event()
+
+    def work() -> None:
+        gate.wait()
+        done.set()
+
+    async def ask() -> None:
+        await thread.call(work)
+
+    task = asyncio.create_task(ask())
+    await asyncio.sleep(0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await soon(task)
+    gate.set()
+
+    assert await soon(thread.call(done.is_set)) is True
+
+
+async def test_a_task_that_is_cancelled_when_its_answer_is_there_is_woken_once(thread: WorkThread) -> None:
+    gate, is_posted, ends = threading.Event(), threading.Event(), list[str]()
+
+    async def ask() -> None:
+        try:
+            await thread.call(gate.wait)
+            ends.append("answered")
+        except asyncio.CancelledError:
+            ends.append("cancelled")
+            raise
+
+    task = asyncio.create_task(ask())
+    await asyncio.sleep(0)
+    gate.set()
+    after = thread.call(is_posted.set)
+    is_posted.wait()  # The loop has not run since: the first answer lies ready.
+    task.cancel()
+    await asyncio.wait([task])
+    await soon(after)
+
+    assert ends == ["cancelled"]
+
+
+async def test_a_task_goes_on_in_the_iteration_in_which_its_answer_arrives(thread: WorkThread) -> None:
+    loop, gate, is_posted, order = (
+        asyncio.get_running_loop(),
+        threading.Event(),
+        threading.Event(),
+        list[str](),
+    )
+
+    def work() -> None:
+        gate.wait()
+        loop.call_soon_threadsafe(lambda: loop.call_soon(order.append, "the next iteration"))
+
+    async def ask() -> None:
+        await thread.call(work)
+        order.append("the task")
+
+    task = asyncio.create_task(ask())
+    await asyncio.sleep(0)
+    gate.set()
+    after = thread.call(is_posted.set)
+    is_posted.wait()  # Both callbacks lie ready, so the loop runs them in one iteration.
+    await soon(task)
+    await soon(after)
+
+    assert order == ["the task", "the next iteration"]
