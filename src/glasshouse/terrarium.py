@@ -87,8 +87,8 @@ class Terrarium:
 
         if governor is not None:
             check_governor(governor)
-        self._router = router_meant(models)
-        usual: Pacing = getattr(self._router, "pacing", "lockstep")
+        router = router_meant(models)
+        usual: Pacing = getattr(router, "pacing", "lockstep")
         pace = usual if pacing is None else pacing
         if pace not in get_args(Pacing):
             raise UnknownName(noun="pacing", name=pace, known=get_args(Pacing))
@@ -96,7 +96,7 @@ class Terrarium:
             store_meant(store),
             clock or SystemClock(),
             ids or RandomIds(),
-            self._router,
+            router,
             agent_for or usual_agent,
             usual_tools(tools, ask),
             governor=governor,
@@ -127,7 +127,7 @@ class Terrarium:
 
     async def open(self) -> None:
         """Look up the models if they were given by name, open the store and restore every open graph. Adds no event."""
-        if callable(open_models := getattr(self._router, "open", None)):
+        if callable(open_models := getattr(self._parts.router, "open", None)):
             await open_models()
         try:
             await self._house.open()
@@ -145,7 +145,7 @@ class Terrarium:
 
     async def _close_models(self) -> None:
         """Close the connections to the servers of models. A model that is asked again opens a new one."""
-        if callable(close_models := getattr(self._router, "close", None)):
+        if callable(close_models := getattr(self._parts.router, "close", None)):
             await close_models()
 
     # Playing

@@ -50,6 +50,7 @@ class Parts:
         self.house = house = House(store, clock, ids)
         self.minds = Minds(lambda: house.ledger.world, agent_for, agents)
         self.tools = tools
+        self.router = router
         ledger, event = house.ledger, house.history.event
         answers = answers or Recall(ledger, house.history)
         routes = Routes(router, offline or router, ledger)
