@@ -11,6 +11,8 @@ from glasshouse.model_values import Tokens
 from glasshouse.models.openai_compatible import OpenAICompatible, tokens_of
 from glasshouse.models.openai_lists import ServerKind, root_and_prefix
 from glasshouse.turns.moment.prompt import Completion, Prompt
+from tests.servers import faults
+from tests.servers.faults import Fault
 from tests.servers.imitating_server import ImitatingServer, imitating_server
 from tests.servers.imitations import Personality, ServedModel
 
@@ -300,7 +302,22 @@ async def test_parameters_that_no_provider_takes_are_given_up_one_after_the_othe
             await replies_of(model, PROMPT)
 
         assert model.form == "json"
-        assert len(server.calls) == 2
+        sent = [set(call.json()) & {"reasoning", "response_format"} for call in server.calls]
+        assert sent == [{"reasoning", "response_format"}, {"response_format"}, set()]
+
+
+async def test_a_model_of_openai_reasons_as_little_as_it_can() -> None:
+    def refusal(value: str) -> Fault:
+        return faults.status(
+            400, message=f"Unsupported value: 'reasoning_effort' does not support '{value}'."
+        )
+
+    with imitating_server("openai") as server:
+        server.next(refusal("none"), refusal("minimal"))
+        await replies_of(model_of(server, "openai"), PROMPT, PROMPT)
+
+        efforts = [call.json()["reasoning_effort"] for call in server.calls]
+        assert efforts == ["none", "minimal", "low", "low"]
 
 
 async def test_a_model_is_used_from_several_event_loops() -> None:

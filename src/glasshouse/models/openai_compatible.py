@@ -161,6 +161,8 @@ class OpenAICompatible:
         self._dialect: Dialect = "wrapped" if is_hosted else "root-anyOf"
         self._has_system_role = True
         self._left_out: frozenset[str] = frozenset()
+        self._efforts: tuple[str, ...] = ("none", "minimal", "low")
+        """The least reasoning comes first. Which of them a model of OpenAI takes differs from model to model."""
 
     async def complete(self, prompt: Prompt, *, on_text: OnText | None = None) -> Completion:
         """The model's answer, by one request."""
@@ -253,10 +255,10 @@ class OpenAICompatible:
         tokens_max = self._reasoning_tokens_max
         if self._kind in {"llama.cpp", "vllm"}:
             return {"chat_template_kwargs": {"enable_thinking": tokens_max > 0}}
-        if self._kind == "openrouter" and tokens_max:
-            return {"reasoning": {"max_tokens": tokens_max}}
+        if self._kind == "openrouter":
+            return {"reasoning": {"max_tokens": tokens_max} if tokens_max else {"effort": "none"}}
         if self._kind == "openai" and not tokens_max and _REASONS_BY_ITSELF.match(self.name):
-            return {"reasoning_effort": "low"}
+            return {"reasoning_effort": self._efforts[0]}
         return {}
 
     def _completion(self, prompt: Prompt, body: Json, answer: _OpenAIAnswer) -> Completion:
@@ -344,16 +346,13 @@ class OpenAICompatible:
         if self._has_system_role and bad.says(*_SYSTEM_REFUSED):
             self._has_system_role = False
             return f"{self.name} has no system role: its instructions open the user message now."
-        if (
-            bad.status == 404
-            and self.form == "schema"
-            and "response_format" in body
-            and bad.says("parameters")
-        ):
-            self.form = "json"
-            return f"No provider behind {self.backend} holds {self.name} to a JSON Schema: it is asked in words now."
+        if bad.status == 404 and bad.says("parameters"):
+            return self._learned_from_broker(body)
         if bad.status in {404, 500}:
             return ""
+        if "reasoning_effort" in body and bad.says("effort") and len(self._efforts) > 1:
+            self._efforts = self._efforts[1:]
+            return f"{self.name} does not take that reasoning_effort: it is {self._efforts[0]} now."
         other_name = "max_tokens" if self._length_name == "max_completion_tokens" else "max_completion_tokens"
         if bad.names(self._length_name) and other_name not in self._left_out:
             self._left_out |= {self._length_name}
@@ -368,6 +367,17 @@ class OpenAICompatible:
             if name not in _NEEDED and bad.names(name.removesuffix("_kwargs")):
                 self._left_out |= {name}
                 return f"{self.name} does not take {name}: it is left out now."
+        return ""
+
+    def _learned_from_broker(self, body: Json) -> str:
+        """What to leave out because no provider behind the server takes it. Models that never reason do not take
+        `reasoning`."""
+        if "reasoning" in body and "reasoning" not in self._decoding:
+            self._left_out |= {"reasoning"}
+            return f"No provider behind {self.backend} takes `reasoning` for {self.name}: it is left out now."
+        if "response_format" in body:
+            self.form = "json"
+            return f"No provider behind {self.backend} holds {self.name} to a JSON Schema: it is asked in words now."
         return ""
 
     def _learn(self, remark: str) -> None:

@@ -77,7 +77,8 @@ class BadAnswer(Exception):
 
     def names(self, parameter: str) -> bool:
         """Whether the error is about this parameter of the request."""
-        return re.search(rf"\b{re.escape(parameter)}\b", f"{self.words} {self.name}") is not None
+        text = f"{self.words} {self.name}"
+        return re.search(rf"\b{re.escape(parameter)}\b", text, re.IGNORECASE) is not None
 
 
 class Server:
