@@ -21,21 +21,50 @@ slow_seconds = 0.1
 crowd = 16
 
 ENDLESS = Governor(max_turns=None, max_calls_per_turn=None, max_total_calls=None)
-LINE = '{"kind":"agent.spoke","thought":"The pond is rising again.","mood":"calm","text":"Row %d wants water before noon."}'
+REPLY = '{"kind":"agent.spoke","thought":"The pond is rising again.","mood":"calm","text":"%s"}'
+LINES = (
+    "Row %d wants water before noon.",
+    "I counted %d slugs behind the shed last night.",
+    "Who left the gate open for %d hours?",
+    "My hands smell of mint since bed %d.",
+    "We should thin bed %d, or nothing there will ripen.",
+    "Frost took %d of the young squashes.",
+    "A heron stood on post %d until the bell rang.",
+    "Give me the twine: %d poles lean like drunkards.",
+    "The well gave %d buckets and then only sand.",
+    "Nobody asked the bees what they think of row %d.",
+    "Let the hens into bed %d once the lettuce is cut.",
+    "It rained on the seeds, so lot %d may sprout early.",
+    "Carry the compost to plot %d before it gets hot.",
+    "That scarecrow fooled %d crows and one bishop.",
+    "If we trade %d baskets, we keep enough for jam.",
+    "Look under stone %d, the toad is back!",
+    "Ladder %d is rotten at the third rung.",
+    "Tomorrow I graft the pear on trunk %d.",
+    "Our shears went missing near hedge %d.",
+    "You planted garlic where label %d says leek.",
+    "Eleven o'clock, and barrel %d still drips.",
+    "Moss grows thick along the wall at mark %d.",
+    "Cover frame %d with glass when the wind turns.",
+    "Sing to tomato %d all you like, it stays green.",
+)
+"""What is said in turn. A line like one of the last dozen would not count, and the model would be asked again."""
 
 
 class AnswersAtOnce:
     """A model without latency that has a line at hand."""
 
     name = "at once"
+    answers_at_once = True
 
     def __init__(self) -> None:
         self._lines = 0
 
     async def complete(self, prompt: Prompt) -> Completion:
-        """A line about the next row."""
+        """The next line."""
         self._lines += 1
-        return Completion(LINE % self._lines, self.name, Tokens(300, 30), usd=0.0)
+        line = LINES[self._lines % len(LINES)] % self._lines
+        return Completion(REPLY % line, self.name, Tokens(300, 30), usd=0.0)
 
 
 class AnswersSlowly(AnswersAtOnce):

@@ -7,7 +7,7 @@ import gc
 from collections.abc import Sequence
 from time import process_time
 
-from bench.acts import ENDLESS, LINE, AnswersAtOnce
+from bench.acts import ENDLESS, LINES, AnswersAtOnce
 from bench.creatures import store_file
 from bench.result import Result, judged, profiled
 from glasshouse import Draft, Manifest, MemoryStore, ModelRouter, SqliteStore, Terrarium
@@ -60,7 +60,8 @@ async def _cpu_a_reaction(listeners: int) -> float:
             listener = await t.add_creature(LISTENER, graph=speaker.graph_id)
             await t.connect(speaker.id, listener.id, channel="talk", both=True)
         past = [
-            Draft(kind="agent.spoke", channel="talk", payload={"text": LINE % n}) for n in range(lines_before)
+            Draft(kind="agent.spoke", channel="talk", payload={"text": LINES[0] % n})
+            for n in range(lines_before)
         ]
         await t.append_all(speaker.id, past)
         spent = []

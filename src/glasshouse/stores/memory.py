@@ -161,8 +161,7 @@ class MemoryStore:
 
     def _checked(self, batches: Sequence[Batch]) -> list[list[SegmentWrite]]:
         """The writes of each batch that are new: neither in the store nor earlier in the same commit."""
-        heads: dict[str, int] = {}
-        """The last seq of each session that a write of this commit extends."""
+        heads: dict[str, int] = {}  # The last seq of each session that a write of this commit extends.
         new_writes: list[list[SegmentWrite]] = []
 
         def bodies_of(session_id: str, first: int, last: int) -> list[bytes]:

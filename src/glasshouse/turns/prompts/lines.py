@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from functools import lru_cache
 from typing import Final, TypeVar
@@ -239,6 +239,9 @@ _numbered_cache: dict[tuple[str, str], NumberedLines] = {}
 def numbered_lines(moment: Moment) -> NumberedLines:
     """The lines of a moment. They are valid until the next call, which may change them."""
     recent, creature_id, place = moment.heard, moment.creature_id, moment.creature_id
+    last = _numbered_cache.get((moment.house_id, creature_id))
+    if last is not None and last.recent is recent and last.handles is moment.handles:
+        return last  # Asked again for the same moment.
     if recent.stop > recent.start:
         newest = recent.shared[recent.stop - 1]
         place = newest.channel_id or newest.graph_id
@@ -316,43 +319,45 @@ def remembered_lines(
     count = len(readings)
     oldest = max(0, count - heard_lines_max)
     since = oldest - heard_lines_max // 4
-    scored: list[int] = []
-    for index, relevance in _relevances(moment, lines, discussed.start, about).items():
-        at = index - first
-        if at >= oldest and index not in others:
-            # One number holds the score and the index, so that of two equal scores the newer line comes first.
-            scored.append(relevance * readings[at].importance * (at - since) * count + at)
+    # One number holds the score and the index, so that of two equal scores the newer line comes first.
+    scored = [
+        (1 + relevance) * readings[at].importance * (at - since) * count + at
+        for index, relevance in _relevances(moment, lines, discussed.start, about).items()
+        if (at := index - first) >= oldest and index not in others
+    ]
     if not scored:
         return []
     scored.sort(reverse=True)
     shown = [*readings[discussed.start - first :], *[readings[index - first] for index in others]]
-    return _chosen(lines, [number % count for number in scored], {reading.body for reading in shown})
+    return _chosen(lines, scored, {reading.body for reading in shown})
 
 
 def _relevances(moment: Moment, lines: NumberedLines, newer: int, about: Collection[str]) -> dict[int, int]:
-    """Index -> how relevant a line is to what is answered and to the creature's interests, for candidate lines. These
-    are older than the index `newer`."""
+    """Index -> how much a line has to do with what is answered and with the creature's interests, for candidate lines.
+    These are older than the index `newer`."""
     interests, by_word = interests_of(moment.character), lines.words
-    relevances: dict[int, int] = {}
+    found: list[int] = []  # The indexes of the lines with each word, as often as the word weighs.
     for weight, words, words_max in (
         (_CAUSE_WEIGHT, about, cause_words_max),
         (_INTEREST_WEIGHT, interests, interests_words_max),
     ):
         # A word in many lines says little, so the rarest words count.
         for word in words if len(words) <= words_max else _rarest(by_word, words)[:words_max]:
-            for index in by_word[word][-lines_a_word_max:] if word in by_word else ():
-                if index >= newer:
-                    break
-                relevances[index] = relevances.get(index, 1) + weight
+            if word in by_word:
+                indexes = by_word[word][-lines_a_word_max:]
+                found += indexes[: bisect_left(indexes, newer)] * weight
+    relevances = Counter(found)
     reflections = lines.kinds.get(kinds.AGENT_REFLECTED, [])
     if reflections or lines.striking:
+        readings, first = lines.readings, lines.first
+        asked_about, cared_about = frozenset(about), frozenset(interests)
         for index in lines.striking[-striking_lines_max:] + reflections[-striking_lines_max:]:
             if index < newer:
-                its_words = frozenset(lines.reading(index).words)
-                asked, cared_for = its_words.intersection(about), its_words.intersection(interests)
-                relevances[index] = 1 + _CAUSE_WEIGHT * len(asked) + _INTEREST_WEIGHT * len(cared_for)
+                its_words = readings[index - first].words
+                asked, cared_for = asked_about.intersection(its_words), cared_about.intersection(its_words)
+                relevances[index] = _CAUSE_WEIGHT * len(asked) + _INTEREST_WEIGHT * len(cared_for)
     for index in lines.naming(moment.creature_id, moment.handle, newer):
-        relevances[index] = relevances.get(index, 1) + _NAMED_WEIGHT
+        relevances[index] += _NAMED_WEIGHT
     return relevances
 
 
@@ -361,13 +366,16 @@ def _rarest(by_word: Mapping[str, list[int]], words: Collection[str]) -> list[st
     return sorted([word for word in words if word in by_word], key=lambda word: len(by_word[word]))
 
 
-def _chosen(lines: NumberedLines, best_first: list[int], taken: set[str]) -> list[int]:
-    """The indexes of the lines to remember, of those at some positions. A line with a body in `taken` is left out."""
+def _chosen(lines: NumberedLines, scored: list[int], taken: set[str]) -> list[int]:
+    """The indexes of the lines to remember, of those with these scores, best first. A line with a body in `taken` is left
+    out."""
     first, readings = lines.first, lines.readings
+    count = len(readings)
     has_reflections = kinds.AGENT_REFLECTED in lines.kinds
     reflections: list[int] = []
     others: list[int] = []
-    for at in best_first:
+    for score in scored:
+        at = score % count
         reading = readings[at]
         if reading.body in taken:
             continue

@@ -8,7 +8,7 @@ numbers of letters are compared, so every machine decides the same.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
 from functools import lru_cache
 from typing import Final
 
@@ -28,6 +28,9 @@ same_trigrams_percent_min: Final = 80
 """From here on two lines are the same: as many of the groups of three letters in either are in both."""
 trigram_cache_texts_max: Final = 4_096
 
+_NO_LETTERS: Final = re.compile(r"[\W_]+")
+"""Whatever is neither a letter nor a digit."""
+
 
 def line_repeated(draft: Draft, moment: Moment) -> Event | None:
     """The earlier line that a draft repeats; none if it says something new, or may repeat itself."""
@@ -37,10 +40,26 @@ def line_repeated(draft: Draft, moment: Moment) -> Event | None:
         return None
     if text.count(" ") + 1 < words_compared_min:
         return None
-    said = _trigrams(text)
-    for event in _lines_to_compare(moment):
-        if _is_same(said, _trigrams(event.payload["text"])):
-            return event
+    said, heard, me = _trigrams(text), moment.heard, moment.creature_id
+    # A line with fewer groups of letters, or with more, cannot have enough of them in common.
+    size = len(said)
+    size_min, size_max = -(-size * same_trigrams_percent_min // 100), size * 100 // same_trigrams_percent_min
+    own = table = 0
+    for event in reversed(heard.shared[max(heard.start, heard.stop - events_searched_max) : heard.stop]):
+        other_text = event.payload.get("text")
+        if not isinstance(other_text, str):
+            continue
+        is_own = event.actor == me
+        if table < table_lines_compared_max or (is_own and own < own_lines_compared_max):
+            other = _trigrams(other_text)
+            if size_min <= len(other) <= size_max:
+                common = len(said & other)
+                if common * 100 >= (size + len(other) - common) * same_trigrams_percent_min:
+                    return event
+        table += 1
+        own += is_own
+        if table >= table_lines_compared_max and own >= own_lines_compared_max:
+            break
     return None
 
 
@@ -52,34 +71,8 @@ def brings_nothing_new(draft: Draft, moment: Moment) -> bool:
     return all(word in heard and heard[word][-1] >= since for word in words)
 
 
-def _lines_to_compare(moment: Moment) -> Iterator[Event]:
-    """The last lines at the table, and the creature's own last lines, newest first."""
-    heard, me = moment.heard, moment.creature_id
-    own = table = 0
-    for index in range(heard.stop - 1, max(heard.start, heard.stop - events_searched_max) - 1, -1):
-        event = heard.shared[index]
-        if not isinstance(event.payload.get("text"), str):
-            continue
-        is_own = event.actor == me
-        if table < table_lines_compared_max or (is_own and own < own_lines_compared_max):
-            yield event
-        table += 1
-        own += is_own
-        if table >= table_lines_compared_max and own >= own_lines_compared_max:
-            return
-
-
-def _is_same(one: frozenset[str], other: frozenset[str]) -> bool:
-    smaller, larger = sorted((len(one), len(other)))
-    # If even all of the smaller one were in both, it would not be enough.
-    if smaller * 100 < larger * same_trigrams_percent_min:
-        return False
-    common = len(one & other)
-    return common * 100 >= (smaller + larger - common) * same_trigrams_percent_min
-
-
 @lru_cache(maxsize=trigram_cache_texts_max)
 def _trigrams(text: str) -> frozenset[str]:
     """The groups of three letters in a text. Capitals, punctuation and blanks do not count."""
-    plain = " ".join("".join([sign if sign.isalnum() else " " for sign in text.casefold()]).split())
-    return frozenset([plain[at : at + 3] for at in range(max(1, len(plain) - 2))])
+    plain = _NO_LETTERS.sub(" ", text.casefold()).strip()
+    return frozenset(map("".join, zip(plain, plain[1:], plain[2:], strict=False))) or frozenset((plain,))
