@@ -1,5 +1,6 @@
 """From a model's reply to a line: parse, clean, check, one repair, one simpler form, then a failure with a message."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -149,3 +150,40 @@ async def test_an_answer_may_be_that_there_is_nothing_to_say() -> None:
 
     assert acts[0].kind == kinds.AGENT_PASSED
     assert acts[0].payload == {"reason": "The clues contradict each other."}
+
+
+SEALED = """
+name: hush
+cast: [keeper]
+deal: {{word: {{to: keeper, from: [fern], may_say: {may_say}}}}}
+governor: {{max_turns: 1}}
+"""
+KEEPER = "name: keeper\npersona: Keeps a word.\nschedule: {tick_every: 1}\n"
+
+
+@pytest.mark.parametrize(
+    ("may_say", "answers", "text", "calls"),
+    [
+        ("false", ("It is a fern.", "It is green."), "It is green.", 2),
+        ("false", ("It is a fern.", "A fern, I say.", "Green."), "A [sealed], I say.", 2),
+        ("true", ("It is a fern.", "Green."), "It is a fern.", 1),
+    ],
+)
+async def test_a_line_with_ones_own_sealed_word_is_asked_for_again_and_then_masked(
+    tmp_path: Path, may_say: str, answers: tuple[str, ...], text: str, calls: int
+) -> None:
+    (tmp_path / "hush" / "creatures").mkdir(parents=True)
+    (tmp_path / "hush" / "scenario.yaml").write_text(SEALED.format(may_say=may_say))
+    (tmp_path / "hush" / "creatures" / "keeper.yaml").write_text(KEEPER)
+    model = ScriptedModel(*[GOOD.replace("The pond is rising.", answer) for answer in answers])
+
+    async with Terrarium(MemoryStore(), models=ModelRouter(model)) as t:
+        run = await t.open_world(tmp_path / "hush")
+        await t.step(1)
+        (line,) = [event for event in await t.run_events(run.id) if event.kind == kinds.AGENT_SPOKE]
+
+    assert line.payload == {"text": text}
+    assert model.calls == len(line.calls) == calls
+    assert (line.private or {}).get("masked") == (["word"] if "[sealed]" in text else None)
+    if calls == 2:
+        assert 'You alone know "fern": say it without that word, or pass.' in model.prompts[1].user

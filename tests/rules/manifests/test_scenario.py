@@ -150,7 +150,9 @@ def test_python_users_write_tuples_lists_and_models() -> None:
     )
 
     assert built.opening == ""
-    assert built.as_json()["deal"] == {"word": {"to": ["ada"], "from": ["x"], "odd_one": False}}
+    assert built.as_json()["deal"] == {
+        "word": {"to": ["ada"], "from": ["x"], "odd_one": False, "may_say": False}
+    }
 
 
 @pytest.mark.parametrize(

@@ -30,6 +30,7 @@ from glasshouse.turns.moment.tools import ToolCall
 from glasshouse.turns.prompts.context import repair_prompt, written_for
 from glasshouse.turns.replies.repetition import line_repeated
 from glasshouse.turns.replies.reply import Passed, Problem, draft_from
+from glasshouse.turns.replies.sealed_words import masked_words, sealed_facts_said
 from glasshouse.world.state.state import World
 
 attempts_max: Final = 3
@@ -118,6 +119,12 @@ def _reply(
 
 def _without_faults(draft: Draft, moment: Moment) -> tuple[Draft, str]:
     """What an act ends in with this draft, and what its model is told once if the draft had a fault."""
+    facts = sealed_facts_said(draft, moment)
+    if facts:
+        words = ", ".join([f'"{word}"' for word in facts.values()])
+        return masked_words(
+            draft, moment, facts
+        ), f"You alone know {words}: say it without that word, or pass."
     repeated = line_repeated(draft, moment)
     if repeated is None:
         return draft, ""

@@ -72,6 +72,16 @@ def policy_as_json(policy: Policy) -> Json:
     return given
 
 
+class DealRule(msgspec.Struct, frozen=True):
+    """What the holder of a dealt fact may do with it."""
+
+    may_say: bool = False
+    """Whether it may say aloud a fact of a word or two."""
+
+
+MAY_BE_SAID = DealRule(may_say=True)
+
+
 class EndsWhen(msgspec.Struct, frozen=True):
     """What ends a run: `count` events of a kind, or the ruling of a referee."""
 
@@ -96,6 +106,8 @@ class Playbill(msgspec.Struct, frozen=True):
     kinds: dict[str, dict[str, Any]] = msgspec.field(default_factory=dict)
     """Kind -> field -> its type, or the words allowed in it."""
     competition: Competition = Competition()
+    deal: dict[str, DealRule] = msgspec.field(default_factory=dict)
+    """The name of a dealt fact -> its rule."""
     beats: tuple[Beat, ...] = ()
     ends_when: EndsWhen = EndsWhen()
     policy: Policy = Policy()

@@ -1,0 +1,80 @@
+"""Sealed words: a line that says aloud the word that was dealt to its speaker alone (ADR 0075).
+
+Always holds: a word counts as long as no line that its holder recalls has it. Facts that are longer than a few words are
+for telling, so they do not count, and neither do facts that the scenario lets be said. Verdicts and thoughts may say all.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any, Final
+
+from msgspec.structs import replace
+
+from glasshouse.events import kinds
+from glasshouse.events.event import Draft, Json
+from glasshouse.turns.moment.moment import Moment
+from glasshouse.turns.moment.playbill import MAY_BE_SAID
+from glasshouse.turns.moment.reply_schema import fields_of
+
+sealed_words_max: Final = 3
+"""A dealt text of more words is no word to be kept, but something to tell."""
+sealed_cache_words_max: Final = 1_024
+MASK: Final = "[sealed]"
+
+_MAY_SAY_ALL: Final = kinds.INNER | {kinds.JUDGE_VERDICT}
+
+
+def sealed_facts_said(draft: Draft, moment: Moment) -> dict[str, str]:
+    """Fact -> its word, for the sealed words that a draft says aloud."""
+    if not moment.known or draft.kind in _MAY_SAY_ALL:
+        return {}
+    said = "\n".join(text for _, text in _texts(draft, moment))
+    facts = {fact: word for fact, word in _sealed(moment) if _pattern(word).search(said)}
+    if not facts:
+        return {}
+    heard = "\n".join([str(event.payload.get("text", "")) for event in moment.recent_events])
+    return {fact: word for fact, word in facts.items() if not _pattern(word).search(heard)}
+
+
+def masked_words(draft: Draft, moment: Moment, facts: dict[str, str]) -> Draft:
+    """The draft with a mask over these words. Its private part names the facts, not the words."""
+    payload: Json = {**draft.payload}
+    for name, _ in _texts(draft, moment):
+        payload[name] = _over(payload[name], facts)
+    return replace(draft, payload=payload, private={**(draft.private or {}), "masked": [*facts]})
+
+
+def _over(value: Any, facts: dict[str, str]) -> Any:
+    if isinstance(value, list):
+        return [_over(item, facts) for item in value]
+    for word in facts.values():
+        value = _pattern(word).sub(MASK, value)
+    return value
+
+
+def _sealed(moment: Moment) -> Iterator[tuple[str, str]]:
+    """The facts that are sealed words."""
+    for fact, value in moment.known.items():
+        may_be_said = moment.playbill.deal.get(fact, MAY_BE_SAID).may_say
+        if not may_be_said and isinstance(value, str) and 0 < len(value.split()) <= sealed_words_max:
+            yield fact, value
+
+
+def _texts(draft: Draft, moment: Moment) -> Iterator[tuple[str, str]]:
+    """The fields of a draft that are free text, and what they say."""
+    sorts = fields_of(draft.kind, moment.playbill)
+    for name, value in draft.payload.items():
+        if sorts.get(name) == "string" and isinstance(value, str):
+            yield name, value
+        elif sorts.get(name) == "strings" and isinstance(value, list):
+            yield name, "\n".join(map(str, value))
+
+
+@lru_cache(maxsize=sealed_cache_words_max)
+def _pattern(word: str) -> re.Pattern[str]:
+    """Matches a word, in any case and number, however its parts are joined."""
+    parts = r"[\s_-]+".join([re.escape(part) for part in re.split(r"[\s_-]+", word.strip())])
+    return re.compile(rf"(?<![^\W_]){parts}(?:'s|\u2019s|e?s)?(?![^\W_])", re.IGNORECASE)
