@@ -37,7 +37,7 @@ from glasshouse.runtime.past.recipes import AnyWorld, WorldsNow
 from glasshouse.runtime.past.what_if import WhatIf
 from glasshouse.runtime.played import Played, played_of
 from glasshouse.runtime.ports import Approver, Clock, Ids, Proposal, Router, Store, Toolbox, Verdict
-from glasshouse.runtime.run import DueTurn, Run
+from glasshouse.runtime.run import DueTurn, Run, Thinking
 from glasshouse.turns.moment.playbill import Policy
 from glasshouse.views.comparison import Comparison
 from glasshouse.views.leaderboard import By, Standing
@@ -226,6 +226,10 @@ class Terrarium:
         """End a run once none of its creatures is thinking any more; the `run.finished` event."""
         event = await self._stage.finish(run_id, reason)
         return None if event is None else own_copy(event)
+
+    def thinking(self) -> tuple[Thinking, ...]:
+        """Who waits for a model that takes its time, the longest first. The offline troupe takes none."""
+        return self._stage.thinking()
 
     def check_model(self, model: str) -> None:
         """Refuse a name that no model has."""

@@ -8,6 +8,8 @@ import pytest
 
 from tests.journeys.commanding import run
 from tests.journeys.terminals import Terminal
+from tests.servers import faults
+from tests.servers.imitating_server import imitating_server
 
 CREATURE = """
 import pathlib
@@ -105,3 +107,47 @@ def test_at_a_terminal_o_lets_the_troupe_play_the_rest_and_the_ledger_says_who_d
     assert code == 0
     assert payloads(booth, "run.continued") == [{"is_offline": True, "by": "visitor"}]
     assert run("replay", "last", "--verify", cwd=booth).returncode == 0
+
+
+# With a real server
+
+
+@pytest.fixture
+def pond(tmp_path: Path) -> Path:
+    (tmp_path / "pond" / "creatures").mkdir(parents=True)
+    text = "name: pond\ntitle: The Pond\nopening: It is still.\ncast: [heron]\ngovernor: {max_turns: 4}\n"
+    (tmp_path / "pond" / "scenario.yaml").write_text(text)
+    heron = "name: heron\npersona: A patient heron.\nschedule: {tick_every: 1}\n"
+    (tmp_path / "pond" / "creatures" / "heron.yaml").write_text(heron)
+    return tmp_path
+
+
+def models_asked(here: Path) -> list[str]:
+    shown = run("show", "last", "--ledger", "--json", "--as", "director", cwd=here).stdout
+    calls = [
+        call for line in shown.splitlines() for call in (json.loads(line).get("model") or {}).get("calls", ())
+    ]
+    return [call["model"] for call in calls if call.get("reached", True)]
+
+
+def test_a_key_that_is_refused_pauses_and_o_plays_the_rest_offline(pond: Path) -> None:
+    with imitating_server("llamacpp") as server:
+        server.next("fine", faults.status(401))
+        with Terminal("play", "./pond", "--models", server.url, cwd=pond) as seat:
+            seat.wait_for("r retry · o go on offline · q leave it paused")
+            seat.press("o")
+            code = seat.end()
+
+    assert code == 0
+    asked = models_asked(pond)
+    assert (asked[0], {*asked[1:]}) == (server.model, {"offline"})
+    assert payloads(pond, "run.continued") == [{"is_offline": True, "by": "visitor"}]
+    assert run("replay", "last", "--verify", cwd=pond).returncode == 0
+
+
+def test_whoever_waits_for_a_model_reads_who_thinks_and_for_how_long(pond: Path) -> None:
+    with imitating_server("llamacpp") as server:
+        server.next(faults.hang)
+        with Terminal("play", "./pond", "--models", server.url, cwd=pond) as seat:
+            seat.wait_for("heron thinks, 2 s")
+            seat.wait_for("heron thinks, 3 s")

@@ -31,7 +31,7 @@ from glasshouse.runtime.minds.minds import Agent
 from glasshouse.testing import CountingModel, ScriptedModel
 from glasshouse.tools import Proposal, ToolAnswer, Verdict
 from glasshouse.turns.moment.moment import Moment
-from glasshouse.views import ToolAsked, ToolUse, Waiting
+from glasshouse.views import Thinking, ToolAsked, ToolUse, Waiting
 from tests.rules.test_public_face import PUBLIC
 
 NOT_MADE_HERE = {
@@ -112,6 +112,7 @@ def _made() -> list[object]:
         *(Toolbox(double), double, ToolAnswer(True, long), Governor(max_turns=3)),
         *(
             Usage(calls=3),
+            Thinking("ada", "ada", "r-1", "m", 3.5, text=long),
             RunPaused(long, is_outage=True),
             WhatIf(disturb=long).recorded(),
             WhatIf(disturb=long, add=(Manifest(name="cy"),)),

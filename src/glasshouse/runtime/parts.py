@@ -77,5 +77,7 @@ class Parts:
             ledger, acts, clock, endings, event, limits, warm_lines, answers, routes, waits, rules
         )
         self.edits = GraphEdits(house, self.minds, self.tools, routes)
-        self.stage = Stage(house, self.minds, routes, conductor, answers, self.tools, pacing, self.edits.make)
+        self.stage = Stage(
+            house, self.minds, routes, conductor, answers, self.tools, pacing, self.edits.make, self.desk
+        )
         self.archive = Archive(house, routes, self.tools, self.stage.run_of)

@@ -80,6 +80,24 @@ class Run:
         return None if self.finished is None else self.finished.axis
 
 
+@dataclass(frozen=True, slots=True)
+class Thinking:
+    """A creature whose model takes its time, at the time of the call."""
+
+    __repr__ = repr_of("handle", "model", "seconds", "is_waiting", "text")
+
+    creature_id: str
+    handle: str
+    run_id: str | None
+    model: str
+    seconds: float
+    """Since when it thinks."""
+    is_waiting: bool = False
+    """Whether it waits for its turn at the server, or for a server that is busy."""
+    text: str = ""
+    """What has come of the line that it will say aloud, if its model sends text as it comes."""
+
+
 class DueTurn(NamedTuple):
     """A turn in which a graph has something to do: the current one, or a later one that has not begun."""
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Final
 from glasshouse.errors import Refused, StoreError, UnknownName, WrongType, check_type, in_brief
 from glasshouse.events.event import Event
 from glasshouse.events.payloads import FinishReason, Governor, RunContinued, RunPaused, check_governor
-from glasshouse.runtime.acts.asking import Routes
+from glasshouse.runtime.acts.asking import ModelDesk, Routes
 from glasshouse.runtime.acts.inside import wait_to_be_outside
 from glasshouse.runtime.acts.recall import Answers
 from glasshouse.runtime.conducting.conductor import BeforeAct, Conductor
@@ -32,7 +32,7 @@ from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.minds.code_beside import function_beside
 from glasshouse.runtime.minds.minds import Minds, VisitorAgent
 from glasshouse.runtime.ports import Batch, Clock, InboxLine, Store, Toolbox
-from glasshouse.runtime.run import DueTurn, Run, run_of
+from glasshouse.runtime.run import DueTurn, Run, Thinking, run_of
 from glasshouse.world.decisions.intents import Inject, MoveRun
 from glasshouse.world.state.ids import the_creature, the_run
 from glasshouse.world.state.state import World
@@ -126,6 +126,7 @@ class Stage:
         tools: Toolbox,
         pacing: Pacing,
         edit: Edit,
+        desk: ModelDesk,
     ) -> None:
         self._house = house
         self._ledger = house.ledger
@@ -135,6 +136,7 @@ class Stage:
         self._answers = answers
         self._tools = tools
         self._pacing: Pacing = pacing
+        self._desk = desk
         self._inbox = Inbox(house.store, house.ledger, house.clock, self.disturb, edit)
         self._listening: asyncio.Task[None] | None = None
 
@@ -192,6 +194,25 @@ class Stage:
     def run_of(self, run_id: str) -> Run:
         """One run, at the time of the call."""
         return run_of(self._ledger.folded, run_id, self._answers.given[run_id])
+
+    def thinking(self) -> tuple[Thinking, ...]:
+        """Who waits for a model that takes its time, the longest first. The offline troupe takes none."""
+        creatures, now = self._ledger.world.creatures, asyncio.get_running_loop().time()
+        return tuple(
+            [
+                Thinking(
+                    call.creature_id,
+                    creatures[call.creature_id].handle,
+                    call.run_id or None,
+                    call.model,
+                    now - call.since,
+                    call.is_waiting,
+                    call.text,
+                )
+                for call in self._desk.under_way
+                if call.creature_id in creatures
+            ]
+        )
 
     def check_model(self, model: str) -> None:
         """Refuse a name that no model has."""

@@ -8,6 +8,7 @@ from glasshouse.runtime.played import Played as Played
 from glasshouse.runtime.replay.replay import Verification as Verification
 from glasshouse.runtime.run import DueTurn as DueTurn
 from glasshouse.runtime.run import Run as Run
+from glasshouse.runtime.run import Thinking as Thinking
 from glasshouse.views.comparison import ComparedStory as ComparedStory
 from glasshouse.views.comparison import Comparison as Comparison
 from glasshouse.views.diff import Patch as Patch

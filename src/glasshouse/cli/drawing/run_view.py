@@ -8,7 +8,7 @@ failures are always shown. Events of other runs in the same store do not affect 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import takewhile
 from typing import Any, Final, NamedTuple
 
@@ -26,6 +26,7 @@ from glasshouse.events.event import Event
 from glasshouse.events.payloads import CreatureStarted, Governor, payload_of
 from glasshouse.events.redaction import Role
 from glasshouse.runtime.ledger.observer import Observer
+from glasshouse.runtime.run import Thinking
 from glasshouse.views.diff import ViewDiff
 from glasshouse.views.stage import RunStatus, StageProjection
 from glasshouse.views.transcript import TranscriptLine, line_of
@@ -146,6 +147,8 @@ BAR_CHARS: Final = (12, 6, 0)
 """How long a bar is, where there is room and where there is less."""
 HINT: Final = "i disturb · space pause · q stop"
 KEYS: Final = "Keys: i says something, space pauses, q stops, any other key: next line."
+text_shown_max: Final = 40
+"""How many characters of a line that is still coming are shown."""
 speaking_share: Final = 0.5
 """The part of the cast that speaks in a turn, about: 0.35 to 0.7 in the bundled worlds."""
 
@@ -202,6 +205,19 @@ def prospect(view: RunView, turns_max: int | None) -> str:
     upto = "" if turns is None else f"up to {turns} turn{'' if turns == 1 else 's'}, "
     duration = f"{upto}{duration_of(min(lines))} at reading pace (--pace fast: at once)."
     return f"{duration[0].upper()}{duration[1:]} {KEYS}"
+
+
+def thinking_in_words(thinking: Sequence[Thinking]) -> str:
+    """Who thinks, for how long, and the end of what has come of a line; empty if nobody does."""
+    if not thinking:
+        return ""
+    first = next((one for one in thinking if not one.is_waiting), thinking[0])
+    others = len(thinking) - 1
+    verb = "waits for its turn" if first.is_waiting else "thinks"
+    beside = f" (and {others} more)" if others else ""
+    text = one_line(first.text)
+    tail = f": {'…' if len(text) > text_shown_max else ''}{text[-text_shown_max:]}" if text else ""
+    return f"{one_line(first.handle)} {verb}{beside}, {first.seconds:.0f} s{tail}"
 
 
 def bios(stage: StageProjection, voices: Voices) -> list[Text]:

@@ -18,7 +18,7 @@ from typing import Final
 
 from glasshouse.assembly import SqliteStore
 from glasshouse.cli.command_line import CommandLine, checked_settings, store_path
-from glasshouse.cli.drawing.run_view import RunView
+from glasshouse.cli.drawing.run_view import HINT, RunView, thinking_in_words
 from glasshouse.cli.drawing.screen import print_json
 from glasshouse.cli.exits import LeftPaused
 from glasshouse.cli.interrupts import run_until_interrupted
@@ -47,6 +47,9 @@ from glasshouse.terrarium import Terrarium
 from glasshouse.views.stage import past_runs
 
 look_seconds: Final = 0.1
+thinking_look_seconds: Final = 0.5
+thinking_seconds_min: Final = 1.5
+"""Who thinks is shown from this time on."""
 unplayed_looks_max: Final = 20
 """Watching ends after this many reads of a store that no process plays."""
 
@@ -246,7 +249,11 @@ class _LivePlay:
 
         run_ids, goes_on = [run.id for run in runs], True
         while goes_on:
-            conducted = await terrarium.run(*run_ids, turns=self.request.turns, before_act=show_then_act)
+            watching = asyncio.create_task(self._show_who_thinks(run_ids, feed))
+            try:
+                conducted = await terrarium.run(*run_ids, turns=self.request.turns, before_act=show_then_act)
+            finally:
+                watching.cancel()
             self.waiting = conducted.waiting
             await feed.show(reader)
             goes_on = not reader.is_leaving and await self._is_continued(run_ids, reader)
@@ -254,6 +261,20 @@ class _LivePlay:
         for run in runs:
             if reader.is_leaving and not terrarium.run_of(run.id).is_finished:
                 await terrarium.finish(run.id, "stopped")
+
+    async def _show_who_thinks(self, run_ids: list[str], feed: Feed) -> None:
+        """While a model takes its time, say in the bar who thinks."""
+        is_shown = False
+        while True:
+            await asyncio.sleep(thinking_look_seconds)
+            thinking = [
+                one
+                for one in self.source.terrarium.thinking()
+                if one.run_id in run_ids and one.seconds >= thinking_seconds_min
+            ]
+            if thinking or is_shown:
+                self.display.rest(feed.view, thinking_in_words(thinking) or HINT)
+            is_shown = bool(thinking)
 
     async def _is_continued(self, run_ids: list[str], reader: Reader) -> bool:
         """Ask somebody at the keyboard what to do with runs that a model or a limit has paused. False if none goes on."""

@@ -89,7 +89,7 @@ class ActTime:
             self._count()
 
     def give_back(self, seconds: float) -> None:
-        """Time that has passed does not count: a model was loaded in it."""
+        """Some time does not count, because a model is loaded in it. A negative time is taken back."""
         self.stop_counting()
         if self._seconds_left is not None:
             self._seconds_left += seconds

@@ -122,7 +122,7 @@ _TEXTS: Final = (
 class CallUnderWay:
     """A question to a model that takes its time: from its first attempt to its answer."""
 
-    __slots__ = ("creature_id", "is_waiting", "model", "run_id", "since")
+    __slots__ = ("creature_id", "is_waiting", "model", "run_id", "since", "text")
 
     def __init__(self, mine: Reservation, model: str) -> None:
         self.creature_id = mine.creature_id
@@ -131,6 +131,8 @@ class CallUnderWay:
         self.since = asyncio.get_running_loop().time()
         self.is_waiting = False
         """Whether it waits for its turn, or for a server that is busy."""
+        self.text = ""
+        """What has come of the line that its creature will say aloud, if the server sends it in pieces."""
 
 
 class Kept(NamedTuple):
@@ -148,8 +150,8 @@ class ModelDesk:
         self.treasury = treasury
         self.clock = clock
         self.under_way: dict[CallUnderWay, None] = {}
-        self.listener: Callable[[str], OnText] | None = None
-        """Makes, for the id of a creature, what hears the text of its next reply as it comes. None: nobody listens."""
+        self.listener: Callable[[CallUnderWay], OnText] | None = None
+        """Makes, for each attempt of a call, what hears the text of its reply as it comes. None: nobody listens."""
         self._interrupted: dict[tuple[str, str], Kept] = {}
 
     def keep(self, act: tuple[str, str], asking: Asking) -> None:
@@ -292,7 +294,7 @@ class Asking:
             assert under_way is not None, "only a question to a model that takes its time waits"
             queued_ms = await self._wait_for_slot(queue, under_way)
         try:
-            completion = _priced(await self._request(route, prompt, bounded=queue is not None), route, worst)
+            completion = _priced(await self._request(route, prompt, under_way), route, worst)
         except BaseException as wrong:
             if queue is not None:
                 queue.note_failure(wrong)
@@ -303,8 +305,6 @@ class Asking:
             queue.note_reached()
             queue.leave()
         self._note(prompt, shown, _answered(route, prompt, completion, queued_ms))
-        if completion.load_ms and self.mine.time is not None:
-            self.mine.time.give_back(completion.load_ms / 1_000)
         return completion
 
     async def _wait_for_slot(self, queue: BackendQueue, under_way: CallUnderWay) -> float:
@@ -329,27 +329,36 @@ class Asking:
         finally:
             under_way.is_waiting = False
 
-    async def _request(self, route: Route, prompt: Prompt, *, bounded: bool) -> Completion:
+    async def _request(self, route: Route, prompt: Prompt, under_way: CallUnderWay | None) -> Completion:
         """What a model returns for one request. A model that answers at once needs no bound in time."""
-        model, listener = route.model, self._desk.listener
-        if not bounded:
+        model, listener, time = route.model, self._desk.listener, self.mine.time
+        if under_way is None:
             return _storable(await model.complete(prompt))
         if listener is not None and getattr(model, "streams", False):
-            asked = cast("StreamingModel", model).complete(prompt, on_text=listener(self.mine.creature_id))
+            asked = cast("StreamingModel", model).complete(prompt, on_text=listener(under_way))
         else:
             asked = model.complete(prompt)
-        # A server that loads its models inside a call has more time, which its backend bounds.
-        seconds_max = route.call_seconds_max + getattr(model, "load_seconds_max", 0.0)
-        bound = asyncio.timeout(seconds_max)
+        # A server that loads its models inside a call has more time, which its backend bounds. The act gets it, too, until
+        # the server says how long it has loaded.
+        load_seconds_max, load_seconds = getattr(model, "load_seconds_max", 0.0), 0.0
+        bound = asyncio.timeout(route.call_seconds_max + load_seconds_max)
+        if load_seconds_max and time is not None:
+            time.give_back(load_seconds_max)
         try:
             async with bound:
-                completion = await asked
+                completion = _storable(await asked)
+                load_seconds = completion.load_ms / 1_000
+                return completion
         except TimeoutError:
             if not bound.expired():
                 raise
-            late = f"{route.name} did not answer within {seconds_max:g} seconds."
+            late = (
+                f"{route.name} did not answer within {route.call_seconds_max + load_seconds_max:g} seconds."
+            )
             raise ModelFailed(f"{late} Give its route more time, or take a smaller model.") from None
-        return _storable(completion)
+        finally:
+            if (load_seconds_max or load_seconds) and time is not None:
+                time.give_back(load_seconds - load_seconds_max)
 
     def _as_sent(self, route: Route, prompt: Prompt) -> Prompt:
         """The prompt of the next attempt: each has a seed of its own, and a fallback its own bound of the reply."""

@@ -45,7 +45,7 @@ class Answers:
         return None
 
     def route_then(self, creature: CreatureState, cause: Event, route: Route) -> Route:  # noqa: ARG002 (as the others name it)
-        """The route of an act; a replay gives it the sizes and the form that are on record."""
+        """The route of an act; a replay gives it the sizes that are on record."""
         return route
 
     def seen_upto(self, creature: CreatureState, cause: Event) -> int | None:  # noqa: ARG002 (as the others name it)

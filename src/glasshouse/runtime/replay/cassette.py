@@ -127,7 +127,7 @@ class Cassette(Answers):
         return self.way_of(creature_id, cause_id).as_of or (None if end is None else end.as_of)
 
     def route_then(self, creature: CreatureState, cause: Event, route: Route) -> Route:
-        """The route with the sizes and the form that the recorded prompts of an act had."""
+        """The route with the sizes that the recorded prompts of an act had."""
         end = self.end_of(creature.id, cause.id)
         events = [
             *[step.called for step in self.way_of(creature.id, cause.id).steps],
@@ -139,7 +139,6 @@ class Cassette(Answers):
         return route._replace(
             context_tokens_max=use.context_tokens or route.context_tokens_max,
             reply_tokens_max=use.reply_tokens or route.reply_tokens_max,
-            form=use.calls[0].form if use.calls else route.form,
         )
 
     def seen_upto(self, creature: CreatureState, cause: Event) -> int | None:
