@@ -5,6 +5,7 @@ the record replays to the same digest when the server is gone.
 """
 
 import asyncio
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import get_args
@@ -60,6 +61,23 @@ async def test_a_real_llama_cpp_plays_in_every_form(form: Form) -> None:
     assert record.counted == counted
     if form == "schema":
         assert record.texts
+
+
+@pytest.mark.parametrize("form", FORMS)
+async def test_a_model_that_follows_the_prompt_speaks_in_every_form(form: Form) -> None:
+    def counting(prompt: str) -> str:
+        return f"I counted {len(prompt)} letters."
+
+    with imitating_server("vllm", say=counting, kinds=("clue.found",)) as server:
+        async with terrarium_on(on_imitation(server, "vllm"), form=form) as terrarium:
+            run = await terrarium.open_world(WORLD)
+            await terrarium.run(run.id, turns=4)
+            record = await record_of(terrarium, run.id)
+
+    assert {"response_format" in call.json() for call in server.calls} == {form == "schema"}
+    assert {"KIND:" in prompt for prompt in server.prompts} == {form == "prose"}
+    assert [text for text in record.texts if re.fullmatch(r"I counted \d+ letters\.", text)]
+    assert_sums_agree(record, server)
 
 
 async def test_one_slot_a_fresh_server_and_the_same_seed_give_the_same_digest() -> None:

@@ -160,7 +160,7 @@ class Player:
             schema = _only(self.kinds, call.schema)
             text = json.dumps(filled(schema, line, dice), ensure_ascii=False)
         else:
-            text = in_the_form_of(call.prompt, line, dice)
+            text = in_the_form_of(call.prompt, line, dice, self.kinds)
         is_thinking = "all in thinking" in behaviours or (self.thinks and call.think is not False)
         thinking = f"I think about it. {short_line(dice)}" if is_thinking else ""
         if "thinks aloud" in behaviours:

@@ -98,14 +98,17 @@ def _type_in(schema: Json, dice: random.Random) -> str:
     return str(dice.choice(kinds) if isinstance(kinds, list) else kinds)
 
 
-def in_the_form_of(prompt: str, line: str, dice: random.Random) -> str:
-    """What a model without a grammar writes: JSON if the prompt shows JSON, headings if it shows those, else the line."""
+def in_the_form_of(prompt: str, line: str, dice: random.Random, kinds: Sequence[str]) -> str:
+    """What a model without a grammar writes: JSON if the prompt shows JSON, labelled lines if it shows those, else the
+    line. It copies one of the examples, of these kinds if there are any, and puts its line in."""
     if examples := [example for example in _objects_in(prompt) if "kind" in example]:
-        example = dice.choice(examples)
+        wanted = [example for example in examples if example["kind"] in kinds]
+        example = dice.choice(wanted or examples)
         texts = {name: line if name == "text" else value for name, value in example.items()}
         return json.dumps(texts, ensure_ascii=False)
-    if re.search(r"^KIND:", prompt, flags=re.MULTILINE):
-        return f"KIND: say\nTHINK: {short_line(dice)}\nSAY: {line}"
+    if blocks := re.findall(r"^KIND: .+(?:\n[A-Z]+: .*)*", prompt, flags=re.MULTILINE):
+        wanted = [block for block in blocks if block.partition("\n")[0].removeprefix("KIND: ") in kinds]
+        return re.sub(r"(?m)^SAY: .*$", lambda _: f"SAY: {line}", dice.choice(wanted or blocks))
     return line
 
 
