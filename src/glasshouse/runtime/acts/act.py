@@ -82,7 +82,7 @@ class Thought(msgspec.Struct, frozen=True):
     """The model calls of an act that was stopped and stays due."""
 
 
-class Outcome(msgspec.Struct, frozen=True, gc=False):
+class ActOutcome(msgspec.Struct, frozen=True, gc=False):
     """How an act ends: the fields of `EndAct` that its agent, or a failure, decides."""
 
     draft: Draft | None = None
@@ -332,25 +332,9 @@ class Acts:
                 self._desk.keep(act, scene.asking)
             self._treasury.release(mine)
             raise
-        end: EndAct | None = None
-        attempts: ModelUse | None = None
+        end, attempts = None, None
         if stopped_by is None or _is_worth_telling(stopped_by, scene):
-            end = EndAct(
-                creature=creature.id,
-                cause=due.cause,
-                session_id=session_id,
-                draft=outcome.draft,
-                channel_id=outcome.channel_id,
-                reply_to=cause.channel_id,
-                passed=outcome.passed,
-                repeats=outcome.repeats,
-                private=outcome.private,
-                failure=outcome.failure,
-                fault=outcome.fault,
-                attempts=outcome.attempts,
-                model=_model_use(scene),
-                run_id=run_id,
-            )
+            end = _end_of(scene, due.cause, session_id, outcome)
         else:
             attempts = _model_use(scene)
             self._desk.keep(act, scene.asking)
@@ -397,7 +381,7 @@ class Acts:
 
     async def _outcome_of(
         self, scene: Scene, moment: Moment, mine: Reservation
-    ) -> tuple[Outcome, Stop | None]:
+    ) -> tuple[ActOutcome, Stop | None]:
         """How an act ends, and what stopped it, if anything did."""
         calls, using = scene.asking, scene.using
         try:
@@ -419,7 +403,7 @@ class Acts:
                 scene.is_stale = brings_nothing_new(draft, moment)
             return _outcome(draft, scene.channels), None
         except (BudgetExceeded, ModelUnreachable, ModelMisconfigured) as stop:
-            return Outcome(failure=str(stop), attempts=len(calls.calls)), stop
+            return ActOutcome(failure=str(stop), attempts=len(calls.calls)), stop
         except Exception as wrong:
             if using is not None and using.store_failure is wrong:
                 raise  # The store failed, not the agent: this must stop the drive.
@@ -432,7 +416,7 @@ class Acts:
             if using is not None:
                 using.has_ended = True
 
-    def _failure(self, scene: Scene, wrong: BaseException) -> Outcome:
+    def _failure(self, scene: Scene, wrong: BaseException) -> ActOutcome:
         """How a failed act ends. A strict terrarium raises the failure of an agent instead."""
         fault = fault_of(wrong)
         if not isinstance(wrong, RecordedFailure | UnusableReply | ModelFailed):
@@ -440,7 +424,7 @@ class Acts:
                 raise wrong
             if fault is not None:
                 _log.warning("%s failed in its act.\n%s", scene.creature.handle, traceback_of(wrong))
-        return Outcome(failure=failure_of(wrong), fault=fault, attempts=max(1, len(scene.asking.calls)))
+        return ActOutcome(failure=failure_of(wrong), fault=fault, attempts=max(1, len(scene.asking.calls)))
 
     def _time_for(self, scene: Scene, agent: Agent, task: asyncio.Task[Any] | None) -> ActTime:
         """The time that an act may take. A replay needs no bound: it repeats how recorded acts ended."""
@@ -501,24 +485,44 @@ def form_asked(character: Character, route: Route) -> Form:
     return form
 
 
-def _outcome(draft: Draft | None, channels: dict[str, str]) -> Outcome:
+def _end_of(scene: Scene, cause: str, session_id: str, outcome: ActOutcome) -> EndAct:
+    """The intent that ends the act for this cause, which began in this session."""
+    return EndAct(
+        creature=scene.creature.id,
+        cause=cause,
+        session_id=session_id,
+        draft=outcome.draft,
+        channel_id=outcome.channel_id,
+        reply_to=scene.cause.channel_id,
+        passed=outcome.passed,
+        repeats=outcome.repeats,
+        private=outcome.private,
+        failure=outcome.failure,
+        fault=outcome.fault,
+        attempts=outcome.attempts,
+        model=_model_use(scene),
+        run_id=scene.creature.run_id,
+    )
+
+
+def _outcome(draft: Draft | None, channels: dict[str, str]) -> ActOutcome:
     """How an act ends with this draft."""
     if draft is None:
-        return Outcome()
+        return ActOutcome()
     if not isinstance(draft, Draft):
         raise Refused(f"act() gave back {draft!r}.", "Give back one Draft, or None to pass.")
     if draft.kind == kinds.AGENT_PASSED:
-        return Outcome(passed=str(draft.payload.get("reason", "")), private=draft.private)
+        return ActOutcome(passed=str(draft.payload.get("reason", "")), private=draft.private)
     if draft.kind == kinds.LOOP_SUSPECTED:
         loop = converted(draft.payload, LoopSuspected)
-        return Outcome(passed=loop.reason, repeats=loop.repeats, private=draft.private)
+        return ActOutcome(passed=loop.reason, repeats=loop.repeats, private=draft.private)
     check_text(draft)
     if draft.channel is None:
-        return Outcome(draft)
+        return ActOutcome(draft)
     if draft.channel not in channels and draft.channel not in channels.values():
         open_to_it = ", ".join(channels) or "no channel"
         raise Refused(f"There is no channel {draft.channel!r} here.", f"Speak on {open_to_it}.")
-    return Outcome(draft, channels.get(draft.channel, draft.channel))
+    return ActOutcome(draft, channels.get(draft.channel, draft.channel))
 
 
 def _model_use(scene: Scene) -> ModelUse | None:
