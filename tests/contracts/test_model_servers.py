@@ -5,13 +5,11 @@ import socket
 from pathlib import Path
 from typing import Any
 
-import httpx2
 import pytest
 
 from glasshouse.errors import GlasshouseError, ModelFailed, ModelMisconfigured, ModelUnreachable
 from glasshouse.models.ollama import OllamaModel
 from glasshouse.models.openai_compatible import OpenAICompatible
-from glasshouse.models.server import Server
 from glasshouse.turns.moment.prompt import Completion, Prompt, completion_chars_max
 from tests.servers import faults
 from tests.servers.certificates import Authority
@@ -156,24 +154,31 @@ async def test_invalid_text_that_a_server_reports_as_500_is_a_failed_call() -> N
     assert type(wrong) is ModelFailed
 
 
-async def test_calls_one_after_the_other_use_one_connection(monkeypatch: pytest.MonkeyPatch) -> None:
-    made: list[Server] = []
-    new_client = Server.new_client
+@pytest.mark.parametrize("streamed", [False, True])
+@pytest.mark.parametrize("personality", ["vllm", "ollama"])
+async def test_calls_one_after_the_other_use_one_connection(personality: Any, streamed: bool) -> None:
+    connections: list[Connection] = []
 
-    def counted(server: Server) -> httpx2.AsyncClient:
-        made.append(server)
-        return new_client(server)
+    async def send(connection: Connection, reply: Reply) -> None:
+        connections.append(connection)
+        await connection.send(reply)
 
-    monkeypatch.setattr(Server, "new_client", counted)
-    with imitating_server("vllm", faults.drip()) as server:
+    with imitating_server(personality, Fault("counts", send)) as server:
         model = model_of(server)
         for _ in range(3):
-            await model.complete(PROMPT)
-        one_by_one = len(made)
-        await asyncio.gather(*[model.complete(PROMPT) for _ in range(3)])
+            await model.complete(PROMPT, on_text=(lambda text: None) if streamed else None)
         await model.close()
 
-    assert (one_by_one, len(made)) == (1, 3)
+    assert (len(connections), len(set(connections))) == (3, 1)
+
+
+async def test_a_stream_that_is_left_open_after_its_last_part_is_whole() -> None:
+    async def leave_open(connection: Connection, reply: Reply) -> None:
+        await connection.write(reply.head + b"".join(map(reply.on_the_wire, reply.pieces)))
+        await connection.wait_for_the_client_to_leave()
+
+    with imitating_server("vllm", Fault("left open", leave_open)) as server:
+        assert isinstance(await outcome_of(model_of(server), streamed=True), Completion)
 
 
 async def test_a_server_that_is_not_there_was_not_reached() -> None:

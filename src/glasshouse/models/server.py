@@ -12,6 +12,7 @@ import ipaddress
 import re
 import ssl
 from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import suppress
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
@@ -45,6 +46,8 @@ list_seconds_max: Final = 15.0
 """A question about the server itself, such as which models it has, waits at most this long."""
 load_seconds_max: Final = 300.0
 """A server that loads models inside a call gets this much more time until its first byte."""
+end_seconds_max: Final = 1.0
+"""How long the end of a stream is waited for after its last part."""
 retry_seconds_max: Final = 60.0
 retry_seconds_default: Final = 2.0
 """How long to wait for a busy server that does not say when to come back."""
@@ -191,7 +194,8 @@ class Server:
         if kind not in {"text/event-stream", "application/x-ndjson"}:
             take(self._decoded(await self._body(response, body_bytes_max)))
             return
-        async for line in self._lines(response):
+        lines = self._lines(response)
+        async for line in lines:
             start, _, value = line.partition(b":")
             if kind == "application/x-ndjson":
                 value = line
@@ -200,8 +204,15 @@ class Server:
             elif start != b"data":
                 continue
             value = value.strip()
-            if value == b"[DONE]" or (value and take(self._decoded(value))):
+            if value == b"[DONE]":
+                break
+            if value and take(self._decoded(value)):
                 return
+        # Only a connection whose answer was read to its end can be used again.
+        with suppress(TimeoutError):
+            async with asyncio.timeout(end_seconds_max):
+                async for _ in lines:
+                    pass
 
     async def _body(self, response: httpx2.Response, bytes_max: int) -> bytes:
         chunks, size = [], 0
