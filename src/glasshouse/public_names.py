@@ -2,24 +2,23 @@
 
 A type checker reads the stub. At run time the same list says where to import a name from when it is first used, so
 importing a package costs nothing. Always holds: a stub has one `from home import Name as Name` a line, and no module
-inside the package imports a public name through such a list.
+inside the package imports a public name through such a list. This module imports nothing that Python has not loaded at its
+start: while it is imported, Ctrl-C would still show a traceback.
 """
 
+from __future__ import annotations
+
 import sys
-from collections.abc import Callable
-from typing import NamedTuple
+
+TYPE_CHECKING = False  # What `typing` has, without the time that its import takes.
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
-class PublicNames(NamedTuple):
-    """The three names by which Python asks a module for its contents."""
-
-    getattr: Callable[[str], object]
-    dir: Callable[[], list[str]]
-    all: list[str]
-
-
-def public_names(package: str, folder: str) -> PublicNames:
-    """What the stub in a package's folder lists."""
+def public_names(
+    package: str, folder: str
+) -> tuple[Callable[[str], object], Callable[[], list[str]], list[str]]:
+    """What the stub in a package's folder lists: `__getattr__`, `__dir__` and `__all__` of the package."""
     with open(f"{folder}/__init__.pyi", encoding="utf-8") as stub:
         imports = [line.split() for line in stub if line.startswith("from ")]
     homes = {name: home for _, home, _, name, *_ in imports}
@@ -31,4 +30,4 @@ def public_names(package: str, folder: str) -> PublicNames:
         setattr(sys.modules[package], name, value)
         return value
 
-    return PublicNames(value_of, lambda: sorted(homes), sorted(homes))
+    return value_of, lambda: sorted(homes), sorted(homes)

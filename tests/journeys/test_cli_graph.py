@@ -147,6 +147,27 @@ def test_a_refusal_is_said_in_words(own_store: Path, words: tuple[str, ...], rea
     assert reason in refused(*words, store=own_store)
 
 
+def test_a_graph_is_closed_once_its_runs_are_over_and_can_be_read_then(tmp_path: Path) -> None:
+    store = tmp_path / "show.glasshouse"
+    run("play", "thousand-token-wood", "--run-id", OPEN, "--turns", "1", "--store", str(store))
+    (graph_id,) = {creature.graph_id for creature in cast_of(store).values()}
+    assert "still plays" in refused("close", graph_id, store=store)
+    asyncio.run(finished(store))
+    before = objects("digest", OPEN, "--store", str(store))
+
+    said = told("close", graph_id[:9], store=store)
+
+    assert said == f"Closed {graph_id}."
+    assert cast_of(store) == {}
+    assert objects("digest", OPEN, "--store", str(store)) == before
+    assert run("resume", OPEN, "--turns", "1", "--pace", "fast", "--store", str(store)).returncode == 0
+
+
+async def finished(path: Path) -> None:
+    async with Terrarium(SqliteStore(path)) as t:
+        await t.finish(OPEN)
+
+
 def test_a_handle_that_several_open_runs_have_needs_a_run(own_store: Path) -> None:
     async def play_again() -> str:
         async with Terrarium(own_store) as t:

@@ -1,10 +1,12 @@
 """Ctrl-C while the command line is still being imported: exit 130 and not a word."""
 
+import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
-from tests.journeys.commanding import environment
+from tests.journeys.commanding import GLASSHOUSE, environment
 
 INTERRUPTED_AT_AN_IMPORT = """
 import signal, sys
@@ -29,3 +31,32 @@ def test_an_interrupt_during_the_imports_ends_quietly() -> None:
         done = subprocess.run(command, env=environment(), capture_output=True, text=True, check=False)
 
         assert (done.returncode, done.stdout, done.stderr) == (128 + signal.SIGINT, "", ""), module
+
+
+def test_nothing_is_loaded_before_ctrl_c_is_provided_for() -> None:
+    code = (
+        "import sys; before = {*sys.modules}; import glasshouse.cli; print(*sorted({*sys.modules} - before))"
+    )
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert done.stdout.split() == ["__future__", "glasshouse", "glasshouse.cli", "glasshouse.public_names"]
+
+
+def test_an_interrupted_import_ends_in_one_line_and_imports_nothing(tmp_path: Path) -> None:
+    pipe, store = tmp_path / "pipe", tmp_path / "show.glasshouse"
+    os.mkfifo(pipe)
+    importing = subprocess.Popen(
+        # A test run in the background inherits an ignored SIGINT, which a person at a terminal never has.
+        ["env", "--default-signal=INT", *GLASSHOUSE, "import", str(pipe), "--store", str(store)],
+        env=environment(),
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    with pipe.open("wb"):  # Opens when the command has begun to read.
+        importing.send_signal(signal.SIGINT)
+        _, told = importing.communicate(timeout=60)
+
+    assert importing.returncode == 128 + signal.SIGINT
+    assert told.strip() == "glasshouse: stopped. The file is imported whole or not at all."
+    assert not store.exists()

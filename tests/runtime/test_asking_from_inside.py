@@ -43,7 +43,7 @@ from tests.runtime.toolkits import speaks, uses
 from tests.runtime.troupe import soon
 from tests.simulation.test_cut_off_anywhere import NotingStore
 
-CALLS = ["step_one", "step", "run", "finish", "close"]
+CALLS = ["step_one", "step", "run", "finish", "close", "open_world"]
 WORDS = "waits for the end of the act"
 
 
@@ -73,8 +73,10 @@ class Meddler:
 
     async def drive(self) -> Any:
         assert self.terrarium is not None
-        runs = [run.id for run in self.terrarium.runs()] if self._call == "finish" else []
-        return await getattr(self.terrarium, self._call)(*runs[:1])
+        given: list[Any] = [run.id for run in self.terrarium.runs()] if self._call == "finish" else []
+        if self._call == "open_world":
+            given = [world_of(ticking("another"))]
+        return await getattr(self.terrarium, self._call)(*given[:1])
 
 
 @pytest.mark.parametrize("together", [False, True])

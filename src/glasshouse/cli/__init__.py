@@ -1,8 +1,19 @@
-"""The command line. Its modules are imported only after Ctrl-C was provided for, because that takes most of a second."""
+"""The command line. Its modules are imported only after Ctrl-C was provided for, because that takes most of a second.
+
+Always holds: until then, nothing is imported that Python has not loaded at its start. `_signal` is `signal` without its
+enums, whose import takes as long as the start of Python.
+"""
+
+from __future__ import annotations
 
 import os
-import signal
-from types import FrameType
+
+TYPE_CHECKING = False  # What `typing` has, without the time that its import takes.
+if TYPE_CHECKING:
+    import signal
+    from types import FrameType
+else:
+    import _signal as signal
 
 
 def main() -> None:

@@ -156,6 +156,7 @@ class Stage:
         models: Mapping[str, str] | None = None,
     ) -> Run:
         """Open a world as one batch: its run, its creatures and its channels. No creature acts until the run is driven.
+        A call that is part of an act is refused.
 
         `models` binds handles or teams to models by name, for this run only.
         """
@@ -163,6 +164,7 @@ class Stage:
         from glasshouse.manifests.loading import LoadedWorld, check_tools, load_world
         from glasshouse.manifests.opening import opening_of
 
+        await wait_to_be_outside(self._ledger)
         names = self._tools.names()
         check_type("open_world(rng_seed=...)", rng_seed, int, "a number", "Write rng_seed=7.")
         if governor is not None:

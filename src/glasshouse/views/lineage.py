@@ -47,7 +47,7 @@ def _session(world: World, session_id: str, agents: list[str]) -> Session:
         agents=tuple(agents),
         events=state.head,
         is_open=_members_now(world, session_id) is not None,
-        recipes=tuple([recipe.path for recipe in state.recipes]),
+        recipes=tuple([recipe.path for recipe in state.recipes if recipe.path]),
         merged_at=segment.at if segment.origin == "merge" else None,
         split_at=segment.at if segment.origin == "split" else None,
         forked_at=segment.at if segment.origin in GROWN_APART else None,

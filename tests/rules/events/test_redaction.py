@@ -234,3 +234,12 @@ def test_a_start_without_decks_stays_as_it_is(scenario: object) -> None:
     started = an_event(kind=kinds.RUN_STARTED, payload={"scenario": scenario})
 
     assert redacted(started, "audience").payload == started.payload
+
+
+@pytest.mark.parametrize("role", ["spectator", "audience"])
+def test_only_a_director_reads_where_a_world_was_on_the_disk(role: Role) -> None:
+    payload = {"recipe": {"path": "/home/ada/secret/wood", "digest": "0011"}, "goal": "Talk."}
+    started = an_event(kind=kinds.RUN_STARTED, payload=payload)
+
+    assert redacted(started, role).payload == {**payload, "recipe": {"path": "", "digest": "0011"}}
+    assert redacted(started, "director").payload == payload

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import shutil
 import sys
 from collections.abc import Iterator
@@ -11,9 +10,13 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Final
 
+import typer
+
 from glasshouse.assembly import SqliteStore
 from glasshouse.cli.command_line import CommandLine, store_path
 from glasshouse.cli.drawing.screen import Screen, print_json
+from glasshouse.cli.exits import INTERRUPTED
+from glasshouse.cli.interrupts import run_until_interrupted
 from glasshouse.cli.options import JsonOption, StoreOption, argument
 from glasshouse.cli.prose import say
 from glasshouse.cli.store_reader import contents_of
@@ -38,9 +41,13 @@ def import_file(
       ssh host cat play.glass | glasshouse import -          from a pipe
     """
     into = store_path(store)
-    with _as_file(path) as file:
-        asyncio.run(_import(file, into))
-        contents, other_sides = contents_of(file)
+    try:
+        with _as_file(path) as file:
+            run_until_interrupted(lambda: _import(file, into))
+            contents, other_sides = contents_of(file)
+    except KeyboardInterrupt as stop:
+        say("\nglasshouse: stopped. The file is imported whole or not at all.", file=sys.stderr)
+        raise typer.Exit(INTERRUPTED) from stop
     facts = {"path": str(path), **contents, "other_sides": other_sides, "store": str(into)}
     if as_json:
         print_json(facts)

@@ -360,7 +360,7 @@ class Runs(msgspec.Struct):
             seed=started.seed,
             started_at=event.created_at,
             spent=Spent(accounts={entry.creature: Account(entry.cast_key, entry.model) for entry in cast}),
-            folder=None if started.recipe is None else started.recipe.path,
+            folder=None if started.recipe is None else started.recipe.path or None,
             cast={entry.creature: entry.handle for entry in cast},
             renamed={entry.handle: entry.was for entry in cast if entry.was is not None},
             bound={entry.creature: entry.model for entry in cast if entry.is_bound},
