@@ -8,7 +8,7 @@ from glasshouse.errors import ModelMisconfigured, ModelUnreachable
 from glasshouse.models import ollama, openai_lists
 from glasshouse.models.ollama import OllamaModel, Pulled, pull
 from glasshouse.models.openai_compatible import OpenAICompatible
-from glasshouse.models.openai_lists import ServerKind
+from glasshouse.models.openai_lists import ServerKind, _quantization
 from glasshouse.runtime.ports import Probe
 from tests.contracts.test_openai_compatible import KINDS, PROMPT
 from tests.servers.imitating_server import imitating_server
@@ -46,9 +46,7 @@ async def test_the_context_is_the_one_that_is_served_and_never_the_trained_one(
 @pytest.mark.parametrize(("url_kind", "shown"), [("vllm", "max-num-seqs"), ("lmstudio", "load settings")])
 async def test_a_server_at_any_address_is_recognized(url_kind: Any, shown: str) -> None:
     with imitating_server(url_kind, models=[SMALL]) as server:
-        model = OpenAICompatible("qwen3-4b", server.url)
-        await model.probe()
-        probe = await probed(model)
+        probe = await probed(OpenAICompatible("qwen3-4b", server.url))
 
     assert shown in probe.checks[0].advice
 
@@ -128,11 +126,12 @@ async def test_a_deep_probe_finds_a_cut_prompt() -> None:
 
 async def test_a_real_llama_server_is_probed() -> None:
     with llama_server(slots=2, context_tokens=2_048) as server:
-        model = OpenAICompatible("random", server.url, server="llama.cpp")
+        model = OpenAICompatible("random", server.url)
         probe = await probed(model, deep=True)
 
     found = good(probe)
     assert (probe.context_tokens, probe.slots, model.max_parallel) == (2_048, 2, 2)
+    assert probe.quantization == "F32"
     assert found["answers 2 at once"] is True
     assert found["holds replies to a JSON Schema with thinking off"] is True
     assert found["reports tokens"] is True
@@ -154,6 +153,12 @@ async def test_lists_say_what_each_model_is() -> None:
     assert (loaded.context_tokens, other.capabilities) == (2_048, frozenset({"embedding"}))
     assert hosted.price is not None
     assert [hosted.price.input, hosted.price.output] == pytest.approx([0.1, 0.4])
+
+
+def test_quantizations_have_their_usual_names() -> None:
+    told = ["(guessed) all F32", "Q4_K - Medium", "(guessed) Q3_K - Small", "IQ4_XS - 4.25 bpw", "Q8_0", ""]
+
+    assert [_quantization(ftype) for ftype in told] == ["F32", "Q4_K_M", "Q3_K_S", "IQ4_XS", "Q8_0", ""]
 
 
 @pytest.mark.parametrize("kind", ["openai", "other"])

@@ -181,6 +181,8 @@ class OpenAICompatible:
         """What the server says about itself and the model; with `deep`, also what a few calls show."""
         try:
             listed = await listed_by(self._server, self._prefix, self._kind)
+            if self._kind == "other" and listed:
+                self._kind = listed[0].kind
             props = await self._server.read("/props") if self._kind == "llama.cpp" else {}
         except BadAnswer as bad:
             problem = str(self._server.error_of(bad, self.name))
@@ -195,8 +197,6 @@ class OpenAICompatible:
             problem = f"{self.backend} has no model {self.name}."
             names = ", ".join([*by_name][:names_shown_max]) or "no model"
             return Probe(is_reachable=True, model=self.name, problem=problem, advice=f"It has {names}.")
-        if self._kind == "other":
-            self._kind = mine.kind
         slots = count_in(props, "total_slots")
         if slots and self._max_parallel is None:
             self.max_parallel = slots

@@ -91,12 +91,18 @@ def _of_openai(entry: Json) -> Listed:
     model = Installed(
         name=name_in(entry["id"]),
         parameters_b=None if not parameters else parameters / 1e9,
-        quantization=name_in(meta.get("ftype")),
+        quantization=_quantization(name_in(meta.get("ftype"))),
         context_tokens=served or count_in(meta, "n_ctx_train"),
         bytes=count_in(meta, "size"),
         price=_price(entry.get("pricing")),
     )
     return Listed(model, served, _OWNERS.get(str(entry.get("owned_by")), "other"))
+
+
+def _quantization(ftype: str) -> str:
+    """The short name of what llama.cpp calls `(guessed) all F32` or `Q4_K - Medium`."""
+    name, _, size = ftype.removeprefix("(guessed) ").removeprefix("all ").partition(" - ")
+    return f"{name}_{size[0]}" if size in {"Small", "Medium", "Large"} else name
 
 
 def _price(pricing: Any) -> Price | None:
