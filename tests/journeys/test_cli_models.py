@@ -24,6 +24,8 @@ NOBODY = "127.0.0.1:9"
 QWEN, GEMMA = ServedModel("qwen3:8b"), ServedModel("gemma3:4b", parameters="4.3B")
 EMBEDS = ServedModel("nomic-embed-text:latest", parameters="137M", capabilities=("embedding",))
 CLOUD = ServedModel("gpt-oss:120b-cloud", parameters="116.8B", remote_host="https://ollama.com:443")
+KINDS = ("clue.found", "hypothesis.formed", "objection.raised")
+"""What the imitated models write: they never pass."""
 PLAY = ("play", "mystery-roots", "--turns", "2")
 
 
@@ -38,7 +40,9 @@ class Retrained(ServedModel):
 
 @pytest.fixture
 def ollama() -> Iterator[ImitatingServer]:
-    with imitating_server("ollama", models=[CLOUD, EMBEDS, GEMMA, QWEN], say=lambda _: LINE) as server:
+    with imitating_server(
+        "ollama", models=[CLOUD, EMBEDS, GEMMA, QWEN], say=lambda _: LINE, kinds=KINDS
+    ) as server:
         yield server
 
 
@@ -46,7 +50,7 @@ def ollama() -> Iterator[ImitatingServer]:
 def hosted() -> Iterator[ImitatingServer]:
     """A hosted server with a key. Its address is on loopback, so a models.yaml has to say what it costs."""
     with imitating_server(
-        "openai", models=[ServedModel("gpt-5-mini")], say=lambda _: LINE, key=KEY
+        "openai", models=[ServedModel("gpt-5-mini")], say=lambda _: LINE, kinds=KINDS, key=KEY
     ) as server:
         yield server
 
@@ -96,6 +100,17 @@ def test_a_servers_name_plays_with_one_model_which_is_said_and_recorded(
     assert {(one["model"], one["model_digest"]) for one in run_started["cast"]} == {("qwen3:8b", QWEN.digest)}
 
 
+def test_a_run_with_pins_continues_offline(ollama: ImitatingServer, tmp_path: Path) -> None:
+    pinned = ("--models", "ollama", "--model", "clue-gatherer=gemma3:4b")
+    run(*PLAY, *pinned, cwd=tmp_path, OLLAMA_HOST=ollama.url)
+    calls = len(ollama.calls)
+
+    told = run("play", "--continue", "last", "--turns", "2", "--models", "offline", cwd=tmp_path)
+
+    assert (told.returncode, told.stderr) == (0, "")
+    assert len(ollama.calls) == calls
+
+
 def test_a_model_and_a_creatures_model_can_be_named(ollama: ImitatingServer, tmp_path: Path) -> None:
     pinned = ("--models", "ollama:gemma3:4b", "--model", "clue-gatherer=qwen3:8b")
 
@@ -116,12 +131,16 @@ def test_a_run_continues_with_its_models_and_warns_if_their_weights_have_changed
 ) -> None:
     run(*PLAY, "--models", "ollama", cwd=tmp_path, OLLAMA_HOST=ollama.url)
 
-    with imitating_server("ollama", models=[Retrained("qwen3:8b")], say=lambda _: LINE) as other:
+    with imitating_server("ollama", models=[Retrained("qwen3:8b")], say=lambda _: LINE, kinds=KINDS) as other:
         told = run("resume", "last", "--turns", "1", cwd=tmp_path, OLLAMA_HOST=other.url)
         assert other.calls
+    again = ("play", "--continue", "last", "--turns", "3", "--model", "clue-gatherer=gemma3:4b")
+    pinned = run(*again, cwd=tmp_path, OLLAMA_HOST=ollama.url)
     branch = run("branch", "last", "--turns", "1", "--models", "offline", cwd=tmp_path)
 
     assert told.returncode == 0
+    assert (pinned.returncode, pinned.stderr) == (0, "")
+    assert "gemma3:4b" in {call.json()["model"] for call in ollama.calls}
     assert (
         f"glasshouse: qwen3:8b is not the same any more ({QWEN.digest[:12]} then, {'f' * 12} now)"
         in told.stderr
@@ -296,7 +315,7 @@ async def test_a_terrarium_takes_the_same_words(hosted: ImitatingServer) -> None
 
 
 def test_play_takes_an_address(tmp_path: Path) -> None:
-    with imitating_server("llamacpp", say=lambda _: LINE) as server:
+    with imitating_server("llamacpp", say=lambda _: LINE, kinds=KINDS) as server:
         played = play("mystery-roots", turns=2, models=server.url)
 
     assert LINE in [line.text for line in played.lines]

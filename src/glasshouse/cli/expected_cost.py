@@ -77,9 +77,11 @@ def expected_of_world(
 def expected_of_rest(models: NamedModels, story: Story, turns: int | None) -> Expected:
     """For the rest of a run."""
     run = story.run
-    if run is None or not run.turns or not run.calls:
+    if run is None:
         return Expected(0, None)
     limits = run.governor
+    if not run.turns or not run.calls:
+        return Expected(limits.max_total_calls or 0, None)
     turns_left = [turns, None if limits.max_turns is None else limits.max_turns - run.turns]
     most = min([count for count in turns_left if count is not None], default=run.turns)
     calls = max(1, math.ceil(run.calls / run.turns * most))

@@ -180,7 +180,7 @@ class NamedModels:
             choice = choice._replace(parameters_b_max=PARAMETERS_B[size])
         try:
             route = self.route(size)
-            return choice._replace(model=route.name, installed=self._installed(asked), route=route)
+            return choice._replace(model=route.name, installed=self._listed(asked), route=route)
         except GlasshouseError as wrong:
             return choice._replace(problem=str(wrong))
 
@@ -271,17 +271,21 @@ class NamedModels:
             raise _missing(asked, listed)
         return found
 
-    def _route(self, profile: str, asked: Asked) -> Route:
-        place, known = asked.place, KNOWN_SERVERS[asked.place.server]
-        if place.server == OFFLINE:
-            name = f"{OFFLINE}:{asked.model}" if asked.model not in {"", OFFLINE} else None
-            return self._offline.route(profile, name)
+    def _listed(self, asked: Asked) -> Installed | None:
+        """The same; but None for a model with fallbacks, since those play while it cannot be used."""
         try:
-            installed = self._installed(asked)
+            return self._installed(asked)
         except GlasshouseError:
             if not asked.fallbacks:
                 raise
-            installed = None
+            return None
+
+    def _route(self, profile: str, asked: Asked) -> Route:
+        place, known = asked.place, KNOWN_SERVERS[asked.place.server]
+        if place.server == OFFLINE:
+            temper = asked.model.removeprefix(OFFLINE).removeprefix(":")
+            return self._offline.route(profile, f"{OFFLINE}:{temper}" if temper else None)
+        installed = self._listed(asked)
         name = installed.name if installed is not None else asked.model or known.usual_model
         context = _context_of(asked, installed)
         is_local = is_own(place.url) and not (installed is not None and installed.is_remote)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from glasshouse.assembly import NamedModels
+from glasshouse.assembly import NamedModels, models_named
 from glasshouse.cli.command_line import CommandLine
 from glasshouse.cli.drawing.screen import Screen, print_json
 from glasshouse.cli.expected_cost import (
@@ -20,7 +20,7 @@ from glasshouse.cli.expected_cost import (
     expected_of_world,
     is_priced,
 )
-from glasshouse.cli.model_choice import AnyModels, ModelChoice, facts, heading
+from glasshouse.cli.model_choice import OFFLINE, AnyModels, ModelChoice, facts, heading
 from glasshouse.cli.store_reader import StoreReader, read_store
 from glasshouse.errors import UnknownName
 from glasshouse.events import kinds
@@ -72,9 +72,12 @@ async def models_at_start(
     for name in choice.pins:
         if name not in start.who:
             raise UnknownName(noun="creature or team of the cast", name=name, known=start.who)
+    bound = {entry.handle: entry.model for entry in start.cast if entry.is_bound}
     if not isinstance(models, NamedModels):
-        return models
-    await models.open(*[entry.model for entry in start.cast if entry.is_bound])
+        # Who was bound to a model of a server is played offline with the others.
+        elsewhere = [handle for handle, model in bound.items() if model.partition(":")[0] != OFFLINE]
+        return models_named(OFFLINE, pins=dict.fromkeys(elsewhere, OFFLINE)) if elsewhere else models
+    await models.open(*[model for handle, model in bound.items() if handle not in choice.pins])
     expected = start.expected(models) if is_priced(models) else None
     if as_json:
         print_json({"models": facts(models, expected and expected.facts())})

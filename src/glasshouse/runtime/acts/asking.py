@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cache, lru_cache
 from hashlib import blake2b
@@ -508,12 +508,16 @@ def _schema_facts(schema: Json | None) -> tuple[str, int]:
 AskedFor: TypeAlias = tuple[str, str | None]
 """A profile, and the model that the run uses instead of the profile's own, if it names one."""
 
+PinOf: TypeAlias = Callable[[str, Mapping[str, tuple[str, ...]], str | None], str | None]
+"""The name of the model that a router pins a creature to, from its handle, the teams, and the name that its run binds."""
+
 
 class Routes:
     """Turns profiles into models, for creatures and for whole casts."""
 
     def __init__(self, router: Router, offline: Router, ledger: Ledger) -> None:
         self._router = router
+        self._pin_of: PinOf | None = getattr(router, "pin_of", None)
         self._offline = offline
         self._ledger = ledger
 
@@ -526,7 +530,10 @@ class Routes:
         purse = self._ledger.folded.runs.purses.get(creature.run_id or "")
         if purse is not None and purse.is_offline:
             return self._offline.route(profile)
-        return self.route(profile, None if purse is None else purse.bound.get(creature.id))
+        bound = None if purse is None else purse.bound.get(creature.id)
+        if self._pin_of is not None and purse is not None:
+            bound = self._pin_of(creature.handle, purse.playbill.competition.teams, bound)
+        return self.route(profile, bound)
 
     def check_prices(self, asked_for: Iterable[AskedFor]) -> None:
         """Refuse a limit in dollars if the price of any of these models, or of their fallbacks, is unknown."""
@@ -575,7 +582,7 @@ class Routes:
 
     def _pinned(self, intent: OpenRun) -> OpenRun:
         """The same opening, in which creatures that the router pins to a model are bound to it."""
-        pin_of = getattr(self._router, "pin_of", None)
+        pin_of = self._pin_of
         if pin_of is None:
             return intent
         teams: dict[str, tuple[str, ...]] = intent.started.competition.get("teams", {})
@@ -590,7 +597,7 @@ class Routes:
     def with_models_now(self, past: Folded, started: RunStarted) -> RunStarted:
         """The `run.started` payload of a run that continues a past, with the models that the router gives now."""
         route_of, teams = cache(self.route), started.competition.get("teams", {})
-        pin_of = getattr(self._router, "pin_of", None)
+        pin_of = self._pin_of
 
         def entry_now(entry: CastEntry) -> CastEntry:
             creature = past.world.creatures.get(entry.creature)
