@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cache, lru_cache
 from hashlib import blake2b
+from operator import attrgetter
 from typing import Final, NamedTuple, TypeAlias, cast
 
 import msgspec
@@ -91,16 +92,11 @@ def _storable(completion: Completion) -> Completion:
         completion = msgspec.convert(asdict(completion), Completion)
     except msgspec.ValidationError as wrong:
         raise Refused(f"The model returned a broken completion: {wrong}.", "Correct the backend.") from wrong
-    counts = (
-        *astuple(completion.usage),
-        completion.usd or 0.0,
-        *[getattr(completion, name) for name in _TIMES],
-    )
+    counts = (*astuple(completion.usage), completion.usd or 0.0, *_times_of(completion))
     if not all(map(math.isfinite, counts)) or min(counts) < 0 or max(counts) > count_max:
         raise Refused(f"The model {completion.model} reports a usage of {counts}.", "Correct the backend.")
     changed = {}
-    for field, chars_max in _TEXTS:
-        text = getattr(completion, field)
+    for text, (field, chars_max) in zip(_texts_of(completion), _TEXTS, strict=True):
         if text is not None and (len(text) > chars_max or not text.isascii()):
             changed[field] = text[:chars_max].encode("utf-8", "replace").decode()
     return replace(completion, **changed) if changed else completion
@@ -108,7 +104,6 @@ def _storable(completion: Completion) -> Completion:
 
 count_max: Final = 1_000_000_000_000
 """No call has more tokens, milliseconds or dollars: a backend that says so is broken, and a ledger could not keep it."""
-_TIMES: Final = ("milliseconds", "queued_ms", "load_ms", "first_text_ms")
 _TEXTS: Final = (
     ("text", completion_chars_max),
     ("reasoning", reasoning_chars_max),
@@ -117,6 +112,8 @@ _TEXTS: Final = (
     ("response_id", reported_chars_max),
 )
 """The texts of a completion, and how many characters of each are kept."""
+_times_of: Final = attrgetter("milliseconds", "queued_ms", "load_ms", "first_text_ms")
+_texts_of: Final = attrgetter(*[field for field, _ in _TEXTS])
 
 
 class CallUnderWay:
