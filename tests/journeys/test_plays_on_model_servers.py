@@ -265,6 +265,24 @@ async def test_a_server_that_lies_spoils_no_run(personality: Personality) -> Non
     assert record.texts
 
 
+@pytest.mark.parametrize("personality", PERSONALITIES)
+async def test_texts_that_are_heard_as_they_come_are_those_of_the_record(personality: Personality) -> None:
+    pieces: list[str] = []
+    with imitating_server(personality, kinds=("clue.found", kinds.AGENT_SPOKE)) as server:
+        server.next("fine", "error in the stream", faults.disconnect_in_the_body, "fine")
+        async with terrarium_on(on_imitation(server, personality), hear=pieces.append) as terrarium:
+            run = await terrarium.open_world(WORLD)
+            await terrarium.run(run.id, turns=4)
+            record = await record_of(terrarium, run.id)
+
+    assert all(call.json()["stream"] for call in server.calls)
+    assert_sums_agree(record, server)
+    assert len(record.estimated) == 2
+    heard = "".join(pieces)
+    assert record.texts
+    assert [text for text in record.texts if text not in heard] == []
+
+
 REFUSED = [faults.status(code) for code in (401, 402, 403, 404)]
 
 
@@ -283,3 +301,21 @@ async def test_a_refusal_that_would_come_again_pauses_at_once(fault: Fault) -> N
 
     assert_sums_agree(record, server)
     assert [call.reached for call in record.calls][:2] == [False, True]
+
+
+async def test_a_sealed_word_is_never_said_aloud() -> None:
+    def leaking(prompt: str) -> str:
+        (word,) = re.findall(r'^word: "([^"]+)"', prompt, flags=re.MULTILINE)[:1] or ["nothing"]
+        return f"My word is {word}, and I am proud of it."
+
+    with imitating_server("vllm", say=leaking, kinds=("word.described", kinds.AGENT_SPOKE)) as server:
+        async with terrarium_on(on_imitation(server, "vllm")) as terrarium:
+            run = await terrarium.open_world(SEALED)
+            await terrarium.run(run.id, turns=2)
+            record = await record_of(terrarium, run.id)
+
+    assert any("and I am proud of it" in call.completion for call in record.calls)
+    words = set(re.findall(r'^word: "([^"]+)"', "\n".join(server.prompts), flags=re.MULTILINE))
+    assert len(words) == 2
+    assert [text for text in record.texts if any(word in text for word in words)] == []
+    assert_sums_agree(record, server)

@@ -11,7 +11,7 @@ from glasshouse.events.model_use import Price
 from glasshouse.model_values import Form
 from glasshouse.models.ollama import OllamaModel
 from glasshouse.models.openai_compatible import OpenAICompatible
-from glasshouse.runtime.ports import Route
+from glasshouse.runtime.ports import OnText, Route
 from glasshouse.turns.moment.prompt import PROFILES
 from tests.servers import faults
 from tests.servers.imitating_server import ImitatingServer
@@ -75,11 +75,18 @@ async def record_of(terrarium: Terrarium, run_id: str) -> Record:
 
 @asynccontextmanager
 async def terrarium_on(
-    model: ServerModel, *, form: Form | None = None, price: Price | None = None, store: Path | None = None
+    model: ServerModel,
+    *,
+    form: Form | None = None,
+    price: Price | None = None,
+    store: Path | None = None,
+    hear: OnText | None = None,
 ) -> AsyncIterator[Terrarium]:
-    """A terrarium in which one model plays every size."""
+    """A terrarium in which one model plays every size. If somebody hears the texts as they come, calls are streamed."""
     route = Route(model, "small", 8_192, 256, price=price, form=form or "auto", is_local=price is None)
     async with Terrarium(store, models=ModelRouter(dict.fromkeys(PROFILES, route))) as terrarium:
+        if hear is not None:
+            terrarium._parts.desk.listener = lambda _call: hear
         try:
             yield terrarium
         finally:
