@@ -22,6 +22,7 @@ from glasshouse import Event, SqliteStore, Terrarium
 from glasshouse.events.codec import encoded
 from glasshouse.stores.sqlite.journal import SQL, prepare
 from glasshouse.stores.sqlite.migrate import bundled_migrations, migrate
+from glasshouse.stores.sqlite.thread import WorkThread
 
 rounds = 15
 
@@ -67,7 +68,7 @@ def _versus_bare(name: str, *, graphs: int, in_flight: int, events: int, limit: 
 def _where_it_goes(*, graphs: int, in_flight: int, events: int) -> str:
     """What one append costs in CPU time, ours against bare. The quickest of several rounds counts, for each part."""
     costs = [_costs(graphs=graphs, in_flight=in_flight, events=events) for _ in range(rounds)]
-    built, bare, decided, awaited, loop, thread = [
+    built, bare, decided, awaited, calling, loop, thread = [
         min(part) / events * 1e6 for part in zip(*costs, strict=True)
     ]
     rest = loop - decided - awaited
@@ -79,14 +80,15 @@ def _where_it_goes(*, graphs: int, in_flight: int, events: int) -> str:
             f"decide, stamp, encode, fold, queue                     {decided:8.1f}",
             f"asyncio: a task awaits a future and is woken           {awaited:8.1f}",
             f"commit, acknowledge, a copy for the caller             {rest:8.1f}",
-            f"all                                           {bare:8.1f} {loop + thread:8.1f}\n",
+            f"all                                           {bare:8.1f} {loop + thread:8.1f}",
+            f"of this: one call to another thread and back, which does nothing  {calling / in_flight:8.1f}\n",
         ]
     )
 
 
 def _costs(*, graphs: int, in_flight: int, events: int) -> tuple[float, ...]:
-    """Seconds of CPU for this many events: building, all of the bare loop, deciding, awaiting, and all of ours in the
-    thread of the event loop and in that of the store."""
+    """Seconds of CPU for this many events: building, all of the bare loop, deciding, awaiting, calls to a
+    thread, and all of ours in the thread of the event loop and in that of the store."""
     start = process_time()
     for n in range(events):
         encoded(_event(n)).decode()
@@ -112,10 +114,21 @@ async def _our_costs(*, graphs: int, in_flight: int, events: int) -> tuple[float
             start = thread_time()
             await _await_futures(in_flight, events)
             awaited = thread_time() - start
+            calling = await _call_a_thread(events)
             in_all, in_loop = process_time(), thread_time()
             await _append_all(terrarium, speakers, in_flight=in_flight, events=events)
             loop = thread_time() - in_loop
-            return decided, awaited, loop, process_time() - in_all - loop
+            return decided, awaited, calling, loop, process_time() - in_all - loop
+
+
+async def _call_a_thread(times: int) -> float:
+    thread = WorkThread("bench")
+    start = process_time()
+    for _ in range(times):
+        await thread.call(int)
+    seconds = process_time() - start
+    thread.stop()
+    return seconds
 
 
 async def _await_futures(in_flight: int, events: int) -> None:

@@ -1,4 +1,4 @@
-"""The thread of a store: its answers reach the tasks that await them, and no task waits longer than it must."""
+"""The thread of a store: its answers reach the tasks that await them, and no cancelled one stops it."""
 
 import asyncio
 import threading
@@ -79,30 +79,3 @@ async def test_a_task_that_is_cancelled_when_its_answer_is_there_is_woken_once(t
     await soon(after)
 
     assert ends == ["cancelled"]
-
-
-async def test_a_task_goes_on_in_the_iteration_in_which_its_answer_arrives(thread: WorkThread) -> None:
-    loop, gate, is_posted, order = (
-        asyncio.get_running_loop(),
-        threading.Event(),
-        threading.Event(),
-        list[str](),
-    )
-
-    def work() -> None:
-        gate.wait()
-        loop.call_soon_threadsafe(lambda: loop.call_soon(order.append, "the next iteration"))
-
-    async def ask() -> None:
-        await thread.call(work)
-        order.append("the task")
-
-    task = asyncio.create_task(ask())
-    await asyncio.sleep(0)
-    gate.set()
-    after = thread.call(is_posted.set)
-    is_posted.wait()  # Both callbacks lie ready, so the loop runs them in one iteration.
-    await soon(task)
-    await soon(after)
-
-    assert order == ["the task", "the next iteration"]
