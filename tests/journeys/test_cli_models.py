@@ -98,6 +98,16 @@ def test_a_servers_name_plays_with_one_model_which_is_said_and_recorded(
     run_started = started(tmp_path)
     assert run_started["models"] == "ollama"
     assert {(one["model"], one["model_digest"]) for one in run_started["cast"]} == {("qwen3:8b", QWEN.digest)}
+    branch = run(
+        "branch", "last", "--disturb", "A bell rings.", "--turns", "1", cwd=tmp_path, OLLAMA_HOST=ollama.url
+    )
+    assert branch.returncode == 0
+    calls = len(ollama.calls)
+    for run_id in (objects("runs", cwd=tmp_path)[0]["run_id"], "last"):
+        assert run("replay", run_id, "--verify", cwd=tmp_path).returncode == 0, (
+            "the ledger replays without a server"
+        )
+    assert len(ollama.calls) == calls
 
 
 def test_a_run_with_pins_continues_offline(ollama: ImitatingServer, tmp_path: Path) -> None:

@@ -397,7 +397,8 @@ def _opening(run_id: str, events: Sequence[Event]) -> OpenRun:
 
     def as_then(member: Member, entry: payloads.CastEntry) -> Member:
         dealt = next((one["facts"] for one in sealed if entry.creature in one["to"]), None)
-        return replace(member, dealt=dealt, model=entry.model, is_bound=entry.is_bound)
+        model = {"model": entry.model, "is_bound": entry.is_bound, "model_digest": entry.model_digest}
+        return replace(member, dealt=dealt, **model)
 
     troupes = [
         replace(troupe, members=tuple([as_then(member, next(cast)) for member in troupe.members]))
