@@ -1,44 +1,51 @@
 """A model server for benchmarks, as a program: `python model_server.py SECONDS`. Prints its port, then answers every
-request with the same reply after so many seconds."""
+request with a line of random letters after so many seconds."""
 
 from __future__ import annotations
 
 import asyncio
 import json
+import random
 import sys
+from itertools import count
 
-SAID = {
-    "kind": "agent.spoke",
-    "thought": "The pond is rising.",
-    "mood": "calm",
-    "text": "Row 3 wants water before noon.",
-}
-BODY = json.dumps(
-    {
-        "id": "chatcmpl-1",
-        "object": "chat.completion",
-        "created": 1_790_000_000,
-        "model": "m",
-        "system_fingerprint": "b1",
-        "choices": [
-            {
-                "index": 0,
-                "message": {"role": "assistant", "content": json.dumps(SAID)},
-                "finish_reason": "stop",
-            }
-        ],
-        "usage": {
-            "prompt_tokens": 900,
-            "completion_tokens": 30,
-            "total_tokens": 930,
-            "prompt_tokens_details": {"cached_tokens": 800},
-        },
-    }
-).encode()
-ANSWER = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(BODY) + BODY
+numbers = count(1)
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
-class AnswersAlike(asyncio.Protocol):
+def answer(number: int) -> bytes:
+    """The whole answer to a request. No line is like another, or creatures would be asked again."""
+    dice = random.Random(number)
+    text = " ".join(["".join(dice.choices(LETTERS, k=6)) for _ in range(8)])
+    said = {"kind": "agent.spoke", "thought": "The pond is rising.", "text": text, "mood": "calm"}
+    body = json.dumps(
+        {
+            "id": f"chatcmpl-{number}",
+            "object": "chat.completion",
+            "created": 1_790_000_000,
+            "model": "m",
+            "system_fingerprint": "b1",
+            "choices": [
+                {
+                    "index": 0,
+                    "message": {"role": "assistant", "content": json.dumps(said)},
+                    "finish_reason": "stop",
+                }
+            ],
+            "usage": {
+                "prompt_tokens": 900,
+                "completion_tokens": 30,
+                "total_tokens": 930,
+                "prompt_tokens_details": {"cached_tokens": 800},
+            },
+        }
+    ).encode()
+    return (
+        b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(body) + body
+    )
+
+
+class Answers(asyncio.Protocol):
     """One connection."""
 
     def __init__(self, seconds: float) -> None:
@@ -57,7 +64,7 @@ class AnswersAlike(asyncio.Protocol):
         while (length := self._request_length()) is not None:
             self._read = self._read[length:]
             assert self._transport is not None
-            asyncio.get_running_loop().call_later(self._seconds, self._transport.write, ANSWER)
+            asyncio.get_running_loop().call_later(self._seconds, self._transport.write, answer(next(numbers)))
 
     def _request_length(self) -> int | None:
         head, mark, _ = self._read.partition(b"\r\n\r\n")
@@ -70,7 +77,7 @@ class AnswersAlike(asyncio.Protocol):
 async def main(seconds: float) -> None:
     """Serve until the process ends."""
     loop = asyncio.get_running_loop()
-    server = await loop.create_server(lambda: AnswersAlike(seconds), "127.0.0.1", 0, backlog=1024)
+    server = await loop.create_server(lambda: Answers(seconds), "127.0.0.1", 0, backlog=1024)
     print(server.sockets[0].getsockname()[1], flush=True)
     await server.serve_forever()
 

@@ -131,6 +131,15 @@ async def test_a_server_that_drops_the_schema_is_found_out_and_asked_in_words() 
         assert "ignores the JSON Schema" in remark
 
 
+async def test_a_server_at_any_address_is_recognized_by_its_answers() -> None:
+    with imitating_server("llamacpp") as server:
+        await replies_of(model_of(server), PROMPT, PROMPT)
+
+        first, second = [call.json() for call in server.calls]
+        assert "chat_template_kwargs" not in first
+        assert second["chat_template_kwargs"] == {"enable_thinking": False}
+
+
 async def test_a_strict_server_gets_the_wrapped_dialect_and_the_wrapper_is_taken_off() -> None:
     with imitating_server("openai") as server:
         known, unknown = model_of(server, "openai"), model_of(server)

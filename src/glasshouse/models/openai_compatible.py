@@ -72,6 +72,12 @@ _CONTEXT_EXCEEDED: Final = (
 )
 _SYSTEM_REFUSED: Final = ("system role", "system message", "roles must alternate", "conversation roles")
 _NEEDED: Final = frozenset({"model", "messages", "stream", "max_tokens", "max_completion_tokens"})
+_KINDS_BY_FIELD: Final[dict[str, ServerKind]] = {
+    "timings": "llama.cpp",
+    "kv_transfer_params": "vllm",
+    "stats": "lmstudio",
+}
+"""Fields of an answer that one kind of server has."""
 _REASONS_BY_ITSELF: Final = re.compile(r"(?:.*/)?(?:o\d|gpt-5)")
 
 
@@ -84,6 +90,7 @@ class _OpenAIAnswer:
         self.usage: Json = {}
         self.first: Json = {}
         """The first object of the answer, which names the model and what served it."""
+        self.fields: set[str] = set()
         self.is_whole = False
         """Whether it came in one piece."""
         self.is_refused = False
@@ -91,6 +98,7 @@ class _OpenAIAnswer:
     def take(self, part: Json) -> bool:
         """Read one object."""
         self.first = self.first or part
+        self.fields |= part.keys()
         if isinstance(part.get("usage"), dict):
             self.usage = {**self.usage, **part["usage"]}
         choices = part.get("choices")
@@ -263,6 +271,9 @@ class OpenAICompatible:
 
     def _completion(self, prompt: Prompt, body: Json, answer: _OpenAIAnswer) -> Completion:
         parts, usage = answer.parts, answer.usage
+        if self._kind == "other":
+            kinds = [kind for field, kind in _KINDS_BY_FIELD.items() if field in answer.fields]
+            self._kind = kinds[0] if kinds else "other"
         if not answer.finish and not answer.is_whole and not parts.is_stopped:
             what = "broke off its answer" if parts.text else "sent an answer without a reply"
             tokens = tokens_of(usage) or parts.tokens_estimated(prompt)
