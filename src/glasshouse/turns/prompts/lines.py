@@ -319,14 +319,16 @@ def remembered_lines(
     count = len(readings)
     oldest = max(0, count - heard_lines_max)
     since = oldest - heard_lines_max // 4
+    relevances = _relevances(moment, lines, discussed.start, about)
+    for index in (*others, *range(first, first + oldest)):
+        relevances.pop(index, None)
+    if not relevances:
+        return []
     # One number holds the score and the index, so that of two equal scores the newer line comes first.
     scored = [
-        (1 + relevance) * readings[at].importance * (at - since) * count + at
-        for index, relevance in _relevances(moment, lines, discussed.start, about).items()
-        if (at := index - first) >= oldest and index not in others
+        (1 + relevance) * readings[at := index - first].importance * (at - since) * count + at
+        for index, relevance in relevances.items()
     ]
-    if not scored:
-        return []
     scored.sort(reverse=True)
     shown = [*readings[discussed.start - first :], *[readings[index - first] for index in others]]
     return _chosen(lines, scored, {reading.body for reading in shown})
@@ -379,8 +381,9 @@ def _chosen(lines: NumberedLines, scored: list[int], taken: set[str]) -> list[in
         reading = readings[at]
         if reading.body in taken:
             continue
-        is_reflection = has_reflections and reading.kind == kinds.AGENT_REFLECTED
-        mind, room = (reflections, reflections_max) if is_reflection else (others, memory_lines_max)
+        mind, room = others, memory_lines_max
+        if has_reflections and reading.kind == kinds.AGENT_REFLECTED:
+            mind, room = reflections, reflections_max
         if len(mind) < room:
             mind.append(first + at)
             taken.add(reading.body)

@@ -40,26 +40,30 @@ def line_repeated(draft: Draft, moment: Moment) -> Event | None:
         return None
     if text.count(" ") + 1 < words_compared_min:
         return None
-    said, heard, me = _trigrams(text), moment.heard, moment.creature_id
-    # A line with fewer groups of letters, or with more, cannot have enough of them in common.
+    said, heard, me, percent = _trigrams(text), moment.heard, moment.creature_id, same_trigrams_percent_min
     size = len(said)
-    size_min, size_max = -(-size * same_trigrams_percent_min // 100), size * 100 // same_trigrams_percent_min
+    # A line with fewer groups of letters, or with more, cannot have enough of them in common.
+    size_min, size_max = -(-size * percent // 100), size * 100 // percent
     own = table = 0
     for event in reversed(heard.shared[max(heard.start, heard.stop - events_searched_max) : heard.stop]):
         other_text = event.payload.get("text")
         if not isinstance(other_text, str):
             continue
-        is_own = event.actor == me
-        if table < table_lines_compared_max or (is_own and own < own_lines_compared_max):
-            other = _trigrams(other_text)
-            if size_min <= len(other) <= size_max:
-                common = len(said & other)
-                if common * 100 >= (size + len(other) - common) * same_trigrams_percent_min:
-                    return event
         table += 1
-        own += is_own
-        if table >= table_lines_compared_max and own >= own_lines_compared_max:
-            break
+        if table > table_lines_compared_max:
+            if own >= own_lines_compared_max:
+                break
+            if event.actor != me:
+                continue
+        own += event.actor == me
+        other = _trigrams(other_text)
+        other_size = len(other)
+        # As many percent of all groups are in both: common * 100 >= (size + other_size - common) * percent.
+        if (
+            size_min <= other_size <= size_max
+            and len(said & other) * (100 + percent) >= (size + other_size) * percent
+        ):
+            return event
     return None
 
 
