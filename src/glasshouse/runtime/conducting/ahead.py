@@ -19,7 +19,7 @@ from glasshouse.runtime.acts.act import Acts, Thought
 from glasshouse.runtime.ledger.history import EventById
 from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.turns.heard.recent_lines import line_heard_by
-from glasshouse.turns.runs.schedule import Due, ticks_together
+from glasshouse.turns.runs.schedule import Due, due_of, may_act, ticks_together
 from glasshouse.world.state.state import GraphState, World
 
 Act = tuple[str, str]
@@ -98,14 +98,22 @@ class ThinkingAhead:
             causes[due] = await self._causes.of(due)
             await self._acts.make_ready(due)
         if self._ledger.position != position:  # A run may have ended, or a creature may have left, meanwhile.
-            folded = self._ledger.folded
-            still = {*ticks_together(folded.world, folded.agenda, graph, folded.runs, is_new=is_new)}
-            causes = {due: cause for due, cause in causes.items() if due in still}
+            causes = {
+                still: cause for due, cause in causes.items() if (still := self.still_due(due)) is not None
+            }
         for due, cause in causes.items():
             if not self._is_begun(due, is_taken):
                 self._begin(due, cause, due.as_of if due.as_of is not None else now)
         if causes and not is_new:
             await asyncio.sleep(0)  # Let them reserve their cost first, as they did before the interruption.
+
+    def still_due(self, due: Due) -> Due | None:
+        """An act as it is due now: its batch may have begun meanwhile. None if its creature cannot act any more."""
+        folded = self._ledger.folded
+        creature = folded.world.creatures.get(due.creature)
+        if creature is None or not may_act(folded.world, creature):
+            return None
+        return due_of(folded.world, folded.agenda, due.creature, due.cause)
 
     def _begin(self, due: Due, cause: Event, upto: int | None) -> Ahead:
         gate = asyncio.Event()

@@ -295,6 +295,7 @@ class Conductor:
             if is_together or is_first:
                 self._driven.add(graph.id)
                 await self.ahead.begin(graph, partial(self._is_taken, act), is_new=is_together)
+                due = None if due is None else self.ahead.still_due(due) or due
             thought, queued = await self._written(act, due, turn)
             if queued is not None:
                 self._unacknowledged[queued.events[0].graph_id] = queued

@@ -32,7 +32,7 @@ from msgspec.structs import replace
 from glasshouse.errors import Refused
 from glasshouse.events import kinds, payloads
 from glasshouse.events.digest import Digest
-from glasshouse.events.event import RESERVED_ACTORS, VISITOR, Event
+from glasshouse.events.event import RESERVED_ACTORS, VISITOR, Event, place_of
 from glasshouse.events.payloads import payload_of
 from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.manifests.manifest import Manifest
@@ -304,11 +304,16 @@ class _Replay:
                 await playing.settled()
 
     def _begins_now(self, due: Due) -> bool:
-        """Whether a tick of a batch that begins now may begin with it: nothing that it sees changes before it is
-        written. Any other tick begins when it is written, on the world at the start of its batch."""
-        first_step = self._first_steps.get((due.creature, due.cause))
-        position = self._ledger.position
-        return first_step is not None and bisect(self._moves, position) == bisect(self._moves, first_step)
+        """Whether a tick of a batch that begins now may begin with it: all that it saw is written, and nothing that it
+        sees changes before it is written. Any other tick begins when it is written, on the world at the start of its
+        batch."""
+        act, position = (due.creature, due.cause), self._ledger.position
+        first_step, as_of = self._first_steps.get(act), self.cassette.as_of(*act)
+        if first_step is None or bisect(self._moves, position) != bisect(self._moves, first_step):
+            return False
+        session_id, seq = place_of(as_of) if as_of is not None else ("", 0)
+        session = self._ledger.world.sessions.get(session_id)
+        return as_of is None or (session is not None and seq <= session.head)
 
     def _forget(self, act: Act, task: asyncio.Task[None]) -> None:
         del self._acts[act]
