@@ -14,7 +14,11 @@ import pytest
 
 from glasshouse import Governor, Terrarium, kinds
 from glasshouse.events.model_use import Price
+from glasshouse.manifests.loading import LoadedWorld
+from glasshouse.manifests.manifest import Manifest, Schedule
+from glasshouse.manifests.scenario import Scenario
 from glasshouse.model_values import Form
+from glasshouse.models.openai_compatible import OpenAICompatible
 from tests.servers import faults
 from tests.servers.answers import Lie, Manner
 from tests.servers.faults import Fault
@@ -281,6 +285,47 @@ async def test_texts_that_are_heard_as_they_come_are_those_of_the_record(persona
     heard = "".join(pieces)
     assert record.texts
     assert [text for text in record.texts if text not in heard] == []
+
+
+def choir(size: int) -> LoadedWorld:
+    """A world in which all creatures think at the same time."""
+    voice = Manifest(name="voice", persona="sings", schedule=Schedule(tick_every=1, together=True))
+    cast = [{"use": "voice", "handle": f"voice-{number}"} for number in range(size)]
+    scenario = Scenario.model_validate({"name": "choir", "goal": "Sing.", "opening": "A hall.", "cast": cast})
+    return LoadedWorld.of(scenario, [voice])
+
+
+def voices(size: int) -> list[str]:
+    return ["voice", *(f"voice~{number}" for number in range(2, size + 1))]
+
+
+async def test_creatures_that_think_together_share_a_server_and_are_recorded_in_cast_order() -> None:
+    with imitating_server("vllm", delay_seconds=0.1) as server:
+        server.next("fine", faults.status(500), "fences", faults.cut_json, BUSY[0], faults.disconnect)
+        model = OpenAICompatible(server.model, server.url, server="vllm", max_parallel=3)
+        async with terrarium_on(model) as terrarium:
+            run = await terrarium.open_world(choir(8))
+            await terrarium.run(run.id, turns=2)
+            record = await record_of(terrarium, run.id)
+
+    assert 1 < server.in_flight_most <= 3
+    assert [event.actor for event in record.acts] == voices(8) * 2
+    assert_sums_agree(record, server)
+    assert len(record.estimated) == 3
+
+
+async def test_a_llama_cpp_with_several_slots_plays_a_choir() -> None:
+    with llama_server(slots=4, context_tokens=llama_context_tokens) as server:
+        async with terrarium_on(on_llama(server)) as terrarium:
+            run = await terrarium.open_world(choir(6))
+            await terrarium.run(run.id, turns=2)
+            counted = server.counted()
+            server.kill()
+            record = await record_of(terrarium, run.id)
+
+    assert [event.actor for event in record.acts] == voices(6) * 2
+    assert record.reported == record.calls
+    assert record.counted == counted
 
 
 REFUSED = [faults.status(code) for code in (401, 402, 403, 404)]

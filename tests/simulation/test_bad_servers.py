@@ -10,6 +10,7 @@ from typing import get_args
 import pytest
 
 from glasshouse.events.model_use import Price
+from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.manifests.world_folders import bundled_worlds
 from tests.servers.answers import Lie, Manner
 from tests.servers.imitating_server import Behaviour, imitating_server
@@ -24,8 +25,9 @@ from tests.servers.plays import (
     terrarium_on,
 )
 from tests.simulation.seeds import fresh_seeds, replayable, usual_seeds
+from tests.simulation.worlds_by_code import two_troupes
 
-WORLDS = [world.name for world in bundled_worlds()]
+WORLDS: list[str | LoadedWorld] = [*(world.name for world in bundled_worlds()), two_troupes()]
 turns = 8
 completions_max = 400
 spoiling: list[Behaviour] = [
@@ -57,7 +59,7 @@ async def play_badly(seed: int) -> None:
     assert record.acts
 
 
-@pytest.mark.parametrize("seed", usual_seeds(6))
+@pytest.mark.parametrize("seed", usual_seeds(7))
 async def test_a_play_on_a_bad_server_keeps_its_record(seed: int) -> None:
     with replayable(seed, "test_bad_servers.py"):
         await play_badly(seed)
