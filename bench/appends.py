@@ -5,6 +5,16 @@ JSON, and inserts these rows into the same table with the same index and pragmas
 this in one thread and tells nobody: there are no tasks that wait, no rules, no fold, no snapshots, and no event loop
 that must stay free while the disk is busy. It writes the whole JSON, about 150 bytes more than the store keeps of it, and it
 does not lengthen the log (ADR 0067).
+
+Where the time goes: a missed bound prints a table of CPU time. With 100 in flight, bare takes about 4 µs an append, and we
+take about 16: 7 to decide, stamp, encode, fold and queue it, 5 in the store's thread, 1.5 for asyncio alone, 3 to
+acknowledge it and copy it for its caller. No single step is more than 1.5 µs. On a real disk both sides also wait for the
+sync. One producer that awaits each append pays about 70 µs for the way to another thread and back, and a shorter sync.
+
+What was tried and did not help: to split what is queued in two, so that one half is decided while the other is committed
+(the threads wait for each other's GIL: 18 to 25 instead of 17 to 20 µs); to let the writer wait one iteration
+of the loop for those who were just acknowledged (an act in memory +2 %, a durable turn +5 %); to wake the writer without a
+future of asyncio (no CPU less).
 """
 
 from __future__ import annotations
