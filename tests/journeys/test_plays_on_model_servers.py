@@ -328,6 +328,32 @@ async def test_a_llama_cpp_with_several_slots_plays_a_choir() -> None:
     assert record.counted == counted
 
 
+async def test_no_byte_of_a_store_holds_the_key_even_if_the_server_repeats_it(tmp_path: Path) -> None:
+    key = "sk-very-secret-4711"
+    gossip = f"Incorrect API key provided: {key}. Authorization: Bearer {key}"
+    with imitating_server("openai", key=key) as server:
+        server.next(faults.status(500, message=gossip), faults.status(429, retry_after="0", message=gossip))
+        server.next("fine", faults.status(401, message=gossip))
+        model = OpenAICompatible(
+            server.model, server.url, server="openai", key=key, key_variable="OPENAI_API_KEY"
+        )
+        async with terrarium_on(model, store=tmp_path / "played.glasshouse") as terrarium:
+            run = await terrarium.open_world(WORLD)
+            await play_on(terrarium, run.id, turns=4)
+            record = await record_of(terrarium, run.id)
+
+    kept = bytes_in(tmp_path)
+    assert server.completions.keys() == {"fine", "status 500", "status 429", "status 401"}
+    assert any("OPENAI_API_KEY" in call.error for call in record.calls)
+    assert record.texts
+    assert key.encode() not in kept
+    assert key not in repr(model)
+
+
+def bytes_in(folder: Path) -> bytes:
+    return b"".join(path.read_bytes() for path in folder.iterdir())
+
+
 REFUSED = [faults.status(code) for code in (401, 402, 403, 404)]
 
 
