@@ -33,7 +33,7 @@ from glasshouse.events.payloads import Fault, LoopSuspected, converted
 from glasshouse.events.shown import Shown
 from glasshouse.model_values import Form
 from glasshouse.runtime.acts.act_time import ActTime, ActTimer
-from glasshouse.runtime.acts.asking import Asking, ModelDesk, RecordedFailure
+from glasshouse.runtime.acts.asking import Asking, Kept, ModelDesk, RecordedFailure
 from glasshouse.runtime.acts.inside import ActUnderWay
 from glasshouse.runtime.acts.recall import Answers
 from glasshouse.runtime.acts.tool_use import ToolDesk, ToolUse
@@ -316,11 +316,11 @@ class Acts:
             return None
         creature = world.creatures[due.creature]
         session_id, run_id = world.graphs[creature.graph_id].session_id, creature.run_id
-        mine = self._treasury.begin(run_id or "", creature.id, living.graph_id)
-        act = (due.creature, due.cause)
-        scene: Scene | None = None
+        act, scene = (due.creature, due.cause), None
+        kept = self._desk.take_kept(act)
+        mine = self._treasury.begin(run_id or "", creature.id, living.graph_id) if kept is None else kept.mine
         try:
-            scene = self._scene(creature, cause, upto, mine, then)
+            scene = self._scene(creature, cause, upto, mine, then, kept)
             if before is not None:
                 use = scene.fix_the_past(before.as_of)
                 scene.using = ToolUse(
@@ -328,25 +328,25 @@ class Acts:
                 )
             outcome, stopped_by = await self._outcome_of(scene, scene.moment(), mine)
         except BaseException:
-            if scene is not None:
+            if scene is None:
+                self._treasury.release(mine)
+            else:
                 self._desk.keep(act, scene.asking)
-            self._treasury.release(mine)
             raise
-        end, attempts = None, None
-        if stopped_by is None or _is_worth_telling(stopped_by, scene):
-            end = _end_of(scene, due.cause, session_id, outcome)
-        else:
-            attempts = _model_use(scene)
+        if stopped_by is not None and not _is_worth_telling(stopped_by, scene):
             self._desk.keep(act, scene.asking)
+            return Thought(act, None, scene, mine, stopped_by, _model_use(scene))
         # An act that ends without a model call counts as one call (ADR 0022).
-        is_free = end is None or mine.done.calls > 0 or scene.has_told_calls
+        is_free = mine.done.calls > 0 or scene.has_told_calls
         if not is_free or mine.open is not NOTHING:
             self._treasury.settle(mine, NOTHING if is_free else Usage(calls=1))
-        return Thought(act, end, scene, mine, stopped_by, attempts)
+        return Thought(act, _end_of(scene, due.cause, session_id, outcome), scene, mine, stopped_by)
 
     def forget_attempts(self, thought: Thought) -> None:
         """The attempts of a stopped act are in the ledger now: they need not be recorded with its end."""
-        self._desk.take_kept(thought.act)
+        kept = self._desk.take_kept(thought.act)
+        if kept is not None:
+            self._treasury.release(kept.mine)
 
     def may_use_tools(self, creature_id: str) -> bool:
         """Whether a creature may use tools in its act, or has an act with tool calls under way."""
@@ -363,6 +363,7 @@ class Acts:
         upto: int | None,
         mine: Reservation,
         then: BatchWorld | None,
+        kept: Kept | None,
     ) -> Scene:
         character = self._character(creature)
         profile = character.model_profile
@@ -370,7 +371,6 @@ class Acts:
         recorded = self._answers.answers(creature, cause, profile, route.name)
         seen_upto = self._answers.seen_upto(creature, cause)
         upto = upto if seen_upto is None else seen_upto
-        kept = self._desk.take_kept((creature.id, cause.id))
         asking = Asking(route, self._desk, mine, recorded, kept)
         form = self._answers.form_of(creature, cause) or form_asked(character, route)
         return Scene(self._ledger, creature, character, cause, upto, route, form, asking, then=then)
@@ -462,7 +462,8 @@ class Acts:
                 )
                 return self._ledger.stage(failed, thought.scene.beside())
         finally:
-            self._treasury.release(thought.reservation)  # The fold counts its cost from here on.
+            if thought.attempts is None:
+                self._treasury.release(thought.reservation)  # The fold counts its cost from here on.
 
     def _character(self, creature: CreatureState) -> Character:
         digest = creature.manifest_digest
@@ -557,11 +558,13 @@ def _channels_of(world: World, creature_id: str) -> dict[str, str]:
 
 def _is_worth_telling(stopped_by: Stop, scene: Scene) -> bool:
     """Whether a stopped act ends here. It ends if a model call was answered since its last tool call, or if the budget
-    ran out after a tool call. Otherwise the act stays due."""
+    ran out after a tool call or after an interruption that cost something. Otherwise the act stays due."""
     if scene.asking.has_reached_a_model:
         return True
+    if not isinstance(stopped_by, BudgetExceeded):
+        return False
     has_written = scene.using is not None and scene.using.has_written
-    return has_written and isinstance(stopped_by, BudgetExceeded)
+    return has_written or any(call.reached for call in scene.asking.calls)
 
 
 def _goes_on(agent: Agent, using: ToolUse | None) -> bool:

@@ -138,6 +138,8 @@ class Kept(NamedTuple):
     calls: list[Call]
     prompts: list[tuple[str, str]]
     shown: list[Shown]
+    mine: Reservation
+    """It holds their cost until they are recorded."""
 
 
 class ModelDesk:
@@ -153,10 +155,13 @@ class ModelDesk:
 
     def keep(self, act: tuple[str, str], asking: Asking) -> None:
         """Keep the calls of an act that was interrupted, until it is thought again and recorded."""
-        if asking.calls:
-            self._interrupted[act] = asking.kept
-            if len(self._interrupted) > interrupted_acts_max:
-                del self._interrupted[next(iter(self._interrupted))]
+        self.treasury.settle(asking.mine, NOTHING)
+        if not asking.calls:
+            self.treasury.release(asking.mine)
+            return
+        self._interrupted[act] = asking.kept
+        if len(self._interrupted) > interrupted_acts_max:
+            self.treasury.release(self._interrupted.pop(next(iter(self._interrupted))).mine)
 
     def take_kept(self, act: tuple[str, str]) -> Kept | None:
         """What was kept of an act that is thought again."""
@@ -180,10 +185,8 @@ class Asking:
         self._calls_before = 0
         """How many of the calls were made before the act was interrupted."""
         if kept is not None:
-            self.calls, self._prompts, self._shown = kept
+            self.calls, self._prompts, self._shown, _ = kept
             self._calls_before = len(kept.calls)
-            for call in kept.calls:
-                desk.treasury.settle(mine, usage_of(call))
 
     def tell_treasury(self, graph_id: str | None) -> None:
         """Say that the ledger now holds the cost so far. Later calls are reserved for the graph named."""
@@ -207,7 +210,7 @@ class Asking:
             replace(call, completion="", reasoning=None, error=call.error or INTERRUPTED)
             for call in self.calls
         ]
-        return Kept(calls, self._prompts, self._shown)
+        return Kept(calls, self._prompts, self._shown, self.mine)
 
     def begin_anew(self) -> None:
         """Start a new list of calls: those so far were recorded in the middle of the act."""
@@ -234,9 +237,10 @@ class Asking:
         while (call := recorded(self._calls_told + len(self.calls), prompt)) is not None:
             again = self._as_sent(self._route, prompt)
             await self._desk.treasury.reserve(self.mine, _worst_case(self._route, again)[1])
-            self._note(again, shown, replace(call, seed=again.seed, **_digests(again)))
             if call.is_answered:
+                self._note(again, shown, replace(call, seed=again.seed, **_digests(again)))
                 return completion_of(call)
+            self._note(again, shown, call)  # It may have had another prompt, before the act was interrupted.
         return None
 
     async def _answer(self, route: Route, prompt: Prompt, shown: Shown) -> Completion:

@@ -133,7 +133,12 @@ class ThinkingAhead:
         ahead = self.begun.pop(act, None)
         if ahead is not None:
             ahead.gate.set()
-            return await ahead.task
+            try:
+                return await ahead.task
+            except asyncio.CancelledError:
+                if ahead.task.done() and not ahead.task.cancelled():
+                    self.begun[act] = ahead  # Only the drive was cancelled: the next one writes it.
+                raise
         return None if due is None else await self._acts.think(due, await self._causes.of(due), None)
 
     def take_stopped(self, act: Act) -> Thought | None:

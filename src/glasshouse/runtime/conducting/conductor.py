@@ -34,7 +34,7 @@ from glasshouse.runtime.conducting.endings import Ending, Endings, accounts_of, 
 from glasshouse.runtime.conducting.order import Advanced, Agendas, Conducted, Order, Until, Waiting
 from glasshouse.runtime.ledger.history import EventById
 from glasshouse.runtime.ledger.ledger import Ledger, Queued
-from glasshouse.runtime.ports import Batch, Clock
+from glasshouse.runtime.ports import Clock
 from glasshouse.turns.runs.purses import Purse, tripped_by_time, tripped_by_turn
 from glasshouse.turns.runs.schedule import Due, runs_acting, shown_at
 from glasshouse.world.decisions.intents import BeginRun, MoveRun, StartTurn
@@ -277,8 +277,7 @@ class Conductor:
             event = await self._over_budget(run_id, graph, stopped_by)
             return done if event is None else Advanced("end", graph.id, graph.turn, event)
         paused = RunPaused(str(stopped_by), is_outage=True, backend=stopped_by.backend)
-        if await self._is_paused(run_id, graph, paused, "outage", thought):
-            self._acts.forget_attempts(thought)
+        await self._pause(run_id, graph, paused, "outage", thought)
         return done
 
     async def _acted(
@@ -386,20 +385,26 @@ class Conductor:
             reason = (
                 f"The run reached its limit {axis}. It can continue from {frees_at:%Y-%m-%d %H:%M} UTC on."
             )
-        await self._is_paused(run_id, graph, RunPaused(reason, axis=axis, frees_at=frees_at), "limit")
+        await self._pause(run_id, graph, RunPaused(reason, axis=axis, frees_at=frees_at), "limit")
         return None
 
-    async def _is_paused(
+    async def _pause(
         self, run_id: str, graph: GraphState, paused: RunPaused, by: Asker, stopped: Thought | None = None
-    ) -> bool:
+    ) -> None:
         """Pause a run, unless it is paused already or has ended. The attempts of the act that was stopped are recorded."""
-        if self._ledger.world.is_finished(run_id):
-            return False
-        attempts, beside = None, Batch()
-        if stopped is not None and stopped.attempts is not None:
-            attempts, beside = stopped.attempts, stopped.scene.asking.beside
-        receipt = await self._ledger.change(MoveRun(run_id, paused, graph.id, attempts), by=by, beside=beside)
-        return bool(receipt.events)
+        if self._ledger.world.runs[run_id].status != "playing":
+            return
+        if stopped is None or stopped.attempts is None:
+            await self._ledger.change(MoveRun(run_id, paused, graph.id), by=by)
+            return
+        move = MoveRun(run_id, paused, graph.id, stopped.attempts)
+        # Forgotten with the decision, because this drive may be cancelled while the change becomes durable.
+        await self._ledger.change(
+            move,
+            lambda _run_id: self._acts.forget_attempts(stopped),
+            beside=stopped.scene.asking.beside,
+            by=by,
+        )
 
     async def close(self) -> None:
         """Write what was thought ahead and has cost something, and cancel the rest, which stays due."""

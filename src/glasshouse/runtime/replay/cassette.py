@@ -171,7 +171,8 @@ class Cassette(Answers):
                 away = ModelUnreachable(f"Call {number + 1} of {creature.handle} was not recorded.")
                 raise limit or failure or away
             call = calls[number]
-            if (call.system, call.user) != (text_digest(prompt.system), text_digest(prompt.user)):
+            digests = text_digest(prompt.system), text_digest(prompt.user)
+            if call.is_answered and (call.system, call.user) != digests:
                 turn = 0 if end is None else end.turn
                 self.changes.append(PromptChange(creature.handle, turn, call.system, call.user, prompt))
             return call
