@@ -155,6 +155,25 @@ async def test_lists_say_what_each_model_is() -> None:
     assert [hosted.price.input, hosted.price.output] == pytest.approx([0.1, 0.4])
 
 
+@pytest.mark.parametrize(
+    ("personality", "kind"),
+    [
+        ("llamacpp", "llama.cpp"),
+        ("vllm", "vllm"),
+        ("lmstudio", "lmstudio"),
+        ("ollama", "ollama"),
+        ("openai", "other"),
+    ],
+)
+async def test_the_server_at_an_address_is_recognized(personality: Any, kind: str) -> None:
+    with imitating_server(personality) as server:
+        assert await openai_lists.server_at(server.url) == (kind, server.url)
+        if kind == "ollama":
+            assert await openai_lists.server_at(f"{server.url}/v1") == ("ollama", server.url)
+
+    assert await openai_lists.server_at(server.url) == ("other", server.url), "nobody is there any more"
+
+
 def test_quantizations_have_their_usual_names() -> None:
     told = ["(guessed) all F32", "Q4_K - Medium", "(guessed) Q3_K - Small", "IQ4_XS - 4.25 bpw", "Q8_0", ""]
 

@@ -117,6 +117,8 @@ class NamedModels:
         self._file = load_models_file(meant) if isinstance(meant, Path) else None
         self._asked = dict(self._asked_in(self._file)) if self._file else {}
         self._base = None if isinstance(meant, Path) else self._asked_for(meant)
+        self.names_server = self._base is not None and self._base.place.server not in {OFFLINE, "other"}
+        """Whether one server was named, so that one model plays every size."""
         self._offline = ModelRouter()
         self._lists: dict[Place, list[Installed] | GlasshouseError] = {}
         self._models: dict[Any, Model] = {}
@@ -126,23 +128,29 @@ class NamedModels:
         return shown(self, wanted=self.wanted)
 
     @property
-    def names_server(self) -> bool:
-        """Whether one server was named, so that one model plays every size."""
-        return self._base is not None and self._base.place.server not in {OFFLINE, "other"}
-
-    @property
     def pacing(self) -> Pacing:
         """How graphs are paced unless somebody says otherwise: freely, because real models differ in speed."""
         return "lockstep" if all(asked.place.server == OFFLINE for asked in self._everything()) else "free"
 
     async def open(self, *names: str) -> None:
         """Look up what the servers have: those of the text, of the pins, and of models that will be named later."""
+        if self._base is not None and self._base.place.server == "other":
+            self._base = await self._recognized(self._base)
         named = [self._named(name) for name in {*names, *self.pins.values()}]
         places = {asked.place for asked in (*self._everything(), *named)} - {*self._lists}
         listed = await asyncio.gather(*[self._list(place) for place in places])
         self._lists.update(zip(places, listed, strict=True))
         if self._base is not None and self._base.place.server != OFFLINE:
             self._installed(self._base)  # Refused now, since every profile needs it.
+
+    async def _recognized(self, base: Asked) -> Asked:
+        """The same with the server that answers at its address, if that can be told."""
+        from glasshouse.models.openai_lists import server_at
+
+        place = base.place
+        key = self._variables(place.key_variable) if place.key_variable else ""
+        server, url = await server_at(place.url, key=key)
+        return msgspec.structs.replace(base, place=place._replace(server=server, url=url))
 
     async def close(self) -> None:
         """Close the connections of all models."""

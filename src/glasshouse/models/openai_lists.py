@@ -8,6 +8,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import Any, Final, Literal, NamedTuple
 
+from glasshouse.errors import ModelFailed, ModelMisconfigured, ModelUnreachable
 from glasshouse.events.event import Json
 from glasshouse.events.model_use import Price
 from glasshouse.models.installed import Installed
@@ -45,6 +46,25 @@ async def installed_at(
         raise there.error_of(bad, "its list of models") from None
     finally:
         await there.close()
+
+
+async def server_at(url: str, *, key: str = "") -> tuple[ServerKind | Literal["ollama"], str]:
+    """Which server answers at an address, and the address to ask it at; `other` if that cannot be told."""
+    root, prefix = root_and_prefix(url)
+    there = Server(root, key=key)
+    try:
+        kinds = {entry.kind for entry in await listed_by(there, prefix, "other")} - {"other"}
+        if kinds:
+            return kinds.pop(), url
+        # llama.cpp speaks a little of Ollama's API, too, so it is asked second.
+        is_ollama = "version" in await there.read("/api/version") and "models" in await there.read(
+            "/api/tags"
+        )
+    except (BadAnswer, ModelUnreachable, ModelFailed, ModelMisconfigured):
+        return "other", url
+    finally:
+        await there.close()
+    return ("ollama", root) if is_ollama else ("other", url)
 
 
 async def listed_by(server: Server, prefix: str, kind: ServerKind) -> list[Listed]:

@@ -324,8 +324,9 @@ class Server:
             return ModelMisconfigured(reason, "Add credit, or bind another model.", model)
         if bad.status in {401, 403}:  # What it said may contain a part of the key.
             key = f"the key in {self.key_variable}" if self.key_variable else "its key"
-            reason = f"{self.address} does not accept {key} for {model} (status {bad.status})."
+            fault = f"does not accept {key}" if self._key else "wants a key, and none was given,"
             name = self.key_variable or "the environment variable that its binding names"
+            reason = f"{self.address} {fault} for {model} (status {bad.status})."
             return ModelMisconfigured(reason, f"Put a valid key into {name}.", model)
         if bad.status in _MISCONFIGURED or 400 <= bad.status < 500:
             return ModelMisconfigured(reason, instead or "Correct its binding, or bind another model.", model)
