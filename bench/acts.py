@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from random import Random
 
 from bench.creatures import store_file
 from bench.parts import looking
@@ -24,33 +25,13 @@ crowd = 16
 
 ENDLESS = Governor(max_turns=None, max_calls_per_turn=None, max_total_calls=None)
 REPLY = '{"kind":"agent.spoke","thought":"The pond is rising again.","mood":"calm","text":"%s"}'
-LINES = (
-    "Row %d wants water before noon.",
-    "I counted %d slugs behind the shed last night.",
-    "Who left the gate open for %d hours?",
-    "My hands smell of mint since bed %d.",
-    "We should thin bed %d, or nothing there will ripen.",
-    "Frost took %d of the young squashes.",
-    "A heron stood on post %d until the bell rang.",
-    "Give me the twine: %d poles lean like drunkards.",
-    "The well gave %d buckets and then only sand.",
-    "Nobody asked the bees what they think of row %d.",
-    "Let the hens into bed %d once the lettuce is cut.",
-    "It rained on the seeds, so lot %d may sprout early.",
-    "Carry the compost to plot %d before it gets hot.",
-    "That scarecrow fooled %d crows and one bishop.",
-    "If we trade %d baskets, we keep enough for jam.",
-    "Look under stone %d, the toad is back!",
-    "Ladder %d is rotten at the third rung.",
-    "Tomorrow I graft the pear on trunk %d.",
-    "Our shears went missing near hedge %d.",
-    "You planted garlic where label %d says leek.",
-    "Eleven o'clock, and barrel %d still drips.",
-    "Moss grows thick along the wall at mark %d.",
-    "Cover frame %d with glass when the wind turns.",
-    "Sing to tomato %d all you like, it stays green.",
+WORDS = (
+    "the a our that row bed well gate pond hedge barrel ladder shears compost heron toad bee hen slug frost rain noon "
+    "water mint garlic leek pear squash bean lettuce wants counted left found covers carries trades grafts smells drips "
+    "rots sings ripens before behind under near without until early late green dry cold heavy slowly again twice nobody"
 )
-"""What is said in turn. A line like one of the last dozen would not count, and the model would be asked again."""
+LINES = [" ".join(Random(number).choices(WORDS.split(), k=8)) for number in range(4_099)]
+"""What is said in turn: lines that differ. A line like one of the last dozen would not count, and would be asked again."""
 
 
 class AnswersAtOnce:
@@ -65,12 +46,14 @@ class AnswersAtOnce:
     async def complete(self, prompt: Prompt) -> Completion:
         """The next line."""
         self._lines += 1
-        line = LINES[self._lines % len(LINES)] % self._lines
+        line = f"{LINES[self._lines % len(LINES)]} {self._lines}{'.' if self._lines % 12 else '?'}"
         return Completion(REPLY % line, self.name, Tokens(300, 30), usd=0.0)
 
 
 class AnswersSlowly(AnswersAtOnce):
     """The same, after a while."""
+
+    answers_at_once = False
 
     async def complete(self, prompt: Prompt) -> Completion:
         """The line, later."""

@@ -60,7 +60,7 @@ async def _cpu_a_reaction(listeners: int) -> float:
             listener = await t.add_creature(LISTENER, graph=speaker.graph_id)
             await t.connect(speaker.id, listener.id, channel="talk", both=True)
         past = [
-            Draft(kind="agent.spoke", channel="talk", payload={"text": LINES[0] % n})
+            Draft(kind="agent.spoke", channel="talk", payload={"text": f"{LINES[0]} {n}."})
             for n in range(lines_before)
         ]
         await t.append_all(speaker.id, past)
