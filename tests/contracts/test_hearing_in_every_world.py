@@ -74,7 +74,9 @@ class Plot:
 
     @property
     def visitors_line(self) -> str:
-        return SAID[(self.seed // 3) % len(SAID)].format(self.nouns[1])
+        # Never the castmate's own frame: a line that only swaps a noun would be a repetition.
+        frames = [frame for frame in SAID if frame != SAID[self.seed % len(SAID)]]
+        return frames[(self.seed // 3) % len(frames)].format(self.nouns[1])
 
     @property
     def lines(self) -> tuple[str, str]:

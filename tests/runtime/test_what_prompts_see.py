@@ -31,7 +31,8 @@ class Spy:
         self.prompts.append(prompt)
         speaker = prompt.system.partition(",")[0]
         count = sum(other.system.startswith(f"{speaker},") for other in self.prompts)
-        text = f"Line {count}, the pond."  # Too short to be a repetition.
+        # Neither a repetition nor without news, so that no act depends on what only others heard.
+        text = f"Line {count}, {''.join('abcdefghij'[int(digit)] for digit in f'{count:04d}')}."
         reply = {"kind": "agent.spoke", "thought": self._thought, "mood": self._mood, "text": text}
         return Completion(json.dumps(reply), self.name, Tokens(10, 10), usd=0.0)
 
@@ -127,7 +128,7 @@ async def test_what_is_in_sight_is_in_the_prompt() -> None:
 
     assert len(prompts) >= 3
     assert "A pond at dusk." in prompts[0]
-    assert "Line 1, the pond." in prompts[0]
+    assert "Line 1, aaab." in prompts[0]
     assert any("A lantern starts to hum." in user for user in prompts)
 
 
