@@ -228,7 +228,10 @@ class Terrarium:
         return None if event is None else own_copy(event)
 
     def thinking(self) -> tuple[Thinking, ...]:
-        """Who waits for a model that takes its time, the longest first. The offline troupe takes none."""
+        """Who waits for a model that takes its time, the longest first. The offline troupe takes none.
+
+        From the first call on, servers are asked to send their text as it comes, and `text` has what is public of it.
+        """
         return self._stage.thinking()
 
     def check_model(self, model: str) -> None:

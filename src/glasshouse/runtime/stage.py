@@ -18,9 +18,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from glasshouse.errors import Refused, StoreError, UnknownName, WrongType, check_type, in_brief
+from glasshouse.events import kinds
 from glasshouse.events.event import Event
 from glasshouse.events.payloads import FinishReason, Governor, RunContinued, RunPaused, check_governor
-from glasshouse.runtime.acts.asking import ModelDesk, Routes
+from glasshouse.runtime.acts.asking import CallUnderWay, ModelDesk, Routes
 from glasshouse.runtime.acts.inside import wait_to_be_outside
 from glasshouse.runtime.acts.recall import Answers
 from glasshouse.runtime.conducting.conductor import BeforeAct, Conductor
@@ -31,8 +32,10 @@ from glasshouse.runtime.house import House
 from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.minds.code_beside import function_beside
 from glasshouse.runtime.minds.minds import Minds, VisitorAgent
-from glasshouse.runtime.ports import Batch, Clock, InboxLine, Store, Toolbox
+from glasshouse.runtime.ports import Batch, Clock, InboxLine, OnText, Store, Toolbox
 from glasshouse.runtime.run import DueTurn, Run, Thinking, run_of
+from glasshouse.turns.moment.prompt import completion_chars_max
+from glasshouse.turns.replies.public_text import public_text_in
 from glasshouse.world.decisions.intents import Inject, MoveRun
 from glasshouse.world.state.ids import the_creature, the_run
 from glasshouse.world.state.state import World
@@ -198,7 +201,11 @@ class Stage:
         return run_of(self._ledger.folded, run_id, self._answers.given[run_id])
 
     def thinking(self) -> tuple[Thinking, ...]:
-        """Who waits for a model that takes its time, the longest first. The offline troupe takes none."""
+        """Who waits for a model that takes its time, the longest first. The offline troupe takes none.
+
+        From the first call on, servers are asked to send their text as it comes.
+        """
+        self._desk.listener = self._listener
         creatures, now = self._ledger.world.creatures, asyncio.get_running_loop().time()
         return tuple(
             [
@@ -215,6 +222,26 @@ class Stage:
                 if call.creature_id in creatures
             ]
         )
+
+    def _listener(self, call: CallUnderWay) -> OnText:
+        """Notes the public text of a reply as it comes. Of a creature that knows a secret nothing is shown: only the
+        whole line can be searched for it."""
+        folded = self._ledger.folded
+        creature = folded.world.creatures.get(call.creature_id)
+        is_hidden = creature is None or call.creature_id in folded.tables.dealt
+        may_emit = frozenset() if creature is None else folded.world.facts_of(creature).may_emit
+        # A reply without a kind may be a thought, if its creature may write thoughts and no lines.
+        is_inner = kinds.AGENT_SPOKE not in may_emit and bool(may_emit & kinds.INNER)
+        kind_if_none = kinds.AGENT_THOUGHT if is_inner else kinds.AGENT_SPOKE
+        call.text, raw = "", ""
+
+        def note(piece: str) -> None:
+            nonlocal raw
+            if not is_hidden and len(raw) < completion_chars_max:
+                raw += piece
+                call.text = public_text_in(raw, kind_if_none)
+
+        return note
 
     def check_model(self, model: str) -> None:
         """Refuse a name that no model has."""
