@@ -124,6 +124,17 @@ async def test_a_deep_probe_finds_a_cut_prompt() -> None:
     assert any("cut the prompt" in check.advice for check in probe.checks if check.is_good is False)
 
 
+async def test_a_deep_probe_knows_a_cut_prompt_by_what_a_shorter_one_counted() -> None:
+    # So little is cut that the words alone do not show it.
+    lie: Any = "truncates the prompt"
+    with imitating_server("llamacpp", lie, models=[SMALL], truncated_to_tokens=1_450) as server:
+        probe = await probed(OpenAICompatible("qwen3-4b", server.url, server="llama.cpp"), deep=True)
+
+    (whole,) = [check for check in probe.checks if "whole" in check.what]
+    assert whole.is_good is False
+    assert "it was cut" in whole.advice
+
+
 async def test_a_real_llama_server_is_probed() -> None:
     with llama_server(slots=2, context_tokens=2_048) as server:
         model = OpenAICompatible("random", server.url)
@@ -132,7 +143,7 @@ async def test_a_real_llama_server_is_probed() -> None:
     found = good(probe)
     assert (probe.context_tokens, probe.slots, model.max_parallel) == (2_048, 2, 2)
     assert probe.quantization == "F32"
-    assert found["answers 2 at once"] is True
+    assert found["answers several calls at once"] is True
     assert found["holds replies to a JSON Schema with thinking off"] is True
     assert found["reports tokens"] is True
     assert found["reads the beginning of a prompt from its cache"] is True

@@ -21,6 +21,10 @@ repeats_max: Final = 4
 """How often a call is made again after a server refused something that can be left out."""
 probe_reply_tokens: Final = 160
 
+whole_prompt_part_min: Final = 0.88
+"""A prompt was cut if the server counted less than this part of what its length lets one expect."""
+
+_ESTIMATED: Final = "They are estimated, and marked so in the record."
 _SCHEMA: Final[Json] = {
     "anyOf": [
         {
@@ -32,7 +36,7 @@ _SCHEMA: Final[Json] = {
     ]
 }
 _FILLER: Final = "Row {} of the beans wants water before noon, and so does the next one.\n"
-_chars_measured: Final = 1_200
+_chars_measured: Final = 2_400
 
 
 class Probed(Protocol):
@@ -50,13 +54,15 @@ async def deep_checks(model: Probed, context_tokens: int, cache_advice: str) -> 
     """The checks that need the model itself. `cache_advice` says how its server keeps the beginnings of prompts."""
     try:
         schema = await _schema_check(model)
-        reply = await _reply_to(model, _prompt(_filler(_chars_measured), "Say good evening."))
-        tokens_a_char = reply.usage.input / _chars_measured
-        counts = ProbeCheck("reports tokens", is_good=not reply.usage.is_estimated)
+        measured = _prompt(_filler(min(_chars_measured, context_tokens)), "Say good evening.")
+        reply = await _reply_to(model, measured)
+        tokens_a_char = reply.usage.input / (len(measured.system) + len(measured.user))
+        is_counted = not reply.usage.is_estimated
+        counts = ProbeCheck("reports tokens", is_good=is_counted, advice="" if is_counted else _ESTIMATED)
         room = min(context_tokens, context_tokens_probed_max) - probe_reply_tokens
         # A tenth is left free for the marks round each message.
         filler = _filler(int(room * 0.9 / max(tokens_a_char, 0.01)))
-        whole = await _whole_prompt_check(model, filler)
+        whole = await _whole_prompt_check(model, filler, tokens_a_char)
         again = await _reply_to(model, _prompt(filler, "Say good night."))
     except (ModelUnreachable, ModelFailed, ModelMisconfigured) as wrong:
         return (ProbeCheck("answers", is_good=False, advice=str(wrong)),)
@@ -86,19 +92,28 @@ async def _schema_check(model: Probed) -> ProbeCheck:
     )
 
 
-async def _whole_prompt_check(model: Probed, filler: str) -> ProbeCheck:
+async def _whole_prompt_check(model: Probed, filler: str, tokens_a_char: float) -> ProbeCheck:
     word = f"heron-{secrets.token_hex(3)}"
-    reply = await _reply_to(
-        model,
-        _prompt(
-            f"The password is {word}.\n{filler}", "What is the password in the first line? Write it alone."
-        ),
+    prompt = _prompt(
+        f"The password is {word}.\n{filler}", "What is the password in the first line? Write it alone."
     )
-    what = f"reads a prompt of {reply.usage.input:,} tokens whole"
+    reply = await _reply_to(model, prompt)
+    tokens = reply.usage
+    what = f"reads a prompt of {tokens.input:,} tokens whole"
     if word in f"{reply.text} {reply.reasoning}":
         return ProbeCheck(what, is_good=True)
-    advice = "It did not repeat a word of the first line; small models may miss it. The counts show no cut."
-    return ProbeCheck(what, is_good=None, advice=advice)
+    if tokens.is_estimated:
+        return ProbeCheck(
+            what, advice="A word of the first line did not come back, and no tokens are counted."
+        )
+    expected = int(tokens_a_char * (len(prompt.system) + len(prompt.user)))
+    if tokens.input < expected * whole_prompt_part_min:
+        advice = (
+            f"It should have {expected:,} tokens, so it was cut. Raise the context that its server gives it."
+        )
+        return ProbeCheck(what, is_good=False, advice=advice)
+    advice = "A word of the first line did not come back; small models may miss it. The counts show no cut."
+    return ProbeCheck(what, advice=advice)
 
 
 async def _reply_to(model: Probed, prompt: Prompt) -> Completion:

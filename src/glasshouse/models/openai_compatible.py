@@ -225,12 +225,12 @@ class OpenAICompatible:
         )
 
     def _slot_checks(self, slots: int | None) -> tuple[ProbeCheck, ...]:
-        advice = _ADD_SLOTS.get(self._kind, "")
+        what, advice = "answers several calls at once", _ADD_SLOTS.get(self._kind, "")
         if slots is None:
-            return (ProbeCheck("answers several calls at once", advice=advice),) if advice else ()
-        return (
-            ProbeCheck(f"answers {slots} at once", is_good=slots > 1, advice=advice if slots == 1 else ""),
-        )
+            return (ProbeCheck(what, advice=advice),) if advice else ()
+        if slots == 1:
+            return (ProbeCheck(what, is_good=False, advice=advice),)
+        return (ProbeCheck(f"{what} ({slots})", is_good=True),)
 
     def _body(self, prompt: Prompt, *, is_streamed: bool) -> Json:
         body: Json = {
