@@ -91,7 +91,7 @@ def test_a_servers_name_plays_with_one_model_which_is_said_and_recorded(
     assert (
         f"qwen3:8b plays every size (Ollama at {ollama.url}, 8.2B, Q4_K_M, context 8,192 tokens)." in before
     )
-    assert "--models ollama:NAME, or for one creature --model HANDLE=NAME" in before
+    assert "Another: --models ollama:NAME; for one creature: --model HANDLE=NAME." in before
     assert LINE in after
     asked = [call.json() for call in ollama.calls]
     assert {(body["model"], body["options"]["num_ctx"]) for body in asked} == {("qwen3:8b", 8192)}

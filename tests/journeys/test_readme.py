@@ -10,6 +10,8 @@ import pytest
 
 from tests.journeys.commanding import environment, journey_seconds_max
 from tests.pages import ROOT, fences
+from tests.servers.imitating_server import imitating_server
+from tests.servers.imitations import ServedModel
 
 README = (ROOT / "README.md").read_text()
 PRINTED = re.compile(r"^\s*(\.venv/bin/glasshouse .*)$", re.MULTILINE)
@@ -22,12 +24,12 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def in_a_shell(command: str, folder: Path, status: int = 0) -> str:
+def in_a_shell(command: str, folder: Path, status: int = 0, **more: str) -> str:
     """What it prints to a person whose shell does not find `glasshouse` by its short name."""
     result = subprocess.run(
         ["/bin/sh", "-c", command],
         cwd=folder,
-        env=environment(PATH="/usr/bin:/bin"),
+        env=environment(PATH="/usr/bin:/bin", **more),
         stdin=subprocess.DEVNULL,
         capture_output=True,
         encoding="utf-8",
@@ -42,7 +44,8 @@ def make_play() -> str:
     """The command behind `make play`."""
     recipe = re.search(r"^play: .*\n\t@(.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
     assert recipe is not None
-    return recipe[1].replace("$(bin)", ".venv/bin")
+    # Without MODELS=..., what make inserts for it is empty.
+    return re.sub(r" \$\(if \$\(MODELS\).*\)$", "", recipe[1]).replace("$(bin)", ".venv/bin")
 
 
 def test_every_command_of_the_readme_and_of_the_farewell_works_after_make_play(folder: Path) -> None:
@@ -50,8 +53,15 @@ def test_every_command_of_the_readme_and_of_the_farewell_works_after_make_play(f
     offered = PRINTED.findall(farewell)
     assert len(offered) >= 4
 
-    for command in offered + PRINTED.findall(README):
-        in_a_shell(command, folder)
+    with (
+        imitating_server("ollama") as ollama,
+        imitating_server("openai", models=[ServedModel("gpt-5-mini")]) as openai,
+    ):
+        servers = {"OLLAMA_HOST": ollama.url, "OPENAI_BASE_URL": openai.url, "OPENAI_API_KEY": "sk-anything"}
+        for command in offered + PRINTED.findall(README):
+            in_a_shell(command, folder, **servers)
+        assert ollama.calls
+        assert openai.calls
 
     assert [path.name for path in folder.glob("*.glasshouse")] == ["show.glasshouse"]
 

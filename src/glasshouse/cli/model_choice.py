@@ -13,8 +13,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import TypeAlias
 
-from glasshouse.assembly import Choice, ModelRouter, NamedModels, models_named
-from glasshouse.cli.command_line import CommandLine, checked_settings
+from glasshouse.assembly import Choice, ModelRouter, NamedModels, in_words, models_named
+from glasshouse.cli.command_line import checked_settings
 from glasshouse.cli.options import pairs
 from glasshouse.events.event import Json
 from glasshouse.events.model_use import FREE, Price
@@ -68,28 +68,18 @@ def agrees(question: str) -> bool:
     return input(f"{question} [y/N] ").strip().lower() in {"y", "yes"}
 
 
-def heading(models: NamedModels, command_line: CommandLine) -> list[str]:
+def heading(models: NamedModels) -> list[str]:
     """What plays, and how to change it."""
-    choices = models.choices()
-    lines = []
-    for (model, _), same in groupby(choices, key=lambda choice: (choice.model, choice.problem)):
+    choices, lines = models.choices(), []
+    for model, same in groupby(choices, key=lambda choice: choice.problem or choice.model):
         mine = [*same]
         sizes = "every size" if len(mine) == len(choices) else _listed(choice.size for choice in mine)
-        lines.append(
-            f"{model} plays {sizes}{about(mine[0])}."
-            if not mine[0].problem
-            else f"{sizes}: {mine[0].problem}"
-        )
-    lines += [f"{_listed(pins)}: {name}." for name, pins in _by_name(models.pins).items()]
+        lines.append(f"{sizes}: {model}" if mine[0].problem else f"{model} plays {sizes}{about(mine[0])}.")
+    lines += [f"{name} plays {_listed(handles)}." for name, handles in _by_name(models.pins).items()]
     lines += remarks_on(models)
     server = models.wanted.partition(":")[0] if models.names_server else ""
-    other = (
-        f"--models {server}:NAME, or for one creature --model HANDLE=NAME"
-        if server
-        else "--model HANDLE=NAME"
-    )
-    shown = command_line.call("models", "--models", models.wanted)
-    return ["Models:", *[f"  {line}" for line in lines], f"  Others: {other}. What there is: {shown}"]
+    other = f"Another: --models {server}:NAME; for one creature:" if server else "For one creature another:"
+    return [f"Models: {lines[0]}", *lines[1:], f"{other} --model HANDLE=NAME. What there is:"]
 
 
 def remarks_on(models: NamedModels) -> list[str]:
@@ -102,7 +92,7 @@ def about(choice: Choice) -> str:
     installed, route = choice.installed, choice.route
     facts = [choice.place.title] if choice.place.server != OFFLINE else []
     if installed is not None and installed.parameters is not None:
-        facts.append(f"{installed.parameters:g}B")
+        facts.append(in_words(installed.parameters))
     if installed is not None and installed.quantization:
         facts.append(installed.quantization)
     if facts and route is not None:

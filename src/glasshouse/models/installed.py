@@ -80,6 +80,14 @@ def parameters_in(name: str) -> float | None:
     return int(experts or 1) * float(number) / (1 if unit == "b" else 1_000)
 
 
+def in_words(parameters_b: float) -> str:
+    """Billions of parameters as people write them: 8.2B, 600M, 79K."""
+    for unit, size in (("B", 1.0), ("M", 1e-3), ("K", 1e-6)):
+        if parameters_b >= size:
+            return f"{parameters_b / size:.3g}{unit}"
+    return f"{parameters_b * 1e9:.0f}"
+
+
 def why_not_chosen(model: Installed) -> str:
     """Why a model is never chosen by its server's name alone, in a few words; empty if it may be."""
     words = set(filter(None, _WORDS.split(model.name.lower())))

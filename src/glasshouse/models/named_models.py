@@ -22,6 +22,7 @@ from glasshouse.models.installed import (
     PARAMETERS_B,
     Installed,
     chosen_from,
+    in_words,
     usual_context_tokens,
     why_not_chosen,
 )
@@ -102,7 +103,7 @@ class Choice(NamedTuple):
         if parameters is None or parameters < self.parameters_b_max:
             return ""
         nominal = f"{self.size} is nominally below {self.parameters_b_max:g}B"
-        return f"{self.model} has {parameters:g}B parameters, and {nominal}: it may be slow."
+        return f"{self.model} has {in_words(parameters)} parameters, and {nominal}: it may be slow."
 
 
 class NamedModels:

@@ -4,7 +4,14 @@ import random
 
 import pytest
 
-from glasshouse.models.installed import PARAMETERS_B, Installed, chosen_from, parameters_in, why_not_chosen
+from glasshouse.models.installed import (
+    PARAMETERS_B,
+    Installed,
+    chosen_from,
+    in_words,
+    parameters_in,
+    why_not_chosen,
+)
 
 
 def ollama(name: str, parameters_b: float, quantization: str = "Q4_K_M", **more: object) -> Installed:
@@ -117,6 +124,16 @@ def test_a_name_tells_what_a_model_is_not_for(name: str, why: str) -> None:
 )
 def test_the_parameters_are_read_from_a_name(name: str, parameters: float | None) -> None:
     assert parameters_in(name) == parameters
+
+
+def test_parameters_are_written_as_people_do() -> None:
+    assert [in_words(count) for count in (70.6, 8.19, 1, 0.6, 0.0000793)] == [
+        "70.6B",
+        "8.19B",
+        "1B",
+        "600M",
+        "79.3K",
+    ]
 
 
 def test_sizes_are_nominal() -> None:

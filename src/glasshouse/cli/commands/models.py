@@ -12,7 +12,7 @@ from typing import Final
 import typer
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
-from glasshouse.assembly import Choice, NamedModels, missing_models, pull_model, why_not_chosen
+from glasshouse.assembly import Choice, NamedModels, in_words, missing_models, pull_model, why_not_chosen
 from glasshouse.cli import options
 from glasshouse.cli.command_line import CommandLine
 from glasshouse.cli.commands import add_command
@@ -83,7 +83,7 @@ def _draw(named: NamedModels, choices: list[Choice]) -> None:
 
 def _row(choice: Choice) -> list[str]:
     installed, route = choice.installed, choice.route
-    parameters = "" if installed is None or installed.parameters is None else f"{installed.parameters:g}B"
+    parameters = "" if installed is None or installed.parameters is None else in_words(installed.parameters)
     context = "" if route is None else f"{route.context_tokens_max:,}"
     price = "" if route is None else price_in_words(route.price)
     return [choice.size, choice.model, choice.place.title, parameters, context, price]

@@ -82,8 +82,9 @@ async def models_at_start(
     if as_json:
         print_json({"models": facts(models, expected and expected.facts())})
     else:
-        lines = heading(models, command_line)
-        Screen().draw(*lines, *([f"  Expected: {expected}."] if expected else []), "")
+        Screen().draw(*heading(models))
+        print(f"  {command_line.call('models', '--models', models.wanted)}")
+        Screen().draw(*([f"Expected: {expected}."] if expected else []), "")
     for warning in _changed(models, start):
         print(f"glasshouse: {warning}", file=sys.stderr)
     if expected is not None:
