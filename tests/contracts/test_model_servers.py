@@ -1,6 +1,7 @@
 """What goes wrong between a backend and its server: statuses, silence, broken answers, proxies, redirects, names."""
 
 import asyncio
+import logging
 import socket
 from pathlib import Path
 from typing import Any
@@ -179,6 +180,26 @@ async def test_a_stream_that_is_left_open_after_its_last_part_is_whole() -> None
 
     with imitating_server("vllm", Fault("left open", leave_open)) as server:
         assert isinstance(await outcome_of(model_of(server), streamed=True), Completion)
+
+
+async def test_time_for_loading_ends_with_the_first_byte() -> None:
+    with imitating_server("vllm", faults.drip(bytes_at_most=40)) as server:
+        wrong = await outcome_of(model_of(server, call_seconds_max=0.3), streamed=True)
+
+    assert type(wrong) is ModelFailed
+    assert "within 0.3 seconds" in str(wrong)
+
+
+@pytest.mark.parametrize("personality", ["openai", "ollama"])
+async def test_no_log_contains_the_key(personality: Any, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    with imitating_server(personality, key="sk-secret") as server:
+        reply = await outcome_of(model_of(server, key="sk-secret"), streamed=True)
+        refused = await outcome_of(model_of(server, key="sk-secret-too"))
+
+    assert (type(reply), type(refused)) == (Completion, ModelMisconfigured)
+    assert "HTTP" in caplog.text
+    assert "sk-secret" not in caplog.text
 
 
 async def test_a_server_that_is_not_there_was_not_reached() -> None:

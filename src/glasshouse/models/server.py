@@ -171,6 +171,7 @@ class Server:
                 try:
                     is_sent = True
                     if load_seconds:
+                        load_seconds = 0.0
                         limit.reschedule(loop.time() + seconds)
                     if response.status_code != 200:
                         raise await self._bad_status(response)
