@@ -128,7 +128,7 @@ def test_the_forms_schema_and_json_have_the_same_texts_and_all_forms_the_same_sc
 
     assert replace(by_schema, form="json") == by_json
     assert (by_prose.user, by_prose.schema) == (by_json.user, by_json.schema)
-    assert by_prose.form == "prose"
+    assert (by_json.stop, by_prose.form, by_prose.stop) == ((), "prose", ("\nor\n",))
 
 
 def test_a_prompt_for_prose_shows_every_kind_and_tool_line_by_line() -> None:

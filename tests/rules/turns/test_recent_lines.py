@@ -14,6 +14,8 @@ from glasshouse.turns.heard import recent_lines
 from glasshouse.turns.heard.recent_lines import heard_by, heard_lines_max
 from glasshouse.world.hearing.hearing import visible_to
 from tests.rules.turns.houses_by_hand import House, random_step
+from tests.rules.turns.moments_by_hand import lines_of
+from tests.rules.turns.prompts_by_hand import moment_in
 
 steps_in_a_story = 140
 
@@ -167,3 +169,30 @@ def test_all_lines_that_were_ever_heard_are_counted(seed: int) -> None:
             recent, before = heard_by(house.tables, house.world, creature)
             counted = len(everything) - len(uncounted) - len(recent.events)
             assert (name, before) == (name, max(0, counted))
+
+
+@given(st.integers(0, 10**9))
+def test_a_line_keeps_its_number_as_long_as_it_is_recalled(seed: int) -> None:
+    dice, house = random.Random(seed), House()
+    for name in ("ada", "bo"):
+        house.add(name, emits=[kinds.AGENT_SPOKE, kinds.AGENT_THOUGHT])
+    house.connect("ada", "bo", "talk", both=True)
+    refs: dict[tuple[str, str], str] = {}
+
+    with patch.multiple(recent_lines, heard_lines_max=8, table_lines_max=16):
+        for number in range(60):
+            name = dice.choice(("ada", "bo"))
+            match dice.randrange(8):
+                case 0 if number < 40:  # The table of a graph is never full.
+                    house.inject(house.graph_of("ada"))
+                case 1:
+                    house.say(name, "hm", kind=kinds.AGENT_THOUGHT)
+                case _:
+                    house.say(name, f"line {number}", channel="talk")
+            for hearer in ("ada", "bo"):
+                for line in lines_of(moment_in(house, hearer)):
+                    assert refs.setdefault((hearer, line.event_id), line.ref) == line.ref
+
+    for hearer in ("ada", "bo"):
+        numbers = [int(ref) for (name, _), ref in refs.items() if name == hearer]
+        assert numbers == [*range(1, len(numbers) + 1)]

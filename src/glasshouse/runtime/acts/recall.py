@@ -70,8 +70,8 @@ class Answers:
 calls_recalled_max: Final = 200_000
 """How many model calls, and how many acts with tools, are kept of a record. Calls beyond that are made anew."""
 
-Key = tuple[str, str, str, str, int]
-"""Profile, model, system message, user message, seed."""
+Key = tuple[str, str, str, str, Form, int]
+"""Profile, model, system message, user message, form, seed."""
 
 
 def _questions(use: ModelUse) -> Iterator[tuple[Call, Call]]:
@@ -110,7 +110,7 @@ class Recall(Answers):
             for use in [event.model for event in story if event.model and (event.position or 0) > cut]:
                 for first, call in _questions(use):
                     if len(calls) < calls_recalled_max:
-                        asked = (use.profile, first.model, first.system, first.user, first.seed)
+                        asked = (use.profile, first.model, first.system, first.user, first.form, first.seed)
                         calls.setdefault(asked, call)
             story.sort(key=lambda event: event.position or 0)
             for key, way in act_so_far.ways_of(story, self._key_of).items():
@@ -135,7 +135,8 @@ class Recall(Answers):
             return None
 
         def recorded(_number: int, prompt: Prompt) -> Call | None:
-            key = (profile, model, text_digest(prompt.system), text_digest(prompt.user), prompt.seed)
+            texts = text_digest(prompt.system), text_digest(prompt.user)
+            key = (profile, model, *texts, prompt.form, prompt.seed)
             call = calls.get(key)
             if call is not None:
                 self.given[run_id] += 1

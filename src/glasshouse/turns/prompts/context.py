@@ -30,7 +30,7 @@ from glasshouse.turns.moment.prompt import Prompt, chars_per_token_min, tokens_g
 from glasshouse.turns.moment.reply_schema import ReplySchema, reply_schema
 from glasshouse.turns.moment.tools import ToolTalk
 from glasshouse.turns.prompts import lines as line_choice
-from glasshouse.turns.prompts.examples import how_to_answer
+from glasshouse.turns.prompts.examples import OR, how_to_answer
 from glasshouse.turns.prompts.lines import NumberedLines, numbered_lines, older_cause
 from glasshouse.turns.prompts.masking import masked
 from glasshouse.world.hearing.wires import asked_chars_max
@@ -111,6 +111,8 @@ def written_for(moment: Moment) -> Written:
         seed=moment.seed,
         reply_tokens_max=moment.reply_tokens_max,
         form=moment.form,
+        # A model that goes on with another example has said all that counts.
+        stop=(f"\n{OR}\n",) if moment.form == "prose" else (),
         is_untrusted=_is_untrusted(moment, lines, sections, indexes) if moment.tools or moment.talk else None,
     )
     ids = [*map(lines.ids_of, indexes.values()), (moment.cause.id,) if cause else ()]
