@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from dotenv import dotenv_values
-from pydantic import Field
+from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 MODELS_FILE: Final = "models.yaml"
@@ -40,6 +40,14 @@ class Settings(BaseSettings):
         allow_inf_nan=False,
         description="How many seconds an act may take, if its manifest names no bound of its own.",
     )
+
+    @field_validator("models")
+    @classmethod
+    def _has_no_password(cls, models: str) -> str:
+        # Refused here, because `doctor` prints the settings.
+        if "@" in models.partition("://")[2].partition("/")[0]:
+            raise ValueError("an address must not hold a password")
+        return models
 
 
 @lru_cache(maxsize=1)

@@ -121,6 +121,36 @@ def test_a_run_with_pins_continues_offline(ollama: ImitatingServer, tmp_path: Pa
     assert len(ollama.calls) == calls
 
 
+def test_a_run_continues_with_what_it_began_with_whatever_is_the_default_now(
+    ollama: ImitatingServer, tmp_path: Path
+) -> None:
+    setting = {"GLASSHOUSE_MODELS": "ollama", "OLLAMA_HOST": ollama.url}
+    run(*PLAY, cwd=tmp_path)
+
+    assert run("resume", "last", "--turns", "2", cwd=tmp_path, **setting).returncode == 0
+    assert ollama.calls == []
+    assert run(*PLAY, cwd=tmp_path, **setting).returncode == 0
+    assert ollama.calls
+
+
+def test_a_run_finds_its_models_yaml_again_from_elsewhere(ollama: ImitatingServer, tmp_path: Path) -> None:
+    (here := tmp_path / "here").mkdir()
+    write_models(
+        here,
+        f"""
+        backends: {{ollama: {{url: "{ollama.url}"}}}}
+        profiles: {{fast: {{backend: ollama, model: "gemma3:4b", context_tokens: 4096}}}}
+        """,
+    )
+    store = ("--store", str(tmp_path / "show.glasshouse"))
+    run(*PLAY, *store, cwd=here)
+
+    told = run("play", "--continue", "last", "--turns", "2", *store, cwd=tmp_path)
+
+    assert (told.returncode, told.stderr) == (0, "")
+    assert "gemma3:4b plays" in told.stdout
+
+
 def test_a_model_and_a_creatures_model_can_be_named(ollama: ImitatingServer, tmp_path: Path) -> None:
     pinned = ("--models", "ollama:gemma3:4b", "--model", "clue-gatherer=qwen3:8b")
 
@@ -299,6 +329,14 @@ def test_doctor_asks_the_servers_what_they_do(ollama: ImitatingServer, tmp_path:
     assert any("whole: " in line for line in told)
     assert nobody.returncode == 1
     assert "Ollama does not answer at" in nobody.stdout
+
+
+def test_a_password_in_the_setting_is_not_printed(tmp_path: Path) -> None:
+    told = run("doctor", cwd=tmp_path, GLASSHOUSE_MODELS="http://me:hush@gpu.lan:8000/v1")
+
+    assert told.returncode == 1
+    assert "GLASSHOUSE_MODELS" in told.stdout
+    assert "hush" not in told.stdout + told.stderr
 
 
 def test_a_tournament_refuses_a_model_that_its_server_does_not_have(

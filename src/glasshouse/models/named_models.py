@@ -111,11 +111,15 @@ class NamedModels:
 
     def __init__(self, wanted: str, variables: Variables, *, pins: Mapping[str, str] | None = None) -> None:
         self.wanted = wanted
+        self.recorded = wanted
+        """What a run records, so that it can ask for the same models again: a path as an absolute one."""
         self.pins = dict(pins or {})
         """Handles and teams -> names of models, given beside the text. They hold before those of a models.yaml."""
         self._variables = variables
         meant = wanted_of(wanted)
         self._file = load_models_file(meant) if isinstance(meant, Path) else None
+        if isinstance(meant, Path):
+            self.recorded = str(meant.absolute())
         self._asked = dict(self._asked_in(self._file)) if self._file else {}
         self._base = None if isinstance(meant, Path) else self._asked_for(meant)
         self.names_server = self._base is not None and self._base.place.server not in {OFFLINE, "other"}
@@ -269,8 +273,8 @@ class NamedModels:
         listed = self._lists.get(asked.place, [])
         if isinstance(listed, GlasshouseError):
             raise listed
-        if asked.place.server in {OFFLINE, *PROVIDERS}:
-            return None
+        if asked.place.server in {OFFLINE, *PROVIDERS} or asked.place not in self._lists:
+            return None  # Nothing is listed, or nobody looked: a run names it that was opened by a program.
         if not asked.model:
             return _usual_of(asked.place, listed)
         found = _called(asked.model, listed)

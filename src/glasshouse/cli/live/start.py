@@ -57,9 +57,9 @@ def start_of_rest(store: Path, name: str, turns: int | None) -> Start:
             return Start(frozenset(), lambda _: Expected(0, None))
         last = begun[-1]
         who = frozenset({*[entry.handle for entry in last.cast], *last.competition.get("teams", {})})
-        return Start(
-            who, lambda models: expected_of_rest(models, story, turns), last.models, tuple(last.cast)
-        )
+        is_offline = all(entry.model.partition(":")[0] == OFFLINE for entry in last.cast)
+        models = last.models or (OFFLINE if last.cast and is_offline else "")
+        return Start(who, lambda named: expected_of_rest(named, story, turns), models, tuple(last.cast))
 
     return read_store(store, read)
 

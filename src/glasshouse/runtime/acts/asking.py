@@ -579,7 +579,7 @@ class Routes:
     @property
     def _models(self) -> str:
         """The text that names the models of the router, if there is one."""
-        return getattr(self._router, "wanted", "")
+        return getattr(self._router, "recorded", "")
 
     def _pinned(self, intent: OpenRun) -> OpenRun:
         """The same opening, in which creatures that the router pins to a model are bound to it."""
