@@ -32,6 +32,9 @@ settings.register_profile(
 PROFILE = os.environ.get("GLASSHOUSE_HYPOTHESIS", "ci")
 settings.load_profile(PROFILE)
 
+# Worlds of tests have code beside them; commands that tests start are asked for permission like a person's.
+os.environ["GLASSHOUSE_ALLOW_WORLD_CODE"] = "1"
+
 # What plays on servers assert, tests show like assertions of their own.
 pytest.register_assert_rewrite("tests.servers.plays")
 

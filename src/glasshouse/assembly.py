@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from glasshouse.errors import Refused, check_has
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.models.router import ModelRouter
+from glasshouse.runtime.minds.code_beside import is_world_code_allowed
 from glasshouse.runtime.minds.minds import Agent, agent_played_by
 from glasshouse.runtime.ports import Approver, Router, Store
 from glasshouse.runtime.ports import Toolbox as AnyToolbox
@@ -85,10 +86,4 @@ def usual_tools(tools: AnyToolbox | None = None, approver: Approver | None = Non
 
 def usual_agent(manifest: Manifest) -> Agent:
     """The agent that a manifest's `played_by` names."""
-    return agent_played_by(manifest.played_by, _is_code_allowed, manifest.act_seconds_max)
-
-
-def _is_code_allowed() -> bool:
-    from glasshouse.settings import settings  # Imported here, so that settings are read only if needed.
-
-    return settings().allow_python_creatures
+    return agent_played_by(manifest.played_by, is_world_code_allowed, manifest.act_seconds_max)

@@ -30,9 +30,9 @@ class Settings(BaseSettings):
         default="",
         description="The models that commands play with, as `--models` takes them. Empty: models.yaml, else offline.",
     )
-    allow_python_creatures: bool = Field(
+    allow_world_code: bool = Field(
         default=False,
-        description="Whether `played_by: package.module:Class` in a world's files may run code.",
+        description="Whether Python code that a world names may run: players, tools and referees.",
     )
     act_seconds_max: float = Field(
         default=300.0,

@@ -34,7 +34,7 @@ CREATURES = {
     "lead": "name: lead\nplayed_by: minds:Lead\nschedule: {tick_every: 1}\n",
     "moth": "name: moth\nsubscribes_to: [judge.verdict]\n",
 }
-ALLOWED = {"GLASSHOUSE_ALLOW_PYTHON_CREATURES": "1"}
+ALLOWED = {"GLASSHOUSE_ALLOW_WORLD_CODE": "1"}
 
 
 @pytest.fixture

@@ -64,11 +64,11 @@ def test_everything_broken_is_told_with_what_to_do(tmp_path: Path) -> None:
 
 
 def test_a_setting_that_does_not_hold_is_named() -> None:
-    told = run("runs", GLASSHOUSE_ALLOW_PYTHON_CREATURES="maybe")
-    doctor = run("doctor", GLASSHOUSE_ALLOW_PYTHON_CREATURES="maybe")
+    told = run("runs", GLASSHOUSE_ALLOW_WORLD_CODE="maybe")
+    doctor = run("doctor", GLASSHOUSE_ALLOW_WORLD_CODE="maybe")
 
     assert told.returncode == 3
-    assert "GLASSHOUSE_ALLOW_PYTHON_CREATURES" in told.stderr
+    assert "GLASSHOUSE_ALLOW_WORLD_CODE" in told.stderr
     assert "Traceback" not in told.stderr
     assert doctor.returncode == 1
     assert "broken  settings" in doctor.stdout

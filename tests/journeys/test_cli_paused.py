@@ -31,7 +31,7 @@ opening: It rings.
 cast: [caller]
 governor: {max_turns: 3}
 """
-ALLOWED = {"GLASSHOUSE_ALLOW_PYTHON_CREATURES": "1"}
+ALLOWED = {"GLASSHOUSE_ALLOW_WORLD_CODE": "1"}
 
 
 @pytest.fixture

@@ -38,11 +38,26 @@ def test_check_names_the_tool_that_was_likely_meant(tmp_path: Path) -> None:
 
 
 def test_a_world_with_a_tool_of_its_own_is_sound_plays_and_verifies(tmp_path: Path) -> None:
-    world = harbour(tmp_path, "[sea.py:tide, almanac]")
+    world, allowed = harbour(tmp_path, "[sea.py:tide, almanac]"), {"GLASSHOUSE_ALLOW_WORLD_CODE": "1"}
 
     assert run("check", str(world), cwd=tmp_path).returncode == 0
-    assert run("play", str(world), cwd=tmp_path).returncode == 0
-    assert run("replay", "last", "--verify", cwd=tmp_path).returncode == 0
+    assert run("play", str(world), cwd=tmp_path, **allowed).returncode == 0
+    assert run("replay", "last", "--verify", cwd=tmp_path, **allowed).returncode == 0
+
+
+def test_code_beside_a_world_runs_only_where_it_is_allowed(tmp_path: Path) -> None:
+    world = harbour(tmp_path, "[sea.py:tide, almanac]")
+    with (world / "sea.py").open("a", encoding="utf-8") as file:
+        file.write("\nraise SystemExit('It ran.')\n")
+
+    told = run("play", str(world), cwd=tmp_path)
+
+    assert (told.returncode, told.stdout) == (3, "")
+    assert f"{world / 'sea.py'}: this tool would run Python code, which is not allowed here." in told.stderr
+    assert "GLASSHOUSE_ALLOW_WORLD_CODE=1" in told.stderr
+    assert (
+        run("play", "one-odd-acorn", "--turns", "1", cwd=tmp_path).returncode == 0
+    )  # It comes with Glasshouse.
 
 
 class Clerk(Agent):

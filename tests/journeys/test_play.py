@@ -130,10 +130,14 @@ def test_a_referee_beside_the_world_rules_on_a_run_that_was_left_open_too(tmp_pa
     (world / "scenario.yaml").write_text(ours, encoding="utf-8")
     (world / "rules.py").write_text(RULES, encoding="utf-8")
 
-    whole = run("play", "mine", cwd=tmp_path)
-    run("play", "mine", "--turns", "2", cwd=tmp_path)
-    ended = run("play", "--continue", "last", cwd=tmp_path)
+    allowed = {"GLASSHOUSE_ALLOW_WORLD_CODE": "1"}
 
+    whole = run("play", "mine", cwd=tmp_path, **allowed)
+    run("play", "mine", "--turns", "2", cwd=tmp_path, **allowed)
+    forbidden = run("play", "--continue", "last", cwd=tmp_path)
+    ended = run("play", "--continue", "last", cwd=tmp_path, **allowed)
+
+    assert "rules.py: this referee would run Python code" in forbidden.stderr
     assert "Winner: guesser. It is our rule." in whole.stdout
     assert digest_in(ended.stdout) == digest_in(whole.stdout)
 

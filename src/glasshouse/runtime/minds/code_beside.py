@@ -1,6 +1,7 @@
 """Code beside a world: one function of a Python file in the world's folder.
 
-Always holds: it is executed only when somebody plays that world, never when a store is read. It is found by the
+Always holds: it is executed only when somebody plays that world and has allowed it, never when a store is read. Worlds
+that come with Glasshouse need no permission. It is found by the
 folder that its run was opened from, so two worlds may use the same names. Whatever it raises is reported as an error
 of that world, with its file.
 """
@@ -10,10 +11,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
-from glasshouse.errors import BadWorld
+from glasshouse.errors import BadWorld, Refused
 from glasshouse.runtime.minds.faults import fault_in_words
+
+BUNDLED: Final = Path(__file__).resolve().parents[2] / "worlds"
+
+
+def is_world_code_allowed() -> bool:
+    """Whether Python code that a world names may run."""
+    from glasshouse.settings import settings  # Imported here, so that settings are read only if needed.
+
+    return settings().allow_world_code
 
 
 def function_beside(folder: str, name: str, noun: str, advice: str) -> Callable[..., Any]:
@@ -23,6 +33,11 @@ def function_beside(folder: str, name: str, noun: str, advice: str) -> Callable[
     path = Path(folder) / file
     if not path.is_file():
         raise BadWorld(f"{path}: the {noun}'s file is missing. Put it back to continue this run.")
+    if not path.resolve().is_relative_to(BUNDLED) and not is_world_code_allowed():
+        raise Refused(
+            f"{path}: this {noun} would run Python code, which is not allowed here.",
+            "Read the file, and set GLASSHOUSE_ALLOW_WORLD_CODE=1 if you trust it.",
+        )
     spec = spec_from_file_location(f"glasshouse_{noun}_{path.stem}", path)
     if spec is None or spec.loader is None:
         raise BadWorld(f"{path}: this is no Python file. Write the {noun} as file.py:function.")

@@ -268,7 +268,7 @@ def agent_played_by(
     if not is_code_allowed():
         raise Refused(
             f"played_by: {played_by} would run Python code, which is not allowed here.",
-            "Set GLASSHOUSE_ALLOW_PYTHON_CREATURES=1 if you trust this world.",
+            "Set GLASSHOUSE_ALLOW_WORLD_CODE=1 if you trust this world.",
         )
     return _made(played_by)
 
