@@ -1,5 +1,6 @@
 """The backend for Ollama's own API, against a server that imitates it, with its lies."""
 
+import asyncio
 import json
 from typing import Any
 
@@ -109,6 +110,17 @@ async def test_a_model_that_cannot_think_is_not_asked_to() -> None:
 
         assert len(replies) == 2
         assert ["think" in call.json() for call in server.calls] == [True, False, False]
+
+
+async def test_calls_at_the_same_time_learn_the_same_lesson() -> None:
+    with imitating_server("ollama", delay_seconds=0.01) as server:
+        model = model_of(server, reasoning_tokens_max=400)
+        first = await asyncio.gather(*[model.complete(PROMPT) for _ in range(4)], return_exceptions=True)
+        second = await asyncio.gather(*[model.complete(PROMPT) for _ in range(4)])
+        await model.close()
+
+    assert [getattr(refused, "retry_after", None) for refused in first] == [0.0] * 4
+    assert all(reply.text for reply in second)
 
 
 async def test_a_dropped_schema_is_found_out() -> None:

@@ -173,6 +173,21 @@ async def test_a_refused_parameter_is_left_out_from_then_on(lie: Any, is_gone: s
         assert model.remarks
 
 
+@pytest.mark.parametrize(
+    "lie", ["refuses temperature", "refuses max_tokens", "refuses a system role", "refuses optional fields"]
+)
+async def test_calls_at_the_same_time_learn_the_same_lesson(lie: Any) -> None:
+    with imitating_server("vllm", lie, delay_seconds=0.01) as server:
+        model = model_of(server, decoding={"temperature": 0.5})
+        first = await asyncio.gather(*[model.complete(PROMPT) for _ in range(4)], return_exceptions=True)
+        second = await asyncio.gather(*[model.complete(PROMPT) for _ in range(4)])
+        await model.close()
+
+    assert [getattr(refused, "retry_after", None) for refused in first] == [0.0] * 4
+    assert all(reply.text for reply in second)
+    assert len(model.remarks) == 1
+
+
 async def test_a_model_without_a_system_role_gets_one_user_message() -> None:
     with imitating_server("llamacpp", "refuses a system role") as server:
         await replies_of(model_of(server, "llama.cpp"), PROMPT)

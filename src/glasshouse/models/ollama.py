@@ -123,7 +123,7 @@ class OllamaModel:
         try:
             await self._server.ask(_CHAT, body, answer.take)
         except BadAnswer as bad:
-            raise self._error_of(bad, answer, prompt) from None
+            raise self._error_of(bad, body, answer, prompt) from None
         except (ModelUnreachable, ModelFailed, ModelMisconfigured) as wrong:
             wrong.model = self.name
             raise
@@ -233,6 +233,8 @@ class OllamaModel:
         Some models ignore the schema when thinking is turned off. Then `think` is left out once: if the model thinks
         by itself, it has no room for that, so thinking stays off and the schema goes.
         """
+        if self.form != "schema":
+            return  # It was settled while this call was under way.
         if is_dropped and body.get("think") is False:
             self._think = None
             self._learn(f"{self.name} ignores the JSON Schema when thinking is off: `think` is left out now.")
@@ -250,7 +252,7 @@ class OllamaModel:
     def _raise_context(self) -> str:
         return f"Raise context_tokens of {self.name} (now {self._num_ctx() or 'the default of the server'})."
 
-    def _error_of(self, bad: BadAnswer, answer: _OllamaAnswer, prompt: Prompt) -> GlasshouseError:
+    def _error_of(self, bad: BadAnswer, body: Json, answer: _OllamaAnswer, prompt: Prompt) -> GlasshouseError:
         parts = answer.parts
         if parts.text or parts.reasoning:
             reason = f"{self.backend} broke off its answer with an error: {bad.words}"
@@ -258,14 +260,15 @@ class OllamaModel:
         if bad.says("longer than the context", "exceeds the context", "context length"):
             reason = f"{self.backend} says that the prompt is longer than the context of {self.name}."
             return ModelMisconfigured(reason, self._raise_context(), self.name)
-        if bad.says("does not support thinking") and self._think is not None:
+        # These go by what this request had: another one may have learned the same while it was under way.
+        if bad.says("does not support thinking") and "think" in body:
             self._think = None
-            self._learn(f"{self.name} does not think: `think` is left out now.")
-            return ModelUnreachable(self.remarks[-1], self.name, 0.0)
-        if bad.says("system role", "roles must alternate") and self._has_system_role:
+            return self._learned(f"{self.name} does not think: `think` is left out now.")
+        if bad.says("system role", "roles must alternate") and len(body["messages"]) > 1:
             self._has_system_role = False
-            self._learn(f"{self.name} has no system role: its instructions open the user message now.")
-            return ModelUnreachable(self.remarks[-1], self.name, 0.0)
+            return self._learned(
+                f"{self.name} has no system role: its instructions open the user message now."
+            )
         if bad.status == 400 and bad.says("format", "schema", "grammar"):
             reason = f"{self.backend} refuses the JSON Schema of replies for {self.name}: {bad.words}"
             return ModelMisconfigured(
@@ -275,6 +278,11 @@ class OllamaModel:
             reason = f"{self.backend} does not let this computer use {self.name} (status {bad.status})."
             return ModelMisconfigured(reason, "Sign in with: ollama signin", self.name)
         return self._server.error_of(bad, self.name, self._pull() if bad.status == 404 else "")
+
+    def _learned(self, remark: str) -> ModelUnreachable:
+        """The error of a request that reached no model, and can be repeated at once."""
+        self._learn(remark)
+        return ModelUnreachable(remark, self.name, 0.0)
 
     def _learn(self, remark: str) -> None:
         if remark not in self.remarks:

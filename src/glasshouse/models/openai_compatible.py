@@ -266,7 +266,7 @@ class OpenAICompatible:
         if self._kind == "openrouter":
             return {"reasoning": {"max_tokens": tokens_max} if tokens_max else {"effort": "none"}}
         if self._kind == "openai" and not tokens_max and _REASONS_BY_ITSELF.match(self.name):
-            return {"reasoning_effort": self._efforts[0]}
+            return {"reasoning_effort": self._efforts[0]} if self._efforts else {}
         return {}
 
     def _completion(self, prompt: Prompt, body: Json, answer: _OpenAIAnswer) -> Completion:
@@ -353,24 +353,27 @@ class OpenAICompatible:
         return ""
 
     def _learned_from(self, bad: BadAnswer, body: Json) -> str:
-        """What to do differently from now on, as a sentence; empty if nothing can be learned."""
-        if self._has_system_role and bad.says(*_SYSTEM_REFUSED):
+        """What to do differently from now on, as a sentence; empty if nothing can be learned.
+
+        It goes by what this request had, because another one may have learned the same while it was under way.
+        """
+        if bad.says(*_SYSTEM_REFUSED) and len(body["messages"]) > 1:
             self._has_system_role = False
             return f"{self.name} has no system role: its instructions open the user message now."
         if bad.status == 404 and bad.says("parameters"):
             return self._learned_from_broker(body)
         if bad.status in {404, 500}:
             return ""
-        if "reasoning_effort" in body and bad.says("effort") and len(self._efforts) > 1:
-            self._efforts = self._efforts[1:]
-            return f"{self.name} does not take that reasoning_effort: it is {self._efforts[0]} now."
-        other_name = "max_tokens" if self._length_name == "max_completion_tokens" else "max_completion_tokens"
-        if bad.names(self._length_name) and other_name not in self._left_out:
-            self._left_out |= {self._length_name}
+        if "reasoning_effort" in body and bad.says("effort"):
+            return self._learned_effort(body["reasoning_effort"])
+        sent = "max_tokens" if "max_tokens" in body else "max_completion_tokens"
+        other_name = "max_completion_tokens" if sent == "max_tokens" else "max_tokens"
+        if bad.names(sent) and other_name not in self._left_out:
+            self._left_out |= {sent}
             self._length_name = other_name
             return f"{self.name} limits replies by {other_name} only."
         if "response_format" in body and _is_about_schema(bad):
-            if self._dialect == "wrapped":
+            if "anyOf" not in body["response_format"]["json_schema"]["schema"]:
                 return ""
             self._dialect = "wrapped"
             return f"{self.backend} refuses a JSON Schema with anyOf at its root: the schema is wrapped now."
@@ -379,6 +382,13 @@ class OpenAICompatible:
                 self._left_out |= {name}
                 return f"{self.name} does not take {name}: it is left out now."
         return ""
+
+    def _learned_effort(self, refused: str) -> str:
+        self._efforts = tuple([effort for effort in self._efforts if effort != refused])
+        if not self._efforts:
+            self._left_out |= {"reasoning_effort"}
+            return f"{self.name} does not take reasoning_effort: it is left out now."
+        return f"{self.name} does not take reasoning_effort {refused}: it is {self._efforts[0]} now."
 
     def _learned_from_broker(self, body: Json) -> str:
         """What to leave out because no provider behind the server takes it. Models that never reason do not take
