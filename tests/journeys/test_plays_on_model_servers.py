@@ -350,6 +350,27 @@ async def test_no_byte_of_a_store_holds_the_key_even_if_the_server_repeats_it(tm
     assert key not in repr(model)
 
 
+@pytest.mark.parametrize("fault", [faults.status(500), faults.cut_json], ids=lambda fault: fault.name)
+async def test_a_server_that_fails_every_call_pauses_the_run_before_the_story_is_lost(fault: Fault) -> None:
+    with imitating_server("vllm", fault) as server:
+        async with terrarium_on(on_imitation(server, "vllm")) as terrarium:
+            run = await terrarium.open_world(WORLD)
+            await terrarium.run(run.id)
+            paused = terrarium.run_of(run.id).paused
+            calls_until_the_pause = len(server.calls)
+            server.always.clear()
+            await terrarium.continue_run(run.id)
+            await terrarium.run(run.id, turns=2)
+            record = await record_of(terrarium, run.id)
+
+    assert paused is not None
+    assert "failed 9 times in a row" in paused.reason
+    assert calls_until_the_pause == 9
+    assert len(record.estimated) == 9
+    assert record.calls[-1].is_answered
+    assert_sums_agree(record, server)
+
+
 def bytes_in(folder: Path) -> bytes:
     return b"".join(path.read_bytes() for path in folder.iterdir())
 

@@ -2,8 +2,9 @@
 
 Theory of operation. A model makes one request for each call. Whether it is asked again is decided here. A server that is
 busy is waited for. A server that is not reached is asked again, until its circuit opens (`backend_queue.py`). A call that
-fails is repeated, at most `failed_calls_max` times; then the route's fallbacks are asked, in order, if there are any. A
-server that refuses what it is asked would refuse it again, so its run pauses at once. Every attempt has a seed of its own.
+fails is repeated, at most `failed_calls_max` times; then the route's fallbacks are asked, in order, if there are any. If
+the server has not answered anybody for long, the act fails and its run pauses. A server that refuses what it is asked
+would refuse it again, so its run pauses at once. Every attempt has a seed of its own.
 
 Always holds: a run records the models that the router gives when it starts. A limit in dollars is refused if any
 price is unknown, also the price of a fallback or of a creature that may be spawned. Every attempt reserves its worst case
@@ -272,9 +273,11 @@ class Asking:
                 except ModelMisconfigured as wrong:
                     facts = wrong.reason, wrong.instead, wrong.model
                     raise ModelMisconfigured(*facts, usage=wrong.usage, backend=queue.name) from wrong
-                except ModelFailed:
+                except ModelFailed as wrong:
                     failed += 1
                     if failed == failed_calls_max:
+                        if queue.is_failing:
+                            raise _failing(wrong, queue) from wrong
                         raise
         finally:
             del self._desk.under_way[under_way]
@@ -395,6 +398,12 @@ def _busy(away: ModelUnreachable, queue: BackendQueue, times: int) -> ModelUnrea
     return ModelUnreachable(
         f"{reason} Wait, or lower max_parallel, then continue the run.", away.model, backend=queue.name
     )
+
+
+def _failing(wrong: ModelFailed, queue: BackendQueue) -> ModelUnreachable:
+    reason = f"{queue.name} failed {queue.failed_in_a_row} times in a row, the last time so: {wrong}"
+    advice = "Look at the server, then continue the run."
+    return ModelUnreachable(f"{reason} {advice}", wrong.model, backend=queue.name)
 
 
 def _worst_case(route: Route, prompt: Prompt) -> tuple[Tokens, Usage]:

@@ -7,6 +7,8 @@ goes to the run that has waited longest since its last slot, then to the creatur
 A busy server (HTTP 429 or 503) holds the whole queue until it wants to be asked again, and then gets fewer calls at once;
 each answer lets one more in. Three calls in a row that reach no server open the circuit: everybody who waits is told at
 once. While it is open, one call at a time goes through as a trial. The first one that is answered closes it (ADR 0068).
+A server that takes calls and answers none is counted too: after `failed_in_a_row_max` of them, acts that fail pause their
+runs, before a whole story is played as failures that are charged.
 
 Always holds: at most `parallel_max` calls are at the server. A cancelled call gives its slot or its place back. The queue
 is never longer than the number of calls that acts under way make.
@@ -22,12 +24,14 @@ from math import inf
 from typing import Final
 from weakref import WeakKeyDictionary
 
-from glasshouse.errors import ModelUnreachable
+from glasshouse.errors import ModelFailed, ModelUnreachable
 from glasshouse.runtime.ports import Model
 
 unreached_in_a_row_max: Final = 3
 """After this many calls in a row that reached no model, the circuit of their server opens and its runs pause."""
 
+failed_in_a_row_max: Final = 9
+"""After this many calls in a row that a server failed to answer, runs pause, since it will hardly answer the next one."""
 
 trial_seconds_min: Final = 30.0
 """How long a server whose circuit is open is left alone by those who have a fallback."""
@@ -48,6 +52,8 @@ class BackendQueue:
         """How many calls wait because the server said that it is busy."""
         self._unreached = 0
         self._unreached_at = 0.0
+        self.failed_in_a_row = 0
+        """How many calls the server took and did not answer, since it last answered one."""
         self._waiting: dict[str, dict[str, deque[asyncio.Future[None]]]] = {}
         """Run -> creature -> its calls; first the run, and in it the creature, whose turn it is."""
 
@@ -96,7 +102,17 @@ class BackendQueue:
         self._running -= 1
         self._let_in()
 
+    @property
+    def is_failing(self) -> bool:
+        """Whether the server takes calls and answers none."""
+        return self.failed_in_a_row >= failed_in_a_row_max
+
     def note_reached(self) -> None:
+        """The server answered."""
+        self.failed_in_a_row = 0
+        self._close()
+
+    def _close(self) -> None:
         """The server answered, or failed while it answered: close the circuit, and let one more call in at once."""
         if self._unreached or self._parallel < self.parallel_max:
             self._unreached = 0
@@ -108,7 +124,8 @@ class BackendQueue:
         if isinstance(wrong, ModelUnreachable) and wrong.retry_after is None:
             self._note_unreached(wrong)
         elif isinstance(wrong, Exception):
-            self.note_reached()
+            self.failed_in_a_row += isinstance(wrong, ModelFailed)
+            self._close()
 
     def _note_unreached(self, away: ModelUnreachable) -> None:
         """If this opens the circuit, or it is open, everybody who waits is told."""
