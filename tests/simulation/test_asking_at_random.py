@@ -221,3 +221,37 @@ def _check_limits(t: Terrarium, run_id: str, governor: Governor) -> None:
     if governor.hourly_budget_usd is not None:
         assert (run.usd or 0.0) <= governor.hourly_budget_usd * 1.000001
     assert run.reason in ("budget", "stopped")
+
+
+@pytest.mark.parametrize("seed", usual_seeds(8))
+def test_runs_that_share_a_server_share_its_slots_and_none_waits_for_ever(seed: int) -> None:
+    with replayable(seed, "test_asking_at_random.py"):
+        asyncio.run(_played_side_by_side(random.Random(seed)))
+
+
+async def _played_side_by_side(chance: random.Random) -> None:
+    """Two runs with purses of their own, driven at the same time at their own speed, on one server with few slots."""
+    clock, parallel = HandMovedClock(), chance.randint(1, 3)
+    moods = [(chance.choice(MOODS[:-3]), chance.randint(0, 6)) for _ in range(chance.randint(1, 12))]
+    model = Moody(moods, "shared", parallel)
+    route = Route(model, "shared", 8_192, 384, PRICE)
+    router = ModelRouter(dict.fromkeys(("tiny", "fast", "balanced", "strong"), route))
+    async with on_stage(models=router, clock=clock, pacing="free") as t:
+        runs = []
+        for names in ("abc", "de"):
+            cast = [ticking(name, together=chance.random() < 0.7) for name in names]
+            limits: dict[str, Any] = {"max_turns": 3, "max_total_calls": chance.randint(2, 12)}
+            if chance.random() < 0.5:
+                limits["max_total_tokens"] = chance.randint(1_500, 9_000)
+            governor = Governor(**{**NO_LIMIT, **limits})
+            runs.append((await t.open_world(world_of(*cast), governor=governor), governor))
+
+        await _moving(clock, t.run())
+
+        calls = [call for event in await ledger_of(t) for call in event.calls]
+        assert sum(call.reached for call in calls) == model.reached.total()
+        assert model.most <= parallel
+        for run, governor in runs:
+            assert t.run_of(run.id).is_finished
+            _check_limits(t, run.id, governor)
+            assert (await verify(t, run.id)).is_same

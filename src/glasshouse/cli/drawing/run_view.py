@@ -216,7 +216,11 @@ def thinking_in_words(thinking: Sequence[Thinking]) -> str:
     verb = "waits for its turn" if first.is_waiting else "thinks"
     beside = f" (and {others} more)" if others else ""
     text = one_line(first.text)
-    tail = f": {'…' if len(text) > text_shown_max else ''}{text[-text_shown_max:]}" if text else ""
+    tail = (
+        f": {'…' if len(text) > text_shown_max else ''}{text[-text_shown_max:]}"
+        if text
+        else " · Ctrl-C leaves"
+    )
     return f"{one_line(first.handle)} {verb}{beside}, {first.seconds:.0f} s{tail}"
 
 
