@@ -266,6 +266,10 @@ def test_what_costs_much_or_nobody_knows_what_needs_a_yes(hosted: ImitatingServe
         terminal.wait_for("Play? [y/N]")
         terminal.press("n\n")
         assert terminal.end() == 3
+    with Terminal(*PLAY, "--pace", "fast", cwd=tmp_path, MY_KEY=KEY) as terminal:
+        terminal.wait_for("Play? [y/N]")
+        terminal.press("\x03")
+        assert terminal.end() == 130
     assert hosted.calls == []
 
     assert run(*PLAY, "--yes", cwd=tmp_path, MY_KEY=KEY).returncode == 0

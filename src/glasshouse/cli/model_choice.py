@@ -6,6 +6,7 @@ terminal: then what would need an answer is refused in words.
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -64,8 +65,14 @@ def is_asked() -> bool:
 
 
 def agrees(question: str) -> bool:
-    """Ask at the terminal; anything but a yes is a no."""
-    return input(f"{question} [y/N] ").strip().lower() in {"y", "yes"}
+    """Ask at the terminal; anything but a yes is a no. Ctrl-C stops at once, also where an event loop would wait."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        return input(f"{question} [y/N] ").strip().lower() in {"y", "yes"}
+    except EOFError:
+        return False
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def heading(models: NamedModels) -> list[str]:

@@ -85,7 +85,7 @@ class Choice(NamedTuple):
 
     size: str
     played_as: str
-    """The profile whose model plays it: itself unless that is not bound."""
+    """The profile whose model plays it: itself unless that is not bound. Not so if everybody is pinned to one."""
     place: Place
     model: str = ""
     installed: Installed | None = None
@@ -188,9 +188,10 @@ class NamedModels:
 
     def _choice(self, size: str) -> Choice:
         asked = self._of_size(size)
-        choice = Choice(size, self._size_that_plays(size), asked.place, asked.model)
+        choice = Choice(size, size, asked.place, asked.model)
         if self._file is not None and self._file.pins.run is None:
-            choice = choice._replace(parameters_b_max=PARAMETERS_B[size])
+            played_as = self._size_that_plays(size)
+            choice = choice._replace(played_as=played_as, parameters_b_max=PARAMETERS_B[size])
         try:
             route = self.route(size)
             return choice._replace(model=route.name, installed=self._listed(asked), route=route)
