@@ -6,10 +6,10 @@ from textwrap import dedent
 
 import pytest
 
-from glasshouse import Terrarium
+from glasshouse import ModelRouter, Terrarium
 from glasshouse.errors import Refused, UnknownName
 from glasshouse.events.model_use import FREE, Price
-from glasshouse.models import models_named
+from glasshouse.models import Completion, Prompt, Route, Tokens, models_named
 from glasshouse.models.named_models import NamedModels
 from tests.servers.imitating_server import ImitatingServer, imitating_server
 from tests.servers.imitations import ServedModel
@@ -188,3 +188,26 @@ def test_a_name_that_means_nothing_is_refused_with_what_there_is() -> None:
 def test_pacing_follows_the_models() -> None:
     assert models_named("offline").pacing == "lockstep"
     assert models_named("ollama").pacing == "free"
+
+
+class OwnModel:
+    """A model of a user's own: three lines, no price, no counts of money."""
+
+    async def complete(self, prompt: Prompt) -> Completion:
+        return Completion(
+            '{"kind": "agent.passed", "thought": "", "mood": ""}', "own", Tokens(1_000_000, 500_000)
+        )
+
+
+async def test_a_users_own_model_behind_a_priced_route_is_billed_by_it() -> None:
+    route = Route(OwnModel(), "own", 8_192, 384, Price(2.0, 4.0))
+
+    async with Terrarium(
+        models=ModelRouter(dict.fromkeys(("tiny", "fast", "balanced", "strong"), route))
+    ) as t:
+        run = await t.open_world("mystery-roots")
+        await t.step_one()
+        now = t.run_of(run.id)
+
+    assert now.calls
+    assert now.usd == pytest.approx(now.calls * (2.0 + 2.0))
