@@ -629,6 +629,12 @@ class Ollama:
                 return json_reply(200, {"version": "0.13.0"})
             case "GET", "/api/tags":
                 return json_reply(200, {"models": [self._listed(model) for model in self.models]})
+            case "GET", "/v1/models":
+                # Ollama also speaks OpenAI's API, without its own settings such as `num_ctx`.
+                library = {"object": "model", "created": CREATED, "owned_by": "library"}
+                return json_reply(
+                    200, {"object": "list", "data": [{"id": model.name} | library for model in self.models]}
+                )
             case "GET", "/api/ps":
                 return json_reply(200, {"models": self._running()})
             case "POST", "/api/show":
