@@ -22,7 +22,7 @@ from glasshouse import (
     tool,
     verify,
 )
-from glasshouse.contests import Match, MatchPlayed, Ruling, Tournament
+from glasshouse.contests import Match, MatchPlayed, Measure, Plan, Rehearsal, Ruling, Tournament
 from glasshouse.events import PromptDigests, RunPaused, Tokens, Usage
 from glasshouse.manifests import Memory, Schedule, Voice, load_world
 from glasshouse.models import Completion, Price, Probe, Prompt, Route
@@ -119,6 +119,7 @@ def _made() -> list[object]:
             Draft(kind="agent.spoke", payload={"text": long}),
         ),
         *(Voice(examples=(long,)), Schedule(tick_every=2), Memory(), Tokens(3, 4), PromptDigests("a", "b")),
+        *(Measure(0.5, 0.4, 0.6, 9), Plan(load_world("mystery-roots"), 3), Rehearsal("m", "prose", {})),
         *(Price(0.5, 1.5), Probe(is_reachable=True, model="m")),
         *(Prompt(long, long), Completion(long, "m"), Route(ScriptedModel("x"), "m", 4096, 512)),
         *(ScriptedModel(long), CountingModel(), EventFilter(kinds={"a.b"}), Ruling("ada", long)),

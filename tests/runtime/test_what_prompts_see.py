@@ -14,6 +14,7 @@ from glasshouse.model_values import Tokens
 from glasshouse.models.router import ModelRouter
 from glasshouse.runtime.clock import HandMovedClock, SeededIds
 from glasshouse.turns.moment.prompt import Completion, Prompt
+from tests.made_up_words import word_for
 
 texts = st.text(min_size=1, max_size=60)
 
@@ -32,7 +33,7 @@ class Spy:
         speaker = prompt.system.partition(",")[0]
         count = sum(other.system.startswith(f"{speaker},") for other in self.prompts)
         # Neither a repetition nor without news, so that no act depends on what only others heard.
-        text = f"Line {count}, {''.join('abcdefghij'[int(digit)] for digit in f'{count:04d}')}."
+        text = f"Line {count}, {word_for(count)}."
         reply = {"kind": "agent.spoke", "thought": self._thought, "mood": self._mood, "text": text}
         return Completion(json.dumps(reply), self.name, Tokens(10, 10), usd=0.0)
 

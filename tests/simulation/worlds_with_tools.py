@@ -19,6 +19,7 @@ from glasshouse.turns.moment.tools import ToolAnswer, ToolCall, ToolOffer
 from glasshouse.world.decisions.intents import AddChannel, Connect, Disconnect, Intent
 from glasshouse.world.state.state import CreatureState
 from glasshouse.world.state.values import Change
+from tests.made_up_words import word_for
 
 NAMES: Final = frozenset({"weigh", "open_room", "join_others", "leave_others"})
 
@@ -104,7 +105,7 @@ class Consulting:
             tool = branch["properties"]["tool"]["const"]
             return {"kind": "tool.called", "thought": f"t{chance % 89}", "tool": tool, **things}
         kind = branches[0]["properties"]["kind"]["const"]
-        return {"kind": kind, "thought": "", "text": f"line {chance % 1009} after {said} tools"}
+        return {"kind": kind, "thought": "", "text": f"{word_for(chance % 1009)} after {said}"}
 
 
 def rooms_with_tools() -> LoadedWorld:

@@ -42,6 +42,7 @@ COMMANDS: Final = {
     "export": "Write a run or session into a file.",
     "import": "Read in a session from a file.",
     "tournament": "Let models play a world against each other.",
+    "rehearse": "Measure how models manage a world, in each form.",
     "leaderboard": "Show who has won how often.",
     "check": "Find everything that is wrong with a world's files.",
     "models": "List which model plays each size, or get one.",

@@ -1,3 +1,7 @@
+from glasshouse.contests.measures import Measure as Measure
+from glasshouse.contests.rehearsal import Plan as Plan
+from glasshouse.contests.rehearsal import Rehearsal as Rehearsal
+from glasshouse.contests.rehearsal import rehearse as rehearse
 from glasshouse.contests.tournament import MatchPlayed as MatchPlayed
 from glasshouse.contests.tournament import Tournament as Tournament
 from glasshouse.turns.contests.referees import Match as Match

@@ -1,0 +1,261 @@
+"""Measures of a rehearsal: how well a model plays a world in one form, counted from its calls and from what was said.
+
+Always holds: everything is counted, nothing is judged by a model. A share or a mean comes with how many it was counted
+over and its 95 % interval: Wilson's for shares, the normal one for means, that of order statistics for medians.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+from statistics import mean, stdev
+from typing import Final
+
+import msgspec
+
+from glasshouse.events import kinds
+from glasshouse.events.event import Event, Json
+from glasshouse.turns.moment.line_text import content_words
+from glasshouse.turns.moment.prompt import Completion, Prompt
+from glasshouse.turns.replies.public_text import public_text_in
+from glasshouse.turns.replies.repetition import lines_remembered_max
+from glasshouse.turns.replies.reply import object_in
+
+z_of_95_percent: Final = 1.96
+words_of_a_language_min: Final = 4
+"""A line with fewer words tells nothing about its language."""
+
+_FENCE: Final = re.compile(r"```|~~~")
+_REFUSAL: Final = re.compile(
+    r"\bas an ai\b|\bai (?:language )?model\b|\bi(?:'m| am) sorry,? but\b|\bi can(?:no|')t (?:assist|help|comply|continue)",
+    re.IGNORECASE,
+)
+_LABELLED: Final = re.compile(r"^[ \t*_>#-]*([A-Z_]+)[*_]*[ \t]*[:\uff1a](.*)$", re.MULTILINE)
+_REF: Final = re.compile(r"#?\[?(\d+[a-z]*)\]?")
+_STOP_WORDS: Final = {
+    "en": "the and of to is you that it he was for on are with as his they be at this have from not but what",
+    "de": "der die und das ist nicht ein eine ich sie es den mit sich auf dem zu wir auch noch wie aber nur",
+    "fr": "le la les et est un une que qui dans pas pour sur avec ce il elle nous vous des du au mais comme",
+    "es": "el la los las y es un una que en no por para con se lo como pero su del al más yo ella nosotros",
+    "it": "il lo la gli le e è un una che di non per con si come ma del della nel sono io lei noi anche",
+    "pt": "o a os as e é um uma que de não por para com se como mas do da em no na eu ela nós também",
+    "nl": "de het een en is niet van dat die ik je hij zij we met voor op maar ook nog als naar zijn",
+}
+_STOPS: Final = {language: frozenset(words.split()) for language, words in _STOP_WORDS.items()}
+_SCRIPTS: Final = {
+    "zh": "\u4e00-\u9fff",
+    "ja": "\u3040-\u30ff",
+    "ko": "\uac00-\ud7af",
+    "ru": "\u0400-\u04ff",
+    "ar": "\u0600-\u06ff",
+    "hi": "\u0900-\u097f",
+}
+_IN_SCRIPT: Final = {language: re.compile(f"[{signs}]") for language, signs in _SCRIPTS.items()}
+_WORD: Final = re.compile(r"[^\W\d_]+")
+
+
+class Measure(msgspec.Struct, frozen=True):
+    """One figure: its value, the bounds of its interval, and how many it was counted over. None: nothing to count."""
+
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    n: int = 0
+
+
+class Sample(msgspec.Struct, frozen=True):
+    """One request to a model and its answer; none if there was none."""
+
+    prompt: Prompt
+    completion: Completion | None = None
+
+
+class Rehearsed(msgspec.Struct, frozen=True):
+    """What one model did in one form: the calls, the events of each round, and the made-up word that a visitor said."""
+
+    samples: tuple[Sample, ...]
+    rounds: tuple[tuple[Event, ...], ...]
+    handles: tuple[str, ...]
+    nonces: tuple[str, ...]
+    language: str = "en"
+
+
+def share(hits: Iterable[bool]) -> Measure:
+    """The share of hits, with Wilson's interval, which is sound also for few and for all or none."""
+    counted = list(hits)
+    n = len(counted)
+    if not n:
+        return Measure()
+    p, zz = sum(counted) / n, z_of_95_percent**2
+    middle, spread = p + zz / (2 * n), z_of_95_percent * math.sqrt(p * (1 - p) / n + zz / (4 * n * n))
+    return Measure(
+        p, max(0.0, (middle - spread) / (1 + zz / n)), min(1.0, (middle + spread) / (1 + zz / n)), n
+    )
+
+
+def average(values: Iterable[float]) -> Measure:
+    """The mean, with the normal interval; of one value there is none."""
+    counted = list(values)
+    if not counted:
+        return Measure()
+    middle, n = mean(counted), len(counted)
+    spread = z_of_95_percent * stdev(counted) / math.sqrt(n) if n > 1 else 0.0
+    return Measure(middle, middle - spread, middle + spread, n)
+
+
+def quantile(values: Iterable[float], q: float) -> Measure:
+    """A quantile, with the interval that its order statistics give."""
+    counted = sorted(values)
+    n = len(counted)
+    if not n:
+        return Measure()
+    spread = z_of_95_percent * math.sqrt(n * q * (1 - q))
+    at, low, high = (min(n - 1, max(0, math.floor(x))) for x in (n * q, n * q - spread, n * q + spread))
+    return Measure(counted[at], counted[low], counted[high], n)
+
+
+def measures_of(rehearsed: Rehearsed) -> dict[str, Measure]:
+    """All measures of a rehearsal, by name, in the order of the table."""
+    events = [event for played in rehearsed.rounds for event in played]
+    acts = [event for event in events if event.ends_its_act and event.model is not None and event.calls]
+    spoken = [event for event in acts if event.kind not in kinds.NO_LINES]
+    answers = [sample for sample in rehearsed.samples if sample.completion is not None]
+    replies = [sample.completion for sample in answers if sample.completion is not None]
+    texts = [text for reply in replies if (text := text_of(reply.text))]
+    cited = [is_shown for sample in answers for is_shown in _citations(sample)]
+    turns = sum(
+        len([event for event in played if event.kind == kinds.TURN_STARTED]) for played in rehearsed.rounds
+    )
+    dollars = [call.usd for event in events for call in event.calls]
+    usd = None if not turns or None in dollars else sum(filter(None, dollars)) / turns
+    tokens = [reply.usage for reply in replies]
+    return {
+        "valid at first try": share(
+            len(event.calls) == 1 and event.kind != kinds.AGENT_FAILED for event in acts
+        ),
+        "repaired": share(len(event.calls) > 1 and event.kind != kinds.AGENT_FAILED for event in acts),
+        "cut by length": share(reply.finish == "length" for reply in replies),
+        "fenced": share(bool(_FENCE.search(reply.text)) for reply in replies),
+        "refused": share(
+            reply.finish == "filtered" or bool(_REFUSAL.search(reply.text)) for reply in replies
+        ),
+        "passed": share(event.kind == kinds.AGENT_PASSED for event in acts),
+        "near-duplicate": share(event.kind == kinds.LOOP_SUSPECTED for event in acts),
+        "new words a line": average(new for played in rehearsed.rounds for new in new_words(played)),
+        "uptake": share(
+            _is_taken_up(played, nonce)
+            for played, nonce in zip(rehearsed.rounds, rehearsed.nonces, strict=True)
+            if nonce
+        ),
+        "citation accuracy": share(cited),
+        "speaks for others": share(speaks_for_others(text, rehearsed.handles) for text in texts),
+        "leaks": share("masked" in (event.private or {}) for event in spoken),
+        "language": share(
+            spoken_in == rehearsed.language
+            for event in spoken
+            if (spoken_in := language_of(str(event.payload.get("text", "")))) is not None
+        ),
+        "p50 seconds": quantile([reply.milliseconds / 1_000 for reply in replies], 0.5),
+        "p95 seconds": quantile([reply.milliseconds / 1_000 for reply in replies], 0.95),
+        "load seconds": Measure(
+            max([reply.load_ms for reply in replies], default=0.0) / 1_000, n=len(replies)
+        ),
+        "prompt tokens": average(usage.input for usage in tokens),
+        "cached share": _ratio(
+            sum(usage.cache_read for usage in tokens), sum(usage.input for usage in tokens), len(tokens)
+        ),
+        "usd a turn": Measure(usd, n=turns),
+    }
+
+
+def _ratio(part: int, whole: int, n: int) -> Measure:
+    return Measure(part / whole if whole else None, n=n)
+
+
+def text_of(raw: str) -> str:
+    """The public text of a reply as the model wrote it, before anything was cleaned."""
+    reply = object_in(raw)
+    text = reply.get("text") if reply is not None else public_text_in(raw, kinds.AGENT_SPOKE)
+    return text if isinstance(text, str) else ""
+
+
+def new_words(events: Iterable[Event]) -> list[int]:
+    """For each line that a creature said: how many of its words nobody had said within the last lines."""
+    lines = [event for event in events if event.kind not in kinds.NO_LINES and event.kind not in kinds.INNER]
+    words = [frozenset(content_words(str(event.payload.get("text", "")))) for event in lines]
+    counts = []
+    for at, event in enumerate(lines):
+        if event.model is not None:
+            heard = frozenset().union(*words[max(0, at - lines_remembered_max) : at])
+            counts.append(len(words[at] - heard))
+    return counts
+
+
+def _is_taken_up(events: Sequence[Event], nonce: str) -> bool:
+    """Whether a creature said the word of the visitor."""
+    return any(
+        event.model is not None and nonce in str(event.payload.get("text", "")).casefold()
+        for event in events
+        if event.kind not in kinds.NO_LINES
+    )
+
+
+def _citations(sample: Sample) -> list[bool]:
+    """For each line that a reply cites: whether the prompt showed it."""
+    reply = None if sample.completion is None else _reply_in(sample.completion.text)
+    branches = (sample.prompt.schema or {}).get("anyOf", ())
+    branch = next((one for one in branches if reply and _kind_of(one) == reply.get("kind")), None)
+    if reply is None or branch is None:
+        return []
+    cited: list[bool] = []
+    for name, allowed in _ref_fields(branch).items():
+        given = reply.get(name)
+        items = given if isinstance(given, list) else [] if given is None else str(given).split(",")
+        refs = [_REF.fullmatch(str(item).strip()) for item in items]
+        cited += [ref is not None and ref[1] in allowed for ref in refs]
+    return cited
+
+
+def _reply_in(raw: str) -> Json | None:
+    """A reply as fields, also if it was written line by line; none if it is neither."""
+    labelled = {label.casefold(): words.strip() for label, words in _LABELLED.findall(raw)}
+    return object_in(raw) or (labelled if "kind" in labelled else None)
+
+
+def _kind_of(branch: Json) -> object:
+    return branch.get("properties", {}).get("kind", {}).get("const")
+
+
+def _ref_fields(branch: Json) -> dict[str, frozenset[str]]:
+    """The fields that cite lines, and the numbers that were shown."""
+    fields = {}
+    for name, schema in branch.get("properties", {}).items():
+        words = schema.get("items", schema).get("enum", ())
+        refs = [_REF.fullmatch(str(word)) for word in words]
+        if refs and all(refs) and name != "kind":
+            fields[name] = frozenset([ref[1] for ref in refs if ref is not None])
+    return fields
+
+
+def speaks_for_others(text: str, handles: Iterable[str]) -> bool:
+    """Whether a text has a line that begins with somebody's name, as in a script: its own name counts, too."""
+    names = "|".join(map(re.escape, (*handles, "user", "assistant", "system", "visitor")))
+    return (
+        re.search(rf"(?:^|\n)[ \t*_>\[(#-]*(?:{names})[\])*_]*[ \t]*[:\uff1a]", text, re.IGNORECASE)
+        is not None
+    )
+
+
+def language_of(text: str) -> str | None:
+    """The language that a text is most likely in; none if that cannot be told."""
+    for language, signs in _IN_SCRIPT.items():
+        if len(signs.findall(text)) * 3 > len(text):
+            return language
+    words = [word.casefold() for word in _WORD.findall(text)]
+    if len(words) < words_of_a_language_min:
+        return None
+    counts = {language: sum(word in stops for word in words) for language, stops in _STOPS.items()}
+    best = max(counts, key=lambda language: counts[language])
+    is_clear = counts[best] > 0 and list(counts.values()).count(counts[best]) == 1
+    return best if is_clear else None
