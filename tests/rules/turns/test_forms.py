@@ -159,7 +159,7 @@ MOOD: calm
 SAY: some say
 or
 KIND: tool.called
-THINK: This has not been said yet.
+THINK: This is what is needed now.
 TOOL: lamp
 HOW: low
 or

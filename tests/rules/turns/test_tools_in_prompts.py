@@ -51,9 +51,27 @@ def test_a_prompt_tells_what_a_tool_does_and_takes_with_an_example() -> None:
     system = prompt_for(at(tools=(LAMP,))).system
 
     assert (
-        '{"kind":"tool.called","thought":"This has not been said yet.","tool":"lamp","how":"low"}\n' in system
+        '{"kind":"tool.called","thought":"This is what is needed now.","tool":"lamp","how":"low"}\n' in system
     )
     assert '\nYour tools:\nlamp: Turn the lamp. "how": one of low, high.\n' in system
+
+
+def test_what_several_tools_take_alike_is_told_once() -> None:
+    names, dry_run = {"enum": ["ada", "bo", "cy", "dee"]}, {"type": "boolean"}
+    offers = [
+        ToolOffer(
+            tool, "Do it.", {"type": "object", "properties": {"who": names, "dry_run": dry_run, field: names}}
+        )
+        for tool, field in (("stop", "a"), ("start", "b"))
+    ]
+
+    system = prompt_for(at(tools=tuple(offers))).system
+
+    assert system.partition("Your tools:\n")[2].splitlines()[:3] == [
+        'stop: Do it. "a": one of ada, bo, cy, dee, or left out.',
+        'start: Do it. "b": one of those for "a" of stop, or left out.',
+        'Each of them takes "who": one of those for "a" of stop, or left out. "dry_run": true or false, or left out.',
+    ]
 
 
 def test_what_tools_said_stands_before_what_is_answered_one_line_a_call() -> None:

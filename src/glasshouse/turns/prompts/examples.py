@@ -21,13 +21,17 @@ example_text_chars_max: Final = 120
 example_thought_chars_max: Final = 80
 example_mood_chars_max: Final = 24
 words_listed_max: Final = 24
+words_listed_again_max: Final = 4
+"""A choice of so many words or more is listed once, for the first argument that has it."""
 description_chars_max: Final = 240
 
 AS_JSON: Final = "One JSON object and nothing else. It looks like one of these, with your own words:"
 AS_PROSE: Final = "Lines like these and nothing else, with your own words:"
 OR: Final = "or"
+TOOL_THOUGHT: Final = "This is what is needed now."
 
 _REF_EXAMPLE: Final = "12"
+_ALWAYS: Final = ("kind", "thought", "tool")
 _TYPES: Final = {
     "string": "text",
     "number": "a number",
@@ -58,9 +62,11 @@ def _named(name: str, names: Collection[str], form: Form) -> str:
 def _example(branch: Json, number: int, character: Character) -> Json:
     properties: Json = branch["properties"]
     shown = [name for name in properties if name in branch["required"]]
-    if properties["kind"]["const"] == kinds.TOOL_CALLED and len(shown) == len(("kind", "thought", "tool")):
+    is_tool = properties["kind"]["const"] == kinds.TOOL_CALLED
+    if is_tool and len(shown) == len(_ALWAYS):
         shown += [name for name in properties if name not in shown][:1]
-    return {name: _value(name, properties[name], number, character) for name in shown}
+    example = {name: _value(name, properties[name], number, character) for name in shown}
+    return {**example, "thought": TOOL_THOUGHT} if is_tool else example
 
 
 def _value(name: str, schema: Json, number: int, character: Character) -> Any:
@@ -126,20 +132,38 @@ def _rule(schema: Json) -> str:
 
 
 def _tools(branches: Iterable[Json], form: Form) -> list[str]:
-    """What each tool does and takes, one line each."""
+    """What each tool does and takes, one line each, and last what all of them take. What was listed is not listed again."""
     tools = [branch for branch in branches if "tool" in branch["properties"]]
-    return ["Your tools:", *[_tool_line(branch, form) for branch in tools]] if tools else []
+    if not tools:
+        return []
+    first = tools[0]["properties"]
+    shared = [
+        name
+        for name in first
+        if len(tools) > 1 and all(tool["properties"].get(name) == first[name] for tool in tools)
+    ]
+    listed: dict[str, str] = {}
+    lines = [_tool_line(branch, {*_ALWAYS, *shared}, listed, form) for branch in tools]
+    alike = [_argument(name, tools[0], listed, form) for name in shared if name not in _ALWAYS]
+    return ["Your tools:", *lines, *([f"Each of them takes {' '.join(alike)}"] if alike else [])]
 
 
-def _tool_line(branch: Json, form: Form) -> str:
+def _tool_line(branch: Json, but: Collection[str], listed: dict[str, str], form: Form) -> str:
     properties: Json = branch["properties"]
-    name = properties["tool"]["const"]
-    parts = [f"{name}: {cut(safe_line(branch['description']), description_chars_max)}"]
-    for argument, schema in properties.items():
-        if argument not in ("kind", "thought", "tool"):
-            optional = "" if argument in branch["required"] else ", or left out"
-            described = safe_line(str(schema.get("description", "")))
-            told = _rule(schema) or described or _TYPES.get(schema.get("type", ""), "text")
-            label = _named(argument, properties, form)
-            parts.append(f"{label}: {cut(told, description_chars_max)}{optional}.")
-    return " ".join(parts)
+    told = f"{properties['tool']['const']}: {cut(safe_line(branch['description']), description_chars_max)}"
+    arguments = [_argument(name, branch, listed, form) for name in properties if name not in but]
+    return " ".join([told, *arguments])
+
+
+def _argument(name: str, branch: Json, listed: dict[str, str], form: Form) -> str:
+    """What an argument may be. `listed` has the choices that were told, each with where that was."""
+    schema, label = branch["properties"][name], _named(name, branch["properties"], form)
+    described = safe_line(str(schema.get("description", "")))
+    told = cut(
+        _rule(schema) or described or _TYPES.get(schema.get("type", ""), "text"), description_chars_max
+    )
+    if len(schema.get("enum", ())) >= words_listed_again_max:
+        here = f"{label} of {branch['properties']['tool']['const']}"
+        where = listed.setdefault(told, here)
+        told = told if where is here else f"one of those for {where}"
+    return f"{label}: {told}{'' if name in branch['required'] else ', or left out'}."
