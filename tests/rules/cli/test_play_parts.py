@@ -1,12 +1,13 @@
 """The pure parts of `glasshouse play`: header and bar, reading speed, what a key means, the last words."""
 
 from glasshouse.cli.command_line import CommandLine
-from glasshouse.cli.drawing.run_view import KEYS, Gauge, RunView, prospect, status
+from glasshouse.cli.drawing.run_view import KEYS, Gauge, RunView, prospect, status, thinking_in_words
 from glasshouse.cli.live.controls import line_meant
 from glasshouse.cli.live.summary import Summary
 from glasshouse.cli.pace import duration_of, line_milliseconds_max, line_milliseconds_min, seconds_to_read
 from glasshouse.events.event import Event, Json
 from glasshouse.testing import ScriptedModel, play_offline
+from glasshouse.views import Thinking
 
 SAYS = '{"kind": "seed.planted", "thought": "warm", "text": "A kettle hums in the moss tonight, my dears."}'
 
@@ -108,6 +109,19 @@ def test_the_bar_fits_whatever_the_width() -> None:
     assert "II. The wrong weather" in shown[120]
     assert shown[60].endswith("q stop")
     assert all(set(text.split()) <= set(shown[60].split()) for columns, text in shown.items() if columns < 40)
+
+
+def test_the_bar_says_who_thinks_for_how_long_and_what_has_come() -> None:
+    ada = Thinking("ada", "ada", "r-1", "m", 12.4)
+    waiting = Thinking("bo", "bo", "r-1", "m", 30.0, is_waiting=True)
+    speaking = Thinking(
+        "ada", "ada", "r-1", "m", 3.0, text="Well,\nI think that the gardener was never there at all"
+    )
+
+    assert thinking_in_words([]) == ""
+    assert thinking_in_words([waiting]) == "bo waits for its turn, 30 s · Ctrl-C leaves"
+    assert thinking_in_words([waiting, ada]) == "ada thinks (and 1 more), 12 s · Ctrl-C leaves"
+    assert thinking_in_words([speaking]) == "ada thinks, 3 s: …that the gardener was never there at all"
 
 
 def test_how_long_a_run_takes_is_told_from_what_is_left_of_its_limits() -> None:
