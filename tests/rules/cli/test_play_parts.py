@@ -132,11 +132,11 @@ def test_how_long_a_run_takes_is_told_from_what_is_left_of_its_limits() -> None:
     spent.calls_before = 155
     unlimited = RunView("r-unknown")
 
-    pace = "at reading pace (--pace fast: at once)."
+    pace, left = "at reading pace (--pace fast: at once).", 21 - later.stage.turn
     assert prospect(new, None) == f"Up to 20 turns, about 2 minutes {pace} {KEYS}"
     assert prospect(new, 1) == f"Up to 1 turn, less than a minute {pace} {KEYS}"
-    assert prospect(later, None) == f"Up to 9 turns, about a minute {pace} {KEYS}"
-    assert prospect(spent, None) == f"Up to 9 turns, less than a minute {pace} {KEYS}"
+    assert prospect(later, None) == f"Up to {left} turns, about a minute {pace} {KEYS}"
+    assert prospect(spent, None) == f"Up to {left} turns, less than a minute {pace} {KEYS}"
     assert prospect(unlimited, None) == KEYS
     assert duration_of(100) == "about 6 minutes"
 
