@@ -145,7 +145,7 @@ async def test_none_is_a_pass_and_counts_as_an_act() -> None:
 @pytest.mark.parametrize(
     "answer", ["no JSON at all", '{"kind": "tale.told", "text": "x"}', "half a pair \ud800"]
 )
-async def test_a_reply_that_cannot_be_used_is_mended_once_and_then_fails_with_two_attempts(
+async def test_a_reply_that_cannot_be_used_is_mended_once_asked_for_in_a_simpler_form_and_then_fails(
     answer: str,
 ) -> None:
     model = ScriptedModel(answer)
@@ -155,10 +155,10 @@ async def test_a_reply_that_cannot_be_used_is_mended_once_and_then_fails_with_tw
         await soon(t.run())
 
         failures = await _failures(t)
-        assert [(e.actor, e.payload["attempts"]) for e in failures] == [("a", 2), ("a", 2)]
+        assert [(e.actor, e.payload["attempts"]) for e in failures] == [("a", 3), ("a", 3)]
+        assert [prompt.form for prompt in model.prompts] == ["schema", "schema", "json"] * 2
         assert await said(t) == ["b1", "b2"]
-        assert model.calls == 4
-        assert (await the_end(t)).payload["calls"] == 6
+        assert (await the_end(t)).payload["calls"] == 8
 
 
 async def test_a_model_that_breaks_is_a_failure_of_the_act_alone() -> None:
