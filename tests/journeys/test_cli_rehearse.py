@@ -1,6 +1,8 @@
 """`glasshouse rehearse`, as people run it, against the offline troupe and a server with manners."""
 
-from tests.journeys.commanding import objects, run
+import json
+
+from tests.journeys.commanding import run
 from tests.servers.imitating_server import imitating_server
 
 
@@ -16,7 +18,7 @@ def test_the_troupe_hears_the_visitor_in_every_form_and_the_table_can_be_pasted(
 def test_a_server_that_fences_its_replies_is_measured_for_machines() -> None:
     with imitating_server("llamacpp", "fences") as server:
         words = ("--models", server.url, "--rounds", "1", "--turns", "2", "--form", "json", "--json")
-        (result,) = objects(run("rehearse", "mystery-roots", *words).stdout)
+        result = json.loads(run("rehearse", "mystery-roots", *words).stdout)
 
     measures = result["measures"]
     assert result["form"] == "json"
