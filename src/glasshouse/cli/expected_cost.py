@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
 from glasshouse.assembly import NamedModels
+from glasshouse.cli.drawing.screen import counted
 from glasshouse.cli.model_choice import agrees, is_asked
 from glasshouse.cli.store_reader import Story
 from glasshouse.errors import Refused
@@ -43,7 +44,7 @@ class Expected(NamedTuple):
     def __str__(self) -> str:
         usd = "an unknown price" if self.usd is None else f"${self.usd:.2f}"
         minutes = "a minute" if self.minutes == 1 else f"{self.minutes} minutes"
-        return f"about {self.calls:,} calls, {minutes} and {usd}"
+        return f"about {counted(self.calls, 'call')}, {minutes} and {usd}"
 
     def times(self, count: int) -> Expected:
         """For so many plays like this one."""

@@ -113,7 +113,9 @@ def is_own(url: str) -> bool:
     try:
         return ip_address(host).is_private
     except ValueError:
-        return "." not in host or host.endswith((".local", ".lan", ".internal", ".localhost"))
+        return bool(host) and (
+            "." not in host or host.endswith((".local", ".lan", ".internal", ".localhost"))
+        )
 
 
 def how_to_start(server: ServerName, url: str) -> str:
