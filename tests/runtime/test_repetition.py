@@ -1,6 +1,7 @@
 """A model that loops is asked once more and then skipped; talk that brings nothing new moves on or ends."""
 
 import json
+from random import Random
 from typing import Any
 
 import pytest
@@ -10,7 +11,9 @@ from glasshouse.events import Event
 from glasshouse.manifests import Voice
 from glasshouse.models import Completion, Prompt, Tokens
 from glasshouse.models.router import ModelRouter
+from glasshouse.turns.replies.repetition import _is_same, _trigrams, _words
 from glasshouse.turns.runs.purses import stale_lines_max
+from tests.made_up_words import word_for
 from tests.runtime.stage_crew import on_stage, ticking, world_of
 from tests.runtime.troupe import soon
 
@@ -144,3 +147,21 @@ async def test_a_visitor_who_says_something_new_brings_the_talk_back_to_life() -
         await soon(t.run(run.id, turns=4))
 
         assert t.run_of(run.id).finished is None
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_no_repetition_is_missed_because_its_words_differ(seed: int) -> None:
+    """The quick look at words never rejects what the groups of letters would call the same."""
+    chance = Random(seed)
+    line = [
+        word_for(chance.randrange(10_000))[: chance.randrange(2, 5)] for _ in range(chance.randrange(5, 14))
+    ]
+    for _ in range(30):
+        other = [*line]
+        for _ in range(chance.randrange(1, len(line))):
+            at = chance.randrange(len(other))
+            other[at] = chance.choice([other[at] + "s", other[at][:-1], chance.choice(line), "x" + other[at]])
+        same = _is_same(_trigrams(" ".join(line)), _trigrams(" ".join(other)))
+        words = _words(" ".join(line))
+
+        assert not same or len(words & _words(" ".join(other))) >= (len(words) + 1) // 2

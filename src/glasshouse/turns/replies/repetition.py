@@ -40,14 +40,12 @@ def line_repeated(draft: Draft, moment: Moment) -> Event | None:
         return None
     if text.count(" ") + 1 < words_compared_min:
         return None
-    said, heard, me, percent = _trigrams(text), moment.heard, moment.creature_id, same_trigrams_percent_min
-    size = len(said)
-    # A line with fewer groups of letters, or with more, cannot have enough of them in common.
-    size_min, size_max = -(-size * percent // 100), size * 100 // percent
+    words, heard, me = _words(text), moment.heard, moment.creature_id
+    words_min = (len(words) + 1) // 2
     own = table = 0
     for event in reversed(heard.shared[max(heard.start, heard.stop - events_searched_max) : heard.stop]):
-        other_text = event.payload.get("text")
-        if not isinstance(other_text, str):
+        other = event.payload.get("text")
+        if not isinstance(other, str):
             continue
         table += 1
         if table > table_lines_compared_max:
@@ -56,15 +54,16 @@ def line_repeated(draft: Draft, moment: Moment) -> Event | None:
             if event.actor != me:
                 continue
         own += event.actor == me
-        other = _trigrams(other_text)
-        other_size = len(other)
-        # As many percent of all groups are in both: common * 100 >= (size + other_size - common) * percent.
-        if (
-            size_min <= other_size <= size_max
-            and len(said & other) * (100 + percent) >= (size + other_size) * percent
-        ):
+        # One changed letter changes three groups of letters. So lines that differ in half of their words are not the
+        # same, and this is quicker to see.
+        if len(words & _words(other)) >= words_min and _is_same(_trigrams(text), _trigrams(other)):
             return event
     return None
+
+
+def _is_same(one: frozenset[str], other: frozenset[str]) -> bool:
+    common = len(one & other)
+    return common * 100 >= (len(one) + len(other) - common) * same_trigrams_percent_min
 
 
 def brings_nothing_new(draft: Draft, moment: Moment) -> bool:
@@ -73,6 +72,12 @@ def brings_nothing_new(draft: Draft, moment: Moment) -> bool:
     since, heard = lines.first + len(lines.ids) - lines_remembered_max, lines.words
     words = content_words(text) if isinstance(text, str) else ()
     return all(word in heard and heard[word][-1] >= since for word in words)
+
+
+@lru_cache(maxsize=trigram_cache_texts_max)
+def _words(text: str) -> frozenset[str]:
+    """The words of a text. Capitals and punctuation do not count."""
+    return frozenset(_NO_LETTERS.sub(" ", text.casefold()).split())
 
 
 @lru_cache(maxsize=trigram_cache_texts_max)
