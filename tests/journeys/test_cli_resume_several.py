@@ -59,8 +59,9 @@ def test_every_scenario_that_had_met_goes_on_from_its_files(home: Path) -> None:
         assert new["turns"] > 3
         assert new["reason"] != "stopped"
     assert len(digests(told.stdout)) == 2
-    assert "\nTwenty Sprouts. The end. " in told.stdout
-    assert "\nTwo Tale Hearth. The end. " in told.stdout
+    # A judge may find that nobody was better, so an end without a contest is an end, too.
+    for title in ("Twenty Sprouts", "Two Tale Hearth"):
+        assert re.search(rf"\n{title}\. The end[.:] ", told.stdout)
 
 
 def test_as_they_were_they_go_on_in_one_graph_and_hear_each_other(home: Path) -> None:

@@ -119,7 +119,7 @@ def _reply(
 
 def _without_faults(draft: Draft, moment: Moment) -> tuple[Draft, str]:
     """What an act ends in with this draft, and what its model is told once if the draft had a fault."""
-    facts = sealed_facts_said(draft, moment)
+    facts = sealed_facts_said(draft, moment) if moment.known else {}
     if facts:
         words = ", ".join([f'"{word}"' for word in facts.values()])
         return masked_words(

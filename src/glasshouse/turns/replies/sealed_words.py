@@ -29,7 +29,7 @@ _MAY_SAY_ALL: Final = kinds.INNER | {kinds.JUDGE_VERDICT}
 
 def sealed_facts_said(draft: Draft, moment: Moment) -> dict[str, str]:
     """Fact -> its word, for the sealed words that a draft says aloud."""
-    if not moment.known or draft.kind in _MAY_SAY_ALL:
+    if draft.kind in _MAY_SAY_ALL:
         return {}
     said = "\n".join(text for _, text in _texts(draft, moment))
     facts = {fact: word for fact, word in _sealed(moment) if _pattern(word).search(said)}
