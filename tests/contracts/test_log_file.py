@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from glasshouse import SqliteStore
-from glasshouse.stores.sqlite import log_file
+from glasshouse.stores.sqlite import journal
 from tests.contracts.writing import lines, one_batch, opening, root, span, texts_of
 
 ADA = root("ada")
@@ -84,7 +84,7 @@ async def test_a_link_to_a_store_has_the_same_log(path: Path) -> None:
 
     await commit_some(store, 3)
 
-    assert log_bytes(path) > log_file.first_growth_bytes
+    assert log_bytes(path) > journal.first_growth_bytes
     await store.close()
 
 
@@ -99,7 +99,7 @@ async def test_nothing_fails_if_the_log_cannot_be_made_longer(
 
     texts = await commit_some(store, 5)
 
-    assert log_bytes(path) < log_file.first_growth_bytes
+    assert log_bytes(path) < journal.first_growth_bytes
     assert texts_of(await store.read([span(ADA)])) == texts
     await store.close()
 
@@ -107,10 +107,10 @@ async def test_nothing_fails_if_the_log_cannot_be_made_longer(
 async def test_on_a_disk_with_little_room_the_log_is_as_short_as_it_can_be(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(log_file, "free_bytes_min", 2**62)
+    monkeypatch.setattr(journal, "free_bytes_min", 2**62)
     store = await opened(path)
 
     await commit_some(store, 5)
 
-    assert log_bytes(path) < log_file.first_growth_bytes
+    assert log_bytes(path) < journal.first_growth_bytes
     await store.close()

@@ -13,7 +13,7 @@ import pytest
 from glasshouse import Draft, Manifest, SqliteStore, Terrarium
 from glasshouse.errors import StoreBusy, StoreFailed, StoreTooNew
 from glasshouse.runtime.ports import Batch, InboxLine, Snapshot
-from glasshouse.stores.sqlite import log_file
+from glasshouse.stores.sqlite import journal
 from glasshouse.stores.sqlite.journal import SQL, prepare
 from glasshouse.stores.sqlite.migrate import bundled_migrations
 from tests.contracts.writing import lines, one_batch, opening, root, span, texts_of
@@ -361,8 +361,8 @@ async def test_a_guest_in_another_process_leaves_lines_while_the_writer_writes(
     path: Path, log_grows_by: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if log_grows_by == "little":  # So it grows in most commits, while the guest writes behind its end.
-        monkeypatch.setattr(log_file, "first_growth_bytes", 1)
-        monkeypatch.setattr(log_file, "growth_bytes_max", 1)
+        monkeypatch.setattr(journal, "first_growth_bytes", 1)
+        monkeypatch.setattr(journal, "growth_bytes_max", 1)
     store = SqliteStore(path)
     await store.open("house-one")
     await store.commit(one_batch(opening(ADA, "0")))

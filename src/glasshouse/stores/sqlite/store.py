@@ -18,9 +18,8 @@ from typing import Any, Concatenate, Final, ParamSpec, TypeVar
 from glasshouse.errors import Refused, StoreFailed
 from glasshouse.runtime.ports import Batch
 from glasshouse.stores.sqlite.faults import FAULTS, store_error
-from glasshouse.stores.sqlite.journal import Journal, prepare
+from glasshouse.stores.sqlite.journal import Journal, LogFile, prepare
 from glasshouse.stores.sqlite.lock import WriterLock
-from glasshouse.stores.sqlite.log_file import LogFile
 from glasshouse.stores.sqlite.migrate import Migration, bundled_migrations, migrate, version_of
 from glasshouse.stores.sqlite.read_only import ReadOnlyStore, can_be_written
 from glasshouse.stores.sqlite.thread import WorkThread
