@@ -22,6 +22,7 @@ from glasshouse.runtime.ports import Router, Store, Toolbox
 from glasshouse.terrarium import Terrarium
 from glasshouse.tools.toolbox import Toolbox as UsualToolbox
 from glasshouse.turns.moment.moment import Moment
+from tests.made_up_words import word_for
 from tests.runtime.troupe import soon, terrarium_of
 
 ANSWER = '{"kind": "agent.spoke", "thought": "", "text": "A leaf turned over."}'
@@ -81,7 +82,10 @@ class Asker(Agent):
         prompt = prompt_for(moment)
         for _ in range(self.calls):
             await moment.ask(prompt)
-        return Draft(kind=kinds.AGENT_SPOKE, payload={"text": f"{moment.handle}{moment.turn}"})
+        text = f"{moment.handle}{moment.turn}"
+        # Seldom, so that few tests must know these words; in time, before talk without news ends a scene.
+        news = f" {word_for(moment.turn)}" if moment.turn % 6 == 0 else ""
+        return Draft(kind=kinds.AGENT_SPOKE, payload={"text": f"{text}{news}"})
 
 
 def ticking(name: str, every: int = 1, *, together: bool = False, **more: Any) -> Manifest:

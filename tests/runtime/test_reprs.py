@@ -25,7 +25,17 @@ from glasshouse import (
 from glasshouse.contests import Match, MatchPlayed, Measure, Plan, Rehearsal, Ruling, Tournament
 from glasshouse.events import PromptDigests, RunPaused, Tokens, Usage
 from glasshouse.manifests import Memory, Schedule, Voice, load_world
-from glasshouse.models import Completion, Price, Probe, Prompt, Route
+from glasshouse.models import (
+    Completion,
+    OllamaModel,
+    OpenAICompatible,
+    Price,
+    Probe,
+    ProbeCheck,
+    Prompt,
+    ProviderModel,
+    Route,
+)
 from glasshouse.reprs import repr_chars_max
 from glasshouse.runtime.minds.minds import Agent
 from glasshouse.testing import CountingModel, ScriptedModel
@@ -120,7 +130,12 @@ def _made() -> list[object]:
         ),
         *(Voice(examples=(long,)), Schedule(tick_every=2), Memory(), Tokens(3, 4), PromptDigests("a", "b")),
         *(Measure(0.5, 0.4, 0.6, 9), Plan(load_world("mystery-roots"), 3), Rehearsal("m", "prose", {})),
-        *(Price(0.5, 1.5), Probe(is_reachable=True, model="m")),
+        *(Price(0.5, 1.5), Probe(is_reachable=True, model="m"), ProbeCheck(long, advice=long)),
+        *(
+            OllamaModel("m"),
+            OpenAICompatible("m", "http://localhost:1"),
+            ProviderModel("m", "anthropic", key="k"),
+        ),
         *(Prompt(long, long), Completion(long, "m"), Route(ScriptedModel("x"), "m", 4096, 512)),
         *(ScriptedModel(long), CountingModel(), EventFilter(kinds={"a.b"}), Ruling("ada", long)),
         *(Proposal("ada", "ada", None, "stop", {"text": long}, long), Verdict(True, "me", long)),

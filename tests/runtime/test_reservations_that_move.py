@@ -5,7 +5,7 @@ from pathlib import Path
 from glasshouse import SqliteStore
 from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.manifests.manifest import Manifest
-from tests.runtime.stage_crew import Speaker, on_stage, said, ticking, turns_begun, world_of
+from tests.runtime.stage_crew import Gated, Speaker, on_stage, said, ticking, turns_begun, world_of
 from tests.runtime.troupe import soon
 
 THREE_A_TURN = {"max_calls_per_turn": 3, "max_turns": 2, "on_turn_limit": "defer"}
@@ -62,7 +62,8 @@ async def test_a_batch_that_was_cut_off_draws_on_the_turn_of_the_graph_that_it_i
 ) -> None:
     names = ("ada", "bo", "cy", "di")
     together = [ticking(name, together=True) for name in names[:3]]
-    async with on_stage(SqliteStore(tmp_path / "t.glasshouse"), minds(*names)) as t:
+    cut_off = {**minds("ada", "di"), "bo": Gated(), "cy": Gated()}
+    async with on_stage(SqliteStore(tmp_path / "t.glasshouse"), cut_off) as t:
         (graph_id,) = (await t.open_world(two_rooms(*together, ticking("di")))).graph_ids
         await soon(t.step_one())
         await t.remove_channel(graph_id, "porch")

@@ -5,6 +5,7 @@ from glasshouse.manifests.manifest import Schedule
 from glasshouse.runtime.clock import HandMovedClock, SeededIds
 from glasshouse.runtime.ledger.ledger import folded_from, snapshot_on_close_events_min
 from glasshouse.turns.heard.recent_lines import heard_lines_max
+from tests.made_up_words import word_for
 from tests.runtime.test_what_prompts_see import Spy
 
 
@@ -52,7 +53,7 @@ async def test_a_prompt_is_the_same_whether_its_lines_were_at_hand_or_read_after
     told = [(prompt.system, prompt.user) for prompt in in_two_sittings.prompts]
     assert told == [(prompt.system, prompt.user) for prompt in through.prompts]
     assert "stage 99 by ada, a pond" in through.prompts[0].user
-    assert "Line number 2 about the pond." in in_two_sittings.prompts[said_before].user
+    assert f"Line 2, {word_for(2)}." in in_two_sittings.prompts[said_before].user
 
 
 async def test_a_store_that_is_opened_again_holds_no_lines_until_somebody_drives() -> None:

@@ -185,6 +185,8 @@ class StreamingModel(Model, Protocol):
 class ProbeCheck(msgspec.Struct, frozen=True):
     """One thing that a probe looked at."""
 
+    __repr__ = repr_of("what", "is_good", "advice")
+
     what: str
     is_good: bool | None = None
     """None: it could not be found out."""

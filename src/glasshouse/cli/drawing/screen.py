@@ -171,7 +171,7 @@ def _draw_stacked(screen: Screen, columns: Mapping[str, Sequence[str]], rows: in
             else:
                 lines.append(f"{' ' * GAP}{cell}")
         screen.print(wrapped(columns[first][index], screen.width), style="bold", soft_wrap=True)
-        screen.draw(*lines)
+        screen.draw(*[wrapped(line, screen.width) for line in lines])
 
 
 def _least(heading: str, cells: Sequence[str]) -> int:
