@@ -38,7 +38,7 @@ def import_file(
     Examples:
       glasshouse import play.glass                           into the store here
       glasshouse import play.glass --store new.glasshouse    into another store, which is made if need be
-      glasshouse import - < play.glass                       from a pipe
+      glasshouse import -                                    from a pipe
     """
     into = store_path(store)
     try:
