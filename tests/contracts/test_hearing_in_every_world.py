@@ -47,7 +47,7 @@ SAID = (
 SEED_TEXTS = (None, "a clock that lost an hour", "the smallest door in the house", "a song without an end")
 PLAIN = (
     "The moon has eaten a left boot.",
-    "I found a teapot under the bridge.",
+    "I found a saddle under the bridge.",
     "The ladder has gone for a walk.",
 )
 
