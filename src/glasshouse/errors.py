@@ -28,8 +28,10 @@ from collections.abc import Collection, Iterable
 from datetime import datetime
 from difflib import get_close_matches
 from itertools import islice
+from typing import TYPE_CHECKING
 
-from glasshouse.model_values import Tokens
+if TYPE_CHECKING:  # The list of commands is printed without msgspec.
+    from glasshouse.model_values import Tokens
 
 names_shown_max = 8
 value_chars_max = 120

@@ -28,6 +28,7 @@ WORDS: dict[str, tuple[str, ...]] = {
     "export": (WOOD, "again.glass"),
     "import": ("play.glass",),
     "tournament": ("twenty-sprouts", "--models", "offline,offline:hasty"),
+    "rehearse": ("twenty-sprouts", "--rounds", "1", "--turns", "2", "--form", "prose"),
     "leaderboard": (),
     "check": ("twenty-sprouts",),
     "new": ("world", "mine"),

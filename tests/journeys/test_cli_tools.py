@@ -117,8 +117,8 @@ def test_with_minds_the_whole_of_a_use_is_shown(tmp_path: Path) -> None:
     brief = run("replay", "last", cwd=tmp_path).stdout
     whole = run("replay", "last", "--minds", cwd=tmp_path).stdout
 
-    assert "(owl-oracle asked almanac 2031-01-29, 54.0 → (day: 2031-01-29; moon: " in brief
-    assert "(owl-oracle asked almanac (day: 2031-01-29; latitude: 54.0), which answered (day: " in whole
+    assert "(owl-oracle asked almanac 2031-01-16, 54.0 → (day: 2031-01-16; moon: " in brief
+    assert "(owl-oracle asked almanac (day: 2031-01-16; latitude: 54.0), which answered (day: " in whole
 
 
 def test_why_tells_tools_in_words(used: str) -> None:

@@ -1,5 +1,6 @@
 """After `make play`, what README and the play itself print works as printed, in the same folder."""
 
+import asyncio
 import re
 import shlex
 import subprocess
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from glasshouse import SqliteStore, Terrarium
 from tests.journeys.commanding import environment, journey_seconds_max
 from tests.pages import ROOT, fences
 from tests.servers.imitating_server import imitating_server
@@ -88,8 +90,14 @@ def test_the_world_in_the_readme_passes_check_beside_the_creatures_that_new_worl
     assert "my-pond" in in_a_shell(".venv/bin/glasshouse check my-pond", folder)
 
 
+async def opened_and_closed(store: SqliteStore) -> None:
+    async with Terrarium(store):
+        pass
+
+
 def test_every_command_that_is_printed_calls_the_program_as_it_was_called(folder: Path) -> None:
     glasshouse, elsewhere = ".venv/bin/glasshouse", "--store other.glasshouse"
+    asyncio.run(opened_and_closed(SqliteStore(folder / "empty.glasshouse")))
 
     printed = {
         f"new world pond --in {folder}": 0,
@@ -100,6 +108,7 @@ def test_every_command_that_is_printed_calls_the_program_as_it_was_called(folder
         f"export last play.glass {elsewhere}": 0,
         "import play.glass --store copy.glasshouse": 0,
         "play --continue last --store copy.glasshouse": 3,
+        "play --continue last --store empty.glasshouse": 3,
         "play": 2,
         "--help": 0,
         "play --help": 0,
@@ -114,8 +123,8 @@ def test_every_command_that_is_printed_calls_the_program_as_it_was_called(folder
     assert f"{glasshouse} show " in texts["import play.glass --store copy.glasshouse"]
     assert f"#   {glasshouse} check {folder}/pond " in (folder / "pond/scenario.yaml").read_text()
     assert (
-        f": {glasshouse} play WORLD --store {folder}/copy.glasshouse\n"
-        in texts["play --continue last --store copy.glasshouse"]
+        f": {glasshouse} play WORLD --store {folder}/empty.glasshouse\n"
+        in texts["play --continue last --store empty.glasshouse"]
     )
     assert f"`{glasshouse} worlds` lists them" in " ".join(texts["play"].split())
     assert f"  {glasshouse} tour  " in texts["--help"]

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import asyncio
 import gzip
-import itertools
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, suppress
@@ -93,7 +92,7 @@ ADA = Manifest(
 BO = Manifest(name="bo", schedule={"tick_every": 2})
 MOTH = Manifest(name="moth", persona="The persona-of-spawnable.")
 LEAD = Manifest(name="lead", schedule={"tick_every": 1})
-DEE = Manifest(name="dee", subscribes_to=(kinds.AGENT_SPOKE,))
+DEE = Manifest(name="dee", subscribes_to=(kinds.AGENT_SPOKE,), model_profile="tiny")
 CY = Manifest(name="cy", persona="The persona-of-newcomer.")
 
 
@@ -105,7 +104,8 @@ REPLIES: tuple[str | Exception, ...] = (
     ModelUnreachable("http://address-of-server is away."),
     reply(kinds.AGENT_REFLECTED, text="reflection-event", rests_on=[]),
     reply(kinds.AGENT_THOUGHT, text="thought-event"),
-    json.dumps({"kind": kinds.AGENT_PASSED, "reason": "reason-to-pass"}),
+    # A reply without a thought would get its model's reasoning as one, which an audience may read.
+    json.dumps({"kind": kinds.AGENT_PASSED, "thought": "private-thought", "reason": "reason-to-pass"}),
     reply(kinds.TOOL_CALLED, tool="tell", what="tool-argument"),
     reply(kinds.TOOL_CALLED, tool="find", what="tool-argument"),
     reply(kinds.AGENT_SPOKE, text="spoken-words"),
@@ -126,7 +126,6 @@ LEADING = (
     ),
     reply(kinds.AGENT_SPOKE, text="spoken-words"),
 )
-AWAY = ModelUnreachable("http://address-of-outage is away.")
 
 
 class Candid:
@@ -138,13 +137,21 @@ class Candid:
         self.replies, self.leading = iter(REPLIES), iter(LEADING)
 
     async def complete(self, prompt: Prompt) -> Completion:
-        by_name = {"lead": self.leading, "dee": itertools.repeat(AWAY)}
-        asked = [replies for name, replies in by_name.items() if f"You are {name}" in prompt.system]
-        answer = next([*asked, self.replies][0], REPLIES[-1])
+        replies = self.leading if "You are lead" in prompt.system else self.replies
+        answer = next(replies, REPLIES[-1])
         if isinstance(answer, Exception):
             raise answer
         assert isinstance(answer, str)
         return Completion(answer, self.name, Tokens(70, 30), usd=0.25, reasoning="model-reasoning")
+
+
+class Away:
+    """A model whose server is away. It has its own circuit: the other model is asked all the same."""
+
+    name = "away"
+
+    async def complete(self, prompt: Prompt) -> Completion:
+        raise ModelUnreachable("http://address-of-outage is away.")
 
 
 class Broken(Agent):
@@ -175,7 +182,7 @@ async def house(path: Path) -> AsyncIterator[Terrarium]:
     def agent_for(manifest: Manifest) -> Agent:
         return Broken() if manifest.name == "bo" else usual_agent(manifest)
 
-    models, tools = ModelRouter(Candid()), Toolbox(find, tell)
+    models, tools = ModelRouter({"fast": Candid(), "tiny": Away()}), Toolbox(find, tell)
     async with Terrarium(SqliteStore(path), models=models, tools=tools, agent_for=agent_for) as t:
         yield t
 
