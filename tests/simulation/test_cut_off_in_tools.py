@@ -37,7 +37,7 @@ def ids_of(events: tuple[Event, ...], kind: str) -> set[str]:
     return {event.id for event in events if event.kind == kind}
 
 
-@pytest.mark.parametrize("rng_seed", [5, 6, 11])
+@pytest.mark.parametrize("rng_seed", [1, 4, 5])
 async def test_a_run_cut_off_in_the_middle_of_an_act_goes_on_from_what_its_tools_have_said(
     rng_seed: int,
 ) -> None:

@@ -1,5 +1,6 @@
 """Random calls of group tools by privileged creatures: the rules of world and policy hold after each call."""
 
+import json
 import random
 from collections import Counter
 from typing import Any
@@ -7,11 +8,14 @@ from typing import Any
 import pytest
 
 from glasshouse import Manifest, MemoryStore, kinds
+from glasshouse.models.router import ModelRouter
 from glasshouse.runtime.ports import Proposal
 from glasshouse.terrarium import Terrarium
 from glasshouse.tools.group.group_tools import GroupTools
 from glasshouse.tools.group.requests import ARGUMENTS
+from glasshouse.turns.moment.prompt import Completion, Prompt
 from glasshouse.turns.moment.tools import ToolOffer
+from tests.made_up_words import word_for
 from tests.rules.world.shape import check_folds_agree
 from tests.runtime.group_calls import expedition, offered, use
 from tests.runtime.stage_crew import ledger_of, on_stage
@@ -75,6 +79,18 @@ async def check_policy(t: Terrarium, run_id: str) -> None:
     assert all(count <= EDITS for key, count in edits.items() if key[0] == run_id)
 
 
+class Talkative:
+    """Says something new each time, so that no scene ends for want of news."""
+
+    name = "talkative"
+    said = 0
+
+    async def complete(self, prompt: Prompt) -> Completion:
+        self.said += 1
+        line = {"kind": kinds.AGENT_SPOKE, "thought": "", "text": f"A {word_for(self.said)} turned over."}
+        return Completion(json.dumps(line), self.name)
+
+
 async def yes(_proposal: Proposal) -> bool:
     """Lets the two runs join each other."""
     return True
@@ -88,7 +104,7 @@ async def stories_that_a_dry_run_left(t: Terrarium, before: int) -> list[str]:
 async def test_random_calls_keep_the_rules_and_a_dry_run_changes_nothing(seed: int) -> None:
     rng, store, box = random.Random(seed), MemoryStore(), GroupTools(yes)
     with replayable(seed, "test_group_tools_keep_the_rules.py"):
-        async with on_stage(store) as t:
+        async with on_stage(store, models=ModelRouter(Talkative())) as t:
             run = await expedition(t, policy=POLICY, governor=GOVERNOR)
             await t.add_creature(Manifest(name="hermit"), is_privileged=True)
             for _ in range(CALLS):
