@@ -297,7 +297,10 @@ async def test_a_verified_run_makes_the_births_that_were_asked_for_again(tmp_pat
         assert (await verify(t, run.id)).is_same
 
 
-async def test_a_creature_that_would_run_code_needs_the_permission_of_who_plays(tmp_path: Path) -> None:
+async def test_a_creature_that_would_run_code_needs_the_permission_of_who_plays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("GLASSHOUSE_ALLOW_WORLD_CODE")
     store = SqliteStore(tmp_path / "show.glasshouse")
     async with Terrarium(store):
         intent = birth(Manifest(name="moss", played_by="os:abort"))
