@@ -6,13 +6,14 @@ terminal: then what would need an answer is refused in words.
 
 from __future__ import annotations
 
+import select
 import signal
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from pathlib import Path
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from glasshouse.assembly import Choice, ModelRouter, NamedModels, in_words, models_named
 from glasshouse.cli.command_line import checked_settings
@@ -22,6 +23,9 @@ from glasshouse.events.model_use import FREE, Price
 from glasshouse.settings import models_file
 
 OFFLINE = "offline"
+look_seconds: Final = 0.2
+"""How often a question looks whether it was interrupted."""
+
 PLAY_OFFLINE = "To play offline: --models offline"
 
 AnyModels: TypeAlias = ModelRouter | NamedModels
@@ -68,9 +72,11 @@ def agrees(question: str) -> bool:
     """Ask at the terminal; anything but a yes is a no. Ctrl-C stops at once, also where an event loop would wait."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        return input(f"{question} [y/N] ").strip().lower() in {"y", "yes"}
-    except EOFError:
-        return False
+        print(f"{question} [y/N] ", end="", flush=True)
+        # `input()` would miss a Ctrl-C that comes just before it begins to read, and wait for a key for ever.
+        while not select.select([sys.stdin], [], [], look_seconds)[0]:
+            pass
+        return sys.stdin.readline().strip().lower() in {"y", "yes"}
     finally:
         signal.signal(signal.SIGINT, before)
 
