@@ -1,7 +1,7 @@
 """Changes of the graph that another process asks for through the inbox: decided once, answered, or withdrawn."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from glasshouse.runtime import stage
 from glasshouse.runtime.clock import HandMovedClock, SystemClock
 from glasshouse.runtime.conducting.inbox_requests import ask
 from glasshouse.runtime.ports import Batch, Store
+from glasshouse.settings import settings
 from glasshouse.terrarium import verify
 from glasshouse.world.decisions import intents
 from glasshouse.world.decisions.requests import Answer, Asked, decoded_answer
@@ -297,10 +298,18 @@ async def test_a_verified_run_makes_the_births_that_were_asked_for_again(tmp_pat
         assert (await verify(t, run.id)).is_same
 
 
-async def test_a_creature_that_would_run_code_needs_the_permission_of_who_plays(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("GLASSHOUSE_ALLOW_WORLD_CODE")
+@pytest.fixture
+def without_permission_for_code() -> Iterator[None]:
+    """The permission that all tests have is taken away. Settings are read once, so they are read anew before and after."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("GLASSHOUSE_ALLOW_WORLD_CODE")
+        settings.cache_clear()
+        yield
+    settings.cache_clear()
+
+
+@pytest.mark.usefixtures("without_permission_for_code")
+async def test_a_creature_that_would_run_code_needs_the_permission_of_who_plays(tmp_path: Path) -> None:
     store = SqliteStore(tmp_path / "show.glasshouse")
     async with Terrarium(store):
         intent = birth(Manifest(name="moss", played_by="os:abort"))
