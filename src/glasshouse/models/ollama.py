@@ -14,7 +14,7 @@ from weakref import WeakSet
 
 from glasshouse.errors import GlasshouseError, ModelFailed, ModelMisconfigured, ModelUnreachable
 from glasshouse.events.event import Json
-from glasshouse.model_values import Finish, Form, Tokens
+from glasshouse.model_values import Finish, Tokens
 from glasshouse.models.deep_probe import deep_checks
 from glasshouse.models.installed import Installed, parameters_in, usual_context_tokens
 from glasshouse.models.messages import messages_of
@@ -26,7 +26,7 @@ from glasshouse.models.reply_parts import (
     name_in,
 )
 from glasshouse.models.server import BadAnswer, Server, load_seconds_max
-from glasshouse.reprs import repr_of
+from glasshouse.models.server_model import ServerModel
 from glasshouse.runtime.ports import OnText, Probe, ProbeCheck
 from glasshouse.turns.moment.prompt import Completion, Prompt
 
@@ -67,11 +67,8 @@ class _OllamaAnswer:
         return self.parts.add(message.get("content"), message.get("thinking"))
 
 
-class OllamaModel:
+class OllamaModel(ServerModel):
     """A model of an Ollama server."""
-
-    __repr__ = repr_of("name", "backend", "form")
-    streams: Final = True
 
     def __init__(
         self,
@@ -89,26 +86,17 @@ class OllamaModel:
         """`context_tokens` becomes `num_ctx`. `decoding` holds further options, such as `temperature`."""
         self.load_seconds_max = load_seconds_max
         """How much longer a call may take because the server loads the model first."""
-        self._server = Server(
+        server = Server(
             url,
             key=key,
             key_variable=key_variable,
             call_seconds_max=call_seconds_max,
             load_seconds=self.load_seconds_max,
         )
-        self.close = self._server.close
-        """`await model.close()` closes the connections of this event loop."""
-        self.name = model
-        self.backend = self._server.address
+        super().__init__(server, model, decoding, reasoning_tokens_max)
         self.max_parallel = max_parallel
         self.is_free = self._server.is_loopback and not is_cloud(model)
-        self.form: Form = "schema"
-        """The strongest form that the server honours for this model, as far as it is known."""
-        self.remarks: tuple[str, ...] = ()
-        """What was learned about the server, in sentences."""
         self._context_tokens = context_tokens
-        self._decoding = dict(decoding or {})
-        self._reasoning_tokens_max = reasoning_tokens_max
         self._think: bool | str | None = _think_at_first(model, reasoning_tokens_max)
         """What `think` is set to; None: it is left out."""
         self._has_system_role = True
@@ -121,25 +109,17 @@ class OllamaModel:
         answer = _OllamaAnswer(on_text)
         body = self._body(prompt, is_streamed=on_text is not None)
         try:
-            await self._server.ask(_CHAT, body, answer.take)
+            await self._named(self._server.ask(_CHAT, body, answer.take))
         except BadAnswer as bad:
             raise self._error_of(bad, body, answer, prompt) from None
-        except (ModelUnreachable, ModelFailed, ModelMisconfigured) as wrong:
-            wrong.model = self.name
-            raise
         return self._completion(prompt, body, answer)
 
     async def probe(self, *, deep: bool = False) -> Probe:
         """What the server says about itself and the model; with `deep`, also what a few calls show."""
-        try:
-            listed = {model.name: model for model in await _listed_by(self._server)}
-            running = await self._server.read("/api/ps")
-        except BadAnswer as bad:
-            problem = str(self._server.error_of(bad, self.name))
-            return Probe(is_reachable=True, model=self.name, problem=problem)
-        except (ModelUnreachable, ModelFailed, ModelMisconfigured) as wrong:
-            is_reachable = not isinstance(wrong, ModelUnreachable)
-            return Probe(is_reachable=is_reachable, model=self.name, problem=str(wrong))
+        found = await self._found_or_problem(self._listed_and_running())
+        if isinstance(found, Probe):
+            return found
+        listed, running = found
         mine = listed.get(self.name) or listed.get(f"{self.name}:latest")
         if mine is None:
             problem = f"{self.backend} has no model {self.name}."
@@ -163,6 +143,10 @@ class OllamaModel:
             quantization=mine.quantization,
             checks=(ProbeCheck("answers several calls at once", advice=_ADD_SLOTS), *checks),
         )
+
+    async def _listed_and_running(self) -> tuple[dict[str, Installed], Json]:
+        listed = {model.name: model for model in await _listed_by(self._server)}
+        return listed, await self._server.read("/api/ps")
 
     def _context_asked_for(self, mine: Installed) -> int | None:
         """What the model will get when it is loaded: Ollama lowers `num_ctx` to what the model was trained for."""
@@ -283,10 +267,6 @@ class OllamaModel:
         """The error of a request that reached no model, and can be repeated at once."""
         self._learn(remark)
         return ModelUnreachable(remark, self.name, 0.0)
-
-    def _learn(self, remark: str) -> None:
-        if remark not in self.remarks:
-            self.remarks = (*self.remarks, remark)
 
 
 def is_cloud(model: str) -> bool:

@@ -20,11 +20,11 @@ from glasshouse.errors import (
     names_shown_max,
 )
 from glasshouse.events.event import Json
-from glasshouse.model_values import Finish, Form, Tokens
+from glasshouse.model_values import Finish, Tokens
 from glasshouse.models.deep_probe import deep_checks
 from glasshouse.models.installed import usual_context_tokens
 from glasshouse.models.messages import messages_of
-from glasshouse.models.openai_lists import ServerKind, listed_by, root_and_prefix
+from glasshouse.models.openai_lists import Listed, ServerKind, listed_by, root_and_prefix
 from glasshouse.models.reply_parts import (
     ReplyParts,
     check_prompt_is_whole,
@@ -33,8 +33,8 @@ from glasshouse.models.reply_parts import (
     name_in,
 )
 from glasshouse.models.server import BadAnswer, Server, bad_answer, load_seconds_max
+from glasshouse.models.server_model import ServerModel
 from glasshouse.models.wire_schema import Dialect, reply_text, wire_schema
-from glasshouse.reprs import repr_of
 from glasshouse.runtime.ports import OnText, Probe, ProbeCheck
 from glasshouse.turns.moment.prompt import Completion, Prompt
 
@@ -118,11 +118,8 @@ class _OpenAIAnswer:
         return self.parts.add(piece.get("content") or piece.get("refusal"), reasoning)
 
 
-class OpenAICompatible:
+class OpenAICompatible(ServerModel):
     """A model behind a server that speaks the API of OpenAI."""
-
-    __repr__ = repr_of("name", "backend", "form")
-    streams: Final = True
 
     def __init__(
         self,
@@ -143,28 +140,19 @@ class OpenAICompatible:
         is_hosted = server in {"openai", "openrouter"}
         self.load_seconds_max = 0.0 if is_hosted else load_seconds_max
         """How much longer a call may take because the server loads the model first."""
-        self._server = Server(
+        at_root = Server(
             root,
             key=key,
             key_variable=key_variable,
             call_seconds_max=call_seconds_max,
             load_seconds=self.load_seconds_max,
         )
-        self.close = self._server.close
-        """`await model.close()` closes the connections of this event loop."""
-        self.name = model
-        self.backend = self._server.address
+        super().__init__(at_root, model, decoding, reasoning_tokens_max)
         self.max_parallel = max_parallel or parallel_default
         self._max_parallel = max_parallel
         self.is_free = self._server.is_loopback
-        self.form: Form = "schema"
-        """The strongest form that the server honours, as far as it is known."""
-        self.remarks: tuple[str, ...] = ()
-        """What was learned about the server, in sentences."""
         self._kind = server
         self._context_tokens = context_tokens
-        self._decoding = dict(decoding or {})
-        self._reasoning_tokens_max = reasoning_tokens_max
         self._length_name = "max_completion_tokens" if server == "openai" else "max_tokens"
         self._dialect: Dialect = "wrapped" if is_hosted else "root-anyOf"
         self._has_system_role = True
@@ -177,27 +165,17 @@ class OpenAICompatible:
         answer = _OpenAIAnswer(on_text)
         body = self._body(prompt, is_streamed=on_text is not None)
         try:
-            await self._server.ask(f"{self._prefix}/chat/completions", body, answer.take)
+            await self._named(self._server.ask(f"{self._prefix}/chat/completions", body, answer.take))
         except BadAnswer as bad:
             raise self._error_of(bad, body, answer, prompt) from None
-        except (ModelUnreachable, ModelFailed, ModelMisconfigured) as wrong:
-            wrong.model = self.name
-            raise
         return self._completion(prompt, body, answer)
 
     async def probe(self, *, deep: bool = False) -> Probe:
         """What the server says about itself and the model; with `deep`, also what a few calls show."""
-        try:
-            listed = await listed_by(self._server, self._prefix, self._kind)
-            if self._kind == "other" and listed:
-                self._kind = listed[0].kind
-            props = await self._server.read("/props") if self._kind == "llama.cpp" else {}
-        except BadAnswer as bad:
-            problem = str(self._server.error_of(bad, self.name))
-            return Probe(is_reachable=True, model=self.name, problem=problem)
-        except (ModelUnreachable, ModelFailed, ModelMisconfigured) as wrong:
-            is_reachable = not isinstance(wrong, ModelUnreachable)
-            return Probe(is_reachable=is_reachable, model=self.name, problem=str(wrong))
+        found = await self._found_or_problem(self._listed_and_props())
+        if isinstance(found, Probe):
+            return found
+        listed, props = found
         by_name = {entry.model.name: entry for entry in listed}
         # llama.cpp has one model and answers under any name.
         mine = by_name.get(self.name) or (listed[0] if props and len(listed) == 1 else None)
@@ -223,6 +201,12 @@ class OpenAICompatible:
             slots=slots,
             checks=checks,
         )
+
+    async def _listed_and_props(self) -> tuple[list[Listed], Json]:
+        listed = await listed_by(self._server, self._prefix, self._kind)
+        if self._kind == "other" and listed:
+            self._kind = listed[0].kind
+        return listed, await self._server.read("/props") if self._kind == "llama.cpp" else {}
 
     def _slot_checks(self, slots: int | None) -> tuple[ProbeCheck, ...]:
         what, advice = "answers several calls at once", _ADD_SLOTS.get(self._kind, "")
@@ -400,10 +384,6 @@ class OpenAICompatible:
             self.form = "json"
             return f"No provider behind {self.backend} holds {self.name} to a JSON Schema: it is asked in words now."
         return ""
-
-    def _learn(self, remark: str) -> None:
-        if remark not in self.remarks:
-            self.remarks = (*self.remarks, remark)
 
 
 def _is_about_schema(bad: BadAnswer) -> bool:

@@ -13,13 +13,13 @@ from weakref import WeakKeyDictionary
 
 from glasshouse.errors import GlasshouseError, ModelFailed, ModelMisconfigured, ModelUnreachable, Refused
 from glasshouse.events.event import Json
-from glasshouse.model_values import Finish, Form, Tokens
+from glasshouse.model_values import Finish, Tokens
 from glasshouse.models.deep_probe import deep_checks
 from glasshouse.models.installed import usual_context_tokens
 from glasshouse.models.reply_parts import ReplyParts, check_prompt_is_whole, is_schema_dropped, name_in
 from glasshouse.models.server import BadAnswer, Server
+from glasshouse.models.server_model import ServerModel
 from glasshouse.models.wire_schema import reply_text, wire_schema
-from glasshouse.reprs import repr_of
 from glasshouse.runtime.ports import OnText, Probe
 from glasshouse.turns.moment.prompt import Completion, Prompt
 
@@ -42,11 +42,9 @@ parallel_default: Final = 8
 _FINISHES: Final[dict[str | None, Finish]] = {"length": "length", "content_filter": "filtered"}
 
 
-class ProviderModel:
+class ProviderModel(ServerModel):
     """A model of a hosted provider."""
 
-    __repr__ = repr_of("name", "backend", "form")
-    streams: Final = True
     is_free: Final = False
 
     def __init__(
@@ -64,27 +62,20 @@ class ProviderModel:
     ) -> None:
         """`url` replaces the provider's own address."""
         try:
-            import pydantic_ai.direct  # noqa: F401
+            import pydantic_ai.direct  # noqa: F401 (only to see whether it is installed)
         except ImportError:
             raise Refused(
                 f"{provider} needs the extra `providers`, which is not installed.",
                 'Install it with: pip install "glasshouse[providers]"',
             ) from None
-        self._server = Server(
+        server = Server(
             url or ADDRESSES[provider], key=key, key_variable=key_variable, call_seconds_max=call_seconds_max
         )
-        self.name = model
-        self.backend = self._server.address
+        super().__init__(server, model, decoding, reasoning_tokens_max)
         self.max_parallel = max_parallel or parallel_default
-        self.form: Form = "schema"
-        """The strongest form that the provider honours for this model, as far as it is known."""
-        self.remarks: tuple[str, ...] = ()
-        """What was learned about the model, in sentences."""
         self._provider: Provider = provider
         self._key = key
         self._url = url
-        self._decoding = dict(decoding or {})
-        self._reasoning_tokens_max = reasoning_tokens_max
         self._models: WeakKeyDictionary[asyncio.AbstractEventLoop, tuple[AnyModel, httpx2.AsyncClient]] = (
             WeakKeyDictionary()
         )
@@ -245,10 +236,6 @@ class ProviderModel:
         if _is_unsent(wrong):
             return ModelUnreachable(f"{self.backend} was not reached ({words}).", self.name)
         return ModelFailed(f"{self.backend} gave no answer ({words}).", self.name)
-
-    def _learn(self, remark: str) -> None:
-        if remark not in self.remarks:
-            self.remarks = (*self.remarks, remark)
 
 
 def _parameters(schema: Json | None) -> ModelRequestParameters:
