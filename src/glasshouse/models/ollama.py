@@ -313,7 +313,7 @@ async def pull(url: str, model: str, on_progress: Callable[[Pulled], None]) -> N
             reason, "Check the name, and that there is room on the disk.", model
         ) from None
     finally:
-        await server.close()
+        await server.close_connections()
 
 
 async def installed_at(url: str = OLLAMA_URL, *, key: str = "", key_variable: str = "") -> list[Installed]:
@@ -324,7 +324,7 @@ async def installed_at(url: str = OLLAMA_URL, *, key: str = "", key_variable: st
     except BadAnswer as bad:
         raise server.error_of(bad, "its list of models") from None
     finally:
-        await server.close()
+        await server.close_connections()
 
 
 async def _listed_by(server: Server) -> list[Installed]:

@@ -45,7 +45,7 @@ async def installed_at(
     except BadAnswer as bad:
         raise there.error_of(bad, "its list of models") from None
     finally:
-        await there.close()
+        await there.close_connections()
 
 
 async def server_at(url: str, *, key: str = "") -> tuple[ServerKind | Literal["ollama"], str]:
@@ -63,7 +63,7 @@ async def server_at(url: str, *, key: str = "") -> tuple[ServerKind | Literal["o
     except (BadAnswer, ModelUnreachable, ModelFailed, ModelMisconfigured):
         return "other", url
     finally:
-        await there.close()
+        await there.close_connections()
     return ("ollama", root) if is_ollama else ("other", url)
 
 

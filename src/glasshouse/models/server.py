@@ -135,7 +135,7 @@ class Server:
                 raise
         return answer
 
-    async def close(self) -> None:
+    async def close_connections(self) -> None:
         """Close the connections of this event loop. Other loops close theirs."""
         for client in self._idle.pop(asyncio.get_running_loop(), ()):
             await client.aclose()

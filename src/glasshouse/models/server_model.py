@@ -38,7 +38,7 @@ class ServerModel:
 
     async def close(self) -> None:
         """Close the connections of this event loop."""
-        await self._server.close()
+        await self._server.close_connections()
 
     async def _named(self, asking: Awaitable[T]) -> T:
         """The result of a request; what it raises, other than a bad answer, names the model."""
