@@ -16,6 +16,7 @@ from glasshouse.troupe import data_files as shelf
 WORD: Final = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*")
 _VERB: Final = re.compile(r"([a-z]+)\{e?s\}")
 word_cache_words_max: Final = 8_192
+NOUN_CLASSES: Final = ("object", "food", "animal", "person", "place", "weather", "sound", "abstract")
 
 _ENDINGS: Final = ("s", "es", "ed", "d", "ing", "er", "r", "est", "st", "ly", "y", "n", "en", "ness")
 
@@ -23,7 +24,19 @@ _ENDINGS: Final = ("s", "es", "ed", "d", "ing", "er", "r", "est", "st", "ly", "y
 @lru_cache(maxsize=16)
 def of_sort(sort: str) -> frozenset[str]:
     """The everyday words of one sort: stop, det, verb, adjective, adverb, hollow, doer, noun."""
-    return shelf.words_listed("vocabulary.txt", sort)
+    listed = shelf.words_listed("vocabulary.txt", sort)
+    return listed | _nouns_with_a_class() if sort == "noun" else listed
+
+
+@lru_cache(maxsize=1)
+def _nouns_with_a_class() -> frozenset[str]:
+    """The nouns with a class that are nothing but nouns: the others are nouns only where the list of nouns says so."""
+    return _with_a_class().difference(*(of_sort(sort) for sort in ("stop", "verb", "adjective", "adverb")))
+
+
+@lru_cache(maxsize=1)
+def _with_a_class() -> frozenset[str]:
+    return frozenset[str]().union(*(shelf.words_listed("noun_classes.txt", one) for one in NOUN_CLASSES))
 
 
 @lru_cache(maxsize=1)
@@ -41,7 +54,7 @@ def _known() -> frozenset[str]:
         "oracle.txt",
     ]
     names += [f"grammar/{act}.txt" for act, *_ in shelf.rows("acts.tsv")]
-    return _words_in(names)
+    return _words_in(names) | _with_a_class()
 
 
 def _words_in(names: Iterable[str]) -> frozenset[str]:
@@ -88,7 +101,7 @@ def is_a(word: str, sort: str) -> bool:
     if word in words or sort in {"stop", "det", "hollow"}:
         return word in words
     if sort == "noun":
-        return any(form in words for form in _singular(word))
+        return any(form in words for form in singular_forms(word))
     if sort == "adjective" and word.endswith(("ed", "ing")):
         return False
     return any(form in words for form in _simpler(word))
@@ -110,7 +123,7 @@ def stems_of(text: str) -> frozenset[str]:
     return frozenset(stem(word) for word in WORD.findall(text.lower()) if not is_a(word, "stop"))
 
 
-def _singular(word: str) -> list[str]:
+def singular_forms(word: str) -> list[str]:
     """What a word is the plural of, perhaps."""
     bare = word[:-2] if word.endswith(("'s", "\u2019s")) else word
     found = [bare[: -len(ending)] for ending in ("s", "es") if bare.endswith(ending) and len(bare) > 3]
