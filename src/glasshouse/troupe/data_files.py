@@ -18,10 +18,22 @@ def _data() -> Traversable:
     return files("glasshouse.troupe").joinpath("data")
 
 
+def text_of(name: str) -> str:
+    """A data file as it is."""
+    return _data().joinpath(*name.split("/")).read_text(encoding="utf-8")
+
+
+@lru_cache(maxsize=8)
+def names_in(folder: str) -> tuple[str, ...]:
+    """The names of the text files in a folder, without their ending."""
+    found = (one.name for one in _data().joinpath(folder).iterdir())
+    return tuple(sorted(name.removesuffix(".txt") for name in found if name.endswith(".txt")))
+
+
 @lru_cache(maxsize=64)
 def entries(name: str) -> tuple[str, ...]:
     """The lines of a data file, without remarks and empty ones."""
-    text = _data().joinpath(*name.split("/")).read_text(encoding="utf-8")
+    text = text_of(name)
     return tuple(line for line in text.splitlines() if line.strip() and not line.startswith("# "))
 
 

@@ -17,6 +17,7 @@ from glasshouse.model_values import Tokens
 from glasshouse.troupe import kinds
 from glasshouse.troupe.reading import Reading
 from glasshouse.troupe.schema import Source, filled_schema
+from glasshouse.troupe.skills.acting import performed
 from glasshouse.troupe.skills.bluffing import description, vote
 from glasshouse.troupe.skills.branches import Branch, Reply, branches_of, passing, with_line
 from glasshouse.troupe.skills.choosing import chosen
@@ -41,6 +42,7 @@ hasty_lines_max: Final = 3
 Skill = Callable[[Speaker, Sequence[Branch]], Reply | None]
 
 SKILLS: Final[tuple[Skill, ...]] = (
+    performed,
     consulted,
     asked_or_acted,
     told_on,

@@ -186,6 +186,11 @@ def _second(reading: Reading, noun: Noun, dice: Random) -> str:
     return dice.choice(found) if found else ""
 
 
+def main_thing(reading: Reading, line: Heard) -> Noun | None:
+    """What a line is mainly about, that I may speak of; none if it names nothing."""
+    return next((noun for noun in _usable(reading, line) if not noun.is_word), None)
+
+
 def _usable(reading: Reading, line: Heard) -> list[Noun]:
     found = reading.usable_cache.get(line.text)
     if found is None:

@@ -81,6 +81,11 @@ class Speaker:
             text = self._with_own_line(text)
         return Spoken(text, self.thought(act, aim), self.dice.choice(act.moods))
 
+    def with_what_is_owed(self, text: str) -> str:
+        """A line that is written already, with what must be taken up and is not in it; empty if it may not be said."""
+        whole = with_capitals(f"{text}{self._owed(text, {self.slots['X']}, 'after')}")
+        return whole if self._may_be_said(whole) else ""
+
     def turn_to(self, noun: Noun, called: str = "") -> None:
         """Speak of this, under that name; what else must be taken up stands beside it."""
         self.topic = self.topic._replace(noun=noun)

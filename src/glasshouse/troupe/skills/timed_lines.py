@@ -144,16 +144,9 @@ def _opens_a_sentence(word: str) -> bool:
 
 def aftermath(speaker: Speaker) -> Spoken | None:
     """A line about what my tools have just done to the circle; none if they have done nothing."""
-    tools = speaker.reading.tools_said
-    said = [one for one in tools if _heading(one) and not one.arguments.get("dry_run")]
-    if not said:
-        return None
-    done: dict[str, list[str]] = {}
-    for one in said:
-        if one.is_ok and _heading(one) != "wired":
-            done.setdefault(_heading(one), []).append(_whom(one))
+    done = changes_made(speaker.reading)
     if not done:
-        done = {"refused" if not said[-1].is_ok else "wired": [_whom(said[-1])]}
+        return None
     told = list(done.items())[:changes_told_max]
     named = [whom for _, names in told for whom in names]
     stake = at_stake(speaker, _cues(speaker.reading, named))
@@ -164,6 +157,18 @@ def aftermath(speaker: Speaker) -> Spoken | None:
             return speaker.dress(lines[0], "offer")
         lines.append(_sentences(after, speaker.reading, detail=speaker.topic.noun.definite))
     return speaker.dress([f"{one}. {speaker.dice.choice(lines[1])}" for one in lines[0]], "offer")
+
+
+def changes_made(reading: Reading) -> dict[str, list[str]]:
+    """What my tools have just done to my circle, and to whom; that they were refused, where they did nothing."""
+    said = [one for one in reading.tools_said if _heading(one) and not one.arguments.get("dry_run")]
+    done: dict[str, list[str]] = {}
+    for one in said:
+        if one.is_ok and _heading(one) != "wired":
+            done.setdefault(_heading(one), []).append(_whom(one))
+    if said and not done:
+        done = {"refused" if not said[-1].is_ok else "wired": [_whom(said[-1])]}
+    return done
 
 
 def _is_joining_refused(reading: Reading) -> bool:

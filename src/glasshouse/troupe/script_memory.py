@@ -1,0 +1,86 @@
+"""What of a script was said, as the prompt shows it: so a player knows how the story stands without having been told.
+
+Always holds: read from the lines in sight alone. A line that no script knows is strange, and stands for itself.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+from glasshouse.troupe.reading import Heard, Reading
+from glasshouse.troupe.script_files import Entry, Part, recognised
+from glasshouse.troupe.surroundings import bare_name
+
+refs_gathered_max: Final = 3
+
+
+class Said(NamedTuple):
+    """A line of the cast that is of a script."""
+
+    line: Heard
+    entry: Entry
+    bound: Mapping[str, str]
+    """What was set into its slots."""
+    place: int
+
+
+class ScriptMemory:
+    """How far the story has come, for one player at one moment."""
+
+    def __init__(self, part: Part, reading: Reading) -> None:
+        self._reading = reading
+        lines = {line.ref: line for line in (*reading.remembered, *reading.discussion)}
+        self.lines = sorted(lines.values(), key=lambda line: int(line.ref))
+        self.said: list[Said] = []
+        self.strange: list[Heard] = []
+        """Lines of others that no script knows, oldest first."""
+        for place, line in enumerate(self.lines):
+            if line.origin == "cast" and line.text:
+                self._take(part, line, place)
+        self.counts = Counter(name for said in self.said for name in said.entry.names)
+        self.newest = {name: said for said in self.said for name in said.entry.names}
+        self._count_what_was_kept()
+        self.plots = {group: chosen for said in reversed(self.said) for group, chosen in said.entry.plots}
+        """What was decided; the first line that decided it counts."""
+        self.bound = {name: value for said in self.said for name, value in said.bound.items()}
+        told = [line.text for line in self.lines if line.origin == "world"]
+        self.movement = part.script.movement_of("\n".join((*told, reading.scene)))
+
+    def _take(self, part: Part, line: Heard, place: int) -> None:
+        known = recognised(part.script.name, bare_name(line.handle), line.text)
+        if known is not None:
+            self.said.append(Said(line, known[0], known[1], place))
+        elif not self._reading.is_mine(line):
+            self.strange.append(line)
+
+    def _count_what_was_kept(self) -> None:
+        """A line whose number stands in a field of another line was kept: it is known by that, too."""
+        by_ref = {said.line.ref: said for said in self.said}
+        for line in self.lines:
+            for value in line.fields.values() if line.fields_text else ():
+                for ref in value if isinstance(value, list) else [value]:
+                    kept = by_ref.get(str(ref))
+                    if kept is not None:
+                        names = [f"kept:{name}" for name in kept.entry.names]
+                        self.counts.update(names)
+                        self.newest |= dict.fromkeys(names, kept)
+
+    @property
+    def lines_in_movement(self) -> int:
+        """How many lines were said since the world last spoke."""
+        last = max((at for at, line in enumerate(self.lines) if line.origin == "world"), default=-1)
+        return sum(line.origin == "cast" for line in self.lines[last + 1 :])
+
+    def lines_since(self, name: str) -> int:
+        """How many lines were said since one of this name; fewer than none if there was none."""
+        said = self.newest.get(name)
+        return len(self.lines) - 1 - said.place if said is not None else -1
+
+    def refs_of(self, name: str) -> list[str]:
+        """The numbers of the newest lines of a name, the newest first."""
+        if name.startswith("kept:"):
+            return [self.newest[name].line.ref] if name in self.newest else []
+        refs = [said.line.ref for said in reversed(self.said) if name in said.entry.names]
+        return refs[:refs_gathered_max]

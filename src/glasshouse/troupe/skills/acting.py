@@ -1,0 +1,327 @@
+"""Acting: a line of one's own part, when its cue has come.
+
+Chosen wherever a player has learned a part and an entry of it fits. Always holds: an entry is said once a show unless it
+may come again; what came from outside is answered first, then what was said to me, then what the world did; what I want
+comes before what I merely might say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import Any, Final, NamedTuple
+
+from glasshouse.troupe import kinds
+from glasshouse.troupe.grammar import slots_for, with_capitals
+from glasshouse.troupe.noun_classes import class_of
+from glasshouse.troupe.noun_phrases import Noun
+from glasshouse.troupe.reactions import acts
+from glasshouse.troupe.reading import Heard
+from glasshouse.troupe.salience import main_thing, owed_by
+from glasshouse.troupe.script_files import ACTS, REMARK, SLOT, Entry, Part, Way, part_of
+from glasshouse.troupe.script_memory import Said, ScriptMemory
+from glasshouse.troupe.skills.branches import Branch, Reply, passing, with_line
+from glasshouse.troupe.skills.timed_lines import changes_made
+from glasshouse.troupe.skills.world_topic import matter_of
+from glasshouse.troupe.speaking import Speaker, Spoken, name_of
+from glasshouse.troupe.surroundings import bare_name, circle_of
+
+draws_max: Final = 24
+"""How many ways to say something are tried before the next step is looked at."""
+
+_OUTSIDE: Final = frozenset({"visitor", "strange"})
+_LAST_STEP_OUTSIDE: Final = 1
+"""Whoever has words for what comes from outside, and none that fit, leaves the general grammar to find some."""
+
+
+def performed(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
+    """A line of my part whose cue has come; else silence where nobody waits for me; none where I have no part."""
+    part = part_of(speaker.reading.me)
+    if part is None:
+        return None
+    return _Performance(speaker, branches, part).reply()
+
+
+def remark(speaker: Speaker) -> str:
+    """A sentence of my part to set beside what a game has me say; empty if none fits."""
+    part = part_of(speaker.reading.me)
+    return "" if part is None else _Performance(speaker, (), part).remark()
+
+
+class _Cue(NamedTuple):
+    """What an entry answers: a line of the script, or one that none knows and the thing it is about."""
+
+    line: Heard | None = None
+    noun: Noun | None = None
+
+
+class _Performance:
+    """One player with its part at one moment."""
+
+    def __init__(self, speaker: Speaker, branches: Sequence[Branch], part: Part) -> None:
+        self.speaker = speaker
+        self.reading = speaker.reading
+        self.memory = memory = ScriptMemory(part, speaker.reading)
+        self.lists = part.script.lists
+        self.entries = part.entries
+        self.branches = branches
+        self.open_branches = [
+            one
+            for one in branches
+            if not one.is_passing and one.kind not in kinds.INNER and one.takes_text("text")
+        ]
+        fresh = {line.ref for line in self.reading.fresh}
+        cause = self.reading.cause
+        self.cues = [said for said in memory.said if self._is_cue(said, fresh)]
+        strangers = [line for line in memory.strange if line.ref in fresh or line == cause]
+        self.outside = {"visitor": self.reading.fresh_disturbances[-1:], "strange": strangers[-1:]}
+        self.world_lines = [line for line in self.reading.fresh if line.origin == "world"]
+        unknown = {line.ref for lines in (self.reading.fresh_disturbances, strangers) for line in lines}
+        owed = tuple(noun for line, noun in owed_by(self.reading) if line.ref in unknown)
+        # A rare word of a script is no news to anybody who knows the script.
+        speaker.topic = speaker.topic._replace(owed=owed)
+
+    def _is_cue(self, said: Said, fresh: set[str]) -> bool:
+        if self.reading.is_mine(said.line):
+            return False
+        return said.line.ref in fresh or (
+            self.reading.cause is not None and said.line.ref == self.reading.cause.ref
+        )
+
+    def reply(self) -> Reply | None:
+        if not self.open_branches:
+            return None
+        is_owed = bool(self.speaker.topic.owed or self.outside["visitor"])
+        for step, entries in enumerate(self._steps()):
+            found = self._chosen(entries)
+            if found is not None:
+                return found
+            if step == _LAST_STEP_OUTSIDE and is_owed and any(one.on in _OUTSIDE for one in self.entries):
+                return None
+        is_awaited = is_owed or any(self.outside.values())
+        return None if is_awaited else passing(self.branches, self.speaker, "pass")
+
+    def _steps(self) -> Iterator[list[tuple[Entry, _Cue]]]:
+        """What may be said, the most pressing first; among the entries of one step the dice choose."""
+        fitting = [one for one in self._fitting() if one[0].act != REMARK]
+        outside = [one for one in fitting if one[0].on in _OUTSIDE or one[0].hears]
+        # A line written for what was heard goes before one for whatever was heard.
+        yield [one for one in outside if one[0].hears]
+        yield outside
+        yield [one for one in fitting if one[0].on in self._changes]
+        replies = [one for one in fitting if one[0].after]
+        yield [one for one in replies if self._is_to_me(one[1].line)]
+        yield [one for one in fitting if one[0].on == "beat"]
+        yield replies
+        own = [one for one in fitting if not one[0].has_cue]
+        yield [one for one in own if one[0].want]
+        yield own
+
+    def _fitting(self) -> list[tuple[Entry, _Cue]]:
+        return [(entry, cue) for entry in self.entries if self._holds(entry) for cue in self._cue_of(entry)]
+
+    def remark(self) -> str:
+        """One of the remarks that fit; what answers something goes first."""
+        fitting = [one for one in self._fitting() if one[0].act == REMARK]
+        for candidates in ([one for one in fitting if one[0].has_cue], fitting):
+            for entry, cue in self.speaker.dice.sample(candidates, len(candidates)):
+                for way, bound in self._sayings(entry, cue):
+                    return with_capitals(_filled(way.text, bound))
+        return ""
+
+    def _is_to_me(self, line: Heard | None) -> bool:
+        if line is None:
+            return False
+        said = next(one for one in self.cues if one.line.ref == line.ref)
+        return self.reading.me.handle in said.entry.to or line == self.reading.cause
+
+    def _holds(self, entry: Entry) -> bool:
+        """Whether everything but the cue of an entry is as it must be."""
+        memory, counts = self.memory, self.memory.counts
+        return (
+            (entry.is_repeatable or not counts[entry.id])
+            and (not entry.movements or memory.movement in entry.movements)
+            and all(any(counts[one] for one in either) for either in entry.needs)
+            and not any(counts[one] for one in entry.excluded)
+            and all(memory.plots.get(group, chosen) == chosen for group, chosen in entry.plots)
+            and (not entry.answers or self._answered in entry.answers)
+            and (not entry.wait or memory.lines_in_movement >= entry.wait)
+            and all(memory.lines_since(name) >= count for name, count in entry.later)
+            and all(counts[one] > counts[other] for one, other in entry.more)
+            and all(counts[one] == counts[other] for one, other in entry.even)
+            and (not entry.company or entry.company <= self._neighbours)
+            and not (entry.absent and entry.absent & self._neighbours)
+            and (entry.chance >= 1.0 or self.speaker.dice.random() < entry.chance)
+        )
+
+    @cached_property
+    def _neighbours(self) -> frozenset[str]:
+        return frozenset(circle_of(self.reading).channels_of)
+
+    @property
+    def _answered(self) -> str:
+        """Who said what I answer now; `turn` where it is simply my turn."""
+        return "turn" if self.reading.cause is None else bare_name(self.reading.cause.handle)
+
+    @cached_property
+    def _changes(self) -> dict[str, list[str]]:
+        """What my tools have just done to my circle, and to whom."""
+        return changes_made(self.reading)
+
+    def _cue_of(self, entry: Entry) -> list[_Cue]:
+        """What an entry answers now; nothing if its cue has not come."""
+        if entry.after:
+            cues = [said.line for said in self.cues if entry.after & said.entry.names]
+            return [_Cue(cues[-1])] if cues else []
+        if entry.hears:
+            fresh = [*self.reading.fresh, *self.reading.fresh_disturbances]
+            heard = [line for line in fresh if any(words in line.text.lower() for words in entry.hears)]
+            return [_Cue(heard[-1], self._thing_in(heard[-1]))] if heard else []
+        if entry.on in _OUTSIDE:
+            lines = self.outside[entry.on]
+            return [_Cue(lines[0], self._thing_in(lines[0]))] if lines else []
+        if entry.on == "beat":
+            return [_Cue(self.world_lines[-1])] if self.world_lines else []
+        if entry.on == "turn":
+            return [_Cue()] if self.reading.cause is None else []
+        return [_Cue()] if not entry.on or entry.on in self._changes else []
+
+    def _thing_in(self, line: Heard) -> Noun | None:
+        topic = self.speaker.topic
+        if topic.line is not None and topic.line.ref == line.ref:
+            return topic.noun
+        return main_thing(self.reading, line)
+
+    def _chosen(self, candidates: list[tuple[Entry, _Cue]]) -> Reply | None:
+        """One of what fits, drawn by weight; another one where that cannot be said."""
+        dice, left = self.speaker.dice, list(candidates)
+        for _ in range(draws_max):
+            if not left:
+                return None
+            at = dice.choices(range(len(left)), [entry.weight for entry, _ in left])[0]
+            entry, cue = left.pop(at)
+            reply = self._reply_with(entry, cue)
+            if reply is not None:
+                return reply
+        return None
+
+    def _reply_with(self, entry: Entry, cue: _Cue) -> Reply | None:
+        branch = self._branch_for(entry)
+        if branch is None:
+            return None
+        for way, bound in self._sayings(entry, cue):
+            text = self.speaker.with_what_is_owed(with_capitals(_filled(way.text, bound)))
+            fields = self._fields_of(entry, branch, bound)
+            if text and fields is not None:
+                return with_line(branch, self._spoken(entry, text, bound), **fields)
+        return None
+
+    def _sayings(self, entry: Entry, cue: _Cue) -> Iterator[tuple[Way, dict[str, str]]]:
+        """The ways to say an entry that nobody can have heard yet, each with what stands in its slots."""
+        visible = self.reading.visible_text
+        for way in self.speaker.dice.sample(entry.ways, len(entry.ways)):
+            if way.longest not in visible:
+                bound = self._bound_for(way, cue)
+                if bound is not None:
+                    yield way, bound
+
+    def _branch_for(self, entry: Entry) -> Branch | None:
+        if not entry.kind:
+            return self.open_branches[0]
+        return next((one for one in self.open_branches if one.kind == entry.kind), None)
+
+    def _spoken(self, entry: Entry, text: str, bound: dict[str, str]) -> Spoken:
+        dice, act = self.speaker.dice, acts()[ACTS[entry.act]]
+        thoughts = [one for one in entry.thoughts if all(slot in bound for slot in SLOT.findall(one))]
+        thought = _filled(dice.choice(thoughts), bound) if thoughts else self.speaker.thought(act)
+        return Spoken(text, with_capitals(thought), entry.mood.replace("_", " ") or dice.choice(act.moods))
+
+    def _fields_of(self, entry: Entry, branch: Branch, bound: dict[str, str]) -> dict[str, Any] | None:
+        """The other fields of a reply; none if one of them cannot be filled."""
+        found: dict[str, Any] = {}
+        for name, told in entry.fields:
+            schema = branch.fields.get(name)
+            if schema is None:
+                return None
+            value: Any = told
+            if told.startswith("@"):
+                refs = self.memory.refs_of(told[1:].removesuffix("*"))
+                if not refs:
+                    return None
+                value = refs if told.endswith("*") else refs[0]
+            elif "{" in told:
+                values = {slot: self._value_of(slot, _Cue(), bound) for slot in SLOT.findall(told)}
+                known = {slot: one for slot, one in values.items() if one is not None}
+                if len(known) < len(values):
+                    return None
+                value = _filled(told, known)
+            if schema.get("type") in {"integer", "number"}:
+                value = float(value) if schema["type"] == "number" else int(value)
+            found[name] = value
+        return found
+
+    def _bound_for(self, way: Way, cue: _Cue) -> dict[str, str] | None:
+        """What stands in the slots of a line; none if one of them cannot be filled."""
+        bound = dict(self.memory.bound)
+        for slot in way.slots:
+            value = self._value_of(slot, cue, bound)
+            if value is None:
+                return None
+            bound[slot] = value
+            name, drawn, _ = slot.partition("=")
+            if drawn:
+                bound[name] = value
+        return bound
+
+    def _value_of(self, slot: str, cue: _Cue, bound: dict[str, str]) -> str | None:
+        name, drawn, from_list = slot.partition("=")
+        if drawn:
+            return self._drawn(from_list)
+        name, is_of, condition = slot.partition(":")
+        if name in {"X", "a X", "x"}:
+            return _as_thing(name, cue.noun, condition)
+        if is_of:
+            said = self.memory.newest.get(condition)
+            if said is None:
+                return None
+            return name_of(said.line.handle) if name == "by" else said.bound.get(name)
+        if name == "you":
+            return name_of(cue.line.handle) if cue.line is not None and cue.line.origin == "cast" else None
+        if name == "who":
+            return _in_a_row([who for names in self._changes.values() for who in names])
+        if name.startswith("seed"):
+            return self._seed(name.partition(".")[2])
+        if cue.noun is not None and name in (agreeing := slots_for(cue.noun)):
+            return agreeing[name]
+        return bound.get(name, self.memory.bound.get(name))
+
+    def _drawn(self, name: str) -> str | None:
+        values = self.lists[name]
+        fresh = [one for one in values if one.lower() not in self.reading.visible_text]
+        return self.speaker.dice.choice(fresh or values)
+
+    def _seed(self, form: str) -> str | None:
+        matter = matter_of(self.reading)
+        if matter is None:
+            return None
+        return {"": matter.noun.definite, "a": matter.text, "full": matter.called}.get(form)
+
+
+def _as_thing(form: str, noun: Noun | None, classes: str) -> str | None:
+    """The thing that was heard of, as it stands in a sentence; none if it is of another class."""
+    if noun is None or (classes and class_of(noun) not in classes.split("|")):
+        return None
+    if form == "X":
+        return noun.definite
+    slots = slots_for(noun)
+    return slots.get("aX" if form == "a X" else "x")
+
+
+def _in_a_row(names: list[str]) -> str | None:
+    if not names:
+        return None
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _filled(text: str, bound: dict[str, str]) -> str:
+    return SLOT.sub(lambda found: bound[found[1]], text)
