@@ -296,12 +296,12 @@ def entry_of(words: list[str], handle: str) -> Entry:
             fields.append(
                 (key.removeprefix("field."), value.replace("_", " ") if "{" not in value else value)
             )
-        elif key in _CONDITIONS and value:
-            name, convert = _CONDITIONS[key]
+        elif key in CONDITIONS and value:
+            name, convert = CONDITIONS[key]
             read[name] = convert(value)
         else:
             raise ValueError(
-                f"{word} is no condition; there are {', '.join((*_CONDITIONS, 'means', 'again', 'field.NAME'))}."
+                f"{word} is no condition; there are {', '.join((*CONDITIONS, 'means', 'again', 'field.NAME'))}."
             )
     names.update(f"{group}.{chosen}" for group, chosen in read.get("plots", ()))
     return Entry(words[0], handle, words[1], (), (), frozenset(names), fields=tuple(fields), **read)
@@ -331,7 +331,7 @@ def _counted(value: str) -> tuple[tuple[str, int], ...]:
     return tuple((name, int(count)) for name, count in _pairs(":")(value))
 
 
-_CONDITIONS: Final[Mapping[str, tuple[str, Callable[[str], Any]]]] = {
+CONDITIONS: Final[Mapping[str, tuple[str, Callable[[str], Any]]]] = {
     "after": ("after", _all_of),
     "needs": ("needs", lambda value: tuple(frozenset(one.split("|")) for one in value.split(","))),
     "not": ("excluded", _all_of),

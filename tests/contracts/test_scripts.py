@@ -1,0 +1,166 @@
+"""The scripts of the bundled worlds: each file is sound, and each line that is said meets its conditions.
+
+A new script is covered without a line of test.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+import pytest
+
+from glasshouse.manifests import load_world
+from glasshouse.troupe import data_files as shelf
+from glasshouse.troupe.reading import Identity
+from glasshouse.troupe.script_files import SLOT, Entry, Script, bound_name, part_of, script_in, script_named
+from glasshouse.troupe.voice import breaks_a_vow, voice_of
+from tests.contracts.scripted_plays import ScriptedPlay, scripted_play
+
+SCRIPTS = shelf.names_in("scripts")
+PLAYS = range(3)
+WORDS_OF_A_THING = 3
+FIXED = {"seed", "seed.a", "seed.full", "X", "a X", "x", "you", "who"}
+
+
+def entries_of(script: Script) -> Iterator[Entry]:
+    for entries in script.parts.values():
+        yield from entries
+
+
+def longest_said(script: Script, text: str) -> str:
+    """A line with the longest thing in each of its slots."""
+
+    def filling(slot: str) -> str:
+        listed = [value for name, values in bound_lists(script) if name == slot.partition("=")[0] for value in values]
+        return max(listed, key=lambda value: len(value.split()), default=" ".join(["thing"] * WORDS_OF_A_THING))
+
+    return SLOT.sub(lambda found: filling(found[1].partition(":")[0]), text)
+
+
+def bound_lists(script: Script) -> list[tuple[str, tuple[str, ...]]]:
+    slots = {slot for entry in entries_of(script) for way in entry.ways for slot in way.slots if "=" in slot}
+    return [(slot.partition("=")[0], script.lists[slot.partition("=")[2]]) for slot in sorted(slots)]
+
+
+def names_used(entry: Entry) -> set[str]:
+    pairs = {name for pair in (*entry.more, *entry.even) for name in pair}
+    refs = {value[1:].removesuffix("*") for _, value in entry.fields if value.startswith("@")}
+    cited = {slot.partition(":")[2] for way in entry.ways for slot in way.slots if ":" in slot and slot[0] not in "Xxa"}
+    every = {*entry.after, *entry.excluded, *pairs, *refs, *cited, *(name for name, _ in entry.later)}
+    every |= {name for either in entry.needs for name in either}
+    return {name.removeprefix("kept:") for name in every}
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_a_script_names_only_what_there_is(name: str) -> None:
+    script = script_named(name)
+    known = {one for entry in entries_of(script) for one in entry.names}
+    bound = {slot for slot, _ in bound_lists(script)}
+    lists = {slot.partition("=")[2] for e in entries_of(script) for way in e.ways for slot in way.slots if "=" in slot}
+
+    assert {entry.id: names_used(entry) - known for entry in entries_of(script) if names_used(entry) - known} == {}
+    assert lists <= set(script.lists)
+    unknown = [
+        (entry.id, slot)
+        for entry in entries_of(script)
+        for way in entry.ways
+        for slot in way.slots
+        if "=" not in slot and ":" not in slot and bound_name(slot) and slot not in bound | FIXED
+    ]
+    assert unknown == []
+    assert [entry.id for entry in entries_of(script) if not entry.ways] == []
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_every_part_is_somebodys_and_keeps_to_words_and_vows(name: str) -> None:
+    world = load_world(name)
+    script = script_named(name)
+    cast = {one.name: one for one in world.cast}
+    wrong = []
+    for handle, entries in script.parts.items():
+        character = cast[handle]
+        me = Identity(handle=handle, persona=character.persona, never=tuple(character.voice.never))
+        assert part_of(me) is not None, f"the persona of {handle} has other words"
+        for entry in entries:
+            for way in entry.ways:
+                text = longest_said(script, way.text)
+                if len(text.split()) > character.voice.say_words_max:
+                    wrong.append(f"{entry.id} has {len(text.split())} words: {text}")
+                if breaks_a_vow(text, voice_of(me).forbidden):
+                    wrong.append(f"{entry.id} breaks a vow: {text}")
+            wrong += [f"{entry.id} is said to nobody: {one}" for one in entry.to if one not in cast]
+
+    assert wrong == []
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_no_line_belongs_to_two_entries(name: str) -> None:
+    script = script_named(name)
+
+    fixed = Counter(way.longest for entry in entries_of(script) for way in entry.ways)
+
+    assert [longest for longest, times in fixed.items() if times > 1] == []
+
+
+def plays_of(name: str) -> list[ScriptedPlay]:
+    return [scripted_play(name, number) for number in PLAYS]
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_what_is_said_met_its_conditions_and_is_said_once(name: str) -> None:
+    for played in plays_of(name):
+        said: list[Entry] = []
+        graphs_said = Counter[tuple[str, str]]()
+        for line in played.lines:
+            entry = line.entry
+            if entry is None:
+                continue
+            known = {one for before in said for one in before.names}
+            told = f"{name}, rng seed {played.rng_seed}, {entry.id}"
+            assert not entry.after or entry.after & known, told
+            kept_aside = [{one for one in either if not one.startswith("kept:")} for either in entry.needs]
+            assert all(not either or either & known for either in kept_aside if len(either) > 0), told
+            plots = {group: chosen for before in reversed(said) for group, chosen in before.plots}
+            if len(script_named(name).movements) and not _is_divided(played):
+                assert all(plots.get(group, chosen) == chosen for group, chosen in entry.plots), told
+                assert not entry.excluded & known, told
+            if not entry.is_repeatable:
+                graphs_said[entry.id, str(line.event.actor)] += 1
+            said.append(entry)
+        assert [one for one, times in graphs_said.items() if times > 1] == [], played.rng_seed
+
+
+def _is_divided(played: ScriptedPlay) -> bool:
+    """Whether the play was in several graphs: there nobody knows what was decided elsewhere."""
+    return len({event.graph_id for event in played.events}) > 1
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("* a ask\n  Who?", "a heading comes first"),
+        ("[part a: b]\n* a shout\n  Hey!", "the act is one of"),
+        ("[part a: b]\n* a ask\n  Who?\n* a ask\n  Who else?", "a is there twice"),
+        ("[part a: b]\n* a ask unless=b\n  Who?", "unless=b is no condition"),
+        ("[part a: b]\n* a ask on=fire\n  Who?", "on=fire is no cue"),
+        ("[part a: b]\n* a ask\n  Who is {X?", "a slot is not closed"),
+        ("[movements]\ntwo: It rains", "a movement is written as"),
+        ("[cast]\n", "a heading is"),
+    ],
+)
+def test_what_is_wrong_in_a_script_is_told_with_its_line(text: str, problem: str) -> None:
+    with pytest.raises(ValueError, match=rf"scripts/made-up\.txt, line \d+: .*{re.escape(problem)}"):
+        script_in(text, "made-up")
+
+
+def test_every_condition_is_described() -> None:
+    from glasshouse.troupe.script_files import ACTS, CONDITIONS, CUES
+    from tests.test_docs import page_text
+
+    page = page_text("docs/reference/scripts.md")
+
+    assert [one for one in CONDITIONS if f"`{one}=" not in page] == []
+    assert [one for one in ACTS if not re.search(rf"\b{one}\b", page)] == []
+    assert [one for one in CUES if f"`{one}`" not in page] == []
