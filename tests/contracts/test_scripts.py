@@ -14,9 +14,21 @@ import pytest
 from glasshouse.manifests import load_world
 from glasshouse.troupe import data_files as shelf
 from glasshouse.troupe.reading import Identity
-from glasshouse.troupe.script_files import SLOT, Entry, Script, bound_name, part_of, script_in, script_named
+from glasshouse.troupe.script_files import (
+    ACTS,
+    CONDITIONS,
+    CUES,
+    SLOT,
+    Entry,
+    Script,
+    bound_name,
+    part_of,
+    script_in,
+    script_named,
+)
 from glasshouse.troupe.voice import breaks_a_vow, voice_of
 from tests.contracts.scripted_plays import ScriptedPlay, scripted_play
+from tests.pages import page_text
 
 SCRIPTS = shelf.names_in("scripts")
 PLAYS = range(3)
@@ -33,8 +45,15 @@ def longest_said(script: Script, text: str) -> str:
     """A line with the longest thing in each of its slots."""
 
     def filling(slot: str) -> str:
-        listed = [value for name, values in bound_lists(script) if name == slot.partition("=")[0] for value in values]
-        return max(listed, key=lambda value: len(value.split()), default=" ".join(["thing"] * WORDS_OF_A_THING))
+        listed = [
+            value
+            for name, values in bound_lists(script)
+            if name == slot.partition("=")[0]
+            for value in values
+        ]
+        return max(
+            listed, key=lambda value: len(value.split()), default=" ".join(["thing"] * WORDS_OF_A_THING)
+        )
 
     return SLOT.sub(lambda found: filling(found[1].partition(":")[0]), text)
 
@@ -47,7 +66,12 @@ def bound_lists(script: Script) -> list[tuple[str, tuple[str, ...]]]:
 def names_used(entry: Entry) -> set[str]:
     pairs = {name for pair in (*entry.more, *entry.even) for name in pair}
     refs = {value[1:].removesuffix("*") for _, value in entry.fields if value.startswith("@")}
-    cited = {slot.partition(":")[2] for way in entry.ways for slot in way.slots if ":" in slot and slot[0] not in "Xxa"}
+    cited = {
+        slot.partition(":")[2]
+        for way in entry.ways
+        for slot in way.slots
+        if ":" in slot and slot[0] not in "Xxa"
+    }
     every = {*entry.after, *entry.excluded, *pairs, *refs, *cited, *(name for name, _ in entry.later)}
     every |= {name for either in entry.needs for name in either}
     return {name.removeprefix("kept:") for name in every}
@@ -58,9 +82,17 @@ def test_a_script_names_only_what_there_is(name: str) -> None:
     script = script_named(name)
     known = {one for entry in entries_of(script) for one in entry.names}
     bound = {slot for slot, _ in bound_lists(script)}
-    lists = {slot.partition("=")[2] for e in entries_of(script) for way in e.ways for slot in way.slots if "=" in slot}
+    lists = {
+        slot.partition("=")[2]
+        for e in entries_of(script)
+        for way in e.ways
+        for slot in way.slots
+        if "=" in slot
+    }
 
-    assert {entry.id: names_used(entry) - known for entry in entries_of(script) if names_used(entry) - known} == {}
+    assert {
+        entry.id: names_used(entry) - known for entry in entries_of(script) if names_used(entry) - known
+    } == {}
     assert lists <= set(script.lists)
     unknown = [
         (entry.id, slot)
@@ -77,7 +109,7 @@ def test_a_script_names_only_what_there_is(name: str) -> None:
 def test_every_part_is_somebodys_and_keeps_to_words_and_vows(name: str) -> None:
     world = load_world(name)
     script = script_named(name)
-    cast = {one.name: one for one in world.cast}
+    cast = world.manifests
     wrong = []
     for handle, entries in script.parts.items():
         character = cast[handle]
@@ -156,9 +188,6 @@ def test_what_is_wrong_in_a_script_is_told_with_its_line(text: str, problem: str
 
 
 def test_every_condition_is_described() -> None:
-    from glasshouse.troupe.script_files import ACTS, CONDITIONS, CUES
-    from tests.test_docs import page_text
-
     page = page_text("docs/reference/scripts.md")
 
     assert [one for one in CONDITIONS if f"`{one}=" not in page] == []
