@@ -28,9 +28,9 @@ ACTS: Final[Mapping[str, str]] = {
 }  # fmt: skip
 """What an entry does with words, and the act of the general grammar whose moods and aims go with it."""
 
-CUES: Final = (
-    "visitor", "strange", "beat", "turn", "joined", "parted", "refused", "spawned", "released", "wired",
-)  # fmt: skip
+CHANGES: Final = ("joined", "parted", "refused", "spawned", "released", "wired")
+"""What a player's own tools can have done to its circle."""
+CUES: Final = ("visitor", "strange", "beat", "turn", *CHANGES)
 REMARK: Final = "remark"
 """The act of what is no line by itself, and is set beside what a game has its player say."""
 

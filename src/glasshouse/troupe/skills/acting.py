@@ -18,7 +18,7 @@ from glasshouse.troupe.noun_phrases import Noun
 from glasshouse.troupe.reactions import acts
 from glasshouse.troupe.reading import Heard
 from glasshouse.troupe.salience import main_thing, owed_by
-from glasshouse.troupe.script_files import ACTS, REMARK, SLOT, Entry, Part, Way, part_of
+from glasshouse.troupe.script_files import ACTS, CHANGES, REMARK, SLOT, Entry, Part, Way, part_of
 from glasshouse.troupe.script_memory import Said, ScriptMemory
 from glasshouse.troupe.skills.branches import Branch, Reply, passing, with_line
 from glasshouse.troupe.skills.timed_lines import changes_made
@@ -30,7 +30,7 @@ draws_max: Final = 24
 """How many ways to say something are tried before the next step is looked at."""
 
 _OUTSIDE: Final = frozenset({"visitor", "strange"})
-_LAST_STEP_OUTSIDE: Final = 1
+_LAST_STEP_OUTSIDE: Final = 2
 """Whoever has words for what comes from outside, and none that fit, leaves the general grammar to find some."""
 
 
@@ -76,6 +76,8 @@ class _Performance:
         strangers = [line for line in memory.strange if line.ref in fresh or line == cause]
         self.outside = {"visitor": self.reading.fresh_disturbances[-1:], "strange": strangers[-1:]}
         self.world_lines = [line for line in self.reading.fresh if line.origin == "world"]
+        if cause is not None and cause.origin == "world":
+            self.world_lines.append(cause)
         unknown = {line.ref for lines in (self.reading.fresh_disturbances, strangers) for line in lines}
         owed = tuple(noun for line, noun in owed_by(self.reading) if line.ref in unknown)
         # A rare word of a script is no news to anybody who knows the script.
@@ -104,12 +106,12 @@ class _Performance:
     def _steps(self) -> Iterator[list[tuple[Entry, _Cue]]]:
         """What may be said, the most pressing first; among the entries of one step the dice choose."""
         fitting = [one for one in self._fitting() if one[0].act != REMARK]
+        yield [one for one in fitting if one[0].on in self._changes]
         outside = [one for one in fitting if one[0].on in _OUTSIDE or one[0].hears]
         # A line written for what was heard goes before one for whatever was heard.
         yield [one for one in outside if one[0].hears]
         yield outside
-        yield [one for one in fitting if one[0].on in self._changes]
-        replies = [one for one in fitting if one[0].after]
+        replies = [one for one in fitting if one[0].after and one[0].on not in self._changes]
         yield [one for one in replies if self._is_to_me(one[1].line)]
         yield [one for one in fitting if one[0].on == "beat"]
         yield replies
@@ -170,6 +172,8 @@ class _Performance:
 
     def _cue_of(self, entry: Entry) -> list[_Cue]:
         """What an entry answers now; nothing if its cue has not come."""
+        if entry.on in CHANGES and entry.on not in self._changes:
+            return []
         if entry.after:
             cues = [said.line for said in self.cues if entry.after & said.entry.names]
             return [_Cue(cues[-1])] if cues else []
@@ -250,7 +254,7 @@ class _Performance:
                     return None
                 value = refs if told.endswith("*") else refs[0]
             elif "{" in told:
-                values = {slot: self._value_of(slot, _Cue(), bound) for slot in SLOT.findall(told)}
+                values = {slot: self._field_value(slot, bound) for slot in SLOT.findall(told)}
                 known = {slot: one for slot, one in values.items() if one is not None}
                 if len(known) < len(values):
                     return None
@@ -259,6 +263,13 @@ class _Performance:
                 value = float(value) if schema["type"] == "number" else int(value)
             found[name] = value
         return found
+
+    def _field_value(self, slot: str, bound: dict[str, str]) -> str | None:
+        """What a slot is in a field: there somebody is named as the prompt names them."""
+        name, _, of = slot.partition(":")
+        if name == "by" and of in self.memory.newest:
+            return self.memory.newest[of].line.handle
+        return self._value_of(slot, _Cue(), bound)
 
     def _bound_for(self, way: Way, cue: _Cue) -> dict[str, str] | None:
         """What stands in the slots of a line; none if one of them cannot be filled."""
