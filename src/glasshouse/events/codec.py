@@ -71,6 +71,11 @@ class Place(msgspec.Struct, frozen=True, gc=False):
         rest = body.removeprefix(self._start(seq))
         return body if rest is body else "{" + rest
 
+    def bytes_without_start(self, body: bytes, seq: int) -> bytes:
+        """The same of a body in bytes."""
+        rest = body.removeprefix(self._start(seq).encode())
+        return body if rest is body else b"{" + rest
+
     def whole(self, kept: str, seq: int) -> str:
         """The whole body, given the stored part. A value that is not text is damaged, and decoding refuses it."""
         if type(kept) is not str or kept.startswith('{"id":'):

@@ -173,7 +173,7 @@ def _index(table: lines.NumberedLines) -> list[object]:
     first = table.first
     found: list[object] = [
         {key: [place - first for place in places] for key, places in by.items()}
-        for by in (table.words, table.kinds)
+        for by in (table.words, table.kinds, table.striking_words)
     ]
     return [
         *found,

@@ -90,19 +90,25 @@ def _storable(completion: Completion) -> Completion:
     """The completion with its texts bounded and without lone surrogates, which UTF-8 cannot encode. A malformed
     completion is refused here, because the ledger could not read it back."""
     try:
-        completion = msgspec.convert(asdict(completion), Completion)
+        try:  # The quickest check of all fields: lone surrogates, for one, cannot be written.
+            completion, is_utf8 = _read_completion(_encode(completion)), True
+        except (TypeError, ValueError, OverflowError, RecursionError):
+            completion, is_utf8 = msgspec.convert(asdict(completion), Completion), False
     except msgspec.ValidationError as wrong:
         raise Refused(f"The model returned a broken completion: {wrong}.", "Correct the backend.") from wrong
     counts = (*astuple(completion.usage), completion.usd or 0.0, *_times_of(completion))
-    if not all(map(math.isfinite, counts)) or min(counts) < 0 or max(counts) > count_max:
+    if min(counts) < 0 or max(counts) > count_max or not math.isfinite(sum(counts)):
         raise Refused(f"The model {completion.model} reports a usage of {counts}.", "Correct the backend.")
-    changed = {}
-    for text, (field, chars_max) in zip(_texts_of(completion), _TEXTS, strict=True):
-        if text is not None and (len(text) > chars_max or not text.isascii()):
-            changed[field] = text[:chars_max].encode("utf-8", "replace").decode()
+    changed = {
+        field: text[:chars_max].encode("utf-8", "replace").decode()
+        for text, (field, chars_max) in zip(_texts_of(completion), _TEXTS, strict=True)
+        if text and (len(text) > chars_max or not is_utf8)
+    }
     return replace(completion, **changed) if changed else completion
 
 
+_encode: Final = msgspec.msgpack.Encoder().encode
+_read_completion: Final = msgspec.msgpack.Decoder(Completion).decode
 count_max: Final = 1_000_000_000_000
 """No call has more tokens, milliseconds or dollars: a backend that says so is broken, and a ledger could not keep it."""
 _TEXTS: Final = (

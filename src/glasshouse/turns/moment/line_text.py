@@ -10,6 +10,7 @@ id, a turn or a time. Readings are cached.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from itertools import islice
 from json import JSONEncoder
 from typing import Any, Final
@@ -23,6 +24,7 @@ line_chars_max: Final = 1_200
 field_chars_max: Final = 240
 fields_chars_max: Final = 800
 reading_cache_events_max: Final = 32_768
+content_cache_texts_max: Final = 1_024
 
 ELLIPSIS: Final = "…"
 UNSAFE: Final = (
@@ -171,7 +173,9 @@ def _read(payload: Json, kind: str, actor: str, known_as: str | None) -> Reading
         del rest[field]
     head, body = f"{handle} ({origin}, {kind}): ", body_of(text, rest)
     importance = _KIND_WEIGHTS.get(kind, 1) + (isinstance(text, str) and "?" in text)
-    return Reading(payload, kind, actor, known_as, head, body, rest, points, content_words(body), importance)
+    # Quoted and otherwise unchanged, a text has the same words, which were looked for when it was said.
+    words = content_words(text if body[1:-1] == text else body)
+    return Reading(payload, kind, actor, known_as, head, body, rest, points, words, importance)
 
 
 def body_of(text: object, rest: Json) -> str:
@@ -203,6 +207,7 @@ def _ids_in(value: object) -> list[str]:
     return [value] if is_event_id(value) else []
 
 
+@lru_cache(maxsize=content_cache_texts_max)
 def content_words(text: str) -> tuple[str, ...]:
     """The words that say what a text is about, each once, without an `s` at the end, in the order of the text."""
     pattern = _PLAIN_WORD if text.isascii() else _WORD

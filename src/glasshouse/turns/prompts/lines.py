@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from functools import lru_cache
 from typing import Final, TypeVar
@@ -74,6 +74,8 @@ class NumberedLines:
         self.words: defaultdict[str, list[int]] = defaultdict(list)
         self.kinds: defaultdict[str, list[int]] = defaultdict(list)
         self.striking: list[int] = []
+        self.striking_words: defaultdict[str, list[int]] = defaultdict(list)
+        """As `words`, of striking lines only."""
         self.not_ascii: list[int] = []
         self.naming_cache: dict[tuple[str, str], tuple[list[int], int]] = {}
         """(Creature, handle) -> the indexes of others' lines that name it, and the index where the search stopped."""
@@ -154,6 +156,8 @@ class NumberedLines:
             self.words[word].append(index)
         if reading.importance >= STRIKING:
             self.striking.append(index)
+            for word in reading.words:
+                self.striking_words[word].append(index)
         if not reading.body.isascii():
             self.not_ascii.append(index)
 
@@ -195,9 +199,11 @@ class NumberedLines:
         self.first += 1
         _drop_first(self.kinds, (reading.kind,))
         _drop_first(self.words, reading.words)
-        for indexes in (self.striking, self.not_ascii):
-            if indexes and indexes[0] == index:
-                del indexes[0]
+        if reading.importance >= STRIKING:
+            del self.striking[0]
+            _drop_first(self.striking_words, reading.words)
+        if self.not_ascii and self.not_ascii[0] == index:
+            del self.not_ascii[0]
 
     def _pointing(self, reading: Reading) -> str:
         """The body of a line that cites others, with their refs. Lines that the creature cannot see are left out."""
@@ -337,30 +343,37 @@ def remembered_lines(
 def _relevances(moment: Moment, lines: NumberedLines, newer: int, about: Collection[str]) -> dict[int, int]:
     """Index -> how much a line has to do with what is answered and with the creature's interests, for candidate lines.
     These are older than the index `newer`."""
-    interests, by_word = interests_of(moment.character), lines.words
-    found: list[int] = []  # The indexes of the lines with each word, as often as the word weighs.
+    by_word, by_striking_word, relevances = lines.words, lines.striking_words, dict[int, int]()
+    striking = _striking_before(lines, newer)
     for weight, words, words_max in (
         (_CAUSE_WEIGHT, about, cause_words_max),
-        (_INTEREST_WEIGHT, interests, interests_words_max),
+        (_INTEREST_WEIGHT, interests_of(moment.character), interests_words_max),
     ):
-        # A word in many lines says little, so the rarest words count.
+        # A word in many lines says little, so the rarest words count. In a striking line every word counts.
         for word in words if len(words) <= words_max else _rarest(by_word, words)[:words_max]:
             if word in by_word:
-                indexes = by_word[word][-lines_a_word_max:]
-                found += indexes[: bisect_left(indexes, newer)] * weight
-    relevances = Counter(found)
-    reflections = lines.kinds.get(kinds.AGENT_REFLECTED, [])
-    if reflections or lines.striking:
-        readings, first = lines.readings, lines.first
-        asked_about, cared_about = frozenset(about), frozenset(interests)
-        for index in lines.striking[-striking_lines_max:] + reflections[-striking_lines_max:]:
-            if index < newer:
-                its_words = readings[index - first].words
-                asked, cared_for = asked_about.intersection(its_words), cared_about.intersection(its_words)
-                relevances[index] = _CAUSE_WEIGHT * len(asked) + _INTEREST_WEIGHT * len(cared_for)
+                for index in by_word[word][-lines_a_word_max:]:
+                    if index >= newer:
+                        break
+                    relevances[index] = relevances.get(index, 0) + weight
+        for word in words if striking else ():
+            if word in by_striking_word:
+                for index in by_striking_word[word]:
+                    if index in striking:
+                        striking[index] += weight
+    relevances.update(striking)
     for index in lines.naming(moment.creature_id, moment.handle, newer):
-        relevances[index] += _NAMED_WEIGHT
+        relevances[index] = relevances.get(index, 0) + _NAMED_WEIGHT
     return relevances
+
+
+def _striking_before(lines: NumberedLines, newer: int) -> dict[int, int]:
+    """The indexes of the newest striking lines and reflections, without those from `newer` on. Each is a candidate,
+    whatever it is about."""
+    indexes = lines.striking[-striking_lines_max:]
+    if kinds.AGENT_REFLECTED in lines.kinds:
+        indexes = sorted({*indexes, *lines.kinds[kinds.AGENT_REFLECTED][-striking_lines_max:]})
+    return dict.fromkeys(indexes[: bisect_left(indexes, newer)], 0)
 
 
 def _rarest(by_word: Mapping[str, list[int]], words: Collection[str]) -> list[str]:

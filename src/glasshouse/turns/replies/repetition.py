@@ -30,6 +30,7 @@ trigram_cache_texts_max: Final = 4_096
 
 _NO_LETTERS: Final = re.compile(r"[\W_]+")
 """Whatever is neither a letter nor a digit."""
+_LETTERS: Final = re.compile(r"[^\W_]+")
 
 
 def line_repeated(draft: Draft, moment: Moment) -> Event | None:
@@ -47,13 +48,14 @@ def line_repeated(draft: Draft, moment: Moment) -> Event | None:
         other = event.payload.get("text")
         if not isinstance(other, str):
             continue
-        table += 1
-        if table > table_lines_compared_max:
-            if own >= own_lines_compared_max:
-                break
-            if event.actor != me:
-                continue
-        own += event.actor == me
+        is_own = event.actor == me
+        if table < table_lines_compared_max:
+            table += 1
+        elif own >= own_lines_compared_max:
+            break
+        elif not is_own:
+            continue
+        own += is_own
         # One changed letter changes three groups of letters. So lines that differ in half of their words are not the
         # same, and this is quicker to see.
         if len(words & _words(other)) >= words_min and _is_same(_trigrams(text), _trigrams(other)):
@@ -70,14 +72,16 @@ def brings_nothing_new(draft: Draft, moment: Moment) -> bool:
     """Whether every word of a line that says what it is about was heard lately."""
     text, lines = draft.payload.get("text"), numbered_lines(moment)
     since, heard = lines.first + len(lines.ids) - lines_remembered_max, lines.words
-    words = content_words(text) if isinstance(text, str) else ()
-    return all(word in heard and heard[word][-1] >= since for word in words)
+    for word in content_words(text) if isinstance(text, str) else ():
+        if word not in heard or heard[word][-1] < since:
+            return False
+    return True
 
 
 @lru_cache(maxsize=trigram_cache_texts_max)
 def _words(text: str) -> frozenset[str]:
     """The words of a text. Capitals and punctuation do not count."""
-    return frozenset(_NO_LETTERS.sub(" ", text.casefold()).split())
+    return frozenset(_LETTERS.findall(text.casefold()))
 
 
 @lru_cache(maxsize=trigram_cache_texts_max)
