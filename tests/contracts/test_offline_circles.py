@@ -168,6 +168,27 @@ def test_who_was_sent_for_is_wired_and_then_spoken_of() -> None:
     assert "Diver" in line["text"]
 
 
+def test_who_was_sent_for_is_put_on_the_channel_that_the_manifest_names() -> None:
+    wants = f"{SENDING} Put them on the deck."
+    around = ("With you: scout (worker, on deck), diver (worker, on lead-diver).", *ALONE[1:])
+    handed = (*around, "Your lines are handed to: diver.")
+    on_deck = (around[0].replace("on lead-diver", "on lead-diver, deck"), *handed[1:])
+    born = 'group_add_node {"use":"diver"} answered: "diver is born."'
+    said = "scout: There is an old wreck under the bow."
+
+    joined = used(prompt(wants, said, around=handed, tools_said=(born,)))
+
+    assert joined == {
+        "tool": "group_channel",
+        "action": "join",
+        "channel": "deck",
+        "creature": "diver",
+        "direction": "both",
+    }
+    assert used(prompt(wants, said, around=on_deck, tools_said=(born,))) is None
+    assert used(prompt(SENDING, said, around=handed, tools_said=(born,))) is None
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 def test_who_says_that_the_work_is_done_is_sent_home(seed: int) -> None:
     around = ("With you: scout (worker, on deck), diver (worker, on lead-diver).", *ALONE[1:])

@@ -30,7 +30,7 @@ ACTS: Final[Mapping[str, str]] = {
 
 CHANGES: Final = ("joined", "parted", "refused", "spawned", "released", "wired")
 """What a player's own tools can have done to its circle."""
-CUES: Final = ("visitor", "strange", "beat", "turn", *CHANGES)
+CUES: Final = ("visitor", "strange", "outside", "beat", "turn", *CHANGES)
 REMARK: Final = "remark"
 """The act of what is no line by itself, and is set beside what a game has its player say."""
 

@@ -29,7 +29,7 @@ from glasshouse.troupe.surroundings import bare_name, circle_of
 draws_max: Final = 24
 """How many ways to say something are tried before the next step is looked at."""
 
-_OUTSIDE: Final = frozenset({"visitor", "strange"})
+_OUTSIDE: Final = frozenset({"visitor", "strange", "outside"})
 _LAST_STEP_OUTSIDE: Final = 2
 """Whoever has words for what comes from outside, and none that fit, leaves the general grammar to find some."""
 
@@ -74,7 +74,12 @@ class _Performance:
         cause = self.reading.cause
         self.cues = [said for said in memory.said if self._is_cue(said, fresh)]
         strangers = [line for line in memory.strange if line.ref in fresh or line == cause]
-        self.outside = {"visitor": self.reading.fresh_disturbances[-1:], "strange": strangers[-1:]}
+        visitors = self.reading.fresh_disturbances[-1:]
+        self.outside = {
+            "visitor": visitors,
+            "strange": strangers[-1:],
+            "outside": visitors or strangers[-1:],
+        }
         self.world_lines = [line for line in self.reading.fresh if line.origin == "world"]
         if cause is not None and cause.origin == "world":
             self.world_lines.append(cause)

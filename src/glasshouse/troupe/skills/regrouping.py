@@ -181,18 +181,40 @@ def _is_here(desk: Desk, use: str) -> bool:
 
 def _wired(desk: Desk) -> Call | None:
     """My own lines to whoever was just sent for, where a direction or a want says to hand them on."""
-    added = [one.arguments for one in desk.used(_ADD) if one.is_ok]
-    born = [str(arguments.get("use") or arguments.get("handle")) for arguments in added]
-    targets = desk.words(_WIRE, "target")
-    new = [
-        one for one in targets if one.split("~", maxsplit=1)[0] in born and one not in desk.circle.handed_to
-    ]
-    me = desk.reading.me
-    told = f" {me.wants} {me.persona} ".lower()
+    new = [one for one in _born(desk, _WIRE, "target") if one not in desk.circle.handed_to]
+    me, told = desk.reading.me, _manifest_text(desk)
     if not new or me.handle not in desk.words(_WIRE, "source") or not (" wire " in told or " hand " in told):
         return None
     arguments = {"action": "add", "source": me.handle, "target": new[-1]}
     return Call(_WIRE, arguments, f"{name_of(new[-1])} must hear what I say")
+
+
+def _put_on_channel(desk: Desk) -> Call | None:
+    """Whoever was just sent for, on the channel of mine that my manifest says to put them on: `put them on the deck`."""
+    told = _manifest_text(desk)
+    for channel in desk.circle.speaks_on:
+        new = [
+            one
+            for one in _born(desk, _CHANNEL, "creature")
+            if channel not in desk.circle.channels_of.get(one, ())
+        ]
+        if new and f" put them on the {channel} " in told:
+            arguments = {"action": "join", "channel": channel, "creature": new[-1]}
+            return Call(_CHANNEL, arguments | _both_ways(desk), f"everybody must hear {name_of(new[-1])}")
+    return None
+
+
+def _born(desk: Desk, tool: str, field: str) -> list[str]:
+    """Those among the names that a tool offers who were sent for in this act."""
+    added = [one.arguments for one in desk.used(_ADD) if one.is_ok]
+    born = [str(arguments.get("use") or arguments.get("handle")) for arguments in added]
+    return [one for one in desk.words(tool, field) if one.split("~", maxsplit=1)[0] in born]
+
+
+def _manifest_text(desk: Desk) -> str:
+    """What my manifest says I want and am, as words between blanks."""
+    me = desk.reading.me
+    return f" {me.wants} {me.persona} ".lower().replace(".", " ").replace(",", " ")
 
 
 def _joined(desk: Desk) -> Call | None:
@@ -276,6 +298,7 @@ _CHANGES: Final[tuple[Callable[[Desk], Call | None], ...]] = (
     _sent_for,
     _written,
     _wired,
+    _put_on_channel,
     _parted,
     _joined,
 )
