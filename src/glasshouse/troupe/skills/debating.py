@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from random import Random
 from typing import Final, NamedTuple
 
 from glasshouse.troupe import data_files as shelf
@@ -22,6 +21,7 @@ from glasshouse.troupe.speaking import Speaker
 from glasshouse.troupe.vocabulary import WORD
 
 BOOK: Final = "debate.txt"
+MOTIONS: Final = "motions.txt"
 grounds_cache_texts_max: Final = 2_048
 lines_made_max: Final = 6
 motion_words_max: Final = 7
@@ -31,6 +31,8 @@ _PARTS: Final = ("opening", "rebuttal", "closing")
 _SIDES: Final = {"favour": "for", "oppose": "against"}
 _WITH_OWN_LINE: Final = 0.3
 _NEW_GROUND: Final = 0.6
+_LED: Final = 0.6
+"""How often a speaker who has frames of its own says which point it meets before it meets it."""
 
 
 def argued(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
@@ -61,6 +63,15 @@ class Point(NamedTuple):
     place: int
     number: int = 0
     """Which of the book's sentences on this ground it is."""
+
+
+class Claim(NamedTuple):
+    """One point that a side can make: what it rests on, how it is said, and how the other side meets it."""
+
+    ground: str
+    text: str
+    answer: str
+    number: int = 0
 
 
 @lru_cache(maxsize=grounds_cache_texts_max)
@@ -115,19 +126,45 @@ def is_speech(line: Heard) -> bool:
 
 @lru_cache(maxsize=1)
 def _fixed_parts() -> tuple[tuple[str, bool, int, str], ...]:
-    """The longest part of each sentence in the book that stands on a ground, with that ground and whether it answers."""
-    grounds = {row[0] for row in shelf.rows("grounds.tsv")}
+    """The longest part of each sentence in the books that stands on a ground, with that ground and whether it answers."""
+    claims = [claim for side in _SIDES.values() for claim in (*_claims_for_any(side), *_claims_known(side))]
     return tuple(
-        (
-            heading.split()[0],
-            " met " in heading,
-            number,
-            max(text.lower().replace("<motion>", "\n").split("\n"), key=len).strip(),
-        )
-        for heading, texts in shelf.sections(BOOK).items()
-        if heading.split()[0] in grounds
-        for number, text in enumerate(texts)
+        (claim.ground, is_answer, claim.number, max(text.lower().split("<motion>"), key=len).strip())
+        for claim in claims
+        for is_answer, text in ((False, claim.text), (True, claim.answer))
     )
+
+
+@lru_cache(maxsize=2)
+def _claims_for_any(side: str) -> tuple[Claim, ...]:
+    """What a side can say of any motion, ground by ground."""
+    book = shelf.sections(BOOK)
+    other = next(one for one in _SIDES.values() if one != side)
+    return tuple(
+        Claim(ground, text, book[f"{ground} met {other}"][number], number)
+        for ground, *_ in shelf.rows("grounds.tsv")
+        for number, text in enumerate(book[f"{ground} {side}"])
+    )
+
+
+@lru_cache(maxsize=2)
+def _claims_known(side: str) -> tuple[Claim, ...]:
+    """What a side can say of all the motions that are known."""
+    book = shelf.sections(MOTIONS)
+    return tuple(claim for heading in book if heading.endswith(f" {side}") for claim in _claims_in(heading))
+
+
+def _claims_in(heading: str) -> list[Claim]:
+    rows = (row.split(" | ") for row in shelf.sections(MOTIONS)[heading])
+    return [Claim(ground, text, answer) for ground, text, answer in rows]
+
+
+def claims_of(motion: str, side: str) -> Sequence[Claim]:
+    """The points that a side can make for or against a motion: its own where the motion is known."""
+    words = set(WORD.findall(motion.lower()))
+    known = (one for one in shelf.sections(MOTIONS) if one.endswith(f" {side}") and one.split()[0] in words)
+    heading = next(known, "")
+    return _claims_in(heading) if heading else _claims_for_any(side)
 
 
 def _part_now(reading: Reading, *, is_speaker: bool) -> str:
@@ -193,31 +230,74 @@ def _motion(reading: Reading) -> str:
 def _speeches(speaker: Speaker, part: str, side: str, met: Point | None) -> list[str]:
     reading, dice = speaker.reading, speaker.dice
     motion = _motion(reading)
-    mine = [line for line in reading.discussion if reading.is_mine(line)]
-    used = [point.ground for line in mine for point in points_of(line.text)]
-    fresh = _fresh_grounds(used, dice)
+    fresh = _fresh_claims(speaker, side)
     if part == "opening":
-        claims = [_unsaid(speaker, f"{ground} {side}", motion) for ground in fresh[:2]]
+        claims = [one.text.replace("<motion>", motion) for one in fresh[:2]]
         leads = _leads(reading, "opening lead", motion=motion)
         long = [f"{lead}. {'. '.join(claims)}" for lead in leads]
         return _fitting(reading, long, [f"{lead}. {claims[0]}" for lead in leads], claims)
     if part == "closing":
-        left = standing_points(reading, reading.me.handle)
-        ground = ground_called(left[-1][1].ground if left else (used or fresh)[0])
-        ends = sentences(f"closing {side}", BOOK, motion=motion)
-        return [f"{lead}. {dice.choice(ends)}" for lead in _leads(reading, "closing lead", ground=ground)]
-    answer = sentences(f"{met.ground} met {side}", BOOK, motion=motion)[met.number] if met is not None else ""
-    leads = _leads(reading, "rebuttal lead")
+        return _closings(speaker, side, motion, fresh)
+    answer = _answer_to(met, reading, side)
+    leads = _rebuttal_leads(speaker, met)
     made = []
     for lead in dice.sample(leads, min(lines_made_max, len(leads))):
-        text = f"{lead}. {answer}" if answer else lead
+        text = ". ".join(one for one in (lead, answer) if one)
         if not answer or dice.random() < _NEW_GROUND:
-            ground = next((one for one in fresh if met is None or one != met.ground), fresh[0])
-            claim = _unsaid(speaker, f"{ground} {side}", motion)
-            brought = sentences("fresh ground", BOOK, ground=ground_called(ground), claim=claim)
-            text = f"{text}. {dice.choice(brought)}"
+            text = ". ".join(one for one in (text, _brought(speaker, fresh, met, motion)) if one)
         made.append(text)
     return _fitting(reading, made, [f"{lead}. {answer}" for lead in leads] if answer else leads, [answer])
+
+
+def _answer_to(met: Point | None, reading: Reading, side: str) -> str:
+    """How my side meets a point of the other; empty if there is none."""
+    if met is None:
+        return ""
+    other = next(one for one in _SIDES.values() if one != side)
+    claims = (*_claims_known(other), *_claims_for_any(other))
+    answers = [one.answer for one in claims if (one.ground, one.number) == (met.ground, met.number)]
+    return answers[0].replace("<motion>", _motion(reading)) if answers else ""
+
+
+def _rebuttal_leads(speaker: Speaker, met: Point | None) -> list[str]:
+    """How I come to what I answer: in frames of my own, if I have any, and then not every time."""
+    reading = speaker.reading
+    heading = f"{reading.me.handle} rebuttal lead"
+    if heading not in shelf.sections(MOTIONS):
+        return _leads(reading, "rebuttal lead")
+    if speaker.topic.owed:
+        return untold(reading, f"{heading} owed", MOTIONS) or [""]
+    if met is None or speaker.dice.random() > _LED:
+        return [""]
+    return untold(reading, heading, MOTIONS, point=ground_called(met.ground)) or [""]
+
+
+def _brought(speaker: Speaker, fresh: Sequence[Claim], met: Point | None, motion: str) -> str:
+    """A point that I bring in beside my answer; empty where I have none left that I did not make."""
+    reading, dice = speaker.reading, speaker.dice
+    claim = next((one for one in fresh if met is None or one.ground != met.ground), None)
+    if claim is None:
+        return ""
+    text = claim.text.replace("<motion>", motion)
+    heading = f"{reading.me.handle} fresh"
+    if heading in shelf.sections(MOTIONS):
+        return ". ".join([*untold(reading, heading, MOTIONS)[:1], text])
+    return dice.choice(sentences("fresh ground", BOOK, ground=ground_called(claim.ground), claim=text))
+
+
+def _closings(speaker: Speaker, side: str, motion: str, fresh: Sequence[Claim]) -> list[str]:
+    """Last words: on the point that nobody has met, or without any."""
+    reading, dice = speaker.reading, speaker.dice
+    left = standing_points(reading, reading.me.handle)
+    own = f"{reading.me.handle} closing {'standing' if left else 'none'}"
+    if own in shelf.sections(MOTIONS):
+        point = ground_called(left[0][1].ground) if left else ""
+        return untold(reading, own, MOTIONS, point=point, motion=motion) or sentences(
+            own, MOTIONS, point=point, motion=motion
+        )
+    ground = ground_called(left[-1][1].ground if left else fresh[0].ground)
+    ends = sentences(f"closing {side}", BOOK, motion=motion)
+    return [f"{lead}. {dice.choice(ends)}" for lead in _leads(reading, "closing lead", ground=ground)]
 
 
 def _fitting(reading: Reading, *choices: list[str]) -> list[str]:
@@ -228,17 +308,19 @@ def _fitting(reading: Reading, *choices: list[str]) -> list[str]:
 
 
 def _leads(reading: Reading, heading: str, **gaps: str) -> list[str]:
-    """The beginnings of a speech that were not used yet, as far as one can see; all, where all were."""
-    return untold(reading, heading, BOOK, **gaps) or sentences(heading, BOOK, **gaps)
+    """The beginnings of a speech, my own if I have any, that were not used yet; all, where all were."""
+    own = f"{reading.me.handle} {heading}"
+    heading, book = (own, MOTIONS) if own in shelf.sections(MOTIONS) else (heading, BOOK)
+    return untold(reading, heading, book, **gaps) or sentences(heading, book, **gaps)
 
 
-def _fresh_grounds(used: Sequence[str], dice: Random) -> list[str]:
-    """The grounds in an order of chance, those that I have not used first."""
-    names = [row[0] for row in shelf.rows("grounds.tsv")]
-    return sorted(dice.sample(names, len(names)), key=used.count)
-
-
-def _unsaid(speaker: Speaker, heading: str, motion: str) -> str:
-    """A sentence under a heading that cannot be seen in what was said; any, where all can."""
-    fresh = untold(speaker.reading, heading, BOOK, motion=motion)
-    return speaker.dice.choice(fresh or sentences(heading, BOOK, motion=motion))
+def _fresh_claims(speaker: Speaker, side: str) -> list[Claim]:
+    """The points that my side has left, in an order of chance: those on grounds that I have not spoken on come first."""
+    reading, dice = speaker.reading, speaker.dice
+    mine = [line for line in reading.discussion if reading.is_mine(line)]
+    used = [point for line in mine for point in points_of(line.text)]
+    grounds = [point.ground for point in used]
+    made = {(point.ground, point.number) for point in used if not point.is_answer}
+    claims = claims_of(_motion(reading), side)
+    left = [one for one in claims if (one.ground, one.number) not in made] or list(claims)
+    return sorted(dice.sample(left, len(left)), key=lambda one: grounds.count(one.ground))
