@@ -34,6 +34,9 @@ CUES: Final = ("visitor", "strange", "outside", "beat", "turn", *CHANGES)
 REMARK: Final = "remark"
 """The act of what is no line by itself, and is set beside what a game has its player say."""
 
+GAME_FACT: Final = "game:"
+"""How the names begin of what a game knows and no line says."""
+
 _PART: Final = re.compile(r"\[part ([\w-]+): (.+)\]")
 _LIST: Final = re.compile(r"\[list ([\w-]+)\]")
 _ARTICLES: Final = ("a ", "an ", "the ", "his ", "her ", "my ", "one ")

@@ -17,6 +17,7 @@ from glasshouse.troupe.props import labels_of, signs_of, stock_of
 from glasshouse.troupe.reactions import Act, act_for, acts
 from glasshouse.troupe.reading import Reading
 from glasshouse.troupe.salience import Topic, is_addressed, is_somebody, topic_of
+from glasshouse.troupe.script_files import part_of
 from glasshouse.troupe.voice import Voice, breaks_a_vow, voice_of
 
 tries_max: Final = 12
@@ -56,6 +57,8 @@ class Speaker:
         cares = reading.me.cares
         self.cares = (dice.choice(cares),) if cares else ()
         self.stock = stock_of(reading.me, reading.scene)
+        self.has_a_part = part_of(reading.me) is not None
+        """Whether a script has lines for me: then the general openers and my examples are not mine to repeat."""
         self.slots = self._slots_of(self.topic.noun)
 
     def speak(self, kind: str) -> Spoken:
@@ -77,9 +80,15 @@ class Speaker:
             fresh if len(fresh) <= sentences_dressed_max else self.dice.sample(fresh, sentences_dressed_max)
         )
         text = self._composed([grammar.pattern_of(one) for one in some], named=False)
-        if self.dice.random() < own:
+        if not self.has_a_part and self.dice.random() < own:
             text = self._with_own_line(text)
         return Spoken(text, self.thought(act, aim), self.dice.choice(act.moods))
+
+    def with_remark(self, remark: str, spoken: Spoken, *, is_last: bool) -> Spoken:
+        """A line with another sentence before or behind it, if there is room for both and the sentence is news."""
+        both = f"{spoken.text} {remark}" if is_last else f"{remark} {spoken.text}"
+        is_news = remark and remark.lower() not in self.reading.visible_text
+        return spoken._replace(text=both) if is_news and self._may_be_said(both) else spoken
 
     def with_what_is_owed(self, text: str) -> str:
         """A line that is written already, with what must be taken up and is not in it; empty if it may not be said."""
@@ -201,7 +210,9 @@ class Speaker:
         core = filled(pattern, self.slots, dice, used, self.stock)
         mark = "!" if self.voice.exclaims and pattern.mark == "." and dice.random() < 0.5 else pattern.mark
         plainness -= 0 if is_sober or len(pattern.slots) > len(pattern.needs & set(pattern.slots)) else _BARE
-        is_opened = dice.random() < (_OPENED_IN_GAMES if is_sober else _OPENED) - plainness
+        is_opened = (
+            not self.has_a_part and dice.random() < (_OPENED_IN_GAMES if is_sober else _OPENED) - plainness
+        )
         opener = self._opener(core, used) if is_opened else ""
         text = f"{opener} {core}"
         if not is_sober and dice.random() < _FOLLOWED - plainness:

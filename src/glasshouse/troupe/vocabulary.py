@@ -52,6 +52,7 @@ def _known() -> frozenset[str]:
         "pairs.txt",
         "likenesses.tsv",
         "oracle.txt",
+        "motions.txt",
     ]
     names += [f"grammar/{act}.txt" for act, *_ in shelf.rows("acts.tsv")]
     return _words_in(names) | _with_a_class()

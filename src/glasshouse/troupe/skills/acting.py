@@ -18,7 +18,7 @@ from glasshouse.troupe.noun_phrases import Noun
 from glasshouse.troupe.reactions import acts
 from glasshouse.troupe.reading import Heard
 from glasshouse.troupe.salience import main_thing, owed_by
-from glasshouse.troupe.script_files import ACTS, CHANGES, REMARK, SLOT, Entry, Part, Way, part_of
+from glasshouse.troupe.script_files import ACTS, CHANGES, GAME_FACT, REMARK, SLOT, Entry, Part, Way, part_of
 from glasshouse.troupe.script_memory import Said, ScriptMemory
 from glasshouse.troupe.skills.branches import Branch, Reply, passing, with_line
 from glasshouse.troupe.skills.timed_lines import changes_made
@@ -42,10 +42,25 @@ def performed(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
     return _Performance(speaker, branches, part).reply()
 
 
-def remark(speaker: Speaker) -> str:
-    """A sentence of my part to set beside what a game has me say; empty if none fits."""
+def remark(speaker: Speaker, *facts: str) -> str:
+    """A sentence of my part to set beside what a game has me say; empty if none fits.
+
+    `facts` are what the game knows and no line says: an entry may need them or exclude them, as `game:FACT`.
+    """
     part = part_of(speaker.reading.me)
-    return "" if part is None else _Performance(speaker, (), part).remark()
+    if part is None:
+        return ""
+    performance = _Performance(speaker, (), part)
+    performance.memory.counts.update(f"{GAME_FACT}{fact}" for fact in facts)
+    return performance.remark()
+
+
+def remarked(speaker: Speaker, spoken: Spoken, *facts: str, is_last: bool = False) -> Spoken:
+    """What a game has me say with a sentence of my part before it, or behind it, if one fits and there is room.
+
+    Others know a line of a script by how it begins: what is set behind is known to nobody.
+    """
+    return speaker.with_remark(remark(speaker, *facts), spoken, is_last=is_last)
 
 
 class _Cue(NamedTuple):
@@ -105,8 +120,15 @@ class _Performance:
                 return found
             if step == _LAST_STEP_OUTSIDE and is_owed and any(one.on in _OUTSIDE for one in self.entries):
                 return None
-        is_awaited = is_owed or any(self.outside.values())
+        is_awaited = is_owed or any(self.outside.values()) or self._goes_on_with_a_game
         return None if is_awaited else passing(self.branches, self.speaker, "pass")
+
+    @property
+    def _goes_on_with_a_game(self) -> bool:
+        """Whether my part is only what I say beside a game, and what I answer is more than talk."""
+        cause = self.reading.cause
+        is_talk = cause is not None and cause.kind == kinds.AGENT_SPOKE
+        return not is_talk and any(entry.act == REMARK for entry in self.entries)
 
     def _steps(self) -> Iterator[list[tuple[Entry, _Cue]]]:
         """What may be said, the most pressing first; among the entries of one step the dice choose."""

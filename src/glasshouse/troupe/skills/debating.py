@@ -15,7 +15,8 @@ from glasshouse.troupe.noun_phrases import Noun, nouns_in
 from glasshouse.troupe.reactions import stance_of
 from glasshouse.troupe.reading import Heard, Reading
 from glasshouse.troupe.schema import is_ref
-from glasshouse.troupe.skills.branches import Branch, Reply, sentences, untold, with_line
+from glasshouse.troupe.skills.acting import remarked
+from glasshouse.troupe.skills.branches import Branch, Reply, passing, sentences, untold, with_line
 from glasshouse.troupe.skills.world_topic import matter_of
 from glasshouse.troupe.speaking import Speaker
 from glasshouse.troupe.vocabulary import WORD
@@ -24,13 +25,13 @@ BOOK: Final = "debate.txt"
 MOTIONS: Final = "motions.txt"
 grounds_cache_texts_max: Final = 2_048
 lines_made_max: Final = 6
-motion_words_max: Final = 7
+motion_words_max: Final = 5
 opener_words_max: Final = 3
 
 _PARTS: Final = ("opening", "rebuttal", "closing")
 _SIDES: Final = {"favour": "for", "oppose": "against"}
 _WITH_OWN_LINE: Final = 0.3
-_NEW_GROUND: Final = 0.6
+_NEW_GROUND: Final = 0.7
 _LED: Final = 0.6
 """How often a speaker who has frames of its own says which point it meets before it meets it."""
 
@@ -45,13 +46,27 @@ def argued(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
     part = _part_now(reading, is_speaker=bool(ref))
     if not ref:
         return _floor(speaker, branch, part)
+    if part == _PARTS[-1] and any(
+        line.fields.get("part") == part for line in reading.discussion if reading.is_mine(line)
+    ):
+        return passing(branches, speaker, "pass")
     side = _SIDES.get(stance_of(reading.me), "for")
     target, point = _to_be_met(reading)
     if target is not None and not speaker.topic.owed:
         _turn_to_the_point(speaker, target, point)
-    texts = _speeches(speaker, part, side, point)
+    texts = [text for text in _speeches(speaker, part, side, point) if text]
+    if not texts:
+        # Every point was made and every point was met.
+        return (
+            with_line(branch, speaker.speak(branch.kind), part=part)
+            if speaker.topic.owed
+            else passing(branches, speaker, "pass")
+        )
     act = "favour" if side == "for" else "oppose"
     spoken = speaker.dress(texts, act, f"this is the time for my {part}", own=_WITH_OWN_LINE)
+    spoken = remarked(
+        speaker, spoken, part, "standing" if standing_points(reading, reading.me.handle) else "met"
+    )
     return with_line(branch, spoken, part=part, **({ref: target.ref} if target is not None else {}))
 
 
@@ -63,6 +78,8 @@ class Point(NamedTuple):
     place: int
     number: int = 0
     """Which of the book's sentences on this ground it is."""
+    side: str = ""
+    """The side whose claim it is, or whose claim it meets; empty where no book has it."""
 
 
 class Claim(NamedTuple):
@@ -79,8 +96,8 @@ def points_of(text: str) -> tuple[Point, ...]:
     """The points a speech makes, in its order: by the book's sentences, else by single words that point to a ground."""
     lower = text.lower()
     found = [
-        Point(ground, is_answer, at, number)
-        for ground, is_answer, number, fixed in _fixed_parts()
+        Point(ground, is_answer, at, number, side)
+        for ground, is_answer, number, side, fixed in _fixed_parts()
         if (at := lower.find(fixed)) >= 0
     ]
     if not found:
@@ -91,12 +108,15 @@ def points_of(text: str) -> tuple[Point, ...]:
 
 
 def standing_points(reading: Reading, handle: str) -> list[tuple[Heard, Point]]:
-    """What somebody brought in and nobody on the other side has met since, oldest first."""
+    """What somebody brought in and nobody on the other side has met since, oldest first.
+
+    A closing brings in nothing: nobody could meet it.
+    """
     speeches = [line for line in (*reading.remembered, *reading.discussion) if is_speech(line)]
     brought = [
         (at, line, point)
         for at, line in enumerate(speeches)
-        if line.handle == handle
+        if line.handle == handle and line.fields["part"] != _PARTS[-1]
         for point in points_of(line.text)
         if not point.is_answer
     ]
@@ -114,6 +134,51 @@ def standing_points(reading: Reading, handle: str) -> list[tuple[Heard, Point]]:
     ]
 
 
+def lines_that_met(reading: Reading, handle: str) -> list[Heard]:
+    """The speeches of somebody in which a point of the other side was met."""
+    speeches = [line for line in (*reading.remembered, *reading.discussion) if is_speech(line)]
+    return [
+        line
+        for line in speeches
+        if line.handle == handle and any(point.is_answer for point in points_of(line.text))
+    ]
+
+
+def vote(reading: Reading, winner: str) -> tuple[str, dict[str, str]]:
+    """How a vote came about, and what one says of it: which point was left, since when, and what was left beside it."""
+    speeches = [line for line in (*reading.remembered, *reading.discussion) if is_speech(line)]
+    rivals = [one for one in dict.fromkeys(line.handle for line in speeches) if one != winner]
+    mine = standing_points(reading, winner) if winner else []
+    theirs = [left for one in rivals for left in standing_points(reading, one)]
+    if not mine:
+        return "nobody", {}
+    line, point = mine[0]
+    since = [one for one in speeches[speeches.index(line) + 1 :] if one.handle != winner]
+    gaps = {
+        "point": ground_called(point.ground),
+        "second": ground_called(mine[1][1].ground) if len(mine) > 1 else "",
+        "other": ground_called(theirs[0][1].ground) if theirs else "",
+        "part": f"in the {line.fields['part']}" if line.fields["part"] == "opening" else "late in the night",
+        "times": _times(len(since)),
+        "met": counted(len(lines_that_met(reading, winner))),
+        "less": counted(min(len(lines_that_met(reading, one)) for one in rivals) if rivals else 0),
+        "fate": {"for": "carried", "against": "not carried"}.get(point.side, "decided"),
+    }
+    if not theirs or len(mine) > len(theirs):
+        return "more" if theirs else "alone", gaps
+    return "longer" if gaps["met"] == gaps["less"] else "even", gaps
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{counted(count)} times"
+
+
+def counted(number: int) -> str:
+    """A number in words, as far as one counts in words."""
+    words = shelf.entries("counting.txt")
+    return words[number] if number < len(words) else str(number)
+
+
 def ground_called(name: str) -> str:
     """How one speaks of a ground."""
     return next((called for ground, called, _ in shelf.rows("grounds.tsv") if ground == name), name)
@@ -125,12 +190,14 @@ def is_speech(line: Heard) -> bool:
 
 
 @lru_cache(maxsize=1)
-def _fixed_parts() -> tuple[tuple[str, bool, int, str], ...]:
+def _fixed_parts() -> tuple[tuple[str, bool, int, str, str], ...]:
     """The longest part of each sentence in the books that stands on a ground, with that ground and whether it answers."""
-    claims = [claim for side in _SIDES.values() for claim in (*_claims_for_any(side), *_claims_known(side))]
+    claims = [
+        (side, claim) for side in _SIDES.values() for claim in (*_claims_for_any(side), *_claims_known(side))
+    ]
     return tuple(
-        (claim.ground, is_answer, claim.number, max(text.lower().split("<motion>"), key=len).strip())
-        for claim in claims
+        (claim.ground, is_answer, claim.number, side, max(text.lower().split("<motion>"), key=len).strip())
+        for side, claim in claims
         for is_answer, text in ((False, claim.text), (True, claim.answer))
     )
 
@@ -234,19 +301,19 @@ def _speeches(speaker: Speaker, part: str, side: str, met: Point | None) -> list
     if part == "opening":
         claims = [one.text.replace("<motion>", motion) for one in fresh[:2]]
         leads = _leads(reading, "opening lead", motion=motion)
-        long = [f"{lead}. {'. '.join(claims)}" for lead in leads]
-        return _fitting(reading, long, [f"{lead}. {claims[0]}" for lead in leads], claims)
+        long = [_in_a_row(lead, *claims) for lead in leads]
+        return _fitting(reading, long, [_in_a_row(lead, claims[0]) for lead in leads], claims)
     if part == "closing":
-        return _closings(speaker, side, motion, fresh)
+        return _closings(speaker, side, motion)
     answer = _answer_to(met, reading, side)
     leads = _rebuttal_leads(speaker, met)
     made = []
     for lead in dice.sample(leads, min(lines_made_max, len(leads))):
-        text = ". ".join(one for one in (lead, answer) if one)
+        text = _in_a_row(lead, answer)
         if not answer or dice.random() < _NEW_GROUND:
-            text = ". ".join(one for one in (text, _brought(speaker, fresh, met, motion)) if one)
+            text = _in_a_row(text, _brought(speaker, fresh, met, motion))
         made.append(text)
-    return _fitting(reading, made, [f"{lead}. {answer}" for lead in leads] if answer else leads, [answer])
+    return _fitting(reading, made, [_in_a_row(lead, answer) for lead in leads], [answer])
 
 
 def _answer_to(met: Point | None, reading: Reading, side: str) -> str:
@@ -281,11 +348,12 @@ def _brought(speaker: Speaker, fresh: Sequence[Claim], met: Point | None, motion
     text = claim.text.replace("<motion>", motion)
     heading = f"{reading.me.handle} fresh"
     if heading in shelf.sections(MOTIONS):
-        return ". ".join([*untold(reading, heading, MOTIONS)[:1], text])
+        leads = untold(reading, heading, MOTIONS)
+        return _in_a_row(dice.choice(leads), text) if leads else text
     return dice.choice(sentences("fresh ground", BOOK, ground=ground_called(claim.ground), claim=text))
 
 
-def _closings(speaker: Speaker, side: str, motion: str, fresh: Sequence[Claim]) -> list[str]:
+def _closings(speaker: Speaker, side: str, motion: str) -> list[str]:
     """Last words: on the point that nobody has met, or without any."""
     reading, dice = speaker.reading, speaker.dice
     left = standing_points(reading, reading.me.handle)
@@ -295,9 +363,18 @@ def _closings(speaker: Speaker, side: str, motion: str, fresh: Sequence[Claim]) 
         return untold(reading, own, MOTIONS, point=point, motion=motion) or sentences(
             own, MOTIONS, point=point, motion=motion
         )
-    ground = ground_called(left[-1][1].ground if left else fresh[0].ground)
+    ground = ground_called(left[-1][1].ground if left else claims_of(motion, side)[0].ground)
     ends = sentences(f"closing {side}", BOOK, motion=motion)
     return [f"{lead}. {dice.choice(ends)}" for lead in _leads(reading, "closing lead", ground=ground)]
+
+
+def _in_a_row(*sentences_said: str) -> str:
+    """Some sentences as one text, without the mark behind the last."""
+    text = ""
+    for one in sentences_said:
+        if one:
+            text = f"{text}{'' if text.endswith('?') else '.'} {one}" if text else one
+    return text
 
 
 def _fitting(reading: Reading, *choices: list[str]) -> list[str]:
@@ -322,5 +399,5 @@ def _fresh_claims(speaker: Speaker, side: str) -> list[Claim]:
     grounds = [point.ground for point in used]
     made = {(point.ground, point.number) for point in used if not point.is_answer}
     claims = claims_of(_motion(reading), side)
-    left = [one for one in claims if (one.ground, one.number) not in made] or list(claims)
+    left = [one for one in claims if (one.ground, one.number) not in made]
     return sorted(dice.sample(left, len(left)), key=lambda one: grounds.count(one.ground))

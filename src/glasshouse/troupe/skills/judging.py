@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 from glasshouse.troupe import data_files as shelf
 from glasshouse.troupe.noun_phrases import nouns_in
 from glasshouse.troupe.reading import Heard, Reading
+from glasshouse.troupe.skills.acting import remarked
 from glasshouse.troupe.skills.branches import (
     Branch,
     Reply,
@@ -31,7 +32,7 @@ from glasshouse.troupe.skills.sleuthing import (
     rival_to,
     suspicions,
 )
-from glasshouse.troupe.skills.weighing import reasons, weighed
+from glasshouse.troupe.skills.weighing import counts_talk, outcome, reasons, weighed
 from glasshouse.troupe.speaking import Speaker, name_of
 from glasshouse.troupe.vocabulary import stem, stems_of
 
@@ -77,8 +78,17 @@ def verdict(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
     spoken = speaker.dress(
         _reasons(reading, winner, lines, speaker.dice), "appraise", aim, own=_WITH_OWN_LINE
     )
+    spoken = remarked(speaker, spoken, *_facts(reading, winner), is_last=True)
     cites = list(dict.fromkeys(line.ref for line in (*_weighed(reading, lines), *lines)))[:lines_cited_max]
     return with_line(branch, spoken, winner=_offered(branch, name), cites=cites)
+
+
+def _facts(reading: Reading, winner: Standing | None) -> list[str]:
+    """How it ended, for a judge who has a word to say on that."""
+    answered = _guess_answered(reading.discussion)
+    if answered is not None:
+        return ["named" if answered[1].fields.get("answer") == "yes" else "kept"]
+    return [outcome(reading, winner.name) if winner is not None else "nobody"]
 
 
 def is_open(reading: Reading) -> bool:
@@ -101,7 +111,9 @@ def standing(reading: Reading, contestant: str) -> Standing:
         (_taken_up(lines, at), at, line) for at, line in enumerate(lines) if speaks_for(line, contestant)
     ]
     worth.sort(key=lambda one: (-one[0], -one[1]))
-    total = min(spoken_worth_max, sum(value for value, _, _ in worth)) + min(1.0, 0.2 * len(worth))
+    total = 0.0
+    if counts_talk(reading):
+        total = min(spoken_worth_max, sum(value for value, _, _ in worth)) + min(1.0, 0.2 * len(worth))
     weighty: list[tuple[float, Heard]] = []
     for value, line in (*_game(lines), *_case(reading), *weighed(reading)):
         if speaks_for(line, contestant):
@@ -109,6 +121,8 @@ def standing(reading: Reading, contestant: str) -> Standing:
             weighty.append((value, line))
     weighty.sort(key=lambda one: -one[0])
     chief = list(dict.fromkeys(line for _, line in weighty))
+    if not counts_talk(reading):
+        return Standing(contestant, total, tuple(chief))
     return Standing(contestant, total, (*chief, *(line for _, _, line in worth if line not in chief)))
 
 

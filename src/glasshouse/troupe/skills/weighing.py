@@ -24,6 +24,9 @@ words_even: Final = 10
 
 _CARRIED: Final = 0.2
 _POINT: Final = 1.0
+_MET: Final = 0.13
+_OLDEST: Final = 0.06
+"""Where both sides have as many points left, it decides who met more; where that is even, whose has stood longest."""
 _BUILT: Final = 0.8
 
 Weight = tuple[float, Heard]
@@ -59,7 +62,28 @@ def weighed(reading: Reading) -> list[Weight]:
     if contest.book == contributing.BOOK:
         return _most_built_on(reading, contest.lines)
     handles = dict.fromkeys(line.handle for line in contest.lines)
-    return [(_POINT, line) for one in handles for line, _ in reversed(debating.standing_points(reading, one))]
+    left = [line for one in handles for line, _ in debating.standing_points(reading, one)]
+    met = [line for one in handles for line in debating.lines_that_met(reading, one)]
+    oldest = min(left, key=contest.lines.index, default=None)
+    return [
+        *((_POINT + (_OLDEST if line is oldest else 0.0), line) for line in left),
+        *((_MET, line) for line in met),
+    ]
+
+
+def counts_talk(reading: Reading) -> bool:
+    """Whether a contestant gets something for having spoken; in a debate only what was left standing counts."""
+    contest = contest_in(reading)
+    return contest is None or contest.book != debating.BOOK
+
+
+def outcome(reading: Reading, winner: str) -> str:
+    """What the victory of somebody means: a motion is carried or lost; in any other contest it is theirs."""
+    contest = contest_in(reading)
+    if contest is None or contest.book != debating.BOOK:
+        return "won"
+    fate = debating.vote(reading, winner)[1].get("fate")
+    return "carried" if fate == "carried" else "lost"
 
 
 def reasons(reading: Reading, winner: str, lines: Sequence[Heard], gaps: dict[str, str]) -> list[str]:
@@ -69,6 +93,10 @@ def reasons(reading: Reading, winner: str, lines: Sequence[Heard], gaps: dict[st
         return []
     more = dict(gaps)
     if contest.book == debating.BOOK:
+        how, said = debating.vote(reading, winner)
+        own = f"{reading.me.handle} verdict {how}"
+        if own in shelf.sections(debating.MOTIONS):
+            return sentences(own, debating.MOTIONS, **{**more, **said})
         more |= _grounds_of(reading, winner)
     elif contest.book == contributing.BOOK and lines:
         brought = contributing.things_brought(reading, lines[0], is_new=True)
