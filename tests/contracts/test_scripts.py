@@ -18,6 +18,7 @@ from glasshouse.troupe.script_files import (
     ACTS,
     CONDITIONS,
     CUES,
+    GAME_FACT,
     SLOT,
     Entry,
     Script,
@@ -74,7 +75,7 @@ def names_used(entry: Entry) -> set[str]:
     }
     every = {*entry.after, *entry.excluded, *pairs, *refs, *cited, *(name for name, _ in entry.later)}
     every |= {name for either in entry.needs for name in either}
-    return {name.removeprefix("kept:") for name in every}
+    return {name.removeprefix("kept:") for name in every if not name.startswith(GAME_FACT)}
 
 
 @pytest.mark.parametrize("name", SCRIPTS)
@@ -152,7 +153,9 @@ def test_what_is_said_met_its_conditions_and_is_said_once(name: str) -> None:
             known = {one for before in said for one in before.names}
             told = f"{name}, rng seed {played.rng_seed}, {entry.id}"
             assert not entry.after or entry.after & known, told
-            kept_aside = [{one for one in either if not one.startswith("kept:")} for either in entry.needs]
+            kept_aside = [
+                {one for one in either if not one.startswith(("kept:", GAME_FACT))} for either in entry.needs
+            ]
             assert all(not either or either & known for either in kept_aside if len(either) > 0), told
             plots = {group: chosen for before in reversed(said) for group, chosen in before.plots}
             if len(script_named(name).movements) and not _is_divided(played):
