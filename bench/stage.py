@@ -7,6 +7,8 @@ import random
 from datetime import UTC, datetime
 from time import process_time
 
+import msgspec
+
 from bench.creatures import LINE
 from bench.result import Result, judged, middle, percentile
 from glasshouse.events import kinds
@@ -14,6 +16,7 @@ from glasshouse.events.event import CONDUCTOR, TERRARIUM, Event, Json
 from glasshouse.events.model_use import Call, ModelUse
 from glasshouse.model_values import Tokens
 from glasshouse.runtime.ledger.observer import Observer
+from glasshouse.views.page_fold import PageFold
 from glasshouse.views.stage import rebuild_stage
 from glasshouse.views.stage_at import StageSeeker
 
@@ -30,7 +33,7 @@ def run() -> list[Result]:
     """All figures about the stage."""
     story = [_event(n) for n in range(1, story_events + 1)]
     gc.collect()
-    return [_rebuilding(story), *_seeking(story), _observing(story)]
+    return [_rebuilding(story), *_seeking(story), _observing(story), *_paging(story)]
 
 
 def _rebuilding(story: list[Event]) -> Result:
@@ -71,6 +74,18 @@ def _observing(story: list[Event]) -> Result:
         observer.consume(event)
     each = (process_time() - begun) / observed_events * 1_000_000
     return judged("stage: an observer's diff", each, "µs CPU an event", "≤", 20)
+
+
+def _paging(story: list[Event]) -> list[Result]:
+    fold = PageFold("audience")
+    begun = process_time()
+    records = [fold.fold(event) for event in story]
+    seconds = process_time() - begun
+    size = sum(len(msgspec.json.encode(record)) for record in records) / len(records)
+    return [
+        judged(f"page: fold {story_events:,} events", seconds, "s CPU", "≤", 2),
+        judged("page: a record", size, "bytes on average", "≤", 450),
+    ]
 
 
 def _event(n: int) -> Event:
