@@ -18,6 +18,7 @@ games_counted = 40
 won_share_min = 0.5
 won_share_max = 0.8
 SUSPECTS = {"magpie", "mole", "heron", "lodger", "gardener"}
+SIDES = {"hypothesis-former": "spider", "devils-advocate": "wasp"}
 
 
 @cache
@@ -71,12 +72,27 @@ def test_the_verdict_says_whose_case_held_and_points_at_what_was_found(seed: int
     found, winner = played("mystery-roots", seed)
     kinds_by_id = {event.id: event.kind for event in found}
 
-    (verdict,) = of_kind("mystery-roots", seed, "judge.verdict")
+    half_time, verdict = of_kind("mystery-roots", seed, "judge.verdict")
 
-    assert (verdict.payload["winner"] == "nobody") == (winner is None)
-    if winner is not None:
-        assert winner.replace("-", " ") in verdict.payload["text"].lower()
-        assert "clue.found" in [kinds_by_id[cited] for cited in verdict.payload["cites"]]
+    assert half_time.payload["winner"] in {*SIDES, "nobody"}
+    assert winner is not None
+    assert verdict.payload["winner"] == winner
+    assert f"for the {SIDES[winner]}" in verdict.payload["text"]
+    assert "clue.found" in [kinds_by_id[cited] for cited in verdict.payload["cites"]]
+    claims = [event for event in found if event.kind == "hypothesis.formed"]
+    seen = [event.payload["text"] for event in found if event.actor == "gate-snail"][-1]
+    if seen.startswith("It is the ") and verdict.payload["winner"] == "hypothesis-former":
+        assert claims[-1].payload["suspect"] in seen
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_spider_answers_every_clue_and_every_objection_at_once(seed: int) -> None:
+    found = played("mystery-roots", seed)[0]
+    asked = [event for event in found if event.kind in {"clue.found", "objection.raised"}]
+    answers = {event.caused_by: event.turn for event in found if event.actor == "hypothesis-former"}
+
+    assert [event.payload["text"] for event in asked if event.turn <= 17 and event.id not in answers] == []
+    assert all(answers[event.id] <= event.turn + 1 for event in asked if event.id in answers)
 
 
 def test_both_sides_of_the_mystery_win_now_and_then() -> None:

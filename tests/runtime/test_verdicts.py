@@ -168,7 +168,7 @@ async def test_why_names_who_said_each_line_that_a_judge_read_under_a_label() ->
         run = await t.open_world("mystery-roots", rng_seed=3)
         await t.run(run.id)
         events = await t.run_events(run.id)
-        (verdict,) = [event for event in events if event.kind == kinds.JUDGE_VERDICT]
+        *_, verdict = [event for event in events if event.kind == kinds.JUDGE_VERDICT]
 
         link = (await t.why(verdict.id, role="director")).links[0]
 

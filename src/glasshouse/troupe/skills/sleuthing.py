@@ -126,11 +126,12 @@ def rival_to(reading: Reading, suspect: str) -> tuple[str, str]:
 
 
 def suspects_named(reading: Reading) -> list[str]:
-    """Those whom the goal and the world name as the ones it can be; empty if that is open."""
-    found: dict[str, str] = {}
-    told = (line.text for line in reading.heard if line.origin == "world")
-    for text in (reading.me.goal, *told, reading.scene):
-        found |= _somebodies(reading, text)
+    """Those whom the goal names as the ones it can be, or else the world; empty if that is open."""
+    found = _somebodies(reading, reading.me.goal)
+    if len(found) < suspects_min:
+        told = (line.text for line in reading.heard if line.origin == "world")
+        for text in (*told, reading.scene):
+            found |= _somebodies(reading, text)
     return list(found.values()) if len(found) >= suspects_min else []
 
 

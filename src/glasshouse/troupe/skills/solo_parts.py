@@ -1,7 +1,7 @@
 """Alone: one player who has every part to play takes them in turn.
 
 Chosen by who is around: nobody. Always holds: the part that was played longest ago comes first; one that is as old as
-another, in the order of the schema.
+another, in the order of the schema. Talk is no part: there is nobody to talk to.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from glasshouse.troupe import kinds
 from glasshouse.troupe.reading import Heard, Reading
 from glasshouse.troupe.skills.branches import Branch
 
@@ -33,7 +34,7 @@ def said_before(reading: Reading) -> list[Heard]:
 
 def parts_in_turn(reading: Reading, branches: Sequence[Branch]) -> list[Branch]:
     """The branches that a player who is alone tries one after another; none if there is company, or one part only."""
-    parts = [one for one in branches if not one.is_passing]
+    parts = [one for one in branches if not one.is_passing and one.kind != kinds.AGENT_SPOKE]
     if len(parts) < parts_min or not is_alone(reading):
         return []
     played = {line.kind: place for place, line in enumerate(reading.discussion) if reading.is_mine(line)}
