@@ -24,6 +24,7 @@ from glasshouse.runtime.past.other_houses import OtherHouses
 from glasshouse.runtime.past.past_world import Past, Pasts
 from glasshouse.runtime.past.recipes import WorldsNow, check_is_not_live, is_edited, recipes_of
 from glasshouse.runtime.past.regrow import restate_of, resume_of
+from glasshouse.runtime.past.stories import Stories
 from glasshouse.runtime.past.what_if import WhatIf, changed, check_line
 from glasshouse.runtime.past.who_knew import WhoKnewReader
 from glasshouse.runtime.past.why import WhyReader
@@ -51,6 +52,7 @@ class Archive:
         other_houses = OtherHouses(house.store, house.ledger)
         self.why_reader = WhyReader(house.store, house.ledger, house.history, other_houses)
         self.who_knew_reader = WhoKnewReader(house.store, house.ledger, house.history, other_houses)
+        self.stories = Stories(house.store, house.ledger, house.history)
 
     # Reading
 

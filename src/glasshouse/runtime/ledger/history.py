@@ -149,7 +149,7 @@ class HistoryReader:
     def _own_sessions(self, run_id: str) -> set[str]:
         """The sessions whose events without a run id are part of a run's story."""
         purse = self._ledger.folded.runs.purses.get(run_id)
-        sessions = self._sessions_with(run_id)
+        sessions = self.sessions_with(run_id)
         run = self._ledger.world.runs.get(run_id)
         if run is None or (purse is not None and purse.playbill.name):
             return {name for name, session in sessions.items() if run_id in session.runs}
@@ -157,7 +157,7 @@ class HistoryReader:
         is_told_elsewhere = bool(run.grown_in) and run.session_id not in run.grown_in
         return own - {run.session_id} if is_told_elsewhere else own
 
-    def _sessions_with(self, run_id: str) -> dict[str, SessionState]:
+    def sessions_with(self, run_id: str) -> dict[str, SessionState]:
         """The sessions of a run of this house, or those that came in files. Runs of two houses may have the same id."""
         is_imported = run_id not in self._ledger.world.runs
         return {
@@ -204,7 +204,7 @@ class HistoryReader:
         while True:
             spans = [
                 span_of(session.segment, 1, session.head)
-                for session in self._sessions_with(run_id).values()
+                for session in self.sessions_with(run_id).values()
                 if session.head
             ]
             if not await self._was_refolded_meanwhile():

@@ -393,6 +393,10 @@ class Ledger:
             self._queue_snapshot()
         return queued
 
+    def keep_snapshot(self, snapshot: Snapshot) -> None:
+        """Keep a snapshot of some view. It goes through the same queue as the events; nobody waits for it."""
+        self._enqueue(Batch(snapshot=snapshot), [])
+
     def _queue_snapshot(self) -> None:
         """Queue a snapshot of the pending world. It holds exactly the events that are queued before it."""
         body = msgspec.msgpack.encode(self.folded)

@@ -1,0 +1,136 @@
+"""Stories: the events that one page shows, numbered in the order of commits, and the page's view at any of them.
+
+A story is a run with its past, and every run that shares a graph with it. Always holds: as long as no run joins it, a
+story only grows at its end, so its numbers stay. The view at any event comes from the nearest snapshot and at most
+`view_events_between` events behind it, or from a fold from the beginning if nobody has kept one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from hashlib import blake2b
+from typing import Final, NamedTuple
+
+import msgspec
+
+from glasshouse.errors import Refused
+from glasshouse.events.event import Event
+from glasshouse.events.redaction import Role
+from glasshouse.runtime.ledger.history import HistoryReader
+from glasshouse.runtime.ledger.ledger import Ledger
+from glasshouse.runtime.ports import Snapshot, Store
+from glasshouse.views import page
+from glasshouse.views.page import Record
+from glasshouse.views.page_fold import PageFold, PageSnapshot
+from glasshouse.world.state.ids import the_run
+from glasshouse.world.state.lineage import joined_prefixes
+from glasshouse.world.state.state import SessionState
+
+view_events_between: Final = 1_000
+"""A view is kept every so many events."""
+page_events_max: Final = 1_000
+
+_decode_snapshot: Final = msgspec.msgpack.Decoder(PageSnapshot).decode
+
+
+class Story(NamedTuple):
+    """Which events belong together on one page."""
+
+    runs: tuple[str, ...]
+    """Its runs, in the order of their names."""
+    ends: Mapping[str, int | None]
+    """Its sessions, each with the last seq that belongs to it; none for a session that belongs to it whole."""
+    is_imported: bool = False
+
+    @property
+    def id(self) -> str:
+        """A name for snapshots of this story. A run that joins makes another story of it."""
+        return blake2b(" ".join(self.runs).encode(), digest_size=8).hexdigest()
+
+    def has(self, event: Event) -> bool:
+        """Whether an event belongs to it."""
+        end = self.ends.get(event.session_id, 0)
+        return end is None or event.seq <= end
+
+
+class Stories:
+    """Reads stories and the page's views of them."""
+
+    def __init__(self, store: Store, ledger: Ledger, history: HistoryReader) -> None:
+        self._store = store
+        self._ledger = ledger
+        self._history = history
+
+    def of_run(self, run_id: str) -> Story:
+        """The story that a run is part of, as it stands now."""
+        world = self._ledger.world
+        if run_id not in world.runs and run_id in self._history.imported_runs():
+            return Story((run_id,), {}, is_imported=True)
+        the_run(world, run_id)
+        own, runs, waiting = dict[str, SessionState](), {run_id}, [run_id]
+        while waiting:
+            for name, session in self._history.sessions_with(waiting.pop()).items():
+                if name not in own:
+                    own[name] = session
+                    met = {*session.runs, *session.writers} - runs
+                    runs |= met
+                    waiting += sorted(met)
+        prefixes = joined_prefixes(world.sessions, {name: session.head for name, session in own.items()})
+        ends = {name: None if name in own else seq for name, seq in prefixes.items()}
+        return Story(tuple(sorted(runs)), ends)
+
+    async def events(self, story: Story, after: int = 0, position: int = 0) -> AsyncIterator[list[Event]]:
+        """The events of a story behind its event number `after`, which stands at a position; page by page."""
+        await self._ledger.wait_for_durability()
+        if story.is_imported:  # Its positions tell in which order the file was read.
+            events = await self._history.events_of_run(story.runs[0])
+            for first in range(after, len(events), page_events_max):
+                yield events[first : first + page_events_max]
+            return
+        while some := await self._store.read_after(position, page_events_max):
+            position = some[-1].position or 0
+            yield [event for event in some if story.has(event)]
+
+    async def view_at(self, story: Story, role: Role, k: int | None = None) -> PageFold:
+        """The page's view right after event number `k` of a story; without a number, at its end."""
+        fold = await self._nearest(story, role, k)
+        if k is not None and fold.view["k"] == k:
+            return fold
+        async for some in self.events(story, fold.view["k"], fold.view["position"] or 0):
+            for event in some:
+                fold.fold(event)
+                if fold.view["k"] == k:
+                    return fold
+        if k is not None and k > 0:
+            raise Refused(
+                f"This story has {fold.view['k']:,} events, and no event {k:,}.", "Give a number up to that."
+            )
+        return fold
+
+    async def records(self, story: Story, role: Role, after: int, records_max: int) -> list[Record]:
+        """The records behind event number `after`, oldest first."""
+        fold = await self.view_at(story, role, after)
+        found: list[Record] = []
+        async for some in self.events(story, fold.view["k"], fold.view["position"] or 0):
+            for event in some:
+                found.append(fold.fold(event))
+                if len(found) == records_max:
+                    return found
+        return found
+
+    async def _nearest(self, story: Story, role: Role, k: int | None) -> PageFold:
+        kept = await self._store.snapshot(story.id, _name(role), _key(), k) if k != 0 else None
+        return PageFold(role) if kept is None else PageFold(role, _decode_snapshot(kept.body))
+
+    def keep(self, story: Story, fold: PageFold) -> None:
+        """Keep a view, so that those behind it are near. A view is a cache: that it is kept is not waited for."""
+        body = msgspec.msgpack.encode(fold.snapshot())
+        self._ledger.keep_snapshot(Snapshot(story.id, _name(fold.role), _key(), fold.view["k"], body))
+
+
+def _name(role: Role) -> str:
+    return f"view.{role}"
+
+
+def _key() -> str:
+    return f"page {page.version}"
