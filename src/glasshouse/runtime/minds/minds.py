@@ -128,7 +128,7 @@ def _without_faults(draft: Draft, moment: Moment) -> tuple[Draft, str]:
     repeated = line_repeated(draft, moment)
     if repeated is None:
         return draft, ""
-    loop = LoopSuspected("It had only said again what was said lately.", repeated.id)
+    loop = LoopSuspected("It had only said again what was said lately.", repeated)
     skipped = Draft(kind=kinds.LOOP_SUSPECTED, payload=msgspec.to_builtins(loop), private=draft.private)
     return skipped, "That was said a moment ago: say something new, or pass."
 

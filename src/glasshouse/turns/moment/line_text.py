@@ -24,7 +24,7 @@ line_chars_max: Final = 1_200
 field_chars_max: Final = 240
 fields_chars_max: Final = 800
 reading_cache_events_max: Final = 32_768
-content_cache_texts_max: Final = 1_024
+words_cache_texts_max: Final = 1_024
 
 ELLIPSIS: Final = "…"
 UNSAFE: Final = (
@@ -44,6 +44,7 @@ _control_token: Final = re.compile(
 tokens, so that it holds for model families to come."""
 _encode: Final = JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _WORD: Final = re.compile(r"[^\W\d_]{4,}")
+_ANY_WORD: Final = re.compile(r"[^\W_]+")
 _PLAIN_WORD: Final = re.compile(r"[a-z]{4,}")
 """The same for text that is all ASCII; it is faster."""
 _HOLLOW: Final = frozenset(
@@ -130,6 +131,8 @@ class Reading(msgspec.Struct, frozen=True, gc=False):
     """Field -> event ids, for the fields that cite other events."""
     words: tuple[str, ...]
     importance: int
+    word_bits: int | None
+    """The `word_bits` of the text; none if the line has no text."""
 
 
 def is_line_for(creature_id: str, event: Event) -> bool:
@@ -175,7 +178,8 @@ def _read(payload: Json, kind: str, actor: str, known_as: str | None) -> Reading
     importance = _KIND_WEIGHTS.get(kind, 1) + (isinstance(text, str) and "?" in text)
     # Quoted and otherwise unchanged, a text has the same words, which were looked for when it was said.
     words = content_words(text if body[1:-1] == text else body)
-    return Reading(payload, kind, actor, known_as, head, body, rest, points, words, importance)
+    bits = word_bits(text) if isinstance(text, str) else None
+    return Reading(payload, kind, actor, known_as, head, body, rest, points, words, importance, bits)
 
 
 def body_of(text: object, rest: Json) -> str:
@@ -207,9 +211,28 @@ def _ids_in(value: object) -> list[str]:
     return [value] if is_event_id(value) else []
 
 
-@lru_cache(maxsize=content_cache_texts_max)
+@lru_cache(maxsize=words_cache_texts_max)
 def content_words(text: str) -> tuple[str, ...]:
     """The words that say what a text is about, each once, without an `s` at the end, in the order of the text."""
     pattern = _PLAIN_WORD if text.isascii() else _WORD
     words = pattern.findall(text.casefold())
     return tuple(dict.fromkeys([word.rstrip("s") for word in words if word not in _HOLLOW]))
+
+
+@lru_cache(maxsize=words_cache_texts_max)
+def all_words(text: str) -> frozenset[str]:
+    """The words of a text. Capitals and punctuation do not count."""
+    return frozenset(_ANY_WORD.findall(text.casefold()))
+
+
+@lru_cache(maxsize=words_cache_texts_max)
+def word_bits(text: str) -> int:
+    """A number with one bit for each word of a text; several words may have the same bit.
+
+    Two texts have at most as many words in common as bits, and as words of either that share a bit. So most texts
+    can be told apart without their words. Another process gives words other bits.
+    """
+    bits = 0
+    for word in all_words(text):
+        bits |= 1 << (hash(word) & 127)
+    return bits

@@ -68,6 +68,11 @@ class NumberedLines:
         self.ids: list[str] = []
         """The event id at each index."""
         self.readings: list[Reading] = []
+        self.speakers: list[str] = []
+        self.word_bits: list[int | None] = []
+        self.importances: list[int] = []
+        """The fields of `readings` that an act looks up for many lines. A reading itself may not be in the processor's
+        cache any more."""
         self.plain: list[str] = []
         """The physical line at each index; empty if it cites other lines, which may be dropped before it."""
         self.index_by_id: dict[str, int] = {}
@@ -150,6 +155,9 @@ class NumberedLines:
         self.ids.append(event.id)
         self.index_by_id[event.id] = index
         self.readings.append(reading)
+        self.speakers.append(reading.actor)
+        self.word_bits.append(reading.word_bits)
+        self.importances.append(reading.importance)
         self.plain.append("" if reading.points else f"[{index + 1}] {reading.head}{reading.body}")
         self.kinds[reading.kind].append(index)
         for word in reading.words:
@@ -196,6 +204,7 @@ class NumberedLines:
     def _drop_oldest(self) -> None:
         reading, index = self.readings.pop(0), self.first
         del self.index_by_id[self.ids.pop(0)], self.plain[0]
+        del self.speakers[0], self.word_bits[0], self.importances[0]
         self.first += 1
         _drop_first(self.kinds, (reading.kind,))
         _drop_first(self.words, reading.words)
@@ -331,8 +340,9 @@ def remembered_lines(
     if not relevances:
         return []
     # One number holds the score and the index, so that of two equal scores the newer line comes first.
+    importances = lines.importances
     scored = [
-        (1 + relevance) * readings[at := index - first].importance * (at - since) * count + at
+        (1 + relevance) * importances[at := index - first] * (at - since) * count + at
         for index, relevance in relevances.items()
     ]
     scored.sort(reverse=True)

@@ -12,8 +12,8 @@ import re
 from functools import lru_cache
 from typing import Final
 
-from glasshouse.events.event import Draft, Event
-from glasshouse.turns.moment.line_text import content_words
+from glasshouse.events.event import Draft
+from glasshouse.turns.moment.line_text import all_words, content_words, word_bits
 from glasshouse.turns.moment.moment import Moment
 from glasshouse.turns.prompts.lines import numbered_lines
 
@@ -30,36 +30,39 @@ trigram_cache_texts_max: Final = 4_096
 
 _NO_LETTERS: Final = re.compile(r"[\W_]+")
 """Whatever is neither a letter nor a digit."""
-_LETTERS: Final = re.compile(r"[^\W_]+")
 
 
-def line_repeated(draft: Draft, moment: Moment) -> Event | None:
-    """The earlier line that a draft repeats; none if it says something new, or may repeat itself."""
+def line_repeated(draft: Draft, moment: Moment) -> str | None:
+    """The id of the earlier line that a draft repeats; none if it says something new, or may repeat itself."""
     text = draft.payload.get("text")
     # A line with other fields, such as a vote, says more than its text.
     if len(draft.payload) != 1 or not isinstance(text, str) or moment.character.voice.may_repeat:
         return None
     if text.count(" ") + 1 < words_compared_min:
         return None
-    words, heard, me = _words(text), moment.heard, moment.creature_id
+    words, bits, lines, me = all_words(text), word_bits(text), numbered_lines(moment), moment.creature_id
+    # One changed letter changes three groups of letters. So lines that differ in half of their words are not the same,
+    # and this is quicker to see; quickest in their bits.
     words_min = (len(words) + 1) // 2
+    bits_min = words_min - (len(words) - bits.bit_count())
+    speakers, bits_of_lines = lines.speakers, lines.word_bits
     own = table = 0
-    for event in reversed(heard.shared[max(heard.start, heard.stop - events_searched_max) : heard.stop]):
-        other = event.payload.get("text")
-        if not isinstance(other, str):
+    for at in range(len(speakers) - 1, max(0, len(speakers) - events_searched_max) - 1, -1):
+        bits_said = bits_of_lines[at]
+        if bits_said is None:
             continue
-        is_own = event.actor == me
         if table < table_lines_compared_max:
             table += 1
         elif own >= own_lines_compared_max:
             break
-        elif not is_own:
+        elif speakers[at] != me:
             continue
-        own += is_own
-        # One changed letter changes three groups of letters. So lines that differ in half of their words are not the
-        # same, and this is quicker to see.
-        if len(words & _words(other)) >= words_min and _is_same(_trigrams(text), _trigrams(other)):
-            return event
+        if speakers[at] == me:
+            own += 1
+        if (bits & bits_said).bit_count() >= bits_min:
+            other = lines.readings[at].payload["text"]
+            if len(words & all_words(other)) >= words_min and _is_same(_trigrams(text), _trigrams(other)):
+                return lines.ids[at]
     return None
 
 
@@ -76,12 +79,6 @@ def brings_nothing_new(draft: Draft, moment: Moment) -> bool:
         if word not in heard or heard[word][-1] < since:
             return False
     return True
-
-
-@lru_cache(maxsize=trigram_cache_texts_max)
-def _words(text: str) -> frozenset[str]:
-    """The words of a text. Capitals and punctuation do not count."""
-    return frozenset(_LETTERS.findall(text.casefold()))
 
 
 @lru_cache(maxsize=trigram_cache_texts_max)
