@@ -53,6 +53,7 @@ def _known() -> frozenset[str]:
         "likenesses.tsv",
         "oracle.txt",
         "motions.txt",
+        "wonderings.tsv",
     ]
     names += [f"grammar/{act}.txt" for act, *_ in shelf.rows("acts.tsv")]
     return _words_in(names) | _with_a_class()

@@ -57,6 +57,24 @@ def attributes() -> MappingProxyType[str, Attribute]:
     )
 
 
+@lru_cache(maxsize=64)
+def wonderings(handle: str) -> MappingProxyType[str, tuple[str, ...]]:
+    """How somebody who thinks aloud asks for each attribute; empty for everybody else."""
+    return MappingProxyType(
+        {name: tuple(ways.split("|")) for who, name, ways in shelf.rows("wonderings.tsv") if who == handle}
+    )
+
+
+@lru_cache(maxsize=1)
+def _ways_to_ask() -> tuple[tuple[str, str], ...]:
+    """Every way to ask for an attribute, with the attribute; the longest first, since it may hold a shorter one."""
+    wondered = ((way, name) for _, name, ways in shelf.rows("wonderings.tsv") for way in ways.split("|"))
+    plain = ((way, one.name) for one in attributes().values() for way in one.asked)
+    return tuple(
+        sorted(((way.lower(), name) for way, name in (*wondered, *plain)), key=lambda one: -len(one[0]))
+    )
+
+
 @lru_cache(maxsize=1)
 def things() -> MappingProxyType[str, Thing]:
     """Every thing by its name, in the order of the table."""
@@ -88,9 +106,9 @@ def attribute_asked(text: str) -> str:
     if "?" not in text:
         return ""
     lower = text.lower()
-    for one in attributes().values():
-        if any(asked in lower for asked in one.asked):
-            return one.name
+    for way, asked in _ways_to_ask():
+        if way in lower:
+            return asked
     question = lower[: lower.rindex("?")]
     start = max(question.rfind(mark) for mark in ".!?")
     words = {stem(word) for word in WORD.findall(question[start + 1 :])}

@@ -101,6 +101,12 @@ def sentences(heading: str, book: str = "games.txt", **gaps: str) -> list[str]:
     return with_gaps_filled(shelf.sections(book)[heading], gaps)
 
 
+def own_heading(reading: Reading, heading: str, book: str = "games.txt") -> str:
+    """The heading under which a book has my own sentences of this sort; the common one if it has none."""
+    own = f"{reading.me.handle} {heading}"
+    return own if own in shelf.sections(book) else heading
+
+
 def untold(reading: Reading, heading: str, book: str, **gaps: str) -> list[str]:
     """The sentences of a game that cannot be seen in what was said, whatever their gaps were filled with."""
     visible = reading.visible_text
@@ -125,6 +131,12 @@ def with_gaps_filled(lines: Iterable[str], gaps: Mapping[str, str]) -> list[str]
         if "<" not in text:
             found.append(text)
     return found
+
+
+def counted(number: int) -> str:
+    """A number in words, as far as one counts in words."""
+    words = shelf.entries("counting.txt")
+    return words[number] if number < len(words) else str(number)
 
 
 def paired(dice: Random, leads: Sequence[str], ends: Sequence[str]) -> list[str]:

@@ -16,7 +16,15 @@ from glasshouse.troupe.reactions import stance_of
 from glasshouse.troupe.reading import Heard, Reading
 from glasshouse.troupe.schema import is_ref
 from glasshouse.troupe.skills.acting import remarked
-from glasshouse.troupe.skills.branches import Branch, Reply, passing, sentences, untold, with_line
+from glasshouse.troupe.skills.branches import (
+    Branch,
+    Reply,
+    counted,
+    passing,
+    sentences,
+    untold,
+    with_line,
+)
 from glasshouse.troupe.skills.world_topic import matter_of
 from glasshouse.troupe.speaking import Speaker
 from glasshouse.troupe.vocabulary import WORD
@@ -171,12 +179,6 @@ def vote(reading: Reading, winner: str) -> tuple[str, dict[str, str]]:
 
 def _times(count: int) -> str:
     return "once" if count == 1 else f"{counted(count)} times"
-
-
-def counted(number: int) -> str:
-    """A number in words, as far as one counts in words."""
-    words = shelf.entries("counting.txt")
-    return words[number] if number < len(words) else str(number)
 
 
 def ground_called(name: str) -> str:

@@ -11,17 +11,36 @@ from typing import Final
 
 from glasshouse.troupe import data_files as shelf
 from glasshouse.troupe.reading import Heard, Reading
-from glasshouse.troupe.skills.attributes import Thing, attribute_asked, attributes, things, told_by
-from glasshouse.troupe.skills.branches import Branch, Reply, passing, plain_branch, sentences, with_line
-from glasshouse.troupe.skills.keeping import is_same_word, word_known
+from glasshouse.troupe.skills.acting import remarked
+from glasshouse.troupe.skills.attributes import (
+    Thing,
+    attribute_asked,
+    attributes,
+    things,
+    told_by,
+    wonderings,
+)
+from glasshouse.troupe.skills.branches import (
+    Branch,
+    Reply,
+    counted,
+    own_heading,
+    passing,
+    plain_branch,
+    sentences,
+    with_line,
+)
+from glasshouse.troupe.skills.keeping import GAMES, is_same_word, word_known
 from glasshouse.troupe.speaking import Speaker, Spoken
 
 questions_max: Final = 20
 lines_between_max: Final = 3
 rewordings_max: Final = 6
+left_few_max: Final = 3
+left_many_min: Final = 20
 
 _WITH_OWN_LINE: Final = 0.25
-_GOOD_ENOUGH: Final = 0.4
+_GOOD_ENOUGH: Final = 0.2
 """The share of the best question's worth from which on a question is put: who guesses is no computer."""
 
 
@@ -38,7 +57,7 @@ def named_or_asked(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None
         return passing(branches, speaker, "pass contradiction")
     attribute = "" if asking is None or _is_last_chance(reading) else _best_question(speaker, left, told)
     if asking is None or not attribute or len(left) == 1:
-        return _named(speaker, naming, _likeliest(left, told, speaker))
+        return _named(speaker, naming, _likeliest(left, told, speaker), len(left))
     return with_line(asking, _asked(speaker, attribute, len(left)))
 
 
@@ -50,13 +69,32 @@ def candidates(reading: Reading, told: dict[str, str]) -> list[Thing]:
         if line.fields.get("word")
     ]
     return [
+        thing for thing in things_left(told) if not any(is_same_word(thing.name, word) for word in refused)
+    ]
+
+
+def things_left(told: dict[str, str]) -> list[Thing]:
+    """What it can still be by some answers; one that was unsure rules out nothing."""
+    sure = {name: truth for name, truth in told.items() if truth in {"yes", "no"}}
+    return [
         thing
         for thing in things().values()
-        if all(
-            thing.truth(name) in {truth, "unsure"} for name, truth in told.items() if truth in {"yes", "no"}
-        )
-        and not any(is_same_word(thing.name, word) for word in refused)
+        if all(thing.truth(name) in {truth, "unsure"} for name, truth in sure.items())
     ]
+
+
+def questions_answered(reading: Reading) -> list[tuple[Heard, Heard]]:
+    """The questions of which one knows what they were about, each with its answer, oldest first."""
+    found = []
+    question: Heard | None = None
+    for line in reading.discussion:
+        if _answer(line):
+            if question is not None:
+                found.append((question, line))
+            question = None
+        elif attribute_asked(line.text):
+            question = line
+    return found
 
 
 def _told(reading: Reading) -> dict[str, str]:
@@ -122,19 +160,37 @@ def _likeliest(left: Sequence[Thing], told: dict[str, str], speaker: Speaker) ->
 def _asked(speaker: Speaker, attribute: str, left: int) -> Spoken:
     """The question in words that mean this attribute and no other."""
     aim = f"there are {left} things it could be, and this question parts them best"
-    asked = attributes()[attribute].asked
-    tries = (speaker.dress(asked, "ask", aim, own=_WITH_OWN_LINE) for _ in range(rewordings_max))
+    asked = wonderings(speaker.reading.me.handle).get(attribute, attributes()[attribute].asked)
+    facts = _facts(speaker.reading, left)
+    tries = (
+        remarked(speaker, speaker.dress(asked, "ask", aim, own=_WITH_OWN_LINE), *facts)
+        for _ in range(rewordings_max)
+    )
     clear = next((one for one in tries if attribute_asked(one.text) == attribute), None)
     return clear or speaker.dress(asked, "ask", aim)._replace(text=asked[0].capitalize())
 
 
-def _named(speaker: Speaker, branch: Branch, thing: Thing) -> Reply:
+def _facts(reading: Reading, left: int) -> list[str]:
+    """How the game stands for the one who asks: the newest answer, and how much it can still be."""
+    answers = [answer for line in reading.discussion if (answer := _answer(line))]
+    if not answers:
+        return ["first"]
+    return [
+        "asked",
+        answers[-1],
+        "many" if left > left_many_min else "some" if left > left_few_max else "few",
+    ]
+
+
+def _named(speaker: Speaker, branch: Branch, thing: Thing, left: int) -> Reply:
     article = "an" if thing.name[0] in "aeiou" else "a"
     said = thing.name if thing.name in shelf.words_listed("masses.txt") else f"{article} {thing.name}"
-    found = sentences("guess", guess=said)
-    return with_line(
-        branch, speaker.dress(found, "answer", f"it can only be {said}, so I name it"), word=thing.name
-    )
+    heading = own_heading(speaker.reading, "guess")
+    if left > left_few_max and f"{heading} blind" in shelf.sections(GAMES):
+        heading = f"{heading} blind"
+    found = sentences(heading, guess=said, left=counted(left))
+    spoken = speaker.dress(found, "answer", f"it can only be {said}, so I name it")
+    return with_line(branch, remarked(speaker, spoken, "last"), word=thing.name)
 
 
 def _is_last_chance(reading: Reading) -> bool:

@@ -6,6 +6,7 @@ their lines; where nothing was said, or what was said cancels out, nobody wins; 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from random import Random
 from typing import Final, NamedTuple
@@ -14,15 +15,19 @@ from glasshouse.troupe import data_files as shelf
 from glasshouse.troupe.noun_phrases import nouns_in
 from glasshouse.troupe.reading import Heard, Reading
 from glasshouse.troupe.skills.acting import remarked
+from glasshouse.troupe.skills.attributes import attribute_asked, things
 from glasshouse.troupe.skills.branches import (
     Branch,
     Reply,
+    counted,
+    own_heading,
     paired,
     passing,
     plain_branch,
     sentences,
     with_line,
 )
+from glasshouse.troupe.skills.guessing import questions_answered, things_left
 from glasshouse.troupe.skills.sleuthing import (
     called_so,
     details_in,
@@ -38,6 +43,7 @@ from glasshouse.troupe.vocabulary import stem, stems_of
 
 spoken_worth_max: Final = 1.0
 
+_QUESTION: Final = re.compile(r"[^.!?]+\?")
 _WITH_OWN_LINE: Final = 0.4
 _NOBODY: Final = "nobody"
 _DECISIVE: Final = 100.0
@@ -64,7 +70,7 @@ def verdict(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
     reading = speaker.reading
     if is_open(reading):
         chat = plain_branch(branches)
-        if chat is not None:
+        if chat is not None and not speaker.has_a_part:
             return with_line(chat, speaker.speak(chat.kind))
         reply = passing(branches, speaker, "pass early")
         if reply is not None:
@@ -214,11 +220,11 @@ def _reasons(reading: Reading, winner: Standing | None, lines: Sequence[Heard], 
     gaps["count"] = _questions_asked(reading)
     if answered is not None:
         is_named = answered[1].fields.get("answer") == "yes"
-        return sentences(
-            "verdict named" if is_named else "verdict kept", word=str(answered[0].fields["word"]), **gaps
-        )
+        gaps |= _best_question(reading) | {"word": str(answered[0].fields["word"])}
+        own = own_heading(reading, "verdict named" if is_named else "verdict kept")
+        return sentences(own, **gaps) or sentences(own.removeprefix(f"{reading.me.handle} "), **gaps)
     if any(line.fields.get("answer") for line in reading.discussion):
-        return sentences("verdict unnamed", **gaps)
+        return sentences(own_heading(reading, "verdict unnamed"), **gaps)
     claims = [line for line in lines if line.fields.get("suspect")]
     claimed = claims[0] if claims else _claim_attacked(reading, lines)
     if claimed is None:
@@ -236,15 +242,30 @@ def _reasons(reading: Reading, winner: Standing | None, lines: Sequence[Heard], 
 def _questions_asked(reading: Reading) -> str:
     """How many questions were put, in words as far as one counts in words; empty if none."""
     asked = sum(
-        "?" in line.text and not line.fields.get("answer")
+        "?" in line.text and not line.fields.get("answer") and not line.fields.get("word")
         for line in reading.discussion
         if line.origin == "cast"
     )
     if not asked:
         return ""
-    words = shelf.entries("counting.txt")
-    number = words[asked] if asked < len(words) else str(asked)
-    return f"{number} question{'' if asked == 1 else 's'}"
+    return f"{counted(asked)} question{'' if asked == 1 else 's'}"
+
+
+def _best_question(reading: Reading) -> dict[str, str]:
+    """The question whose answer left least of what it could have been, and by how much."""
+    told: dict[str, str] = {}
+    best: tuple[float, dict[str, str]] = (1.0, {})
+    before = len(things())
+    for question, answer in questions_answered(reading):
+        told[attribute_asked(question.text)] = str(answer.fields["answer"])
+        after = len(things_left(told))
+        if after and after / before < best[0]:
+            put = _QUESTION.findall(question.text)[-1].strip()
+            gone = counted(before - after)
+            said = {"best": put, "before": counted(before), "after": counted(after), "gone": gone}
+            best = (after / before, said)
+        before = after or before
+    return best[1]
 
 
 def _weighed(reading: Reading, lines: Sequence[Heard]) -> list[Heard]:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from glasshouse.troupe.reading import Heard, Reading
+from glasshouse.troupe.skills.acting import remarked
 from glasshouse.troupe.skills.attributes import (
     Truth,
     attribute_asked,
@@ -17,8 +18,18 @@ from glasshouse.troupe.skills.attributes import (
     bare_word,
     thing_called,
 )
-from glasshouse.troupe.skills.branches import Branch, Reply, plain_branch, sentences, with_line
+from glasshouse.troupe.skills.branches import (
+    Branch,
+    Reply,
+    own_heading,
+    plain_branch,
+    sentences,
+    untold,
+    with_line,
+)
 from glasshouse.troupe.speaking import Speaker, Spoken
+
+GAMES: Final = "games.txt"
 
 _NAMING: Final = re.compile(r"\b(?:is it|it is|could it be) (an? [a-z -]+?|the [a-z -]+?)\s*[?,]")
 
@@ -41,9 +52,10 @@ def kept_answer(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
     guess = _guess_in(line)
     if word and guess:
         is_right = is_same_word(word, guess)
-        spoken = speaker.dress(
-            sentences("right" if is_right else "wrong"), "answer", "I must say whether that is it"
-        )
+        heading = own_heading(reading, "right" if is_right else "wrong")
+        found = sentences(heading, clause=_unasked(speaker, word))
+        spoken = speaker.dress(found, "answer", "I must say whether that is it")
+        spoken = remarked(speaker, spoken, "right" if is_right else "wrong", is_last=True)
         return with_line(branch, spoken, answer="yes" if is_right else "no")
     asked = attribute_asked(line.text) if line is not None else ""
     thing = thing_called(word)
@@ -82,14 +94,33 @@ def _guess_in(line: Heard | None) -> str:
     return found[1] if found and thing_called(found[1]) else ""
 
 
+def _unasked(speaker: Speaker, word: str) -> str:
+    """Something that is true of my word and that nobody has asked for."""
+    thing, told = thing_called(word), speaker.reading.visible_text
+    asked = {attribute_asked(line.text) for line in speaker.reading.discussion}
+    clauses = [
+        clause
+        for name, attribute in attributes().items()
+        if thing is not None and name in thing.holds and name not in asked
+        for clause in attribute.yes
+        if clause not in told
+    ]
+    return speaker.dice.choice(clauses) if clauses else ""
+
+
 def _said(speaker: Speaker, truth: Truth, asked: str) -> Spoken:
+    reading = speaker.reading
     if truth == "unsure":
-        return speaker.dress(sentences("unsure"), "answer", "I cannot say for certain, so I will not")
+        heading = own_heading(reading, "unsure")
+        found = untold(reading, heading, GAMES) or sentences(heading)
+        spoken = speaker.dress(found, "answer", "I cannot say for certain, so I will not")
+        return remarked(speaker, spoken, "answered")
     attribute = attributes()[asked]
     clauses = attribute.yes if truth == "yes" else attribute.no
-    found = sentences(truth, clause=speaker.dice.choice(clauses))
+    heading, clause = own_heading(reading, truth), speaker.dice.choice(clauses)
+    found = untold(reading, heading, GAMES, clause=clause) or sentences(heading, clause=clause)
     aim = f"the true answer is {truth}, and I give it without the word"
-    return speaker.dress(found, "answer", aim, own=_WITH_OWN_LINE)
+    return remarked(speaker, speaker.dress(found, "answer", aim, own=_WITH_OWN_LINE), "answered")
 
 
 def _word_for(branch: Branch, truth: Truth) -> str:
