@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from glasshouse.errors import ModelFailed, ModelMisconfigured, ModelUnreachable
+from glasshouse.errors import ModelFailed, ModelMisconfigured
 from glasshouse.models.ollama import OllamaModel
-from glasshouse.turns.moment.prompt import Completion, Prompt
-from tests.contracts.test_openai_compatible import PROMPT, SCHEMA
+from glasshouse.turns.moment.prompt import Prompt
+from tests.contracts.test_openai_compatible import PROMPT, SCHEMA, replies_of
 from tests.servers.imitating_server import ImitatingServer, imitating_server
 from tests.servers.imitations import ServedModel
 
@@ -18,23 +18,6 @@ THINKER = ServedModel("qwen3:8b", capabilities=("completion", "thinking"))
 
 def model_of(server: ImitatingServer, **more: Any) -> OllamaModel:
     return OllamaModel(server.model, server.url, **more)
-
-
-async def replies_of(model: OllamaModel, *prompts: Prompt, streamed: bool = False) -> list[Completion]:
-    replies: list[Completion] = []
-    try:
-        while len(replies) < len(prompts):
-            try:
-                prompt = prompts[len(replies)]
-                replies.append(
-                    await model.complete(prompt, on_text=(lambda text: None) if streamed else None)
-                )
-            except ModelUnreachable as refused:
-                if refused.retry_after != 0.0:
-                    raise
-    finally:
-        await model.close()
-    return replies
 
 
 @pytest.mark.parametrize("streamed", [False, True])

@@ -8,6 +8,7 @@ import pytest
 
 from glasshouse.errors import ModelFailed, ModelMisconfigured, ModelUnreachable, Refused
 from glasshouse.model_values import Tokens
+from glasshouse.models.ollama import OllamaModel
 from glasshouse.models.openai_compatible import OpenAICompatible, tokens_of
 from glasshouse.models.openai_lists import ServerKind, root_and_prefix
 from glasshouse.turns.moment.prompt import Completion, Prompt
@@ -52,7 +53,9 @@ def model_of(server: ImitatingServer, kind: ServerKind = "other", **more: Any) -
     return OpenAICompatible(server.model, server.url, server=kind, **more)
 
 
-async def replies_of(model: OpenAICompatible, *prompts: Prompt, streamed: bool = False) -> list[Completion]:
+async def replies_of(
+    model: OpenAICompatible | OllamaModel, *prompts: Prompt, streamed: bool = False
+) -> list[Completion]:
     """The replies, asked again where the model was not reached and says when to come back, as the engine does."""
     replies: list[Completion] = []
     try:
