@@ -347,6 +347,19 @@ async def test_a_model_of_openai_reasons_as_little_as_it_can() -> None:
         assert efforts == ["none", "minimal", "low", "low"]
 
 
+@pytest.mark.parametrize("backend", [OpenAICompatible, OllamaModel])
+async def test_a_failure_to_reach_a_server_names_the_model_that_was_asked_for(
+    backend: type[OpenAICompatible | OllamaModel],
+) -> None:
+    with imitating_server("ollama") as server:
+        model = backend(server.model, server.url)
+
+    with pytest.raises(ModelUnreachable) as away:
+        await replies_of(model, PROMPT)
+
+    assert away.value.model == model.name
+
+
 async def test_a_model_is_used_from_several_event_loops() -> None:
     with imitating_server("vllm") as server:
         model = model_of(server)
