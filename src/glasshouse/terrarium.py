@@ -34,6 +34,7 @@ from glasshouse.runtime.ledger.subscriptions import Subscription
 from glasshouse.runtime.minds.minds import Agent, AgentFor
 from glasshouse.runtime.parts import Parts
 from glasshouse.runtime.past.recipes import AnyWorld, WorldsNow
+from glasshouse.runtime.past.stories import Stories
 from glasshouse.runtime.past.what_if import WhatIf
 from glasshouse.runtime.played import Played, played_of
 from glasshouse.runtime.ports import Approver, Clock, Ids, Proposal, Router, Store, Toolbox, Verdict
@@ -611,3 +612,8 @@ async def verify(terrarium: Terrarium, run_id: str) -> Verification:
     from glasshouse.runtime.replay.replay import verified  # Imported here: most programs do not need it.
 
     return await verified(terrarium._house, terrarium._parts.tools, run_id)
+
+
+def stories_of(terrarium: Terrarium) -> Stories:
+    """What the page's server reads: the stories of a terrarium, and their views at any event."""
+    return terrarium._archive.stories

@@ -10,6 +10,7 @@ from glasshouse import Event, MemoryStore, Refused, SqliteStore, Terrarium, What
 from glasshouse.events.event import Json
 from glasshouse.events.redaction import ROLES
 from glasshouse.runtime.past.stories import Stories, Story
+from glasshouse.terrarium import stories_of
 from glasshouse.views.page import apply
 from glasshouse.views.page_fold import PageFold
 
@@ -42,7 +43,7 @@ async def test_a_story_is_a_run_and_nothing_of_its_neighbours() -> None:
         run = await t.open_world("mystery-roots")
         other = await t.open_world("thousand-token-wood")
         await t.step(4)
-        stories = t._archive.stories
+        stories = stories_of(t)
 
         story = stories.of_run(run.id)
 
@@ -59,7 +60,7 @@ async def test_a_run_that_joins_makes_one_story_of_two() -> None:
         wood = await t.open_world("thousand-token-wood")
         case = await t.open_world("mystery-roots")
         await t.step(2)
-        stories = t._archive.stories
+        stories = stories_of(t)
         before = stories.of_run(wood.id)
         await t.connect("seedkeeper", "clue-gatherer")
         await t.step(2)
@@ -81,7 +82,7 @@ async def test_the_story_of_a_branch_is_its_past_and_itself() -> None:
         at = (await t.run_events(run.id))[30]
         branch = await t.branch(at.session_id, at.id, WhatIf(disturb="A hen walks in."))
         await t.step(3)
-        stories = t._archive.stories
+        stories = stories_of(t)
 
         events = await events_of(stories, stories.of_run(branch.id))
 
@@ -115,7 +116,7 @@ async def test_views_that_were_kept_are_used_and_give_the_same(tmp_path: Path) -
     async with Terrarium(SqliteStore(path)) as t:
         run = await t.open_world("thousand-token-wood")
         await t.run(run.id)
-        stories = t._archive.stories
+        stories = stories_of(t)
         story = stories.of_run(run.id)
         fold = await stories.view_at(story, "audience", 40)
         stories.keep(story, fold)
@@ -128,7 +129,7 @@ async def test_views_that_were_kept_are_used_and_give_the_same(tmp_path: Path) -
         assert (await stories._nearest(story, "director", 45)).view["k"] == 0
         await check_any_number(stories, story)
     async with Terrarium(SqliteStore(path)) as t:
-        stories = t._archive.stories
+        stories = stories_of(t)
         story = stories.of_run(run.id)
         assert (await stories._nearest(story, "audience", None)).view["k"] == 40
         await check_any_number(stories, story)
@@ -137,7 +138,7 @@ async def test_views_that_were_kept_are_used_and_give_the_same(tmp_path: Path) -
 async def test_an_event_that_a_story_does_not_have_is_refused_in_words() -> None:
     async with Terrarium(MemoryStore()) as t:
         run = await t.open_world("mystery-roots")
-        stories = t._archive.stories
+        stories = stories_of(t)
 
         with pytest.raises(Refused, match=r"This story has \d+ events, and no event 9,999"):
             await stories.view_at(stories.of_run(run.id), "audience", 9_999)

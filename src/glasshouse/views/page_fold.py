@@ -29,6 +29,7 @@ from glasshouse.views.page import (
     empty_view,
     text_chars_max,
 )
+from glasshouse.views.timeline import Timeline
 from glasshouse.world.hearing.conditions import holds
 from glasshouse.world.hearing.wires import is_carried
 
@@ -70,6 +71,7 @@ class Behind(msgspec.Struct):
     """Graph -> its clock."""
     usage: dict[str, Usage] = {}
     """Run -> what its model calls cost."""
+    timeline: Timeline = msgspec.field(default_factory=Timeline)
     stops: dict[str, int] = {}
     """How often each creature was stopped: what it hears meanwhile is one bundle."""
 
@@ -114,6 +116,7 @@ class PageFold:
             tokens=spent.tokens,
             usd=msgspec.UNSET if spent.usd == 0.0 else spent.usd,
         )
+        self.behind.timeline.note(k, event.graph_id, spent.tokens, icon)
         return self.changes.record(k, event.position, event.id, row)
 
     def snapshot(self) -> PageSnapshot:

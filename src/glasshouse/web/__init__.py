@@ -1,0 +1,1 @@
+"""The page's server: stories as views and streams over HTTP. It reads the ledger, and writes through the terrarium alone."""

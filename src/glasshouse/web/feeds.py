@@ -1,0 +1,219 @@
+"""Feeds: what viewers get to see as it happens. One feed for each story and role, whoever looks on.
+
+Always holds: an event is folded and encoded once for each feed, not for each viewer. A viewer that reads too slowly is
+never waited for: it gets the whole view again instead of what it missed. A feed without viewers is let go.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from typing import Final
+
+import msgspec
+
+from glasshouse.events import kinds
+from glasshouse.events.event import Event
+from glasshouse.events.redaction import Role
+from glasshouse.runtime.past.stories import Stories, Story, view_events_between
+from glasshouse.terrarium import Terrarium
+from glasshouse.views.page_fold import PageFold
+
+blocks_kept_max: Final = 2_000
+"""How many records a feed keeps for viewers that come back."""
+blocks_waiting_max: Final = 500
+"""How many records may wait for one viewer; then it gets the whole view instead."""
+feeds_max: Final = 64
+heartbeat_seconds: Final = 15.0
+
+HEARTBEAT: Final = b": still here\n\n"
+_encode: Final = msgspec.json.Encoder().encode
+
+
+class Viewer:
+    """One open stream, and what waits to be sent on it."""
+
+    def __init__(self) -> None:
+        self._blocks: deque[bytes] = deque()
+        self._wake = asyncio.Event()
+        self.is_behind = False
+        self.is_closed = False
+
+    def offer(self, block: bytes) -> None:
+        """Give it a block, if it is not too far behind."""
+        if len(self._blocks) >= blocks_waiting_max:
+            self._blocks.clear()
+            self.is_behind = True
+        if not self.is_behind:
+            self._blocks.append(block)
+        self._wake.set()
+
+    def begin_again(self) -> None:
+        """Have it get the whole view next."""
+        self._blocks.clear()
+        self.is_behind = True
+        self._wake.set()
+
+    def close(self) -> None:
+        """End its stream."""
+        self.is_closed = True
+        self._wake.set()
+
+    async def taken(self) -> bytes:
+        """What waits, in one piece; a heartbeat if nothing comes for a while."""
+        if not self._blocks and not self.is_behind and not self.is_closed:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._wake.wait(), heartbeat_seconds)
+        self._wake.clear()
+        some = b"".join(self._blocks)
+        self._blocks.clear()
+        return some
+
+
+class Feed:
+    """A story as one role may see it, up to its last event, and everybody who looks on."""
+
+    def __init__(self, run_id: str, role: Role) -> None:
+        self.run_id = run_id
+        self.role = role
+        self.story: Story = Story((), {})
+        self.fold = PageFold(role)
+        self.viewers: set[Viewer] = set()
+        self._blocks: deque[tuple[int, bytes]] = deque(maxlen=blocks_kept_max)
+        self._early: list[Event] | None = []
+        """What happened while the feed was being loaded; none once it is there."""
+        self.loading = asyncio.Lock()
+
+    @property
+    def is_loaded(self) -> bool:
+        """Whether it stands at the end of its story."""
+        return self._early is None
+
+    async def load(self, stories: Stories) -> None:
+        """Come to the end of the story as it is now. Viewers begin again."""
+        async with self.loading:
+            self._early = [] if self._early is None else self._early
+            self.story = stories.of_run(self.run_id)
+            self.fold = await stories.view_at(self.story, self.role)
+            self._blocks.clear()
+            early, self._early = self._early, None
+            for event in early:
+                self.take(event, stories)
+        for viewer in self.viewers:
+            viewer.begin_again()
+
+    def take(self, event: Event, stories: Stories) -> None:
+        """Show an event of the house to those who look on, if it is of this story."""
+        if self._early is not None:
+            self._early.append(event)
+            return
+        position = event.position or 0
+        if position <= (self.fold.view["position"] or 0) or not self.story.has(event):
+            return
+        block = block_of(position, _encode(self.fold.fold(event)))
+        self._blocks.append((position, block))
+        for viewer in self.viewers:
+            viewer.offer(block)
+        if self.fold.view["k"] % view_events_between == 0:
+            stories.keep(self.story, self.fold)
+
+    def whole(self) -> bytes:
+        """The whole view, as the first block of a stream."""
+        return block_of(self.fold.view["position"] or 0, _encode(self.fold.view), "view")
+
+    def missed(self, position: int) -> bytes | None:
+        """What came after a position; none if that is not kept any more."""
+        if position == self.fold.view["position"]:
+            return b""
+        kept = [block for at, block in self._blocks if at > position]
+        is_complete = bool(self._blocks) and any(at == position for at, _ in self._blocks)
+        return b"".join(kept) if is_complete else None
+
+
+class Feeds:
+    """Every feed that somebody looks at, fed by one subscription to the house."""
+
+    def __init__(self, terrarium: Terrarium, stories: Stories) -> None:
+        self._terrarium = terrarium
+        self._stories = stories
+        self._feeds: dict[tuple[str, Role], Feed] = {}
+        self._reading: asyncio.Task[None] | None = None
+        self._reloads: set[asyncio.Task[None]] = set()
+
+    def open(self) -> None:
+        """Begin to follow the house."""
+        self._reading = asyncio.create_task(self._read_on(), name="feeds")
+
+    async def close(self) -> None:
+        """End every stream."""
+        for feed in self._feeds.values():
+            for viewer in feed.viewers:
+                viewer.close()
+        for task in (self._reading, *self._reloads):
+            if task is not None:
+                task.cancel()
+                with suppress(asyncio.CancelledError):
+                    await task
+
+    async def of(self, run_id: str, role: Role) -> Feed:
+        """The feed of a run's story for a role, at the end of the story."""
+        feed = self._feeds.get((run_id, role))
+        if feed is None:
+            self._let_go()
+            feed = self._feeds[run_id, role] = Feed(run_id, role)
+        if not feed.is_loaded and not feed.loading.locked():
+            await feed.load(self._stories)
+        async with feed.loading:
+            return feed
+
+    def _let_go(self) -> None:
+        """Let go of feeds that nobody looks at, the oldest first, where there are many."""
+        for key in [key for key, feed in self._feeds.items() if not feed.viewers]:
+            if len(self._feeds) < feeds_max:
+                return
+            del self._feeds[key]
+
+    async def stream(self, feed: Feed, last_position: int | None) -> AsyncIterator[bytes]:
+        """A viewer's stream: what it missed or the whole view, then everything as it happens."""
+        viewer = Viewer()
+        missed = None if last_position is None else feed.missed(last_position)
+        feed.viewers.add(viewer)
+        try:
+            yield feed.whole() if missed is None else missed
+            while not viewer.is_closed:
+                some = await viewer.taken()
+                if viewer.is_behind and feed.is_loaded:
+                    viewer.is_behind = False
+                    some = feed.whole()
+                yield some or HEARTBEAT
+        finally:
+            feed.viewers.discard(viewer)
+
+    async def _read_on(self) -> None:
+        subscription = self._terrarium.subscribe()
+        async for event in subscription:
+            if event.seq == 1 or event.kind == kinds.RUN_STARTED:
+                self._look_again()
+            for feed in self._feeds.values():
+                feed.take(event, self._stories)
+
+    def _look_again(self) -> None:
+        """A session began: stories may have grown, or have become one."""
+        for feed in self._feeds.values():
+            if not feed.is_loaded or feed.story.is_imported:
+                continue
+            story = self._stories.of_run(feed.run_id)
+            if story.runs == feed.story.runs:
+                feed.story = story
+            else:
+                task = asyncio.create_task(feed.load(self._stories))
+                self._reloads.add(task)
+                task.add_done_callback(self._reloads.discard)
+
+
+def block_of(position: int, data: bytes, event: str = "") -> bytes:
+    """One event of a stream, as browsers read it. JSON has no line breaks."""
+    name = f"event: {event}\n" if event else ""
+    return f"{name}id: {position}\ndata: ".encode() + data + b"\n\n"

@@ -1,0 +1,271 @@
+"""What the page reads: worlds, runs, views, records, timelines, events, lineage, and the stream of a story.
+
+Always holds: every answer is what the caller's role may read, redacted here and not on the page. Reading asks no model
+and writes no event.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Any, Final, Literal
+
+import msgspec
+from fastapi import APIRouter, Depends, Header, Query, Request, Response
+from fastapi.responses import StreamingResponse
+from pydantic import BaseModel
+
+from glasshouse.errors import UnknownName
+from glasshouse.events import codec
+from glasshouse.events.event import Event
+from glasshouse.events.redaction import Role, redacted
+from glasshouse.manifests.world_folders import found_worlds
+from glasshouse.runtime.past.stories import Stories, Story
+from glasshouse.runtime.run import Run
+from glasshouse.terrarium import Terrarium
+from glasshouse.web.feeds import Feeds
+
+rows_max: Final = 1_000
+"""How many runs, records or events one answer holds."""
+runs_listed: Final = 100
+search_chars_max: Final = 200
+
+_encode: Final = msgspec.json.Encoder().encode
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What the routes read from."""
+
+    terrarium: Terrarium
+    stories: Stories
+    feeds: Feeds
+
+
+def reading_of(request: Request) -> Reading:
+    """What the app of a request reads from."""
+    found: Reading = request.app.state.reading
+    return found
+
+
+def role_of(role: Annotated[Role, Query(description="Who looks on.")] = "audience") -> Role:
+    """The role that a request is answered for."""
+    return role
+
+
+Source = Annotated[Reading, Depends(reading_of)]
+AsRole = Annotated[Role, Depends(role_of)]
+Count = Annotated[int, Query(ge=1, le=rows_max)]
+Number = Annotated[int, Query(ge=0, le=2**53)]
+
+router = APIRouter(prefix="/api/v1")
+
+
+class WorldInfo(BaseModel):
+    """A world that can be played by its name."""
+
+    name: str
+    title: str
+    where: str
+
+
+class RunInfo(BaseModel):
+    """A run, as a list shows it."""
+
+    id: str
+    world: str
+    title: str
+    state: Literal["playing", "paused", "finished"]
+    reason: str | None
+    winner: str | None
+    seed: str
+    rng_seed: int
+    turns: int
+    calls: int
+    tokens: int
+    usd: float | None
+    branch_of: str | None
+    began: datetime
+
+
+class TimelineInfo(BaseModel):
+    """Tokens per bin and graph, what is marked, and the sessions of a story as lanes."""
+
+    events: int
+    width: int
+    bins: list[dict[str, int]]
+    marks: list[tuple[int, str]]
+    lanes: dict[str, Any]
+
+
+@router.get("/worlds")
+def worlds() -> list[WorldInfo]:
+    """The worlds that can be played by name."""
+    return [WorldInfo(name=one.name, title=one.title, where=one.where) for one in found_worlds()]
+
+
+@router.get("/runs")
+async def runs(
+    source: Source,
+    search: Annotated[str, Query(max_length=search_chars_max)] = "",
+    world: str | None = None,
+    state: Literal["playing", "paused", "finished"] | None = None,
+    limit: Count = runs_listed,
+    offset: Number = 0,
+) -> list[RunInfo]:
+    """The runs of the store, the newest first."""
+    wanted = [
+        run
+        for run in reversed(source.terrarium.runs())
+        if (world is None or run.scenario == world)
+        and (state is None or run.status == state)
+        and search.lower() in f"{run.id} {run.title} {run.scenario} {run.seed}".lower()
+    ]
+    return [await _told(source.terrarium, run) for run in wanted[offset : offset + limit]]
+
+
+async def _told(terrarium: Terrarium, run: Run) -> RunInfo:
+    began = await terrarium.event(f"{run.session_id}.1")
+    return RunInfo(
+        id=run.id,
+        world=run.scenario,
+        title=run.title,
+        state=run.status,
+        reason=run.reason,
+        winner=run.winner,
+        seed=run.seed,
+        rng_seed=run.rng_seed,
+        turns=run.turns,
+        calls=run.calls,
+        tokens=run.tokens,
+        usd=run.usd,
+        branch_of=run.branch_of,
+        began=began.created_at,
+    )
+
+
+@router.get("/runs/{run_id}/view")
+async def view(source: Source, role: AsRole, run_id: str, at: Number | None = None) -> Response:
+    """The whole view of a run's story right after event number `at`; without a number, now."""
+    if at is None:
+        feed = await source.feeds.of(run_id, role)
+        return _json(feed.fold.view)
+    fold = await source.stories.view_at(source.stories.of_run(run_id), role, at)
+    return _json(fold.view)
+
+
+@router.get("/runs/{run_id}/diffs")
+async def diffs(
+    source: Source, role: AsRole, run_id: str, after: Number = 0, limit: Count = rows_max
+) -> Response:
+    """The records behind event number `after`. A full page never changes, so it may be kept for ever."""
+    story = source.stories.of_run(run_id)
+    records = await source.stories.records(story, role, after, limit)
+    answer = _json(records)
+    is_full = len(records) == limit
+    answer.headers["cache-control"] = "private, max-age=31536000, immutable" if is_full else "no-store"
+    answer.headers["etag"] = f'"{story.id}-{role}-{after}-{len(records)}"'
+    return answer
+
+
+@router.get("/runs/{run_id}/timeline")
+async def timeline(source: Source, role: AsRole, run_id: str) -> TimelineInfo:
+    """What a story spent along its events, and where something happened."""
+    feed = await source.feeds.of(run_id, role)
+    told = feed.fold.behind.timeline
+    return TimelineInfo(
+        events=feed.fold.view["k"],
+        width=told.width,
+        bins=told.bins,
+        marks=told.marks,
+        lanes=feed.fold.view["lanes"],
+    )
+
+
+@router.get("/runs/{run_id}/events")
+async def events(
+    source: Source,
+    role: AsRole,
+    run_id: str,
+    after: Number = 0,
+    limit: Count = runs_listed,
+    kind: str | None = None,
+    actor: str | None = None,
+    graph: str | None = None,
+    channel: str | None = None,
+    text: Annotated[str, Query(max_length=search_chars_max)] = "",
+) -> Response:
+    """The events of a run's story behind event number `after`, as the role may read them, with their numbers."""
+    wanted = _filter(kind, actor, graph, channel, text)
+    found: list[dict[str, Any]] = []
+    story = source.stories.of_run(run_id)
+    number = after
+    fold = await source.stories.view_at(story, role, after)
+    async for some in source.stories.events(story, after, fold.view["position"] or 0):
+        for event in some:
+            number += 1
+            shown = redacted(event, role)
+            if wanted(shown):
+                found.append({"k": number, "event": msgspec.Raw(codec.encoded(shown))})
+                if len(found) == limit:
+                    return _json(found)
+    return _json(found)
+
+
+def _filter(
+    kind: str | None, actor: str | None, graph: str | None, channel: str | None, text: str
+) -> Callable[[Event], bool]:
+    words = text.lower().encode()
+
+    def is_wanted(event: Event) -> bool:
+        return (
+            (kind is None or event.kind == kind or event.kind.startswith(f"{kind}."))
+            and (actor is None or event.actor == actor)
+            and (graph is None or event.graph_id == graph)
+            and (channel is None or event.channel == channel)
+            and (not words or words in _encode(event.payload).lower())
+        )
+
+    return is_wanted
+
+
+@router.get("/runs/{run_id}/events/{event_id}")
+async def event(source: Source, role: AsRole, run_id: str, event_id: str) -> Response:
+    """One event of a run's story, as the role may read it."""
+    found = await source.terrarium.event(event_id)
+    if not _is_of(source.stories.of_run(run_id), found):
+        raise UnknownName(noun="event", name=event_id, where=run_id)
+    return Response(codec.encoded(redacted(found, role)), media_type="application/json")
+
+
+def _is_of(story: Story, event: Event) -> bool:
+    return story.is_imported or story.has(event)
+
+
+@router.get("/runs/{run_id}/events/{event_id}/why")
+async def why(source: Source, role: AsRole, run_id: str, event_id: str) -> Response:
+    """Why something was said: the causes back to where it began, each with what was in sight."""
+    if not _is_of(source.stories.of_run(run_id), await source.terrarium.event(event_id)):
+        raise UnknownName(noun="event", name=event_id, where=run_id)
+    return _json(await source.terrarium.why(event_id, role=role))
+
+
+@router.get("/runs/{run_id}/stream")
+async def stream(
+    source: Source,
+    role: AsRole,
+    run_id: str,
+    last_event_id: Annotated[str | None, Header()] = None,
+) -> StreamingResponse:
+    """The story as it happens: the whole view first, or what was missed since `Last-Event-ID`, then a record an event."""
+    feed = await source.feeds.of(run_id, role)
+    position = int(last_event_id) if last_event_id is not None and last_event_id.isdecimal() else None
+    headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
+    return StreamingResponse(
+        source.feeds.stream(feed, position), media_type="text/event-stream", headers=headers
+    )
+
+
+def _json(value: object) -> Response:
+    return Response(_encode(value), media_type="application/json")

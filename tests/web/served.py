@@ -1,0 +1,65 @@
+"""A terrarium behind a real server on a port of its own, and a client for it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any, NamedTuple
+
+import httpx2
+import uvicorn
+
+from glasshouse import Terrarium
+from glasshouse.web.app import app
+
+
+class Served(NamedTuple):
+    """The client, and the server behind it."""
+
+    client: httpx2.AsyncClient
+    server: uvicorn.Server
+
+    async def get(self, path: str, **query: Any) -> Any:
+        answer = await self.client.get(path, params=query)
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+
+@asynccontextmanager
+async def served(terrarium: Terrarium) -> AsyncIterator[Served]:
+    """Serve an open terrarium on the loopback address."""
+    config = uvicorn.Config(app(terrarium), port=0, log_level="warning", timeout_graceful_shutdown=1)
+    server = uvicorn.Server(config)
+    running = asyncio.create_task(server.serve())
+    try:
+        while not server.started:  # noqa: ASYNC110 - the server has no event to wait for
+            await asyncio.sleep(0.01)
+        port = server.servers[0].sockets[0].getsockname()[1]
+        address = f"http://127.0.0.1:{port}"
+        async with httpx2.AsyncClient(base_url=address, trust_env=False, timeout=60) as client:
+            yield Served(client, server)
+    finally:
+        server.should_exit = True
+        await running
+
+
+class Block(NamedTuple):
+    """One event of a stream."""
+
+    name: str
+    id: str
+    data: Any
+
+
+async def blocks_of(lines: AsyncIterator[str]) -> AsyncIterator[Block]:
+    """The events of a stream, without heartbeats."""
+    found: dict[str, str] = {}
+    async for line in lines:
+        if line:
+            name, _, value = line.partition(": ")
+            found[name] = value
+        elif "data" in found:
+            yield Block(found.get("event", ""), found.get("id", ""), json.loads(found["data"]))
+            found = {}

@@ -1,0 +1,161 @@
+"""What the page reads, over a real server: views, records, timelines, events and the stream."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from glasshouse import MemoryStore, Terrarium
+from glasshouse.events.event import Json
+from glasshouse.events.redaction import ROLES
+from glasshouse.terrarium import stories_of
+from glasshouse.views.page import Record, apply
+from glasshouse.web import feeds
+from tests.web.served import Block, blocks_of, served
+
+
+def brought_on(view: Json, records: list[Any]) -> Json:
+    for record in records:
+        apply(view, msgspec.convert(record, Record))
+    return view
+
+
+async def test_views_and_records_are_those_of_the_story() -> None:
+    async with Terrarium(MemoryStore()) as t:
+        run = await t.open_world("mystery-roots")
+        await t.run(run.id, turns=6)
+        async with served(t) as page:
+            for role in ROLES:
+                head = await page.get(f"/api/v1/runs/{run.id}/view", role=role)
+                early = await page.get(f"/api/v1/runs/{run.id}/view", role=role, at=20)
+                records = await page.get(f"/api/v1/runs/{run.id}/diffs", role=role, after=20)
+
+                assert early["k"] == 20
+                assert head == brought_on(early, records)
+                stories = stories_of(t)
+                fold = await stories.view_at(stories.of_run(run.id), role)
+                assert head == msgspec.to_builtins(fold.view)
+
+
+async def test_runs_are_listed_the_newest_first_and_searched() -> None:
+    async with Terrarium(MemoryStore()) as t:
+        first = await t.open_world("mystery-roots")
+        second = await t.open_world("thousand-token-wood", seed="a lamp with a cold")
+        async with served(t) as page:
+            assert [run["id"] for run in await page.get("/api/v1/runs")] == [second.id, first.id]
+            assert [run["id"] for run in await page.get("/api/v1/runs", search="COLD")] == [second.id]
+            assert [run["id"] for run in await page.get("/api/v1/runs", world="mystery-roots")] == [first.id]
+            assert await page.get("/api/v1/runs", state="finished") == []
+            assert [run["id"] for run in await page.get("/api/v1/runs", limit=1, offset=1)] == [first.id]
+
+
+async def test_events_are_numbered_filtered_and_redacted() -> None:
+    async with Terrarium(MemoryStore()) as t:
+        run = await t.open_world("mystery-roots")
+        await t.run(run.id, turns=6)
+        await t.disturb(run.id, "A quandle walks in.")
+        async with served(t) as page:
+            path = f"/api/v1/runs/{run.id}/events"
+            (visit,) = await page.get(path, text="QUANDLE")
+            assert visit["event"]["kind"] == "user.injected"
+            everything = await page.get(path, limit=1000)
+            assert [one["k"] for one in everything] == list(range(1, len(everything) + 1))
+            assert everything[visit["k"] - 1] == visit
+            clues = await page.get(path, kind="clue.found", limit=3)
+            assert {one["event"]["kind"] for one in clues} == {"clue.found"}
+            assert "private" in clues[0]["event"]
+            (public,) = await page.get(path, kind="clue.found", limit=1, role="spectator")
+            assert "private" not in public["event"]
+            one = await page.get(f"{path}/{visit['event']['id']}")
+            assert one["payload"] == {"text": "A quandle walks in."}
+            why = await page.get(f"{path}/{clues[0]['event']['id']}/why")
+            assert why["event_id"] == clues[0]["event"]["id"]
+
+
+async def test_a_stream_begins_with_the_view_and_goes_on_with_records() -> None:
+    async with Terrarium(MemoryStore()) as t:
+        run = await t.open_world("mystery-roots")
+        async with served(t) as page, page.client.stream("GET", f"/api/v1/runs/{run.id}/stream") as answer:
+            blocks = blocks_of(answer.aiter_lines())
+            first = await anext(blocks)
+            assert (first.name, first.data["k"]) == (
+                "view",
+                (await page.get(f"/api/v1/runs/{run.id}/view"))["k"],
+            )
+            await t.run(run.id, turns=3)
+            head = await page.get(f"/api/v1/runs/{run.id}/view")
+            view = first.data
+            while view["k"] < head["k"]:
+                brought_on(view, [(await anext(blocks)).data])
+            assert view == head
+
+
+async def test_a_lost_stream_goes_on_without_gap_or_duplicate() -> None:
+    async with Terrarium(MemoryStore()) as t:
+        run = await t.open_world("mystery-roots")
+        path = f"/api/v1/runs/{run.id}/stream"
+        async with served(t) as page:
+            async with page.client.stream("GET", path) as answer:
+                blocks = blocks_of(answer.aiter_lines())
+                view = (await anext(blocks)).data
+                await t.run(run.id, turns=2)
+                last = await anext(blocks)
+                brought_on(view, [last.data])
+            await t.run(run.id, turns=2)
+            head = await page.get(f"/api/v1/runs/{run.id}/view")
+            async with page.client.stream("GET", path, headers={"last-event-id": last.id}) as answer:
+                blocks = blocks_of(answer.aiter_lines())
+                numbers = []
+                while view["k"] < head["k"]:
+                    block: Block = await anext(blocks)
+                    assert block.name == ""
+                    numbers.append(block.data["k"])
+                    brought_on(view, [block.data])
+            assert numbers == list(range(last.data["k"] + 1, head["k"] + 1))
+            assert view == head
+            async with page.client.stream("GET", path, headers={"last-event-id": "1"}) as answer:
+                assert (await anext(blocks_of(answer.aiter_lines()))).name == "view"
+
+
+async def test_two_stories_that_become_one_are_sent_whole() -> None:
+    async with Terrarium(MemoryStore()) as t:
+        wood = await t.open_world("thousand-token-wood")
+        case = await t.open_world("mystery-roots")
+        async with served(t) as page, page.client.stream("GET", f"/api/v1/runs/{wood.id}/stream") as answer:
+            blocks = blocks_of(answer.aiter_lines())
+            view = (await anext(blocks)).data
+            assert set(view["runs"]) == {wood.id}
+            await t.connect("seedkeeper", "clue-gatherer")
+            while set(view["runs"]) != {wood.id, case.id}:
+                block = await anext(blocks)
+                view = block.data if block.name == "view" else brought_on(view, [block.data])
+            assert len(view["graphs"]) == 1
+
+
+def test_a_viewer_that_lags_is_cut_to_the_whole_view() -> None:
+    viewer = feeds.Viewer()
+    for number in range(feeds.blocks_waiting_max + 1):
+        viewer.offer(b"%d" % number)
+
+    assert viewer.is_behind
+
+
+async def test_what_is_not_there_is_refused_in_words() -> None:
+    async with Terrarium(MemoryStore()) as t:
+        run = await t.open_world("mystery-roots")
+        async with served(t) as page:
+            missing = await page.client.get("/api/v1/runs/r-nobody/view")
+            assert (missing.status_code, missing.json()["error"]) == (404, "UnknownName")
+            beyond = await page.client.get(f"/api/v1/runs/{run.id}/view", params={"at": 10_000})
+            assert (beyond.status_code, beyond.json()["error"]) == (409, "Refused")
+            assert "no event 10,000" in beyond.json()["message"]
+            wrong = await page.client.get(f"/api/v1/runs/{run.id}/view", params={"at": "x"})
+            assert wrong.status_code == 422
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/api/openapi.json", "/api/v1/worlds"])
+async def test_the_server_tells_about_itself(path: str) -> None:
+    async with Terrarium(MemoryStore()) as t, served(t) as page:
+        assert await page.get(path)
