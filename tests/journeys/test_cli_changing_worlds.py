@@ -20,6 +20,11 @@ def place_of(lines: list[str], beginning: str) -> int:
     return next(at for at, line in enumerate(lines) if line.startswith(beginning))
 
 
+def last_line_of(lines: list[str], handle: str) -> int:
+    """Where somebody's last line stands."""
+    return max(at for at, line in enumerate(lines) if line.startswith(f"{handle}: "))
+
+
 def used(events: list[dict[str, Any]], tool: str) -> list[dict[str, Any]]:
     calls = [event for event in events if event.get("kind") == "tool.called"]
     return [call["payload"]["arguments"] for call in calls if call["payload"]["tool"] == tool]
@@ -34,7 +39,9 @@ def test_a_rescue_is_read_as_a_meeting_help_a_parting_and_two_logs(tmp_path: Pat
     parted = place_of(lines, "(out of hearing now: maestro, bow-mender, metronome)")
     assert trouble < met < divided < parted
     assert any(line.startswith("bow-mender: ") for line in lines[met:divided])
-    assert parted < place_of(lines, "hatpin: ") < place_of(lines, "metronome: ")
+    assert lines[last_line_of(lines, "hatpin")].startswith("hatpin: Log of the hatbox, closed at sea")
+    assert lines[last_line_of(lines, "metronome")].startswith("metronome: Log of the cello, ")
+    assert parted < last_line_of(lines, "hatpin") < last_line_of(lines, "metronome")
 
 
 def test_the_whole_cast_of_several_troupes_stands_above_the_first_scene(tmp_path: Path) -> None:
@@ -56,8 +63,9 @@ def test_the_keeper_goes_and_both_halves_play_on_to_letters_nobody_carries(tmp_p
     assert place_of(lines, "world: [II. The lamp is put down]") < gone
     assert lines[gone + 1] == "(out of hearing now: moonflower, nightjar, glow-clerk)"
     assert [line for line in lines[gone:] if line.startswith("dusk-keeper: ")] == []
-    assert gone < place_of(lines, "spotted-clerk: ")
-    assert gone < place_of(lines, "glow-clerk: ")
+    assert lines[last_line_of(lines, "spotted-clerk")].endswith("The day.")
+    assert gone < last_line_of(lines, "spotted-clerk")
+    assert gone < last_line_of(lines, "glow-clerk")
 
 
 def test_an_expedition_is_read_with_everybody_who_comes_in_and_goes(tmp_path: Path) -> None:

@@ -99,9 +99,14 @@ class _Performance:
         if cause is not None and cause.origin == "world":
             self.world_lines.append(cause)
         unknown = {line.ref for lines in (self.reading.fresh_disturbances, strangers) for line in lines}
-        owed = tuple(noun for line, noun in owed_by(self.reading) if line.ref in unknown)
         # A rare word of a script is no news to anybody who knows the script.
-        speaker.topic = speaker.topic._replace(owed=owed)
+        self.owed = [(line, noun) for line, noun in owed_by(self.reading) if line.ref in unknown]
+        self._owe(None)
+
+    def _owe(self, answered: Heard | None) -> None:
+        """Owe what must be taken up; of a line that an entry was written for, only what nobody has a word for."""
+        owed = [noun for line, noun in self.owed if line != answered or class_of(noun) == "unknown"]
+        self.speaker.topic = self.speaker.topic._replace(owed=tuple(owed))
 
     def _is_cue(self, said: Said, fresh: set[str]) -> bool:
         if self.reading.is_mine(said.line):
@@ -240,6 +245,7 @@ class _Performance:
         branch = self._branch_for(entry)
         if branch is None:
             return None
+        self._owe(cue.line if entry.hears else None)
         for way, bound in self._sayings(entry, cue):
             text = self.speaker.with_what_is_owed(with_capitals(_filled(way.text, bound)))
             fields = self._fields_of(entry, branch, bound)
