@@ -55,6 +55,7 @@ def _known() -> frozenset[str]:
         "motions.txt",
         "wonderings.tsv",
     ]
+    names += [f"scripts/{name}.txt" for name in shelf.names_in("scripts")]
     names += [f"grammar/{act}.txt" for act, *_ in shelf.rows("acts.tsv")]
     return _words_in(names) | _with_a_class()
 

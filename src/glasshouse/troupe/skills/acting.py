@@ -16,9 +16,20 @@ from glasshouse.troupe.grammar import slots_for, with_capitals
 from glasshouse.troupe.noun_classes import class_of
 from glasshouse.troupe.noun_phrases import Noun
 from glasshouse.troupe.reactions import acts
-from glasshouse.troupe.reading import Heard
+from glasshouse.troupe.reading import Heard, Reading
 from glasshouse.troupe.salience import main_thing, owed_by
-from glasshouse.troupe.script_files import ACTS, CHANGES, GAME_FACT, REMARK, SLOT, Entry, Part, Way, part_of
+from glasshouse.troupe.script_files import (
+    ACTS,
+    CHANGES,
+    GAME_FACT,
+    REMARK,
+    SLOT,
+    Entry,
+    Part,
+    Way,
+    part_of,
+    recognised,
+)
 from glasshouse.troupe.script_memory import Said, ScriptMemory
 from glasshouse.troupe.skills.branches import Branch, Reply, passing, with_line
 from glasshouse.troupe.skills.timed_lines import changes_made
@@ -61,6 +72,16 @@ def remarked(speaker: Speaker, spoken: Spoken, *facts: str, is_last: bool = Fals
     Others know a line of a script by how it begins: what is set behind is known to nobody.
     """
     return speaker.with_remark(remark(speaker, *facts), spoken, is_last=is_last)
+
+
+def without_remark(reading: Reading, line: Heard) -> str:
+    """What somebody said in a game, without the sentence of their part that stands before it."""
+    part = part_of(reading.me)
+    known = recognised(part.script.name, bare_name(line.handle), line.text) if part is not None else None
+    if known is None or known[0].act != REMARK:
+        return line.text
+    said = (way.text for way in known[0].ways if line.text.lower().startswith(way.text.lower()))
+    return line.text[len(next(said, "")) :].lstrip()
 
 
 class _Cue(NamedTuple):

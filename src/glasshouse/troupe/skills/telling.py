@@ -12,10 +12,12 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from glasshouse.troupe import data_files as shelf
+from glasshouse.troupe.noun_classes import class_of
 from glasshouse.troupe.noun_phrases import Noun, nouns_in
 from glasshouse.troupe.reactions import calling_of
 from glasshouse.troupe.reading import Heard, Reading
-from glasshouse.troupe.skills.branches import Branch, Reply, sentences, untold, with_line
+from glasshouse.troupe.skills.acting import remarked, without_remark
+from glasshouse.troupe.skills.branches import Branch, Reply, counted, passing, sentences, untold, with_line
 from glasshouse.troupe.skills.world_topic import matter_of
 from glasshouse.troupe.speaking import Speaker
 from glasshouse.troupe.vocabulary import WORD, is_a
@@ -27,8 +29,13 @@ things_called_on_max: Final = 4
 turns_apart_min: Final = 6
 
 _SENTENCES: Final = re.compile(r"(?<=[.?!])\s+(?=\S+\s+\S)")
+_SIMILE: Final = re.compile(r"\b(?:like|as)(?: an?| the| one)?\s*$")
+"""Before a thing that is not there, and is only compared with."""
 _POINTED_AT: Final = frozenset({"a", "an", "the", "one", "his", "her", "its", "that", "this"})
 _WITH_OWN_LINE: Final = 0.2
+_STAGES: Final = frozenset({"begin", "takes", "end"})
+_CALLED_ON: Final = frozenset({"object", "food", "animal"})
+"""What something can happen to in a tale."""
 _TALL: Final = frozenset({"grand", "sly", "eager"})
 _PRONOUNS: Final = {"he": ("him", "his"), "she": ("her", "her"), "it": ("it", "its")}
 
@@ -54,7 +61,8 @@ def told_on(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
     pieces = _pieces(speaker.reading, f"{manner} {heading}", f"{manner} onward", hero)
     own = 0.0 if heading in {"takes", "end"} else _WITH_OWN_LINE
     aim = f"{hero.name} has to get somewhere before the fire is out"
-    return with_line(branch, speaker.dress(pieces, "tell", aim, own=own))
+    spoken = speaker.dress(pieces, "tell", aim, own=own)
+    return with_line(branch, remarked(speaker, spoken, heading if heading in _STAGES else "called"))
 
 
 def called_for(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
@@ -63,6 +71,10 @@ def called_for(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
     if branch is None:
         return None
     reading = speaker.reading
+    is_ending = _place_of([*reading.remembered, *reading.discussion], "ending") >= 0
+    if is_ending and not reading.fresh_disturbances:
+        # A tale that is being brought home takes no more turns.
+        return passing(branches, speaker, "pass")
     if not speaker.topic.owed:
         found = _things_told_of(reading)
         if found:
@@ -71,26 +83,30 @@ def called_for(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
         -turns_apart_min:
     ]
     turns = [one for one in shelf.entries("grammar/call.txt") if turn_called(one) not in before]
-    return with_line(branch, speaker.dress(turns, "call", own=_WITH_OWN_LINE))
+    spoken = speaker.dress(turns, "call", own=_WITH_OWN_LINE)
+    return with_line(branch, remarked(speaker, spoken, "called" if before else "first"))
 
 
 def _things_told_of(reading: Reading) -> list[Noun]:
     """What the newest pieces of the tales name; the matter of the evening, where it was not spoken of for a while."""
     heroes = {row[1].split()[-1] for row in shelf.rows("heroes.tsv")}
     pieces = [line for line in reading.heard if line.origin == "cast"][-pieces_called_on_max:]
+    texts = [without_remark(reading, line) for line in pieces]
     found = {
         noun.head: noun
-        for line in pieces
-        for noun in nouns_in(line.text)
+        for text in texts
+        for noun in nouns_in(text)
         if noun.det in _POINTED_AT
+        and not _SIMILE.search(text[: noun.start])
         and not noun.is_word
         and not is_a(noun.head, "hollow")
+        and class_of(noun) in _CALLED_ON
         and noun.head not in heroes
         and noun.head not in reading.own_text
         and noun.head not in _calling_words()
     }
     matter = matter_of(reading)
-    if matter is not None and not any(matter.noun.head in line.text for line in pieces):
+    if matter is not None and (not found or not any(matter.noun.head in line.text for line in pieces)):
         return [matter.noun, *list(found.values())[:1]]
     return list(found.values())[:things_called_on_max]
 
@@ -136,6 +152,34 @@ def hero_in(lines: Sequence[Heard]) -> Hero | None:
                 wishes = shelf.sections(BOOK)["wishes"]
                 return Hero(name, pronoun, intro, next((one for one in wishes if one in lower), wishes[0]))
     return None
+
+
+def brought_home(reading: Reading, teller: str) -> dict[str, str]:
+    """What a teller made of what was handed over: whose hero it took, and which of the things called for came back."""
+    lines = [*reading.remembered, *reading.discussion]
+    traded = _place_of(lines, "trading")
+    told = [(at, line) for at, line in enumerate(lines) if calling_of(line.kind) == "tell"]
+    hero = hero_in([line for at, line in told if at < traded and line.handle != teller])
+    pieces = [line.text.lower() for _, line in told if line.handle == teller]
+    called = [
+        noun
+        for line in lines
+        if calling_of(line.kind) == "call"
+        for noun in nouns_in(_SENTENCES.split(line.text)[-1])[:1]
+        if not noun.is_word and noun.head.lower() not in _calling_words()
+    ]
+    matter = matter_of(reading)
+    counts = {
+        noun.definite: sum(noun.head.lower() in piece for piece in pieces)
+        for noun in called
+        if matter is None or noun.head != matter.noun.head
+    }
+    kept = max(counts, key=lambda one: counts[one], default="")
+    found = {"thing": kept if kept and counts[kept] > 1 else "", "times": counted(counts.get(kept, 0))}
+    if hero is not None:
+        him, his = _PRONOUNS[hero.pronoun]
+        found |= {"hero": hero.name, "want": hero.wish, "he": hero.pronoun, "him": him, "his": his}
+    return found
 
 
 def _next_piece(reading: Reading, kind: str) -> tuple[str, Hero | None]:

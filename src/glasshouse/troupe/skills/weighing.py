@@ -103,6 +103,9 @@ def reasons(reading: Reading, winner: str, lines: Sequence[Heard], gaps: dict[st
         more["detail"] = brought[0].definite if brought else gaps["detail"]
         more["count"] = shelf.entries("counting.txt")[len({*contributing.built_on(reading, lines[0])})]
     elif lines:
+        own = f"{reading.me.handle} verdict"
+        if winner and own in shelf.sections(contest.book):
+            return sentences(own, contest.book, **{**gaps, **telling.brought_home(reading, winner)})
         more["detail"], more["call"] = _things_shared(reading, winner, lines)
     return sentences("verdict" if winner else "verdict nobody", contest.book, **more)
 
