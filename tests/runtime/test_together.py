@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from glasshouse import Agent, Draft, Event, MemoryStore, SqliteStore, kinds
-from glasshouse.errors import UnknownName
+from glasshouse.errors import StoreError, UnknownName
 from glasshouse.events.payloads import Governor
 from glasshouse.runtime.conducting.ahead import Causes
 from glasshouse.runtime.ports import Store
@@ -27,7 +27,7 @@ from tests.runtime.stage_crew import (
     words,
     world_of,
 )
-from tests.runtime.stores_around import GatedStore
+from tests.runtime.stores_around import FailingStore, GatedStore, StoreAround
 from tests.runtime.troupe import loop_turns, soon
 
 
@@ -69,6 +69,42 @@ async def test_ticks_that_go_together_overlap_on_the_same_past_and_are_written_i
         assert [mind.saw for mind in company] == [[[], ["a1", "b1", "c1", "d1"]]] * 4
         events = await told(t, kinds.AGENT_SPOKE)
         assert len({event.caused_by for event in events[:4]}) == 1
+
+
+async def test_what_was_thought_together_needs_few_commits() -> None:
+    store = StoreAround()
+    names = [f"c{n}" for n in range(12)]
+    minds = {name: InStep([]) for name in names}
+    async with on_stage(store) as t:
+        await cast_on(t, minds, *[ticking(name, together=True) for name in names])
+        await soon(t.step())
+        before = len(store.commits)
+
+        await soon(t.step())
+
+        assert (await said(t))[12:] == [f"{name}2" for name in names]
+        assert len(store.commits) - before <= 4
+
+
+async def test_who_thinks_while_the_commit_before_it_fails_is_not_written_before_that_act() -> None:
+    store, minds = FailingStore(0), {name: Gated() for name in ("a", "b", "c")}
+    async with on_stage(store) as t:
+        await cast_on(t, minds, *[ticking(name, together=True) for name in minds])
+        stepping = asyncio.create_task(t.step())
+        for mind in minds.values():
+            await soon(mind.has_begun.wait())
+        store.fails_at = store.asked + 1
+        minds["a"].gate.set()
+        await loop_turns()
+
+        minds["b"].gate.set()
+        minds["c"].gate.set()
+        with pytest.raises(StoreError):
+            await soon(stepping)
+        await soon(t.step())
+
+        assert (await said(t))[:3] == ["a1", "b1", "c1"]
+        assert [mind.acts for mind in minds.values()] == [2, 1, 1]
 
 
 async def test_who_has_thought_first_waits_for_its_place_in_the_cast() -> None:

@@ -435,19 +435,19 @@ class Acts:
         wall_seconds = self._treasury.wall_seconds_left(scene.creature.run_id)
         return ActTime(self._timer, task, None if agent.keeps_its_own_time else seconds_max, wall_seconds)
 
-    async def write(self, thought: Thought, turn: Queued | None = None) -> Queued | None:
+    async def write(self, thought: Thought, before: Queued | None = None) -> Queued | None:
         """Stage the event that ends an act; None if there is nothing to write. Await `acknowledged` for durability.
 
-        If the rules refuse the draft, the act ends in a failure that carries the refusal. `turn` is the start of the
-        turn, if it was not durable when the act began: if its commit has failed, this call fails too.
+        If the rules refuse the draft, the act ends in a failure that carries the refusal. `before` is what was written
+        before in the graph, if it was not durable when the act began: if its commit has failed, this call fails too.
         """
         try:
             if thought.end is None:
                 return None
             if not self._ledger.takes_more:
                 await self._ledger.wait_for_room()
-            if turn is not None and turn.acknowledged.done():
-                turn.acknowledged.result()
+            if before is not None and before.acknowledged.done():
+                before.acknowledged.result()
             try:
                 return self._ledger.stage(thought.end, thought.scene.beside())
             except Refused as refusal:

@@ -84,6 +84,8 @@ class ThinkingAhead:
         self._acts = acts
         self._causes = causes
         self.begun: dict[Act, Ahead] = {}
+        self._looked_at: dict[str, int] = {}
+        """For each graph: the last change of the world when its ticks were last looked through."""
 
     async def begin(self, graph: GraphState, is_taken: Callable[[Act], bool], *, is_new: bool) -> None:
         """Begin the ticks that think together, except those that `is_taken` names or that have begun already.
@@ -91,6 +93,7 @@ class ThinkingAhead:
         Without `is_new`, begin only the rest of an interrupted batch: those ticks had reserved their cost already.
         """
         folded, position = self._ledger.folded, self._ledger.position
+        self._looked_at[graph.id] = self._ledger.moved_at
         together = ticks_together(folded.world, folded.agenda, graph, folded.runs, is_new=is_new)
         now, causes = folded.world.session_of(graph).lamport, dict[Due, Event]()
         chosen = [due for due in together if not self._is_begun(due, is_taken)]
@@ -106,6 +109,10 @@ class ThinkingAhead:
                 self._begin(due, cause, due.as_of if due.as_of is not None else now)
         if causes and not is_new:
             await asyncio.sleep(0)  # Let them reserve their cost first, as they did before the interruption.
+
+    def is_under_way(self, graph: GraphState, act: Act) -> bool:
+        """Whether an act has begun with all others of its batch, and nobody can have joined the batch since."""
+        return act in self.begun and self._looked_at.get(graph.id) == self._ledger.moved_at
 
     def still_due(self, due: Due) -> Due | None:
         """An act as it is due now: its batch may have begun meanwhile. None if its creature cannot act any more."""

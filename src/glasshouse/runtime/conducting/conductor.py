@@ -6,9 +6,10 @@ after every change. So an interrupted play continues where it stopped, and merge
 here. Several drives may run at once. A step locks its graph, never the house, so runs that are driven in parallel also
 think in parallel (ADR 0046).
 
-An act begins only when the last turn and the last act of its graph are durable, with one exception: the first act of a
-turn, if it can use no tools, is thought while `turn.started` is being committed. This saves one commit per turn. If
-that commit fails, the act is dropped and stays due.
+An act begins only when the last turn and the last act of its graph are durable, with two exceptions. The first act of a
+turn, if it can use no tools, is thought while `turn.started` is being committed. This saves one commit per turn. And acts
+that think together are written one after the other without waiting, if they can use no tools, so that one commit may take
+several of them. If the commit before an act fails, the act is not written and stays due.
 
 The state kept here concerns tasks of this process. A restart after a crash does not need it: which acts are running,
 which acts were begun ahead (`ahead`), what is not durable yet, and which runs are being finished. A run is finished
@@ -240,10 +241,10 @@ class Conductor:
         if run_id not in self._ledger.folded.runs.purses:
             await self._new_purse(run_id, graph)
             return Advanced("act", graph.id, graph.turn)
-        is_first = graph.id not in self._driven
-        if is_first or due.is_together or self._acts.may_use_tools(due.creature):
+        is_first, is_begun = graph.id not in self._driven, act in self.ahead.begun
+        if is_first or self._acts.may_use_tools(due.creature) or (due.is_together and not is_begun):
             await self._wait_for_durability(graph.id)
-        elif graph.id in self._unacknowledged:
+        elif graph.id in self._unacknowledged and not is_begun:
             await self._wait_for(self._unacknowledged.pop(graph.id))
         is_still_next = (
             self._ledger.world.graphs.get(graph.id) is graph and self.agendas.of(graph.id).due == due
@@ -284,26 +285,26 @@ class Conductor:
         self, graph: GraphState, due: Due | None, act: Act, run_id: str, *, is_first: bool
     ) -> tuple[Thought | None, Queued | None]:
         """Think and write an act, marked so that no other drive plays it."""
-        turn = self._turns_queued.pop(graph.id, None)
+        before = self._turns_queued.pop(graph.id, None) or self._unacknowledged.get(graph.id)
         is_together = due is not None and due.is_together
         self._begin_act(act, run_id)
         try:
             stopped = self.ahead.take_stopped(act) if is_together else None
             if stopped is not None:
                 await self._acts.write(stopped)
-            if is_together or is_first:
+            if is_first or (is_together and not self.ahead.is_under_way(graph, act)):
                 self._driven.add(graph.id)
                 await self.ahead.begin(graph, partial(self._is_taken, act), is_new=is_together)
                 due = None if due is None else self.ahead.still_due(due) or due
-            thought, queued = await self._written(act, due, turn)
+            thought, queued = await self._written(act, due, before)
             if queued is not None:
                 self._unacknowledged[queued.events[0].graph_id] = queued
-            elif turn is not None:
-                await self._wait_for(turn)
+            elif before is not None:
+                await self._wait_for(before)
             return thought, queued
         except BaseException:
-            if turn is not None and not turn.acknowledged.done():
-                self._turns_queued.setdefault(graph.id, turn)
+            if before is not None and not before.acknowledged.done():
+                self._turns_queued.setdefault(graph.id, before)
             raise
         finally:
             self._end_act(act, run_id)
@@ -341,17 +342,21 @@ class Conductor:
         await asyncio.wait([ended])
 
     async def _written(
-        self, act: Act, due: Due | None = None, turn: Queued | None = None
+        self, act: Act, due: Due | None = None, before: Queued | None = None
     ) -> tuple[Thought | None, Queued | None]:
         """The result of an act, begun ahead or now, and the events written for it; None if its creature was removed.
 
-        `turn` is the turn's start if its commit is still under way. If that commit fails, the act is dropped.
+        `before` is what was written before it, if its commit is still under way. If that fails, the act is not written.
         """
         try:
+            ahead = self.ahead.begun.get(act)
             thought = await self.ahead.thought_of(act, due)
             if thought is None:
                 return None, None
-            queued = await self._acts.write(thought, turn)
+            if ahead is not None and before is not None and _has_failed(before):
+                self.ahead.begun[act] = ahead  # It has been thought: the next drive writes it.
+                await before.acknowledged
+            queued = await self._acts.write(thought, before)
             if queued is not None:
                 self._endings.note(queued.events[0])
             return thought, queued
@@ -474,3 +479,7 @@ class Conductor:
             self._end_act(act, run_id)
         if queued is not None:
             await queued.acknowledged
+
+
+def _has_failed(queued: Queued) -> bool:
+    return queued.acknowledged.done() and queued.acknowledged.exception() is not None
