@@ -10,6 +10,7 @@ import pytest
 from glasshouse import Event, MemoryStore, Terrarium
 from glasshouse.manifests import load_world
 from glasshouse.troupe import data_files as shelf
+from glasshouse.troupe.grammar import cores, cores_owned
 from glasshouse.troupe.noun_phrases import nouns_in
 from glasshouse.troupe.skills.sleuthing import mentions
 
@@ -110,38 +111,13 @@ def test_the_guesser_wins_often_and_not_always_and_names_a_word_in_time(tens: in
     assert set(named) == {1}
 
 
-def test_no_opening_and_no_second_sentence_belongs_to_two_registers() -> None:
-    registers = {register for _, register in shelf.rows("registers.tsv")} | {"any"}
-    for name in ("openers.txt", "closers.txt"):
-        sections = shelf.sections(name)
-        lines = [line for register in registers for line in sections[register]]
+def test_no_sentence_of_the_talk_belongs_to_two_players_of_one_cast() -> None:
+    cast = ("actor", "critic", "echo", "keeper")
+    for move in shelf.names_in("grammar"):
+        for heading in shelf.sections(f"grammar/{move}.txt"):
+            owned = [one for handle in cast for one in cores_owned(move, heading, cast, handle, 0)]
 
-        assert set(sections) == registers
-        assert len(set(lines)) == len(lines)
-
-
-def test_two_players_of_one_world_neither_open_nor_end_alike() -> None:
-    said: dict[str, set[str]] = {}
-    for seed in SEEDS:
-        for event in played("thousand-token-wood", seed)[0]:
-            if event.caused_by is not None and isinstance(event.payload.get("text"), str):
-                said.setdefault(event.actor, set()).add(event.payload["text"])
-    sections = shelf.sections("openers.txt")
-    opened = {
-        actor: {
-            register
-            for register, openers in sections.items()
-            for opener in openers
-            if any(line.lower().startswith(opener.replace(" {you},", "")) for line in lines)
-        }
-        for actor, lines in said.items()
-    }
-
-    assert "tender" in opened["seedkeeper"]
-    assert "grand" in opened["pocket-actor"]
-    assert "shy" in opened["echo"]
-    assert "severe" in opened["critic"]
-    assert "grand" not in opened["seedkeeper"] | opened["echo"] | opened["critic"]
+            assert len(set(owned)) == len(owned) == len(cores(move, heading))
 
 
 @pytest.mark.parametrize(

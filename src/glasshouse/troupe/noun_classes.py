@@ -16,6 +16,8 @@ from glasshouse.troupe.noun_phrases import Noun
 from glasshouse.troupe.vocabulary import NOUN_CLASSES, singular_forms, word_cache_words_max
 
 UNKNOWN: Final = "unknown"
+DEEDS: Final = ("opens", "carries", "speaks")
+"""What nouns can do."""
 compound_part_chars_min: Final = 3
 ending_word_chars_min: Final = 7
 """A shorter word with such an ending is no more than a word that looks like it: `lance`, `cement`."""
@@ -35,7 +37,7 @@ def class_of(noun: Noun) -> str:
 
 
 def can(noun: Noun, deed: str) -> bool:
-    """Whether a noun opens, carries or speaks; a person and an animal of a tale speak."""
+    """Whether a noun does one of `DEEDS`; every person speaks."""
     if deed == "speaks" and class_of(noun) == "person":
         return True
     return _form_listed(noun.head.lower(), shelf.words_listed(_FILE, deed)) is not None

@@ -1,22 +1,22 @@
 """Lifting: the things a text is about, as phrases that can be set into another sentence.
 
 Always holds: a phrase consists of words of the text. Rare words and words in the place of a noun come first, so that a
-thing nobody has a word for is picked up under the name it was given.
+thing nobody has a word for is picked up under the name it was given. A known word that only stands in an idiom, in a
+comparison or behind a negation is no thing of the text.
 """
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import Final, NamedTuple
 
 from glasshouse.troupe import data_files as shelf
 from glasshouse.troupe.vocabulary import (
     WORD,
-    framing,
     is_a,
     is_rare,
     of_sort,
-    opening,
     stem,
     word_cache_words_max,
 )
@@ -29,6 +29,27 @@ _PLURAL_DETS: Final = frozenset(
     {"these", "those", "two", "three", "four", "five", "six", "many", "few", "both", "several"}
 )
 _ANNOUNCED: Final = 1.2
+_ASIDE: Final = 0.6
+"""How much less a line is about what only stands behind a preposition."""
+_BESIDE: Final = frozenset(
+    {
+        "of",
+        "in",
+        "on",
+        "at",
+        "by",
+        "with",
+        "from",
+        "for",
+        "to",
+        "into",
+        "under",
+        "over",
+        "behind",
+        "near",
+        "through",
+    }
+)
 _POINTING: Final = frozenset({"this", "that", "these", "those", "one"})
 """What may stand for a thing by itself, so that a verb behind it is done by it: `these grew`, `that leaves us`."""
 _ARTICLES: Final = frozenset({"a", "an", "the", "one", "my", "your", "his", "her", "our", "their"})
@@ -96,12 +117,21 @@ def nouns_in(text: str) -> tuple[Noun, ...]:
     """The things a text names, the most telling first; at equal weight in the order they come."""
     tokens = _tokens(text)
     found = [noun for at in range(len(tokens)) if (noun := _noun_at(tokens, at)) is not None]
+    idioms = [match.span() for match in _idioms().finditer(text.lower())]
+    found = [
+        one for one in found if one.is_rare or not any(start <= one.start < end for start, end in idioms)
+    ]
     if not any(noun.weight > 0 for noun in found):
         found += _bare_words(tokens)
     heads: dict[str, Noun] = {}
     for noun in sorted(found, key=lambda one: (-one.weight, one.start)):
         heads.setdefault(noun.head.lower(), noun)
     return tuple(noun for noun in heads.values() if noun.weight > 0)
+
+
+@lru_cache(maxsize=1)
+def _idioms() -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{'|'.join(map(re.escape, shelf.entries('idioms.txt')))})\b")
 
 
 def _tokens(text: str) -> list[_Token]:
@@ -150,9 +180,29 @@ def _noun_at(tokens: list[_Token], at: int) -> Noun | None:
         first = at
     is_acting = first > 0 and tokens[first].joined and tokens[first - 1].lower in of_sort("doer")
     noun = _noun(tokens[first : at + 1], det, is_acting=is_acting)
-    if det and tokens[first - 1].after_colon:
+    return _in_context(noun, tokens, first, at)
+
+
+def _in_context(noun: Noun, tokens: list[_Token], first: int, at: int) -> Noun | None:
+    """A noun as what stands before it lets it count; none if the text only compares with it or denies it."""
+    start = first - 1 if noun.det else first
+    if not noun.is_rare and (noun.det == "no" or _is_compared_or_denied(tokens, start)):
+        return None
+    if start > 0 and tokens[start].joined and tokens[start - 1].lower in _BESIDE:
+        noun = noun._replace(weight=noun.weight - _ASIDE)
+    if noun.det and tokens[first - 1].after_colon:
         noun = noun._replace(weight=noun.weight + _ANNOUNCED)
     return _with_contents(noun, tokens, at)
+
+
+def _is_compared_or_denied(tokens: list[_Token], start: int) -> bool:
+    """Whether a phrase only says what something is like, or what is not there: `like a bell`, `without the bell`."""
+    if start == 0 or not tokens[start].joined:
+        return False
+    before = tokens[start - 1].lower
+    if before in {"like", "as"}:
+        return start < 2 or tokens[start - 2].lower not in of_sort("doer")
+    return before in {"not", "without", "nor", "never"}
 
 
 def _is_titled(tokens: list[_Token], at: int) -> bool:
@@ -241,8 +291,6 @@ def _weight(head: _Token, det: str, *, rare: bool, is_acting: bool) -> float:
         weight -= 3.5
     if not det and (lower.endswith(("ing", "ed")) or is_acting):
         weight -= 5.0
-    if not rare and lower in framing():
-        weight -= 4.0 if lower in opening() else 1.2
     return weight + (2.0 if det else 0.0)
 
 
@@ -331,11 +379,9 @@ def _is_plural(head: str, det: str) -> bool:
 
 
 def _bare_words(tokens: list[_Token]) -> list[Noun]:
-    """Words that are no things, for a text that names none."""
+    """Words that nobody has a word for, for a text that names no thing."""
     return [
-        Noun(
-            one.lower, one.lower, 0.25, is_rare=is_rare(one.lower), is_word=True, start=one.start, end=one.end
-        )
+        Noun(one.lower, one.lower, 0.25, is_rare=True, is_word=True, start=one.start, end=one.end)
         for one in tokens
-        if len(one.lower) > 2 and not is_a(one.lower, "stop") and not _is_contracted(one.lower)
+        if len(one.lower) > 2 and is_rare(one.lower) and not _is_contracted(one.lower)
     ]

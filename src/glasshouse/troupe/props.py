@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Final
 
 from glasshouse.troupe import data_files as shelf
+from glasshouse.troupe.noun_classes import class_of
 from glasshouse.troupe.noun_phrases import Noun, nouns_in
 from glasshouse.troupe.reading import Identity
 from glasshouse.troupe.vocabulary import is_a
@@ -36,11 +37,17 @@ def stock_of(me: Identity, scene: str) -> Mapping[str, tuple[str, ...]]:
     things = own_things(me)
     if len(things) >= own_things_min:
         stock["thing"] = _mixed(things, stock["thing"])
-    places = tuple(dict.fromkeys((*_places(scene), *_places(" ".join((me.persona, *me.examples))))))
+    places = places_near(me, scene)
     stock["spot"] = places or stock["place"]
     if places:
         stock["place"] = _mixed(places, stock["place"])
     return MappingProxyType(stock)
+
+
+@lru_cache(maxsize=props_cache_scenes_max)
+def places_near(me: Identity, scene: str) -> tuple[str, ...]:
+    """The places that the scene and a player's own texts name."""
+    return tuple(dict.fromkeys((*_places(scene), *_places(" ".join((me.persona, *me.examples))))))
 
 
 @lru_cache(maxsize=props_cache_identities_max)
@@ -85,7 +92,11 @@ def _is_prop(noun: Noun) -> bool:
 
 def _places(text: str) -> tuple[str, ...]:
     where = shelf.words_listed("places.txt")
-    return tuple(noun.definite for noun in nouns_in(text) if noun.head in where and not noun.is_plural)
+    return tuple(
+        noun.definite
+        for noun in nouns_in(text)
+        if (noun.head in where or class_of(noun) == "place") and not (noun.is_plural or noun.is_name)
+    )
 
 
 def _mixed(own: tuple[str, ...], stock: tuple[str, ...]) -> tuple[str, ...]:

@@ -1,6 +1,6 @@
-"""Acts: what a player does with what it heard: agree, object, ask, extend and so on, by its temper.
+"""Moves: what a player may do with what it heard: a question is answered or refused, an offer taken or declined, and so on.
 
-Always holds: which acts are likely depends on the manifest and on the line that is answered, and on nothing else.
+Always holds: what was done with words decides which moves are legal, the temper which of them are likely.
 """
 
 from __future__ import annotations
@@ -13,13 +13,26 @@ from typing import Final, NamedTuple
 
 from glasshouse.troupe import data_files as shelf
 from glasshouse.troupe.reading import Identity
+from glasshouse.troupe.speech_acts import ASK, CHANGE, REPORT
 
 tempers_cache_identities_max: Final = 512
 
 _EVERYBODY: Final = MappingProxyType(
-    {"agree": 0.6, "object": 0.6, "ask": 0.7, "extend": 0.9, "turn": 0.7, "wonder": 0.7, "recall": 0.6, "offer": 0.6,
-     "tease": 0.4, "comfort": 0.3, "warn": 0.3, "perform": 0.02}
+    {"agree": 0.7, "object": 0.6, "ask": 0.5, "extend": 0.9, "turn": 0.4, "wonder": 0.6, "recall": 0.4, "offer": 0.6,
+     "tease": 0.3, "comfort": 0.3, "warn": 0.3, "answer": 4.0}
 )  # fmt: skip
+_TALK: Final = frozenset({"ask", "wonder", "recall", "offer"})
+"""What a kind may call for, and a question still comes first."""
+_SELDOM: Final = 0.15
+_LEANING: Final = 0.65
+"""How likely a move is that no temper leans to."""
+
+
+class Move(NamedTuple):
+    """What a player does with what it heard: which sentences it takes, and the act whose mood and aim go with it."""
+
+    name: str
+    act: Act
 
 
 class Act(NamedTuple):
@@ -50,6 +63,8 @@ def weights_of(me: Identity) -> Mapping[str, float]:
                 for one in bonus.split():
                     name, _, much = one.partition(":")
                     weights[name] = weights.get(name, 0.0) + share * float(much)
+    # Nobody does one thing only: who leans to something twelve times as much does it five times as often.
+    weights = {name: weight**_LEANING for name, weight in weights.items()}
     stance = stance_of(me)
     if stance:
         weights[stance] = 2.0 + sum(weights.values())
@@ -79,12 +94,24 @@ def calling_of(kind: str) -> str:
     return ""
 
 
-def act_for(me: Identity, kind: str, situation: Mapping[str, float], dice: Random) -> Act:
-    """What to do now: the kind's own act, or one drawn by temper and situation."""
+def move_for(me: Identity, kind: str, heard: str, dice: Random) -> Move:
+    """What to do now: the kind's own act, or one of the moves that answer what was heard, drawn by temper."""
     calling = calling_of(kind)
-    if calling:
-        return acts()[calling]
-    weights = weights_of(me)
-    names = sorted({*weights, *situation})
-    drawn = dice.choices(names, [weights.get(one, 0.2) * situation.get(one, 1.0) for one in names])
-    return acts()[drawn[0]]
+    if calling and (heard != ASK or calling not in _TALK):
+        return Move(calling, acts()[calling])
+    weights, moves = weights_of(me), _moves()[heard]
+    drawn = dice.choices(moves, [weights.get(move.act.name, 0.0) or _seldom(heard) for move in moves])
+    return drawn[0]
+
+
+def _seldom(heard: str) -> float:
+    """What nobody leans to is said by nobody, where there is anything else to say."""
+    return 0.0 if heard in {REPORT, CHANGE} else _SELDOM
+
+
+@lru_cache(maxsize=1)
+def _moves() -> Mapping[str, list[Move]]:
+    found: dict[str, list[Move]] = {}
+    for heard, move, act in shelf.rows("moves.tsv"):
+        found.setdefault(heard, []).append(Move(move, acts()[act]))
+    return MappingProxyType(found)

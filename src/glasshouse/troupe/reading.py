@@ -190,6 +190,18 @@ class Reading:
         return frozenset[str]().union(*map(_parts_of_name, handles))
 
     @cached_property
+    def cast(self) -> tuple[str, ...]:
+        """The handles of everybody around and mine, in the order of the alphabet."""
+        around = {name.partition("@")[0] for name in _NAMED.findall(self.around)}
+        return tuple(sorted(around | {self.me.handle}))
+
+    @cached_property
+    def rounds(self) -> int:
+        """How often everybody here may have spoken before me: a line's number counts what I heard so far."""
+        heard = int(self.discussion[-1].ref) if self.discussion else 0
+        return heard // max(1, len(self.cast))
+
+    @cached_property
     def stems_heard(self) -> frozenset[str]:
         """The stems of what was said lately since I spoke, and of what I answer."""
         lines = [*self.fresh[-4:], *self.fresh_disturbances]

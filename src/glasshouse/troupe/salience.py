@@ -12,6 +12,7 @@ from random import Random
 from typing import Final, NamedTuple
 
 from glasshouse.troupe import data_files as shelf
+from glasshouse.troupe.grammar import is_part_of_talk
 from glasshouse.troupe.noun_phrases import Noun, nouns_in
 from glasshouse.troupe.reading import Heard, Reading
 from glasshouse.troupe.vocabulary import stems_of
@@ -19,12 +20,17 @@ from glasshouse.troupe.voice import breaks_a_vow, voice_of
 
 lines_weighed_max: Final = 8
 nouns_owed_max: Final = 3
+passes_max: Final = 2
+"""How many lines may speak of a thing before the talk goes back to what the world is about."""
 name_part_chars_min: Final = 5
 somebodies_cache_texts_max: Final = 8_192
 handles_cache_handles_max: Final = 512
 
 _OWNER: Final = re.compile(r"([a-z]+)['\u2019]s\b")
-_ADDRESSED: Final = 2.0
+_ANNOUNCED: Final = re.compile(r"Something is dealt to \S+, face down\.")
+"""What the engine announces is nothing to speak of."""
+_NEWEST: Final = 6.0
+_ADDRESSED: Final = 2.5
 _ASKED: Final = 1.0
 _DISTURBING: Final = 3.0
 _CAUSING: Final = 2.5
@@ -42,14 +48,46 @@ class Topic(NamedTuple):
     """Things that must be in the answer, whatever else is."""
     second: str = ""
     """Another thing that was heard, for sentences that need two."""
+    is_named: bool = True
+    """Whether the line, or the world where there is no line, names the noun."""
+    is_of_world: bool = False
+    """Whether the noun is of the world's own texts, since the line names none."""
 
 
 def topic_of(reading: Reading, dice: Random) -> Topic:
-    """The most salient thing heard."""
+    """The line that calls most for an answer, and what it is about."""
     owed = owed_by(reading)
-    line, noun = owed[0] if owed else _chosen(reading, dice)
-    second = owed[1][1].definite if len(owed) > 1 else _second(reading, noun, dice)
-    return Topic(line, noun, tuple(one for _, one in owed), second)
+    asked = question_waiting(reading)
+    if asked is not None and (
+        not owed or asked == reading.cause or is_addressed(reading, asked.text.lower())
+    ):
+        mine = next((noun for line, noun in owed if line.ref == asked.ref), None)
+        line: Heard | None = asked
+        noun = mine or _best(reading, _current(reading, asked), dice)
+    elif owed:
+        line, noun = owed[0]
+    else:
+        line, noun = _chosen(reading, dice)
+    is_named, is_of_world = noun is not None, False
+    if noun is None:
+        noun = thing_of_the_world(reading, dice)
+        is_of_world = noun is not None
+        is_named = is_of_world and (line is None or line.origin == "world")
+    noun = noun or nouns_in(dice.choice(shelf.sections("stock.txt")["stand-in"]))[0]
+    second = next((one.definite for _, one in owed if one.key != noun.key), "") or _second(
+        reading, noun, dice
+    )
+    return Topic(line, noun, tuple(one for _, one in owed), second, is_named, is_of_world)
+
+
+def question_waiting(reading: Reading) -> Heard | None:
+    """A question that nobody but its asker has spoken after; what I answer now goes first."""
+    if reading.cause is not None and "?" in reading.cause.text:
+        return reading.cause
+    newest = reading.fresh[-1:] + [
+        line for line in reading.fresh_disturbances[-1:] if line not in reading.fresh
+    ]
+    return next((line for line in newest if "?" in line.text and line.origin in {"cast", "visitor"}), None)
 
 
 def owed_by(reading: Reading) -> list[tuple[Heard, Noun]]:
@@ -80,13 +118,11 @@ def _is_news(reading: Reading, key: str) -> bool:
 def salience_of(reading: Reading, line: Heard, age: int) -> float:
     """How much a line matters; `age` counts from the newest."""
     lower = line.text.lower()
-    weight = 3.0 / (1 + age)
+    weight = _NEWEST / (1 + age)
     if reading.cause is not None and line.ref == reading.cause.ref:
         weight += _CAUSING
-    if is_addressed(reading, lower):
-        weight += _ADDRESSED
     if "?" in lower:
-        weight += _ASKED
+        weight += _ASKED + (_ADDRESSED if is_addressed(reading, lower) else 0.0)
     if line.origin in {"visitor", "tool"}:
         weight += _DISTURBING / (1 + age)
     weight += _KIN * min(2, len(reading.kin & stems_of(line.text)))
@@ -137,23 +173,43 @@ def _is_living(noun: Noun) -> bool:
     return noun.is_name or head in living or head.removesuffix("s") in living
 
 
-def _chosen(reading: Reading, dice: Random) -> tuple[Heard | None, Noun]:
+def _chosen(reading: Reading, dice: Random) -> tuple[Heard | None, Noun | None]:
+    """The line that matters most, and the thing in it that I speak of; none if it names none that is not worn out."""
     lines = (reading.fresh or [one for one in reading.heard if one.text])[-lines_weighed_max:]
     if reading.cause is not None and reading.cause.text and reading.cause not in lines:
         lines = [*lines, reading.cause]
+    if not lines:
+        return None, None
     newest = len(lines) - 1
-    ranked = sorted(range(len(lines)), key=lambda at: -salience_of(reading, lines[at], newest - at))
-    for is_any in (False, True):
-        for at in ranked:
-            named = [one for one in _usable(reading, lines[at]) if is_any or not one.is_word]
-            noun = _best(reading, named, dice)
-            if noun is not None:
-                return lines[at], noun
-    for text in (reading.scene, *reading.me.cares, reading.me.goal, reading.me.wants):
-        noun = _best(reading, _sayable(reading, text), dice)
+    at = max(range(len(lines)), key=lambda at: salience_of(reading, lines[at], newest - at))
+    return lines[at], _best(reading, _current(reading, lines[at]), dice)
+
+
+def _current(reading: Reading, line: Heard) -> list[Noun]:
+    """The things of a line that were not yet passed on by two others."""
+    return [
+        noun
+        for noun in _usable(reading, line)
+        if not noun.is_word and times_said(reading, noun) <= passes_max
+    ]
+
+
+def times_said(reading: Reading, noun: Noun) -> int:
+    """How many lines of the cast in sight have a noun."""
+    head = noun.head.lower()
+    if head not in reading.visible_text:
+        return 0
+    return sum(line.origin == "cast" and head in line.text.lower() for line in reading.discussion)
+
+
+def thing_of_the_world(reading: Reading, dice: Random, but: str = "") -> Noun | None:
+    """A thing of the world's own texts, and not that whose head is given."""
+    for text in (reading.scene, reading.me.goal, *reading.me.cares):
+        fresh = [one for one in sayable_in(reading, text) if times_said(reading, one) < passes_max]
+        noun = _best(reading, [one for one in fresh if not one.is_word and one.head.lower() != but], dice)
         if noun is not None:
-            return None, noun
-    return None, nouns_in(dice.choice(shelf.sections("stock.txt")["stand-in"]))[0]
+            return noun
+    return None
 
 
 def _best(reading: Reading, nouns: list[Noun], dice: Random) -> Noun | None:
@@ -161,17 +217,16 @@ def _best(reading: Reading, nouns: list[Noun], dice: Random) -> Noun | None:
     if not nouns:
         return None
     own, visible, kin = reading.own_text, reading.visible_text, reading.kin
-    places = shelf.sections("stock.txt")["place"]
 
     def weight(noun: Noun) -> float:
         head = noun.head.lower()
-        said = 3.0 if head in own else 0.8 if noun.definite in places else 0.0
         lifted = min(noun.weight, _KNOWN_WEIGHT) if noun.key in reading.told_text else noun.weight
+        said = 3.0 if head in own else 0.0
         return lifted - said - 0.6 * min(4, visible.count(head)) + (1.5 if noun.stem in kin else 0.0)
 
     weighed = [(weight(noun), noun) for noun in nouns]
     best = max(one for one, _ in weighed)
-    return dice.choice([noun for one, noun in weighed if one > best - 0.9])
+    return dice.choice([noun for one, noun in weighed if one > best - 0.5])
 
 
 def _second(reading: Reading, noun: Noun, dice: Random) -> str:
@@ -194,11 +249,17 @@ def main_thing(reading: Reading, line: Heard) -> Noun | None:
 def _usable(reading: Reading, line: Heard) -> list[Noun]:
     found = reading.usable_cache.get(line.text)
     if found is None:
-        found = reading.usable_cache[line.text] = _sayable(reading, line.text)
+        found = (
+            [] if _ANNOUNCED.match(line.text) and line.origin == "world" else sayable_in(reading, line.text)
+        )
+        if line.origin == "cast":
+            lower = line.text.lower()
+            found = [one for one in found if one.is_rare or not is_part_of_talk(one.head.lower(), lower)]
+        reading.usable_cache[line.text] = found
     return found
 
 
-def _sayable(reading: Reading, text: str) -> list[Noun]:
+def sayable_in(reading: Reading, text: str) -> list[Noun]:
     """The things in a text that are no names of the cast, no secrets of mine and nothing that I never say."""
     names, secrets, forbidden = reading.names, reading.secrets, voice_of(reading.me).forbidden
     found = []

@@ -1,41 +1,91 @@
-"""Speaking: a line in one's own voice about what was heard, or a plain sentence dressed as one.
+"""Speaking: a line in one's own voice that answers what was done, or a plain sentence dressed as one.
 
-Always holds: the line has the topic and everything owed in it, keeps within the words allowed, breaks no vow, lets out
-no secret, and is no line that can be seen in the prompt. Where one of these cannot be had, the topic goes last.
+Always holds: the line has everything owed in it, keeps within the words allowed, breaks no vow, lets out no secret, and is
+no line that can be seen in the prompt. Where one of these cannot be had, the topic goes last. Of what a player wants at
+least every third of its lines speaks; a line has at most one sentence or phrase beside its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
+from functools import cached_property
 from random import Random
 from typing import Final, NamedTuple
 
 from glasshouse.troupe import grammar
-from glasshouse.troupe.grammar import Pattern, filled, fits, listed, slots_for, with_capitals
+from glasshouse.troupe.grammar import (
+    Pattern,
+    filled,
+    fits,
+    listed,
+    sentences_a_round,
+    slots_for,
+    with_capitals,
+)
 from glasshouse.troupe.noun_phrases import Noun, nouns_in
-from glasshouse.troupe.props import labels_of, signs_of, stock_of
-from glasshouse.troupe.reactions import Act, act_for, acts
+from glasshouse.troupe.props import labels_of, places_near, signs_of, stock_of
+from glasshouse.troupe.reactions import Act, Move, acts, move_for
 from glasshouse.troupe.reading import Reading
-from glasshouse.troupe.salience import Topic, is_addressed, is_somebody, topic_of
+from glasshouse.troupe.salience import (
+    Topic,
+    is_addressed,
+    is_somebody,
+    sayable_in,
+    thing_of_the_world,
+    times_said,
+    topic_of,
+)
 from glasshouse.troupe.script_files import part_of
+from glasshouse.troupe.speech_acts import ASK, CHANGE, REPORT, question_in, speech_act
+from glasshouse.troupe.vocabulary import stems_of
 from glasshouse.troupe.voice import Voice, breaks_a_vow, voice_of
+from glasshouse.troupe.wants import Want, round_settled, want_of
+from glasshouse.troupe.world_topic import matter_of
 
 tries_max: Final = 12
 own_line_words_max: Final = 12
 sentences_dressed_max: Final = 6
+lines_without_want_max: Final = 2
+rounds_opening: Final = 2
+rounds_at_rest: Final = 4
+"""How long a player is content, or resigned, before it wants something again."""
+short_words_max: Final = 9
+rounds_of_a_show: Final = 7
+"""From then on sentences come back, so none stands alone."""
+words_for_two_sentences_min: Final = 22
 
-_OPENED: Final = 0.3
-_FOLLOWED: Final = 0.24
-_BARE: Final = 0.35
-"""How much likelier a sentence is opened and followed that draws nothing from the stock."""
-_OPENED_IN_GAMES: Final = 0.25
-_OWN_OPENING: Final = 0.4
-_OWN_LAST_WORDS: Final = 0.3
-_OWN_SENTENCE: Final = 0.035
-_OWN_SENTENCES: Final = 0.2
-_FOLLOWED_UP: Final = 2.0
-_WHOLE_EXAMPLE: Final = 0.008
+_OWN_OPENING: Final = 0.12
+_OWN_LAST_WORDS: Final = 0.1
+_OWN_SENTENCE: Final = 0.05
+_WHOLE_EXAMPLE: Final = 0.35
 _WHOLE_FINDING: Final = 0.03
+_WANTED_ANYHOW: Final = 0.12
+_WANTED_EARLY: Final = 0.6
+_BLOCKED: Final = 0.4
+_BROUGHT: Final = 0.3
+"""How likely the talk goes back to what the world is about, where the last line was about nothing."""
+_FOLLOWED_UP: Final = 2.0
+_TO_SOMEBODY: Final = frozenset({"accuse", "order", "offer", "greet", "concede"})
+"""What concerns only whom it is said to."""
+_CONTENTS: Final = frozenset({"X", "aX", "x", "M", "care", "want", "wish", "do", "sign"})
+"""A sentence with one of these says something by itself."""
+_TOPIC_SLOTS: Final = (
+    "X",
+    "aX",
+    "x",
+    "is",
+    "was",
+    "has",
+    "does",
+    "s",
+    "es",
+    "it",
+    "its",
+    "them",
+    "itself",
+    grammar.CLASSES,
+)
 
 
 class Spoken(NamedTuple):
@@ -54,8 +104,8 @@ class Speaker:
         self.dice = dice
         self.voice: Voice = voice_of(reading.me)
         self.topic: Topic = topic_of(reading, dice)
-        cares = reading.me.cares
-        self.cares = (dice.choice(cares),) if cares else ()
+        self.want: Want = want_of(reading.me)
+        self.cares = (dice.choice(self.want.cares),) if self.want.cares else ()
         self.stock = stock_of(reading.me, reading.scene)
         self.has_a_part = part_of(reading.me) is not None
         """Whether a script has lines for me: then the general openers and my examples are not mine to repeat."""
@@ -63,26 +113,30 @@ class Speaker:
 
     def speak(self, kind: str) -> Spoken:
         """A line of my own."""
-        act = act_for(self.reading.me, kind, self._situation(), self.dice)
-        if act.name == "find":
+        heard = self._heard_act()
+        move = move_for(self.reading.me, kind, heard, self.dice)
+        if move.name == "find":
             self._look_for_somebody()
-        return Spoken(self._line(act), self.thought(act), self.dice.choice(act.moods))
+            return self._spoken(self._finding_line(), move.act)
+        return self._spoken(self._line(move, heard), move.act)
+
+    def _spoken(self, text: str, act: Act, aim: str = "") -> Spoken:
+        return Spoken(text, self.thought(act, aim), self.dice.choice(act.moods))
 
     def dress(self, sentences: Sequence[str], act_name: str, aim: str = "", *, own: float = 0.0) -> Spoken:
         """One of some plain sentences, with hardly more before it than a word, and what is owed set behind it.
 
         `own` is how likely a short line of my own stock goes before it.
         """
-        act = acts()[act_name]
         visible = self.reading.visible_text
         fresh = [one for one in sentences if one.lower() not in visible] or list(sentences)
         some = (
             fresh if len(fresh) <= sentences_dressed_max else self.dice.sample(fresh, sentences_dressed_max)
         )
-        text = self._composed([grammar.pattern_of(one) for one in some], named=False)
+        text = self._composed([grammar.pattern_of(one) for one in some], is_finding=False)
         if not self.has_a_part and self.dice.random() < own:
             text = self._with_own_line(text)
-        return Spoken(text, self.thought(act, aim), self.dice.choice(act.moods))
+        return self._spoken(text, acts()[act_name], aim)
 
     def with_remark(self, remark: str, spoken: Spoken, *, is_last: bool) -> Spoken:
         """A line with another sentence before or behind it, if there is room for both and the sentence is news."""
@@ -92,7 +146,7 @@ class Speaker:
 
     def with_what_is_owed(self, text: str) -> str:
         """A line that is written already, with what must be taken up and is not in it; empty if it may not be said."""
-        whole = with_capitals(f"{text}{self._owed(text, {self.slots['X']}, 'after')}")
+        whole = with_capitals(f"{text}{self._owed(text, set(), 'after')}")
         return whole if self._may_be_said(whole) else ""
 
     def turn_to(self, noun: Noun, called: str = "") -> None:
@@ -111,9 +165,10 @@ class Speaker:
             heading = "visitor"
         else:
             heading = "question" if "?" in line.text else "cast"
-        lead = filled(
-            dice.choice(listed("thoughts.txt", heading)), {"who": "somebody", **self.slots}, dice, set()
-        )
+        slots = {"who": "somebody", **(self.slots if self._has_topic else self._slots_without_topic())}
+        leads = [one for one in listed("thoughts.txt", heading) if fits(one, slots)]
+        about = [one for one in leads if one.is_about_something]
+        lead = filled(dice.choice(about or leads), slots, dice, set())
         if self.cares and self.topic.noun.stem in self.reading.kin:
             kin = dice.choice(listed("thoughts.txt", "kin"))
             lead = f"{filled(kin, {'care': self.cares[0]}, dice, set())} {lead}"
@@ -147,34 +202,225 @@ class Speaker:
         label = dice.choice(labels) if labels and dice.random() < 0.7 else spot.removeprefix("the ")
         return {"label": label, "sign": dice.choice(signs), "spot": spot}
 
-    def _situation(self) -> dict[str, float]:
+    # Talk: a move that answers what was done, in a sentence of mine
+
+    def _heard_act(self) -> str:
+        """What was done with words in the line that I answer."""
         line = self.topic.line
         if line is None:
-            return {"extend": 1.5, "wonder": 2.0, "agree": 0.2, "object": 0.2, "answer": 0.0}
-        asked = "?" in line.text and (
-            is_addressed(self.reading, line.text.lower()) or line == self.reading.cause
+            return REPORT
+        if line.origin == "world":
+            return CHANGE if line in self.reading.fresh else REPORT
+        act = speech_act(line.text)
+        lower = line.text.lower()
+        is_to_another = not is_addressed(self.reading, lower) and any(
+            name_of(one).lower() in lower for one in self.reading.cast if one != self.reading.me.handle
         )
-        found = {"answer": 20.0 if asked else 5.0 if "?" in line.text else 0.0}
-        if line.origin == "visitor":
-            found |= {"warn": 2.0, "ask": 1.5, "extend": 1.5, "agree": 0.4}
-        return found
+        return REPORT if act in _TO_SOMEBODY and is_to_another else act
 
-    def _line(self, act: Act) -> str:
-        is_finding = act.name == "find"
-        if self.reading.words_max < 10:
-            act = acts()["short"]
-        elif self.dice.random() < len(self.voice.whole) * (_WHOLE_FINDING if is_finding else _WHOLE_EXAMPLE):
-            text = self._whole_example(with_tie=not is_finding)
+    def _line(self, move: Move, heard: str) -> str:
+        if self.reading.words_max <= short_words_max:
+            return self._first_sayable(self._patterns("short")) or self._plainest("", named=True)
+        if heard != ASK and not (self.topic.owed or self.has_a_part):
+            text = self._own_line()
             if text:
                 return text
-        patterns = grammar.cores(act.name)
-        own = () if is_finding else self._own_sentences()
-        if own and act.name != "short" and self.dice.random() < min(_OWN_SENTENCES, _OWN_SENTENCE * len(own)):
-            patterns = tuple(own)
-        return self._composed(patterns, named=True, framed=not is_finding)
+        if heard == REPORT and self.topic.is_of_world and self.dice.random() < _BROUGHT:
+            self.topic = self.topic._replace(is_named=True)
+            move = move._replace(name="bring")
+        heading = question_in(self.topic.line.text) if move.name == "answer" and self.topic.line else ""
+        if move.name == "answer" and not heading:
+            move = move._replace(name="extend")
+        return (
+            self._first_sayable(self._patterns(move.name, heading))
+            or self._first_sayable(self._patterns("plain"))
+            or self._first_sayable(iter(grammar.cores("plain")))
+            or self._first_sayable(iter(grammar.cores("short")))
+            or self._plainest("", named=True)
+        )
 
-    def _own_sentences(self) -> Sequence[Pattern]:
-        return [one for one in self.voice.sentences if fits(one, self.slots) and self._is_news(one)]
+    def _own_line(self) -> str:
+        """A line of the manifest's own, each in a round of its own; or one of its sentences with the topic set in."""
+        whole, dice = self.voice.whole, self.dice
+        at = self.reading.rounds // 2
+        if at < len(whole) and dice.random() < _WHOLE_EXAMPLE:
+            text = whole[at]
+            if text.lower() not in self.reading.visible_text and self._may_be_said(text):
+                return text
+        own = [
+            one
+            for one in self.voice.sentences
+            if self._has_topic and fits(one, self.slots) and self._is_news(one)
+        ]
+        if own and dice.random() < min(0.2, _OWN_SENTENCE * len(own)):
+            return self._first_sayable(iter([dice.choice(own)]))
+        return ""
+
+    def _patterns(self, move: str, heading: str = "") -> Iterator[Pattern]:
+        """The sentences of a move in the order to try them: mine before those of others, what names the topic before
+        what does not, and each round begins at other ones."""
+        reading, dice = self.reading, self.dice
+        slots = self._talk_slots
+        own = grammar.cores_owned(move, heading, reading.cast, reading.me.handle, reading.rounds)
+        for patterns in (own, grammar.cores(move, heading)):
+            fresh = [one for one in patterns if fits(one, slots) and one.longest not in reading.visible_text]
+            about = [one for one in fresh if one.is_about_something]
+            others = [one for one in fresh if not one.is_about_something]
+            is_worn = times_said(reading, self.topic.noun) > 1 and not self.topic.owed
+            tiers = (
+                (others, about) if about and others and is_worn and dice.random() < 0.5 else (about, others)
+            )
+            for tier in tiers:
+                first = tier[:sentences_a_round]
+                dice.shuffle(first)
+                yield from first
+                yield from tier[sentences_a_round:]
+
+    def _first_sayable(self, patterns: Iterator[Pattern]) -> str:
+        tried = [
+            one for one, _ in zip(patterns, range(tries_max), strict=False) if fits(one, self._talk_slots)
+        ]
+        for is_bare in (False, True):
+            for pattern in tried:
+                for text in self._compositions(pattern, is_bare=is_bare):
+                    if self._may_be_said(text):
+                        return text
+        return ""
+
+    def _compositions(self, pattern: Pattern, *, is_bare: bool) -> Iterator[str]:
+        """A sentence with what goes beside it, or by itself."""
+        slots, dice, used = self._talk_slots, self.dice, set[str]()
+        core = filled(pattern, slots, dice, used, self.stock)
+        mark = "!" if self.voice.exclaims and pattern.mark == "." and dice.random() < 0.5 else pattern.mark
+        if "X" in slots and not pattern.is_about_something and self._is_answering(pattern):
+            core = f"{self._lead()} {core}"
+        text = f"{core}{mark}"
+        if is_bare:
+            yield with_capitals(f"{text}{self._owed(text, used, 'after')}")
+            return
+        is_late = self.reading.rounds >= rounds_of_a_show
+        is_answer = self._is_answering(pattern)
+        is_empty = is_late or (pattern.needs.isdisjoint(_CONTENTS) and not is_answer)
+        before, behind = self._beside(pattern, is_empty=is_empty)
+        owed = self._owed(text, used, "after")
+        yield with_capitals(f"{before}{text}{behind}{owed}")
+        if behind and self._is_want_due and not (self.topic.owed or is_answer or is_late):
+            yield with_capitals(behind.strip())
+
+    def _is_answering(self, pattern: Pattern) -> bool:
+        line = self.topic.line
+        if line is None or "?" not in line.text:
+            return False
+        return pattern in (*grammar.cores("answer", question_in(line.text)), *grammar.cores("withhold"))
+
+    def _lead(self) -> str:
+        """What names the thing that was asked about, before an answer that does not."""
+        reading = self.reading
+        leads = grammar.cores_owned("answer", "lead", reading.cast, reading.me.handle, reading.rounds)
+        fitting = [one for one in leads if fits(one, self._talk_slots)] or [
+            one for one in grammar.cores("answer", "lead") if fits(one, self._talk_slots)
+        ]
+        chosen = self.dice.choice(fitting)
+        mark = "?" if chosen.mark == "?" else "" if chosen.texts[-1].endswith(":") else "."
+        return f"{filled(chosen, self._talk_slots, self.dice, set(), self.stock)}{mark}"
+
+    def _beside(self, pattern: Pattern, *, is_empty: bool) -> tuple[str, str]:
+        """What goes before and behind a sentence: what I want, if I have not spoken of it lately; behind one that says
+        nothing by itself, something of the world; else now and then the first or last words of a line of my own."""
+        dice = self.dice
+        more = self._want_sentence() if self._is_want_due or dice.random() < _WANTED_ANYHOW else ""
+        more = more or (self._brought(pattern) if is_empty else "")
+        if more:
+            return (f"{more} ", "") if pattern.mark == "?" else ("", f" {more}")
+        if self.has_a_part:
+            return "", ""
+        is_opened = not pattern.texts[0].startswith(("yes", "no"))
+        if self.voice.openings and is_opened and dice.random() < _OWN_OPENING:
+            return f"{dice.choice(self.voice.openings)} ", ""
+        mine = [one for one in self.voice.last_words if one.lower() not in self.reading.visible_text]
+        return ("", f" {dice.choice(mine)}") if mine and dice.random() < _OWN_LAST_WORDS else ("", "")
+
+    @cached_property
+    def _is_want_due(self) -> bool:
+        """Whether my last lines said nothing of what I want; before the first lines, mostly."""
+        mine = [line.text for line in self.reading.discussion if self.reading.is_mine(line)]
+        newest = mine[-lines_without_want_max:]
+        if not self.want.stems or any(self.want.stems & stems_of(text) for text in newest):
+            return False
+        return len(newest) == lines_without_want_max or self.dice.random() < _WANTED_EARLY
+
+    def _want_sentence(self) -> str:
+        """What I want, as it stands with it: open, in the way of it, got, given up, settled."""
+        reading = self.reading
+        for heading in dict.fromkeys((self._want_state(), "press", "open")):
+            own = grammar.cores_owned("want", heading, reading.cast, reading.me.handle, reading.rounds)
+            for rotated in (own, grammar.cores("want", heading)):
+                fresh = [
+                    one
+                    for one in rotated
+                    if fits(one, self._talk_slots) and one.longest not in reading.visible_text
+                ]
+                if fresh:
+                    chosen = self.dice.choice(self._of_this_round(fresh))
+                    return f"{filled(chosen, self._talk_slots, self.dice, set(), self.stock)}{chosen.mark}"
+        return ""
+
+    def _of_this_round(self, patterns: list[Pattern]) -> list[Pattern]:
+        """The first few; when all have come round anyway, any."""
+        return patterns if self.reading.rounds >= rounds_of_a_show else patterns[: 2 * sentences_a_round]
+
+    def _brought(self, beside: Pattern) -> str:
+        """A sentence that brings something of the world's own texts into the talk; no question beside a question."""
+        reading = self.reading
+        known = self.topic.noun.head.lower() if self._has_topic else ""
+        noun = thing_of_the_world(reading, self.dice, known)
+        if noun is None or self.reading.words_max < words_for_two_sentences_min:
+            return ""
+        slots = self._slots_of(noun)
+        own = grammar.cores_owned("bring", "", reading.cast, reading.me.handle, reading.rounds)
+        fresh = [one for one in own if fits(one, slots) and one.longest not in reading.visible_text]
+        fitting = [one for one in fresh if one != beside and not (one.mark == beside.mark == "?")]
+        if not fitting:
+            return ""
+        chosen = self.dice.choice(self._of_this_round(fitting))
+        return f"{filled(chosen, slots, self.dice, set(), self.stock)}{chosen.mark}"
+
+    def _want_state(self) -> str:
+        own, settled = self.reading.own_text, round_settled(self.reading.me)
+        rounds = self.reading.rounds % (settled + rounds_at_rest)
+        said = [
+            state
+            for state in ("got", "lost", "after")
+            if any(one.longest in own for one in grammar.cores("want", state))
+        ]
+        if rounds < rounds_opening:
+            return "open"
+        if said or rounds > settled + 1:
+            return "after"
+        if rounds < settled:
+            return "blocked" if self.dice.random() < _BLOCKED else "press"
+        return "got" if self.dice.random() < 0.5 else "lost"
+
+    @property
+    def _has_topic(self) -> bool:
+        return self.topic.is_named or bool(self.topic.owed)
+
+    @property
+    def _talk_slots(self) -> dict[str, str]:
+        return self.slots if self._has_topic else self._slots_without_topic()
+
+    def _slots_without_topic(self) -> dict[str, str]:
+        return {name: value for name, value in self.slots.items() if name not in _TOPIC_SLOTS}
+
+    # Sentences of games and findings
+
+    def _finding_line(self) -> str:
+        if self.dice.random() < len(self.voice.whole) * _WHOLE_FINDING:
+            text = self.dice.choice(self.voice.whole)
+            text = with_capitals(f"{text}{self._owed(text, set(), 'sober')}")
+            if text.lower() not in self.reading.visible_text and self._may_be_said(text):
+                return text
+        return self._composed(grammar.cores("find"), is_finding=True)
 
     def _is_news(self, pattern: Pattern) -> bool:
         """Whether a sentence was not just said, and does not name the topic by itself."""
@@ -183,99 +429,44 @@ class Speaker:
             head in one.lower() for one in pattern.texts
         )
 
-    def _composed(self, patterns: Sequence[Pattern], *, named: bool, framed: bool = True) -> str:
-        """The first composition that may be said; each try is plainer than the one before."""
-        visible, is_sober = self.reading.visible_text, not (named and framed)
-        usable = [one for one in patterns if fits(one, self.slots) and (not named or "X" in one.slots)]
-        if named and not any("X" in one.slots for one in usable):
-            usable = [one for one in patterns if fits(one, self.slots)]
+    def _composed(self, patterns: Sequence[Pattern], *, is_finding: bool) -> str:
+        """The first composition that may be said."""
+        visible = self.reading.visible_text
+        usable = [one for one in patterns if fits(one, self.slots)]
         fresh = [one for one in usable if one.longest not in visible] or usable
         last = ""
         for attempt in range(tries_max):
-            if attempt == tries_max - 4 and named:
-                fresh = [one for one in grammar.cores("short") if fits(one, self.slots)]
             if not fresh:
                 break
-            plainness = attempt / tries_max if framed else 1.0
-            last = self._try(self.dice.choice(fresh), plainness, is_sober=is_sober)
+            last = self._try(self.dice.choice(fresh), is_bare=is_finding or attempt > tries_max // 2)
             if self._may_be_said(last):
                 return last
-        bare = (self._try(one, 1.0, is_sober=is_sober) for one in usable)
+        bare = (self._try(one, is_bare=True) for one in usable)
         return next((one for one in bare if self._may_be_said(one)), None) or self._plainest(
-            last, named=named
+            last, named=is_finding
         )
 
-    def _try(self, pattern: Pattern, plainness: float, *, is_sober: bool) -> str:
+    def _try(self, pattern: Pattern, *, is_bare: bool) -> str:
         dice, used = self.dice, {self.slots["X"], self.topic.noun.indefinite, self.topic.second}
         core = filled(pattern, self.slots, dice, used, self.stock)
         mark = "!" if self.voice.exclaims and pattern.mark == "." and dice.random() < 0.5 else pattern.mark
-        plainness -= 0 if is_sober or len(pattern.slots) > len(pattern.needs & set(pattern.slots)) else _BARE
-        is_opened = (
-            not self.has_a_part and dice.random() < (_OPENED_IN_GAMES if is_sober else _OPENED) - plainness
-        )
-        opener = self._opener(core, used) if is_opened else ""
-        text = f"{opener} {core}"
-        if not is_sober and dice.random() < _FOLLOWED - plainness:
-            return with_capitals(
-                f"{text}{mark} {self._follower(used)}{self._owed(text, used, 'after')}".strip()
-            )
-        owed = self._owed(text, used, "sober" if is_sober else "tail" if plainness > 0.5 else "")
-        if owed.startswith(",") and mark != "?":
-            return with_capitals(f"{text}{owed}{mark}".strip())
-        return with_capitals(
-            f"{text}{mark}{owed.replace(',', ' And', 1) if owed.startswith(',') else owed}".strip()
-        )
-
-    def _opener(self, core: str, used: set[str]) -> str:
-        if core.startswith(("and ", "no", "yes", "hush", '"')):
-            return ""
-        if self.voice.openings and self.dice.random() < _OWN_OPENING:
-            return self.dice.choice(self.voice.openings)
-        slots = {key: value for key, value in self.slots.items() if key != "you" or value not in core}
-        mine = self.reading.own_text
-        choices = [one for one in listed("openers.txt", self.voice.register) if fits(one, slots)]
-        choices = [one for one in choices if one.longest not in mine] or choices
-        return filled(self.dice.choice(choices), slots, self.dice, used, self.stock)
-
-    def _follower(self, used: set[str]) -> str:
-        """A second sentence in my register, or one of my own."""
-        visible = self.reading.visible_text
-        mine = [one for one in self.voice.last_words if one.lower() not in visible]
-        if mine and self.dice.random() < _OWN_LAST_WORDS:
-            return self.dice.choice(mine)
-        choices = [one for one in listed("closers.txt", self.voice.register) if fits(one, self.slots)]
-        fresh = [one for one in choices if one.longest not in visible] or choices
-        return filled(self.dice.choice(fresh), self.slots, self.dice, used, self.stock)
+        opens = not (is_bare or self.has_a_part) and self.voice.openings and dice.random() < _OWN_OPENING
+        text = f"{dice.choice(self.voice.openings)} {core}" if opens else core
+        return with_capitals(f"{text}{mark}{self._owed(text, used, 'sober')}".strip())
 
     def _owed(self, said: str, used: set[str], heading: str) -> str:
-        """What must be taken up and was not yet, as tails of the sentence or as sentences behind it."""
+        """What must be taken up and was not yet, as sentences behind the line."""
         lower = said.lower()
         missing = [noun for noun in self.topic.owed if noun.key not in lower]
         if not missing:
             return ""
-        if heading == "sober" and len(missing) > 1:
+        if len(missing) > 1:
             every = " and ".join(noun.definite for noun in missing)
             return f" {filled(self.dice.choice(listed('asides.txt', 'many')), {'X': every}, self.dice, used)}"
-        if not heading:
-            heading = "tail" if len(missing) > 1 or self.dice.random() < 0.3 else "after"
-        tails: dict[Pattern, str] = {}
-        for noun in missing:
-            slots = self._slots_of(noun)
-            choices = [one for one in listed("asides.txt", heading) if fits(one, slots) and one not in tails]
-            chosen = self.dice.choice(choices)
-            tails[chosen] = filled(chosen, slots, self.dice, used, self.stock)
-        return "".join(tails.values()) if heading == "tail" else "".join(f" {one}" for one in tails.values())
-
-    def _whole_example(self, *, with_tie: bool) -> str:
-        """A line of my own stock, once in a while, with a word on what was just heard."""
-        example = self.dice.choice(self.voice.whole)
-        if example.lower() in self.reading.visible_text:
-            return ""
-        used = {self.slots["X"]}
-        ties = [one for one in listed("borrowed.txt", "" if with_tie else "finding") if fits(one, self.slots)]
-        text = f"{example} {filled(self.dice.choice(ties), self.slots, self.dice, used, self.stock)}"
-        text = with_capitals(f"{text}{self._owed(text, used, 'after' if with_tie else 'sober')}")
-        return text if self._may_be_said(text) else ""
+        slots = slots_for(missing[0])
+        choices = [one for one in listed("asides.txt", heading) if fits(one, slots)]
+        fresh = [one for one in choices if one.longest not in self.reading.visible_text] or choices
+        return f" {filled(self.dice.choice(fresh), slots, self.dice, used, self.stock)}"
 
     def _with_own_line(self, text: str) -> str:
         """A line behind a short one of my own stock that I have not said lately, if there is room for both."""
@@ -290,7 +481,7 @@ class Speaker:
             len(text.split()) <= self.reading.words_max
             and f"{lower}\n" not in self.reading.visible_text
             and not breaks_a_vow(text, self.voice.forbidden)
-            and not any(secret in lower for secret in self.reading.secrets)
+            and not any(re.search(rf"\b{re.escape(secret)}", lower) for secret in self.reading.secrets)
         )
 
     def _plainest(self, last: str, *, named: bool) -> str:
@@ -298,17 +489,49 @@ class Speaker:
         words_max = max(1, self.reading.words_max)
         nouns = dict.fromkeys((self.topic.noun, *self.topic.owed) if named or not last else self.topic.owed)
         things = with_capitals(", ".join(noun.definite for noun in nouns) + "." if nouns else "").split()
-        core = [] if named else last.partition(". ")[0].rstrip(".").split()[: max(0, words_max - len(things))]
+        room = max(0, words_max - len(things))
+        sentences = [one.rstrip(".").split() for one in last.split(". ")]
+        whole = max((one for one in sentences if len(one) <= room), key=len, default=sentences[0][:room])
+        core = [] if named else whole
         text = f"{' '.join(core)}. {' '.join(things)}" if core else " ".join(things)
         return " ".join(text.split()[:words_max]).rstrip(",;:")
 
     def _slots_of(self, noun: Noun) -> dict[str, str]:
-        line = self.topic.line
-        slots = slots_for(noun, second=self.topic.second, cares=self.cares)
+        reading, line, want = self.reading, self.topic.line, self.want
+        slots = slots_for(noun)
+        optional = {
+            "Y": self.topic.second,
+            "care": self.cares[0] if self.cares else "",
+            "want": want.want,
+            "wish": want.wish,
+            "do": want.deed,
+            "M": self._matter(noun),
+        }
         if line is not None and line.origin in {"cast", "visitor"}:
-            slots["you"] = name_of(line.handle)
-            slots["who"] = "our visitor" if line.origin == "visitor" else slots["you"]
-        return slots
+            is_visitor = line.origin == "visitor"
+            slots["you"] = "visitor" if is_visitor else name_of(line.handle)
+            slots["who"] = "our visitor" if is_visitor else slots["you"]
+        others = [
+            one for one in reading.cast if one != reading.me.handle and (line is None or one != line.handle)
+        ]
+        spots = [one for one in places_near(reading.me, reading.scene) if one != noun.definite]
+        optional["other"] = name_of(self.dice.choice(others)) if others else ""
+        optional["spot"] = self.dice.choice(spots) if spots else ""
+        return slots | {name: value for name, value in optional.items() if value}
+
+    def _matter(self, noun: Noun) -> str:
+        """What the world is about, if that is not the topic itself."""
+        matter = matter_of(self.reading)
+        about = (
+            matter.noun
+            if matter is not None
+            else next(iter(sayable_in(self.reading, self.reading.me.goal)), None)
+        )
+        return (
+            ""
+            if about is None or about.is_word or about.head.lower() == noun.head.lower()
+            else about.definite
+        )
 
 
 def name_of(handle: str) -> str:

@@ -41,23 +41,14 @@ def _with_a_class() -> frozenset[str]:
 
 @lru_cache(maxsize=1)
 def _known() -> frozenset[str]:
-    names = ["stock.txt", "openers.txt", "closers.txt", "asides.txt", "borrowed.txt", "thoughts.txt"]
-    names += ["games.txt", "places.txt", "attributes.tsv", "nouns.tsv", "animates.txt", "vocabulary.txt"]
-    names += [
-        "circles.txt",
-        "tales.txt",
-        "heroes.tsv",
-        "debate.txt",
-        "table.txt",
-        "pairs.txt",
-        "likenesses.tsv",
-        "oracle.txt",
-        "motions.txt",
-        "wonderings.tsv",
-    ]
+    names = [f"{name}.txt" for name in shelf.names_in("") if name not in {"noun_classes", "idioms"}]
+    names += ["attributes.tsv", "nouns.tsv", "heroes.tsv", "likenesses.tsv", "wonderings.tsv"]
     names += [f"scripts/{name}.txt" for name in shelf.names_in("scripts")]
-    names += [f"grammar/{act}.txt" for act, *_ in shelf.rows("acts.tsv")]
-    return _words_in(names) | _with_a_class()
+    return _words_in((*names, *_grammar_files())) | _with_a_class()
+
+
+def _grammar_files() -> list[str]:
+    return [f"grammar/{move}.txt" for move in shelf.names_in("grammar")]
 
 
 def _words_in(names: Iterable[str]) -> frozenset[str]:
@@ -69,20 +60,8 @@ def _words_in(names: Iterable[str]) -> frozenset[str]:
 @lru_cache(maxsize=1)
 def _verbs() -> frozenset[str]:
     """The verbs of the list, and those that the grammar itself inflects."""
-    texts = (line for act, *_ in shelf.rows("acts.tsv") for line in shelf.entries(f"grammar/{act}.txt"))
+    texts = (line for name in _grammar_files() for line in shelf.entries(name))
     return of_sort("verb").union(verb for text in texts for verb in _VERB.findall(text))
-
-
-@lru_cache(maxsize=1)
-def framing() -> frozenset[str]:
-    """The words that the troupe's own openings and endings are made of."""
-    return _words_in(("openers.txt", "closers.txt", "asides.txt", "borrowed.txt"))
-
-
-@lru_cache(maxsize=1)
-def opening() -> frozenset[str]:
-    """The words that the troupe's own openings are made of: nobody speaks of these."""
-    return _words_in(("openers.txt",))
 
 
 @lru_cache(maxsize=word_cache_words_max)

@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 
 from glasshouse.troupe import data_files as shelf
 from glasshouse.troupe.grammar import Pattern, pattern_of
+from glasshouse.troupe.noun_classes import class_of
 from glasshouse.troupe.noun_phrases import nouns_in
 from glasshouse.troupe.reading import Identity
 from glasshouse.troupe.vocabulary import WORD, is_a
@@ -74,7 +75,14 @@ def _register(temper: str) -> str:
 def _opening(example: str) -> str:
     start, comma, rest = example.partition(",")
     words = start.split()
-    if not comma or not rest or len(words) > opening_words_max or any(mark in start for mark in ".?!:;"):
+    is_order = len(words) == opening_words_max and is_a(words[0].lower(), "verb")
+    if (
+        is_order
+        or not comma
+        or not rest
+        or len(words) > opening_words_max
+        or any(m in start for m in ".?!:;")
+    ):
         return ""
     return f"{_small(start)},"
 
@@ -95,7 +103,8 @@ def _with_gap(sentence: str) -> Pattern | None:
             start = sentence.lower().rfind(noun.det, 0, noun.start)
             if start >= 0 and not sentence[noun.end :].startswith(" of "):
                 pattern = pattern_of(_small(f"{sentence[:start]}{{X}}{sentence[noun.end :]}"))
-                return pattern._replace(needs=pattern.needs | {"x"})
+                # What stood there decides what may stand there.
+                return pattern._replace(needs=pattern.needs | {"x"}, accepts=frozenset({class_of(noun)}))
     return None
 
 

@@ -33,9 +33,9 @@ from glasshouse.troupe.script_files import (
 from glasshouse.troupe.script_memory import Said, ScriptMemory
 from glasshouse.troupe.skills.branches import Branch, Reply, passing, with_line
 from glasshouse.troupe.skills.timed_lines import changes_made
-from glasshouse.troupe.skills.world_topic import matter_of
 from glasshouse.troupe.speaking import Speaker, Spoken, name_of
 from glasshouse.troupe.surroundings import bare_name, circle_of
+from glasshouse.troupe.world_topic import matter_of
 
 draws_max: Final = 24
 """How many ways to say something are tried before the next step is looked at."""

@@ -27,8 +27,8 @@ from glasshouse.troupe.skills.almanacs import (
     wanted_by,
 )
 from glasshouse.troupe.skills.branches import Branch, Reply, passing, sentences, untold, with_line
-from glasshouse.troupe.skills.world_topic import matter_of
 from glasshouse.troupe.speaking import Speaker
+from glasshouse.troupe.world_topic import matter_of
 
 DATE: Final = "date"
 steps_days_max: Final = 6

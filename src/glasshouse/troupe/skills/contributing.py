@@ -16,8 +16,8 @@ from glasshouse.troupe.props import own_things
 from glasshouse.troupe.reading import Heard, Reading
 from glasshouse.troupe.schema import is_ref
 from glasshouse.troupe.skills.branches import Branch, Reply, sentences, untold, with_line
-from glasshouse.troupe.skills.world_topic import Matter, matter_of
 from glasshouse.troupe.speaking import Speaker, name_of
+from glasshouse.troupe.world_topic import Matter, matter_of
 
 BOOK: Final = "table.txt"
 FIELD: Final = "builds_on"

@@ -25,9 +25,9 @@ from glasshouse.troupe.skills.branches import (
     untold,
     with_line,
 )
-from glasshouse.troupe.skills.world_topic import matter_of
 from glasshouse.troupe.speaking import Speaker
 from glasshouse.troupe.vocabulary import WORD
+from glasshouse.troupe.world_topic import matter_of
 
 BOOK: Final = "debate.txt"
 MOTIONS: Final = "motions.txt"

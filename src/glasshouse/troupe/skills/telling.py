@@ -18,9 +18,9 @@ from glasshouse.troupe.reactions import calling_of
 from glasshouse.troupe.reading import Heard, Reading
 from glasshouse.troupe.skills.acting import remarked, without_remark
 from glasshouse.troupe.skills.branches import Branch, Reply, counted, passing, sentences, untold, with_line
-from glasshouse.troupe.skills.world_topic import matter_of
 from glasshouse.troupe.speaking import Speaker
 from glasshouse.troupe.vocabulary import WORD, is_a
+from glasshouse.troupe.world_topic import matter_of
 
 BOOK: Final = "tales.txt"
 

@@ -1,0 +1,139 @@
+"""Wants: what a player wants, in words that it can say itself, and how it stands with it.
+
+Always holds: the words are the manifest's own `wants` and `cares_about`, turned to the first person; how it stands is
+told from the player's own lines in sight and from how long the show has lasted.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from hashlib import blake2b
+from typing import Final, NamedTuple
+
+from glasshouse.troupe.noun_classes import class_of_word
+from glasshouse.troupe.reading import Identity
+from glasshouse.troupe.vocabulary import is_a, of_sort, stems_of
+
+wants_cache_identities_max: Final = 512
+want_words_max: Final = 12
+care_words_max: Final = 6
+rounds_before_settled_min: Final = 5
+rounds_before_settled_spread: Final = 4
+
+_CLAUSE_END: Final = re.compile(
+    r"[.;:!?]|, (?:but|and|so|then|or|which|because|when|if|even|without) | (?:when|whenever|if|because|while|so that) "
+)
+_WANTING: Final = re.compile(
+    r"^(?:i|you|he|she|they|it)?\s*(?:really |only |just )?(?:want|wants|wish|wishes|would like|hope|hopes)\s+",
+    re.IGNORECASE,
+)
+_OWN: Final = {
+    "his": "my", "her": "my", "their": "my", "your": "my", "its": "my", "himself": "myself", "herself": "myself",
+    "themselves": "myself", "themself": "myself", "yourself": "myself", "itself": "myself", "him": "me", "hers": "mine",
+    "he": "I", "she": "I", "they": "I", "you": "I", "them": "me",
+}  # fmt: skip
+_DOING: Final = re.compile(r"\b(?:he|she|they|you) (is|are|has|was|were|does|\w+s)\b", re.IGNORECASE)
+"""A pronoun with what it does: `he is`, `she carries`."""
+_I_DO: Final = {"is": "am", "are": "am", "has": "have", "was": "was", "were": "was", "does": "do"}
+_PRONOUN: Final = re.compile(rf"\b(?:{'|'.join(_OWN)})\b(?=(\s+\w+)?)", re.IGNORECASE)
+_SOMEBODY: Final = frozenset({"everybody", "everyone", "somebody", "someone", "others", "nobody"})
+
+
+class Want(NamedTuple):
+    """What one player wants: `to win the race`, as `want`; `win the race`, as `deed`; empty where it cannot be said so."""
+
+    want: str = ""
+    wish: str = ""
+    """What may stand behind `I want`: all but a clause."""
+    deed: str = ""
+    cares: tuple[str, ...] = ()
+    stems: frozenset[str] = frozenset()
+
+
+@lru_cache(maxsize=wants_cache_identities_max)
+def want_of(me: Identity) -> Want:
+    """What a manifest says its player wants, as the player says it."""
+    cares = tuple(one for one in map(_care, me.cares) if one and len(one.split()) <= care_words_max)
+    stems = stems_of("; ".join((*me.cares, me.wants)))
+    text = _first_clause(me.wants)
+    if not text or len(text.split()) > want_words_max:
+        return Want(cares=cares, stems=stems)
+    text = _as_mine(text)
+    first, _, rest = text.partition(" ")
+    if first.lower() == "to" and rest:
+        return Want(text, text, rest, cares, stems)
+    if _is_done(first.lower()) and rest:
+        return Want(f"to {text}", f"to {text}", text, cares, stems)
+    if first.lower() == "that":
+        return Want(text, "", "", cares, stems)
+    return Want(text, text, "", cares, stems)
+
+
+def round_settled(me: Identity) -> int:
+    """In which round of the show a player gets what it wants, or gives it up."""
+    digest = blake2b(f"{me.handle}\x1f{me.wants}".encode("utf-8", "surrogatepass"), digest_size=4).digest()
+    return rounds_before_settled_min + int.from_bytes(digest, "big") % rounds_before_settled_spread
+
+
+def _first_clause(wants: str) -> str:
+    """The first thing that is wanted, without what stands in the way or follows from it."""
+    for sentence in re.split(r"(?<=[.;!?])\s+", wants.strip()):
+        if sentence.lower().startswith(("when ", "if ", "once ", "whenever ", "as soon as ")):
+            continue
+        clause = _CLAUSE_END.split(_WANTING.sub("", sentence.strip()))[0].strip(" ,.")
+        words = clause.split()
+        if len(words) > want_words_max and "," in clause:
+            clause = clause.partition(",")[0]
+        if clause:
+            return clause if clause.startswith("I ") or _is_name(clause) else clause[:1].lower() + clause[1:]
+    return ""
+
+
+def _is_name(clause: str) -> bool:
+    first = clause.split(" ", 1)[0]
+    return first[:1].isupper() and not is_a(first.lower(), "verb") and not is_a(first.lower(), "stop")
+
+
+def _as_mine(text: str) -> str:
+    """The text with the pronouns of its player turned to the first person; those of somebody named in it stay."""
+
+    def turned(match: re.Match[str]) -> str:
+        word = match[0].lower()
+        following = (match[1] or "").strip().lower()
+        if any(
+            one in _SOMEBODY or class_of_word(one) == "person"
+            for one in text[: match.start()].lower().split()
+        ):
+            return match[0]
+        if word == "her" and (not following or is_a(following, "stop")):
+            return "me"
+        return _OWN[word]
+
+    if any(one in _SOMEBODY or class_of_word(one) == "person" for one in text.lower().split()):
+        return _PRONOUN.sub(turned, text)
+    return _PRONOUN.sub(turned, _DOING.sub(lambda match: f"I {_as_i_do(match[1])}", text))
+
+
+def _as_i_do(verb: str) -> str:
+    return _I_DO.get(
+        verb.lower(), re.sub(r"(?<=[sxzho])es$|ies$|s$", lambda end: "y" if end[0] == "ies" else "", verb)
+    )
+
+
+def _is_done(word: str) -> bool:
+    """Whether a word is what somebody does, in its plain form."""
+    if word in of_sort("det") or is_a(word, "stop"):
+        return word in {"be", "have", "do", "let"}
+    return (
+        is_a(word, "verb")
+        and not word.endswith(("ed", "ing"))
+        and not (is_a(word, "noun") and word.endswith("s"))
+    )
+
+
+def _care(care: str) -> str:
+    care = _as_mine(care.strip(" ."))
+    return (
+        care if _is_name(care) and not is_a(care.split()[0].lower(), "noun") else care[:1].lower() + care[1:]
+    )
