@@ -95,7 +95,6 @@ def test_a_creature_who_is_alone_may_write_any_name() -> None:
     [
         (Competition(kind="versus", teams={"red": ("a",), "blue": ("b",)}), ["red", "blue", "nobody"]),
         (Competition(kind="judged", contestants=("moth",)), ["moth", "nobody"]),
-        (Competition(), ["nobody"]),
     ],
 )
 def test_a_verdict_names_a_contestant_or_nobody(competition: Competition, winners: list[str]) -> None:
@@ -103,6 +102,12 @@ def test_a_verdict_names_a_contestant_or_nobody(competition: Competition, winner
 
     assert list(found) == ["text", "winner", "cites"]
     assert found["winner"] == {"enum": winners}
+
+
+def test_a_verdict_without_a_contest_names_no_winner_and_still_cites() -> None:
+    found = fields(branches("judge.verdict", playbill=Playbill(competition=Competition()))[0])
+
+    assert list(found) == ["text", "cites"]
 
 
 def test_a_scenario_adds_to_a_core_kind_and_cannot_change_its_fields_or_take_the_engines_names() -> None:

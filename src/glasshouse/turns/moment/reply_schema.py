@@ -36,6 +36,7 @@ _CORE_FIELDS: Final[dict[str, dict[str, Any]]] = {
     kinds.JUDGE_VERDICT: {_WINNER: _WINNER, "text": "string", "cites": "events"},
     kinds.WORLD_OBSERVED: {"text": "string"},
 }
+_VERDICT_WITHOUT_CONTEST: Final[dict[str, Any]] = {"text": "string", "cites": "events"}
 _PLAIN_FIELDS: Final[dict[str, Any]] = {"text": "string"}
 _RESERVED: Final = frozenset({"kind", "thought", "mood"})
 
@@ -105,6 +106,8 @@ def kinds_offered(may_emit: tuple[str, ...]) -> tuple[str, ...]:
 def fields_of(kind: str, playbill: Playbill) -> dict[str, Any]:
     """Field -> the name of its type, or the words allowed, for a kind. A scenario may add fields to core kinds."""
     core, added = _CORE_FIELDS.get(kind), playbill.kinds.get(kind)
+    if kind == kinds.JUDGE_VERDICT and not playbill.competition.may_win:
+        core = _VERDICT_WITHOUT_CONTEST
     if added is None:
         return _PLAIN_FIELDS if core is None else core
     own = {name: sort for name, sort in added.items() if name not in _RESERVED}
