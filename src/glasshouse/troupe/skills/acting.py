@@ -41,6 +41,8 @@ draws_max: Final = 24
 """How many ways to say something are tried before the next step is looked at."""
 
 _OUTSIDE: Final = frozenset({"visitor", "strange", "outside"})
+_NOTHING_ADDED: Final = frozenset({"judge", "narrate"})
+"""Acts that leave a stranger's rare word to the others."""
 _LAST_STEP_OUTSIDE: Final = 2
 """Whoever has words for what comes from outside, and none that fit, leaves the general grammar to find some."""
 
@@ -82,6 +84,10 @@ def without_remark(reading: Reading, line: Heard) -> str:
         return line.text
     said = (way.text for way in known[0].ways if line.text.lower().startswith(way.text.lower()))
     return line.text[len(next(said, "")) :].lstrip()
+
+
+def _has_any(line: Heard, texts: Sequence[str]) -> bool:
+    return any(words in line.text.lower() for words in texts)
 
 
 class _Cue(NamedTuple):
@@ -160,7 +166,7 @@ class _Performance:
         """What may be said, the most pressing first; among the entries of one step the dice choose."""
         fitting = [one for one in self._fitting() if one[0].act != REMARK]
         yield [one for one in fitting if one[0].on in self._changes]
-        outside = [one for one in fitting if one[0].on in _OUTSIDE or one[0].hears]
+        outside = [one for one in fitting if one[0].on in _OUTSIDE or (one[0].hears and not one[0].after)]
         # A line written for what was heard goes before one for whatever was heard.
         yield [one for one in outside if one[0].hears]
         yield outside
@@ -229,10 +235,12 @@ class _Performance:
             return []
         if entry.after:
             cues = [said.line for said in self.cues if entry.after & said.entry.names]
+            if entry.hears:
+                cues = [line for line in cues if _has_any(line, entry.hears)]
             return [_Cue(cues[-1])] if cues else []
         if entry.hears:
             fresh = [*self.reading.fresh, *self.reading.fresh_disturbances]
-            heard = [line for line in fresh if any(words in line.text.lower() for words in entry.hears)]
+            heard = [line for line in fresh if _has_any(line, entry.hears)]
             return [_Cue(heard[-1], self._thing_in(heard[-1]))] if heard else []
         if entry.on in _OUTSIDE:
             lines = self.outside[entry.on]
@@ -268,7 +276,9 @@ class _Performance:
             return None
         self._owe(cue.line if entry.hears else None)
         for way, bound in self._sayings(entry, cue):
-            text = self.speaker.with_what_is_owed(with_capitals(_filled(way.text, bound)))
+            text = with_capitals(_filled(way.text, bound))
+            if entry.act not in _NOTHING_ADDED:
+                text = self.speaker.with_what_is_owed(text)
             fields = self._fields_of(entry, branch, bound)
             if text and fields is not None:
                 return with_line(branch, self._spoken(entry, text, bound), **fields)
