@@ -194,7 +194,7 @@ def test_a_contribution_builds_on_a_line_of_somebody_else_and_the_last_ones_spea
     verdict = of_kind("plum-tree-table", seed, kinds.JUDGE_VERDICT)[-1]
 
     assert [one.payload for one in plates if actors[one.payload["builds_on"]] == one.actor] == []
-    kept = Counter(names.get(actors[one.payload["builds_on"]]) for one in plates[-4:])
+    kept = Counter(names.get(actors[one.payload["builds_on"]]) for one in plates[-8:])
     assert kept[verdict.payload["winner"]] or verdict.payload["winner"] == "nobody"
 
 

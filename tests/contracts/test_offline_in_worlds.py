@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from functools import cache
+from itertools import combinations
 
 import pytest
 
@@ -118,6 +119,22 @@ def test_no_sentence_of_the_talk_belongs_to_two_players_of_one_cast() -> None:
             owned = [one for handle in cast for one in cores_owned(move, heading, cast, handle, 0)]
 
             assert len(set(owned)) == len(owned) == len(cores(move, heading))
+
+
+def test_two_players_of_one_world_neither_open_nor_end_alike() -> None:
+    said: dict[str, set[str]] = {}
+    for seed in SEEDS:
+        for event in played("thousand-token-wood", seed)[0]:
+            if event.caused_by is not None and isinstance(event.payload.get("text"), str):
+                said.setdefault(event.actor, set()).add(event.payload["text"])
+    opened = {actor: {tuple(line.lower().split()[:4]) for line in lines} for actor, lines in said.items()}
+    ended = {actor: {tuple(line.lower().split()[-4:]) for line in lines} for actor, lines in said.items()}
+
+    assert set(said) == {"seedkeeper", "pocket-actor", "echo", "critic"}
+    for one, other in combinations(said, 2):
+        assert opened[one] & opened[other] == set()
+        # The echo gives back the ends of what others say.
+        assert "echo" in (one, other) or ended[one] & ended[other] == set()
 
 
 @pytest.mark.parametrize(
