@@ -21,11 +21,11 @@ from glasshouse.tools.group.group_tools import GroupTools
 from glasshouse.tools.toolbox import JoinedTools, Toolbox
 
 if TYPE_CHECKING:
-    from glasshouse.models.installed import in_words, why_not_chosen
+    from glasshouse.models.installed import PARAMETERS_B, in_words, why_not_chosen
     from glasshouse.models.named_models import Choice, NamedModels, missing_models, pull_model
 
 __all__ = [
-    "Choice", "MemoryStore", "ModelRouter", "NamedModels", "SqliteStore", "Toolbox", "in_words", "missing_models", "pull_model", "tool",
+    "PARAMETERS_B", "Choice", "MemoryStore", "ModelRouter", "NamedModels", "SqliteStore", "Toolbox", "in_words", "missing_models", "pull_model", "tool",
     "why_not_chosen",
 ]  # fmt: skip
 """The adapters that other modules take from here."""

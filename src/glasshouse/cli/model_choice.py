@@ -15,7 +15,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from glasshouse.assembly import Choice, ModelRouter, NamedModels, in_words, models_named
+from glasshouse.assembly import PARAMETERS_B, Choice, ModelRouter, NamedModels, in_words, models_named
 from glasshouse.cli.command_line import checked_settings
 from glasshouse.cli.options import pairs
 from glasshouse.events.event import Json
@@ -144,6 +144,7 @@ def size_facts(choice: Choice) -> Json:
     installed, route = choice.installed, choice.route
     return {
         "size": choice.size,
+        "size_below_b": PARAMETERS_B[choice.size],
         "played_as": choice.played_as,
         "model": choice.model or None,
         "server": choice.place.server,

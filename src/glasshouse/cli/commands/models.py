@@ -12,7 +12,15 @@ from typing import Final
 import typer
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
-from glasshouse.assembly import Choice, NamedModels, in_words, missing_models, pull_model, why_not_chosen
+from glasshouse.assembly import (
+    PARAMETERS_B,
+    Choice,
+    NamedModels,
+    in_words,
+    missing_models,
+    pull_model,
+    why_not_chosen,
+)
 from glasshouse.cli import options
 from glasshouse.cli.command_line import CommandLine
 from glasshouse.cli.commands import add_command
@@ -77,6 +85,8 @@ def _draw(named: NamedModels, choices: list[Choice]) -> None:
     if others:
         more = f" and {len(others) - others_shown_max} more" if len(others) > others_shown_max else ""
         screen.draw("", f"Installed: {', '.join(others[:others_shown_max])}{more}.")
+    sizes = [f"{size} below {in_words(most)}" for size, most in PARAMETERS_B.items()]
+    screen.draw("", f"The sizes, by parameters: {', '.join(sizes)}. Judges ask for balanced or strong.")
     call = CommandLine(program_called()).call
     screen.draw("", f"Play: {call('play', 'WORLD', '--models', named.wanted)}")
 
