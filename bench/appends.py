@@ -7,9 +7,9 @@ that must stay free while the disk is busy. It writes the whole JSON, about 150 
 does not lengthen the log (ADR 0067).
 
 Where the time goes: a missed bound prints a table of CPU time. With 100 in flight, bare takes about 4 µs an append, and we
-take about 16: 7 to decide, stamp, encode, fold and queue it, 5 in the store's thread, 1.5 for asyncio alone, 3 to
-acknowledge it and copy it for its caller. No single step is more than 1.5 µs. On a real disk both sides also wait for the
-sync. One producer that awaits each append pays about 70 µs for the way to another thread and back, and a shorter sync.
+take about 11: 4.5 to decide, stamp, encode, fold and queue it, 3.5 in the store's thread, 1.5 for asyncio alone, 1.5 to
+acknowledge it and copy it for its caller (ADR 0077). No single step is more than 0.5 µs. With 100 graphs, snapshots of the
+world take 1 µs more. On a real disk both sides also wait for the sync. One producer that awaits each append pays about 70 µs for the way to another thread and back, and a shorter sync.
 
 What was tried and did not help: to split what is queued in two, so that one half is decided while the other is committed
 (the threads wait for each other's GIL: 18 to 25 instead of 17 to 20 µs); to let the writer wait one iteration

@@ -7,7 +7,8 @@ from msgspec.structs import replace
 
 from glasshouse.errors import Conflict
 from glasshouse.events.codec import content_of, encoded
-from glasshouse.runtime.ports import Batch, SegmentWrite, Snapshot, Store
+from glasshouse.events.event import Event
+from glasshouse.runtime.ports import Batch, Lines, SegmentWrite, Snapshot, Store
 from glasshouse.world.decisions.intents import Connect, RemoveWire
 from glasshouse.world.decisions.requests import PauseRun, Request
 from tests.contracts.writing import child, line, lines, one_batch, opening, root, span, texts_of
@@ -208,6 +209,50 @@ async def test_a_session_begun_in_two_ways_in_one_commit_is_a_conflict(store: St
 
     assert store.position == 0
     assert await store.segments_after(0) == []
+
+
+def in_one_batch(*events: Event) -> Batch:
+    return Batch(lines=Lines(list(events), [encoded(event) for event in events]))
+
+
+async def test_lines_of_several_sessions_in_one_batch_are_a_change_each_in_their_order(store: Store) -> None:
+    await store.commit([*one_batch(opening(ADA, "a1")), *one_batch(opening(BO, "b1"))])
+
+    said = in_one_batch(line(ADA, 2, "a2"), line(BO, 2, "b2"), line(ADA, 3, "a3"))
+    first = await store.commit([said, *one_batch(lines(ADA, 3, "a4", "a5")), in_one_batch(line(BO, 3, "b3"))])
+
+    assert first == 3
+    assert texts_of(await store.read([span(ADA)])) == ["a1", "a2", "a3", "a4", "a5"]
+    assert [
+        (event.payload["text"], event.position, event.change) for event in await store.read_after(2, 9)
+    ] == [
+        ("a2", 3, 3),
+        ("b2", 4, 4),
+        ("a3", 5, 5),
+        ("a4", 6, 6),
+        ("a5", 7, 6),
+        ("b3", 8, 8),
+    ]
+
+
+async def test_lines_that_are_there_already_are_kept_once(store: Store) -> None:
+    await store.commit([*one_batch(opening(ADA, "one")), in_one_batch(line(ADA, 2, "two"))])
+
+    again = in_one_batch(line(ADA, 2, "two"), line(ADA, 3, "three"), line(ADA, 3, "three"))
+    await store.commit([again])
+
+    assert await ledger_of(store) == ["one", "two", "three"]
+
+
+@pytest.mark.parametrize("unfit", [line(ADA, 2, "other"), line(ADA, 9, "far off"), line(CY, 1, "nowhere")])
+async def test_a_line_that_does_not_fit_leaves_nothing_of_its_commit(store: Store, unfit: Event) -> None:
+    await store.commit(one_batch(opening(ADA, "one", "two")))
+
+    with pytest.raises(Conflict):
+        await store.commit([in_one_batch(line(ADA, 3, "three"), unfit)])
+
+    await store.commit([in_one_batch(line(ADA, 3, "third"))])
+    assert await ledger_of(store) == ["one", "two", "third"]
 
 
 async def test_a_commit_of_nothing_is_no_commit(store: Store) -> None:

@@ -93,7 +93,8 @@ class StoreAround:
 
 
 def events_in(batches: Sequence[Batch]) -> int:
-    return sum(len(write.bodies) for batch in batches for write in batch.writes)
+    changes = [change for batch in batches for change in batch.changes]
+    return sum(len(write.bodies) for change in changes for write in change.writes)
 
 
 class GatedStore(StoreAround):

@@ -2,10 +2,12 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from itertools import product
 
+import msgspec
 import pytest
 
-from glasshouse import MemoryStore, Refused, Terrarium, kinds
+from glasshouse import Draft, Manifest, MemoryStore, Refused, Terrarium, kinds
 from glasshouse.errors import BadEvent, StoreError
 from glasshouse.events.codec import encoded
 from glasshouse.runtime.ledger import ledger
@@ -41,6 +43,39 @@ async def test_an_append_returns_and_is_told_only_when_it_is_durable() -> None:
         assert not hearing.done()
         store.gate.set()
         assert await soon(saying) == await soon(hearing)
+
+
+@pytest.mark.parametrize("subscribes_to", [(), (kinds.AGENT_SPOKE,)])
+async def test_a_line_is_the_same_event_and_folded_the_same_by_every_way(
+    subscribes_to: tuple[str, ...],
+) -> None:
+    drafts = [
+        line("to all", None),
+        Draft(kind=kinds.AGENT_SPOKE, channel="talk", payload={"text": "on it", "deep": [{"n": 1}, (2, 3)]}),
+        Draft(kind=kinds.AGENT_THOUGHT, payload={"text": "inside"}),
+        Draft(kind=kinds.AGENT_SPOKE, payload={"text": "aside"}, private={"why": "so"}),
+    ]
+
+    async def said(by: str) -> tuple[list[bytes], bytes]:
+        store = MemoryStore()
+        async with new_terrarium(store) as t:
+            for name in ("ada", "bo", "cy"):
+                may_emit = (kinds.AGENT_SPOKE, kinds.AGENT_THOUGHT)
+                await t.add_creature(Manifest(name=name, subscribes_to=subscribes_to, may_emit=may_emit))
+            await t.connect("ada", "bo", channel="talk", both=True)
+            await t.connect("bo", "cy", channel="talk")
+            for name, draft in product(("ada", "bo"), drafts * 3):
+                if by == "append":
+                    await t.append(name, draft)
+                elif by == "append_nowait":
+                    await t.append_nowait(name, draft)
+                else:
+                    await t.append_all(name, [draft])
+            await check_folds_agree(t, store)
+            events = [encoded(event) for event in await store.read_after(0, 1_000)]
+            return events, msgspec.msgpack.encode(t._house.ledger.folded)
+
+    assert await said(by="append") == await said(by="append_nowait") == await said(by="append_all")
 
 
 async def test_what_was_staged_together_is_one_commit() -> None:
@@ -308,8 +343,7 @@ async def test_a_snapshot_in_the_middle_of_a_commit_leaves_out_nothing_behind_it
     store = StoreAround()
     async with terrarium_on(store) as t:
         await born(t, "ada", "bo", "cy")
-        monkeypatch.setattr(ledger, "snapshot_events_min", t._house.ledger._events_since_snapshot + 1)
-        monkeypatch.setattr(ledger, "snapshot_bytes_per_event_max", 1 << 40)
+        monkeypatch.setattr(t._house.ledger, "_snapshot_due_at", t._house.ledger.position + 1)
 
         await asyncio.gather(t.connect("ada", "bo"), t.connect("bo", "cy"), t.append("cy", line("hi", None)))
 

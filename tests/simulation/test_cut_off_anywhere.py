@@ -25,7 +25,7 @@ class NotingStore(MemoryStore):
         self.batches: list[Batch] = []
 
     async def commit(self, batches: Sequence[Batch]) -> int:
-        self.batches += [batch for batch in batches if batch.writes]
+        self.batches += [change for batch in batches for change in batch.changes if change.writes]
         return await super().commit(batches)
 
 

@@ -123,6 +123,7 @@ class MemoryStore:
     async def commit(self, batches: Sequence[Batch]) -> int:
         """Write the batches, all or nothing, and return the position of the first new event."""
         first_position = len(self._seqs) + 1
+        batches = [change for batch in batches for change in batch.changes]
         new_writes = self._checked(batches)
         for batch, writes in zip(batches, new_writes, strict=True):
             numbers: dict[str, int] = {}

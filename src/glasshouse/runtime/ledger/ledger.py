@@ -18,20 +18,21 @@ from asyncio import Future
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from itertools import groupby
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 from msgspec.structs import force_setattr, replace
 
 from glasshouse.errors import BadEvent, Conflict, StoreDamaged, StoreError, StoreFailed
 from glasshouse.events import codec, kinds
-from glasshouse.events.codec import encoded_within_bounds
+from glasshouse.events.codec import encoded_within_bounds, json_copy
 from glasshouse.events.event import Draft, Event, own_copy
 from glasshouse.reprs import shown
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ledger.subscriptions import Subscriptions
-from glasshouse.runtime.ports import Batch, Clock, SegmentWrite, Snapshot, Store
+from glasshouse.runtime.ports import Batch, Clock, Lines, SegmentWrite, Snapshot, Store
 from glasshouse.turns.heard import recent_lines
+from glasshouse.turns.heard.recent_lines import RecentLines
 from glasshouse.turns.runs import agenda as agendas
 from glasshouse.turns.runs import purses
 from glasshouse.world.decisions.acts import check_cause, line_of, voice_of
@@ -41,7 +42,7 @@ from glasshouse.world.decisions.intents import GraphEdit, Intent, MoveRun, Say
 from glasshouse.world.decisions.requests import Asker, request_for
 from glasshouse.world.fold import evolve as folds
 from glasshouse.world.fold.evolve import MOVE_THE_WORLD, begin, evolve, note_written, take_in
-from glasshouse.world.state.state import Segment, World
+from glasshouse.world.state.state import GraphState, Segment, SessionState, World
 from glasshouse.world.state.values import Change
 
 commit_events_max = 512
@@ -82,21 +83,46 @@ class Queued(msgspec.Struct, frozen=True):
     acknowledged: asyncio.Future[None]
 
 
+class _QueuedLines(msgspec.Struct, frozen=True):
+    """Lines that were submitted one after another, each with its own future. More may join them until a commit takes
+    them."""
+
+    batch: Batch
+    events: list[Event]
+    bodies: list[bytes]
+    acknowledged: list[asyncio.Future[None]]
+
+
+_Refused = list[tuple[Queued | _QueuedLines, BaseException]]
+
+
+class _Route(NamedTuple):
+    """Where a creature's lines of one kind on one channel go. It is kept until the shape of the world changes."""
+
+    session: SessionState
+    graph: GraphState
+    run_id: str | None
+    channel_id: str | None
+    channel: str | None
+    tables: list[RecentLines] | None
+    """The recent lines that each of these lines joins. None if folding a line changes more than these."""
+
+
 class Acknowledgement:
     """Await it to get the event once it is durable."""
 
-    __slots__ = ("_queued",)
+    __slots__ = ("_acknowledged", "_event")
 
-    def __init__(self, queued: Queued) -> None:
-        self._queued = queued
+    def __init__(self, event: Event, acknowledged: asyncio.Future[None]) -> None:
+        self._event = event
+        self._acknowledged = acknowledged
 
     def __repr__(self) -> str:
-        state = "durable" if self._queued.acknowledged.done() else "on its way"
-        return shown(self, id=self._queued.events[0].id, state=state)
+        return shown(self, id=self._event.id, state="durable" if self._acknowledged.done() else "on its way")
 
     def __await__(self) -> Generator[Any, None, Event]:
-        yield from self._queued.acknowledged
-        return own_copy(self._queued.events[0])
+        yield from self._acknowledged
+        return own_copy(self._event)
 
 
 class Ledger:
@@ -113,10 +139,13 @@ class Ledger:
         self._store = store
         self._clock = clock
         self._subscriptions = subscriptions
-        self._queue: deque[Queued] = deque()
-        self._queued_events = 0
-        self._events_since_snapshot = 0
-        self._snapshot_bytes = 0
+        self._queue: deque[Queued | _QueuedLines] = deque()
+        self._lines: _QueuedLines | None = None
+        """The lines at the end of the queue, if more can join them."""
+        self._taken_upto = 0
+        """The position of the last event that a commit has taken from the queue."""
+        self._snapshot_at = 0
+        self._snapshot_due_at = 0
         self._batches_in_commit = 0
         self._batches_settled = 0
         self._settling: asyncio.Future[None] | None = None
@@ -144,7 +173,7 @@ class Ledger:
         """Make everything queued durable, then stop the writer."""
         if self._writer is None:
             return
-        if self._broken is None and self._events_since_snapshot >= snapshot_on_close_events_min:
+        if self._broken is None and self.position - self._snapshot_at >= snapshot_on_close_events_min:
             self._queue_snapshot()
         self._is_closing = True
         self._move_gate()
@@ -231,16 +260,76 @@ class Ledger:
         await self.wait_for_room()
         await self._enqueue(batch, []).acknowledged
 
-    def submit(self, creature_id: str, draft: Draft, caused_by: str | None = None) -> Queued:
+    def submit(
+        self, creature_id: str, draft: Draft, caused_by: str | None = None
+    ) -> tuple[Event, asyncio.Future[None]]:
         """Decide now what a creature says, without waiting for the commit. Needs `takes_more`.
 
-        This is the most frequent write, so it takes a short path: the same steps as a `Say` intent, without building
-        a decision.
+        This is the most frequent write. A line like one before it takes a short path: the same steps as a `Say` intent,
+        without building a fact or a decision, and without finding out again where it goes.
         """
         if not self.takes_more:
             raise self._no_room("append()")
-        folded = self.folded
-        world = folded.world
+        kind = draft.kind
+        route: _Route | None = self.world.shape_cache.get((_Route, creature_id, kind, draft.channel))
+        if route is None or caused_by is not None or draft.private is not None or draft.sealed is not None:
+            return self._submit_in_full(creature_id, draft, caused_by)
+        session, graph, run_id, channel_id, channel, tables = route
+        segment, head = session.segment, session.head
+        session_id, seq = segment.id, head + 1
+        event = Event(
+            id=f"{session_id}.{seq}",
+            session_id=session_id,
+            graph_id=graph.id,
+            seq=seq,
+            lamport=segment.base + seq,
+            turn=graph.turn,
+            actor=creature_id,
+            kind=kind,
+            payload=json_copy(kind, draft.payload),
+            created_at=self._clock.now(),
+            run_id=run_id,
+            channel_id=channel_id,
+            channel=channel,
+        )
+        body = encoded_within_bounds(event)
+        try:
+            if tables is None:
+                fold(self.folded, event)
+            else:
+                session.head = seq
+                for table in tables:
+                    table.note(event)
+        except BaseException as unforeseen:
+            self._give_up_world(unforeseen)
+            raise
+        acknowledged: Future[None] = Future(loop=self._loop)
+        lines = self._lines
+        if lines is None or len(lines.events) == commit_events_max:
+            lines = self._begin_lines()
+        lines.events.append(event)
+        lines.bodies.append(body)
+        lines.acknowledged.append(acknowledged)
+        self.graphs_moved[graph.id] = None
+        if self._awaited:
+            self._wake_those_who_await([event])
+        self.position = position = self.position + 1
+        is_full = position - self._taken_upto >= pending_events_max
+        if self._wake is not None or is_full or position >= self._snapshot_due_at:
+            self._after_queueing()
+        return event, acknowledged
+
+    def _begin_lines(self) -> _QueuedLines:
+        events: list[Event] = []
+        bodies: list[bytes] = []
+        lines = self._lines = _QueuedLines(Batch(lines=Lines(events, bodies)), events, bodies, [])
+        self._queue.append(lines)
+        return lines
+
+    def _submit_in_full(
+        self, creature_id: str, draft: Draft, caused_by: str | None
+    ) -> tuple[Event, asyncio.Future[None]]:
+        world = self.world
         voice = voice_of(world, creature_id, draft.kind, draft.channel)
         fact = line_of(world, voice, draft, caused_by)
         graph = voice.graph
@@ -253,12 +342,23 @@ class Ledger:
         now = self._clock.now()
         event = event_of(fact, session_id, graph.id, head + 1, session.segment.base, graph.turn, now)
         body = encoded_within_bounds(event)
-        try:
-            fold(folded, event)
-        except BaseException as unforeseen:
-            self._give_up_world(unforeseen)
-            raise
-        return self._enqueue(Batch((SegmentWrite(session_id, head, (body,)),), request=request), [event])
+        self._fold((event,), None)
+        self._keep_route(draft, event, session, graph)
+        batch = Batch((SegmentWrite(session_id, head, (body,)),), request=request)
+        return event, self._enqueue(batch, [event]).acknowledged
+
+    def _keep_route(self, draft: Draft, event: Event, session: SessionState, graph: GraphState) -> None:
+        """Keep where a line went, for the lines after it. Who subscribes, what wires there are and what ends a run
+        changes only with the shape of the world."""
+        folded, world, kind = self.folded, self.world, event.kind
+        if kind == kinds.JUDGE_VERDICT or kind in codec.VERSIONS:
+            return
+        concerns_runs = kind in purses.NOTED or kind in folded.runs.endings
+        concerns_agenda = kind in folded.agenda.subscribers or event.actor in world.wires_of
+        tables = None if concerns_runs or concerns_agenda else folded.tables.tables_of(world, event)
+        world.shape_cache[_Route, event.actor, kind, draft.channel] = _Route(
+            session, graph, event.run_id, event.channel_id, event.channel, tables
+        )
 
     async def foresee(self, intent: Intent) -> Receipt:
         """Decide an intent without writing anything: a dry run (ADR 0041). A refusal is raised as usual.
@@ -375,23 +475,26 @@ class Ledger:
     def _enqueue(self, batch: Batch, events: list[Event]) -> Queued:
         queued = Queued(batch, events, Future(loop=self._loop))
         self._queue.append(queued)
-        count, moved = len(events), self.graphs_moved
+        self._lines = None
         for event in events:
-            moved[event.graph_id] = None
+            self.graphs_moved[event.graph_id] = None
         if self._awaited:
-            is_of_all = EVERY_GRAPH in moved or any(one.kind in kinds.OF_GRAPHS for one in events)
-            self.wake(tuple(self._awaited) if is_of_all else [event.graph_id for event in events])
-        self.position += count
-        self._queued_events = pending = self._queued_events + count
-        self._events_since_snapshot = since = self._events_since_snapshot + count
-        if pending >= pending_events_max:
+            self._wake_those_who_await(events)
+        self.position += len(events)
+        self._after_queueing()
+        return queued
+
+    def _wake_those_who_await(self, events: list[Event]) -> None:
+        is_of_all = EVERY_GRAPH in self.graphs_moved or any(one.kind in kinds.OF_GRAPHS for one in events)
+        self.wake(tuple(self._awaited) if is_of_all else [event.graph_id for event in events])
+
+    def _after_queueing(self) -> None:
+        if self._queued_events >= pending_events_max:
             self._move_gate()
         if self._wake is not None:
             self._wake_writer()
-        # The bytes of a snapshot are limited per event since the last one: a large world is saved less often. ADR 0007
-        if since >= snapshot_events_min and since * snapshot_bytes_per_event_max >= self._snapshot_bytes:
+        if self.position >= self._snapshot_due_at:
             self._queue_snapshot()
-        return queued
 
     def keep_snapshot(self, snapshot: Snapshot) -> None:
         """Keep a snapshot of some view. It goes through the same queue as the events; nobody waits for it."""
@@ -400,8 +503,13 @@ class Ledger:
     def _queue_snapshot(self) -> None:
         """Queue a snapshot of the pending world. It holds exactly the events that are queued before it."""
         body = msgspec.msgpack.encode(self.folded)
-        self._events_since_snapshot, self._snapshot_bytes = 0, len(body)
+        self._note_snapshot(self.position, len(body))
         self._enqueue(Batch(snapshot=Snapshot("", "world", snapshot_key(), 0, body)), [])
+
+    def _note_snapshot(self, position: int, size: int) -> None:
+        # The bytes of a snapshot are limited per event since the last one: a large world is saved less often. ADR 0007
+        self._snapshot_at = position
+        self._snapshot_due_at = position + max(snapshot_events_min, -(-size // snapshot_bytes_per_event_max))
 
     def _wake_writer(self) -> None:
         if self._wake is not None:
@@ -411,7 +519,7 @@ class Ledger:
 
     async def _write_until_closed(self) -> None:
         """The writer task: commit queued batches, group by group. If it fails, it refuses all that are left."""
-        group: list[Queued] = []
+        group: list[Queued | _QueuedLines] = []
         try:
             while self._queue or not self._is_closing:
                 if not self._queue:
@@ -424,7 +532,7 @@ class Ledger:
             self._refuse(self._give_up(group, unforeseen))
             raise
 
-    async def _commit(self, group: list[Queued]) -> None:
+    async def _commit(self, group: list[Queued | _QueuedLines]) -> None:
         try:
             first_position = await self._store.commit([queued.batch for queued in group])
         except (StoreError, Conflict) as failure:
@@ -432,38 +540,51 @@ class Ledger:
         else:
             self._acknowledge(group, first_position)
 
-    def _next_group(self) -> list[Queued]:
-        queue, events = self._queue, self._queued_events
-        if events <= commit_events_max:
+    def _next_group(self) -> list[Queued | _QueuedLines]:
+        queue = self._queue
+        if self._queued_events <= commit_events_max:
             group = [*queue]
             queue.clear()
+            self._taken_upto = self.position
         else:
             group = [queue.popleft()]
             events = len(group[0].events)
             while queue and events + len(queue[0].events) <= commit_events_max:
                 group.append(queue.popleft())
                 events += len(group[-1].events)
-        self._queued_events -= events
+            self._taken_upto += events
+        self._lines = None
         self._batches_in_commit = len(group)
         if not self.takes_more:
             self._move_gate()
         return group
 
-    def _acknowledge(self, group: list[Queued], first_position: int) -> None:
+    @property
+    def _queued_events(self) -> int:
+        return self.position - self._taken_upto
+
+    def _acknowledge(self, group: list[Queued | _QueuedLines], first_position: int) -> None:
         events: list[Event] = []
         position = first_position
         for queued in group:
-            change = position
             events += queued.events
+            if isinstance(queued, _QueuedLines):
+                for event, acknowledged in zip(queued.events, queued.acknowledged, strict=True):
+                    force_setattr(event, "position", position)
+                    force_setattr(event, "change", position)
+                    position += 1
+                    if not acknowledged.done():
+                        acknowledged.set_result(None)
+                continue
+            change = position
             for event in queued.events:
                 force_setattr(event, "position", position)
                 force_setattr(event, "change", change)
                 position += 1
             if position > change + 1 and queued.batch.writes[0].changes is not None:
                 _number_imported_changes(queued)
-            acknowledged = queued.acknowledged
-            if not acknowledged.done():
-                acknowledged.set_result(None)
+            if not queued.acknowledged.done():
+                queued.acknowledged.set_result(None)
         self._subscriptions.publish(events)
         self._note_settled()
 
@@ -473,7 +594,7 @@ class Ledger:
         if self._settling is not None and not self._settling.done():
             self._settling.set_result(None)
 
-    async def _refold_and_refuse(self, group: list[Queued], failure: BaseException) -> None:
+    async def _refold_and_refuse(self, group: list[Queued | _QueuedLines], failure: BaseException) -> None:
         """Fold the world again, then refuse: a refused caller may look at once, and must see the real world."""
         refused = self._give_up(group, failure)
         try:
@@ -481,24 +602,27 @@ class Ledger:
         finally:
             self._refuse(refused)
 
-    def _give_up(self, group: list[Queued], failure: BaseException) -> list[tuple[Queued, BaseException]]:
+    def _give_up(self, group: list[Queued | _QueuedLines], failure: BaseException) -> _Refused:
         """Empty the queue. Returns the batches to refuse, each with its error."""
         behind = f"Nothing was written, because a commit before it failed: {failure} Then try again."
-        refused: list[tuple[Queued, BaseException]] = [(queued, failure) for queued in group]
+        refused: _Refused = [(queued, failure) for queued in group]
         refused += [(queued, StoreFailed(behind)) for queued in self._queue]
         self._queue.clear()
-        self._queued_events = 0
+        self._lines = None
+        self._taken_upto = self.position
         self._batches_in_commit = len(refused)
         self._broken = failure
         self._move_gate()
         return refused
 
-    def _refuse(self, refused: list[tuple[Queued, BaseException]]) -> None:
+    def _refuse(self, refused: _Refused) -> None:
         for queued, why in refused:
-            if not queued.acknowledged.done():
-                queued.acknowledged.set_exception(why)
-                # Nobody awaits the future of a snapshot. Reading the exception stops asyncio from logging a warning.
-                queued.acknowledged.exception()
+            waiting = queued.acknowledged
+            for acknowledged in waiting if isinstance(waiting, list) else [waiting]:
+                if not acknowledged.done():
+                    acknowledged.set_exception(why)
+                    # Nobody awaits the future of a snapshot. Reading the exception stops asyncio from logging a warning.
+                    acknowledged.exception()
         self._note_settled()
 
     async def _refold(self) -> None:
@@ -523,11 +647,10 @@ class Ledger:
     def _take(self, folded: Folded) -> None:
         self._use(folded)
         self.refolds += 1
-        self.position = self.moved_at = self._store.position
+        self.position = self.moved_at = self._taken_upto = self._store.position
         self.graphs_moved[EVERY_GRAPH] = None
         self.wake(tuple(self._awaited))
-        self._events_since_snapshot = self._store.position - folded.position
-        self._snapshot_bytes = folded.snapshot_bytes
+        self._note_snapshot(folded.position, folded.snapshot_bytes)
         self._subscriptions.catch_up(self._store.position)
 
     def check_is_open(self) -> None:

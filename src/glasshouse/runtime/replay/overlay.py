@@ -49,9 +49,9 @@ class OverlayStore:
     async def commit(self, batches: Sequence[Batch]) -> int:
         """Keep the events in memory. Prompts, snapshots and requests are dropped: those of the record are below."""
         first = self.position + 1
-        for batch in batches:
+        for one_change in [one_change for batch in batches for one_change in batch.changes]:
             change = self.position + 1
-            for write in batch.writes:
+            for write in one_change.writes:
                 if write.opens is not None:
                     self._segments[write.session_id] = write.opens
                 own = self._of_session.setdefault(write.session_id, [])

@@ -24,7 +24,7 @@ from glasshouse.errors import BadEvent, StoreDamaged, StoreFailed
 from glasshouse.events.codec import Place
 from glasshouse.events.event import Event
 from glasshouse.events.shown import Shown, decoded_shown, encoded_shown
-from glasshouse.runtime.ports import Batch, InboxLine, InboxRequest, SegmentWrite, Snapshot
+from glasshouse.runtime.ports import Batch, InboxLine, InboxRequest, Lines, SegmentWrite, Snapshot
 from glasshouse.stores.placing import answers_kept_max, check_room, in_order_of_histories, soundly_decoded
 from glasshouse.world.decisions.requests import Request, decoded_request, encoded_request
 from glasshouse.world.state.lineage import Span
@@ -197,22 +197,17 @@ class Journal:
         requests: list[tuple[int, str]] = []
         kept_of = self._segments_cache.get
         for batch in batches:
+            if batch.lines is not None:
+                self._place_lines(batch.lines, values)
+                continue
             change = self.position + 1
             numbers: dict[str, int] = {}
             for write in batch.writes:
                 kept = kept_of(write.session_id)
                 if kept is None or write.opens is not None or kept.head != write.expected_head:
-                    self._begin()
-                    if kept is not None:
-                        # It may repeat events of this commit: insert those first, to compare.
-                        self._add(values)
-                    if not self._is_new(write):
-                        continue
-                    kept = self._segment(write.session_id)
-                    if kept is None:
-                        assert write.opens is not None, "checked before"
-                        kept = self._open(write.opens)
-                self._place(write, kept, change, numbers, values)
+                    kept = self._checked(write, values)
+                if kept is not None:
+                    self._place(write, kept, change, numbers, values)
             if batch.snapshot is not None or batch.inbox_done or batch.prompts or batch.answers:
                 beside.append((batch, self.position))
             if batch.request is not None and self.position >= change:
@@ -227,6 +222,34 @@ class Journal:
         self._keep("keep_shown", shown)
         for batch, position in beside:
             self._write_beside(batch, position)
+
+    def _checked(self, write: SegmentWrite, values: list[int | str]) -> _Kept | None:
+        """The segment of a write, which may begin here; None if these events are stored already."""
+        self._begin()
+        if write.session_id in self._segments_cache:
+            # It may repeat events of this commit: insert those first, to compare.
+            self._add(values)
+        if not self._is_new(write):
+            return None
+        kept = self._segment(write.session_id)
+        if kept is None:
+            assert write.opens is not None, "checked before"
+            kept = self._open(write.opens)
+        return kept
+
+    def _place_lines(self, lines: Lines, values: list[int | str]) -> None:
+        kept_of = self._segments_cache.get
+        for event, body in zip(*lines, strict=True):
+            seq = event.seq
+            kept = kept_of(event.session_id)
+            if kept is None or kept.head != seq - 1:
+                write = SegmentWrite(event.session_id, seq - 1, (body,))
+                kept = self._checked(write, values)
+                if kept is None:
+                    continue
+            kept.head = seq
+            self.position = position = self.position + 1
+            values += (position, kept.number, seq, 0, kept.place.without_start(body.decode(), seq))
 
     def _keep(self, query: str, rows: list[tuple[int, str]]) -> None:
         if rows:

@@ -154,15 +154,20 @@ class Tables(msgspec.Struct, dict=True, omit_defaults=True):
             sealed = sealed_of(event)
             for owner in sealed.to:
                 self.dealt[owner] = {**self.dealt.get(owner, {}), **sealed.facts}
+        line = public_part(event)
+        for table in self.tables_of(world, event):
+            table.note(line)
+
+    def tables_of(self, world: World, event: Event) -> list[RecentLines]:
+        """The recent lines that a line joins. They are the same for all lines of its speaker, kind and channel until the
+        shape of the world changes."""
         key = (Tables, event.actor, event.kind, event.channel_id, event.graph_id)
         tables: list[RecentLines] | None = world.shape_cache.get(key)
         if tables is None:
             tables = world.shape_cache[key] = [
                 self._table(event, place) for place in _places_of_line(world, event)
             ]
-        line = public_part(event)
-        for table in tables:
-            table.note(line)
+        return tables
 
     def _table(self, event: Event, place: str) -> RecentLines:
         table = self.said.get(place)
