@@ -3,6 +3,8 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
+# Without kept bytecode, every command that a test starts compiles all sources first: 0.8 seconds instead of 0.25.
+unexport PYTHONDONTWRITEBYTECODE
 
 bin := .venv/bin
 code := src tests $(if $(wildcard bench/*.py),bench)
