@@ -14,7 +14,7 @@ from glasshouse.turns.moment.moment import Moment
 from glasshouse.turns.moment.prompt import Completion, Prompt
 from tests.runtime.limits_by_hand import only, priced
 from tests.runtime.stage_crew import Doing, Speaker, on_stage, said, the_end, ticking, told, world_of
-from tests.runtime.troupe import soon
+from tests.runtime.troupe import loop_turns, soon
 
 # A tenth of a second, in seconds and in minutes.
 SHORT, SHORT_MINUTES = 0.1, 0.1 / 60
@@ -102,9 +102,18 @@ async def test_a_timeout_of_the_agent_itself_is_its_own_failure() -> None:
         assert "TimeoutError" in failed.payload["reason"]
 
 
-async def test_waiting_for_its_turn_among_others_does_not_count() -> None:
+async def test_waiting_for_its_turn_among_others_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    # The loop's clock is moved by hand: nobody has to be quick.
+    bound_seconds, seconds_moved = 20.0, 0.0
+    loop = asyncio.get_running_loop()
+    time_of_loop = loop.time
+    monkeypatch.setattr(loop, "time", lambda: time_of_loop() + seconds_moved)
+
     async def is_slow(moment: Moment) -> None:
-        await asyncio.sleep(2 * SHORT)
+        nonlocal seconds_moved
+        await loop_turns()
+        seconds_moved += 2 * bound_seconds
+        await loop_turns()
 
     @tool
     def look() -> str:
@@ -119,7 +128,7 @@ async def test_waiting_for_its_turn_among_others_does_not_count() -> None:
 
     minds: dict[str, Agent] = {"a": Doing(is_slow), "b": Doing(looks)}
     first = ticking("a", together=True)
-    second = ticking("b", together=True, tools=("look",), act_seconds_max=SHORT)
+    second = ticking("b", together=True, tools=("look",), act_seconds_max=bound_seconds)
     async with on_stage(minds=minds, tools=Toolbox(look)) as t:
         await t.open_world(world_of(first, second), governor=only(max_turns=1))
 
