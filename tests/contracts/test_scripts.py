@@ -19,6 +19,7 @@ from glasshouse.troupe.script_files import (
     CONDITIONS,
     CUES,
     GAME_FACT,
+    GAME_SLOTS,
     SLOT,
     Entry,
     Script,
@@ -34,7 +35,7 @@ from tests.pages import page_text
 SCRIPTS = shelf.names_in("scripts")
 PLAYS = range(3)
 WORDS_OF_A_THING = 3
-FIXED = {"seed", "seed.a", "seed.full", "X", "a X", "x", "you", "who"}
+FIXED = {"seed", "seed.a", "seed.full", "X", "a X", "x", "you", "who", *GAME_SLOTS}
 
 
 def entries_of(script: Script) -> Iterator[Entry]:

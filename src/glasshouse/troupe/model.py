@@ -42,6 +42,7 @@ hasty_lines_max: Final = 3
 Skill = Callable[[Speaker, Sequence[Branch]], Reply | None]
 
 SKILLS: Final[tuple[Skill, ...]] = (
+    bluffed,
     performed,
     consulted,
     asked_or_acted,
@@ -49,7 +50,6 @@ SKILLS: Final[tuple[Skill, ...]] = (
     called_for,
     argued,
     contributed,
-    bluffed,
     kept_answer,
     named_or_asked,
     hypothesis,

@@ -35,6 +35,8 @@ REMARK: Final = "remark"
 """The act of what is no line by itself, and is set beside what a game has its player say."""
 
 GAME_FACT: Final = "game:"
+GAME_SLOTS: Final = frozenset({"clause", "told", "suspect", "name", "pick", "accuser", "friend"})
+"""Slots that a game of near-twins fills: what is true of my word, what another said, who that is and as whom addressed."""
 """How the names begin of what a game knows and no line says."""
 
 _PART: Final = re.compile(r"\[part ([\w-]+): (.+)\]")
@@ -197,7 +199,11 @@ def _form(text: str) -> re.Pattern[str]:
 def bound_name(slot: str) -> str:
     """The name under which others know what is in a slot; empty for what is not drawn from a list."""
     name = slot.partition("=")[0]
-    return name if name.isidentifier() and name not in {*AGREEING, "X", "x", "seed", "you", "who"} else ""
+    return (
+        name
+        if name.isidentifier() and name not in {*AGREEING, *GAME_SLOTS, "X", "x", "seed", "you", "who"}
+        else ""
+    )
 
 
 # Reading a file

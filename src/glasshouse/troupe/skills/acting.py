@@ -7,7 +7,7 @@ comes before what I merely might say.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final, NamedTuple
 
@@ -90,6 +90,23 @@ def _has_any(line: Heard, texts: Sequence[str]) -> bool:
     return any(words in line.text.lower() for words in texts)
 
 
+def played(
+    speaker: Speaker, branches: Sequence[Branch], facts: Iterable[str], slots: Mapping[str, str]
+) -> Reply | None:
+    """A line of my part for what a game has me do now; none if I have no part, or no line for that.
+
+    `facts` are known to entries as `game:FACT`; `slots` are filled by the game, and only by it.
+    """
+    part = part_of(speaker.reading.me)
+    if part is None:
+        return None
+    performance = _Performance(speaker, branches, part)
+    memory = performance.memory
+    memory.counts.update(f"{GAME_FACT}{fact}" for fact in facts)
+    memory.bound |= slots
+    return performance.line_that_fits()
+
+
 class _Cue(NamedTuple):
     """What an entry answers: a line of the script, or one that none knows and the thing it is about."""
 
@@ -145,15 +162,27 @@ class _Performance:
     def reply(self) -> Reply | None:
         if not self.open_branches:
             return None
-        is_owed = bool(self.speaker.topic.owed or self.outside["visitor"])
+        found = self.line_that_fits()
+        is_awaited = self._is_owed or any(self.outside.values()) or self._goes_on_with_a_game
+        return found if found is not None or is_awaited else passing(self.branches, self.speaker, "pass")
+
+    @property
+    def _is_owed(self) -> bool:
+        return bool(self.speaker.topic.owed or self.outside["visitor"])
+
+    def line_that_fits(self) -> Reply | None:
+        """A line whose cue has come; none if there is none, or none for what came from outside."""
         for step, entries in enumerate(self._steps()):
             found = self._chosen(entries)
             if found is not None:
                 return found
-            if step == _LAST_STEP_OUTSIDE and is_owed and any(one.on in _OUTSIDE for one in self.entries):
+            if (
+                step == _LAST_STEP_OUTSIDE
+                and self._is_owed
+                and any(one.on in _OUTSIDE for one in self.entries)
+            ):
                 return None
-        is_awaited = is_owed or any(self.outside.values()) or self._goes_on_with_a_game
-        return None if is_awaited else passing(self.branches, self.speaker, "pass")
+        return None
 
     @property
     def _goes_on_with_a_game(self) -> bool:

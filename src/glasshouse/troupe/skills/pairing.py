@@ -3,6 +3,9 @@
 Chosen by a word that was dealt, a branch for a text alone and one for a castmate's handle. Always holds: the word itself
 is never said; what is said of it is true of it; who finds that the others speak of something else says only what is
 true of both. Nobody votes before the world calls for it, or twice.
+
+Who has a part in a script says all this in its own words: the game tells the script what to do now (facts) and what to
+say it with (slots). Where the world has a kind for doubting somebody, doubts are lines of their own.
 """
 
 from __future__ import annotations
@@ -14,7 +17,9 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from glasshouse.troupe import data_files as shelf
+from glasshouse.troupe import kinds
 from glasshouse.troupe.reading import Heard, Reading
+from glasshouse.troupe.skills.acting import played
 from glasshouse.troupe.skills.attributes import attributes, bare_word, things
 from glasshouse.troupe.skills.branches import (
     Branch,
@@ -34,6 +39,11 @@ told_cache_texts_max: Final = 2_048
 strangers_min: Final = 2
 
 _DOUBTED: Final = 0.4
+_DOUBTED_ALOUD: Final = 0.45
+_AGREED_ALOUD: Final = 0.4
+_TELLING: Final = 0.2
+_IMPRESSION: Final = 4.6
+"""How much a face weighs beside what was said; a strange thing weighs two."""
 _AGREED: Final = 0.25
 _FITS: Final = 0.2
 _STRANGE: Final = 2.0
@@ -41,6 +51,16 @@ _LOOSE: Final = 0.25
 _REGISTERS: Final = {
     "grand": "grand", "sly": "sly", "plain": "plain", "shy": "shy", "tender": "shy", "grim": "plain", "eager": "sly"
 }  # fmt: skip
+
+
+class Table(NamedTuple):
+    """What the world lets its players do: speak of a word, vote, and perhaps doubt somebody."""
+
+    describing: Branch
+    voting: Branch
+    vote_field: str
+    doubting: Branch | None = None
+    doubt_field: str = ""
 
 
 class Told(NamedTuple):
@@ -55,20 +75,185 @@ class Told(NamedTuple):
 def bluffed(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
     """Something true of my word; or my vote, when votes are called for."""
     word = bare_word(word_known(speaker.reading))
-    describing = plain_branch(branches)
-    voting = next(
-        ((one, field) for one in branches if (field := _field_of_handles(speaker.reading, one))), None
-    )
-    if not word or voting is None or describing is None or not clauses_of(word):
+    table = _table(speaker.reading, branches)
+    if not word or table is None or not clauses_of(word):
         return None
     reading = speaker.reading
-    if any(reading.is_mine(line) and voting[1] in line.fields for line in reading.discussion):
+    facts, slots = _state_of_play(speaker, table, word)
+    reply = played(speaker, branches, facts, slots)
+    if reply is not None:
+        return reply
+    if "answered" in facts and (silence := passing(branches, speaker, "pass", BOOK)) is not None:
+        return silence
+    if has_voted(reading, table):
         if not speaker.topic.owed:
             return passing(branches, speaker, "pass", BOOK)
-        return with_line(describing, speaker.speak(describing.kind))
+        return with_line(table.describing, speaker.speak(table.describing.kind))
     if _is_called(reading):
-        return _voted(speaker, *voting, word)
-    return with_line(describing, _described(speaker, word))
+        return _voted(speaker, table, word)
+    return with_line(table.describing, _described(speaker, table, word))
+
+
+def _table(reading: Reading, branches: Sequence[Branch]) -> Table | None:
+    describing = plain_branch(branches)
+    pointing = [(one, field) for one in branches if (field := _field_of_handles(reading, one))]
+    if describing is None or not pointing:
+        return None
+    pointing.sort(key=lambda one: "vote" not in one[0].kind)
+    return Table(describing, *pointing[0], *(pointing[1] if len(pointing) > 1 else ()))
+
+
+def has_voted(reading: Reading, table: Table) -> bool:
+    """Whether I have pointed at somebody."""
+    return any(
+        reading.is_mine(line) and line.kind == table.voting.kind and table.vote_field in line.fields
+        for line in reading.discussion
+    )
+
+
+# What a script is told
+
+
+def _state_of_play(speaker: Speaker, table: Table, word: str) -> tuple[list[str], dict[str, str]]:
+    """What I am to do now and what I know, as facts; and what I say it with."""
+    reading = speaker.reading
+    theirs = _theirs(reading, table, word)
+    facts = ["aware" if theirs else "unaware"]
+    slots = {"clause": _clause(speaker, word, theirs)}
+    if has_voted(reading, table):
+        facts += _after_the_votes(reading, table)
+    elif _is_called(reading):
+        who, mark = _choice(speaker, table, word, table.voting.words_of(table.vote_field))
+        facts += ["vote", "cover" if theirs else _ground(mark)]
+        slots |= _pointed_at(who, mark)
+    elif (line := _doubt_of_me(reading, table)) is not None:
+        told = next((one.clause for one in told_in(line.text)), "")
+        facts += [
+            "answered" if _has_answered(reading, table, told) else "accused",
+            _of_what(reading, table, told),
+        ]
+        slots |= {"told": told, "accuser": _called(line.handle), "name": _name(line.handle)}
+    elif not reading.own_text:
+        facts.append("first")
+    else:
+        facts += _at_the_table(speaker, table, word, slots)
+    return facts, {name: value for name, value in slots.items() if value}
+
+
+def _at_the_table(speaker: Speaker, table: Table, word: str, slots: dict[str, str]) -> list[str]:
+    """To speak of my word, to agree with somebody, or to doubt somebody."""
+    reading = speaker.reading
+    is_beat = any(line.origin == "world" for line in reading.fresh)
+    if table.doubting is not None and (is_beat or speaker.dice.random() < _DOUBTED_ALOUD):
+        who, mark = _choice(speaker, table, word, table.doubting.words_of(table.doubt_field))
+        has_ground = (
+            mark.strangeness > 0 and bool(mark.clause) and mark.clause.lower() not in reading.own_text
+        )
+        if has_ground or is_beat:
+            slots |= _pointed_at(who, mark if has_ground else Mark())
+            return ["doubt", _ground(mark) if has_ground else "no-ground"]
+    agreed = _agreed_with(reading, table, word)
+    if agreed is not None and speaker.dice.random() < _AGREED_ALOUD:
+        slots |= {"friend": _called(agreed[0]), "told": agreed[1]}
+        return ["describe", "agree"]
+    return ["describe"]
+
+
+def _after_the_votes(reading: Reading, table: Table) -> list[str]:
+    """How the acorns lie: how many lie before me, and whether the world has called for a last word."""
+    votes = [
+        line.fields.get(table.vote_field) for line in reading.discussion if line.kind == table.voting.kind
+    ]
+    mine = votes.count(reading.me.handle)
+    is_most = bool(mine) and all(votes.count(one) < mine for one in set(votes) - {reading.me.handle})
+    if len(votes) < len({*table.voting.words_of(table.vote_field), reading.me.handle}):
+        return []
+    facts = ["caught" if is_most else "free", "pointed-at" if mine else "spared"]
+    last_vote = max(at for at, line in enumerate(reading.discussion) if line.kind == table.voting.kind)
+    is_asked = any(line.origin == "world" for line in reading.discussion[last_vote + 1 :])
+    return [*facts, "last" if is_asked else "waiting"]
+
+
+def _doubt_of_me(reading: Reading, table: Table) -> Heard | None:
+    """The doubt of me that I answer now."""
+    line = reading.cause
+    if table.doubting is None or line is None or line.kind != table.doubting.kind:
+        return None
+    return line if line.fields.get(table.doubt_field) == reading.me.handle else None
+
+
+def _has_answered(reading: Reading, table: Table, told: str) -> bool:
+    """Whether I have just stood up for the same thing: three who doubt it get one answer."""
+    mine = [line for line in reading.discussion if reading.is_mine(line)]
+    asked = [
+        line for line in _doubts(reading, table) if line.fields.get(table.doubt_field) == reading.me.handle
+    ]
+    same = [line for line in asked if (told.lower() in line.text.lower() if told else not told_in(line.text))]
+    return bool(mine and same) and int(mine[-1].ref) > int(same[0].ref) and mine[-1].kind == kinds.AGENT_SPOKE
+
+
+def _of_what(reading: Reading, table: Table, told: str) -> str:
+    """What I am doubted for: a thing I said of my word, a thing I had doubted, or my face."""
+    if not told:
+        return "unquoted"
+    mine = [
+        line for line in reading.discussion if reading.is_mine(line) and told.lower() in line.text.lower()
+    ]
+    return "quoted" if any(line.kind == table.describing.kind for line in mine) else "had-doubted"
+
+
+def _ground(mark: Mark) -> str:
+    if mark.strangeness <= 0 or not mark.clause:
+        return "blind"
+    return "doubter" if mark.is_doubt else "ground"
+
+
+def _pointed_at(who: str, mark: Mark) -> dict[str, str]:
+    return {"pick": who, "suspect": _called(who), "name": _name(who), "told": mark.clause}
+
+
+def _name(handle: str) -> str:
+    """How somebody is addressed: the last word of the name."""
+    return name_of(handle).split()[-1]
+
+
+def _called(handle: str) -> str:
+    """How somebody is spoken of."""
+    return f"the {_name(handle)}"
+
+
+def _agreed_with(reading: Reading, table: Table, word: str) -> tuple[str, str] | None:
+    """The last of what was just said that is true of my word, and who said it."""
+    fresh = {line.ref for line in reading.fresh}
+    true = [
+        (line.handle, told_in(line.text)[0].clause)
+        for line in _descriptions(reading, table)
+        if line.ref in fresh and told_in(line.text) and word in told_in(line.text)[0].holds
+    ]
+    return true[-1] if true else None
+
+
+def _choice(speaker: Speaker, table: Table, word: str, offered: Sequence[str]) -> tuple[str, Mark]:
+    """Whom I suspect most, and what speaks against them; who is found out points where the others do."""
+    reading = speaker.reading
+    others = [one for one in offered if one != reading.me.handle]
+    spoke = [one for one in others if one in _others(reading)] or others
+    marks = {one: mark_of(reading, table, one, word) for one in spoke}
+    worst = {one: mark.strangeness + _IMPRESSION * speaker.dice.random() for one, mark in marks.items()}
+    if _theirs(reading, table, word):
+        worst = {one: float(_times_doubted(reading, table, one)) for one in spoke}
+    top = max(worst.values())
+    who = speaker.dice.choice([one for one in spoke if worst[one] == top])
+    return who, marks[who]
+
+
+def _times_doubted(reading: Reading, table: Table, who: str) -> int:
+    """How often somebody was doubted, by name or by a line that points at them."""
+    said = [line for line in reading.heard if line.origin == "cast"]
+    pointed = {table.doubt_field, table.vote_field} - {""}
+    return sum(
+        name_of(who) in line.text or any(line.fields.get(one) == who for one in pointed) for line in said
+    )
 
 
 def clauses_of(word: str) -> dict[str, Told]:
@@ -107,26 +292,36 @@ class Mark(NamedTuple):
     is_doubt: bool = False
 
 
-def mark_of(reading: Reading, handle: str, word: str) -> Mark:
+def mark_of(reading: Reading, table: Table, handle: str, word: str) -> Mark:
     """What speaks against somebody, by their own lines and by what of other people's they could not place."""
     total, worst = 0.0, Mark(-1.0)
-    for line in _descriptions(reading):
+    for line in (*_descriptions(reading, table), *_doubts(reading, table)):
         if line.handle == handle:
-            for one in _marks(line, word):
+            for one in _marks(reading, line, table, word):
                 total += one.strangeness
                 if one.clause and one.strangeness >= worst.strangeness:
                     worst = one
     return worst._replace(strangeness=total)
 
 
-def _marks(line: Heard, word: str) -> list[Mark]:
+def _marks(reading: Reading, line: Heard, table: Table, word: str) -> list[Mark]:
     told = told_in(line.text)
     if not told:
         return []
+    if table.doubting is not None and line.kind == table.doubting.kind:
+        # Who is doubted may have said it, or have doubted it: only in the first case is the doubt a doubt of it.
+        whom = line.fields.get(table.doubt_field)
+        theirs = [
+            one.text.lower()
+            for one in reading.discussion
+            if one.handle == whom and one.kind == table.describing.kind
+        ]
+        doubted = [one for one in told if any(one.clause.lower() in text for text in theirs)]
+        return [Mark(_STRANGE / 2, one.clause, is_doubt=True) for one in doubted if word in one.holds]
     first, *others = told
     is_strange = word not in first.holds and word not in first.unsure
     found = [Mark((_STRANGE if is_strange else -_FITS) * first.weight, first.clause)]
-    if not any(cue in line.text.lower() for cue in _agreeing()):
+    if table.doubting is None and not any(cue in line.text.lower() for cue in _agreeing()):
         found += [Mark(_STRANGE / 2, one.clause, is_doubt=True) for one in others if word in one.holds]
     return found
 
@@ -138,18 +333,26 @@ def _agreeing() -> tuple[str, ...]:
     return tuple(max(one, key=len).strip() for one in parts)
 
 
-def _descriptions(reading: Reading) -> list[Heard]:
+def _descriptions(reading: Reading, table: Table) -> list[Heard]:
     """What others said of their words: lines with a text alone. A vote says what another said."""
-    return [line for line in reading.heard if line.origin == "cast" and not line.fields_text]
+    lines = [line for line in reading.heard if line.origin == "cast" and not line.fields_text]
+    return lines if table.doubting is None else [one for one in lines if one.kind == table.describing.kind]
+
+
+def _doubts(reading: Reading, table: Table) -> list[Heard]:
+    kind = table.doubting.kind if table.doubting is not None else None
+    return [line for line in reading.heard if line.origin == "cast" and line.kind == kind]
 
 
 def _others(reading: Reading) -> list[str]:
     return list(dict.fromkeys(line.handle for line in reading.heard if line.origin == "cast"))
 
 
-def _theirs(reading: Reading, word: str) -> str:
+def _theirs(reading: Reading, table: Table, word: str) -> str:
     """What the others seem to hold, where it is not what I hold; empty while I may think that we hold the same."""
-    told = [(line.handle, told_in(line.text)[0]) for line in _descriptions(reading) if told_in(line.text)]
+    told = [
+        (line.handle, told_in(line.text)[0]) for line in _descriptions(reading, table) if told_in(line.text)
+    ]
     told = [(who, one) for who, one in told if one.weight > _LOOSE]
     strange = {who for who, one in told if word not in one.holds}
     if len(strange) < strangers_min:
@@ -158,9 +361,9 @@ def _theirs(reading: Reading, word: str) -> str:
     return max(things, key=lambda thing: sum(thing in one.holds for _, one in told), default="")
 
 
-def _described(speaker: Speaker, word: str) -> Spoken:
+def _described(speaker: Speaker, table: Table, word: str) -> Spoken:
     reading = speaker.reading
-    theirs = _theirs(reading, word)
+    theirs = _theirs(reading, table, word)
     clause = _clause(speaker, word, theirs)
     register = _REGISTERS.get(speaker.voice.register, "")
     leads = untold(reading, "lead", BOOK, clause=clause)
@@ -172,7 +375,7 @@ def _described(speaker: Speaker, word: str) -> Spoken:
     aim = (
         "they hold something else, so I stay where both are true" if theirs else "I say something true of it"
     )
-    more = _nodded(speaker, word) if theirs else _on_somebody(speaker, word, register)
+    more = _nodded(speaker, table, word) if theirs else _on_somebody(speaker, table, word, register)
     return speaker.dress([f"{lead}{more}" for lead in leads], "answer", aim)
 
 
@@ -181,7 +384,12 @@ def _clause(speaker: Speaker, word: str, theirs: str) -> str:
     visible = speaker.reading.visible_text
     clauses = clauses_of(word)
     shared = [one for one, told in clauses.items() if told.weight > _LOOSE]
-    safe = [one for one, told in clauses.items() if theirs in told.holds] if theirs else shared
+    if theirs:
+        safe = [one for one, told in clauses.items() if theirs in told.holds]
+    else:
+        # What is true of one thing alone tells everybody who holds another; one keeps it back most of the time.
+        is_telling = speaker.dice.random() < _TELLING
+        safe = [one for one in shared if (len(clauses[one].holds) == 1) == is_telling]
     for some in ([one for one in safe if one in shared], safe, shared, list(clauses)):
         fresh = [one for one in some if one.lower() not in visible]
         if fresh:
@@ -189,12 +397,12 @@ def _clause(speaker: Speaker, word: str, theirs: str) -> str:
     return speaker.dice.choice(list(clauses))
 
 
-def _on_somebody(speaker: Speaker, word: str, register: str) -> str:
+def _on_somebody(speaker: Speaker, table: Table, word: str, register: str) -> str:
     """Now and then a word on what another said: that it does not fit, or that it does."""
     reading, dice = speaker.reading, speaker.dice
     if dice.random() >= _DOUBTED:
-        return _nodded(speaker, word)
-    marks = {who: mark_of(reading, who, word) for who in _others(reading)}
+        return _nodded(speaker, table, word)
+    marks = {who: mark_of(reading, table, who, word) for who in _others(reading)}
     who = max(marks, key=lambda one: marks[one].strangeness, default="")
     if not who or marks[who].strangeness <= 0 or not marks[who].clause or marks[who].is_doubt:
         return ""
@@ -207,39 +415,26 @@ def _on_somebody(speaker: Speaker, word: str, register: str) -> str:
     return dice.choice(some or [""])
 
 
-def _nodded(speaker: Speaker, word: str) -> str:
+def _nodded(speaker: Speaker, table: Table, word: str) -> str:
     """Once in a while, that another is right."""
     reading, dice = speaker.reading, speaker.dice
     if dice.random() >= _AGREED:
         return ""
-    true = [
-        (line.handle, told_in(line.text)[0].clause)
-        for line in reading.fresh
-        if line.origin == "cast" and told_in(line.text) and word in told_in(line.text)[0].holds
-    ]
-    if not true:
+    agreed = _agreed_with(reading, table, word)
+    if agreed is None:
         return ""
-    who, clause = true[-1]
+    who, clause = agreed
     return dice.choice(untold(reading, "agree", BOOK, suspect=name_of(who), told=clause) or [""])
 
 
-def _voted(speaker: Speaker, branch: Branch, field: str, word: str) -> Reply:
-    reading = speaker.reading
-    offered = [one for one in branch.words_of(field) if one != reading.me.handle]
-    spoke = [one for one in offered if one in _others(reading)] or offered
-    marks = {one: mark_of(reading, one, word) for one in spoke}
-    worst = {one: mark.strangeness for one, mark in marks.items()}
-    if _theirs(reading, word):
-        said = [line.text for line in reading.heard if line.origin == "cast"]
-        worst = {one: float(sum(name_of(one) in text for text in said)) for one in spoke}
-    top = max(worst.values())
-    who = speaker.dice.choice([one for one in spoke if worst[one] == top])
+def _voted(speaker: Speaker, table: Table, word: str) -> Reply:
+    who, mark = _choice(speaker, table, word, table.voting.words_of(table.vote_field))
     spoken = speaker.dress(
-        _pointing(speaker, who, marks[who]),
+        _pointing(speaker, who, mark),
         "object",
         f"{name_of(who)} does not hold what I hold, or must seem not to",
     )
-    return with_line(branch, spoken, **{field: who})
+    return with_line(table.voting, spoken, **{table.vote_field: who})
 
 
 def _pointing(speaker: Speaker, who: str, mark: Mark) -> list[str]:
