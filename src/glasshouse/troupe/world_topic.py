@@ -55,7 +55,7 @@ def _matter_in(text: str) -> Matter | None:
 
 def _before_more_is_said(words: list[str]) -> list[str]:
     """A thing without what is said of it: the boot, of a boot full of water."""
-    if len(words) > 1 and words[0].lower() in of_sort("det"):
+    if len(words) > 1 and (words[0].lower() in of_sort("det") or words[0].endswith(("'s", "\u2019s"))):
         words = words[1:]
     end = next((at for at, word in enumerate(words) if at and is_a(word.lower(), "stop")), len(words))
     while end > 1 and is_a(words[end - 1].lower(), "adjective") and not is_a(words[end - 1].lower(), "noun"):

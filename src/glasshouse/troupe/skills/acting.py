@@ -187,8 +187,10 @@ class _Performance:
     @property
     def _goes_on_with_a_game(self) -> bool:
         """Whether my part is only what I say beside a game, and what I answer is more than talk."""
-        cause = self.reading.cause
-        is_talk = cause is not None and cause.kind == kinds.AGENT_SPOKE
+        cause, answers_visitors = self.reading.cause, any(one.on == "visitor" for one in self.entries)
+        is_talk = cause is not None and (
+            cause.kind == kinds.AGENT_SPOKE or (cause.origin == "visitor" and answers_visitors)
+        )
         return not is_talk and any(entry.act == REMARK for entry in self.entries)
 
     def _steps(self) -> Iterator[list[tuple[Entry, _Cue]]]:

@@ -15,6 +15,7 @@ from typing import Any, Final
 from glasshouse.troupe import kinds
 from glasshouse.troupe.reading import Reading, ToolSaid, value_in
 from glasshouse.troupe.schema import is_ref
+from glasshouse.troupe.skills.acting import remarked
 from glasshouse.troupe.skills.almanacs import (
     BOOK,
     Known,
@@ -26,7 +27,15 @@ from glasshouse.troupe.skills.almanacs import (
     latitude_in,
     wanted_by,
 )
-from glasshouse.troupe.skills.branches import Branch, Reply, passing, sentences, untold, with_line
+from glasshouse.troupe.skills.branches import (
+    Branch,
+    Reply,
+    own_heading,
+    passing,
+    sentences,
+    untold,
+    with_line,
+)
 from glasshouse.troupe.speaking import Speaker
 from glasshouse.troupe.world_topic import matter_of
 
@@ -35,6 +44,7 @@ steps_days_max: Final = 6
 nights_near_max: Final = 3
 lit_bright_min: Final = 60
 lit_dark_max: Final = 25
+lit_full_min: Final = 87
 lines_rested_on_max: Final = 3
 
 _WITH_OWN_LINE: Final = 0.25
@@ -102,6 +112,8 @@ def _told(speaker: Speaker, branch: Branch, said: ToolSaid) -> Reply:
     texts = _beside(speaker, "woven", **gaps) or sentences("woven", BOOK, **gaps)
     texts = texts or sentences("told", BOOK, told=_listed(result))
     spoken = speaker.dress(texts, "answer", "I say what is written, and no more", own=_WITH_OWN_LINE)
+    band = [_band(float(gaps["lit"]))] if gaps["lit"] else []
+    spoken = remarked(speaker, spoken, _first_or(speaker.reading, "read"), *band)
     fields = {name: value for name in branch.fields if (value := _field(name, result)) is not None}
     return with_line(branch, spoken, **fields)
 
@@ -132,8 +144,7 @@ def _asked(speaker: Speaker, branch: Branch) -> Reply | None:
     heading = f"ask {wanted}"
     last = known[-1] if known and known[-1].line in reading.fresh else None
     if last is not None:
-        is_near = last.lit >= lit_bright_min if wanted == "bright" else last.lit <= lit_dark_max
-        heading = f"{heading} {'near' if is_near else 'off'}"
+        heading = f"{heading} {_band(last.lit)}"
     gaps = {"day": day_called(day), "lit": f"{last.lit:g}" if last is not None else ""}
     if speaker.topic.owed:
         texts = _beside(speaker, f"ask {wanted}", **gaps)
@@ -141,6 +152,7 @@ def _asked(speaker: Speaker, branch: Branch) -> Reply | None:
         texts = _beside(speaker, heading, **gaps) or _beside(speaker, f"ask {wanted}", **gaps)
     texts = texts or sentences(f"ask {wanted}", BOOK, **gaps)
     spoken = speaker.dress(texts, "ask", f"it has to be a {wanted} one", own=_WITH_OWN_LINE)
+    spoken = remarked(speaker, spoken, _first_or(reading, "asked"))
     return with_line(branch, spoken, **{DATE: day.isoformat()})
 
 
@@ -174,10 +186,11 @@ def _acted(speaker: Speaker, branches: Sequence[Branch], branch: Branch, field: 
     about = about or (known[-1] if known else None)
     if about is None:
         return passing(branches, speaker, "unknown", BOOK)
-    kind = "bright" if about.lit >= lit_bright_min else "dark" if about.lit <= lit_dark_max else "half"
+    kind = _band(about.lit)
     gaps = _gaps(speaker.reading, about)
     texts = _beside(speaker, f"pack {kind}", "pack", **gaps) or sentences(f"pack {kind}", BOOK, **gaps)
     spoken = speaker.dress(texts, "offer", "it was read out, so I get ready for it", own=_WITH_OWN_LINE)
+    spoken = remarked(speaker, spoken, _first_or(speaker.reading, "packed"), kind)
     return with_line(branch, spoken, **{DATE: about.day.isoformat(), field: about.line.ref})
 
 
@@ -196,12 +209,39 @@ def _chose(speaker: Speaker, branches: Sequence[Branch], branch: Branch, field: 
     gaps = _gaps(reading, best)
     if other is not None:
         gaps |= {"other": day_called(other.day), "less": f"{other.lit:g}"}
-    texts = sentences("choose poor" if is_poor else "choose", BOOK, **gaps)
+    gaps["asker"] = _asker_of(reading, best)
+    is_full = wanted == "bright" and best.lit >= lit_full_min
+    how = "choose poor" if is_poor else "choose full" if is_full else "choose"
+    heading = own_heading(reading, how, BOOK)
+    texts = sentences(heading, BOOK, **gaps) if heading != "choose full" else []
+    texts = texts or sentences("choose poor" if is_poor else "choose", BOOK, **gaps)
     spoken = speaker.dress(
         texts, "appraise", f"a {wanted} night is wanted, and this is it", own=_WITH_OWN_LINE
     )
+    spoken = remarked(speaker, spoken, how.removeprefix("choose "), is_last=True)
     refs = [one.line.ref for one in (best, other) if one is not None][:lines_rested_on_max]
     return with_line(branch, spoken, **{DATE: best.day.isoformat(), field: refs})
+
+
+def _asker_of(reading: Reading, known: Known) -> str:
+    """Who asked about a day, as one speaks of somebody in the village."""
+    asked = (
+        line
+        for line in (*reading.remembered, *reading.discussion)
+        if line.origin == "cast" and line.ref != known.line.ref and day_of(line) == known.day
+    )
+    line = next(asked, None)
+    return f"the {line.handle.split('-')[-1]}" if line is not None else ""
+
+
+def _first_or(reading: Reading, fact: str) -> str:
+    """What my remarks may need: that I speak for the first time, or what I do now."""
+    return fact if any(reading.is_mine(line) for line in reading.discussion) else "first"
+
+
+def _band(lit: float) -> str:
+    """What one calls a night with so many parts in a hundred."""
+    return "bright" if lit >= lit_bright_min else "dark" if lit <= lit_dark_max else "half"
 
 
 def _beside(speaker: Speaker, heading: str, lead: str = "", **gaps: str) -> list[str]:
