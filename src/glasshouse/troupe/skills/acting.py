@@ -134,6 +134,8 @@ class _Performance:
         self.cues = [said for said in memory.said if self._is_cue(said, fresh)]
         strangers = [line for line in memory.strange if line.ref in fresh or line == cause]
         visitors = self.reading.fresh_disturbances[-1:]
+        if not visitors and cause is not None and cause.origin == "visitor" and self._is_left_open(cause):
+            visitors = [cause]
         self.outside = {
             "visitor": visitors,
             "strange": strangers[-1:],
@@ -151,6 +153,12 @@ class _Performance:
         """Owe what must be taken up; of a line that an entry was written for, only what nobody has a word for."""
         owed = [noun for line, noun in self.owed if line != answered or class_of(noun) == "unknown"]
         self.speaker.topic = self.speaker.topic._replace(owed=tuple(owed))
+
+    def _is_left_open(self, line: Heard) -> bool:
+        """Whether I have spoken since a line, and only of what my tools did."""
+        since = [said for said in self.memory.said if int(said.line.ref) > int(line.ref)]
+        mine = [said.entry for said in since if self.reading.is_mine(said.line)]
+        return bool(mine) and all(entry.on in CHANGES for entry in mine)
 
     def _is_cue(self, said: Said, fresh: set[str]) -> bool:
         if self.reading.is_mine(said.line):
@@ -270,7 +278,7 @@ class _Performance:
                 cues = [line for line in cues if _has_any(line, entry.hears)]
             return [_Cue(cues[-1])] if cues else []
         if entry.hears:
-            fresh = [*self.reading.fresh, *self.reading.fresh_disturbances]
+            fresh = [*self.reading.fresh, *self.reading.fresh_disturbances, *self.outside["visitor"]]
             heard = [line for line in fresh if _has_any(line, entry.hears)]
             return [_Cue(heard[-1], self._thing_in(heard[-1]))] if heard else []
         if entry.on in _OUTSIDE:
@@ -308,12 +316,18 @@ class _Performance:
         self._owe(cue.line if entry.hears else None)
         for way, bound in self._sayings(entry, cue):
             text = with_capitals(_filled(way.text, bound))
-            if entry.act not in _NOTHING_ADDED:
+            if entry.act not in _NOTHING_ADDED and not self._answers_later(entry):
                 text = self.speaker.with_what_is_owed(text)
             fields = self._fields_of(entry, branch, bound)
             if text and fields is not None:
                 return with_line(branch, self._spoken(entry, text, bound), **fields)
         return None
+
+    def _answers_later(self, entry: Entry) -> bool:
+        """Whether I speak of what my tool did, as a root, which has an act of its own for what a visitor said."""
+        cause = self.reading.cause
+        is_later = cause is None or cause.origin != "visitor"
+        return is_later and entry.on in self._changes and self.reading.me.role == "root"
 
     def _sayings(self, entry: Entry, cue: _Cue) -> Iterator[tuple[Way, dict[str, str]]]:
         """The ways to say an entry that nobody can have heard yet, each with what stands in its slots."""
@@ -394,7 +408,7 @@ class _Performance:
         if name == "you":
             return name_of(cue.line.handle) if cue.line is not None and cue.line.origin == "cast" else None
         if name == "who":
-            return _in_a_row([who for names in self._changes.values() for who in names])
+            return _in_a_row(list(dict.fromkeys(who for names in self._changes.values() for who in names)))
         if name.startswith("seed"):
             return self._seed(name.partition(".")[2])
         if cue.noun is not None and name in (agreeing := slots_for(cue.noun)):
