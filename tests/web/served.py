@@ -12,6 +12,7 @@ import httpx2
 import uvicorn
 
 from glasshouse import Terrarium
+from glasshouse.web.access import Access
 from glasshouse.web.app import app
 
 
@@ -28,9 +29,9 @@ class Served(NamedTuple):
 
 
 @asynccontextmanager
-async def served(terrarium: Terrarium) -> AsyncIterator[Served]:
+async def served(terrarium: Terrarium, access: Access | None = None) -> AsyncIterator[Served]:
     """Serve an open terrarium on the loopback address."""
-    config = uvicorn.Config(app(terrarium), port=0, log_level="warning", timeout_graceful_shutdown=1)
+    config = uvicorn.Config(app(terrarium, access), port=0, log_level="warning", timeout_graceful_shutdown=1)
     server = uvicorn.Server(config)
     running = asyncio.create_task(server.serve())
     try:

@@ -7,18 +7,30 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Final
 
-from fastapi import FastAPI, Request
+from fastapi import FastAPI, HTTPException, Request, Response
 from fastapi.responses import JSONResponse
+from pydantic import BaseModel, Field
 
 from glasshouse.errors import BudgetExceeded, GlasshouseError, Refused, StoreError, UnknownName
 from glasshouse.terrarium import Terrarium, stories_of
 from glasshouse.web import reading
+from glasshouse.web.access import COOKIE, Access, AccessMiddleware
 from glasshouse.web.feeds import Feeds
 
+token_chars_max: Final = 256
 
-def app(terrarium: Terrarium) -> FastAPI:
-    """The server of a terrarium that is open as long as the server runs."""
+
+class TokenGiven(BaseModel):
+    """The token of a link."""
+
+    token: str = Field(max_length=token_chars_max)
+
+
+def app(terrarium: Terrarium, access: Access | None = None) -> FastAPI:
+    """The server of a terrarium that is open as long as the server runs. Without an access of its own it answers this
+    machine alone."""
     stories = stories_of(terrarium)
     feeds = Feeds(terrarium, stories)
 
@@ -37,7 +49,18 @@ def app(terrarium: Terrarium) -> FastAPI:
     )
     served.state.reading = reading.Reading(terrarium, stories, feeds)
     served.include_router(reading.router)
+    access = access or Access()
+    served.add_middleware(AccessMiddleware, access=access)
     served.add_exception_handler(GlasshouseError, _refused)
+
+    @served.post("/api/v1/session", status_code=204)
+    def enter(given: TokenGiven) -> Response:
+        """Exchange a token for a cookie that no script can read."""
+        if access.role_of_token(given.token) is None:
+            raise HTTPException(401, "This token grants nothing here. Ask for a new link.")
+        answer = Response(status_code=204)
+        answer.set_cookie(COOKIE, given.token, httponly=True, samesite="strict", path="/")
+        return answer
 
     @served.get("/healthz")
     def health() -> dict[str, str]:

@@ -24,6 +24,7 @@ from glasshouse.manifests.world_folders import found_worlds
 from glasshouse.runtime.past.stories import Stories, Story
 from glasshouse.runtime.run import Run
 from glasshouse.terrarium import Terrarium
+from glasshouse.web.access import lower_of
 from glasshouse.web.feeds import Feeds
 
 rows_max: Final = 1_000
@@ -49,9 +50,11 @@ def reading_of(request: Request) -> Reading:
     return found
 
 
-def role_of(role: Annotated[Role, Query(description="Who looks on.")] = "audience") -> Role:
-    """The role that a request is answered for."""
-    return role
+def role_of(
+    request: Request, role: Annotated[Role | None, Query(description="Look as this role.")] = None
+) -> Role:
+    """The role that a request is answered for: the one it asks for, if its token grants that."""
+    return lower_of(request.state.role, role)
 
 
 Source = Annotated[Reading, Depends(reading_of)]

@@ -1,0 +1,142 @@
+"""Access: who may read and do what, decided on the server for every request.
+
+Always holds: a request is answered for one role, and never for a higher one than its token grants. Without a secret the
+server answers this machine alone, and whoever asks is the director. The name that a request calls the server by is
+checked, so that no other site can have a browser ask in its name; and a command that comes with a cookie says that it is
+JSON and comes from the page itself.
+"""
+
+from __future__ import annotations
+
+import hmac
+from base64 import urlsafe_b64encode
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from hashlib import sha256
+from http.cookies import CookieError, SimpleCookie
+from typing import Any, Final
+
+import msgspec
+
+from glasshouse.events.redaction import ROLES, Role
+
+COOKIE: Final = "glasshouse"
+secret_chars_min: Final = 16
+LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
+_SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
+_OPEN: Final = frozenset({"/healthz", "/api/v1/session"})
+"""What is answered without a token: whether the server is there, and the exchange of a token for a cookie."""
+
+Scope = Mapping[str, Any]
+Receive = Callable[[], Awaitable[Any]]
+Send = Callable[[Any], Awaitable[None]]
+App = Callable[[Any, Receive, Send], Awaitable[None]]
+
+
+class Denied(Exception):
+    """A request that is not answered, with its status and the reason in words."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class Access:
+    """Which role a request has."""
+
+    def __init__(self, secret: str = "", hosts: Iterable[str] = ()) -> None:
+        if secret and len(secret) < secret_chars_min:
+            raise ValueError(f"A token for the page has at least {secret_chars_min} characters.")
+        self._secret = secret
+        self._hosts = LOOPBACK | {host.lower() for host in hosts}
+        self._roles = {self.token_for(role): role for role in ROLES} if secret else {}
+
+    def token_for(self, role: Role) -> str:
+        """The token that grants a role. Whoever has it cannot make the token of another role from it."""
+        told = hmac.new(self._secret.encode(), f"glasshouse {role}".encode(), sha256).digest()
+        return urlsafe_b64encode(told).decode().rstrip("=")
+
+    def role_of_token(self, token: str) -> Role | None:
+        """The role that a token grants; none if it grants nothing."""
+        found: Role | None = None
+        for known, role in self._roles.items():  # Every one is compared, so that the time tells nothing.
+            if hmac.compare_digest(known.encode(), token.encode()):
+                found = role
+        return found
+
+    def role_of(self, method: str, path: str, headers: Mapping[str, str]) -> Role:
+        """The role of a request, or `Denied`."""
+        host = _name_of(headers.get("host", ""))
+        if host not in self._hosts:
+            raise Denied(421, f"This server is not called {host!r}. Serve it with --host to allow that name.")
+        bearer = headers.get("authorization", "").partition(" ")
+        cookie = _cookie_in(headers.get("cookie", ""))
+        if method not in _SAFE and not bearer[2]:
+            _check_is_from_the_page(headers)
+        if not self._secret:
+            return "director"
+        token = bearer[2] if bearer[0].lower() == "bearer" else cookie
+        role = self.role_of_token(token) if token else None
+        if role is None:
+            if path in _OPEN:
+                return "spectator"
+            raise Denied(401, "This page needs a link with a token. Ask whoever serves it for one.")
+        return role
+
+
+def _name_of(host: str) -> str:
+    """The name in a Host header, without the port."""
+    name = host.lower()
+    if name.startswith("["):
+        return name[1:].partition("]")[0]
+    return name.rpartition(":")[0] if ":" in name else name
+
+
+def _cookie_in(header: str) -> str:
+    try:
+        found = SimpleCookie(header).get(COOKIE)
+    except CookieError:
+        return ""
+    return "" if found is None else found.value
+
+
+def _check_is_from_the_page(headers: Mapping[str, str]) -> None:
+    """Refuse a command that another site may have a browser send."""
+    if headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+        raise Denied(415, "A command is sent as application/json.")
+    origin, host = headers.get("origin"), headers.get("host", "")
+    if origin is not None and origin.partition("://")[2] != host:
+        raise Denied(403, "This command comes from another site.")
+
+
+class AccessMiddleware:
+    """Gives every request its role, or answers it with the reason why not."""
+
+    def __init__(self, app: App, access: Access) -> None:
+        self._app = app
+        self._access = access
+
+    async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+        try:
+            role = self._access.role_of(scope["method"], scope["path"], headers)
+        except Denied as denied:
+            await _answer(send, denied.status, {"error": "Denied", "message": str(denied)})
+            return
+        scope.setdefault("state", {})["role"] = role
+        await self._app(scope, receive, send)
+
+
+async def _answer(send: Send, status: int, told: Mapping[str, str]) -> None:
+    body = msgspec.json.encode(told)
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+def lower_of(granted: Role, wanted: Role | None) -> Role:
+    """The role that is wanted, or the one that is granted if that is lower."""
+    return granted if wanted is None else ROLES[min(ROLES.index(granted), ROLES.index(wanted))]

@@ -1,0 +1,108 @@
+"""Who may read what: tokens, cookies, names of the server, and other sites."""
+
+from __future__ import annotations
+
+import pytest
+
+from glasshouse import MemoryStore, Terrarium
+from glasshouse.events.redaction import ROLES, Role
+from glasshouse.web.access import COOKIE, Access, lower_of
+from tests.web.served import served
+
+SECRET = "a secret of more than sixteen characters"
+RUNS = "/api/v1/runs"
+
+
+async def test_without_a_secret_this_machine_directs_and_nobody_else_is_answered() -> None:
+    async with Terrarium(MemoryStore()) as t, served(t) as page:
+        assert (await page.client.get(RUNS)).status_code == 200
+        stranger = await page.client.get(RUNS, headers={"host": "rebound.example:80"})
+        assert stranger.status_code == 421
+        assert "rebound.example" in stranger.json()["message"]
+
+
+async def test_a_token_grants_its_role_and_no_higher_one() -> None:
+    access = Access(SECRET)
+    async with Terrarium(MemoryStore()) as t:
+        run = await t.open_world("twenty-sprouts")
+        await t.run(run.id, turns=3)
+        path = f"/api/v1/runs/{run.id}/view"
+        async with served(t, access) as page:
+            assert (await page.client.get(path)).status_code == 401
+            assert (await page.client.get(path, headers={"authorization": "Bearer no"})).status_code == 401
+            for granted in ROLES:
+                bearer = {"authorization": f"Bearer {access.token_for(granted)}"}
+                for wanted in ROLES:
+                    told = await page.client.get(path, params={"role": wanted}, headers=bearer)
+                    assert told.json()["role"] == ROLES[min(ROLES.index(granted), ROLES.index(wanted))]
+                assert (await page.client.get(path, headers=bearer)).json()["role"] == granted
+
+
+async def test_no_answer_to_a_spectator_has_a_thought_or_a_card() -> None:
+    access = Access(SECRET)
+    async with Terrarium(MemoryStore()) as t:
+        run = await t.open_world("twenty-sprouts")
+        await t.run(run.id, turns=6)
+        events = await t.run_events(run.id)
+        thoughts = {
+            str(value) for e in events for value in (e.private or {}).values() if len(str(value)) > 20
+        }
+        cards = {str(value) for e in events for value in (e.sealed or {}).get("facts", {}).values()}
+        assert thoughts
+        assert cards
+        async with served(t, access) as page:
+            bearer = {"authorization": f"Bearer {access.token_for('spectator')}"}
+            base = f"/api/v1/runs/{run.id}"
+            last = events[-1].id
+            for path in ("view", "view?at=20", "diffs", "timeline", "events?limit=1000", f"events/{last}"):
+                told = await page.client.get(f"{base}/{path}", headers=bearer)
+                assert told.status_code == 200, path
+                assert [one for one in thoughts | cards if f'"{one}"' in told.text] == [], path
+
+
+async def test_a_link_is_exchanged_for_a_cookie_that_no_script_reads() -> None:
+    access = Access(SECRET)
+    async with Terrarium(MemoryStore()) as t, served(t, access) as page:
+        wrong = await page.client.post("/api/v1/session", json={"token": "no"})
+        assert wrong.status_code == 401
+        answer = await page.client.post("/api/v1/session", json={"token": access.token_for("audience")})
+        assert answer.status_code == 204
+        cookie = answer.headers["set-cookie"]
+        assert cookie.startswith(f"{COOKIE}=")
+        assert "httponly" in cookie.lower()
+        assert "samesite=strict" in cookie.lower()
+        assert (await page.client.get(RUNS)).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"content-type": "text/plain"}, 415),
+        ({"content-type": "application/x-www-form-urlencoded"}, 415),
+        ({"content-type": "application/json", "origin": "https://elsewhere.example"}, 403),
+        ({"content-type": "application/json", "origin": "null"}, 403),
+    ],
+)
+async def test_a_command_from_another_site_is_refused(headers: dict[str, str], status: int) -> None:
+    async with Terrarium(MemoryStore()) as t, served(t) as page:
+        answer = await page.client.post("/api/v1/session", content='{"token": ""}', headers=headers)
+        assert answer.status_code == status
+
+
+def test_tokens_differ_by_role_and_secret_and_a_short_secret_is_refused() -> None:
+    tokens = {Access(secret).token_for(role) for secret in (SECRET, f"{SECRET}!") for role in ROLES}
+    assert len(tokens) == 2 * len(ROLES)
+    with pytest.raises(ValueError, match="at least 16 characters"):
+        Access("short")
+
+
+@pytest.mark.parametrize(
+    ("granted", "wanted", "role"),
+    [
+        ("director", None, "director"),
+        ("spectator", "director", "spectator"),
+        ("director", "audience", "audience"),
+    ],
+)
+def test_a_role_is_never_raised(granted: Role, wanted: Role | None, role: Role) -> None:
+    assert lower_of(granted, wanted) == role
