@@ -164,15 +164,6 @@ class MemoryStore:
         """The writes of each batch that are new: neither in the store nor earlier in the same commit."""
         heads: dict[str, int] = {}  # The last seq of each session that a write of this commit extends.
         new_writes: list[list[SegmentWrite]] = []
-
-        def bodies_of(session_id: str, first: int, last: int) -> list[bytes]:
-            kept = self._segments.get(session_id)
-            in_store = () if kept is None else map(self._body, kept.positions)
-            placed = [
-                b for new in new_writes for one in new if one.session_id == session_id for b in one.bodies
-            ]
-            return [*in_store, *placed][first - 1 : last]
-
         for batch in batches:
             new: list[SegmentWrite] = []
             new_writes.append(new)
@@ -183,10 +174,23 @@ class MemoryStore:
                     head = len(kept.positions)
                 # Nearly every write continues a session that is there. The other cases are rare.
                 is_next = write.opens is None and write.expected_head == head
-                if is_next or check_room(write, head, self._opened(name, new_writes), bodies_of):
+                if is_next or self._has_room(write, head, new_writes):
                     heads[name] = write.expected_head + len(write.bodies)
                     new.append(write)
         return new_writes
+
+    def _has_room(self, write: SegmentWrite, head: int | None, new_writes: list[list[SegmentWrite]]) -> bool:
+        """Whether a write fits the session as these writes leave it. False if its events are there already."""
+
+        def bodies_of(session_id: str, first: int, last: int) -> list[bytes]:
+            kept = self._segments.get(session_id)
+            in_store = () if kept is None else map(self._body, kept.positions)
+            placed = [
+                b for new in new_writes for one in new if one.session_id == session_id for b in one.bodies
+            ]
+            return [*in_store, *placed][first - 1 : last]
+
+        return check_room(write, head, self._opened(write.session_id, new_writes), bodies_of)
 
     def _opened(self, session_id: str, new_writes: list[list[SegmentWrite]]) -> Segment | None:
         """The segment of a session that is in the store, or that one of these writes begins."""

@@ -173,11 +173,14 @@ def _index(table: lines.NumberedLines) -> list[object]:
     first = table.first
     found: list[object] = [
         {key: [place - first for place in places] for key, places in by.items()}
-        for by in (table.words, table.kinds, table.striking_words)
+        for by in (table.words, table.kinds, table.striking_words, table.said_by)
     ]
     return [
         *found,
         [p - first for p in table.striking],
+        [p - first for p in table.said],
+        table.word_bits,
+        table.importances,
         [p - first for p in table.naming("echo-id", "echo", first + len(table.ids))],
     ]
 

@@ -426,8 +426,37 @@ class Ledger:
             await asyncio.shield(self._settling)
 
     def _stage(self, decided: tuple[Write, ...], beside: Batch) -> Queued:
+        first = decided[0]
+        if len(decided) == 1 and first.opens is None and len(first.facts) == 1:
+            return self._stage_one(first, beside)
         events, writes = self._folded(decided)
         return self._enqueue(replace(beside, writes=tuple(writes)), events)
+
+    def _stage_one(self, write: Write, beside: Batch) -> Queued:
+        """The same for one fact of a session that is there, as nearly every act and turn writes."""
+        folded, session_id, graph_id = self.folded, write.session_id, write.graph_id
+        session, graph = folded.world.sessions[session_id], folded.world.graphs.get(graph_id)
+        head, turn = session.head, write.turn
+        if turn is None:
+            turn = 0 if graph is None else graph.turn
+        event = event_of(
+            write.facts[0], session_id, graph_id, head + 1, session.segment.base, turn, self._clock.now()
+        )
+        body = encoded_within_bounds(event)
+        try:
+            fold(folded, event)
+        except BaseException as unforeseen:
+            self._give_up_world(unforeseen)
+            raise
+        self._note_moved(event.kind)
+        return self._enqueue(replace(beside, writes=(SegmentWrite(session_id, head, (body,)),)), [event])
+
+    def _note_moved(self, kind: str) -> None:
+        """Note that a change of this kind was folded and is about to be queued."""
+        if kind in MOVE_THE_WORLD:
+            self.moved_at = self.position + 1
+            if kind in kinds.OF_RUNS:
+                self.graphs_moved[EVERY_GRAPH] = None
 
     def _folded(self, decided: tuple[Write, ...]) -> tuple[list[Event], list[SegmentWrite]]:
         """Stamp, encode, then fold: if an event cannot be encoded, the world has not changed yet."""
@@ -438,10 +467,8 @@ class Ledger:
             self._fold(
                 events, {write.session_id: write.opens for write in decided if write.opens is not None}
             )
-        if events and (kind := events[0].kind) in MOVE_THE_WORLD:
-            self.moved_at = self.position + 1
-            if kind in kinds.OF_RUNS:
-                self.graphs_moved[EVERY_GRAPH] = None
+        if events:
+            self._note_moved(events[0].kind)
         return events, writes
 
     def _written(self, decided: tuple[Write, ...]) -> tuple[list[Event], list[SegmentWrite]]:

@@ -131,8 +131,9 @@ class Reading(msgspec.Struct, frozen=True, gc=False):
     """Field -> event ids, for the fields that cite other events."""
     words: tuple[str, ...]
     importance: int
-    word_bits: int | None
-    """The `word_bits` of the text; none if the line has no text."""
+    has_text: bool
+    word_bits: int
+    """The `word_bits` of the text; 0 if there is none."""
 
 
 def is_line_for(creature_id: str, event: Event) -> bool:
@@ -175,11 +176,14 @@ def _read(payload: Json, kind: str, actor: str, known_as: str | None) -> Reading
     for field in points:
         del rest[field]
     head, body = f"{handle} ({origin}, {kind}): ", body_of(text, rest)
-    importance = _KIND_WEIGHTS.get(kind, 1) + (isinstance(text, str) and "?" in text)
+    has_text = isinstance(text, str)
+    importance = _KIND_WEIGHTS.get(kind, 1) + (has_text and "?" in text)
     # Quoted and otherwise unchanged, a text has the same words, which were looked for when it was said.
     words = content_words(text if body[1:-1] == text else body)
-    bits = word_bits(text) if isinstance(text, str) else None
-    return Reading(payload, kind, actor, known_as, head, body, rest, points, words, importance, bits)
+    bits = word_bits(text) if has_text else 0
+    return Reading(
+        payload, kind, actor, known_as, head, body, rest, points, words, importance, has_text, bits
+    )
 
 
 def body_of(text: object, rest: Json) -> str:
@@ -234,5 +238,5 @@ def word_bits(text: str) -> int:
     """
     bits = 0
     for word in all_words(text):
-        bits |= 1 << (hash(word) & 127)
+        bits |= 1 << (hash(word) % 60)
     return bits

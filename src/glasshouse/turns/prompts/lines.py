@@ -68,11 +68,13 @@ class NumberedLines:
         self.ids: list[str] = []
         """The event id at each index."""
         self.readings: list[Reading] = []
-        self.speakers: list[str] = []
-        self.word_bits: list[int | None] = []
+        self.word_bits: list[int] = []
         self.importances: list[int] = []
         """The fields of `readings` that an act looks up for many lines. A reading itself may not be in the processor's
         cache any more."""
+        self.said: list[int] = []
+        self.said_by: defaultdict[str, list[int]] = defaultdict(list)
+        """The indexes of the lines that have a text: of all, and by speaker."""
         self.plain: list[str] = []
         """The physical line at each index; empty if it cites other lines, which may be dropped before it."""
         self.index_by_id: dict[str, int] = {}
@@ -155,11 +157,13 @@ class NumberedLines:
         self.ids.append(event.id)
         self.index_by_id[event.id] = index
         self.readings.append(reading)
-        self.speakers.append(reading.actor)
         self.word_bits.append(reading.word_bits)
         self.importances.append(reading.importance)
         self.plain.append("" if reading.points else f"[{index + 1}] {reading.head}{reading.body}")
         self.kinds[reading.kind].append(index)
+        if reading.has_text:
+            self.said.append(index)
+            self.said_by[reading.actor].append(index)
         for word in reading.words:
             self.words[word].append(index)
         if reading.importance >= STRIKING:
@@ -204,9 +208,12 @@ class NumberedLines:
     def _drop_oldest(self) -> None:
         reading, index = self.readings.pop(0), self.first
         del self.index_by_id[self.ids.pop(0)], self.plain[0]
-        del self.speakers[0], self.word_bits[0], self.importances[0]
+        del self.word_bits[0], self.importances[0]
         self.first += 1
         _drop_first(self.kinds, (reading.kind,))
+        if reading.has_text:
+            del self.said[0]
+            _drop_first(self.said_by, (reading.actor,))
         _drop_first(self.words, reading.words)
         if reading.importance >= STRIKING:
             del self.striking[0]
@@ -333,27 +340,27 @@ def remembered_lines(
         return []  # No line is older than the discussion.
     count = len(readings)
     oldest = max(0, count - heard_lines_max)
-    since = oldest - heard_lines_max // 4
-    relevances = _relevances(moment, lines, discussed.start, about)
+    weights = _weights(moment, lines, discussed.start, about)
     for index in (*others, *range(first, first + oldest)):
-        relevances.pop(index, None)
-    if not relevances:
+        weights.pop(index, None)
+    if not weights:
         return []
-    # One number holds the score and the index, so that of two equal scores the newer line comes first.
-    importances = lines.importances
+    since, importances = oldest - heard_lines_max // 4, lines.importances
+    # One number, as small as can be, holds the score and the place of a line, so that of two equal scores the newer line
+    # comes first.
     scored = [
-        (1 + relevance) * importances[at := index - first] * (at - since) * count + at
-        for index, relevance in relevances.items()
+        weight * importances[at := index - first] * (at - since) * count + at
+        for index, weight in weights.items()
     ]
     scored.sort(reverse=True)
     shown = [*readings[discussed.start - first :], *[readings[index - first] for index in others]]
     return _chosen(lines, scored, {reading.body for reading in shown})
 
 
-def _relevances(moment: Moment, lines: NumberedLines, newer: int, about: Collection[str]) -> dict[int, int]:
-    """Index -> how much a line has to do with what is answered and with the creature's interests, for candidate lines.
-    These are older than the index `newer`."""
-    by_word, by_striking_word, relevances = lines.words, lines.striking_words, dict[int, int]()
+def _weights(moment: Moment, lines: NumberedLines, newer: int, about: Collection[str]) -> dict[int, int]:
+    """Index -> one, and how much a line has to do with what is answered and with the creature's interests, for candidate
+    lines. These are older than the index `newer`."""
+    by_word, by_striking_word, weights = lines.words, lines.striking_words, dict[int, int]()
     striking = _striking_before(lines, newer)
     for weight, words, words_max in (
         (_CAUSE_WEIGHT, about, cause_words_max),
@@ -365,25 +372,25 @@ def _relevances(moment: Moment, lines: NumberedLines, newer: int, about: Collect
                 for index in by_word[word][-lines_a_word_max:]:
                     if index >= newer:
                         break
-                    relevances[index] = relevances.get(index, 0) + weight
+                    weights[index] = weights.get(index, 1) + weight
         for word in words if striking else ():
             if word in by_striking_word:
                 for index in by_striking_word[word]:
                     if index in striking:
                         striking[index] += weight
-    relevances.update(striking)
+    weights.update(striking)
     for index in lines.naming(moment.creature_id, moment.handle, newer):
-        relevances[index] = relevances.get(index, 0) + _NAMED_WEIGHT
-    return relevances
+        weights[index] = weights.get(index, 1) + _NAMED_WEIGHT
+    return weights
 
 
 def _striking_before(lines: NumberedLines, newer: int) -> dict[int, int]:
-    """The indexes of the newest striking lines and reflections, without those from `newer` on. Each is a candidate,
-    whatever it is about."""
+    """The indexes of the newest striking lines and reflections, without those from `newer` on, each with a weight of one:
+    it is a candidate, whatever it is about."""
     indexes = lines.striking[-striking_lines_max:]
     if kinds.AGENT_REFLECTED in lines.kinds:
         indexes = sorted({*indexes, *lines.kinds[kinds.AGENT_REFLECTED][-striking_lines_max:]})
-    return dict.fromkeys(indexes[: bisect_left(indexes, newer)], 0)
+    return dict.fromkeys(indexes[: bisect_left(indexes, newer)], 1)
 
 
 def _rarest(by_word: Mapping[str, list[int]], words: Collection[str]) -> list[str]:
@@ -394,8 +401,7 @@ def _rarest(by_word: Mapping[str, list[int]], words: Collection[str]) -> list[st
 def _chosen(lines: NumberedLines, scored: list[int], taken: set[str]) -> list[int]:
     """The indexes of the lines to remember, of those with these scores, best first. A line with a body in `taken` is left
     out."""
-    first, readings = lines.first, lines.readings
-    count = len(readings)
+    first, readings, count = lines.first, lines.readings, len(lines.readings)
     has_reflections = kinds.AGENT_REFLECTED in lines.kinds
     reflections: list[int] = []
     others: list[int] = []
@@ -404,14 +410,17 @@ def _chosen(lines: NumberedLines, scored: list[int], taken: set[str]) -> list[in
         reading = readings[at]
         if reading.body in taken:
             continue
-        mind, room = others, memory_lines_max
         if has_reflections and reading.kind == kinds.AGENT_REFLECTED:
-            mind, room = reflections, reflections_max
-        if len(mind) < room:
-            mind.append(first + at)
-            taken.add(reading.body)
-        elif not has_reflections:
+            if len(reflections) == reflections_max:
+                continue
+            reflections.append(first + at)
+        elif len(others) < memory_lines_max:
+            others.append(first + at)
+        elif has_reflections:
+            continue
+        else:
             break
+        taken.add(reading.body)
     return sorted(reflections + others[: memory_lines_max - len(reflections)])
 
 

@@ -45,24 +45,14 @@ def line_repeated(draft: Draft, moment: Moment) -> str | None:
     # and this is quicker to see; quickest in their bits.
     words_min = (len(words) + 1) // 2
     bits_min = words_min - (len(words) - bits.bit_count())
-    speakers, bits_of_lines = lines.speakers, lines.word_bits
-    own = table = 0
-    for at in range(len(speakers) - 1, max(0, len(speakers) - events_searched_max) - 1, -1):
-        bits_said = bits_of_lines[at]
-        if bits_said is None:
-            continue
-        if table < table_lines_compared_max:
-            table += 1
-        elif own >= own_lines_compared_max:
-            break
-        elif speakers[at] != me:
-            continue
-        if speakers[at] == me:
-            own += 1
-        if (bits & bits_said).bit_count() >= bits_min:
-            other = lines.readings[at].payload["text"]
+    first, bits_of_lines = lines.first, lines.word_bits
+    oldest = first + len(lines.ids) - events_searched_max
+    own, table = lines.said_by.get(me, [])[-own_lines_compared_max:], lines.said[-table_lines_compared_max:]
+    for index in sorted({*own, *table}, reverse=True):
+        if (bits & bits_of_lines[index - first]).bit_count() >= bits_min and index >= oldest:
+            other = lines.reading(index).payload["text"]
             if len(words & all_words(other)) >= words_min and _is_same(_trigrams(text), _trigrams(other)):
-                return lines.ids[at]
+                return lines.ids[index - first]
     return None
 
 
