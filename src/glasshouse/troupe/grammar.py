@@ -140,7 +140,8 @@ def _slots_for(topic: Noun) -> dict[str, str]:
     slots["X"] = topic.definite
     noun_class = class_of(topic)
     slots[CLASSES] = " ".join((noun_class, *(deed for deed in DEEDS if can(topic, deed))))
-    is_person = noun_class == "person" or (topic.is_name and noun_class == UNKNOWN)
+    is_called = topic.is_name and not topic.phrase.lower().startswith("the ")
+    is_person = noun_class == "person" or (is_called and noun_class == UNKNOWN)
     if is_person:
         for pronoun in ("it", "its", "them", "itself"):
             del slots[pronoun]

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from glasshouse.model_values import Tokens
 from glasshouse.troupe import kinds
+from glasshouse.troupe.field_texts import told_of
 from glasshouse.troupe.reading import Reading
 from glasshouse.troupe.schema import Source, filled_schema
 from glasshouse.troupe.skills.acting import performed
@@ -33,6 +34,7 @@ from glasshouse.troupe.skills.sleuthing import hypothesis, objection
 from glasshouse.troupe.skills.solo_parts import parts_in_turn
 from glasshouse.troupe.skills.telling import called_for, told_on
 from glasshouse.troupe.skills.timed_lines import staged
+from glasshouse.troupe.skills.tool_use import used
 from glasshouse.troupe.speaking import Speaker
 from glasshouse.turns.moment.prompt import Completion, Prompt, as_prose, tokens_guessed
 
@@ -55,6 +57,7 @@ SKILLS: Final[tuple[Skill, ...]] = (
     hypothesis,
     objection,
     verdict,
+    used,
     chosen,
     vote,
     description,
@@ -134,7 +137,7 @@ def dice_for(prompt: Prompt) -> Random:
 
 def _talk(speaker: Speaker, branches: Sequence[Branch]) -> Reply:
     """Plain talk in one of the branches that take it; of several, the first is the likeliest."""
-    open_ones = [one for one in branches if not one.is_passing]
+    open_ones = [one for one in branches if not one.is_passing and one.kind != kinds.TOOL_CALLED]
     if not open_ones:
         return passing(branches, speaker, "pass") or Reply(branches[0], {})
     outward = [one for one in open_ones if one.kind not in kinds.INNER] or open_ones
@@ -161,7 +164,9 @@ def _source(speaker: Speaker) -> Source:
             return speaker.speak(kinds.AGENT_SPOKE).text
         if name == "mood":
             return speaker.speak(kinds.AGENT_SPOKE).mood
-        return speaker.topic.noun.definite if not name.startswith("another") else speaker.topic.second or name
+        if name.startswith("another"):
+            return speaker.topic.second or name
+        return told_of(reading, name) or speaker.topic.noun.definite
 
     return Source(text, tuple(refs), lambda: reading.stems_heard, speaker.dice)
 

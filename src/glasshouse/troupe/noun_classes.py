@@ -67,7 +67,9 @@ def class_of_word(word: str) -> str:
 def _class_of_name(name: str) -> str:
     first = name.split(maxsplit=1)[0]
     is_person = any(first in shelf.words_listed(_FILE, heading) for heading in ("names", "honorifics"))
-    return "person" if is_person else _class_of_phrase(name)
+    noun_class = "person" if is_person else _class_of_phrase(name)
+    # A name says who or where; what a Star or a Marigold is called after, it need not be.
+    return noun_class if noun_class in {"person", "place"} else UNKNOWN
 
 
 @lru_cache(maxsize=word_cache_words_max)

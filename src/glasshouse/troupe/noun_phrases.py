@@ -17,6 +17,7 @@ from glasshouse.troupe.vocabulary import (
     is_a,
     is_rare,
     of_sort,
+    rare_or_listed,
     stem,
     word_cache_words_max,
 )
@@ -48,6 +49,26 @@ _BESIDE: Final = frozenset(
         "behind",
         "near",
         "through",
+    }
+)
+_FOLLOWING: Final = frozenset(
+    {
+        "that",
+        "only",
+        "the",
+        "a",
+        "an",
+        "my",
+        "your",
+        "his",
+        "her",
+        "our",
+        "their",
+        "it",
+        "him",
+        "them",
+        "us",
+        "me",
     }
 )
 _POINTING: Final = frozenset({"this", "that", "these", "those", "one"})
@@ -155,7 +176,13 @@ def _noun_at(tokens: list[_Token], at: int) -> Noun | None:
         return _title_ending_at(tokens, at)
     if is_a(lower, "stop") or len(lower) < 3 or _is_contracted(lower) or _is_quality(lower):
         return None
-    if at + 1 < len(tokens) and tokens[at + 1].joined and _goes_on(tokens, at):
+    if _is_said_to_do(tokens, at):
+        return None
+    if (
+        at + 1 < len(tokens)
+        and tokens[at + 1].joined
+        and (_goes_on(tokens, at) or _only_modifies(tokens, at))
+    ):
         return None
     first = at
     while first > 0 and at - first < modifiers_max and tokens[first].joined:
@@ -167,6 +194,8 @@ def _noun_at(tokens: list[_Token], at: int) -> Noun | None:
     det = _det_before(tokens, first)
     is_doing = is_a(lower, "verb") and not is_a(lower, "noun")
     if det in _POINTING and first == at and (is_doing or (is_a(lower, "verb") and lower.endswith("s"))):
+        return None
+    if is_doing and not rare_or_listed(lower):
         return None
     if is_doing and first < at and not (det and _is_quality(tokens[at - 1].lower)):
         return None
@@ -209,8 +238,18 @@ def _is_titled(tokens: list[_Token], at: int) -> bool:
     """Whether a word is one of several in a row that are written like a title."""
     if not _is_capital(tokens[at]):
         return False
+    if _joined_by_of(tokens, at - 2) or _joined_by_of(tokens, at):
+        return True
     before = at > 0 and tokens[at].joined and _is_named_with(tokens[at - 1])
     return before or (at + 1 < len(tokens) and tokens[at + 1].joined and _is_capital(tokens[at + 1]))
+
+
+def _joined_by_of(tokens: list[_Token], at: int) -> bool:
+    """Whether a capital word is the first of a name such as `Star of Lahore`."""
+    if at < 0 or at + 2 >= len(tokens) or tokens[at + 1].lower != "of":
+        return False
+    is_joined = tokens[at + 1].joined and tokens[at + 2].joined
+    return is_joined and _is_capital(tokens[at]) and _is_capital(tokens[at + 2])
 
 
 def _is_capital(token: _Token) -> bool:
@@ -227,10 +266,14 @@ def _is_named_with(token: _Token) -> bool:
 
 def _title_ending_at(tokens: list[_Token], at: int) -> Noun | None:
     """A title as one name; nothing before its last word."""
-    if at + 1 < len(tokens) and tokens[at + 1].joined and _is_capital(tokens[at + 1]):
+    if (at + 1 < len(tokens) and tokens[at + 1].joined and _is_capital(tokens[at + 1])) or _joined_by_of(
+        tokens, at
+    ):
         return None
-    first = at
+    first = at - 2 if _joined_by_of(tokens, at - 2) else at
     while first > 0 and tokens[first].joined and _is_named_with(tokens[first - 1]):
+        first -= 1
+    if first < at - 1 and first > 0 and tokens[first].joined and tokens[first - 1].lower == "the":
         first -= 1
     words = tokens[first : at + 1]
     rare = any(is_rare(one.lower) for one in words)
@@ -251,8 +294,12 @@ def _with_contents(noun: Noun, tokens: list[_Token], at: int) -> Noun:
     if at + 2 >= len(tokens) or tokens[at + 1].lower != "of" or noun.is_rare:
         return noun
     of, what = tokens[at + 1], tokens[at + 2]
-    if not (of.joined and what.joined and is_a(what.lower, "noun")) or is_rare(what.lower):
+    is_thing = of.joined and what.joined and is_a(what.lower, "noun") and what.word[0].islower()
+    if not is_thing or is_rare(what.lower):
         return noun
+    more = tokens[at + 3] if at + 3 < len(tokens) else None
+    if more is not None and more.joined and is_a(more.lower, "noun") and not is_a(more.lower, "verb"):
+        return noun._replace(phrase=f"{noun.phrase} of {what.lower} {more.lower}", end=more.end)
     return noun._replace(phrase=f"{noun.phrase} of {what.lower}", end=what.end)
 
 
@@ -261,7 +308,7 @@ def _noun(tokens: list[_Token], det: str, *, is_acting: bool) -> Noun:
     rare = any(is_rare(one.lower) for one in tokens)
     plural = _is_plural(head.lower, det)
     capital = head.word[0].isupper() and not det
-    is_name = capital and is_rare(head.lower) and not (tokens[0].opens and plural)
+    is_name = capital and (is_rare(head.lower) or not tokens[0].opens) and not (tokens[0].opens and plural)
     phrase = " ".join(
         one.word if is_name or (is_rare(one.lower) and not one.opens) else one.lower for one in tokens
     )
@@ -321,9 +368,17 @@ def _is_done(tokens: list[_Token], at: int) -> bool:
 def _is_done_by_the_word_before(tokens: list[_Token], at: int) -> bool:
     """Whether a word that may be a verb stands right behind somebody or something: `the lodger sleeps`."""
     lower = tokens[at].lower
-    if at == 0 or not tokens[at].joined or not lower.endswith("s") or not is_a(lower, "verb"):
+    if at == 0 or not tokens[at].joined or not lower.endswith("s") or not _is_thing(tokens[at - 1].lower):
         return False
-    return _is_thing(tokens[at - 1].lower)
+    return is_a(lower, "verb")
+
+
+def _is_said_to_do(tokens: list[_Token], at: int) -> bool:
+    """Whether a noun is a verb here, since what is done or said follows: `the server reports that`."""
+    if at == 0 or at + 1 >= len(tokens) or not (tokens[at].joined and tokens[at + 1].joined):
+        return False
+    is_followed = tokens[at + 1].lower in _FOLLOWING
+    return is_followed and tokens[at].lower.endswith("s") and _is_thing(tokens[at - 1].lower)
 
 
 @lru_cache(maxsize=word_cache_words_max)
@@ -346,6 +401,8 @@ def _goes_on(tokens: list[_Token], at: int) -> bool:
     """Whether the phrase goes on behind this word, so that this word is no head."""
     this, after = tokens[at].lower, tokens[at + 1].lower
     is_thing = _is_thing(this)
+    if _is_said_to_do(tokens, at + 1):
+        return False
     if is_a(after, "stop") or is_a(after, "adverb") or after.endswith("ly"):
         return False
     if is_a(after, "verb") and not is_a(after, "noun"):
@@ -359,6 +416,15 @@ def _goes_on(tokens: list[_Token], at: int) -> bool:
     if is_rare(after):
         return not is_thing or not after.endswith(("s", "ed", "ing"))
     return not (after.endswith(("s", "ed")) and is_a(after, "verb"))
+
+
+def _only_modifies(tokens: list[_Token], at: int) -> bool:
+    """Whether a word says which or how the next one is, or tells somebody to do something with what follows."""
+    lower, after = tokens[at].lower, tokens[at + 1].lower
+    if tokens[at].opens and after in _ARTICLES:
+        return True
+    is_quality = lower.endswith(("ing", "ed")) and not is_a(lower, "noun")
+    return is_quality and not (is_a(after, "stop") or is_a(after, "adverb") or is_a(after, "verb"))
 
 
 def _modifies(token: _Token) -> bool:

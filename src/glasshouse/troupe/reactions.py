@@ -21,7 +21,7 @@ _EVERYBODY: Final = MappingProxyType(
     {"agree": 0.7, "object": 0.6, "ask": 0.5, "extend": 0.9, "turn": 0.4, "wonder": 0.6, "recall": 0.4, "offer": 0.6,
      "tease": 0.3, "comfort": 0.3, "warn": 0.3, "answer": 4.0}
 )  # fmt: skip
-_TALK: Final = frozenset({"ask", "wonder", "recall", "offer"})
+_TALK: Final = frozenset({"ask", "wonder", "recall", "offer", "warn", "appraise"})
 """What a kind may call for, and a question still comes first."""
 _SELDOM: Final = 0.15
 _LEANING: Final = 0.65

@@ -26,6 +26,8 @@ name_part_chars_min: Final = 5
 somebodies_cache_texts_max: Final = 8_192
 handles_cache_handles_max: Final = 512
 
+_STAND_IN: Final = Noun("evening", "evening", 0.0)
+"""For a talk in which nothing was named at all."""
 _OWNER: Final = re.compile(r"([a-z]+)['\u2019]s\b")
 _ANNOUNCED: Final = re.compile(r"Something is dealt to \S+, face down\.")
 """What the engine announces is nothing to speak of."""
@@ -73,7 +75,7 @@ def topic_of(reading: Reading, dice: Random) -> Topic:
         noun = thing_of_the_world(reading, dice)
         is_of_world = noun is not None
         is_named = is_of_world and (line is None or line.origin == "world")
-    noun = noun or nouns_in(dice.choice(shelf.sections("stock.txt")["stand-in"]))[0]
+    noun = noun or _STAND_IN
     second = next((one.definite for _, one in owed if one.key != noun.key), "") or _second(
         reading, noun, dice
     )
@@ -84,10 +86,9 @@ def question_waiting(reading: Reading) -> Heard | None:
     """A question that nobody but its asker has spoken after; what I answer now goes first."""
     if reading.cause is not None and "?" in reading.cause.text:
         return reading.cause
-    newest = reading.fresh[-1:] + [
-        line for line in reading.fresh_disturbances[-1:] if line not in reading.fresh
-    ]
-    return next((line for line in newest if "?" in line.text and line.origin in {"cast", "visitor"}), None)
+    spoken = [line for line in reading.fresh if line.origin in {"cast", "visitor"}]
+    outside = [line for line in reading.fresh_disturbances[-1:] if line not in spoken]
+    return next((line for line in (*spoken[-1:], *outside) if "?" in line.text), None)
 
 
 def owed_by(reading: Reading) -> list[tuple[Heard, Noun]]:

@@ -224,7 +224,10 @@ def _number(schema: dict[str, Any], dice: Random, *, whole: bool, lowest: bool =
         first, last = math.ceil(low / step), math.floor(high / step)
         number = (first if lowest or last <= first else dice.randint(first, last)) * step
         return int(number) if whole else number
-    return low if lowest else min(high, max(low, round(low + (high - low) * dice.random(), 2)))
+    drawn = low + (high - low) * dice.random()
+    # Where there is room for whole numbers, people say whole numbers.
+    digits = 0 if high - low > 2 else 2
+    return low if lowest else min(high, max(low, round(drawn, digits)))
 
 
 def _small_step(edge: float, *others: float | None) -> float:

@@ -25,7 +25,7 @@ from glasshouse.troupe.grammar import (
 )
 from glasshouse.troupe.noun_phrases import Noun, nouns_in
 from glasshouse.troupe.props import labels_of, places_near, signs_of, stock_of
-from glasshouse.troupe.reactions import Act, Move, acts, move_for
+from glasshouse.troupe.reactions import Act, Move, acts, calling_of, move_for
 from glasshouse.troupe.reading import Reading
 from glasshouse.troupe.salience import (
     Topic,
@@ -38,7 +38,7 @@ from glasshouse.troupe.salience import (
 )
 from glasshouse.troupe.script_files import part_of
 from glasshouse.troupe.speech_acts import ASK, CHANGE, REPORT, question_in, speech_act
-from glasshouse.troupe.vocabulary import stems_of
+from glasshouse.troupe.vocabulary import of_sort, stems_of
 from glasshouse.troupe.voice import Voice, breaks_a_vow, voice_of
 from glasshouse.troupe.wants import Want, round_settled, want_of
 from glasshouse.troupe.world_topic import matter_of
@@ -68,8 +68,9 @@ _BROUGHT: Final = 0.3
 _FOLLOWED_UP: Final = 2.0
 _TO_SOMEBODY: Final = frozenset({"accuse", "order", "offer", "greet", "concede"})
 """What concerns only whom it is said to."""
-_CONTENTS: Final = frozenset({"X", "aX", "x", "M", "care", "want", "wish", "do", "sign"})
+_CONTENTS: Final = frozenset({"X", "aX", "x", "M", "care", "mass", "want", "wish", "do", "sign"})
 """A sentence with one of these says something by itself."""
+_MY: Final = frozenset({"my", "our"})
 _TOPIC_SLOTS: Final = (
     "X",
     "aX",
@@ -115,6 +116,8 @@ class Speaker:
         """A line of my own."""
         heard = self._heard_act()
         move = move_for(self.reading.me, kind, heard, self.dice)
+        if self.topic.is_of_world and calling_of(kind) == move.name:
+            self.topic = self.topic._replace(is_named=True)
         if move.name == "find":
             self._look_for_somebody()
             return self._spoken(self._finding_line(), move.act)
@@ -225,7 +228,8 @@ class Speaker:
             text = self._own_line()
             if text:
                 return text
-        if heard == REPORT and self.topic.is_of_world and self.dice.random() < _BROUGHT:
+        is_wandering = heard == REPORT and self.topic.is_of_world and not self.topic.is_named
+        if is_wandering and self.dice.random() < _BROUGHT:
             self.topic = self.topic._replace(is_named=True)
             move = move._replace(name="bring")
         heading = question_in(self.topic.line.text) if move.name == "answer" and self.topic.line else ""
@@ -293,9 +297,12 @@ class Speaker:
         core = filled(pattern, slots, dice, used, self.stock)
         mark = "!" if self.voice.exclaims and pattern.mark == "." and dice.random() < 0.5 else pattern.mark
         if "X" in slots and not pattern.is_about_something and self._is_answering(pattern):
-            core = f"{self._lead()} {core}"
+            core = f"{self._lead(is_calling='you' not in pattern.slots)} {core}"
         text = f"{core}{mark}"
         if is_bare:
+            yield with_capitals(f"{text}{self._owed(text, used, 'after')}")
+            return
+        if pattern in grammar.cores("narrate"):
             yield with_capitals(f"{text}{self._owed(text, used, 'after')}")
             return
         is_late = self.reading.rounds >= rounds_of_a_show
@@ -313,14 +320,15 @@ class Speaker:
             return False
         return pattern in (*grammar.cores("answer", question_in(line.text)), *grammar.cores("withhold"))
 
-    def _lead(self) -> str:
+    def _lead(self, *, is_calling: bool) -> str:
         """What names the thing that was asked about, before an answer that does not."""
         reading = self.reading
         leads = grammar.cores_owned("answer", "lead", reading.cast, reading.me.handle, reading.rounds)
         fitting = [one for one in leads if fits(one, self._talk_slots)] or [
             one for one in grammar.cores("answer", "lead") if fits(one, self._talk_slots)
         ]
-        chosen = self.dice.choice(fitting)
+        unsaid = [one for one in fitting if is_calling or "you" not in one.slots] or fitting
+        chosen = self.dice.choice(unsaid)
         mark = "?" if chosen.mark == "?" else "" if chosen.texts[-1].endswith(":") else "."
         return f"{filled(chosen, self._talk_slots, self.dice, set(), self.stock)}{mark}"
 
@@ -347,7 +355,7 @@ class Speaker:
         newest = mine[-lines_without_want_max:]
         if not self.want.stems or any(self.want.stems & stems_of(text) for text in newest):
             return False
-        return len(newest) == lines_without_want_max or self.dice.random() < _WANTED_EARLY
+        return bool(newest) or self.dice.random() < _WANTED_EARLY
 
     def _want_sentence(self) -> str:
         """What I want, as it stands with it: open, in the way of it, got, given up, settled."""
@@ -502,6 +510,7 @@ class Speaker:
         optional = {
             "Y": self.topic.second,
             "care": self.cares[0] if self.cares else "",
+            "mass": self.cares[0] if self.cares and not _is_determined(self.cares[0]) else "",
             "want": want.want,
             "wish": want.wish,
             "do": want.deed,
@@ -511,6 +520,9 @@ class Speaker:
             is_visitor = line.origin == "visitor"
             slots["you"] = "visitor" if is_visitor else name_of(line.handle)
             slots["who"] = "our visitor" if is_visitor else slots["you"]
+            if noun.det in _MY and noun in nouns_in(line.text):
+                # What somebody calls theirs is theirs in the mouths of others, too.
+                slots["X"] = f"{slots['who']}'s {noun.phrase}"
         others = [
             one for one in reading.cast if one != reading.me.handle and (line is None or one != line.handle)
         ]
@@ -522,16 +534,17 @@ class Speaker:
     def _matter(self, noun: Noun) -> str:
         """What the world is about, if that is not the topic itself."""
         matter = matter_of(self.reading)
-        about = (
-            matter.noun
-            if matter is not None
-            else next(iter(sayable_in(self.reading, self.reading.me.goal)), None)
-        )
-        return (
-            ""
-            if about is None or about.is_word or about.head.lower() == noun.head.lower()
-            else about.definite
-        )
+        if matter is not None and _is_determined(matter.text):
+            about: Noun | None = matter.noun
+        else:
+            about = next(iter(sayable_in(self.reading, self.reading.me.goal)), None)
+        if about is None or about.is_word or about.head.lower() == noun.head.lower():
+            return ""
+        return about.definite
+
+
+def _is_determined(care: str) -> bool:
+    return care.split(" ", 1)[0].lower() in of_sort("det") or "'s " in care
 
 
 def name_of(handle: str) -> str:

@@ -16,6 +16,7 @@ from glasshouse.troupe import data_files as shelf
 WORD: Final = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*")
 _VERB: Final = re.compile(r"([a-z]+)\{e?s\}")
 word_cache_words_max: Final = 8_192
+_ABSTRACT_ENDINGS: Final = ("ness", "ment", "tion", "sion", "ance", "ence")
 NOUN_CLASSES: Final = ("object", "food", "animal", "person", "place", "weather", "sound", "abstract")
 
 _ENDINGS: Final = ("s", "es", "ed", "d", "ing", "er", "r", "est", "st", "ly", "y", "n", "en", "ness")
@@ -72,6 +73,16 @@ def is_rare(word: str) -> bool:
         return False
     parts = word.split("-")
     return len(parts) == 1 or any(is_rare(part) for part in parts if part)
+
+
+@lru_cache(maxsize=word_cache_words_max)
+def rare_or_listed(word: str) -> bool:
+    """Whether a word may be a thing, though it may be done, too: nobody knows it, or it has a class."""
+    return (
+        is_rare(word)
+        or word.endswith(_ABSTRACT_ENDINGS)
+        or any(form in _with_a_class() for form in (word, *singular_forms(word)))
+    )
 
 
 @lru_cache(maxsize=word_cache_words_max)

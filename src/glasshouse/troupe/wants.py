@@ -29,11 +29,10 @@ _WANTING: Final = re.compile(
     re.IGNORECASE,
 )
 _OWN: Final = {
-    "his": "my", "her": "my", "their": "my", "your": "my", "its": "my", "himself": "myself", "herself": "myself",
-    "themselves": "myself", "themself": "myself", "yourself": "myself", "itself": "myself", "him": "me", "hers": "mine",
-    "he": "I", "she": "I", "they": "I", "you": "I", "them": "me",
+    "his": "my", "her": "my", "your": "my", "himself": "myself", "herself": "myself", "yourself": "myself", "him": "me",
+    "hers": "mine", "he": "I", "she": "I", "you": "I",
 }  # fmt: skip
-_DOING: Final = re.compile(r"\b(?:he|she|they|you) (is|are|has|was|were|does|\w+s)\b", re.IGNORECASE)
+_DOING: Final = re.compile(r"\b(?:he|she|you) (is|are|has|was|were|does|\w+s)\b", re.IGNORECASE)
 """A pronoun with what it does: `he is`, `she carries`."""
 _I_DO: Final = {"is": "am", "are": "am", "has": "have", "was": "was", "were": "was", "does": "do"}
 _PRONOUN: Final = re.compile(rf"\b(?:{'|'.join(_OWN)})\b(?=(\s+\w+)?)", re.IGNORECASE)
@@ -62,7 +61,8 @@ def want_of(me: Identity) -> Want:
     text = _as_mine(text)
     first, _, rest = text.partition(" ")
     if first.lower() == "to" and rest:
-        return Want(text, text, rest, cares, stems)
+        deed = "" if rest.startswith(("be ", "have ")) else rest
+        return Want(text, text, deed, cares, stems)
     if _is_done(first.lower()) and rest:
         return Want(f"to {text}", f"to {text}", text, cares, stems)
     if first.lower() == "that":
@@ -125,11 +125,7 @@ def _is_done(word: str) -> bool:
     """Whether a word is what somebody does, in its plain form."""
     if word in of_sort("det") or is_a(word, "stop"):
         return word in {"be", "have", "do", "let"}
-    return (
-        is_a(word, "verb")
-        and not word.endswith(("ed", "ing"))
-        and not (is_a(word, "noun") and word.endswith("s"))
-    )
+    return is_a(word, "verb") and (not word.endswith(("ed", "ing", "s")) or word.endswith("ss"))
 
 
 def _care(care: str) -> str:

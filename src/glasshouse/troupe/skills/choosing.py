@@ -1,6 +1,6 @@
-"""Choosing: a tool to use or a specialist to call, when the talk calls for one.
+"""Choosing: a specialist to call, when the talk calls for one.
 
-Chosen by a field `tool` or `use` with the words it may be. Always holds: one is chosen only if what was said since the
+Chosen by a field `use` or `specialist` with the words it may be. Always holds: one is chosen only if what was said since the
 player spoke last has words in common with it, and nobody of that name is there already.
 """
 
@@ -16,11 +16,11 @@ from glasshouse.troupe.vocabulary import stems_of
 
 akin_chars_min: Final = 5
 
-_CHOICES: Final = ("tool", "use", "specialist")
+_CHOICES: Final = ("use", "specialist")
 
 
 def chosen(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
-    """The tool or the specialist that was spoken of most; none if none was."""
+    """The specialist that was spoken of most; none if none was."""
     reading = speaker.reading
     if not any(branch.words_of(field) for branch in branches for field in _CHOICES):
         return None

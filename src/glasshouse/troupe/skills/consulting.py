@@ -37,6 +37,7 @@ from glasshouse.troupe.skills.branches import (
     with_line,
 )
 from glasshouse.troupe.speaking import Speaker
+from glasshouse.troupe.world_dates import with_dates_written
 from glasshouse.troupe.world_topic import matter_of
 
 DATE: Final = "date"
@@ -99,7 +100,9 @@ def _told(speaker: Speaker, branch: Branch, said: ToolSaid) -> Reply:
     result = value_in(said.text) if said.is_ok else None
     if not isinstance(result, dict):
         texts = (
-            sentences("told", BOOK, told=said.text.rstrip(".")) if said.is_ok else sentences("unread", BOOK)
+            sentences("told", BOOK, told=with_dates_written(said.text.rstrip(".")))
+            if said.is_ok
+            else sentences("unread", BOOK)
         )
         return with_line(branch, speaker.dress(texts, "answer", "I say what I was told, and no more"))
     day = next((found for one in result.values() if (found := day_in(one)) is not None), None)

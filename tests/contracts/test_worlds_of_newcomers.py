@@ -1,0 +1,141 @@
+"""Worlds as newcomers write them: plain manifests, some clumsy, some with tools and fields; the general grammar plays them."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from glasshouse import Event, MemoryStore, Terrarium, kinds
+from glasshouse.manifests import load_world
+from glasshouse.troupe.grammar import cores
+from glasshouse.troupe.speech_acts import question_in
+from glasshouse.troupe.vocabulary import stems_of
+
+FOLDER = Path(__file__).parents[1] / "worlds_of_newcomers"
+WORLDS = sorted(one.name for one in FOLDER.iterdir() if one.is_dir())
+SEEDS = range(3)
+NOUN = "quandle"
+turn_disturbed = 3
+lines_without_want_max = 2
+lines_to_answer_max = 2
+ENGINE_WORDS = re.compile(
+    r"\b(?:dealt|face down|conductor|terrarium|schema|prompt|payload|ticks?|subscri\w+)\b|agent\.|_",
+    re.IGNORECASE,
+)
+
+
+@cache
+def played(world: str, seed: int, *, is_disturbed: bool = False) -> tuple[Event, ...]:
+    """A whole play; with a visitor who brings something that nobody has a word for, if it is disturbed."""
+
+    async def play() -> tuple[Event, ...]:
+        async with Terrarium(MemoryStore()) as t:
+            run = await t.open_world(load_world(str(FOLDER / world)), rng_seed=seed)
+            await t.step(turn_disturbed)
+            if is_disturbed:
+                await t.disturb(run.id, f"Somebody has left a {NOUN} by the door.")
+            while await t.step(4):
+                pass
+            return await t.run_events(run.id)
+
+    return asyncio.run(play())
+
+
+def told_by_tools(events: tuple[Event, ...]) -> set[str]:
+    """The ids of the lines that say what a tool answered."""
+    return {
+        event.id
+        for before, event in pairwise(events)
+        if before.kind == kinds.TOOL_RETURNED and before.actor == event.actor
+    }
+
+
+def said_in(events: tuple[Event, ...]) -> list[Event]:
+    """What the cast said, oldest first."""
+    return [
+        event
+        for event in events
+        if event.caused_by is not None and event.payload.get("text") and event.kind != kinds.TOOL_RETURNED
+    ]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("world", WORLDS)
+def test_nobody_fails_and_no_line_comes_twice(world: str, seed: int) -> None:
+    events = played(world, seed)
+    texts = [event.payload["text"] for event in said_in(events)]
+
+    assert kinds.AGENT_FAILED not in [event.kind for event in events]
+    assert len(texts) >= 12
+    assert len(set(texts)) == len(texts)
+
+
+@pytest.mark.parametrize("world", WORLDS)
+def test_what_a_visitor_brings_is_taken_up_and_nobody_speaks_of_it_otherwise(world: str) -> None:
+    with_visitor = [event.payload["text"].lower() for event in said_in(played(world, 0, is_disturbed=True))]
+    without = [event.payload["text"].lower() for event in said_in(played(world, 0))]
+
+    assert any(NOUN in text for text in with_visitor)
+    assert not any(NOUN in text for text in without)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("world", WORLDS)
+def test_everybody_speaks_of_what_it_wants_at_least_every_third_line(world: str, seed: int) -> None:
+    wanted = {
+        name: stems_of("; ".join((one.wants, *one.cares_about)))
+        for name, one in load_world(str(FOLDER / world)).manifests.items()
+    }
+    spoken: dict[str, list[bool]] = {}
+    for event in said_in(played(world, seed)):
+        if event.kind not in {kinds.WORLD_OBSERVED, kinds.JUDGE_VERDICT}:
+            is_told = event.id in told_by_tools(played(world, seed))
+            is_touched = is_told or bool(wanted[event.actor] & stems_of(event.payload["text"]))
+            spoken.setdefault(event.actor, []).append(is_touched)
+
+    assert spoken
+    for touched in spoken.values():
+        assert "." * (lines_without_want_max + 1) not in "".join("x" if one else "." for one in touched)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("world", WORLDS)
+def test_a_question_is_answered_or_openly_refused_within_two_lines(world: str, seed: int) -> None:
+    said, told = said_in(played(world, seed)), told_by_tools(played(world, seed))
+    unanswered = []
+    for at, event in enumerate(said):
+        following = [one for one in said[at + 1 :] if one.actor != event.actor][:lines_to_answer_max]
+        is_asked = event.payload["text"].endswith("?")
+        if is_asked and len(following) == lines_to_answer_max:
+            answers = [one.payload["text"] for one in following]
+            is_looked_up = any(one.id in told for one in following)
+            if not is_looked_up and not any(is_answer(text, event.payload["text"]) for text in answers):
+                unanswered.append((event.payload["text"], answers))
+
+    assert unanswered == []
+
+
+def is_answer(text: str, question: str) -> bool:
+    """Whether a line is one of the legal replies to a question: an answer, or a plain refusal to give one."""
+    patterns = (*cores("answer", question_in(question)), *cores("withhold"))
+    return any(one.longest in text.lower() for one in patterns)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("world", WORLDS)
+def test_nobody_speaks_in_words_of_the_engine(world: str, seed: int) -> None:
+    texts = [event.payload["text"] for event in said_in(played(world, seed))]
+
+    assert [text for text in texts if ENGINE_WORDS.search(text)] == []
+
+
+def test_fields_hold_what_the_world_says() -> None:
+    logs = [event.payload for event in played("ships-log", 2) if event.kind == "log.written"]
+
+    assert logs[0]["date"] == "14 March 1871"
+    assert logs[0]["wind"] == "from the north-east"
