@@ -6,12 +6,11 @@ import sys
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
+from glasshouse.views.reading_time import seconds_to_read
+
 if TYPE_CHECKING:  # Every command knows the paces; listing worlds must not load the views for that.
     from glasshouse.views.transcript import TranscriptLine
 
-words_per_minute: Final = 300
-line_milliseconds_min: Final = 800
-line_milliseconds_max: Final = 7_000
 typical_line_words: Final = 18
 
 
@@ -30,12 +29,6 @@ def pace_here(wanted: Pace | None) -> Pace:
 def seconds_for(line: TranscriptLine) -> float:
     """How long an average reader needs for a line. The use of a tool is read at a glance."""
     return seconds_to_read("" if line.voice == "tool" else f"{line.who} {line.text} {line.thought}")
-
-
-def seconds_to_read(text: str) -> float:
-    """How long an average reader needs for a text."""
-    milliseconds = len(text.split()) * 60_000 / words_per_minute
-    return min(line_milliseconds_max, max(line_milliseconds_min, milliseconds)) / 1_000
 
 
 def duration_of(lines: float) -> str:

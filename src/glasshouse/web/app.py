@@ -15,8 +15,9 @@ from pydantic import BaseModel, Field
 
 from glasshouse.errors import BudgetExceeded, GlasshouseError, Refused, StoreError, UnknownName
 from glasshouse.terrarium import Terrarium, stories_of
-from glasshouse.web import reading
-from glasshouse.web.access import COOKIE, Access, AccessMiddleware
+from glasshouse.web import commands, reading
+from glasshouse.web.access import COOKIE, Access, AccessMiddleware, Denied
+from glasshouse.web.driving import Drivers
 from glasshouse.web.feeds import Feeds
 
 token_chars_max: Final = 256
@@ -32,12 +33,14 @@ def app(terrarium: Terrarium, access: Access | None = None) -> FastAPI:
     """The server of a terrarium that is open as long as the server runs. Without an access of its own it answers this
     machine alone."""
     stories = stories_of(terrarium)
-    feeds = Feeds(terrarium, stories)
+    drivers = Drivers(terrarium)
+    feeds = Feeds(terrarium, stories, drivers.note)
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
         feeds.open()
         yield
+        await drivers.close()
         await feeds.close()
 
     served = FastAPI(
@@ -48,10 +51,13 @@ def app(terrarium: Terrarium, access: Access | None = None) -> FastAPI:
         lifespan=lifespan,
     )
     served.state.reading = reading.Reading(terrarium, stories, feeds)
+    served.state.directing = commands.Directing(terrarium, stories, drivers)
     served.include_router(reading.router)
+    served.include_router(commands.router)
     access = access or Access()
     served.add_middleware(AccessMiddleware, access=access)
     served.add_exception_handler(GlasshouseError, _refused)
+    served.add_exception_handler(Denied, _denied)
 
     @served.post("/api/v1/session", status_code=204)
     def enter(given: TokenGiven) -> Response:
@@ -68,6 +74,11 @@ def app(terrarium: Terrarium, access: Access | None = None) -> FastAPI:
         return {"state": "fine"}
 
     return served
+
+
+async def _denied(_request: Request, denied: Exception) -> JSONResponse:
+    assert isinstance(denied, Denied)
+    return JSONResponse({"error": "Denied", "message": str(denied)}, status_code=denied.status)
 
 
 async def _refused(_request: Request, wrong: Exception) -> JSONResponse:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from typing import Final
 
@@ -133,11 +133,12 @@ class Feed:
 
 
 class Feeds:
-    """Every feed that somebody looks at, fed by one subscription to the house."""
+    """Every feed that somebody looks at, fed by one subscription to the house. `note` is told of every event."""
 
-    def __init__(self, terrarium: Terrarium, stories: Stories) -> None:
+    def __init__(self, terrarium: Terrarium, stories: Stories, note: Callable[[Event], None]) -> None:
         self._terrarium = terrarium
         self._stories = stories
+        self._note = note
         self._feeds: dict[tuple[str, Role], Feed] = {}
         self._reading: asyncio.Task[None] | None = None
         self._reloads: set[asyncio.Task[None]] = set()
@@ -194,6 +195,7 @@ class Feeds:
     async def _read_on(self) -> None:
         subscription = self._terrarium.subscribe()
         async for event in subscription:
+            self._note(event)
             if event.seq == 1 or event.kind == kinds.RUN_STARTED:
                 self._look_again()
             for feed in self._feeds.values():

@@ -125,10 +125,11 @@ async def runs(
         and (state is None or run.status == state)
         and search.lower() in f"{run.id} {run.title} {run.scenario} {run.seed}".lower()
     ]
-    return [await _told(source.terrarium, run) for run in wanted[offset : offset + limit]]
+    return [await run_info(source.terrarium, run) for run in wanted[offset : offset + limit]]
 
 
-async def _told(terrarium: Terrarium, run: Run) -> RunInfo:
+async def run_info(terrarium: Terrarium, run: Run) -> RunInfo:
+    """A run as lists show it."""
     began = await terrarium.event(f"{run.session_id}.1")
     return RunInfo(
         id=run.id,

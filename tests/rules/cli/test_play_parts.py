@@ -4,10 +4,11 @@ from glasshouse.cli.command_line import CommandLine
 from glasshouse.cli.drawing.run_view import KEYS, Gauge, RunView, prospect, status, thinking_in_words
 from glasshouse.cli.live.controls import line_meant
 from glasshouse.cli.live.summary import Summary
-from glasshouse.cli.pace import duration_of, line_milliseconds_max, line_milliseconds_min, seconds_to_read
+from glasshouse.cli.pace import duration_of
 from glasshouse.events.event import Event, Json
 from glasshouse.testing import ScriptedModel, play_offline
 from glasshouse.views import Thinking
+from glasshouse.views.reading_time import line_milliseconds_max, line_milliseconds_min, seconds_to_read
 
 SAYS = '{"kind": "seed.planted", "thought": "warm", "text": "A kettle hums in the moss tonight, my dears."}'
 

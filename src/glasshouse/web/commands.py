@@ -1,0 +1,297 @@
+"""What the page does: it opens, plays, pauses, disturbs and branches runs, and changes the graph.
+
+Always holds: only a director's command is carried out. Each goes through the same door as a program's call and returns
+once its events are durable; the page shows them when they come down the stream. A world is named as it is listed, never
+by a path, and no command brings code along.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Annotated, Any, Final, Literal
+
+from fastapi import APIRouter, Depends, Request
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from glasshouse.errors import Refused, UnknownName
+from glasshouse.events.payloads import Governor
+from glasshouse.manifests.manifest import Manifest
+from glasshouse.manifests.world_folders import found_worlds
+from glasshouse.runtime.past.stories import Stories
+from glasshouse.runtime.past.what_if import WhatIf
+from glasshouse.terrarium import Terrarium
+from glasshouse.web.access import Denied
+from glasshouse.web.driving import Drivers, Speed
+from glasshouse.web.reading import RunInfo, run_info
+
+text_chars_max: Final = 4_000
+name_chars_max: Final = 200
+
+Name = Annotated[str, Field(min_length=1, max_length=name_chars_max)]
+Text = Annotated[str, Field(min_length=1, max_length=text_chars_max)]
+
+
+class Command(BaseModel):
+    """The body of a command. A field that it does not have is refused."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Limits(Command):
+    """The limits of a run. Left out: as its world says."""
+
+    max_turns: Annotated[int, Field(ge=1, le=10_000)] | None = None
+    max_total_calls: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
+    max_total_tokens: Annotated[int, Field(ge=1, le=10**12)] | None = None
+    hourly_budget_usd: Annotated[float, Field(ge=0, le=10_000, allow_inf_nan=False)] | None = None
+
+
+class Start(Command):
+    """A new run."""
+
+    world: Name
+    seed: Annotated[str, Field(max_length=name_chars_max)] | None = None
+    rng_seed: Annotated[int, Field(ge=0, le=2**53)] = 0
+    limits: Limits | None = None
+    models: dict[Name, Name] = Field(default_factory=dict, max_length=100)
+    speed: Speed = "reading"
+
+
+class Play(Command):
+    """How fast to play on."""
+
+    speed: Speed | None = None
+
+
+class Disturb(Command):
+    """What the visitor says, and in which graph."""
+
+    text: Text
+    graph: Name | None = None
+
+
+class Branch(Command):
+    """Where a branch begins, and what is otherwise in it."""
+
+    at: Name
+    disturb: Text | None = None
+    replace: Text | None = None
+    drop: bool = False
+    play: bool = True
+    speed: Speed = "reading"
+
+
+class Edit(Command):
+    """A change of the graph; with `dry_run`, what it would do."""
+
+    what: Literal[
+        "spawn", "remove", "start", "stop", "connect", "disconnect", "open_channel", "close_channel", "wire", "unwire",
+        "set_parent", "grant_privilege",
+    ]  # fmt: skip
+    creature: Name | None = None
+    target: Name | None = None
+    graph: Name | None = None
+    channel: Name | None = None
+    both: bool = False
+    manifest: dict[str, Any] | None = None
+    run: Name | None = None
+    dry_run: bool = False
+
+
+class Edited(BaseModel):
+    """What a change did, or would do, to the graphs."""
+
+    kind: Literal["merge", "split", "nothing"] = "nothing"
+    old_graph_ids: list[str] = []
+    new_graph_ids: list[str] = []
+    affected_creatures: list[str] = []
+
+
+@dataclass(frozen=True)
+class Directing:
+    """What commands act on."""
+
+    terrarium: Terrarium
+    stories: Stories
+    drivers: Drivers
+
+
+def directing_of(request: Request) -> Directing:
+    """What the app of a request acts on; a director's alone."""
+    if request.state.role != "director":
+        raise Denied(403, "Only a director does that. Ask whoever serves this page for a director's link.")
+    found: Directing = request.app.state.directing
+    return found
+
+
+Stage = Annotated[Directing, Depends(directing_of)]
+router = APIRouter(prefix="/api/v1")
+
+
+@router.post("/runs", status_code=201)
+async def start(stage: Stage, command: Start) -> RunInfo:
+    """Open a world and play it."""
+    names = [world.name for world in found_worlds()]
+    if command.world not in names:
+        raise UnknownName(noun="world", name=command.world, known=names)
+    given = command.limits.model_dump(exclude_none=True) if command.limits else {}
+    run = await stage.terrarium.open_world(
+        command.world,
+        command.seed,
+        command.rng_seed,
+        Governor(**given) if given else None,
+        models=command.models or None,
+    )
+    await stage.drivers.play(run.id, command.speed)
+    return await run_info(stage.terrarium, run)
+
+
+@router.post("/runs/{run_id}/play")
+async def play(stage: Stage, run_id: str, command: Play) -> RunInfo:
+    """Play a run on, or at another speed."""
+    await stage.drivers.play(run_id, command.speed)
+    return await run_info(stage.terrarium, stage.terrarium.run_of(run_id))
+
+
+@router.post("/runs/{run_id}/pause")
+async def pause(stage: Stage, run_id: str) -> RunInfo:
+    """Pause a run. Acts that have begun end first."""
+    await stage.drivers.pause(run_id)
+    return await run_info(stage.terrarium, stage.terrarium.run_of(run_id))
+
+
+@router.post("/runs/{run_id}/step")
+async def step(stage: Stage, run_id: str) -> RunInfo:
+    """Play one turn of a run that is not being played."""
+    if stage.drivers.is_driven(run_id):
+        raise Refused("The run is being played.", "Pause it first.")
+    await stage.drivers.step(run_id)
+    return await run_info(stage.terrarium, stage.terrarium.run_of(run_id))
+
+
+@router.post("/runs/{run_id}/stop")
+async def stop(stage: Stage, run_id: str) -> RunInfo:
+    """End a run."""
+    await stage.drivers.stop(run_id)
+    return await run_info(stage.terrarium, stage.terrarium.run_of(run_id))
+
+
+@router.post("/runs/{run_id}/disturb")
+async def disturb(stage: Stage, run_id: str, command: Disturb) -> dict[str, str]:
+    """Say something to a run. One that has gone quiet plays on."""
+    event = await stage.terrarium.disturb(run_id, command.text, graph_id=command.graph)
+    if stage.terrarium.run_of(run_id).status == "playing":
+        await stage.drivers.play(run_id)
+    return {"event_id": event.id}
+
+
+@router.post("/runs/{run_id}/branch", status_code=201)
+async def branch(stage: Stage, run_id: str, command: Branch) -> RunInfo:
+    """Play on from any event of a run, with something changed."""
+    at = await stage.terrarium.event(command.at)
+    story = stage.stories.of_run(run_id)
+    if not (story.is_imported or story.has(at)):
+        raise UnknownName(noun="event", name=command.at, where=run_id)
+    change = WhatIf(disturb=command.disturb, replace=command.replace, drop=command.drop)
+    run = await stage.terrarium.branch(at.session_id, at.id, change)
+    if command.play:
+        await stage.drivers.play(run.id, command.speed)
+    return await run_info(stage.terrarium, run)
+
+
+@router.post("/edits")
+async def edit(stage: Stage, command: Edit) -> Edited:
+    """Change the graph, or tell what a change would do."""
+    change = await _EDITS[command.what](stage.terrarium, command)
+    if change is None:
+        return Edited()
+    return Edited(
+        kind=change.kind,
+        old_graph_ids=list(change.old_graph_ids),
+        new_graph_ids=list(change.new_graph_ids),
+        affected_creatures=list(change.affected_creatures),
+    )
+
+
+def _given(command: Edit, name: str) -> str:
+    value = getattr(command, name)
+    if value is None:
+        raise Refused(f"{command.what} needs a {name}.", f"Send it as {name!r}.")
+    return str(value)
+
+
+async def _spawn(terrarium: Terrarium, command: Edit) -> None:
+    try:
+        manifest = Manifest.model_validate(command.manifest or {})
+    except ValidationError as wrong:
+        first = wrong.errors(include_url=False)[0]
+        field = ".".join(map(str, first["loc"]))
+        raise Refused(
+            f"The manifest is not sound: {field}: {first['msg']}.", "Correct it and send it again."
+        ) from None
+    if manifest.played_by not in (None, "visitor") or any(":" in tool for tool in manifest.tools):
+        raise Refused(
+            "A creature that is sent here brings no code along.", "Leave out played_by and tools from files."
+        )
+    await terrarium.add_creature(
+        manifest, graph=command.graph, channel=command.channel, run=command.run, dry_run=command.dry_run
+    )
+
+
+def _on_creature(method: str) -> Callable[[Terrarium, Edit], Awaitable[Any]]:
+    async def change(terrarium: Terrarium, command: Edit) -> Any:
+        done = await getattr(terrarium, method)(_given(command, "creature"), dry_run=command.dry_run)
+        return done if hasattr(done, "old_graph_ids") else None
+
+    return change
+
+
+async def _connect(terrarium: Terrarium, command: Edit) -> Any:
+    ends = _given(command, "creature"), _given(command, "target")
+    return await terrarium.connect(*ends, channel=command.channel, both=command.both, dry_run=command.dry_run)
+
+
+async def _disconnect(terrarium: Terrarium, command: Edit) -> Any:
+    ends = _given(command, "creature"), _given(command, "target")
+    return await terrarium.disconnect(*ends, channel=command.channel, dry_run=command.dry_run)
+
+
+async def _open_channel(terrarium: Terrarium, command: Edit) -> None:
+    await terrarium.add_channel(_given(command, "graph"), _given(command, "channel"), dry_run=command.dry_run)
+
+
+async def _close_channel(terrarium: Terrarium, command: Edit) -> Any:
+    return await terrarium.remove_channel(
+        _given(command, "graph"), _given(command, "channel"), dry_run=command.dry_run
+    )
+
+
+async def _wire(terrarium: Terrarium, command: Edit) -> None:
+    await terrarium.wire(_given(command, "creature"), _given(command, "target"), dry_run=command.dry_run)
+
+
+async def _unwire(terrarium: Terrarium, command: Edit) -> Any:
+    return await terrarium.unwire(
+        _given(command, "creature"), _given(command, "target"), dry_run=command.dry_run
+    )
+
+
+async def _set_parent(terrarium: Terrarium, command: Edit) -> None:
+    await terrarium.set_parent(_given(command, "creature"), command.target, dry_run=command.dry_run)
+
+
+_EDITS: Final[dict[str, Callable[[Terrarium, Edit], Awaitable[Any]]]] = {
+    "spawn": _spawn,
+    "remove": _on_creature("remove_creature"),
+    "start": _on_creature("start_creature"),
+    "stop": _on_creature("stop_creature"),
+    "connect": _connect,
+    "disconnect": _disconnect,
+    "open_channel": _open_channel,
+    "close_channel": _close_channel,
+    "wire": _wire,
+    "unwire": _unwire,
+    "set_parent": _set_parent,
+    "grant_privilege": _on_creature("grant_privilege"),
+}

@@ -1,0 +1,154 @@
+"""What the page does, over a real server: start, play, pause, step, stop, disturb, branch, and change the graph."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from glasshouse import MemoryStore, Terrarium
+from glasshouse.web.access import Access
+from tests.web.served import Served, served
+
+RUNS = "/api/v1/runs"
+
+
+async def post(page: Served, path: str, body: dict[str, Any] | None = None) -> Any:
+    answer = await page.client.post(path, json=body or {})
+    assert answer.status_code in {200, 201}, answer.text
+    return answer.json()
+
+
+async def until(t: Terrarium, run_id: str, status: str) -> None:
+    """Wait until a run has a status; every change of it is an event."""
+    changes = t.subscribe(after=0)
+    try:
+        while t.run_of(run_id).status != status:
+            await anext(changes)
+    finally:
+        await changes.aclose()
+
+
+async def test_a_world_is_started_and_played_to_its_end() -> None:
+    async with Terrarium(MemoryStore()) as t, served(t) as page:
+        begun = await post(page, RUNS, {"world": "thousand-token-wood", "seed": "a lamp", "speed": "fast"})
+        assert (begun["world"], begun["seed"], begun["state"]) == ("thousand-token-wood", "a lamp", "playing")
+        await until(t, begun["id"], "finished")
+        (listed,) = await page.get(RUNS)
+        assert (listed["id"], listed["state"], listed["reason"]) == (begun["id"], "finished", "ended")
+
+
+async def test_at_the_pace_of_a_reader_the_next_line_waits() -> None:
+    async with Terrarium(MemoryStore()) as t, served(t) as page:
+        begun = await post(page, RUNS, {"world": "thousand-token-wood"})
+        await asyncio.sleep(0.5)
+        # The first line takes at least 0.8 seconds to read, so hardly anything more was said.
+        early = await page.get(f"{RUNS}/{begun['id']}/view")
+        assert early["runs"][begun["id"]]["spent"]["calls"] <= 4
+        await post(page, f"{RUNS}/{begun['id']}/play", {"speed": "fast"})
+        await until(t, begun["id"], "finished")
+
+
+async def test_a_paused_run_is_stepped_disturbed_and_stopped() -> None:
+    async with Terrarium(MemoryStore()) as t, served(t) as page:
+        run = await t.open_world("mystery-roots")
+        path = f"{RUNS}/{run.id}"
+        assert (await post(page, f"{path}/pause"))["state"] == "paused"
+        before = t.run_of(run.id).turns
+        stepped = await post(page, f"{path}/step")
+        assert (stepped["state"], stepped["turns"]) == ("paused", before + 1)
+        said = await post(page, f"{path}/disturb", {"text": "A quandle rolls in."})
+        assert (await t.event(said["event_id"])).payload["text"] == "A quandle rolls in."
+        assert (await post(page, f"{path}/stop"))["state"] == "finished"
+        again = await page.client.post(f"{path}/pause", json={})
+        assert again.status_code == 409
+
+
+async def test_a_branch_is_played_and_its_parent_stays_as_it_is() -> None:
+    async with Terrarium(MemoryStore()) as t, served(t) as page:
+        run = await t.open_world("mystery-roots")
+        await t.run(run.id, turns=5)
+        events = await t.run_events(run.id)
+        body = {"at": events[30].id, "disturb": "A hen walks in.", "speed": "fast"}
+        branch = await post(page, f"{RUNS}/{run.id}/branch", body)
+        await until(t, branch["id"], "finished")
+        assert branch["branch_of"] == run.id
+        assert await t.run_events(run.id) == events
+        elsewhere = await t.open_world("thousand-token-wood")
+        foreign = (await t.run_events(elsewhere.id))[0].id
+        refused = await page.client.post(f"{RUNS}/{run.id}/branch", json={"at": foreign})
+        assert refused.status_code == 404
+
+
+async def test_a_change_of_the_graph_is_foretold_and_made() -> None:
+    async with Terrarium(MemoryStore()) as t, served(t) as page:
+        await t.open_world("thousand-token-wood")
+        await t.open_world("mystery-roots")
+        bridge = {"what": "connect", "creature": "seedkeeper", "target": "clue-gatherer"}
+        foretold = await post(page, "/api/v1/edits", {**bridge, "dry_run": True})
+        assert foretold["kind"] == "merge"
+        assert len(t.graphs()) == 2
+        assert (await post(page, "/api/v1/edits", bridge))["kind"] == "merge"
+        assert len(t.graphs()) == 1
+        cut = {**bridge, "what": "disconnect"}
+        assert (await post(page, "/api/v1/edits", cut))["kind"] == "split"
+        assert len(t.graphs()) == 2
+        newcomer = {"name": "newt", "persona": "A newt who has come about the lamp."}
+        await post(page, "/api/v1/edits", {"what": "spawn", "manifest": newcomer, "graph": t.graphs()[0].id})
+        assert (await post(page, "/api/v1/edits", {"what": "remove", "creature": "newt"}))[
+            "kind"
+        ] == "nothing"
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "status"),
+    [
+        (RUNS, {"world": "../../etc"}, 404),
+        (RUNS, {"world": "mystery-root"}, 404),
+        (RUNS, {"world": "mystery-roots", "unknown": 1}, 422),
+        (RUNS, {"world": "mystery-roots", "rng_seed": -1}, 422),
+        ("/api/v1/edits", {"what": "connect", "creature": "ada"}, 409),
+        ("/api/v1/edits", {"what": "explode"}, 422),
+        ("/api/v1/edits", {"what": "spawn"}, 409),
+        ("/api/v1/edits", {"what": "spawn", "manifest": {"name": "x", "temper": 7}}, 409),
+        ("/api/v1/edits", {"what": "spawn", "manifest": {"name": "x", "played_by": "os:system"}}, 409),
+        ("/api/v1/edits", {"what": "spawn", "manifest": {"name": "x", "tools": ["evil.py:run"]}}, 409),
+    ],
+)
+async def test_what_cannot_be_done_changes_nothing_and_is_told_in_words(
+    path: str, body: dict[str, Any], status: int
+) -> None:
+    store = MemoryStore()
+    async with Terrarium(store) as t, served(t) as page:
+        answer = await page.client.post(path, json=body)
+
+        assert answer.status_code == status, answer.text
+        assert store.position == 0
+
+
+@pytest.mark.parametrize("role", ["spectator", "audience"])
+async def test_only_a_director_directs(role: Any) -> None:
+    access = Access("a secret of more than sixteen characters")
+    store = MemoryStore()
+    async with Terrarium(store) as t, served(t, access) as page:
+        bearer = {"authorization": f"Bearer {access.token_for(role)}"}
+        for path in (RUNS, f"{RUNS}/r-1/play", f"{RUNS}/r-1/disturb", "/api/v1/edits"):
+            answer = await page.client.post(path, json={}, headers=bearer)
+            assert answer.status_code == 403, path
+        assert store.position == 0
+
+
+async def test_two_runs_are_played_side_by_side_and_shut_down_at_once() -> None:
+    store = MemoryStore()
+    async with Terrarium(store) as t:
+        async with served(t) as page:
+            for world in ("thousand-token-wood", "mystery-roots"):
+                await post(page, RUNS, {"world": world})
+            loop = asyncio.get_running_loop()
+            begun = loop.time()
+        assert (
+            loop.time() - begun < 10
+        )  # Far more than the 2.5 seconds it may take, for a machine under load.
+        assert {run.status for run in t.runs()} == {"playing"}
+        await t.step(1)
