@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections import Counter
 from functools import cache
+from importlib.resources import files
 
 import pytest
 
 from glasshouse import Event, MemoryStore, Terrarium, kinds
 from glasshouse.manifests import load_world
+from glasshouse.troupe import data_files as shelf
 from glasshouse.troupe.reading import Heard
 from glasshouse.troupe.skills.debating import points_of
 from glasshouse.troupe.skills.pairing import told_in
@@ -21,6 +24,9 @@ games_counted = 30
 found_share_min = 0.5
 found_share_max = 0.9
 one_side_share_max = 0.8
+games_counted_in_soak = 200
+one_side_share_max_in_soak = 0.6
+LIT = re.compile(r"(\d+) (?:parts )?in (?:the|a) hundred")
 
 
 @cache
@@ -205,3 +211,65 @@ def test_nobody_wins_a_judged_contest_nearly_always(world: str) -> None:
     assert len(winners) >= 2
     assert max(winners.values()) / games_counted <= one_side_share_max
     assert winners[None] / games_counted <= 0.15
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("world", ["two-tale-hearth", "hedge-parliament", "twenty-sprouts"])
+def test_no_side_of_a_contest_leans_by_more_than_sixty_to_forty(world: str) -> None:
+    winners = Counter(winner(world, seed) for seed in range(games_counted_in_soak))
+    decided = [count for name, count in winners.items() if name is not None]
+
+    assert max(decided) / sum(decided) <= one_side_share_max_in_soak
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_milestone_names_a_point_that_the_winner_brought_and_nobody_met(seed: int) -> None:
+    events, names = played("hedge-parliament", seed), handles("hedge-parliament", seed)
+    verdict = of_kind("hedge-parliament", seed, kinds.JUDGE_VERDICT)[-1]
+    speeches = [e for e in events if e.kind in {"case.moved", "case.met"} and e.payload["part"] != "closing"]
+    won = [e for e in speeches if names[e.actor] == verdict.payload["winner"]]
+    met = {
+        point.ground
+        for e in speeches
+        if e not in won
+        for point in points_of(e.payload["text"])
+        if point.is_answer
+    }
+
+    brought = {p.ground for e in won for p in points_of(e.payload["text"]) if not p.is_answer}
+    standing = [ground for ground in brought - met if ground in verdict.payload["text"].lower()]
+
+    assert standing or verdict.payload["winner"] == "nobody"
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_what_is_said_of_a_night_fits_its_figure(seed: int) -> None:
+    book = shelf.sections("oracle.txt")
+    asked = [e.payload["text"].lower() for e in of_kind("almanac-oak", seed, "night.asked")]
+    for band, least, most in (("dark", 0, 25), ("half", 26, 59), ("bright", 60, 100)):
+        frames = [
+            frame for who in ("dark", "bright") for frame in book[f"ask {who} {band}"] if "<lit>" in frame
+        ]
+        for text in asked:
+            said = [f for f in frames if max(re.split(r"<\w+>", f.lower()), key=len).strip() in text]
+            assert all(least <= int(lit) <= most for lit in LIT.findall(text) if said), text
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize(
+    ("world", "last"),
+    [("two-tale-hearth", "innkeeper"), ("almanac-oak", "far-bank"), ("hedge-parliament", "tenth-mouse")],
+)
+def test_somebody_tells_how_it_ended(world: str, last: str, seed: int) -> None:
+    spoken = [e for e in played(world, seed) if e.caused_by is not None and e.payload.get("text")]
+
+    assert handles(world, seed)[spoken[-1].actor] == last
+    assert [e for e in spoken[:-1] if handles(world, seed).get(e.actor) == last] == []
+
+
+def test_no_word_that_is_guessed_stands_in_what_is_said_beside_the_game() -> None:
+    listed = files("glasshouse").joinpath("worlds/twenty-sprouts/words.txt").read_text(encoding="utf-8")
+    words = [word for word in listed.splitlines() if word and not word.startswith("#")]
+    texts = [*shelf.entries("scripts/twenty-sprouts.txt"), *shelf.entries("wonderings.tsv")]
+
+    assert [word for word in words for text in texts if re.search(rf"\b{word}\b", text.lower())] == []
