@@ -12,6 +12,7 @@ from collections.abc import Iterator
 import pytest
 
 from glasshouse.manifests import load_world
+from glasshouse.manifests.world_folders import bundled_worlds
 from glasshouse.troupe import data_files as shelf
 from glasshouse.troupe.reading import Identity
 from glasshouse.troupe.script_files import (
@@ -197,3 +198,31 @@ def test_every_condition_is_described() -> None:
     assert [one for one in CONDITIONS if f"`{one}=" not in page] == []
     assert [one for one in ACTS if not re.search(rf"\b{one}\b", page)] == []
     assert [one for one in CUES if f"`{one}`" not in page] == []
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_judges_ask_for_larger_models_than_those_they_judge(name: str) -> None:
+    sizes = {
+        handle: (manifest.role == "judge", manifest.model_profile)
+        for handle, manifest in load_world(name).manifests.items()
+    }
+
+    assert [
+        one for one, (is_judge, size) in sizes.items() if is_judge and size not in {"balanced", "strong"}
+    ] == []
+    assert [
+        one for one, (is_judge, size) in sizes.items() if not is_judge and size not in {"tiny", "fast"}
+    ] == []
+
+
+def test_every_bundled_world_has_a_script_and_some_have_a_narrator() -> None:
+    worlds = [load_world(world.name) for world in bundled_worlds()]
+
+    assert sorted(world.scenario.name for world in worlds) == list(SCRIPTS)
+    narrators = [
+        handle
+        for world in worlds
+        for handle, manifest in world.manifests.items()
+        if "world.observed" in manifest.may_emit
+    ]
+    assert len(narrators) >= 3
