@@ -139,7 +139,9 @@ def _slots_for(topic: Noun) -> dict[str, str]:
     slots = dict(_PLURAL if topic.is_plural else _SINGULAR)
     slots["X"] = topic.definite
     noun_class = class_of(topic)
-    slots[CLASSES] = " ".join((noun_class, *(deed for deed in DEEDS if can(topic, deed))))
+    # A name that no list knows may be anybody's or any place's: only sentences that take anything take it.
+    named = "name" if topic.is_name and noun_class == UNKNOWN else noun_class
+    slots[CLASSES] = " ".join((named, *(deed for deed in DEEDS if can(topic, deed))))
     is_called = topic.is_name and not topic.phrase.lower().startswith("the ")
     is_person = noun_class == "person" or (is_called and noun_class == UNKNOWN)
     if is_person:
