@@ -20,8 +20,8 @@ from glasshouse.turns.prompts.context import prompt_for
 from tests.contracts.offline_stage import OfflineStage
 
 SEEDS = range(200)
-TENS = range(20)
-"""Two hundred plays, ten in each test."""
+TENS = [pytest.param(tens, marks=[] if tens < 6 else [pytest.mark.soak]) for tens in range(20)]
+"""The plays in tens: sixty in every run of the tests, and all two hundred in `make soak`."""
 
 reused_share_max = 0.10
 lines_seen_min = 5
