@@ -25,6 +25,7 @@ from bench import (
     scale,
     source,
     stage,
+    troupe,
     why,
 )
 from bench.result import Result
@@ -41,6 +42,7 @@ PARTS: dict[str, Callable[[], list[Result]]] = {
     "model_calls": model_calls.run,
     "group_tools": group_tools.run,
     "stage": stage.run,
+    "troupe": troupe.run,
     "commands": commands.run,
     "imports": imports.run,
     "source": source.run,

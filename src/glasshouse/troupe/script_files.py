@@ -90,6 +90,8 @@ class Entry(NamedTuple):
     mood: str = ""
     fields: tuple[tuple[str, str], ...] = ()
     is_repeatable: bool = False
+    is_simple: bool = True
+    """Whether it has none of the conditions that few entries have."""
 
     @property
     def has_cue(self) -> bool:
@@ -313,6 +315,7 @@ def entry_of(words: list[str], handle: str) -> Entry:
                 f"{word} is no condition; there are {', '.join((*CONDITIONS, 'means', 'again', 'field.NAME'))}."
             )
     names.update(f"{group}.{chosen}" for group, chosen in read.get("plots", ()))
+    read["is_simple"] = _RARE.isdisjoint(read)
     return Entry(words[0], handle, words[1], (), (), frozenset(names), fields=tuple(fields), **read)
 
 
@@ -363,3 +366,4 @@ CONDITIONS: Final[Mapping[str, tuple[str, Callable[[str], Any]]]] = {
     "mood": ("mood", str),
 }
 """The conditions of an entry, each with the field it fills and how its value is read."""
+_RARE: Final = frozenset({"answers", "wait", "later", "more", "even", "company", "absent", "chance"})

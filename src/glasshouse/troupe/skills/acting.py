@@ -236,15 +236,28 @@ class _Performance:
         return self.reading.me.handle in said.entry.to or line == self.reading.cause
 
     def _holds(self, entry: Entry) -> bool:
-        """Whether everything but the cue of an entry is as it must be."""
+        """Whether an entry may be said now, apart from the line that it answers. What fails most often is asked first."""
+        memory, known = self.memory, self._known
+        if (
+            (entry.movements and memory.movement not in entry.movements)
+            or (entry.after and entry.after.isdisjoint(self._cued))
+            or (entry.id in known and not entry.is_repeatable)
+            or not entry.excluded.isdisjoint(known)
+        ):
+            return False
+        for either in entry.needs:
+            if either.isdisjoint(known):
+                return False
+        for group, chosen in entry.plots:
+            if memory.plots.get(group, chosen) != chosen:
+                return False
+        return entry.is_simple or self._holds_too(entry)
+
+    def _holds_too(self, entry: Entry) -> bool:
+        """Whether the conditions hold that few entries have."""
         memory, counts = self.memory, self.memory.counts
         return (
-            (entry.is_repeatable or not counts[entry.id])
-            and (not entry.movements or memory.movement in entry.movements)
-            and all(any(counts[one] for one in either) for either in entry.needs)
-            and not any(counts[one] for one in entry.excluded)
-            and all(memory.plots.get(group, chosen) == chosen for group, chosen in entry.plots)
-            and (not entry.answers or self._answered in entry.answers)
+            (not entry.answers or self._answered in entry.answers)
             and (not entry.wait or memory.lines_in_movement >= entry.wait)
             and all(memory.lines_since(name) >= count for name, count in entry.later)
             and all(counts[one] > counts[other] for one, other in entry.more)
@@ -253,6 +266,16 @@ class _Performance:
             and not (entry.absent and entry.absent & self._neighbours)
             and (entry.chance >= 1.0 or self.speaker.dice.random() < entry.chance)
         )
+
+    @cached_property
+    def _known(self) -> frozenset[str]:
+        """What was said, by every name that it has."""
+        return frozenset(name for name, count in self.memory.counts.items() if count)
+
+    @cached_property
+    def _cued(self) -> frozenset[str]:
+        """What may be answered now, by every name that it has."""
+        return frozenset[str]().union(*(said.entry.names for said in self.cues))
 
     @cached_property
     def _neighbours(self) -> frozenset[str]:
