@@ -20,6 +20,7 @@ from glasshouse.troupe.speaking import Speaker, Spoken
 sentences_cache_texts_max: Final = 4_096
 
 _GAP: Final = re.compile(r"[<{]\w+[>}]")
+_TENS: Final = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
 _ABOUT_ONESELF: Final = frozenset({"kind", "thought", "mood"})
 
 
@@ -136,7 +137,12 @@ def with_gaps_filled(lines: Iterable[str], gaps: Mapping[str, str]) -> list[str]
 def counted(number: int) -> str:
     """A number in words, as far as one counts in words."""
     words = shelf.entries("counting.txt")
-    return words[number] if number < len(words) else str(number)
+    if number < len(words):
+        return words[number]
+    tens, ones = divmod(number, 10)
+    if not 2 <= tens < 2 + len(_TENS):
+        return str(number)
+    return f"{_TENS[tens - 2]}-{words[ones]}" if ones else _TENS[tens - 2]
 
 
 def paired(dice: Random, leads: Sequence[str], ends: Sequence[str]) -> list[str]:

@@ -79,9 +79,8 @@ def called_for(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
         found = _things_told_of(reading)
         if found:
             speaker.turn_to(speaker.dice.choice(found))
-    before = [turn_called(line.text) for line in reading.discussion if reading.is_mine(line)][
-        -turns_apart_min:
-    ]
+    mine = (without_remark(reading, line) for line in reading.discussion if reading.is_mine(line))
+    before = [turn_called(text) for text in mine][-turns_apart_min:]
     turns = [one for one in shelf.entries("grammar/call.txt") if turn_called(one) not in before]
     spoken = speaker.dress(turns, "call", own=_WITH_OWN_LINE)
     return with_line(branch, remarked(speaker, spoken, "called" if before else "first"))
@@ -99,6 +98,7 @@ def _things_told_of(reading: Reading) -> list[Noun]:
         if noun.det in _POINTED_AT
         and not _SIMILE.search(text[: noun.start])
         and not noun.is_word
+        and not noun.is_plural
         and not is_a(noun.head, "hollow")
         and class_of(noun) in _CALLED_ON
         and noun.head not in heroes
@@ -210,7 +210,7 @@ def _called(reading: Reading) -> str:
     cause = reading.cause
     if cause is None or cause.origin == "world":
         return "onward"
-    return turn_called(cause.text) or "onward"
+    return turn_called(without_remark(reading, cause)) or "onward"
 
 
 def _place_of(lines: Sequence[Heard], cues: str) -> int:

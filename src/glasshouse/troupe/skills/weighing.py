@@ -63,6 +63,9 @@ def weighed(reading: Reading) -> list[Weight]:
         return _most_built_on(reading, contest.lines)
     handles = dict.fromkeys(line.handle for line in contest.lines)
     left = [line for one in handles for line, _ in debating.standing_points(reading, one)]
+    if not left:
+        # To have met everything is no victory where nothing of one's own is left.
+        return []
     met = [line for one in handles for line in debating.lines_that_met(reading, one)]
     oldest = min(left, key=contest.lines.index, default=None)
     return [
