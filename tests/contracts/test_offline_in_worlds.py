@@ -90,11 +90,15 @@ def test_the_verdict_says_whose_case_held_and_points_at_what_was_found(seed: int
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_spider_answers_every_clue_and_every_objection_at_once(seed: int) -> None:
     found = played("mystery-roots", seed)[0]
-    asked = [event for event in found if event.kind in {"clue.found", "objection.raised"}]
+    clues = [event for event in found if event.kind == "clue.found"]
     answers = {event.caused_by: event.turn for event in found if event.actor == "hypothesis-former"}
+    said = [event for event in found if event.actor == "hypothesis-former" and event.payload.get("text")]
+    objections = [event for event in found if event.kind == "objection.raised" and event.turn <= 17]
 
-    assert [event.payload["text"] for event in asked if event.turn <= 17 and event.id not in answers] == []
-    assert all(answers[event.id] <= event.turn + 1 for event in asked if event.id in answers)
+    assert [clue.payload["text"] for clue in clues if clue.turn <= 17 and clue.id not in answers] == []
+    assert all(answers[clue.id] <= clue.turn + 1 for clue in clues if clue.id in answers)
+    for objection in objections:
+        assert any(objection.turn <= line.turn <= objection.turn + 1 for line in said)
 
 
 def test_both_sides_of_the_mystery_win_now_and_then() -> None:

@@ -17,7 +17,6 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from glasshouse.troupe import data_files as shelf
-from glasshouse.troupe import kinds
 from glasshouse.troupe.reading import Heard, Reading
 from glasshouse.troupe.skills.acting import played
 from glasshouse.troupe.skills.attributes import attributes, bare_word, things
@@ -41,8 +40,8 @@ strangers_min: Final = 2
 _DOUBTED: Final = 0.4
 _DOUBTED_ALOUD: Final = 0.45
 _AGREED_ALOUD: Final = 0.4
-_TELLING: Final = 0.2
-_IMPRESSION: Final = 4.6
+_TELLING: Final = 0.18
+_IMPRESSION: Final = 5.2
 """How much a face weighs beside what was said; a strange thing weighs two."""
 _AGREED: Final = 0.25
 _FITS: Final = 0.2
@@ -83,8 +82,6 @@ def bluffed(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
     reply = played(speaker, branches, facts, slots)
     if reply is not None:
         return reply
-    if "answered" in facts and (silence := passing(branches, speaker, "pass", BOOK)) is not None:
-        return silence
     if has_voted(reading, table):
         if not speaker.topic.owed:
             return passing(branches, speaker, "pass", BOOK)
@@ -128,10 +125,7 @@ def _state_of_play(speaker: Speaker, table: Table, word: str) -> tuple[list[str]
         slots |= _pointed_at(who, mark)
     elif (line := _doubt_of_me(reading, table)) is not None:
         told = next((one.clause for one in told_in(line.text)), "")
-        facts += [
-            "answered" if _has_answered(reading, table, told) else "accused",
-            _of_what(reading, table, told),
-        ]
+        facts += ["accused", _of_what(reading, table, told)]
         slots |= {"told": told, "accuser": _called(line.handle), "name": _name(line.handle)}
     elif not reading.own_text:
         facts.append("first")
@@ -175,21 +169,12 @@ def _after_the_votes(reading: Reading, table: Table) -> list[str]:
 
 
 def _doubt_of_me(reading: Reading, table: Table) -> Heard | None:
-    """The doubt of me that I answer now."""
-    line = reading.cause
-    if table.doubting is None or line is None or line.kind != table.doubting.kind:
-        return None
-    return line if line.fields.get(table.doubt_field) == reading.me.handle else None
-
-
-def _has_answered(reading: Reading, table: Table, told: str) -> bool:
-    """Whether I have just stood up for the same thing: three who doubt it get one answer."""
-    mine = [line for line in reading.discussion if reading.is_mine(line)]
-    asked = [
+    """The newest doubt of me since I spoke: whoever doubts the same gets the same answer."""
+    mine = [
         line for line in _doubts(reading, table) if line.fields.get(table.doubt_field) == reading.me.handle
     ]
-    same = [line for line in asked if (told.lower() in line.text.lower() if told else not told_in(line.text))]
-    return bool(mine and same) and int(mine[-1].ref) > int(same[0].ref) and mine[-1].kind == kinds.AGENT_SPOKE
+    fresh = {line.ref for line in reading.fresh}
+    return next((line for line in reversed(mine) if line.ref in fresh), None)
 
 
 def _of_what(reading: Reading, table: Table, told: str) -> str:
