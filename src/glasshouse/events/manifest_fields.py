@@ -24,6 +24,7 @@ class ManifestFields(msgspec.Struct, frozen=True, gc=False):
     """The manifest fields that the rules of worlds, runs and views need."""
 
     role: str = "worker"
+    title: str = ""
     bio: str = ""
     model_profile: str = "fast"
     tools: tuple[str, ...] = ()
@@ -33,7 +34,7 @@ class ManifestFields(msgspec.Struct, frozen=True, gc=False):
     played_by: str | None = None
 
 
-PUBLIC_FIELDS: Final = frozenset({"name", "role", "bio"})
+PUBLIC_FIELDS: Final = frozenset({"name", "role", "title", "bio"})
 """The fields that a spectator reads of a manifest."""
 
 

@@ -20,6 +20,7 @@ number_max = 1_000_000
 text_chars_max = 16_384
 list_items_max = 256
 bio_chars_max = 160
+title_chars_max = 60
 
 _FIELD_NAME = f"[a-z][a-z0-9_]{{0,{ids.name_chars_max - 1}}}"
 _LANGUAGE = "[a-z]{2,3}(-[A-Za-z0-9]{2,8})*"
@@ -70,6 +71,11 @@ Bio = Annotated[
     str,
     Field(max_length=bio_chars_max),
     _matching(r"[^\x00-\x1f\x7f]*", "has more than one line. Write one sentence."),
+]
+Title = Annotated[
+    str,
+    Field(max_length=title_chars_max),
+    _matching(r"[^\x00-\x1f\x7f;]*", "has a semicolon or more than one line. Write a name."),
 ]
 Kind = Annotated[str, _checked(check_kind)]
 CreatureName = Annotated[str, _checked(partial(_unreserved, "creature name"))]

@@ -66,6 +66,8 @@ class Manifest(Strict):
     """The creature's name; the same as its file's name."""
     role: Role = "worker"
     """Its part in the play. A judge reads the whole discussion."""
+    title: fields.Title = ""
+    """Its name as others say it, such as The Devil's Advocate. Left out: its name with capital letters."""
     bio: fields.Bio = ""
     """One sentence about it that everybody may read, spectators too. It is not part of any prompt."""
     persona: Text = ""
@@ -105,6 +107,7 @@ class Manifest(Strict):
             *,
             name: str,
             role: Role = "worker",
+            title: str = "",
             bio: str = "",
             persona: str = "",
             wants: str = "",

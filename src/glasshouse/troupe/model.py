@@ -36,6 +36,7 @@ from glasshouse.troupe.skills.telling import called_for, told_on
 from glasshouse.troupe.skills.timed_lines import staged
 from glasshouse.troupe.skills.tool_use import used
 from glasshouse.troupe.speaking import Speaker
+from glasshouse.troupe.titles import with_titles
 from glasshouse.turns.moment.prompt import Completion, Prompt, as_prose, tokens_guessed
 
 MODEL_NAME: Final = "offline"
@@ -108,6 +109,8 @@ def answer(prompt: Prompt, lines_max: int | None = None) -> str:
     if reply is None:
         reply = _in_parts(speaker, branches) or _reply(speaker, branches)
     said = filled_schema(reply.branch.schema, _source(speaker), reply.fields)
+    if reading.titles:
+        said = {name: with_titles(value, reading.titles) for name, value in said.items()}
     return as_prose(said) if prompt.form == "prose" else _encode(said)
 
 

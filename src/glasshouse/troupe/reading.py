@@ -39,6 +39,7 @@ _HEADINGS: Final = frozenset(
 )
 _LINE: Final = re.compile(r'\[(\d+)\] (.+?) \((\w+), ([\w.]+)\): ("(?:[^"\\]|\\.)*")(?: (\{.*\}))?')
 _TOOL: Final = re.compile(r'(\w+) (\{.*\}) (answered|failed): ("(?:[^"\\]|\\.)*")')
+_CALLED: Final = "Called: "
 _NAMED: Final = re.compile(r"([\w~-]+) \(")
 _NAME_PARTS: Final = re.compile(r"[-_~ ]")
 _WORDS_MAX: Final = re.compile(r"At most (\d+) words")
@@ -82,6 +83,7 @@ class Identity(NamedTuple):
     never: tuple[str, ...] = ()
     goal: str = ""
     language: str = "en"
+    title: str = ""
 
 
 class Reading:
@@ -187,6 +189,7 @@ class Reading:
         """The handles in sight and their parts, in small letters: names, and no topics."""
         handles = {line.handle for line in self.discussion} | {self.me.handle, "visitor", "world"}
         handles.update(_NAMED.findall(self.around))
+        handles.update(title.lower() for title in (self.me.title, *self.titles.values()) if title)
         return frozenset[str]().union(*map(_parts_of_name, handles))
 
     @cached_property
@@ -194,6 +197,13 @@ class Reading:
         """The handles of everybody around and mine, in the order of the alphabet."""
         around = {name.partition("@")[0] for name in _NAMED.findall(self.around)}
         return tuple(sorted(around | {self.me.handle}))
+
+    @cached_property
+    def titles(self) -> dict[str, str]:
+        """Handle -> what somebody around is called, where the prompt says so."""
+        line = next((one for one in self.around.split("\n") if one.startswith(_CALLED)), "")
+        pairs = (one.partition(" is ") for one in line.removeprefix(_CALLED).removesuffix(".").split("; "))
+        return {handle: title for handle, _, title in pairs if title}
 
     @cached_property
     def rounds(self) -> int:
@@ -246,6 +256,8 @@ def identity_of(system: str) -> Identity:
             found[name] = tuple(part.strip() for part in rest.split("; ") if part.strip()) if many else rest
         elif line.startswith('- "'):
             found.setdefault("examples", []).append(value_in(line[2:]))
+        elif called := re.fullmatch(r"Others call you (.+)\.", line):
+            found["title"] = called[1]
         elif spoken := re.fullmatch(r"Speak (.+)\.", line):
             found["language"] = spoken[1]
         elif line and line != "Lines in your voice:":

@@ -134,7 +134,8 @@ def salience_of(reading: Reading, line: Heard, age: int) -> float:
 
 def is_addressed(reading: Reading, lower: str) -> bool:
     """Whether a text, in small letters, calls me by my handle or a part of it."""
-    return any(name in lower for name in _calls_of(reading.me.handle))
+    title = reading.me.title.lower().removeprefix("the ")
+    return bool(title and title in lower) or any(name in lower for name in _calls_of(reading.me.handle))
 
 
 @lru_cache(maxsize=handles_cache_handles_max)

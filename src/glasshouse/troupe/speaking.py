@@ -550,4 +550,9 @@ def _is_determined(care: str) -> bool:
 def name_of(handle: str) -> str:
     """How somebody is called to their face."""
     bare = handle.split("~", maxsplit=1)[0].replace("_", "-")
-    return " ".join(part[:1].upper() + part[1:] for part in bare.split("-"))
+    first, *rest = bare.split("-")
+    return " ".join((first[:1].upper() + first[1:], *(_capital(part) for part in rest)))
+
+
+def _capital(part: str) -> str:
+    return part if part in {"of", "the", "and", "in", "on", "at"} else part[:1].upper() + part[1:]

@@ -74,6 +74,8 @@ class CastMember(msgspec.Struct, frozen=True, gc=False):
     profile: str = ""
     """The size of its model; empty for a spectator, who does not read it in the manifest."""
     bio: str = ""
+    title: str = ""
+    """What it is called, if its manifest says so."""
 
 
 class RunStatus(msgspec.Struct, frozen=True, gc=False):
@@ -321,7 +323,9 @@ def _start_creature(stage: StageProjection, event: Event) -> Touched:
     if born.manifest is not None or known is None:
         manifest = fields_of(born.manifest or {})
         profile = "" if is_public_part(born.manifest or {}) else manifest.model_profile
-        stage.cast[creature] = CastMember(born.handle, manifest.role, profile=profile, bio=manifest.bio)
+        stage.cast[creature] = CastMember(
+            born.handle, manifest.role, profile=profile, bio=manifest.bio, title=manifest.title
+        )
     else:
         stage.cast[creature] = replace(known, handle=born.handle, is_running=True)
     return touched

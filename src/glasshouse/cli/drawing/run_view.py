@@ -228,7 +228,9 @@ def bios(stage: StageProjection, voices: Voices) -> list[Text]:
     """The bio of each creature that has one, under its name."""
     return [
         Text.assemble(
-            (f"  {one_line(member.handle)}\n", voices.colour_of(member.handle)), f"    {one_line(member.bio)}"
+            (f"  {one_line(member.handle)}", voices.colour_of(member.handle)),
+            f", {one_line(member.title)}\n" if member.title else "\n",
+            f"    {one_line(member.bio)}",
         )
         for member in stage.cast.values()
         if member.bio

@@ -29,7 +29,11 @@ def masks_before(world: World, purse: Purse, judge: CreatureState) -> Masks | No
 
     def called(handle: str) -> Iterable[str]:
         creature = world.ever(by_handle.get(handle, ""))
-        return (handle,) if creature is None else _names_of(creature, handle, graph)
+        if creature is None:
+            return (handle,)
+        title = world.facts_of(creature).title
+        titles = dict.fromkeys((title, title.removeprefix("The "))) if title else {}
+        return (*_names_of(creature, handle, graph), *titles)
 
     return masks_of(seats_of(purse.playbill.competition, called), purse.rng_seed)
 

@@ -112,7 +112,8 @@ def _shared(world: World, channels: Iterable[tuple[str, int]]) -> _Shared:
     nearest: list[tuple[str, Neighbour]] = []
     for member, on in islice(members.items(), neighbours_max + 1):
         creature = world.creatures[member]
-        nearest.append((member, Neighbour(creature.handle, world.facts_of(creature).role, tuple(on))))
+        facts = world.facts_of(creature)
+        nearest.append((member, Neighbour(creature.handle, facts.role, tuple(on), facts.title)))
     return _Shared(tuple(listens[:channels_seen_max]), tuple(sends[:channels_seen_max]), members, nearest)
 
 
@@ -227,6 +228,7 @@ def around_lines(around: Around) -> tuple[str, ...]:
         ("Your lines are handed to", _names(around.wired_to)),
         ("You are handed the lines of", _names(around.wired_from)),
         ("Your children", _names(around.children, around.children_count)),
+        ("Called", "; ".join(_title_text(one) for one in around.neighbours[:neighbours_max] if one.title)),
     )
     return tuple(f"{what}: {names}." for what, names in parts if names)
 
@@ -234,6 +236,10 @@ def around_lines(around: Around) -> tuple[str, ...]:
 def _neighbour_text(neighbour: Neighbour) -> str:
     where = f", on {_names(neighbour.channels)}" if neighbour.channels else ""
     return f"{safe_line(neighbour.handle)} ({safe_line(neighbour.role)}{where})"
+
+
+def _title_text(neighbour: Neighbour) -> str:
+    return f"{safe_line(neighbour.handle)} is {safe_line(neighbour.title)}"
 
 
 def _names(names: Sequence[str], count: int = 0) -> str:

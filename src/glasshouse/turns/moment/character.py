@@ -44,6 +44,7 @@ class Character(msgspec.Struct, frozen=True, cache_hash=True):
 
     name: str
     role: Role = "worker"
+    title: str = ""
     persona: str = ""
     wants: str = ""
     cares_about: tuple[str, ...] = ()

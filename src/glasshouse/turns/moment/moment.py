@@ -73,6 +73,8 @@ class Neighbour(msgspec.Struct, frozen=True):
     role: str
     channels: tuple[str, ...] = ()
     """The names of the channels that both are on."""
+    title: str = ""
+    """What it is called, if its manifest says so."""
 
 
 class Around(msgspec.Struct, frozen=True, cache_hash=True):

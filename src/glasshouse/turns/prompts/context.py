@@ -135,6 +135,7 @@ def _system(
 ) -> str:
     voice = character.voice
     parts = (
+        ("Others call you ", f"{safe_line(character.title)}." if character.title else ""),
         ("", safe_line(character.persona)),
         ("You want: ", safe_line(character.wants)),
         ("You care about: ", _listed(character.cares_about)),

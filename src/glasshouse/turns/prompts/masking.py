@@ -75,6 +75,7 @@ def _character(masks: Masks, character: Character) -> Character:
     examples, never = tuple(map(over, voice.examples)), tuple(map(over, voice.never))
     return replace(
         character,
+        title="",
         persona=over(character.persona),
         wants=over(character.wants),
         cares_about=tuple(map(over, character.cares_about)),
