@@ -275,10 +275,12 @@ class Speaker:
                 (others, about) if about and others and is_worn and dice.random() < 0.5 else (about, others)
             )
             for tier in tiers:
-                first = tier[:sentences_a_round]
+                # When all have come round anyway, any may come.
+                is_late = reading.rounds >= rounds_of_a_show
+                first = tier if is_late else tier[:sentences_a_round]
                 dice.shuffle(first)
                 yield from first
-                yield from tier[sentences_a_round:]
+                yield from tier[len(first) :]
 
     def _first_sayable(self, patterns: Iterator[Pattern]) -> str:
         tried = [
@@ -307,7 +309,8 @@ class Speaker:
             return
         is_late = self.reading.rounds >= rounds_of_a_show
         is_answer = self._is_answering(pattern)
-        is_empty = is_late or (pattern.needs.isdisjoint(_CONTENTS) and not is_answer)
+        contents = _CONTENTS if self.reading.rounds < rounds_opening else _CONTENTS - {"M"}
+        is_empty = is_late or (pattern.needs.isdisjoint(contents) and not is_answer)
         before, behind = self._beside(pattern, is_empty=is_empty)
         owed = self._owed(text, used, "after")
         yield with_capitals(f"{before}{text}{behind}{owed}")
