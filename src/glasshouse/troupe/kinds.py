@@ -7,6 +7,7 @@ from typing import Final
 
 AGENT_SPOKE: Final = "agent.spoke"
 AGENT_PASSED: Final = "agent.passed"
+WORLD_OBSERVED: Final = "world.observed"
 TOOL_CALLED: Final = "tool.called"
 INNER: Final = frozenset({"agent.thought", "agent.reflected"})
 """What nobody else hears."""

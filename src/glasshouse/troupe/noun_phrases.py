@@ -277,7 +277,7 @@ def _title_ending_at(tokens: list[_Token], at: int) -> Noun | None:
         first -= 1
     words = tokens[first : at + 1]
     rare = any(is_rare(one.lower) for one in words)
-    phrase = " ".join(one.word for one in words)
+    phrase = " ".join(one.lower if one.lower == "the" else one.word for one in words)
     return Noun(
         tokens[at].word,
         phrase,

@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 
 from glasshouse.troupe import data_files as shelf
 from glasshouse.troupe.grammar import is_part_of_talk
+from glasshouse.troupe.kinds import WORLD_OBSERVED
 from glasshouse.troupe.noun_phrases import Noun, nouns_in
 from glasshouse.troupe.reading import Heard, Reading
 from glasshouse.troupe.vocabulary import stems_of
@@ -28,6 +29,7 @@ handles_cache_handles_max: Final = 512
 
 _STAND_IN: Final = Noun("evening", "evening", 0.0)
 """For a talk in which nothing was named at all."""
+_QUESTION: Final = re.compile(r"[^.!?]+\?")
 _OWNER: Final = re.compile(r"([a-z]+)['\u2019]s\b")
 _ANNOUNCED: Final = re.compile(r"Something is dealt to \S+, face down\.")
 """What the engine announces is nothing to speak of."""
@@ -65,7 +67,10 @@ def topic_of(reading: Reading, dice: Random) -> Topic:
     ):
         mine = next((noun for line, noun in owed if line.ref == asked.ref), None)
         line: Heard | None = asked
-        noun = mine or _best(reading, _current(reading, asked), dice)
+        # What is asked about stands in the question, not in what was said before it.
+        question = _QUESTION.search(asked.text)
+        only = asked if question is None else asked._replace(text=question[0])
+        noun = mine or _best(reading, _current(reading, only), dice)
     elif owed:
         line, noun = owed[0]
     else:
@@ -86,7 +91,10 @@ def question_waiting(reading: Reading) -> Heard | None:
     """A question that nobody but its asker has spoken after; what I answer now goes first."""
     if reading.cause is not None and "?" in reading.cause.text:
         return reading.cause
-    spoken = [line for line in reading.fresh if line.origin in {"cast", "visitor"}]
+    # A narration is no answer.
+    spoken = [
+        one for one in reading.fresh if one.origin in {"cast", "visitor"} and one.kind != WORLD_OBSERVED
+    ]
     outside = [line for line in reading.fresh_disturbances[-1:] if line not in spoken]
     return next((line for line in (*spoken[-1:], *outside) if "?" in line.text), None)
 

@@ -20,7 +20,9 @@ CHANGE: Final = "change"
 
 _SENTENCES: Final = re.compile(r"(?<=[.?!:;])\s+")
 _CALL: Final = re.compile(r"^[\w' -]{1,24}, ")
-_QUESTION_WORD: Final = re.compile(r"\b(where|who|whom|whose|when|why|how many|how much|how|what|which)\b")
+_QUESTION_WORD: Final = re.compile(
+    r"\b(where|who|whom|whose|when|why|how many|how much|how far|how long|how|what|which)\b"
+)
 
 
 @lru_cache(maxsize=acts_cache_texts_max)
@@ -38,12 +40,12 @@ def speech_act(text: str) -> str:
 
 @lru_cache(maxsize=acts_cache_texts_max)
 def question_in(text: str) -> str:
-    """What a question asks for: where, who, when, why, how, many, what; `yes` for one that yes or no would answer."""
+    """What a question asks for: where, who, when, why, how, many, far, what; `yes` for one that yes or no would answer."""
     asked = next((one for one in reversed(_sentences(text)) if one.endswith("?")), "")
     found = _QUESTION_WORD.search(_CALL.sub("", asked)[:60])
     word = found[1] if found else ""
     if word.startswith("how "):
-        return "many"
+        return "many" if word in {"how many", "how much"} else "far"
     return {"": "yes", "whom": "who", "whose": "who", "which": "what"}.get(word, word)
 
 
