@@ -40,8 +40,8 @@ strangers_min: Final = 2
 _DOUBTED: Final = 0.4
 _DOUBTED_ALOUD: Final = 0.45
 _AGREED_ALOUD: Final = 0.4
-_TELLING: Final = 0.18
-_IMPRESSION: Final = 5.2
+_TELLING: Final = 0.28
+_IMPRESSION: Final = 4.2
 """How much a face weighs beside what was said; a strange thing weighs two."""
 _AGREED: Final = 0.25
 _FITS: Final = 0.2
