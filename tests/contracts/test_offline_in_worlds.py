@@ -11,7 +11,7 @@ import pytest
 from glasshouse import Event, MemoryStore, Terrarium
 from glasshouse.manifests import load_world
 from glasshouse.troupe import data_files as shelf
-from glasshouse.troupe.grammar import cores, cores_owned
+from glasshouse.troupe.grammar import cores, cores_owned, with_capitals
 from glasshouse.troupe.noun_phrases import nouns_in
 from glasshouse.troupe.skills.sleuthing import mentions
 
@@ -123,6 +123,10 @@ def test_no_sentence_of_the_talk_belongs_to_two_players_of_one_cast() -> None:
             owned = [one for handle in cast for one in cores_owned(move, heading, cast, handle, 0)]
 
             assert len(set(owned)) == len(owned) == len(cores(move, heading))
+
+
+def test_a_sentence_begins_with_a_capital_and_a_pause_ends_none() -> None:
+    assert with_capitals("is it... new? no. it is not!") == "Is it... new? No. It is not!"
 
 
 def test_two_players_of_one_world_neither_open_nor_end_alike() -> None:

@@ -30,7 +30,7 @@ CLASSES: Final = "classes"
 
 _SLOT: Final = re.compile(r"\{(\w+)(?::([\w|]+))?\}")
 _IT: Final = re.compile(r"\bit(?:s|self)?\b", re.IGNORECASE)
-_SENTENCE_START: Final = re.compile(r"(^|[.?!]\s+)([^\W\d_])")
+_SENTENCE_START: Final = re.compile(r"(^|(?<!\.\.)[.?!]\s+)([^\W\d_])")
 _SINGULAR: Final = {
     "is": "is", "was": "was", "has": "has", "does": "does", "s": "s", "es": "es", "it": "it", "its": "its",
     "them": "it", "itself": "itself",
@@ -187,7 +187,7 @@ def filled(
 
 
 def with_capitals(text: str) -> str:
-    """The text with a capital at the start of each sentence."""
+    """The text with a capital at the start of each sentence. Three dots are a pause, and end none."""
     return _SENTENCE_START.sub(lambda found: found[1] + found[2].upper(), text)
 
 
