@@ -45,6 +45,8 @@ _IMPRESSION: Final = 4.5
 """How much a face weighs beside what was said; a strange thing weighs two."""
 _AGREED: Final = 0.25
 _FITS: Final = 0.2
+_SAID_MAX: Final = 2
+"""How often one thing is said of a word, by whoever holds it and by those who take it up."""
 _STRANGE: Final = 2.0
 _LOOSE: Final = 0.25
 _REGISTERS: Final = {
@@ -121,8 +123,13 @@ def _state_of_play(speaker: Speaker, table: Table, word: str) -> tuple[list[str]
         facts += _after_the_votes(reading, table)
     elif _is_called(reading):
         who, mark = _choice(speaker, table, word, table.voting.words_of(table.vote_field))
-        facts += ["vote", "cover" if theirs else _ground(mark)]
+        ground, doubted = _ground(mark), _last_doubted(reading, table)
+        if ground == "blind" and doubted:
+            who, ground = doubted, "steady"
+        facts += ["vote", "cover" if theirs else ground]
         slots |= _pointed_at(who, mark)
+        if _times_said(reading, mark.clause) >= _SAID_MAX:
+            slots["told"] = ""
     elif (line := _doubt_of_me(reading, table)) is not None:
         told = next((one.clause for one in told_in(line.text)), "")
         facts += ["accused", _of_what(reading, table, told)]
@@ -141,13 +148,17 @@ def _at_the_table(speaker: Speaker, table: Table, word: str, slots: dict[str, st
     if table.doubting is not None and (is_beat or speaker.dice.random() < _DOUBTED_ALOUD):
         who, mark = _choice(speaker, table, word, table.doubting.words_of(table.doubt_field))
         has_ground = (
-            mark.strangeness > 0 and bool(mark.clause) and mark.clause.lower() not in reading.own_text
+            mark.strangeness > 0
+            and bool(mark.clause)
+            and mark.clause.lower() not in reading.own_text
+            and _times_said(reading, mark.clause) < _SAID_MAX + mark.is_doubt
         )
         if has_ground or is_beat:
             slots |= _pointed_at(who, mark if has_ground else Mark())
             return ["doubt", _ground(mark) if has_ground else "no-ground"]
     agreed = _agreed_with(reading, table, word)
-    if agreed is not None and speaker.dice.random() < _AGREED_ALOUD:
+    is_agreeing = agreed is not None and speaker.dice.random() < _AGREED_ALOUD
+    if agreed is not None and is_agreeing and _times_said(reading, agreed[1]) < _SAID_MAX:
         slots |= {"friend": _called(agreed[0]), "told": agreed[1]}
         return ["describe", "agree"]
     return ["describe"]
@@ -185,6 +196,18 @@ def _of_what(reading: Reading, table: Table, told: str) -> str:
         line for line in reading.discussion if reading.is_mine(line) and told.lower() in line.text.lower()
     ]
     return "quoted" if any(line.kind == table.describing.kind for line in mine) else "had-doubted"
+
+
+def _times_said(reading: Reading, clause: str) -> int:
+    """In how many lines a thing was said of a word, by anybody."""
+    return sum(bool(clause) and clause.lower() in line.text.lower() for line in reading.discussion)
+
+
+def _last_doubted(reading: Reading, table: Table) -> str:
+    """Whom I doubted last; empty if nobody."""
+    kind = table.doubting.kind if table.doubting is not None else None
+    mine = [line for line in reading.discussion if reading.is_mine(line) and line.kind == kind]
+    return str(mine[-1].fields.get(table.doubt_field, "")) if mine else ""
 
 
 def _ground(mark: Mark) -> str:

@@ -17,7 +17,7 @@ from glasshouse.troupe.noun_phrases import Noun, nouns_in
 from glasshouse.troupe.reactions import calling_of
 from glasshouse.troupe.reading import Heard, Reading
 from glasshouse.troupe.skills.acting import remarked, without_remark
-from glasshouse.troupe.skills.branches import Branch, Reply, counted, passing, sentences, untold, with_line
+from glasshouse.troupe.skills.branches import Branch, Reply, passing, sentences, untold, with_line
 from glasshouse.troupe.speaking import Speaker
 from glasshouse.troupe.vocabulary import WORD, is_a
 from glasshouse.troupe.world_topic import matter_of
@@ -34,7 +34,7 @@ _SIMILE: Final = re.compile(r"\b(?:like|as)(?: an?| the| one)?\s*$")
 _POINTED_AT: Final = frozenset({"a", "an", "the", "one", "his", "her", "its", "that", "this"})
 _WITH_OWN_LINE: Final = 0.2
 _STAGES: Final = frozenset({"begin", "takes", "end"})
-_CALLED_ON: Final = frozenset({"object", "food", "animal"})
+_CALLED_ON: Final = frozenset({"object", "food"})
 """What something can happen to in a tale."""
 _TALL: Final = frozenset({"grand", "sly", "eager"})
 _PRONOUNS: Final = {"he": ("him", "his"), "she": ("her", "her"), "it": ("it", "its")}
@@ -87,9 +87,17 @@ def called_for(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
 
 
 def _things_told_of(reading: Reading) -> list[Noun]:
-    """What the newest pieces of the tales name; the matter of the evening, where it was not spoken of for a while."""
+    """What the newest pieces name and every tale has in it; the matter of the evening, where it was not spoken of.
+
+    Each teller has to go on with what is called for: a thing of one tale alone would come from nowhere in the other.
+    """
     heroes = {row[1].split()[-1] for row in shelf.rows("heroes.tsv")}
-    pieces = [line for line in reading.heard if line.origin == "cast"][-pieces_called_on_max:]
+    told = [line for line in reading.heard if line.origin == "cast"]
+    pieces = told[-pieces_called_on_max:]
+    tales = [
+        " ".join(line.text.lower() for line in told if line.handle == teller)
+        for teller in {line.handle for line in pieces}
+    ]
     texts = [without_remark(reading, line) for line in pieces]
     found = {
         noun.head: noun
@@ -102,6 +110,7 @@ def _things_told_of(reading: Reading) -> list[Noun]:
         and not is_a(noun.head, "hollow")
         and class_of(noun) in _CALLED_ON
         and noun.head not in heroes
+        and all(noun.head in tale for tale in tales)
         and noun.head not in reading.own_text
         and noun.head not in _calling_words()
     }
@@ -175,7 +184,7 @@ def brought_home(reading: Reading, teller: str) -> dict[str, str]:
         if matter is None or noun.head != matter.noun.head
     }
     kept = max(counts, key=lambda one: counts[one], default="")
-    found = {"thing": kept if kept and counts[kept] > 1 else "", "times": counted(counts.get(kept, 0))}
+    found = {"thing": kept if kept and counts[kept] > 1 else ""}
     if hero is not None:
         him, his = _PRONOUNS[hero.pronoun]
         found |= {"hero": hero.name, "want": hero.wish, "he": hero.pronoun, "him": him, "his": his}
