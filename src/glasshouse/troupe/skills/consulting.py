@@ -149,6 +149,14 @@ def _asked(speaker: Speaker, branch: Branch) -> Reply | None:
     if last is not None:
         heading = f"{heading} {_band(last.lit)}"
     gaps = {"day": day_called(day), "lit": f"{last.lit:g}" if last is not None else ""}
+    still = set(days_open(reading))
+    best = _best([one for one in known if one.day in still], wanted)
+    if last is not None and best is not None and _band(last.lit) == wanted:
+        gaps |= {"best": day_called(best.day), "most": f"{best.lit:g}"}
+        if best.lit != last.lit:
+            heading = f"{heading} less"
+        elif best.lit == 0:
+            heading = f"{heading} best"
     if speaker.topic.owed:
         texts = _beside(speaker, f"ask {wanted}", **gaps)
     else:

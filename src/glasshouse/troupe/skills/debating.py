@@ -161,20 +161,29 @@ def vote(reading: Reading, winner: str) -> tuple[str, dict[str, str]]:
     if not mine:
         return "nobody", {}
     line, point = mine[0]
+    left = list(dict.fromkeys(ground_called(one.ground) for _, one in mine))
+    others = list(dict.fromkeys(ground_called(one.ground) for _, one in theirs))
     since = [one for one in speeches[speeches.index(line) + 1 :] if one.handle != winner]
     gaps = {
-        "point": ground_called(point.ground),
-        "second": ground_called(mine[1][1].ground) if len(mine) > 1 else "",
-        "other": ground_called(theirs[0][1].ground) if theirs else "",
+        "point": left[0],
+        "second": _in_a_list(left[1:]),
+        "all": _in_a_list(left),
+        "other": _in_a_list(others),
         "part": f"in the {line.fields['part']}" if line.fields["part"] == "opening" else "late in the night",
         "times": _times(len(since)),
         "met": counted(len(lines_that_met(reading, winner))),
         "less": counted(min(len(lines_that_met(reading, one)) for one in rivals) if rivals else 0),
         "fate": {"for": "carried", "against": "not carried"}.get(point.side, "decided"),
     }
-    if not theirs or len(mine) > len(theirs):
-        return "more" if theirs else "alone", gaps
+    if not theirs:
+        return "several" if gaps["second"] else "alone", gaps
+    if len(mine) > len(theirs) and gaps["second"]:
+        return "more", gaps
     return "longer" if gaps["met"] == gaps["less"] else "even", gaps
+
+
+def _in_a_list(names: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 
 def _times(count: int) -> str:
@@ -336,7 +345,10 @@ def _rebuttal_leads(speaker: Speaker, met: Point | None) -> list[str]:
         return _leads(reading, "rebuttal lead")
     if speaker.topic.owed:
         return untold(reading, f"{heading} owed", MOTIONS) or [""]
-    if met is None or speaker.dice.random() > _LED:
+    speeches = [line for line in reading.discussion if is_speech(line) and not reading.is_mine(line)]
+    # Of a point that was made a while ago one has to say which it is.
+    is_new = bool(speeches) and met in points_of(speeches[-1].text)
+    if met is None or (is_new and speaker.dice.random() > _LED):
         return [""]
     return untold(reading, heading, MOTIONS, point=ground_called(met.ground)) or [""]
 

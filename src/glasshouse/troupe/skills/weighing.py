@@ -99,6 +99,9 @@ def reasons(reading: Reading, winner: str, lines: Sequence[Heard], gaps: dict[st
         how, said = debating.vote(reading, winner)
         own = f"{reading.me.handle} verdict {how}"
         if own in shelf.sections(debating.MOTIONS):
+            # A judge reads labels in place of names; a book of its own can say who it is that speaks for a motion.
+            called = shelf.sections(debating.MOTIONS).get(f"{reading.me.handle} winner {said.get('fate')}")
+            more |= {"winner": called[0]} if called else {}
             return sentences(own, debating.MOTIONS, **{**more, **said})
         more |= _grounds_of(reading, winner)
     elif contest.book == contributing.BOOK and lines:
