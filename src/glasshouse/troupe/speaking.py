@@ -383,6 +383,7 @@ class Speaker:
     def _brought(self, beside: Pattern) -> str:
         """A sentence that brings something of the world's own texts into the talk; no question beside a question."""
         reading = self.reading
+        is_late = reading.rounds >= rounds_of_a_show
         known = self.topic.noun.head.lower() if self._has_topic else ""
         noun = thing_of_the_world(reading, self.dice, known)
         if noun is None or self.reading.words_max < words_for_two_sentences_min:
@@ -393,7 +394,12 @@ class Speaker:
         fitting = [one for one in fresh if one != beside and not (one.mark == beside.mark == "?")]
         if not fitting:
             return ""
-        chosen = self.dice.choice(self._of_this_round(fitting))
+        # Beside the same sentence another one comes each time round: nobody can see what was said long ago.
+        chosen = (
+            fitting[reading.rounds % len(fitting)]
+            if is_late
+            else self.dice.choice(self._of_this_round(fitting))
+        )
         return f"{filled(chosen, slots, self.dice, set(), self.stock)}{chosen.mark}"
 
     def _want_state(self) -> str:
