@@ -200,6 +200,9 @@ def _acted(speaker: Speaker, branches: Sequence[Branch], branch: Branch, field: 
     kind = _band(about.lit)
     gaps = _gaps(speaker.reading, about)
     texts = _beside(speaker, f"pack {kind}", "pack", **gaps) or sentences(f"pack {kind}", BOOK, **gaps)
+    if any(line.origin == "world" for line in speaker.reading.fresh):
+        # To what the world shows several speak at once, so it has to be said which day is meant.
+        texts = [one for one in texts if gaps["day"] in one] or texts
     spoken = speaker.dress(texts, "offer", "it was read out, so I get ready for it", own=_WITH_OWN_LINE)
     spoken = remarked(speaker, spoken, _first_or(speaker.reading, "packed"), kind)
     return with_line(branch, spoken, **{DATE: about.day.isoformat(), field: about.line.ref})
