@@ -41,7 +41,7 @@ _DOUBTED: Final = 0.4
 _DOUBTED_ALOUD: Final = 0.45
 _AGREED_ALOUD: Final = 0.4
 _TELLING: Final = 0.28
-_IMPRESSION: Final = 4.5
+_IMPRESSION: Final = 7.0
 """How much a face weighs beside what was said; a strange thing weighs two."""
 _AGREED: Final = 0.25
 _FITS: Final = 0.2

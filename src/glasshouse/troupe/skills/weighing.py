@@ -22,7 +22,7 @@ lines_back_max: Final = 8
 words_even: Final = 10
 """Long pieces and short ones are weighed as if they had so many words."""
 
-_CARRIED: Final = 0.2
+_CARRIED: Final = 0.8
 _POINT: Final = 1.0
 _MET: Final = 0.13
 _OLDEST: Final = 0.06
