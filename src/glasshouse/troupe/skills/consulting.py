@@ -203,6 +203,9 @@ def _acted(speaker: Speaker, branches: Sequence[Branch], branch: Branch, field: 
     if any(line.origin == "world" for line in speaker.reading.fresh):
         # To what the world shows several speak at once, so it has to be said which day is meant.
         texts = [one for one in texts if gaps["day"] in one] or texts
+    still = days_open(speaker.reading)
+    if still and about.day not in still and not speaker.topic.owed:
+        texts = sentences("pack gone", BOOK, **gaps)
     spoken = speaker.dress(texts, "offer", "it was read out, so I get ready for it", own=_WITH_OWN_LINE)
     spoken = remarked(speaker, spoken, _first_or(speaker.reading, "packed"), kind)
     return with_line(branch, spoken, **{DATE: about.day.isoformat(), field: about.line.ref})
