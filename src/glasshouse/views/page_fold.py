@@ -32,10 +32,7 @@ from glasshouse.views.page import (
 from glasshouse.views.timeline import Timeline
 from glasshouse.world.hearing.conditions import holds
 from glasshouse.world.hearing.wires import is_carried
-
-_LISTEN: Final = 1
-_SEND: Final = 2
-_BITS: Final = {"listen": _LISTEN, "send": _SEND}
+from glasshouse.world.state.topology import BITS, LISTEN
 
 
 class Debt(msgspec.Struct, array_like=True, gc=False):
@@ -470,7 +467,7 @@ class PageFold:
         creature = self.view["creatures"].get(edge.creature)
         if channel is None or creature is None:
             return "channel", ""
-        bit, bits = _BITS[edge.direction], channel["edges"].get(edge.creature, 0)
+        bit, bits = BITS[edge.direction], channel["edges"].get(edge.creature, 0)
         is_joined = event.kind == kinds.CHANNEL_JOINED
         bits = bits | bit if is_joined else bits & ~bit
         self.changes.set("channels", edge.channel_id, "edges", edge.creature, bits or None)
@@ -660,7 +657,7 @@ class PageFold:
         if event.channel_id is None:
             return [name for name in members if name in subscribers]
         edges = self.view["channels"].get(event.channel_id, {}).get("edges", {})
-        listening = [name for name in edges if edges[name] & _LISTEN and name in subscribers]
+        listening = [name for name in edges if edges[name] & LISTEN and name in subscribers]
         roots = [name for name in self.behind.roots if name in members and name in subscribers]
         return list(dict.fromkeys([*listening, *roots]))
 
