@@ -171,7 +171,7 @@ def test_what_is_said_met_its_conditions_and_is_said_once(name: str) -> None:
 
 def _is_divided(played: ScriptedPlay) -> bool:
     """Whether the play was in several graphs: there nobody knows what was decided elsewhere."""
-    return len({event.graph_id for event in played.events}) > 1
+    return len({line.event.graph_id for line in played.lines}) > 1
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from glasshouse import Event, MemoryStore, Terrarium, WhatIf
+from glasshouse import Agent, Draft, Event, Manifest, MemoryStore, Moment, Terrarium, WhatIf
 from glasshouse.events.event import Json
 from glasshouse.events.redaction import ROLES, Role
 from glasshouse.manifests.world_folders import bundled_worlds
@@ -20,6 +20,13 @@ steps_of_a_story = 40
 events_between_snapshots = 17
 record_bytes_mean_max = 400
 """Beside its text; in short plays, where births weigh more than in long ones."""
+
+
+class Answering(Agent):
+    """Answers whatever it hears."""
+
+    async def act(self, moment: Moment) -> Draft | None:
+        return Draft(kind="agent.spoke", payload={"text": "To the third leaf."})
 
 
 def folded(events: list[Event], role: Role = "director") -> PageFold:
@@ -124,6 +131,25 @@ async def test_a_view_of_a_play_is_the_world_and_its_purse(world: str) -> None:
         records = [again.fold(event) for event in ledger]
         beside_texts = [len(as_bytes(record)) - len(as_bytes(record.row.text)) for record in records]
         assert sum(beside_texts) / len(beside_texts) <= record_bytes_mean_max
+
+
+async def test_what_a_stopped_creature_heard_is_settled_by_one_act() -> None:
+    store = MemoryStore()
+    async with Terrarium(store, agents={"newt": Answering()}) as t:
+        for name in ("reed", "newt"):
+            await t.add_creature(Manifest(name=name))
+        await t.connect("reed", "newt", channel="pond", both=True)
+        await t.stop_creature("newt")
+        for text in ("Is it deep?", "Is it cold?"):
+            await t.append("reed", Draft(kind="agent.spoke", channel="pond", payload={"text": text}))
+        assert folded(await ledger_of(store)).view["creatures"]["newt"]["owes"]["count"] == 2
+        await t.start_creature("newt")
+        assert await t.step_one() is not None
+
+        fold = folded(await ledger_of(store))
+
+        check_debts(t, fold)
+        assert "owes" not in fold.view["creatures"]["newt"]
 
 
 async def test_two_runs_that_meet_are_two_runs_in_one_graph() -> None:
