@@ -29,8 +29,8 @@ play: ready ## perform Thousand Token Wood in this terminal, offline; with a rea
 tour: ready ## take the tour: graphs merge, split, fork and are read back
 	@$(bin)/glasshouse tour
 
-test: setup ## run every test but the long rigs: about 8 minutes on two cores
-	@echo "All tests on $(JOBS) cores: about 8 minutes on two quiet ones. While you work, make quick takes a minute."
+test: setup ## run every test but the long rigs: about 7 minutes on two cores
+	@echo "All tests on $(JOBS) cores: about 7 minutes on two quiet ones. While you work, make quick takes a minute."
 	@$(bin)/python -m pytest -q -n $(JOBS) --dist worksteal
 	@echo "make test: all passed."
 
