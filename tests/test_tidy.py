@@ -5,6 +5,7 @@ which cannot fail is itself a failing test.
 """
 
 import ast
+import json
 import re
 import tomllib
 from collections import Counter
@@ -53,7 +54,7 @@ REGISTRY_HOSTS = [
     r"proxy\.golang" + r"\.org",
 ]
 
-SKIPPED_FOLDERS = frozenset({"__pycache__", "node_modules", "golden"})
+SKIPPED_FOLDERS = frozenset({"__pycache__", "node_modules", "vendor", "golden"})
 TEXT_SUFFIXES = frozenset(
     {".py", ".md", ".toml", ".txt", ".sql", ".sh", ".yaml", ".yml", ".json", ".cfg", ".ini"}
 )
@@ -311,8 +312,19 @@ def test_decision_records_have_their_form_and_their_own_number() -> None:
 def test_locks_carry_hashes_and_no_address() -> None:
     locks = list(files_under("requirements"))
 
-    assert {path.name for path, _ in locks} == {"run.txt", "dev.txt"}
+    assert {path.name for path, _ in locks} == {"run.txt", "dev.txt", "page.txt"}
     assert complaints(complaints_about_lock, locks) == []
+
+
+def test_the_page_s_packages_are_pinned_with_hashes_and_no_address() -> None:
+    wanted = json.loads((ROOT / "package.json").read_text(encoding="utf-8"))
+    locked = json.loads((ROOT / "package-lock.json").read_text(encoding="utf-8"))["packages"]
+
+    pins = wanted["dependencies"] | wanted["devDependencies"]
+    packages = {path: package for path, package in locked.items() if path}
+    assert {name: locked[f"node_modules/{name}"]["version"] for name in pins} == pins
+    assert [path for path, package in packages.items() if "integrity" not in package] == []
+    assert [path for path, package in packages.items() if "resolved" in package] == []
 
 
 def test_what_runs_is_locked_to_the_same_versions_as_what_develops() -> None:

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# Builds .venv from the locked requirements and installs Glasshouse into it, editable.
+# Builds .venv from the locked requirements and installs Glasshouse into it, editable; brings the page's third-party files.
 #
-# Always holds: a .venv that carries the right stamps is whole. Stamps are written last and hold checksums, so a second
-# run costs a few milliseconds, and an interrupted, copied, outdated or broken .venv is mended by running this again.
+# Always holds: a .venv (or node_modules, or vendor folder) that carries the right stamps is whole. Stamps are written last and hold checksums, so a second
+# run costs a few milliseconds, and an interrupted, copied, outdated or broken one is mended by running this again.
 #
 #   tools/setup.sh            build or mend .venv for development: tests, checks, benchmarks
 #   tools/setup.sh --run      build or mend it with what playing needs; a .venv for development will do
+#   tools/setup.sh --serve    the same, and the third-party files of the page
 #   tools/setup.sh --python   print the Python that would be used, or say what is missing
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -89,6 +90,36 @@ install_glasshouse() {
   printf '%s' "$project" > "$venv/stamp-project"
 }
 
+# npm 7 is the first that reads this lock file. A machine without it gets node and npm into .venv.
+npm_reads_the_lock() { local v; v=$("$1" --version 2>/dev/null) && [ "${v%%.*}" -ge 7 ]; }
+
+find_npm() {
+  if npm_reads_the_lock npm; then npm=npm; return; fi
+  npm=$venv/bin/npm
+  export PATH="$PWD/$venv/bin:$PATH"
+  npm_reads_the_lock "$npm" && return
+  say "This machine has no npm; bringing one into .venv, about half a minute."
+  pip_install --require-hashes --quiet -r requirements/page.txt > "$log" 2>&1 \
+    || explain_and_fail "npm, which brings the files of the page, could not be installed"
+}
+
+install_node_modules() { # run or dev
+  find_npm
+  say "Bringing the third-party files of the page, a few seconds."
+  # What is tried again comes soon: without a network, npm would wait for over a minute.
+  "$npm" ci --ignore-scripts --no-audit --no-fund --fetch-retry-mintimeout=1000 --fetch-retry-maxtimeout=3000 \
+    $([ "$1" = dev ] || echo --omit=dev) > "$log" 2>&1 \
+    || fail "the third-party files of the page could not be fetched; the whole story is in $log." \
+      "Mend the cause (often the network) and run make setup again."
+  printf '%s' "$1 $modules" > node_modules/.stamp
+}
+
+install_page_files() { # run or dev
+  local have; have=$(cat node_modules/.stamp 2>/dev/null || true)
+  if [ "$have" != "dev $modules" ] && [ "$have" != "$1 $modules" ]; then install_node_modules "$1"; fi
+  [ "$(cat "$vendor/.stamp" 2>/dev/null)" = "$page_files" ] || "$venv/bin/python" tools/vendor.py "$page_files"
+}
+
 if [ "${1:-}" = --python ]; then find_python; exit; fi
 
 stamp_of() { printf '%s' "$PWD $1 $(cksum < "requirements/$1.txt")"; }
@@ -96,7 +127,11 @@ project="$PWD $(cksum < pyproject.toml)"
 has_stamp() { [ -x "$venv/bin/python" ] && [ "$(cat "$venv/$1" 2>/dev/null)" = "$2" ]; }
 has_packages() { has_stamp stamp-locked "$(stamp_of "$1")"; }
 
-wanted=dev; if [ "${1:-}" = --run ]; then wanted=run; fi
+vendor=src/glasshouse/web/static/vendor
+modules=$(cksum < package-lock.json)
+page_files="$modules $(cksum < tools/vendor.py)"
+
+wanted=dev; case "${1:-}" in --run | --serve) wanted=run ;; esac
 if has_packages dev || has_packages "$wanted"; then
   has_stamp stamp-project "$project" || install_glasshouse
 else
@@ -105,3 +140,5 @@ else
   install_glasshouse
   say "Set up."
 fi
+
+if [ "${1:-}" != --run ]; then install_page_files "$wanted"; fi
