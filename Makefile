@@ -31,7 +31,10 @@ tour: ready ## take the tour: graphs merge, split, fork and are read back
 
 test: setup ## run every test but the long rigs: about 7 minutes on two cores
 	@echo "All tests on $(JOBS) cores: about 7 minutes on two quiet ones. While you work, make quick takes a minute."
+	@[ "$(BROWSER)" = skip ] || tools/chromium.sh >/dev/null
 	@$(bin)/python -m pytest -q -n $(JOBS) --dist worksteal
+	@if [ "$(BROWSER)" = skip ]; then echo "The browser tests are left out, as BROWSER=skip says."; \
+		else $(bin)/python -m pytest -q -n 1 -m browser; fi
 	@echo "make test: all passed."
 
 quick: setup ## the rules and the runtime with fewer examples: about a minute, for the inner loop

@@ -1,0 +1,115 @@
+"""People who look at the page: what they see, and what they do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, Self
+from urllib.parse import urlsplit
+
+from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Locator, Page, Request, expect
+
+from tests.pages import ROOT
+
+expect.set_options(timeout=60_000)
+
+# Whatever stands in a test's way for so long is broken; a busy machine is not.
+milliseconds_max = 60_000
+
+
+class Looking:
+    """Opens pages in contexts of their own, and gathers what goes wrong inside of them."""
+
+    def __init__(self, browser: Browser) -> None:
+        self._browser = browser
+        self.contexts: list[BrowserContext] = []
+        self.complaints: list[str] = []
+
+    async def __call__(
+        self,
+        address: str,
+        *,
+        theme: Literal["light", "dark"] = "light",
+        size: tuple[int, int] = (1440, 900),
+        moves: bool = False,
+        may_fail: str = "",
+    ) -> Viewer:
+        """Open an address. Addresses that contain `may_fail` may not load."""
+        context = await self._browser.new_context(
+            viewport={"width": size[0], "height": size[1]},
+            color_scheme=theme,
+            reduced_motion="no-preference" if moves else "reduce",
+        )
+        context.set_default_timeout(milliseconds_max)
+        self.contexts.append(context)
+        page = await context.new_page()
+        viewer = Viewer(page, [])
+        host = urlsplit(address).netloc
+
+        def note_request(request: Request) -> None:
+            viewer.requests.append(request.url)
+            asked = urlsplit(request.url)
+            if asked.scheme not in ("data", "blob") and asked.netloc != host:
+                self.complaints.append(f"asked another host: {request.url}")
+
+        def note_console(message: ConsoleMessage) -> None:
+            is_expected = message.text.startswith("Failed to load resource") and (
+                may_fail and may_fail in message.location["url"]
+            )
+            if message.type == "error" and not is_expected:
+                self.complaints.append(f"console: {message.text} ({message.location['url']})")
+
+        page.on("request", note_request)
+        page.on("console", note_console)
+        page.on("pageerror", lambda wrong: self.complaints.append(f"exception: {wrong}"))
+        await page.goto(address)
+        return viewer
+
+
+@dataclass(frozen=True)
+class Viewer:
+    """One page, and the addresses that it asked for."""
+
+    page: Page
+    requests: list[str]
+
+    async def evaluate(self, expression: str, argument: Any = None) -> Any:
+        """What an expression is on the page. `store` in it is the page's state."""
+        return await self.page.evaluate(
+            f"(given) => {{ const store = window.glasshouse.store; return ({expression}); }}", argument
+        )
+
+    async def until(self, condition: str, argument: Any = None) -> Self:
+        """Wait until something holds of the page's state."""
+        script = f"(given) => {{ const store = window.glasshouse?.store; return store && ({condition}); }}"
+        await self.page.wait_for_function(script, arg=argument)
+        return self
+
+    async def ready(self) -> Self:
+        """Wait until a run is on the page with all of its events."""
+        return await self.until("store.headView() && store.record(store.head.value)")
+
+    async def view(self) -> Any:
+        """The view that the page shows."""
+        return await self.evaluate("structuredClone(store.view())")
+
+    async def seek(self, k: int) -> Any:
+        """Rewind to an event; the view then."""
+        return await self.evaluate("store.seek(given).then(() => structuredClone(store.view()))", k)
+
+    def region(self, name: str) -> Locator:
+        """A landmark by its name."""
+        return self.page.get_by_role("region", name=name, exact=True)
+
+    def button(self, name: str) -> Locator:
+        """A button by its name."""
+        return self.page.get_by_role("button", name=name, exact=True)
+
+    async def axe(self) -> list[str]:
+        """What axe finds wrong with the page as it stands."""
+        if not await self.page.evaluate("Boolean(window.axe)"):
+            await self.page.evaluate((ROOT / "node_modules/axe-core/axe.min.js").read_text(encoding="utf-8"))
+        found = await self.page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+        return [
+            f"{wrong['id']}: {wrong['help']}: {[node['target'] for node in wrong['nodes'][:5]]}"
+            for wrong in found["violations"]
+        ]
