@@ -617,3 +617,8 @@ async def verify(terrarium: Terrarium, run_id: str) -> Verification:
 def stories_of(terrarium: Terrarium) -> Stories:
     """What the page's server reads: the stories of a terrarium, and their views at any event."""
     return terrarium._archive.stories
+
+
+def router_of(terrarium: Terrarium) -> Router:
+    """What the page's server tells about models: the router of a terrarium."""
+    return terrarium._parts.router

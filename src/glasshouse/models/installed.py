@@ -20,6 +20,7 @@ usual_context_tokens: Final = 8_192
 usual_parameters_b: Final = 10.0
 """A model that was chosen by its server's name alone is the largest one below this, in billions of parameters."""
 
+DOES_NOT_WRITE: Final = "does not write"
 PARAMETERS_B: Final = dict(zip(PROFILES, (4.7, 10.0, 16.0, 36.0), strict=True))
 """Each size is nominally below this many billions of parameters. So a `4B` model with 4.3 billion is `tiny`."""
 
@@ -95,7 +96,7 @@ def why_not_chosen(model: Installed) -> str:
     if model.is_remote or words & {"cloud"}:
         return "runs elsewhere"
     if (can is not None and "completion" not in can) or any(map(_EMBEDS.fullmatch, words)):
-        return "does not write"
+        return DOES_NOT_WRITE
     if any(map(_CODES.fullmatch, words)):
         return "writes code"
     if any(map(_GUARDS.fullmatch, words)):

@@ -19,6 +19,7 @@ from glasshouse.events.model_use import FREE, Price
 from glasshouse.manifests.models_file import ModelsFile, Pins, ServerName, load_models_file
 from glasshouse.model_values import Form
 from glasshouse.models.installed import (
+    DOES_NOT_WRITE,
     PARAMETERS_B,
     Installed,
     chosen_from,
@@ -201,6 +202,21 @@ class NamedModels:
     def remarks(self) -> list[str]:
         """What the models have learned about their servers until now, in sentences."""
         return [remark for model in self._models.values() for remark in getattr(model, "remarks", ())]
+
+    def names(self) -> list[str]:
+        """The models that a run may ask for by name: profiles of the file, what its servers list, the offline troupe."""
+        names = [*self._asked]
+        for place, listed in self._lists.items():
+            is_base = self._base is not None and place == self._base.place
+            # A name says no address: it means a model of the only server, or of one at its usual place.
+            if isinstance(listed, list) and (
+                is_base or place.url == usual_url(place.server, self._variables)
+            ):
+                prefix = "" if is_base else f"{place.server}:"
+                names += [
+                    f"{prefix}{model.name}" for model in listed if why_not_chosen(model) != DOES_NOT_WRITE
+                ]
+        return [*dict.fromkeys([*names, *offline_names()])]
 
     def places(self) -> dict[Place, list[Installed] | GlasshouseError]:
         """Every server that was looked at: its models, or why it cannot be used."""

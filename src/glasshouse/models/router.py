@@ -54,6 +54,10 @@ class ModelRouter:
         """What its models have learned about their servers: nothing, as far as it knows."""
         return ()
 
+    def names(self) -> list[str]:
+        """The models that a run may ask for by name."""
+        return [*self._named, *offline_names()]
+
     def route(self, profile: str, model: str | None = None) -> Route:
         """The route for a profile, or for a model by its name."""
         key = (profile, model)

@@ -15,7 +15,7 @@ from pydantic import BaseModel, Field
 
 from glasshouse.errors import BudgetExceeded, GlasshouseError, Refused, StoreError, UnknownName
 from glasshouse.terrarium import Terrarium, stories_of
-from glasshouse.web import commands, reading
+from glasshouse.web import causes, commands, reading, starting
 from glasshouse.web.access import COOKIE, Access, AccessMiddleware, Denied
 from glasshouse.web.driving import Drivers
 from glasshouse.web.feeds import Feeds
@@ -52,7 +52,10 @@ def app(terrarium: Terrarium, access: Access | None = None) -> FastAPI:
     )
     served.state.reading = reading.Reading(terrarium, stories, feeds)
     served.state.directing = commands.Directing(terrarium, stories, drivers)
+    served.state.estimates = starting.Estimates()
     served.include_router(reading.router)
+    served.include_router(starting.router)
+    served.include_router(causes.router)
     served.include_router(commands.router)
     access = access or Access()
     served.add_middleware(AccessMiddleware, access=access)

@@ -9,13 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
 from fastapi import APIRouter, Depends, Request
+from msgspec.structs import replace
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from glasshouse.errors import Refused, UnknownName
 from glasshouse.events.payloads import Governor
+from glasshouse.manifests.loading import LoadedWorld, load_world
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.manifests.world_folders import found_worlds
 from glasshouse.runtime.past.stories import Stories
@@ -129,19 +132,27 @@ Stage = Annotated[Directing, Depends(directing_of)]
 router = APIRouter(prefix="/api/v1")
 
 
+def listed_world(name: str) -> LoadedWorld:
+    """The world that is listed under a name. A path is no name."""
+    folders = {world.name: world.path for world in found_worlds()}
+    if name not in folders:
+        raise UnknownName(noun="world", name=name, known=list(folders))
+    return load_world(Path(folders[name]))
+
+
+def limits_in(world: LoadedWorld, given: Limits | None) -> Governor:
+    """The limits of a run of a world: those given, and for the rest the world's own."""
+    limits = world.scenario.governor.limits(world.scenario.creatures)
+    return limits if given is None else replace(limits, **given.model_dump(exclude_none=True))
+
+
 @router.post("/runs", status_code=201)
 async def start(stage: Stage, command: Start) -> RunInfo:
     """Open a world and play it."""
-    names = [world.name for world in found_worlds()]
-    if command.world not in names:
-        raise UnknownName(noun="world", name=command.world, known=names)
-    given = command.limits.model_dump(exclude_none=True) if command.limits else {}
+    world = listed_world(command.world)
+    limits = None if command.limits is None else limits_in(world, command.limits)
     run = await stage.terrarium.open_world(
-        command.world,
-        command.seed,
-        command.rng_seed,
-        Governor(**given) if given else None,
-        models=command.models or None,
+        world, command.seed, command.rng_seed, limits, models=command.models or None
     )
     await stage.drivers.play(run.id, command.speed)
     return await run_info(stage.terrarium, run)

@@ -1,4 +1,4 @@
-"""What the page reads: worlds, runs, views, records, timelines, events, lineage, and the stream of a story.
+"""What the page reads of runs: lists, views, records, timelines, events, lineage, and the stream of a story.
 
 Always holds: every answer is what the caller's role may read, redacted here and not on the page. Reading asks no model
 and writes no event.
@@ -20,8 +20,7 @@ from glasshouse.errors import UnknownName
 from glasshouse.events import codec
 from glasshouse.events.event import Event
 from glasshouse.events.redaction import Role, redacted
-from glasshouse.manifests.world_folders import found_worlds
-from glasshouse.runtime.past.stories import Stories, Story
+from glasshouse.runtime.past.stories import Stories
 from glasshouse.runtime.run import Run
 from glasshouse.terrarium import Terrarium
 from glasshouse.web.access import lower_of
@@ -65,14 +64,6 @@ Number = Annotated[int, Query(ge=0, le=2**53)]
 router = APIRouter(prefix="/api/v1")
 
 
-class WorldInfo(BaseModel):
-    """A world that can be played by its name."""
-
-    name: str
-    title: str
-    where: str
-
-
 class RunInfo(BaseModel):
     """A run, as a list shows it."""
 
@@ -100,12 +91,6 @@ class TimelineInfo(BaseModel):
     bins: list[dict[str, int]]
     marks: list[tuple[int, str]]
     lanes: dict[str, Any]
-
-
-@router.get("/worlds")
-def worlds() -> list[WorldInfo]:
-    """The worlds that can be played by name."""
-    return [WorldInfo(name=one.name, title=one.title, where=one.where) for one in found_worlds()]
 
 
 @router.get("/runs")
@@ -154,9 +139,9 @@ async def view(source: Source, role: AsRole, run_id: str, at: Number | None = No
     """The whole view of a run's story right after event number `at`; without a number, now."""
     if at is None:
         feed = await source.feeds.of(run_id, role)
-        return _json(feed.fold.view)
+        return json_of(feed.fold.view)
     fold = await source.stories.view_at(source.stories.of_run(run_id), role, at)
-    return _json(fold.view)
+    return json_of(fold.view)
 
 
 @router.get("/runs/{run_id}/diffs")
@@ -166,7 +151,7 @@ async def diffs(
     """The records behind event number `after`. A full page never changes, so it may be kept for ever."""
     story = source.stories.of_run(run_id)
     records = await source.stories.records(story, role, after, limit)
-    answer = _json(records)
+    answer = json_of(records)
     is_full = len(records) == limit
     answer.headers["cache-control"] = "private, max-age=31536000, immutable" if is_full else "no-store"
     answer.headers["etag"] = f'"{story.id}-{role}-{after}-{len(records)}"'
@@ -213,8 +198,8 @@ async def events(
             if wanted(shown):
                 found.append({"k": number, "event": msgspec.Raw(codec.encoded(shown))})
                 if len(found) == limit:
-                    return _json(found)
-    return _json(found)
+                    return json_of(found)
+    return json_of(found)
 
 
 def _filter(
@@ -234,25 +219,20 @@ def _filter(
     return is_wanted
 
 
+async def event_in(source: Source, run_id: str, event_id: str) -> Event:
+    """An event of a run's story, as it is in the ledger."""
+    found = await source.terrarium.event(event_id)
+    story = source.stories.of_run(run_id)
+    if not (story.is_imported or story.has(found)):
+        raise UnknownName(noun="event", name=event_id, where=run_id)
+    return found
+
+
 @router.get("/runs/{run_id}/events/{event_id}")
 async def event(source: Source, role: AsRole, run_id: str, event_id: str) -> Response:
     """One event of a run's story, as the role may read it."""
-    found = await source.terrarium.event(event_id)
-    if not _is_of(source.stories.of_run(run_id), found):
-        raise UnknownName(noun="event", name=event_id, where=run_id)
+    found = await event_in(source, run_id, event_id)
     return Response(codec.encoded(redacted(found, role)), media_type="application/json")
-
-
-def _is_of(story: Story, event: Event) -> bool:
-    return story.is_imported or story.has(event)
-
-
-@router.get("/runs/{run_id}/events/{event_id}/why")
-async def why(source: Source, role: AsRole, run_id: str, event_id: str) -> Response:
-    """Why something was said: the causes back to where it began, each with what was in sight."""
-    if not _is_of(source.stories.of_run(run_id), await source.terrarium.event(event_id)):
-        raise UnknownName(noun="event", name=event_id, where=run_id)
-    return _json(await source.terrarium.why(event_id, role=role))
 
 
 @router.get("/runs/{run_id}/stream")
@@ -271,5 +251,6 @@ async def stream(
     )
 
 
-def _json(value: object) -> Response:
+def json_of(value: object) -> Response:
+    """A value as an answer."""
     return Response(_encode(value), media_type="application/json")

@@ -16,9 +16,10 @@ from msgspec import to_builtins
 
 from glasshouse.assembly import NamedModels, usual_tools
 from glasshouse.cli.drawing.screen import Screen, print_json
-from glasshouse.cli.expected_cost import check_agreed, expected_of_world, is_priced
+from glasshouse.cli.expected_cost import check_agreed, is_priced
 from glasshouse.cli.model_choice import ModelChoice
 from glasshouse.cli.options import EnvFileOption, JsonOption, WorldArgument, YesOption, option
+from glasshouse.contests.expected_cost import expected_of_world
 from glasshouse.contests.measures import Measure
 from glasshouse.contests.rehearsal import FORMS, Plan, Rehearsal, turns_usual
 from glasshouse.contests.rehearsal import rehearse as rehearse_form

@@ -9,8 +9,9 @@ from typing import Any
 from glasshouse.assembly import SqliteStore, usual_tools
 from glasshouse.cli.command_line import checked_settings
 from glasshouse.cli.drawing.screen import Screen, draw_table, facts_of, one_line, print_json
-from glasshouse.cli.expected_cost import check_agreed, expected_of_world, is_priced
+from glasshouse.cli.expected_cost import check_agreed, is_priced
 from glasshouse.cli.model_choice import ModelChoice
+from glasshouse.contests.expected_cost import expected_of_world
 from glasshouse.contests.tournament import MatchPlayed, Tournament, check_draw, matches_in
 from glasshouse.events.event import Json
 from glasshouse.manifests.loading import load_world

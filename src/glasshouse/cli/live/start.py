@@ -13,15 +13,10 @@ from pathlib import Path
 from glasshouse.assembly import NamedModels, models_named
 from glasshouse.cli.command_line import CommandLine
 from glasshouse.cli.drawing.screen import Screen, print_json
-from glasshouse.cli.expected_cost import (
-    Expected,
-    check_agreed,
-    expected_of_rest,
-    expected_of_world,
-    is_priced,
-)
+from glasshouse.cli.expected_cost import check_agreed, expected_of_rest, is_priced
 from glasshouse.cli.model_choice import OFFLINE, AnyModels, ModelChoice, facts, heading
 from glasshouse.cli.store_reader import StoreReader, read_store
+from glasshouse.contests.expected_cost import Expected, expected_of_world
 from glasshouse.errors import UnknownName
 from glasshouse.events import kinds
 from glasshouse.events.payloads import CastEntry, RunStarted, payload_of

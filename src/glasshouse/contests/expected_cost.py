@@ -1,0 +1,138 @@
+"""What a play will probably cost.
+
+Always holds: a guess is called one, and a price that nobody knows is not guessed. The guess for a new run is what the
+offline troupe needs for the same world and seed, played in memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Final, NamedTuple
+
+from glasshouse.events import kinds
+from glasshouse.events.event import Event, Json
+from glasshouse.events.payloads import Governor, RunStarted, payload_of
+from glasshouse.manifests.loading import LoadedWorld
+from glasshouse.model_values import Tokens
+from glasshouse.runtime.ports import Router
+from glasshouse.terrarium import play
+
+call_seconds_typical: Final = 3.0
+"""How long a hosted model usually takes for a call."""
+
+
+class Expected(NamedTuple):
+    """What a play will probably take."""
+
+    calls: int
+    usd: float | None
+    """None: the price of a model is unknown."""
+
+    @property
+    def minutes(self) -> int:
+        """How long it will probably take, at least one."""
+        return max(1, round(self.calls * call_seconds_typical / 60))
+
+    def __str__(self) -> str:
+        usd = "an unknown price" if self.usd is None else f"${self.usd:.2f}"
+        minutes = "a minute" if self.minutes == 1 else f"{self.minutes} minutes"
+        return f"about {self.calls:,} call{'' if self.calls == 1 else 's'}, {minutes} and {usd}"
+
+    def times(self, count: int) -> Expected:
+        """For so many plays like this one."""
+        return Expected(self.calls * count, None if self.usd is None else self.usd * count)
+
+    def facts(self) -> Json:
+        """The same for machines."""
+        return {"calls": self.calls, "minutes": self.minutes, "usd": self.usd}
+
+
+class AskedCall(NamedTuple):
+    """A model call of the offline troupe: whose, of which profile, and its tokens."""
+
+    handle: str
+    profile: str
+    tokens: Tokens
+
+
+class OfflinePlay(NamedTuple):
+    """What the offline troupe needed for a world."""
+
+    calls: int
+    """As the limits of a run count them."""
+    asked: tuple[AskedCall, ...]
+    teams: Mapping[str, tuple[str, ...]]
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of prompts and answers."""
+        return sum(call.tokens.input + call.tokens.output for call in self.asked)
+
+    def usd(self, models: Router, bound: Mapping[str, str] | None = None) -> float | None:
+        """What its calls would cost with these models; none if a price is unknown. `bound` maps handles or teams to
+        models by name."""
+        return usd_of(models, self.asked, self.teams, bound or {})
+
+
+def offline_play(
+    world: LoadedWorld,
+    seed: str | None,
+    rng_seed: int,
+    *,
+    turns: int | None = None,
+    governor: Governor | None = None,
+) -> OfflinePlay:
+    """Have the offline troupe play a world in memory."""
+    played = play(world, seed=seed, rng_seed=rng_seed, turns=turns, governor=governor)
+    asked, teams = asked_in(played.events)
+    return OfflinePlay(played.run.calls, asked, teams)
+
+
+def expected_of_world(
+    models: Router,
+    world: LoadedWorld,
+    seed: str | None,
+    rng_seed: int,
+    turns: int | None,
+    bound: Mapping[str, str] | None = None,
+) -> Expected:
+    """For a new run, which may bind handles to models by name."""
+    needed = offline_play(world, seed, rng_seed, turns=turns)
+    return Expected(needed.calls, needed.usd(models, bound))
+
+
+def asked_in(events: Iterable[Event]) -> tuple[tuple[AskedCall, ...], Mapping[str, tuple[str, ...]]]:
+    """The model calls of some events, and the teams of their runs."""
+    handles: dict[str, str] = {}
+    teams: dict[str, tuple[str, ...]] = {}
+    asked: list[AskedCall] = []
+    for event in events:
+        if event.kind == kinds.RUN_STARTED:
+            started = payload_of(event, RunStarted)
+            handles |= {entry.creature: entry.handle for entry in started.cast}
+            teams |= started.competition.get("teams", {})
+        if event.model is not None:
+            handle, profile = handles.get(event.actor, ""), event.model.profile
+            asked += [AskedCall(handle, profile, call.usage) for call in event.model.calls]
+    return tuple(asked), teams
+
+
+def usd_of(
+    models: Router,
+    asked: Iterable[AskedCall],
+    teams: Mapping[str, tuple[str, ...]],
+    bound: Mapping[str, str],
+) -> float | None:
+    """What these calls would cost with these models; none if a price is unknown."""
+    pin_of = getattr(models, "pin_of", None)
+    total = 0.0
+    for call in asked:
+        team = next((name for name, handles in teams.items() if call.handle in handles), "")
+        name = bound.get(call.handle) or bound.get(team)
+        if pin_of is not None:
+            name = pin_of(call.handle, teams, name)
+        price = (models.route(call.profile) if name is None else models.route(call.profile, name)).price
+        if price is None:
+            return None
+        total += price.of(Tokens(call.tokens.input, call.tokens.output))
+    return total

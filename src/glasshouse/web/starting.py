@@ -1,0 +1,289 @@
+"""What the start dialog reads: the worlds, the models that play them here, and what a play will probably cost.
+
+Always holds: nothing here tells a key, an address of a server or a card of a deck. A price that nobody knows is null,
+never 0. To estimate asks no model: the offline troupe plays the world in memory, in a thread of its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections import OrderedDict
+from pathlib import Path
+from typing import Annotated, Final, Literal
+
+from fastapi import APIRouter, Request
+from msgspec.structs import asdict, replace
+from pydantic import BaseModel, Field
+
+from glasshouse.contests.expected_cost import Expected, OfflinePlay, offline_play
+from glasshouse.errors import GlasshouseError, UnknownName
+from glasshouse.events.model_use import FREE, Price
+from glasshouse.events.payloads import Governor
+from glasshouse.manifests.loading import LoadedWorld, load_world
+from glasshouse.manifests.scenario import EndsWhenPlan
+from glasshouse.manifests.world_folders import FoundWorld, found_worlds
+from glasshouse.runtime.ports import Route, Router
+from glasshouse.terrarium import router_of
+from glasshouse.turns.moment.prompt import PROFILES
+from glasshouse.web.commands import Command, Limits, Name, Stage, limits_in, listed_world
+from glasshouse.web.reading import AsRole, Source
+
+synopsis_chars_max: Final = 160
+names_listed_max: Final = 500
+"""How many models are listed by name."""
+estimate_calls_max: Final = 2_000
+"""How many calls of the offline troupe an estimate makes at most. A longer play costs at least what it tells."""
+estimates_kept_max: Final = 32
+
+router = APIRouter(prefix="/api/v1")
+
+
+class CastInfo(BaseModel):
+    """A creature of a world's cast."""
+
+    handle: str
+    title: str
+    role: Literal["worker", "judge", "narrator", "root"]
+    bio: str
+    profile: str = Field(description="The size of its model.")
+    team: str | None
+    is_privileged: bool
+    is_visitor: bool = Field(description="Whether somebody at the page may play it.")
+
+
+class LimitsInfo(BaseModel):
+    """The limits of a run; null where there is none."""
+
+    max_turns: int | None
+    max_calls_per_turn: int | None
+    max_total_calls: int | None
+    max_total_tokens: int | None
+    hourly_budget_usd: float | None
+    max_wall_minutes: float | None
+
+
+class WorldInfo(BaseModel):
+    """A world that can be played by its name."""
+
+    name: str
+    title: str
+    where: Literal["here", "bundled"]
+    synopsis: str = Field("", description="What it is about, in one sentence.")
+    seed: str = Field("", description="The text that a play starts from unless another one is given.")
+    seeds: list[str] = []
+    cast: list[CastInfo] = []
+    limits: LimitsInfo | None = None
+    ending: str = Field("", description="What ends a play before a limit does, in words.")
+    profiles: list[str] = Field([], description="The sizes of models that its cast uses.")
+    disturbances: list[str] = Field([], description="What a visitor might say.")
+    language: str = ""
+    problem: str | None = Field(None, description="Why it cannot be played, if it cannot.")
+
+
+class PriceInfo(BaseModel):
+    """US dollars for a million tokens."""
+
+    input: float
+    output: float
+
+
+class SizeInfo(BaseModel):
+    """What plays a size of model here."""
+
+    size: str
+    model: str | None
+    is_local: bool | None
+    is_free: bool | None
+    usd_per_million: PriceInfo | None = Field(description="Null: unknown.")
+    context_tokens: int | None
+    problem: str | None = Field(description="Why nothing plays it, if nothing does.")
+
+
+class ModelsInfo(BaseModel):
+    """The models of this server."""
+
+    sizes: list[SizeInfo]
+    names: list[str] = Field(description="Models that may be chosen for a creature by name.")
+
+
+class Estimate(Command):
+    """A start to estimate."""
+
+    world: Name
+    seed: Annotated[str, Field(max_length=200)] | None = None
+    rng_seed: Annotated[int, Field(ge=0, le=2**53)] = 0
+    limits: Limits | None = None
+    models: dict[Name, Name] = Field(default_factory=dict, max_length=100)
+
+
+class EstimateInfo(BaseModel):
+    """What a play will probably take."""
+
+    calls: int
+    tokens: int
+    minutes: int
+    usd: float | None = Field(description="Null: the price of a model is unknown. 0: it costs nothing.")
+    is_at_least: bool = Field(description="Whether the play may take much more.")
+    says: str = Field(description="The same in a sentence.")
+
+
+@router.get("/worlds")
+def worlds(role: AsRole) -> list[WorldInfo]:
+    """List the worlds that can be played by name, with what a start needs to know."""
+    return [_world_info(found, is_director=role == "director") for found in found_worlds()]
+
+
+def _world_info(found: FoundWorld, *, is_director: bool) -> WorldInfo:
+    title = found.title or found.name
+    try:
+        world = load_world(Path(found.path))
+    except GlasshouseError as wrong:  # Its text names files of this machine.
+        problem = str(wrong) if is_director else "There is a mistake in its files."
+        return WorldInfo(name=found.name, title=title, where=found.where, problem=problem)
+    scenario = world.scenario
+    cast = _cast_of(world)
+    limits = asdict(scenario.governor.limits(scenario.creatures))
+    return WorldInfo(
+        name=found.name,
+        title=title,
+        where=found.where,
+        synopsis=_first_sentence(scenario.goal),
+        seed=next(iter(scenario.seeds), ""),
+        seeds=list(scenario.seeds),
+        cast=cast,
+        limits=LimitsInfo(**{name: limits[name] for name in LimitsInfo.model_fields}),
+        ending=_ending(scenario.ends_when),
+        profiles=[size for size in PROFILES if size in {member.profile for member in cast}],
+        disturbances=list(scenario.disturbances),
+        language=scenario.language,
+    )
+
+
+def _cast_of(world: LoadedWorld) -> list[CastInfo]:
+    teams = {handle: team for team, some in world.scenario.competition.teams.items() for handle in some}
+    entries = [entry for stage in world.scenario.stages.values() for entry in stage.cast]
+    cast = []
+    for entry in entries:
+        manifest = world.manifests[entry.use]
+        cast.append(
+            CastInfo(
+                handle=entry.name,
+                title=manifest.title or re.sub(r"[-_]", " ", entry.name).title(),
+                role=manifest.role,
+                bio=manifest.bio,
+                profile=manifest.model_profile,
+                team=teams.get(entry.name),
+                is_privileged=entry.privileged,
+                is_visitor=manifest.played_by == "visitor",
+            )
+        )
+    return cast
+
+
+def _first_sentence(text: str) -> str:
+    """The first sentence of a text, cut at a clause if it is long."""
+    sentence = re.split(r"(?<=[.!?])\s", text.strip(), maxsplit=1)[0]
+    if len(sentence) > synopsis_chars_max:
+        sentence = re.split(r"[:;]\s", sentence, maxsplit=1)[0].rstrip(".") + "."
+    return sentence if len(sentence) <= synopsis_chars_max else f"{sentence[: synopsis_chars_max - 1]}…"
+
+
+def _ending(plan: EndsWhenPlan | None) -> str:
+    if plan is None:
+        return ""
+    if plan.kind is None:
+        return "when the referee has ruled"
+    return f"at {plan.kind} number {plan.count}" if plan.count > 1 else f"at the first {plan.kind}"
+
+
+@router.get("/models")
+def models(source: Source, role: AsRole) -> ModelsInfo:
+    """Tell which model plays each size here, what it costs, and which ones may be chosen by name."""
+    known = router_of(source.terrarium)
+    list_names = getattr(known, "names", list)
+    sizes = [_size_info(known, size, is_director=role == "director") for size in PROFILES]
+    return ModelsInfo(sizes=sizes, names=list_names()[:names_listed_max])
+
+
+def _size_info(models: Router, size: str, *, is_director: bool) -> SizeInfo:
+    try:
+        route = models.route(size)
+    except GlasshouseError as wrong:  # Its text may name an address.
+        problem = str(wrong) if is_director else "No model plays this size now."
+        nothing = dict.fromkeys(("model", "is_local", "is_free", "usd_per_million", "context_tokens"))
+        return SizeInfo(size=size, **nothing, problem=problem)
+    return SizeInfo(
+        size=size,
+        model=route.name,
+        is_local=_is_local(route),
+        is_free=route.price == FREE,
+        usd_per_million=_price_info(route.price),
+        context_tokens=route.context_tokens_max,
+        problem=None,
+    )
+
+
+def _is_local(route: Route) -> bool:
+    return route.is_local or bool(getattr(route.model, "is_free", False))
+
+
+def _price_info(price: Price | None) -> PriceInfo | None:
+    return None if price is None else PriceInfo(input=price.input, output=price.output)
+
+
+class Estimates:
+    """What the offline troupe needed for worlds, one play at a time. A cache: it can be dropped."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[tuple[object, ...], OfflinePlay] = OrderedDict()
+        self._one_at_a_time = asyncio.Lock()
+
+    async def of(self, world: LoadedWorld, seed: str | None, rng_seed: int, limits: Governor) -> OfflinePlay:
+        """What a world needs, within these limits."""
+        key = (world.digest, seed, rng_seed, limits)
+        async with self._one_at_a_time:
+            if key not in self._kept:
+                self._kept[key] = await asyncio.to_thread(
+                    offline_play, world, seed, rng_seed, governor=limits
+                )
+                if len(self._kept) > estimates_kept_max:
+                    self._kept.popitem(last=False)
+            self._kept.move_to_end(key)
+            return self._kept[key]
+
+
+@router.post("/estimate")
+async def estimate(stage: Stage, request: Request, command: Estimate) -> EstimateInfo:
+    """Tell what a start will probably cost with the models of this server. No model is asked."""
+    world, models = listed_world(command.world), router_of(stage.terrarium)
+    known = {*world.scenario.cast_by_handle, *world.scenario.competition.teams}
+    for name, model in command.models.items():
+        if name not in known:
+            raise UnknownName(noun="creature or team of the cast", name=name, known=known)
+        stage.terrarium.check_model(model)
+    limits = limits_in(world, command.limits)
+    asked = min(limits.max_total_calls or estimate_calls_max, estimate_calls_max)
+    # The offline troupe costs nothing, and how long it takes says nothing about others.
+    bounded = replace(limits, max_total_calls=asked, hourly_budget_usd=None, max_wall_minutes=None)
+    estimates: Estimates = request.app.state.estimates
+    needed = await estimates.of(world, command.seed, command.rng_seed, bounded)
+    usd = needed.usd(models, command.models)
+    is_at_least = needed.calls >= asked and limits.max_total_calls != asked
+    expected = Expected(needed.calls, usd)
+    return EstimateInfo(
+        calls=needed.calls,
+        tokens=needed.tokens,
+        minutes=expected.minutes,
+        usd=usd,
+        is_at_least=is_at_least,
+        says=_in_words(expected, limits.hourly_budget_usd, is_at_least=is_at_least),
+    )
+
+
+def _in_words(expected: Expected, hourly_budget_usd: float | None, *, is_at_least: bool) -> str:
+    cost = f"about {expected.calls:,} calls for nothing" if expected.usd == 0 else str(expected)
+    said = f"{'At least ' if is_at_least else ''}{cost}"
+    if hourly_budget_usd is not None and expected.usd is not None and expected.usd > hourly_budget_usd:
+        said += f"; it stops when an hour has cost ${hourly_budget_usd:.2f}"
+    return f"{said[0].upper()}{said[1:]}."
