@@ -98,6 +98,7 @@ class PageFold:
         self._note_lane(event, k)
         spent = self._note_cost(event)
         icon, text = self._note(event, shown, k)
+        self._name_lane(event)
         if event.sealed is not None:
             self._note_sealed(event, shown)
         self._settle(event)
@@ -151,6 +152,13 @@ class PageFold:
             "last": k,
         }
         self.changes.set("lanes", event.session_id, lane)
+
+    def _name_lane(self, event: Event) -> None:
+        """Keep the name and colour of a lane's graph: they are shown when the graph is gone."""
+        lane, graph = self.view["lanes"][event.session_id], self.view["graphs"].get(event.graph_id)
+        if graph is not None and "colour" not in lane and lane["graph"] == event.graph_id:
+            self.changes.set("lanes", event.session_id, "colour", graph["colour"])
+            self.changes.set("lanes", event.session_id, "name", graph["name"])
 
     def _note_cost(self, event: Event) -> Usage:
         """What the calls of an event cost. A run pays for its creatures by the rules of its limits (ADR 0022)."""
@@ -631,6 +639,7 @@ class PageFold:
         self.behind.clocks[event.graph_id] = Clock(clocks.turn, turns)
         self.changes.set("graphs", event.graph_id, "turn", restated.carried.shape.turn)
         self.changes.set("graphs", event.graph_id, "name", restated.carried.shape.name)
+        self.changes.set("lanes", event.session_id, "name", restated.carried.shape.name)
         for run_id, then in restated.carried.runs.items():
             name = restated.runs[run_id]
             if name in self.view["runs"]:
