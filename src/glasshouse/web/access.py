@@ -23,8 +23,9 @@ COOKIE: Final = "glasshouse"
 secret_chars_min: Final = 16
 LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 _SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
-_OPEN: Final = frozenset({"/healthz", "/api/v1/session"})
-"""What is answered without a token: whether the server is there, and the exchange of a token for a cookie."""
+_OPEN: Final = frozenset({"/", "/healthz", "/api/v1/session"})
+"""What is answered without a token: the empty page, whether the server is there, and the exchange of a token for a cookie."""
+_FILES: Final = "/static/"
 
 Scope = Mapping[str, Any]
 Receive = Callable[[], Awaitable[Any]]
@@ -49,6 +50,11 @@ class Access:
         self._secret = secret
         self._hosts = LOOPBACK | {host.lower() for host in hosts}
         self._roles = {self.token_for(role): role for role in ROLES} if secret else {}
+
+    @property
+    def has_secret(self) -> bool:
+        """Whether roles are granted by tokens."""
+        return bool(self._secret)
 
     def token_for(self, role: Role) -> str:
         """The token that grants a role. Whoever has it cannot make the token of another role from it."""
@@ -77,7 +83,7 @@ class Access:
         token = bearer[2] if bearer[0].lower() == "bearer" else cookie
         role = self.role_of_token(token) if token else None
         if role is None:
-            if path in _OPEN:
+            if path in _OPEN or path.startswith(_FILES):
                 return "spectator"
             raise Denied(401, "This page needs a link with a token. Ask whoever serves it for one.")
         return role

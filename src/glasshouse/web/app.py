@@ -7,26 +7,42 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Final
+from typing import Any, Final
 
 from fastapi import FastAPI, HTTPException, Request, Response
-from fastapi.responses import JSONResponse
+from fastapi.responses import HTMLResponse, JSONResponse
+from fastapi.staticfiles import StaticFiles
 from pydantic import BaseModel, Field
 
 from glasshouse.errors import BudgetExceeded, GlasshouseError, Refused, StoreError, UnknownName
+from glasshouse.events.redaction import Role
 from glasshouse.terrarium import Terrarium, stories_of
-from glasshouse.web import causes, commands, reading, starting
+from glasshouse.web import causes, commands, page_files, reading, starting
 from glasshouse.web.access import COOKIE, Access, AccessMiddleware, Denied
 from glasshouse.web.driving import Drivers
 from glasshouse.web.feeds import Feeds
 
 token_chars_max: Final = 256
+_NOT_KEPT: Final = {
+    "cache-control": "no-cache",
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+}
 
 
 class TokenGiven(BaseModel):
     """The token of a link."""
 
     token: str = Field(max_length=token_chars_max)
+
+
+class Me(BaseModel):
+    """Who asks."""
+
+    role: Role
+    has_token: bool
+    is_guest: bool = False
+    holder: str | None = None
 
 
 def app(terrarium: Terrarium, access: Access | None = None) -> FastAPI:
@@ -71,12 +87,37 @@ def app(terrarium: Terrarium, access: Access | None = None) -> FastAPI:
         answer.set_cookie(COOKIE, given.token, httponly=True, samesite="strict", path="/")
         return answer
 
+    @served.get("/api/v1/me")
+    def me(request: Request) -> Me:
+        """Who asks: the role that the request has."""
+        return Me(role=request.state.role, has_token=access.has_secret)
+
+    @served.get("/", include_in_schema=False)
+    def page() -> Response:
+        """The page."""
+        if not page_files.has_vendor():
+            return HTMLResponse(page_files.MISSING, status_code=503)
+        text, policy = page_files.page()
+        return HTMLResponse(text, headers={**_NOT_KEPT, "content-security-policy": policy})
+
+    served.mount("/static", PageFiles(directory=page_files.STATIC), name="static")
+
     @served.get("/healthz")
     def health() -> dict[str, str]:
         """Whether the server answers."""
         return {"state": "fine"}
 
     return served
+
+
+class PageFiles(StaticFiles):
+    """The page's files. A browser asks each time whether they are still the same: a new release has others."""
+
+    def file_response(self, *args: Any, **named: Any) -> Response:
+        """A file with its headers."""
+        answer = super().file_response(*args, **named)
+        answer.headers.update(_NOT_KEPT)
+        return answer
 
 
 async def _denied(_request: Request, denied: Exception) -> JSONResponse:

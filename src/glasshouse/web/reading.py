@@ -93,6 +93,12 @@ class TimelineInfo(BaseModel):
     lanes: dict[str, Any]
 
 
+class EventNumber(BaseModel):
+    """The number of an event in a story."""
+
+    k: int
+
+
 @router.get("/runs")
 async def runs(
     source: Source,
@@ -235,16 +241,24 @@ async def event(source: Source, role: AsRole, run_id: str, event_id: str) -> Res
     return Response(codec.encoded(redacted(found, role)), media_type="application/json")
 
 
+@router.get("/runs/{run_id}/events/{event_id}/number")
+async def number(source: Source, role: AsRole, run_id: str, event_id: str) -> EventNumber:
+    """Which number an event has in a run's story: what its link opens at."""
+    story, wanted = source.stories.of_run(run_id), await source.terrarium.event(event_id)
+    return EventNumber(k=await source.stories.number_of(story, role, wanted))
+
+
 @router.get("/runs/{run_id}/stream")
 async def stream(
     source: Source,
     role: AsRole,
     run_id: str,
     last_event_id: Annotated[str | None, Header()] = None,
+    after: Annotated[int | None, Query(alias="last_event_id", ge=0, le=2**53)] = None,
 ) -> StreamingResponse:
     """The story as it happens: the whole view first, or what was missed since `Last-Event-ID`, then a record an event."""
     feed = await source.feeds.of(run_id, role)
-    position = int(last_event_id) if last_event_id is not None and last_event_id.isdecimal() else None
+    position = int(last_event_id) if last_event_id is not None and last_event_id.isdecimal() else after
     headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
     return StreamingResponse(
         source.feeds.stream(feed, position), media_type="text/event-stream", headers=headers

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from glasshouse.errors import Refused
+from glasshouse.errors import Refused, UnknownName
 from glasshouse.events.event import Event
 from glasshouse.events.redaction import Role
 from glasshouse.runtime.ledger.history import HistoryReader
@@ -117,6 +117,23 @@ class Stories:
                 if len(found) == records_max:
                     return found
         return found
+
+    async def number_of(self, story: Story, role: Role, wanted: Event) -> int:
+        """Which number an event has in a story, or `UnknownName`. Kept views tell near which number to look."""
+        fold: PageFold | None = None
+        low, high = 0, view_events_between
+        while not story.is_imported:  # Doubling steps, so that a long story is not folded.
+            kept = await self._nearest(story, role, high)
+            if kept.view["k"] <= low or (kept.view["position"] or 0) >= (wanted.position or 0):
+                break
+            fold, low, high = kept, kept.view["k"], high * 2
+        number, position = (0, 0) if fold is None else (fold.view["k"], fold.view["position"] or 0)
+        async for some in self.events(story, number, position):
+            for event in some:
+                number += 1
+                if event.id == wanted.id:
+                    return number
+        raise UnknownName(noun="event", name=wanted.id, where=" and ".join(story.runs))
 
     async def _nearest(self, story: Story, role: Role, k: int | None) -> PageFold:
         kept = await self._store.snapshot(story.id, _name(role), _key(), k) if k != 0 else None

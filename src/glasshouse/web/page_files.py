@@ -1,0 +1,92 @@
+"""The page's files: which there are, the import map that names them, and the page itself.
+
+Modules import each other by bare names, and one map says where each name is. So the same modules run from this server,
+under any path, and from one file that is opened from disk. Always holds: the addresses in the map are relative, so the
+page and the hashes that its policy allows are the same wherever it is served.
+"""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from collections.abc import Iterator, Mapping
+from functools import cache
+from hashlib import sha256
+from importlib.resources import files
+from pathlib import Path
+from typing import Final, NamedTuple
+
+STATIC: Final = Path(str(files("glasshouse.web"))) / "static"
+VENDOR: Final = STATIC / "vendor"
+FIRST_STYLES: Final = ("theme", "layout")
+"""Style sheets that the others build on."""
+MISSING: Final = "The page's third-party files are missing. Run make setup, then reload."
+
+
+class Page(NamedTuple):
+    """The page, and the policy that it is served under."""
+
+    text: str
+    policy: str
+
+
+def has_vendor() -> bool:
+    """Whether the third-party files are there."""
+    return (VENDOR / "preact.js").is_file()
+
+
+def modules() -> dict[str, Path]:
+    """Every module by its bare name: the page's own, then third-party ones."""
+    return {
+        name: path for root, under in ((STATIC, "page"), (VENDOR, "")) for name, path in _named(root, under)
+    }
+
+
+def _named(root: Path, under: str) -> Iterator[tuple[str, Path]]:
+    for path in sorted((root / under).rglob("*.js")):
+        yield path.relative_to(root).with_suffix("").as_posix(), path
+
+
+def styles() -> list[Path]:
+    """Every style sheet, in the order in which they are linked."""
+    found = sorted((STATIC / "page").rglob("*.css"))
+    order = {name: number for number, name in enumerate(FIRST_STYLES)}
+    return sorted(found, key=lambda path: (order.get(path.stem, len(order)), path.as_posix()))
+
+
+def import_map(addresses: Mapping[str, str]) -> str:
+    """The map of bare names to addresses, as a page holds it."""
+    # "</" would end the script element that the map stands in.
+    return json.dumps({"imports": dict(addresses)}, indent=1).replace("</", "<\\/")
+
+
+def hash_of(script: str) -> str:
+    """How a policy names a script that stands in the page."""
+    return f"'sha256-{b64encode(sha256(script.encode()).digest()).decode()}'"
+
+
+def address_of(path: Path) -> str:
+    """Where the server has a file, seen from the page."""
+    return f"./static/{path.relative_to(STATIC).as_posix()}"
+
+
+@cache
+def page() -> Page:
+    """The page as the server sends it. Made once: the files of an installed package do not change."""
+    mapped = import_map({name: address_of(path) for name, path in modules().items()})
+    theme = (STATIC / "theme_first.js").read_text(encoding="utf-8")
+    links = "\n".join(f'  <link rel="stylesheet" href="{address_of(path)}">' for path in styles())
+    text = (STATIC / "index.html").read_text(encoding="utf-8")
+    for name, value in (("styles", links), ("theme", theme), ("import map", mapped)):
+        text = text.replace(f"<!-- {name} -->", value)
+    policy = {
+        "default-src": "'self'",
+        "script-src": f"'self' {hash_of(mapped)} {hash_of(theme)}",
+        "style-src": "'self'",
+        "img-src": "'self' data: blob:",
+        "object-src": "'none'",
+        "base-uri": "'none'",
+        "form-action": "'none'",
+        "frame-ancestors": "'none'",
+    }
+    return Page(text, "; ".join(f"{name} {value}" for name, value in policy.items()))

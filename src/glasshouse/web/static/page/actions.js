@@ -1,0 +1,58 @@
+// @ts-check
+/** What can be done from anywhere on the page. Panels add what belongs to them. */
+import { flipTheme } from "page/colours";
+import { pause, play, step } from "page/commands";
+import { listen, register } from "page/keys";
+import { isDrawerOpen } from "page/sides";
+import { closeDialog, dialog, goLive, isDirector, isReplaying, isRewound, minds, openDialog, panel, replay, run, seek, selection, status, stepBy, stepToMark, stopReplay } from "page/store";
+
+const hasRun = () => run() !== undefined;
+const canDirect = () => isDirector.value && hasRun();
+
+/** Play or pause: the run while live, the page's own replay while rewound. */
+export function playOrPause() {
+  if (isRewound.value) return isReplaying.value ? stopReplay() : replay();
+  if (!isDirector.value) return undefined;
+  return status.value === "live" ? pause() : play();
+}
+
+/** Close what is open; then deselect; then go back to live. */
+function back() {
+  if (dialog.value) closeDialog();
+  else if (panel.value) panel.value = "";
+  else if (selection.value) selection.value = null;
+  else if (isRewound.value) goLive();
+}
+
+/** @type {import("page/keys").Action[]} */
+const actions = [
+  { id: "play", key: "Space", label: "Play or pause", group: "Time", when: hasRun, run: playOrPause },
+  { id: "step", key: ".", label: "Run one turn", group: "Time", when: canDirect, run: () => void step() },
+  { id: "back", key: "[", label: "One event back", group: "Time", when: hasRun, run: () => void stepBy(-1) },
+  { id: "forward", key: "]", label: "One event forward", group: "Time", when: hasRun, run: () => void stepBy(1) },
+  { id: "mark-back", key: "Shift+[", label: "Previous scene, merge or split", group: "Time", when: hasRun, run: () => void stepToMark(-1) },
+  { id: "mark-forward", key: "Shift+]", label: "Next scene, merge or split", group: "Time", when: hasRun, run: () => void stepToMark(1) },
+  { id: "first", key: "Home", label: "To the start", group: "Time", when: hasRun, run: () => void seek(1) },
+  { id: "live", key: "End", label: "To the newest event", group: "Time", when: hasRun, run: goLive },
+  { id: "branch", key: "B", label: "Branch from here", group: "Time", when: canDirect, run: () => openDialog("branch") },
+  { id: "disturb", key: "I", label: "Disturb the show", group: "Show", when: canDirect, run: () => openDialog("disturb") },
+  { id: "start", label: "Start a new play", group: "Show", when: () => isDirector.value, run: () => openDialog("start") },
+  { id: "archive", label: "Open the archive", group: "Show", run: () => openDialog("archive") },
+  { id: "share", label: "Share this run", group: "Show", when: hasRun, run: () => openDialog("share") },
+  { id: "minds", key: "T", label: "Read all minds", group: "Show", when: hasRun, run: () => (minds.value = !minds.value) },
+  { id: "drawer", key: "E", label: "Events drawer", group: "Page", run: () => (isDrawerOpen.value = !isDrawerOpen.value) },
+  { id: "theme", key: "D", label: "Light or dark", group: "Page", run: flipTheme },
+  { id: "palette", key: "Ctrl+K", label: "Command palette", group: "Page", run: () => openDialog("palette") },
+  { id: "help", key: "?", label: "Keys", group: "Page", run: () => openDialog("help") },
+  { id: "settings", label: "Settings", group: "Page", run: () => openDialog("settings") },
+  { id: "escape", key: "Escape", label: "Close, deselect, back to live", group: "Page", isHidden: true, run: back },
+];
+
+let isListening = false;
+
+export function registerActions() {
+  const ends = actions.map(register);
+  if (!isListening) listen(() => dialog.value !== null);
+  isListening = true;
+  return () => ends.forEach((end) => end());
+}

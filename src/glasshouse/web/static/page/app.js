@@ -1,0 +1,51 @@
+// @ts-check
+/** The page: its regions, and what lies over them. */
+import { html, useEffect } from "page/html";
+import { Bar } from "page/bar";
+import { Overlays } from "page/overlays";
+import { Stage } from "page/stage/panel";
+import { Graph } from "page/graph/panel";
+import { Feed } from "page/feed/panel";
+import { Time } from "page/time/panel";
+import { Why } from "page/why/panel";
+import { registerActions } from "page/actions";
+import { areSidesFree, Divider, isDrawerOpen, sideWidths, tab } from "page/sides";
+import { dialog, head, openDialog, panel, session, status, trouble } from "page/store";
+import { Button } from "page/ui";
+
+export function App() {
+  useEffect(registerActions, []);
+  const name = status.value;
+  if (name === "error") return html`<${Bar} /><main class="only-words"><${Trouble} /></main><${Overlays} />`;
+  const { stage, feed } = sideWidths.value;
+  const isWhy = panel.value.startsWith("why:");
+  return html`<div class=${`page tab-${tab.value}${isDrawerOpen.value ? " has-drawer" : ""}`} inert=${dialog.value !== null}
+      style=${areSidesFree() ? { "--stage-width": `${stage}px`, "--feed-width": `${feed}px` } : {}}>
+    <${Bar} />
+    <nav class="tabs" aria-label="Panels">
+      ${["stage", "graph", "feed"].map((one) => html`<button type="button" aria-pressed=${tab.value === one} onClick=${() => (tab.value = /** @type {any} */ (one))}>${{ stage: "Stage", graph: "Graph", feed: "Events" }[one]}</button>`)}
+    </nav>
+    <main class="panels">
+      <section class="panel at-stage" aria-label="Stage"><${Stage} /></section>
+      <${Divider} side="stage" />
+      <section class="panel at-graph" aria-label="Graph"><${Graph} /></section>
+      <${Divider} side="feed" />
+      <section class="panel at-feed" aria-label="Events"><${Feed} /></section>
+      ${isWhy ? html`<section class="panel at-why" aria-label="Why was this said?"><${Why} eventId=${panel.value.slice(4)} /></section>` : null}
+    </main>
+    <section class="panel at-time" aria-label="Timeline"><${Time} /></section>
+    ${name === "idle" && session.value.run === "" && head.value === 0 ? html`<${NoRun} />` : null}
+  </div>
+  <${Overlays} />`;
+}
+
+function NoRun() {
+  return html`<p class="no-run">Nothing plays here yet. <${Button} label="Start a play" kind="primary" onClick=${() => openDialog("start")} /></p>`;
+}
+
+function Trouble() {
+  const { status: code, message } = trouble.value ?? { status: 0, message: "" };
+  return html`<h2>${code === 404 ? "There is no such run" : code === 401 ? "This page needs a link" : "The run cannot be shown"}</h2>
+    <p>${message}</p>
+    ${code === 404 ? html`<${Button} label="Open the archive" onClick=${() => openDialog("archive")} />` : null}`;
+}

@@ -1,0 +1,64 @@
+// @ts-check
+/** What the page asks the server to do. A refusal is shown in the server's own words, and nothing changes on the page. */
+import { toast } from "page/toast";
+import { record, session, shown, source, view } from "page/store";
+
+/**
+ * @param {string} path
+ * @param {any} [body]
+ * @returns {Promise<any>} the answer; undefined if it was refused
+ */
+export async function post(path, body) {
+  try {
+    return (await source().post(path, body)) ?? {};
+  } catch (wrong) {
+    toast(wrong instanceof Error ? wrong.message : String(wrong), { kind: "error" });
+    return undefined;
+  }
+}
+
+/** @param {string} what @param {any} [body] @param {string} [run] */
+const ofRun = (what, body, run = session.value.run) => post(`runs/${encodeURIComponent(run)}/${what}`, body);
+
+/** @param {any} start */
+export const startRun = (start) => post("runs", start);
+/** @param {"reading"|"fast"} [speed] */
+export const play = (speed) => ofRun("play", speed ? { speed } : {});
+export const pause = () => ofRun("pause");
+export const step = () => ofRun("step");
+export const stop = () => ofRun("stop");
+/** @param {string} text @param {string} [graph] */
+export const disturb = (text, graph) => ofRun("disturb", { text, ...(graph ? { graph } : {}) });
+/** @param {any} limits */
+export const raiseLimits = (limits) => ofRun("limits", { limits });
+
+/** Branch at the moment shown, or at an event. @param {any} [change] @param {string} [eventId] */
+export const branch = (change = {}, eventId = view()?.event_id ?? record(shown.value)?.id) =>
+  ofRun("branch", { at: eventId, ...change });
+
+/** Change the graph. @param {string} what @param {any} fields */
+export const edit = (what, fields) => post("edits", { what, ...fields });
+
+/**
+ * What a change would do, in words; nothing is changed.
+ * @param {string} what
+ * @param {any} fields
+ * @returns {Promise<{text: string, isRefused: boolean}>}
+ */
+export async function forecast(what, fields) {
+  try {
+    const told = await source().post("edits", { what, ...fields, dry_run: true });
+    return { text: sentenceOf(told), isRefused: false };
+  } catch (wrong) {
+    return { text: wrong instanceof Error ? wrong.message : String(wrong), isRefused: true };
+  }
+}
+
+/** @param {{kind: string, old_graph_ids: string[], new_graph_ids: string[]}} told */
+function sentenceOf(told) {
+  const graphs = view()?.graphs ?? {};
+  const names = told.old_graph_ids.map((id) => graphs[id]?.name ?? id);
+  if (told.kind === "merge") return `Merges ${names.join(" and ")}`;
+  if (told.kind === "split") return `Splits ${names.join(" and ")} into ${told.new_graph_ids.length}`;
+  return "Graphs stay as they are";
+}

@@ -1,0 +1,6 @@
+// @ts-check
+/** Every dialog by its name. */
+import { Help, Palette, Settings } from "page/dialogs/page";
+
+/** @type {{[name: string]: any}} */
+export const dialogs = { help: Help, palette: Palette, settings: Settings };

@@ -1,0 +1,73 @@
+// @ts-check
+/** The geometry of the graph's picture: hulls round creatures, and the order of points on them. */
+
+/** @typedef {{x: number, y: number}} Point */
+
+const pointsRoundNode = 12;
+
+/**
+ * The convex hull of some points, counter-clockwise.
+ * @param {Point[]} points
+ * @returns {Point[]}
+ */
+export function convexHull(points) {
+  const sorted = [...points].sort((a, b) => a.x - b.x || a.y - b.y);
+  if (sorted.length < 3) return sorted;
+  const half = (/** @type {Point[]} */ some) => {
+    /** @type {Point[]} */
+    const hull = [];
+    for (const point of some) {
+      while (hull.length >= 2 && turn(hull[hull.length - 2], hull[hull.length - 1], point) <= 0) hull.pop();
+      hull.push(point);
+    }
+    hull.pop();
+    return hull;
+  };
+  return [...half(sorted), ...half(sorted.reverse())];
+}
+
+/** Twice the area of a triangle: positive for a turn to the left. @param {Point} a @param {Point} b @param {Point} c */
+function turn(a, b, c) {
+  return (b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x);
+}
+
+/**
+ * The hull of a graph: round every node a padded circle, and round those a hull.
+ * @param {Point[]} nodes
+ * @param {number} padding
+ * @returns {Point[]}
+ */
+export function hullOf(nodes, padding) {
+  const points = nodes.flatMap(({ x, y }) =>
+    Array.from({ length: pointsRoundNode }, (_, at) => {
+      const angle = (at / pointsRoundNode) * Math.PI * 2;
+      return { x: x + Math.cos(angle) * padding, y: y + Math.sin(angle) * padding };
+    }),
+  );
+  return convexHull(points);
+}
+
+/**
+ * Whether a point is inside a hull.
+ * @param {Point[]} hull
+ * @param {Point} point
+ */
+export function isInside(hull, point) {
+  return hull.length > 2 && hull.every((corner, at) => turn(corner, hull[(at + 1) % hull.length], point) >= 0);
+}
+
+/**
+ * The place in a list of ascending numbers where a number belongs.
+ * @param {ArrayLike<number>} numbers
+ * @param {number} wanted
+ */
+export function placeIn(numbers, wanted) {
+  let low = 0;
+  let high = numbers.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (numbers[middle] < wanted) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

@@ -1,0 +1,41 @@
+// @ts-check
+/** Where the page begins. */
+import { html, render } from "page/html";
+import { App } from "page/app";
+import { address, isStill } from "page/address";
+import * as store from "page/store";
+import { Refusal } from "page/source";
+
+const root = /** @type {HTMLElement} */ (document.getElementById("app"));
+
+/** Exchange the token of a link for a cookie, and clear it from the address. */
+async function enter() {
+  const token = new URLSearchParams(location.hash.slice(1)).get("token");
+  if (!token) return;
+  history.replaceState(null, "", location.pathname + location.search);
+  await store.source().post("session", { token });
+}
+
+async function begin() {
+  try {
+    await enter();
+    const me = await store.source().me();
+    store.session.value = { ...store.session.value, role: me.role, isGuest: me.is_guest, holder: me.holder ?? "" };
+    const { run, at } = address();
+    const newest = run ?? (await store.source().runs({ limit: 1 }))[0]?.id;
+    if (newest) void store.open(newest, { at });
+    else if (me.role === "director") store.openDialog("start");
+  } catch (wrong) {
+    const status = wrong instanceof Refusal ? wrong.status : 0;
+    store.trouble.value = { status, message: wrong instanceof Error ? wrong.message : String(wrong) };
+  }
+}
+
+root.replaceChildren();
+render(html`<${App} />`, root);
+addEventListener("popstate", () => {
+  const { run, at } = address();
+  if (run && run !== store.session.value.run) void store.open(run, { at });
+});
+if (isStill) Object.assign(globalThis, { glasshouse: { store } });
+void begin();

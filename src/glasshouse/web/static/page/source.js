@@ -1,0 +1,148 @@
+// @ts-check
+/**
+ * Where the page reads from: the server. A shared file has a source of the same shape (`page/share/source`).
+ *
+ * @typedef {import("page/apply").View} View
+ * @typedef {import("page/apply").Record} Record
+ * @typedef {{onView(view: View): void, onRecord(record: Record): void, onSignal(told: any): void,
+ *   onConnection(isOpen: boolean): void}} Handlers
+ * @typedef {ReturnType<typeof serverSource>} Source
+ */
+
+export const recordsPerPage = 1000;
+const retrySecondsMax = 15;
+
+/** An answer of the server that is no answer: its status and its reason in words. */
+export class Refusal extends Error {
+  /** @param {number} status @param {string} message */
+  constructor(status, message) {
+    super(message);
+    this.status = status;
+  }
+}
+
+/**
+ * @param {string} base the address of the API, seen from the page
+ */
+export function serverSource(base) {
+  /** @param {string} path @param {{[name: string]: any}} [query] */
+  const get = (path, query = {}) => fetched(`${base}/${path}${asQuery(query)}`);
+  /** @param {string} run */
+  const of = (run) => `runs/${encodeURIComponent(run)}`;
+  return {
+    kind: /** @type {"server"|"file"} */ ("server"),
+    me: () => get("me"),
+    worlds: () => get("worlds"),
+    models: () => get("models"),
+    leaderboard: () => get("leaderboard"),
+    /** @param {{[name: string]: any}} [query] */
+    runs: (query) => get("runs", query),
+    /** @param {string} run @param {number} [at] @returns {Promise<View>} */
+    view: (run, at) => get(`${of(run)}/view`, { at }),
+    /** The records of page number `page`: the events behind number `page * 1000`. @param {string} run @param {number} page
+     * @returns {Promise<Record[]>} */
+    records: (run, page) => get(`${of(run)}/diffs`, { after: page * recordsPerPage, limit: recordsPerPage }),
+    /** @param {string} run */
+    timeline: (run) => get(`${of(run)}/timeline`),
+    /** @param {string} run @param {{[name: string]: any}} [query] */
+    events: (run, query) => get(`${of(run)}/events`, query),
+    /** @param {string} run @param {string} id */
+    event: (run, id) => get(`${of(run)}/events/${encodeURIComponent(id)}`),
+    /** @param {string} run @param {string} id @param {string} what such as why, prompt, who-knew */
+    about: (run, id, what) => get(`${of(run)}/events/${encodeURIComponent(id)}/${what}`),
+    /** @param {string} run */
+    lineage: (run) => get(`${of(run)}/lineage`),
+    /** Where a filtered list can be downloaded from. @param {string} run @param {{[name: string]: any}} query */
+    eventsAddress: (run, query) => `${base}/${of(run)}/events${asQuery(query)}`,
+    /** @param {string} path @param {any} [body] */
+    post: (path, body = {}) =>
+      fetched(`${base}/${path}`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify(body),
+      }),
+    /** Follow a story as it happens. Returns what ends it. @param {string} run @param {Handlers} handlers */
+    stream: (run, handlers) => followed(`${base}/${of(run)}/stream`, handlers),
+  };
+}
+
+/** @param {{[name: string]: any}} query */
+function asQuery(query) {
+  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== null && value !== "");
+  return given.length ? `?${new URLSearchParams(given.map(([name, value]) => [name, String(value)]))}` : "";
+}
+
+/** @param {string} address @param {RequestInit} [how] */
+async function fetched(address, how) {
+  let answer;
+  try {
+    answer = await fetch(address, how);
+  } catch {
+    throw new Refusal(0, "The server does not answer. Is it still running?");
+  }
+  const text = await answer.text();
+  const told = text ? readJson(text) : null;
+  if (!answer.ok) throw new Refusal(answer.status, reasonIn(told) ?? `The server answered ${answer.status}.`);
+  return told;
+}
+
+/** @param {string} text */
+function readJson(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+/** @param {any} told @returns {string|undefined} */
+function reasonIn(told) {
+  if (typeof told?.message === "string") return told.message;
+  if (typeof told?.detail === "string") return told.detail;
+  const first = Array.isArray(told?.detail) ? told.detail[0] : undefined;
+  return first ? `${(first.loc ?? []).slice(1).join(".")}: ${first.msg}` : undefined;
+}
+
+/**
+ * A stream that comes back by itself. The browser resumes a broken one behind the last event it got; one that the server
+ * refuses is asked for again, later and later.
+ * @param {string} address
+ * @param {Handlers} handlers
+ */
+function followed(address, handlers) {
+  let isEnded = false;
+  let waits = 1;
+  let last = "";
+  /** @type {EventSource} */
+  let stream;
+  /** @type {ReturnType<typeof setTimeout>|undefined} */
+  let timer;
+  const open = () => {
+    stream = new EventSource(last ? `${address}?last_event_id=${last}` : address);
+    stream.onopen = () => {
+      waits = 1;
+      handlers.onConnection(true);
+    };
+    stream.addEventListener("view", (event) => {
+      last = event.lastEventId;
+      handlers.onView(JSON.parse(event.data));
+    });
+    stream.onmessage = (event) => {
+      last = event.lastEventId;
+      handlers.onRecord(JSON.parse(event.data));
+    };
+    stream.addEventListener("signal", (event) => handlers.onSignal(JSON.parse(event.data)));
+    stream.onerror = () => {
+      handlers.onConnection(false);
+      if (stream.readyState !== EventSource.CLOSED || isEnded) return;
+      timer = setTimeout(open, waits * 1000);
+      waits = Math.min(waits * 2, retrySecondsMax);
+    };
+  };
+  open();
+  return () => {
+    isEnded = true;
+    clearTimeout(timer);
+    stream.close();
+  };
+}

@@ -1,0 +1,489 @@
+// @ts-check
+/**
+ * The state of the page: which run, which moment, and everything that is selected or open.
+ *
+ * Always holds: a view on the page is the server's view plus records, never anything that the page made up. While it is
+ * live the view shown is the newest; rewound, it is another view, and what happens meanwhile is taken in behind it. To
+ * rewind asks no model, and nothing at all once the page of records is here.
+ */
+import { batch, computed, signal } from "@preact/signals";
+import { apply, cloneView, graphOf } from "page/apply";
+import { address, isStill, setAddress } from "page/address";
+import { recordsPerPage, Refusal, serverSource } from "page/source";
+import { announce, toast } from "page/toast";
+import { emptyTimeline, noted } from "page/timeline";
+
+/**
+ * @typedef {import("page/apply").View} View
+ * @typedef {import("page/apply").Record} Record
+ * @typedef {{records: Record[], start: View|null, keyframes: Map<number, View>}} Page
+ */
+
+const panelMilliseconds = 100;
+const eventsBetweenKeyframes = 100;
+const pagesKeptMax = 60;
+const pagesAtStart = 2;
+const pagesWhenIdle = 20;
+
+/** Icons of events that change the shape of the world: the page shows them at once. */
+const topologyIcons = new Set(["merge", "split", "creature", "channel", "wire", "session", "run"]);
+
+export const session = signal({ run: "", role: "spectator", isGuest: false, holder: "" });
+export const head = signal(0);
+export const shown = signal(0);
+export const isRewound = signal(false);
+export const moment = signal(0);
+export const loadedFrom = signal(1);
+export const connection = signal(/** @type {"opening"|"open"|"lost"} */ ("opening"));
+export const trouble = signal(/** @type {{status: number, message: string}|null} */ (null));
+export const thinking = signal(/** @type {{[creature: string]: any}} */ ({}));
+export const driver = signal(/** @type {{state: string, speed: string}|null} */ (null));
+export const timeline = signal(emptyTimeline());
+export const selection = signal(/** @type {{kind: "creature"|"channel"|"graph"|"event", id: string}|null} */ (null));
+export const filters = signal(filtersIn(address()));
+export const minds = signal(false);
+export const flipped = signal(/** @type {Set<string>} */ (new Set()));
+export const panel = signal("");
+export const dialog = signal(/** @type {{name: string, args?: any}|null} */ (null));
+export const layout = signal(address().layout ?? "graph");
+/** Whether a rewound page plays on by itself, without the server. */
+export const isReplaying = signal(false);
+export const replaySpeed = signal(1);
+
+export const isDirector = computed(() => session.value.role === "director");
+export const isLive = computed(() => !isRewound.value);
+/** @type {import("@preact/signals").ReadonlySignal<"idle"|"loading"|"error"|"reconnecting"|"rewound"|"finished"|"paused"|"pausing"|"live">} */
+export const status = computed(() => {
+  moment.value;
+  if (trouble.value) return "error";
+  if (!session.value.run) return "idle";
+  if (connection.value === "opening" && !head.value) return "loading";
+  if (connection.value === "lost") return "reconnecting";
+  if (isRewound.value) return "rewound";
+  const state = run()?.state ?? "playing";
+  if (state !== "playing") return state === "finished" ? "finished" : "paused";
+  if (driver.value?.state === "pausing") return "pausing";
+  return driver.value?.state === "idle" ? "paused" : "live";
+});
+
+let reading = serverSource("./api/v1");
+/** @type {View|null} */
+let newest = null;
+/** @type {View|null} */
+let past = null;
+/** @type {Map<number, Page>} */
+let pages = new Map();
+/** @type {Map<number, Promise<Page>>} */
+const pagesOnTheirWay = new Map();
+/** @type {(() => void)|null} */
+let endStream = null;
+let seeks = 0;
+/** @type {ReturnType<typeof setTimeout>|undefined} */
+let panelTimer;
+/** @type {ReturnType<typeof setTimeout>|undefined} */
+let replayTimer;
+/** @type {Set<(record: Record, view: View) => void>} */
+const recordListeners = new Set();
+
+/** Where the page reads from. */
+export const source = () => reading;
+/** Read from elsewhere: a shared file. @param {any} other */
+export const readFrom = (other) => {
+  reading = other;
+};
+/** The view at the moment shown. @returns {View|null} */
+export const view = () => (isRewound.value ? past : newest);
+/** The newest view. */
+export const headView = () => newest;
+/** The run that the page shows. */
+export const run = () => view()?.runs[session.value.run];
+
+/** Be told of each record as it happens; returns what ends that. @param {(record: Record, view: View) => void} listener */
+export function onRecord(listener) {
+  recordListeners.add(listener);
+  return () => recordListeners.delete(listener);
+}
+
+/** The record of event number `k`, if it is loaded. @param {number} k @returns {Record|undefined} */
+export function record(k) {
+  return pages.get(pageOf(k))?.records[(k - 1) % recordsPerPage];
+}
+
+/** @param {number} k */
+const pageOf = (k) => Math.floor((k - 1) / recordsPerPage);
+
+/**
+ * Open a run, at an event or live.
+ * @param {string} run
+ * @param {{at?: string, isStep?: boolean}} [how]
+ */
+export async function open(run, how = {}) {
+  endStream?.();
+  forget();
+  session.value = { ...session.value, run };
+  trouble.value = null;
+  connection.value = "opening";
+  setAddress({ run, at: how.at }, { isStep: how.isStep });
+  if (!run) return;
+  /** @type {(value?: unknown) => void} */
+  let isThere = () => {};
+  const first = new Promise((resolve) => (isThere = resolve));
+  endStream = reading.stream(run, {
+    onView: (view) => {
+      if (session.value.run !== run) return;
+      takeView(view);
+      isThere();
+    },
+    onRecord: (record) => session.value.run === run && takeRecord(record),
+    onSignal: takeSignal,
+    onConnection: (isOpen) => {
+      connection.value = isOpen ? "open" : "lost";
+      if (!isOpen && !newest) explainWhyNot(run);
+    },
+  });
+  await first;
+  if (how.at) await seekEvent(how.at);
+}
+
+/** A stream tells no reason: ask for the view, which does. @param {string} run */
+async function explainWhyNot(run) {
+  try {
+    await reading.view(run);
+  } catch (wrong) {
+    const { status, message } = wrong instanceof Refusal ? wrong : { status: 0, message: String(wrong) };
+    if (status) trouble.value = { status, message };
+  }
+}
+
+function forget() {
+  stopReplay();
+  clearTimeout(panelTimer);
+  panelTimer = undefined;
+  pages = new Map();
+  pagesOnTheirWay.clear();
+  newest = past = null;
+  batch(() => {
+    head.value = shown.value = 0;
+    isRewound.value = false;
+    loadedFrom.value = 1;
+    thinking.value = {};
+    driver.value = null;
+    selection.value = null;
+    flipped.value = new Set();
+    panel.value = "";
+    timeline.value = emptyTimeline();
+    moment.value += 1;
+  });
+}
+
+/** The whole view: at the start, and when something was missed. @param {View} view */
+function takeView(view) {
+  const runs = Object.keys(view.runs).join(" ");
+  if (newest && Object.keys(newest.runs).join(" ") !== runs) {
+    // Runs that share a graph are one story, whose events are counted anew.
+    pages = new Map();
+    past = null;
+    isRewound.value = false;
+    announce("Two runs share a graph now.");
+  }
+  newest = cloneView(view);
+  batch(() => {
+    connection.value = "open";
+    head.value = view.k;
+    if (!isRewound.value) shown.value = view.k;
+    moment.value += 1;
+  });
+  void loadNewest();
+}
+
+async function loadNewest() {
+  const { run } = session.value;
+  const last = pageOf(head.value);
+  try {
+    const told = await reading.timeline(run);
+    if (session.value.run !== run) return;
+    timeline.value = { ...emptyTimeline(), ...told };
+    for (let page = last; page >= 0 && page > last - pagesAtStart; page -= 1) await loadPage(page);
+  } catch (wrong) {
+    if (session.value.run === run) toast(messageOf(wrong), { kind: "error" });
+    return;
+  }
+  whenIdle(() => loadOlder(run, last - pagesAtStart, pagesWhenIdle));
+}
+
+/** @param {string} run @param {number} page @param {number} left */
+async function loadOlder(run, page, left) {
+  if (session.value.run !== run || page < 0 || left === 0) return;
+  await loadPage(page).catch(() => {});
+  whenIdle(() => loadOlder(run, page - 1, left - 1));
+}
+
+/** @param {() => void} work */
+function whenIdle(work) {
+  if ("requestIdleCallback" in globalThis) requestIdleCallback(work, { timeout: 2000 });
+  else setTimeout(work, 200);
+}
+
+/** @param {unknown} wrong */
+const messageOf = (wrong) => (wrong instanceof Error ? wrong.message : String(wrong));
+
+/** The records of a page. The last page grows with the stream. @param {number} number @returns {Promise<Page>} */
+export function loadPage(number) {
+  const there = pages.get(number);
+  const needed = Math.min(recordsPerPage, head.value - number * recordsPerPage);
+  if (there && isWhole(there, needed)) return Promise.resolve(there);
+  let waiting = pagesOnTheirWay.get(number);
+  if (!waiting) {
+    waiting = fetchPage(number).finally(() => pagesOnTheirWay.delete(number));
+    pagesOnTheirWay.set(number, waiting);
+  }
+  return waiting;
+}
+
+/** @param {Page} page @param {number} needed */
+function isWhole(page, needed) {
+  if (page.records.length < needed) return false;
+  for (let at = 0; at < needed; at += 1) if (!page.records[at]) return false;
+  return true;
+}
+
+/** @param {number} number @returns {Promise<Page>} */
+async function fetchPage(number) {
+  const { run } = session.value;
+  const some = await reading.records(run, number);
+  if (session.value.run !== run) throw new Error("Another run is open by now.");
+  const page = pageFor(number);
+  for (const record of some) page.records[(record.k - 1) % recordsPerPage] = record;
+  noteLoaded();
+  return page;
+}
+
+/** @param {number} number */
+function pageFor(number) {
+  let page = pages.get(number);
+  if (!page) {
+    page = { records: [], start: null, keyframes: new Map() };
+    pages.set(number, page);
+    if (pages.size > pagesKeptMax) dropFarthest(number);
+  }
+  return page;
+}
+
+/** @param {number} near */
+function dropFarthest(near) {
+  const last = pageOf(head.value);
+  const others = [...pages.keys()].filter((number) => number !== near && number !== last);
+  others.sort((a, b) => Math.abs(b - near) - Math.abs(a - near));
+  pages.delete(others[0]);
+}
+
+/** Note from which event on everything up to the newest is here. */
+function noteLoaded() {
+  let number = pageOf(head.value);
+  while (number > 0 && pages.has(number - 1) && isWhole(/** @type {Page} */ (pages.get(number - 1)), recordsPerPage)) number -= 1;
+  batch(() => {
+    loadedFrom.value = number * recordsPerPage + 1;
+    moment.value += 1;
+  });
+}
+
+/** @param {Record} record */
+function takeRecord(record) {
+  if (!newest || record.k <= newest.k) return; // It came with the view already.
+  if (record.k !== newest.k + 1) {
+    void begin();
+    return;
+  }
+  apply(newest, record);
+  pageFor(pageOf(record.k)).records[(record.k - 1) % recordsPerPage] = record;
+  timeline.value = noted(timeline.value, record, graphOf(newest, record));
+  head.value = record.k;
+  const actor = Object.keys(thinking.value).find((id) => newest?.creatures[id]?.handle === record.row.actor);
+  if (actor && record.row.icon !== "thought" && record.row.icon !== "tool") {
+    const { [actor]: _done, ...others } = thinking.value;
+    thinking.value = others;
+  }
+  if (isRewound.value) return;
+  shown.value = record.k;
+  for (const listener of recordListeners) listener(record, newest);
+  show(topologyIcons.has(record.row.icon));
+}
+
+/** A record is missing: take the whole view again. */
+const begin = () => open(session.value.run, { at: isRewound.value ? past?.event_id : undefined });
+
+/** @param {any} told */
+function takeSignal(told) {
+  if (told.thinking) thinking.value = told.thinking;
+  if (told.driver) driver.value = told.driver[session.value.run] ?? null;
+}
+
+/** Have the panels drawn: at once, or with whatever else comes within a tenth of a second. @param {boolean} isUrgent */
+function show(isUrgent) {
+  if (isUrgent || isStill) {
+    clearTimeout(panelTimer);
+    panelTimer = undefined;
+    moment.value += 1;
+  } else if (panelTimer === undefined) {
+    panelTimer = setTimeout(() => {
+      panelTimer = undefined;
+      moment.value += 1;
+    }, panelMilliseconds);
+  }
+}
+
+/**
+ * Show the moment right after event number `k`. The last of several wins.
+ * @param {number} k
+ * @param {{keepsReplaying?: boolean}} [how]
+ */
+export async function seek(k, how = {}) {
+  if (!newest) return;
+  if (!how.keepsReplaying) stopReplay();
+  const wanted = Math.max(1, Math.min(Math.round(k), head.value));
+  seeks += 1;
+  if (wanted === head.value) return goLive();
+  const mine = seeks;
+  const number = pageOf(wanted);
+  let page = pages.get(number);
+  if (!page?.start || !isWhole(page, Math.min(recordsPerPage, head.value - number * recordsPerPage))) {
+    try {
+      page = await loadPage(number);
+      const start = page.start ?? (await reading.view(session.value.run, number * recordsPerPage));
+      page.start = start;
+    } catch (wrong) {
+      if (mine === seeks) toast(messageOf(wrong), { kind: "error" });
+      return;
+    }
+    if (mine !== seeks) return;
+  }
+  const reached = viewAt(/** @type {Page} */ (page), wanted);
+  batch(() => {
+    past = reached;
+    isRewound.value = true;
+    shown.value = wanted;
+    moment.value += 1;
+  });
+  setAddress({ at: reached.event_id });
+}
+
+/** @param {Page} page @param {number} k @returns {View} */
+function viewAt(page, k) {
+  const start = /** @type {View} */ (page.start);
+  const canGoOn = past && past.k <= k && past.k >= start.k && k - past.k < eventsBetweenKeyframes;
+  const frame = k - ((k - start.k) % eventsBetweenKeyframes);
+  let view = /** @type {View} */ (canGoOn ? past : nearest(page, frame));
+  if (!canGoOn) view = cloneView(view);
+  while (view.k < k) {
+    apply(view, page.records[view.k - start.k]);
+    if ((view.k - start.k) % eventsBetweenKeyframes === 0) page.keyframes.set(view.k, cloneView(view));
+  }
+  return view;
+}
+
+/** @param {Page} page @param {number} frame @returns {View} */
+function nearest(page, frame) {
+  const start = /** @type {View} */ (page.start);
+  for (let k = frame; k > start.k; k -= eventsBetweenKeyframes) {
+    const kept = page.keyframes.get(k);
+    if (kept) return kept;
+  }
+  return start;
+}
+
+/** Show the moment of an event. @param {string} eventId */
+export async function seekEvent(eventId) {
+  const k = await numberOf(eventId);
+  if (k) await seek(k);
+  else toast("This event is not in the run.", { kind: "error" });
+}
+
+/** The number of an event in the story; 0 if it has none. @param {string} eventId @returns {Promise<number>} */
+export async function numberOf(eventId) {
+  for (const { records } of pages.values()) {
+    const found = records.find((record) => record?.id === eventId);
+    if (found) return found.k;
+  }
+  try {
+    return (await reading.about(session.value.run, eventId, "number")).k;
+  } catch {
+    return 0;
+  }
+}
+
+/** Show the newest moment, and follow it. */
+export function goLive() {
+  stopReplay();
+  seeks += 1;
+  batch(() => {
+    past = null;
+    isRewound.value = false;
+    shown.value = head.value;
+    moment.value += 1;
+  });
+  setAddress({ at: undefined });
+}
+
+/** Go some events back or forward. @param {number} events */
+export const stepBy = (events) => seek(shown.value + events);
+
+/** Go to the next or previous scene, merge, split or verdict. @param {1|-1} direction */
+export function stepToMark(direction) {
+  const marks = timeline.value.marks.filter(([, icon]) => icon !== "run").map(([k]) => k);
+  const next = direction > 0 ? marks.find((k) => k > shown.value) : marks.findLast((k) => k < shown.value);
+  return next ? seek(next) : direction > 0 ? goLive() : seek(1);
+}
+
+const wordsPerMinute = 300;
+const lineMilliseconds = { min: 800, max: 7000 };
+const quietMilliseconds = 120;
+
+/** Play the past on, at the pace of a reader, until the newest event. */
+export function replay() {
+  if (!isRewound.value) return;
+  isReplaying.value = true;
+  const next = record(shown.value + 1);
+  const words = next?.row.text && isSpeech(next) ? next.row.text.split(/\s+/).length : 0;
+  const reading = Math.min(lineMilliseconds.max, Math.max(lineMilliseconds.min, (words * 60_000) / wordsPerMinute));
+  clearTimeout(replayTimer);
+  replayTimer = setTimeout(
+    async () => {
+      await seek(shown.value + 1, { keepsReplaying: true });
+      const reached = view();
+      const told = record(shown.value);
+      if (reached && told) for (const listener of recordListeners) listener(told, reached);
+      if (isReplaying.value && isRewound.value) replay();
+      else isReplaying.value = false;
+    },
+    (words ? reading : quietMilliseconds) / replaySpeed.value,
+  );
+}
+
+export function stopReplay() {
+  clearTimeout(replayTimer);
+  isReplaying.value = false;
+}
+
+const speechIcons = new Set(["line", "judge", "visitor", "world"]);
+/** Whether a row is something that was said. @param {Record} record */
+export const isSpeech = (record) => speechIcons.has(record.row.icon);
+
+/** @param {import("page/address").Address} from */
+function filtersIn({ kind, creature, graph, channel, text }) {
+  return { kind: kind ?? "all", creature: creature ?? "", graph: graph ?? "", channel: channel ?? "", text: text ?? "" };
+}
+
+/** Change what the feed shows. @param {Partial<ReturnType<typeof filtersIn>>} parts */
+export function setFilters(parts) {
+  filters.value = { ...filters.value, ...parts };
+  const { kind, ...others } = filters.value;
+  setAddress({ kind: kind === "all" ? "" : kind, ...others });
+}
+
+/** Show a dialog. @param {string} name @param {any} [args] */
+export const openDialog = (name, args) => {
+  dialog.value = { name, args };
+};
+export const closeDialog = () => {
+  dialog.value = null;
+};
