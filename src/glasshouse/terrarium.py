@@ -522,6 +522,15 @@ class Terrarium:
         """The runs that a leaderboard leaves out, because they would count the result of another run again."""
         return self._archive.branches_left_out(world=world)
 
+    async def label_run(self, run_id: str, labels: Iterable[str]) -> tuple[str, ...]:
+        """Give a run these labels in place of those it had. Labels stand beside the ledger: they change no story and no
+        digest, and are not exported."""
+        return await self._archive.label(run_id, labels)
+
+    async def labels(self) -> dict[str, tuple[str, ...]]:
+        """The labels of every run that has some."""
+        return await self._archive.labels()
+
     async def export(self, run_or_session_id: str, path: str | Path, *, role: Role = "audience") -> Path:
         """Write a run with all sides of its splits, or a session, into one file: `.glass`, or `.jsonl` for other
         tools. The file holds the whole past of both."""

@@ -170,6 +170,24 @@ async def test_old_answers_are_dropped_and_open_requests_never_are(store: Store)
     assert [request.number for request in await store.open_requests(9)] == [waiting]
 
 
+# Labels of runs
+
+
+async def test_labels_replace_those_before_and_survive_reopening(place: Place) -> None:
+    store = place()
+    await store.open("house-one")
+    await store.commit([Batch(labels=(("r-1", ("keep", "ünlike")), ("r-2", ("dull",))))])
+    await store.commit([Batch(labels=(("r-2", ()), ("r-1", ("keep",))))])
+    with pytest.raises(Conflict):
+        await store.commit([Batch((lines(ADA, 4, "heard"),), labels=(("r-1", ("lost",)),))])
+    await store.close()
+    store = place()
+    await store.open("house-one")
+
+    assert await store.labels() == {"r-1": ("keep",)}
+    await store.close()
+
+
 # Opening and closing
 
 

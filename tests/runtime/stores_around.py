@@ -91,6 +91,9 @@ class StoreAround:
     async def withdraw_request(self, number: int) -> bool:
         return await self.inner.withdraw_request(number)
 
+    async def labels(self) -> dict[str, tuple[str, ...]]:
+        return await self.inner.labels()
+
 
 def events_in(batches: Sequence[Batch]) -> int:
     changes = [change for batch in batches for change in batch.changes]

@@ -116,3 +116,6 @@ class JournalStore:
 
     async def withdraw_request(self, number: int) -> bool:
         return self._journal.withdraw_request(number)
+
+    async def labels(self) -> dict[str, tuple[str, ...]]:
+        return self._journal.labels()

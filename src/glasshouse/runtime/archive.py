@@ -7,11 +7,11 @@ event of that past is copied or rewritten.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Collection
+from collections.abc import AsyncIterator, Callable, Collection, Iterable
 from pathlib import Path
-from typing import Literal
+from typing import Final, Literal
 
-from glasshouse.errors import Refused, UnknownName, check_type
+from glasshouse.errors import Refused, UnknownName, check_type, in_brief
 from glasshouse.events.digest import digest_of
 from glasshouse.events.event import Event
 from glasshouse.events.manifest_fields import is_public_part
@@ -28,7 +28,7 @@ from glasshouse.runtime.past.stories import Stories
 from glasshouse.runtime.past.what_if import WhatIf, changed, check_line
 from glasshouse.runtime.past.who_knew import WhoKnewReader
 from glasshouse.runtime.past.why import WhyReader
-from glasshouse.runtime.ports import Toolbox
+from glasshouse.runtime.ports import Batch, Toolbox
 from glasshouse.runtime.results import is_repeated, results_of
 from glasshouse.runtime.run import Run
 from glasshouse.views import lineage as lineage_views
@@ -37,6 +37,10 @@ from glasshouse.views.leaderboard import By, Standing, leaderboard
 from glasshouse.world.decisions.intents import Fork
 from glasshouse.world.state.ids import the_run
 from glasshouse.world.state.values import Lineage, Session
+
+label_chars_max: Final = 40
+labels_max: Final = 16
+"""How many labels a run has."""
 
 
 class Archive:
@@ -103,6 +107,20 @@ class Archive:
         return tuple(
             [name for name in self._house.history.imported_runs() if name not in self._ledger.world.runs]
         )
+
+    async def label(self, run_id: str, labels: Iterable[str]) -> tuple[str, ...]:
+        """Give a run these labels in place of those it had. No event is written: a label is no part of a story."""
+        if not self._is_run(run_id):
+            raise UnknownName(noun="run", name=run_id, known=self._ledger.world.runs)
+        kept = tuple(dict.fromkeys([checked_label(label) for label in labels]))
+        if len(kept) > labels_max:
+            raise Refused(f"A run has at most {labels_max} labels.", "Remove some.")
+        await self._ledger.settle(Batch(labels=((run_id, kept),)))
+        return kept
+
+    async def labels(self) -> dict[str, tuple[str, ...]]:
+        """The labels of every run that has some."""
+        return await self._house.store.labels()
 
     def skews(self) -> dict[str, int]:
         """By session: how far its logical time is ahead of the story's time, because of a branch. A digest needs
@@ -218,6 +236,17 @@ class Archive:
         """Whether the scenario on disk differs from the one that a run was opened from."""
         purse = self._ledger.folded.runs.purses.get(the_run(self._ledger.world, run_id).id)
         return is_edited(self._ledger.world, run_id, purse, world, self._tools.names())
+
+
+def checked_label(label: str) -> str:
+    """A label without spaces round it. Refused if it is empty, long, or more than one line."""
+    check_type("label_run()", label, str, "texts", 'Write label_run(run_id, ["keep"]).')
+    words = label.strip()
+    if not words or len(words) > label_chars_max or not words.isprintable():
+        raise Refused(
+            f"{in_brief(label)} is no label.", f"Write one line of at most {label_chars_max} characters."
+        )
+    return words
 
 
 def _check_has_manifests(past: Past) -> None:

@@ -75,6 +75,9 @@ class Batch(msgspec.Struct, frozen=True, gc=False):
     shown: tuple[Shown, ...] = ()
     """For each model call behind the one event of this batch, the lines that its prompt held; kept like prompts (ADR
     0044)."""
+    labels: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """The labels of runs, each with the id of its run, in place of those it had. They stand beside the ledger (ADR
+    0082)."""
     request: Request | None = None
     """The request that led to this batch, if it came from outside."""
     lines: Lines | None = None
@@ -146,6 +149,9 @@ class Store(Protocol):
 
     async def prompt(self, digest: str) -> str | None:
         """The prompt text with this digest, if it is still kept."""
+
+    async def labels(self) -> dict[str, tuple[str, ...]]:
+        """The labels of every run that has some."""
 
     async def requests(self, first: int, last: int) -> dict[int, Request]:
         """The requests behind the changes from `first` to `last`, by the number of the change."""

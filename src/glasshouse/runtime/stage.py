@@ -33,7 +33,7 @@ from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.minds.code_beside import function_beside
 from glasshouse.runtime.minds.minds import Minds, VisitorAgent
 from glasshouse.runtime.ports import Batch, Clock, InboxLine, OnText, Store, Toolbox
-from glasshouse.runtime.run import DueTurn, Run, Thinking, run_of
+from glasshouse.runtime.run import DueTurn, Run, Thinking, graphs_by_run, run_of
 from glasshouse.turns.moment.prompt import completion_chars_max
 from glasshouse.turns.replies.public_text import public_text_in
 from glasshouse.world.decisions.intents import Inject, MoveRun
@@ -194,7 +194,9 @@ class Stage:
 
     def runs(self) -> tuple[Run, ...]:
         """Every run that has begun, the oldest first."""
-        return tuple([self.run_of(name) for name, run in self._ledger.world.runs.items() if run.is_begun])
+        folded, graphs = self._ledger.folded, graphs_by_run(self._ledger.folded)
+        begun = [name for name, run in folded.world.runs.items() if run.is_begun]
+        return tuple([run_of(folded, name, self._answers.given[name], graphs) for name in begun])
 
     def run_of(self, run_id: str) -> Run:
         """One run, at the time of the call."""

@@ -96,6 +96,7 @@ class MemoryStore:
         self._inbox_requests: dict[int, InboxRequest] = {}
         self._inbox_numbers = 0
         self._prompts: dict[str, str] = {}
+        self._labels: dict[str, tuple[str, ...]] = {}
         self._requested: array[int] = array("I")
         self._requests = _Texts()
         """The requests. `_requested` has the change number of each."""
@@ -141,6 +142,8 @@ class MemoryStore:
                 self._inbox.pop(number, None)
             for number, answer in batch.answers:
                 self._keep_answer(number, answer)
+            for run_id, labels in batch.labels:
+                self._labels[run_id] = labels
             if batch.prompts:
                 self._prompts.update(batch.prompts)
                 _drop_oldest(self._prompts)
@@ -150,6 +153,10 @@ class MemoryStore:
     async def prompt(self, digest: str) -> str | None:
         """The text of a prompt by its digest, if it is still kept."""
         return self._prompts.get(digest)
+
+    async def labels(self) -> dict[str, tuple[str, ...]]:
+        """The labels of every run that has some."""
+        return {run_id: labels for run_id, labels in self._labels.items() if labels}
 
     async def requests(self, first: int, last: int) -> dict[int, Request]:
         """The requests of the changes from `first` to `last`, by change number."""

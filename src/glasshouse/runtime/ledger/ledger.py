@@ -256,7 +256,7 @@ class Ledger:
         return self._stage(decision.writes, beside) if decision.writes else None
 
     async def settle(self, batch: Batch) -> None:
-        """Settle lines or requests of the inbox that lead to no event."""
+        """Commit a batch without events: answers to the inbox that lead to none, or labels of runs."""
         await self.wait_for_room()
         await self._enqueue(batch, []).acknowledged
 

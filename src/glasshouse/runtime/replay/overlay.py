@@ -95,6 +95,10 @@ class OverlayStore:
         below = await self._below.segments_after(position)
         return [segment for segment in below if segment.id in self._heads] + list(self._segments.values())
 
+    async def labels(self) -> dict[str, tuple[str, ...]]:
+        """The labels of the store below."""
+        return await self._below.labels()
+
     async def requests(self, first: int, last: int) -> dict[int, Request]:  # noqa: ARG002 (the port's names)
         """Always empty: a replay reads the requests from the store below."""
         return {}

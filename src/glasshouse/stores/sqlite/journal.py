@@ -44,6 +44,10 @@ insert_events_max: Final = 50
 _insert_values: Final = event_columns * insert_events_max
 
 
+_LABELS: Final = "labels "
+"""The rows of the table `house` that hold labels begin with this, followed by the id of the run."""
+_decode_labels: Final = msgspec.json.Decoder(tuple[str, ...]).decode
+
 _HEADING: Final = re.compile(r"^-- name: (\w+)$", re.MULTILINE)
 
 
@@ -208,7 +212,13 @@ class Journal:
                     kept = self._checked(write, values)
                 if kept is not None:
                     self._place(write, kept, change, numbers, values)
-            if batch.snapshot is not None or batch.inbox_done or batch.prompts or batch.answers:
+            if (
+                batch.snapshot is not None
+                or batch.inbox_done
+                or batch.prompts
+                or batch.answers
+                or batch.labels
+            ):
                 beside.append((batch, self.position))
             if batch.request is not None and self.position >= change:
                 requests.append((change, encoded_request(batch.request)))
@@ -269,7 +279,7 @@ class Journal:
         values.clear()
 
     def _write_beside(self, batch: Batch, position: int) -> None:
-        """Write what a batch holds beside its events: a snapshot at this position, prompts, answered inbox lines."""
+        """Write what a batch holds beside its events: a snapshot at this position, prompts, labels, answered inbox lines."""
         if batch.snapshot is not None:
             scope, name, key, at, body = batch.snapshot
             self._connection.execute(SQL["drop_snapshots_of_other_folds"], (scope, name, key))
@@ -280,6 +290,10 @@ class Journal:
         for number, answer in batch.answers:
             self._connection.execute(SQL["answer_request"], (answer, number))
             self._connection.execute(SQL["drop_old_answers"], (number - answers_kept_max,))
+        for run_id, labels in batch.labels:
+            self._connection.execute(
+                SQL["keep_labels"], (f"{_LABELS}{run_id}", msgspec.json.encode(labels).decode())
+            )
         for digest, text in batch.prompts:
             self._keep_prompt(digest, text)
 
@@ -295,6 +309,12 @@ class Journal:
         """The text of a prompt by its digest, if it is still kept."""
         row = self._row("prompt", digest)
         return None if row is None else zlib.decompress(row[0]).decode()
+
+    def labels(self) -> dict[str, tuple[str, ...]]:
+        """The labels of every run that has some."""
+        rows = self._rows("labels", _LABELS, f"{_LABELS}\U0010ffff")
+        read = {key.removeprefix(_LABELS): _decode_labels(value) for key, value in rows}
+        return {run_id: labels for run_id, labels in read.items() if labels}
 
     def requests(self, first: int, last: int) -> dict[int, Request]:
         """The requests of the changes from `first` to `last`, by change number."""

@@ -9,6 +9,12 @@ SELECT value FROM house WHERE key = 'id';
 -- name: give_house_id
 INSERT INTO house (key, value) VALUES ('id', ?);
 
+-- name: keep_labels
+INSERT OR REPLACE INTO house (key, value) VALUES (?, ?);
+
+-- name: labels
+SELECT key, value FROM house WHERE key BETWEEN ? AND ?;
+
 -- name: last_position
 SELECT coalesce(max(position), 0) FROM events;
 

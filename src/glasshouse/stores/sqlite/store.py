@@ -176,6 +176,7 @@ class SqliteStore:
     segments_after = _by_a_reader(Journal.segments_after)
     snapshot = _by_a_reader(Journal.snapshot)
     prompt = _by_a_reader(Journal.prompt)
+    labels = _by_a_reader(Journal.labels)
     requests = _by_a_reader(Journal.requests)
     shown = _by_a_reader(Journal.shown)
     read_inbox = _by_a_reader(Journal.read_inbox)
