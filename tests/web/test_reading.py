@@ -39,18 +39,6 @@ async def test_views_and_records_are_those_of_the_story() -> None:
                 assert head == msgspec.to_builtins(fold.view)
 
 
-async def test_runs_are_listed_the_newest_first_and_searched() -> None:
-    async with Terrarium(MemoryStore()) as t:
-        first = await t.open_world("mystery-roots")
-        second = await t.open_world("thousand-token-wood", seed="a lamp with a cold")
-        async with served(t) as page:
-            assert [run["id"] for run in await page.get("/api/v1/runs")] == [second.id, first.id]
-            assert [run["id"] for run in await page.get("/api/v1/runs", search="COLD")] == [second.id]
-            assert [run["id"] for run in await page.get("/api/v1/runs", world="mystery-roots")] == [first.id]
-            assert await page.get("/api/v1/runs", state="finished") == []
-            assert [run["id"] for run in await page.get("/api/v1/runs", limit=1, offset=1)] == [first.id]
-
-
 async def test_events_are_numbered_filtered_and_redacted() -> None:
     async with Terrarium(MemoryStore()) as t:
         run = await t.open_world("mystery-roots")

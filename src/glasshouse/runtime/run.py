@@ -40,6 +40,10 @@ class Run:
     """The payload of `run.finished`, once the run is over."""
     branch_of: str | None = None
     """The run whose past it shares, if it is a branch or was resumed."""
+    branch_at: str | None = None
+    """The last event of the past that it shares with that run."""
+    ended_in: str | None = None
+    """The id of its `run.finished`, once it is over."""
     beside: tuple[str, ...] = ()
     """For a branch or a resumed run: the other runs that continue with it, if several scenarios had met."""
     calls_recalled: int = 0
@@ -127,7 +131,9 @@ def run_of(
     purse = folded.runs.purses.get(run_id)
     creatures = folded.world.creatures.values()
     mine: Mapping[str, None] = (
-        {c.graph_id: None for c in creatures if c.run_id == run_id} if graphs is None else graphs.get(run_id, {})
+        {c.graph_id: None for c in creatures if c.run_id == run_id}
+        if graphs is None
+        else graphs.get(run_id, {})
     )
     by_age = sorted(mine, key=lambda graph_id: folded.world.graphs[graph_id].born)
     if purse is None:
@@ -148,6 +154,8 @@ def run_of(
         paused=purse.paused if facts.status == "paused" else None,
         finished=purse.finished,
         branch_of=None if purse.branch_of is None else purse.branch_of.run_id,
+        branch_at=None if purse.branch_of is None else purse.branch_of.at,
+        ended_in=purse.ended_in,
         beside=tuple([one for one in purse.beside if one in folded.runs.purses]),
         calls_recalled=calls_recalled,
     )

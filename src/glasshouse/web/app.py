@@ -17,7 +17,7 @@ from pydantic import BaseModel, Field
 from glasshouse.errors import BudgetExceeded, GlasshouseError, Refused, StoreError, UnknownName
 from glasshouse.events.redaction import Role
 from glasshouse.terrarium import Terrarium, stories_of
-from glasshouse.web import causes, commands, page_files, reading, starting
+from glasshouse.web import archive, causes, commands, page_files, reading, starting
 from glasshouse.web.access import COOKIE, Access, AccessMiddleware, Denied
 from glasshouse.web.driving import Drivers
 from glasshouse.web.feeds import Feeds
@@ -68,8 +68,10 @@ def app(terrarium: Terrarium, access: Access | None = None) -> FastAPI:
     )
     served.state.reading = reading.Reading(terrarium, stories, feeds)
     served.state.directing = commands.Directing(terrarium, stories, drivers)
+    served.state.runs = archive.Runs(terrarium, stories)
     served.state.estimates = starting.Estimates()
     served.include_router(reading.router)
+    served.include_router(archive.router)
     served.include_router(starting.router)
     served.include_router(causes.router)
     served.include_router(commands.router)

@@ -26,7 +26,7 @@ from glasshouse.runtime.past.what_if import WhatIf
 from glasshouse.terrarium import Terrarium
 from glasshouse.web.access import Denied
 from glasshouse.web.driving import Drivers, Speed
-from glasshouse.web.reading import RunInfo, run_info
+from glasshouse.web.run_info import RunInfo, run_info
 
 text_chars_max: Final = 4_000
 name_chars_max: Final = 200

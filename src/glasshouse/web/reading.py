@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final
 
 import msgspec
 from fastapi import APIRouter, Depends, Header, Query, Request, Response
@@ -21,7 +20,6 @@ from glasshouse.events import codec
 from glasshouse.events.event import Event
 from glasshouse.events.redaction import Role, redacted
 from glasshouse.runtime.past.stories import Stories
-from glasshouse.runtime.run import Run
 from glasshouse.terrarium import Terrarium
 from glasshouse.web.access import lower_of
 from glasshouse.web.feeds import Feeds
@@ -64,25 +62,6 @@ Number = Annotated[int, Query(ge=0, le=2**53)]
 router = APIRouter(prefix="/api/v1")
 
 
-class RunInfo(BaseModel):
-    """A run, as a list shows it."""
-
-    id: str
-    world: str
-    title: str
-    state: Literal["playing", "paused", "finished"]
-    reason: str | None
-    winner: str | None
-    seed: str
-    rng_seed: int
-    turns: int
-    calls: int
-    tokens: int
-    usd: float | None
-    branch_of: str | None
-    began: datetime
-
-
 class TimelineInfo(BaseModel):
     """Tokens per bin and graph, what is marked, and the sessions of a story as lanes."""
 
@@ -97,47 +76,6 @@ class EventNumber(BaseModel):
     """The number of an event in a story."""
 
     k: int
-
-
-@router.get("/runs")
-async def runs(
-    source: Source,
-    search: Annotated[str, Query(max_length=search_chars_max)] = "",
-    world: str | None = None,
-    state: Literal["playing", "paused", "finished"] | None = None,
-    limit: Count = runs_listed,
-    offset: Number = 0,
-) -> list[RunInfo]:
-    """The runs of the store, the newest first."""
-    wanted = [
-        run
-        for run in reversed(source.terrarium.runs())
-        if (world is None or run.scenario == world)
-        and (state is None or run.status == state)
-        and search.lower() in f"{run.id} {run.title} {run.scenario} {run.seed}".lower()
-    ]
-    return [await run_info(source.terrarium, run) for run in wanted[offset : offset + limit]]
-
-
-async def run_info(terrarium: Terrarium, run: Run) -> RunInfo:
-    """A run as lists show it."""
-    began = await terrarium.event(f"{run.session_id}.1")
-    return RunInfo(
-        id=run.id,
-        world=run.scenario,
-        title=run.title,
-        state=run.status,
-        reason=run.reason,
-        winner=run.winner,
-        seed=run.seed,
-        rng_seed=run.rng_seed,
-        turns=run.turns,
-        calls=run.calls,
-        tokens=run.tokens,
-        usd=run.usd,
-        branch_of=run.branch_of,
-        began=began.created_at,
-    )
 
 
 @router.get("/runs/{run_id}/view")

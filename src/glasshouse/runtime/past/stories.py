@@ -53,6 +53,17 @@ class Story(NamedTuple):
         return end is None or event.seq <= end
 
 
+class Lane(NamedTuple):
+    """A session of a story, and the logical times of its first and last event in it."""
+
+    session: str
+    graph: str
+    origin: str
+    first: int
+    last: int
+    parents: tuple[str, ...]
+
+
 class Stories:
     """Reads stories and the page's views of them."""
 
@@ -78,6 +89,27 @@ class Stories:
         prefixes = joined_prefixes(world.sessions, {name: session.head for name, session in own.items()})
         ends = {name: None if name in own else seq for name, seq in prefixes.items()}
         return Story(tuple(sorted(runs)), ends)
+
+    def length(self, story: Story) -> int:
+        """How many events a story has, one that was not imported."""
+        sessions = self._ledger.world.sessions
+        return sum(sessions[name].head if end is None else end for name, end in story.ends.items())
+
+    def lanes(self, story: Story) -> list[Lane]:
+        """The sessions of a story, the oldest first."""
+        sessions = self._ledger.world.sessions
+        ends = story.ends
+        if story.is_imported:
+            ends = dict.fromkeys(self._history.sessions_with(story.runs[0]))
+        lanes = []
+        for name, end in ends.items():
+            session = sessions[name]
+            segment, last = session.segment, session.head if end is None else end
+            parents = tuple([parent.session_id for parent in segment.parents if parent.session_id in ends])
+            lanes.append(
+                Lane(name, segment.graph_id, segment.origin, segment.base + 1, segment.base + last, parents)
+            )
+        return sorted(lanes, key=lambda lane: (lane.first, sessions[lane.session].segment.ordinal))
 
     async def events(self, story: Story, after: int = 0, position: int = 0) -> AsyncIterator[list[Event]]:
         """The events of a story behind its event number `after`, which stands at a position; page by page."""
