@@ -70,11 +70,8 @@ def app(terrarium: Terrarium, access: Access | None = None) -> FastAPI:
     served.state.directing = commands.Directing(terrarium, stories, drivers)
     served.state.runs = archive.Runs(terrarium, stories)
     served.state.estimates = starting.Estimates()
-    served.include_router(reading.router)
-    served.include_router(archive.router)
-    served.include_router(starting.router)
-    served.include_router(causes.router)
-    served.include_router(commands.router)
+    for part in (reading, archive, starting, causes, commands):
+        served.include_router(part.router)
     access = access or Access()
     served.add_middleware(AccessMiddleware, access=access)
     served.add_exception_handler(GlasshouseError, _refused)
@@ -94,6 +91,16 @@ def app(terrarium: Terrarium, access: Access | None = None) -> FastAPI:
         """Who asks: the role that the request has."""
         return Me(role=request.state.role, has_token=access.has_secret)
 
+    @served.get("/healthz")
+    def health() -> dict[str, str]:
+        """Whether the server answers."""
+        return {"state": "fine"}
+
+    _add_page(served)
+    return served
+
+
+def _add_page(served: FastAPI) -> None:
     @served.get("/", include_in_schema=False)
     def page() -> Response:
         """The page."""
@@ -103,13 +110,6 @@ def app(terrarium: Terrarium, access: Access | None = None) -> FastAPI:
         return HTMLResponse(text, headers={**_NOT_KEPT, "content-security-policy": policy})
 
     served.mount("/static", PageFiles(directory=page_files.STATIC), name="static")
-
-    @served.get("/healthz")
-    def health() -> dict[str, str]:
-        """Whether the server answers."""
-        return {"state": "fine"}
-
-    return served
 
 
 class PageFiles(StaticFiles):
