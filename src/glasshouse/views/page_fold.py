@@ -360,6 +360,7 @@ class PageFold:
         creature: Json = {
             "handle": born.handle,
             "role": manifest.role,
+            "title": public.title or None,
             "bio": public.bio or None,
             "run": born.run_id,
             "graph": event.graph_id,

@@ -9,7 +9,7 @@
  *   tokens?: number, usd?: number|null}} Row
  * @typedef {{k: number, p: number|null, id: string, row: Row, d: any[][]}} Record
  * @typedef {{n: number, text: string, kind: string, channel?: string, answers?: string}} Line
- * @typedef {{handle: string, role: string, bio?: string, run?: string, graph: string, team?: string, parent?: string,
+ * @typedef {{handle: string, role: string, title?: string, bio?: string, run?: string, graph: string, team?: string, parent?: string,
  *   profile?: string, model?: string, played_by?: string, is_running: boolean, is_privileged: boolean, line?: Line,
  *   mood?: string, thought?: string, owes?: {n: number, count: number}, tool?: string, error?: string}} Creature
  * @typedef {{name: string, session: string, turn: number, colour: number}} Graph
@@ -92,10 +92,28 @@ export function colourOf(view, graph) {
   return 0;
 }
 
-/** How a creature's name is shown: "hedge-squirrel" is Hedge Squirrel. @param {string} handle */
-export function nameOf(handle) {
+/**
+ * How a creature's name is shown: its title, or its handle in words: "hedge-squirrel" is Hedge Squirrel.
+ * @param {string} handle
+ * @param {View|null} [view] the view that knows its title
+ */
+export function nameOf(handle, view) {
+  const title = view ? creatureCalled(view, handle)?.[1].title : undefined;
+  if (title) return title;
   return handle
     .split(/[-_ ]+/)
     .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
     .join(" ");
+}
+
+/**
+ * The creature with a handle, and its id. Most have their handle as id.
+ * @param {View} view
+ * @param {string} handle
+ * @returns {[string, Creature]|undefined}
+ */
+export function creatureCalled(view, handle) {
+  const likely = view.creatures[handle];
+  if (likely?.handle === handle) return [handle, likely];
+  return Object.entries(view.creatures).find(([, creature]) => creature.handle === handle);
 }

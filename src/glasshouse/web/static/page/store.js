@@ -20,6 +20,7 @@ import { emptyTimeline, noted } from "page/timeline";
  */
 
 const panelMilliseconds = 100;
+const addressMilliseconds = 300;
 const eventsBetweenKeyframes = 100;
 const pagesKeptMax = 60;
 const pagesAtStart = 2;
@@ -82,6 +83,8 @@ let seeks = 0;
 let panelTimer;
 /** @type {ReturnType<typeof setTimeout>|undefined} */
 let replayTimer;
+/** @type {ReturnType<typeof setTimeout>|undefined} */
+let addressTimer;
 /** @type {Set<(record: Record, view: View) => void>} */
 const recordListeners = new Set();
 
@@ -157,6 +160,7 @@ async function explainWhyNot(run) {
 
 function forget() {
   stopReplay();
+  clearTimeout(addressTimer);
   clearTimeout(panelTimer);
   panelTimer = undefined;
   pages = new Map();
@@ -230,8 +234,7 @@ const messageOf = (wrong) => (wrong instanceof Error ? wrong.message : String(wr
 /** The records of a page. The last page grows with the stream. @param {number} number @returns {Promise<Page>} */
 export function loadPage(number) {
   const there = pages.get(number);
-  const needed = Math.min(recordsPerPage, head.value - number * recordsPerPage);
-  if (there && isWhole(there, needed)) return Promise.resolve(there);
+  if (there && isLoaded(there, number)) return Promise.resolve(there);
   let waiting = pagesOnTheirWay.get(number);
   if (!waiting) {
     waiting = fetchPage(number).finally(() => pagesOnTheirWay.delete(number));
@@ -240,9 +243,10 @@ export function loadPage(number) {
   return waiting;
 }
 
-/** @param {Page} page @param {number} needed */
-function isWhole(page, needed) {
-  if (page.records.length < needed) return false;
+/** Whether everything of a page that there is by now is here. @param {Page} page @param {number} number */
+function isLoaded(page, number) {
+  const needed = Math.min(recordsPerPage, head.value - number * recordsPerPage);
+  if (!page.start || page.records.length < needed) return false;
   for (let at = 0; at < needed; at += 1) if (!page.records[at]) return false;
   return true;
 }
@@ -250,9 +254,11 @@ function isWhole(page, needed) {
 /** @param {number} number @returns {Promise<Page>} */
 async function fetchPage(number) {
   const { run } = session.value;
-  const some = await reading.records(run, number);
+  // The view before it comes along: what is loaded can be rewound without the server.
+  const [some, start] = await Promise.all([reading.records(run, number), reading.view(run, number * recordsPerPage)]);
   if (session.value.run !== run) throw new Error("Another run is open by now.");
   const page = pageFor(number);
+  page.start = start;
   for (const record of some) page.records[(record.k - 1) % recordsPerPage] = record;
   noteLoaded();
   return page;
@@ -280,7 +286,7 @@ function dropFarthest(near) {
 /** Note from which event on everything up to the newest is here. */
 function noteLoaded() {
   let number = pageOf(head.value);
-  while (number > 0 && pages.has(number - 1) && isWhole(/** @type {Page} */ (pages.get(number - 1)), recordsPerPage)) number -= 1;
+  for (let before = pages.get(number - 1); before && isLoaded(before, number - 1); before = pages.get(number - 1)) number -= 1;
   batch(() => {
     loadedFrom.value = number * recordsPerPage + 1;
     moment.value += 1;
@@ -346,11 +352,9 @@ export async function seek(k, how = {}) {
   const mine = seeks;
   const number = pageOf(wanted);
   let page = pages.get(number);
-  if (!page?.start || !isWhole(page, Math.min(recordsPerPage, head.value - number * recordsPerPage))) {
+  if (!page || !isLoaded(page, number)) {
     try {
       page = await loadPage(number);
-      const start = page.start ?? (await reading.view(session.value.run, number * recordsPerPage));
-      page.start = start;
     } catch (wrong) {
       if (mine === seeks) toast(messageOf(wrong), { kind: "error" });
       return;
@@ -364,7 +368,13 @@ export async function seek(k, how = {}) {
     shown.value = wanted;
     moment.value += 1;
   });
-  setAddress({ at: reached.event_id });
+  setMomentSoon(reached.event_id);
+}
+
+/** Name the moment in the address once it stays: browsers refuse too many changes. @param {string|undefined} eventId */
+function setMomentSoon(eventId) {
+  clearTimeout(addressTimer);
+  addressTimer = setTimeout(() => setAddress({ at: eventId }), addressMilliseconds);
 }
 
 /** @param {Page} page @param {number} k @returns {View} */
@@ -421,7 +431,7 @@ export function goLive() {
     shown.value = head.value;
     moment.value += 1;
   });
-  setAddress({ at: undefined });
+  setMomentSoon(undefined);
 }
 
 /** Go some events back or forward. @param {number} events */

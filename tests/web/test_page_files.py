@@ -1,0 +1,88 @@
+"""The page and its files: one import map for all modules, under a policy that holds wherever the page is served."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from glasshouse import Terrarium
+from glasshouse.errors import UnknownName
+from glasshouse.terrarium import stories_of
+from glasshouse.web import page_files
+from tests.web.served import served
+
+IMPORTED = re.compile(
+    r"""(?:^|\n)\s*(?:import|export)\b[^"';]*?from\s*["']([^"']+)["']|import\(["']([^"']+)["']\)"""
+)
+
+
+def the_map() -> dict[str, str]:
+    written = re.search(r'<script type="importmap">(.*?)</script>', page_files.page().text, re.S)
+    assert written is not None
+    found: dict[str, str] = json.loads(written[1])["imports"]
+    return found
+
+
+def test_every_import_of_a_module_is_in_the_map() -> None:
+    known = set(the_map())
+    for name, path in page_files.modules().items():
+        for pair in IMPORTED.findall(path.read_text(encoding="utf-8")):
+            imported = pair[0] or pair[1]
+            assert imported in known, f"{name} imports {imported}, which the map does not name"
+
+
+def test_the_map_names_files_beside_the_page() -> None:
+    for name, address in the_map().items():
+        assert address.startswith("./static/"), name
+        assert (page_files.STATIC / address.removeprefix("./static/")).is_file(), name
+
+
+def test_the_policy_allows_the_scripts_of_the_page_and_no_other_host() -> None:
+    text, policy = page_files.page()
+    scripts = re.findall(r"<script(?: type=\"importmap\")?>(.*?)</script>", text, re.S)
+    assert len(scripts) == 2
+    for script in scripts:
+        assert page_files.hash_of(script) in policy
+    assert "http:" not in policy
+    assert "https:" not in policy
+    assert "unsafe" not in policy
+
+
+def test_no_text_of_a_model_can_become_markup() -> None:
+    for name, path in page_files.modules().items():
+        if name.startswith("page/"):
+            source = path.read_text(encoding="utf-8")
+            for forbidden in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval("):
+                assert forbidden not in source, f"{name} has {forbidden}"
+
+
+async def test_the_page_and_its_files_are_asked_for_each_time() -> None:
+    async with Terrarium() as t, served(t) as house:
+        page = await house.client.get("/")
+        assert page.headers["content-security-policy"] == page_files.page().policy
+        for path in ("/", "/static/page/main.js"):
+            answer = await house.client.get(path)
+            assert answer.status_code == 200
+            assert answer.headers["cache-control"] == "no-cache"
+            assert answer.headers["x-content-type-options"] == "nosniff"
+        script = await house.client.get("/static/page/main.js")
+        again = await house.client.get(
+            "/static/page/main.js", headers={"if-none-match": script.headers["etag"]}
+        )
+        assert again.status_code == 304
+
+
+async def test_an_event_has_the_number_that_its_record_has() -> None:
+    async with Terrarium() as t:
+        run = await t.open_world("three-ways-in", rng_seed=3)
+        await t.run(run.id)
+        other = await t.open_world("hatbox-and-cello", rng_seed=1)
+        stories = stories_of(t)
+        story = stories.of_run(run.id)
+        records = await stories.records(story, "director", 0, 1_000)
+        for record in records[::13]:
+            assert await stories.number_of(story, "director", await t.event(record.id)) == record.k
+        with pytest.raises(UnknownName):
+            await stories.number_of(story, "director", await t.event(f"{other.session_id}.1"))
