@@ -21,7 +21,7 @@ pasts = (1_000, 10_000, 100_000, 1_000_000)
 fill_events = 5_000
 reads_events = 100_000
 changes_repeated = 40
-reads_repeated = 3
+reads_repeated = 5
 
 
 def run() -> list[Result]:
@@ -103,7 +103,7 @@ async def _seconds_an_event(segments: int) -> float:
                 spent.append((process_time() - start) / len(found))
                 if len(found) != reads_events:
                     raise RuntimeError(f"read {len(found)} events instead of {reads_events}")
-            return middle(spent)
+            return min(spent)  # Others use these cores, too.
 
 
 async def _write_segments(store: SqliteStore, segments: int) -> str:
