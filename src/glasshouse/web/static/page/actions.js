@@ -4,7 +4,7 @@ import { flipTheme } from "page/colours";
 import { pause, play, step } from "page/commands";
 import { listen, register } from "page/keys";
 import { isDrawerOpen } from "page/sides";
-import { closeDialog, dialog, goLive, isDirector, isReplaying, isRewound, minds, openDialog, panel, replay, run, seek, selection, status, stepBy, stepToMark, stopReplay } from "page/store";
+import { canReadMinds, closeDialog, dialog, goLive, isDirector, isReplaying, isRewound, openDialog, panel, replay, run, seek, selection, status, stepBy, stepToMark, stopReplay, toggleMinds } from "page/store";
 
 const hasRun = () => run() !== undefined;
 const canDirect = () => isDirector.value && hasRun();
@@ -39,7 +39,7 @@ const actions = [
   { id: "start", label: "Start a new play", group: "Show", when: () => isDirector.value, run: () => openDialog("start") },
   { id: "archive", label: "Open the archive", group: "Show", run: () => openDialog("archive") },
   { id: "share", label: "Share this run", group: "Show", when: hasRun, run: () => openDialog("share") },
-  { id: "minds", key: "T", label: "Read all minds", group: "Show", when: hasRun, run: () => (minds.value = !minds.value) },
+  { id: "minds", key: "T", label: "Read all minds", group: "Show", when: canReadMinds, run: toggleMinds },
   { id: "drawer", key: "E", label: "Events drawer", group: "Page", run: () => (isDrawerOpen.value = !isDrawerOpen.value) },
   { id: "theme", key: "D", label: "Light or dark", group: "Page", run: flipTheme },
   { id: "palette", key: "Ctrl+K", label: "Command palette", group: "Page", run: () => openDialog("palette") },

@@ -98,6 +98,8 @@ export const readFrom = (other) => {
 export const view = () => (isRewound.value ? past : newest);
 /** The newest view. */
 export const headView = () => newest;
+/** Whether the view shown has thoughts: the server sends none to a spectator. */
+export const canReadMinds = () => (view()?.role ?? "spectator") !== "spectator";
 /** The run that the page shows. */
 export const run = () => view()?.runs[session.value.run];
 
@@ -488,6 +490,22 @@ export function setFilters(parts) {
   filters.value = { ...filters.value, ...parts };
   const { kind, ...others } = filters.value;
   setAddress({ kind: kind === "all" ? "" : kind, ...others });
+}
+
+/** Show what everybody thinks, or nobody. */
+export function toggleMinds() {
+  if (!canReadMinds()) return;
+  batch(() => {
+    flipped.value = new Set();
+    minds.value = !minds.value;
+  });
+}
+
+/** Show what one creature thinks, or hide it. @param {string} id */
+export function flip(id) {
+  const next = new Set(flipped.value);
+  if (!next.delete(id)) next.add(id);
+  flipped.value = next;
 }
 
 /** Show a dialog. @param {string} name @param {any} [args] */

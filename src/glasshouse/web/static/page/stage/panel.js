@@ -1,7 +1,78 @@
 // @ts-check
-/** Stage: to be filled. */
-import { html } from "page/html";
+/** The stage: the scene, how the play ended, and the cast. */
+import { html, useEffect, useLayoutEffect, useRef, useState } from "page/html";
+import { announce } from "page/toast";
+import { canReadMinds, isRewound, isSpeech, minds, moment, onRecord, run, shown, status, toggleMinds, view } from "page/store";
+import { Cast, noteSpeaker } from "page/stage/cast";
+import { Ending } from "page/stage/ending";
+import { Proposals } from "page/stage/proposals";
+
+const marks = new Set(["merge", "split"]);
 
 export function Stage() {
-  return html`<p class="empty">Stage</p>`;
+  moment.value;
+  useEffect(() => onRecord(noteRecord), []);
+  const shownView = view();
+  const { creatures = {} } = shownView ?? {};
+  const count = Object.keys(creatures).length;
+  if (!shownView) return html`<${NoScene} /><${Skeletons} />`;
+  return html`<${Scene} scene=${shownView.scene} key=${shownView.scene.n ?? 0} />
+    <${Ending} />
+    <${Proposals} />
+    <div class="cast-head">
+      <h2 class="panel-title">Cast<span class="count">${count}</span></h2>
+      ${canReadMinds() ? html`<button type="button" class="button small" aria-pressed=${minds.value} onClick=${toggleMinds}>
+        <span>${minds.value ? "Hide minds" : "Read minds"}</span><kbd aria-hidden="true">T</kbd></button>` : null}
+    </div>
+    ${count ? html`<${Cast} />` : html`<p class="empty">Nobody is on stage${isRewound.value ? " at this moment" : " yet"}.</p>`}`;
+}
+
+/** @param {import("page/apply").Record} record @param {import("page/apply").View} shownView */
+function noteRecord(record, shownView) {
+  const { icon, text = "" } = record.row;
+  if (isSpeech(record)) noteSpeaker(record);
+  if (icon === "world" && shownView.scene.n === record.k) announce(`Scene: ${shownView.scene.title || text}`);
+  else if (marks.has(icon)) announce(text);
+  else if (icon === "judge" && shownView.contest.verdicts.at(-1)?.n === record.k) announce(`Verdict: ${text}`);
+}
+
+/** @param {{scene: {title?: string, text?: string}}} props */
+function Scene({ scene }) {
+  moment.value;
+  const words = useRef(/** @type {HTMLElement|null} */ (null));
+  const [isWhole, setWhole] = useState(false);
+  const [isLong, setLong] = useState(false);
+  const title = scene.title || run()?.title || "";
+  const text = scene.text || run()?.seed || "";
+  useLayoutEffect(() => {
+    const { scrollHeight = 0, clientHeight = 0 } = words.current ?? {};
+    if (!isWhole) setLong(scrollHeight > clientHeight + 1);
+  });
+  return html`<div class="scene">
+    <p class=${`scene-label${isRewound.value ? " is-past" : ""}`}>${labelOf()}</p>
+    <h2 class="scene-title">${title}</h2>
+    ${text ? html`<p ref=${words} class=${`scene-text${isWhole ? "" : " is-cut"}`}>${text}</p>` : null}
+    ${isLong ? html`<button type="button" class="text-button" aria-expanded=${isWhole} onClick=${() => setWhole(!isWhole)}>${isWhole ? "Less" : "More"}</button>` : null}
+  </div>`;
+}
+
+function labelOf() {
+  if (isRewound.value) return `At event ${shown.value}`;
+  if (run()?.state === "finished") return "Played to the end";
+  return status.value === "paused" ? "Paused" : "Now playing";
+}
+
+function NoScene() {
+  const isComing = status.value === "loading" || status.value === "reconnecting";
+  if (isComing) return html`<div class="scene is-coming" aria-busy="true"><span class="hidden">The run is being opened.</span><i class="skeleton label"></i><i class="skeleton title"></i><i class="skeleton text"></i></div>`;
+  return html`<div class="scene"><p class="scene-label">Curtain down</p><h2 class="scene-title">Nothing plays yet</h2></div>`;
+}
+
+/** What stands where cards will be. It is not seen in the first 300 ms: most runs are there by then. */
+function Skeletons() {
+  if (status.value !== "loading") return null;
+  return html`<div class="cast-head"><h2 class="panel-title">Cast</h2></div>
+    <div class="cast is-coming" aria-hidden="true">
+      ${[0, 1, 2, 3].map(() => html`<div class="card"><div class="side"><i class="skeleton round"></i><i class="skeleton name"></i><i class="skeleton words"></i><i class="skeleton words less"></i></div></div>`)}
+    </div>`;
 }

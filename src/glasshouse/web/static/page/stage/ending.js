@@ -1,0 +1,71 @@
+// @ts-check
+/** How a play ended, inside the stage and never over it: the verdict, or which limit was reached and what can be done. */
+import { html } from "page/html";
+import { nameOf } from "page/apply";
+import { Face } from "page/face";
+import { isDirector, moment, openDialog, panel, record, run, seek, view } from "page/store";
+import { limitWords } from "page/limits";
+
+export function Ending() {
+  moment.value;
+  const ended = run();
+  if (!ended) return null;
+  if (ended.state === "finished" && ended.reason !== "budget") return Verdict(ended);
+  return ended.axis ? Limit(ended) : ended.state === "paused" && ended.reason ? Pause(ended) : null;
+}
+
+/** The creatures that won: one, or a team. @param {string} winner @returns {string[]} */
+function winners(winner) {
+  const { creatures = {}, contest } = view() ?? {};
+  const team = contest?.teams[winner];
+  const handles = new Set(team ?? [winner]);
+  return Object.keys(creatures).filter((id) => handles.has(creatures[id].handle) || handles.has(id));
+}
+
+/** @param {import("page/apply").Run} ended */
+function Verdict(ended) {
+  const { creatures, graphs, contest } = /** @type {import("page/apply").View} */ (view());
+  const won = ended.winner ? winners(ended.winner) : [];
+  const verdict = contest.verdicts.at(-1);
+  const text = ended.why || verdict?.text || "";
+  return html`<div class="ending" role="group" aria-label="How it ended">
+    ${won.length ? html`<span class="winners">${won.slice(0, 3).map((id) => html`<${Face} id=${id} colour=${`var(--g${(graphs[creatures[id].graph]?.colour ?? 0) % 8})`} size=${30} />`)}</span>` : null}
+    <div class="ending-words">
+      <b>${headline(ended)}</b>
+      ${text ? html`<p class="line">${text}</p>` : null}
+      ${verdict ? html`<p class="ending-links"><button type="button" class="text-button" onClick=${() => seek(verdict.n)}>Go to event ${verdict.n}</button>${Why(verdict.n)}</p>` : null}
+    </div>
+  </div>`;
+}
+
+/** @param {number} k */
+function Why(k) {
+  const id = record(k)?.id;
+  return id ? html` <button type="button" class="text-button" onClick=${() => (panel.value = `why:${id}`)}>Why?</button>` : null;
+}
+
+/** @param {import("page/apply").Run} ended */
+function headline({ winner, reason }) {
+  if (winner) return `${nameOf(winner)} ${winners(winner).length > 1 ? "win" : "wins"}`;
+  if (reason === "no_contest") return "No contest";
+  return reason === "stopped" ? "Stopped by a director" : "The play is over, without a winner";
+}
+
+/** @param {import("page/apply").Run} ended */
+function Limit(ended) {
+  const canDirect = isDirector.value;
+  return html`<div class="ending is-limit" role="group" aria-label="Why it stopped">
+    <div class="ending-words">
+      <b>Stopped: ${limitWords(ended.axis)}</b>
+      <p>${ended.state === "paused" ? "It goes on where it was once there is room." : "The run keeps all it has. Another one can go on from here."}</p>
+      ${canDirect ? html`<p class="ending-buttons">
+        <button type="button" class="button small" onClick=${() => openDialog("figures", { isRaising: true })}>Raise limit</button>
+        <button type="button" class="button small" onClick=${() => openDialog("branch")}>Branch from here</button></p>` : null}
+    </div>
+  </div>`;
+}
+
+/** @param {import("page/apply").Run} paused */
+function Pause(paused) {
+  return html`<div class="ending is-pause" role="group" aria-label="Why it is paused"><div class="ending-words"><b>Paused</b><p>${paused.reason}</p></div></div>`;
+}

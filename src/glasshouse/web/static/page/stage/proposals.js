@@ -1,0 +1,19 @@
+// @ts-check
+/** Changes that creatures propose and that wait for a yes from outside. */
+import { html } from "page/html";
+import { nameOf } from "page/apply";
+import { icon } from "page/icons";
+import { moment, view } from "page/store";
+
+export function Proposals() {
+  moment.value;
+  const { approvals = {}, creatures = {} } = view() ?? {};
+  const waiting = Object.entries(approvals);
+  if (!waiting.length) return null;
+  return html`<ul class="proposals" aria-label="Proposals that wait for an answer">
+    ${waiting.map(([id, { creature, tool, why }]) => html`<li key=${id}>${icon("approval", 14)}<span><b>${nameOf(creatures[creature]?.handle ?? creature)}</b> asks whether it may ${toolWords(tool)}. <small>${why}</small></span></li>`)}
+  </ul>`;
+}
+
+/** "group_add_node" is "add node". @param {string} tool */
+const toolWords = (tool) => tool.replace(/^group_/, "").replaceAll("_", " ");
