@@ -7,12 +7,13 @@ handed on and never kept here.
 from __future__ import annotations
 
 import os
+import sys
 from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
 from dotenv import dotenv_values
-from pydantic import Field, field_validator
+from pydantic import Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 MODELS_FILE: Final = "models.yaml"
@@ -39,6 +40,10 @@ class Settings(BaseSettings):
         gt=0,
         allow_inf_nan=False,
         description="How many seconds an act may take, if its manifest names no bound of its own.",
+    )
+    token: SecretStr = Field(
+        default=SecretStr(""),
+        description="The secret that the page's links are made from. `serve` needs it for any address but this machine.",
     )
 
     @field_validator("models")
@@ -70,3 +75,8 @@ def value_of(variable: str, env_file: Path | None = None) -> str:
     if not value and env_file is not None:
         value = dotenv_values(env_file, interpolate=False).get(variable) or ""
     return value.strip()
+
+
+def has_display() -> bool:
+    """Whether a browser can open a window here."""
+    return sys.platform == "darwin" or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))

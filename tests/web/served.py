@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import httpx2
 import uvicorn
+from starlette.types import ASGIApp
 
 from glasshouse import Terrarium
 from glasshouse.web.access import Access
@@ -29,9 +30,13 @@ class Served(NamedTuple):
 
 
 @asynccontextmanager
-async def served(terrarium: Terrarium, access: Access | None = None) -> AsyncIterator[Served]:
-    """Serve an open terrarium on the loopback address."""
-    config = uvicorn.Config(app(terrarium, access), port=0, log_level="warning", timeout_graceful_shutdown=1)
+async def served(
+    terrarium: Terrarium, access: Access | None = None, page: ASGIApp | None = None
+) -> AsyncIterator[Served]:
+    """Serve an open terrarium on the loopback address, or an app of another kind."""
+    config = uvicorn.Config(
+        page or app(terrarium, access), port=0, log_level="warning", timeout_graceful_shutdown=1
+    )
     server = uvicorn.Server(config)
     running = asyncio.create_task(server.serve())
     try:

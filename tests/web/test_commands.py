@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 
 from glasshouse import MemoryStore, Terrarium
+from glasshouse.events.event import Event
+from glasshouse.web import driving
 from glasshouse.web.access import Access
 from tests.web.served import Served, served
 
@@ -39,17 +42,47 @@ async def test_a_world_is_started_and_played_to_its_end() -> None:
         assert (listed["id"], listed["state"], listed["reason"]) == (begun["id"], "finished", "ended")
 
 
-async def test_at_the_pace_of_a_reader_the_next_line_waits() -> None:
+async def test_at_the_pace_of_a_reader_no_act_begins_before_every_line_could_be_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    read: list[str] = []
+
+    def for_ever(text: str) -> float:
+        read.append(text)
+        return 0.0 if len(read) == 1 else 3_600.0
+
+    monkeypatch.setattr(driving, "seconds_to_read", for_ever)
     async with Terrarium(MemoryStore()) as t, served(t) as page:
-        clock = asyncio.get_running_loop().time
-        first = clock()
         begun = await post(page, RUNS, {"world": "thousand-token-wood"})
-        await asyncio.sleep(0.5)
-        early = await page.get(f"{RUNS}/{begun['id']}/view")
-        # A line takes at least 0.8 seconds to read, so hardly anything more was said; on a stalled machine, a little.
-        stalled_seconds = max(0.0, clock() - first - 1)
-        assert early["runs"][begun["id"]]["spent"]["calls"] <= 4 + 2 * stalled_seconds / 0.8
+        said = [event.payload["text"] async for event in _lines(t, begun["id"], 2)]
+        # Many more lines would come in this time, if the next act did not wait. Nobody looks on.
+        await asyncio.sleep(0.3)
+        await post(page, f"{RUNS}/{begun['id']}/disturb", {"text": "A quandle rolls in."})
+        assert read == said
+        assert t.run_of(begun["id"]).calls == 1
         await post(page, f"{RUNS}/{begun['id']}/play", {"speed": "fast"})
+        await until(t, begun["id"], "finished")
+
+
+async def _lines(t: Terrarium, run_id: str, count: int) -> AsyncIterator[Event]:
+    async with t.subscribe(after=0) as events:
+        async for event in events:
+            if event.run_id == run_id and isinstance(event.payload.get("text"), str):
+                yield event
+                count -= 1
+                if not count:
+                    return
+
+
+async def test_a_run_that_goes_on_while_it_pauses_is_played_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(driving, "seconds_to_read", lambda _text: 3_600.0)
+    async with Terrarium(MemoryStore()) as t, served(t) as page:
+        begun = await post(page, RUNS, {"world": "thousand-token-wood"})
+        path = f"{RUNS}/{begun['id']}"
+        for _ in range(5):  # Whether its drive has ended in between or not.
+            assert (await post(page, f"{path}/pause"))["state"] == "paused"
+            assert (await post(page, f"{path}/play"))["state"] == "playing"
+        await post(page, f"{path}/play", {"speed": "fast"})
         await until(t, begun["id"], "finished")
 
 

@@ -26,6 +26,7 @@ COMMANDS: Final = {
     "tour": "A short tour: graphs merge, split, fork, are read back.",
     "worlds": "List the worlds that can be played by name.",
     "play": "Play a world, live.",
+    "serve": "Show a store in the browser, live.",
     "disturb": "Say something to a run that is being played.",
     "graph": "Change the graph of a show, also while it plays.",
     "runs": "List the runs in a store.",
@@ -115,6 +116,7 @@ def glasshouse(*, version: Annotated[bool, _VERSION] = False) -> None:
       glasshouse tour                                 what Glasshouse is about, in half a minute
       glasshouse worlds                               what can be played
       glasshouse play WORLD                           play it
+      glasshouse serve                                the same in the browser
       glasshouse show last                            look at what was played
     """
 

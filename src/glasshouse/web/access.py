@@ -13,6 +13,7 @@ from base64 import urlsafe_b64encode
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from hashlib import sha256
 from http.cookies import CookieError, SimpleCookie
+from ipaddress import ip_address
 from typing import Any, Final
 
 import msgspec
@@ -72,8 +73,9 @@ class Access:
     def role_of(self, method: str, path: str, headers: Mapping[str, str]) -> Role:
         """The role of a request, or `Denied`."""
         host = _name_of(headers.get("host", ""))
-        if host not in self._hosts:
-            raise Denied(421, f"This server is not called {host!r}. Serve it with --host to allow that name.")
+        # Only names can be made to mean another machine. Without a token, numbers of other machines are refused as well.
+        if host not in self._hosts and not (self._secret and _is_number(host)):
+            raise Denied(421, f"This server is not called {host!r}. Allow that name with --allow-host.")
         bearer = headers.get("authorization", "").partition(" ")
         cookie = _cookie_in(headers.get("cookie", ""))
         if method not in _SAFE and not bearer[2]:
@@ -95,6 +97,13 @@ def _name_of(host: str) -> str:
     if name.startswith("["):
         return name[1:].partition("]")[0]
     return name.rpartition(":")[0] if ":" in name else name
+
+
+def _is_number(host: str) -> bool:
+    try:
+        return bool(ip_address(host))
+    except ValueError:
+        return False
 
 
 def _cookie_in(header: str) -> str:
@@ -127,8 +136,12 @@ class AccessMiddleware:
             await self._app(scope, receive, send)
             return
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+        root_path: str = scope.get("root_path", "")
+        if not f"{scope['path']}/".startswith(f"{root_path}/"):  # A proxy has taken it away.
+            scope["path"] = root_path + scope["path"]
         try:
-            role = self._access.role_of(scope["method"], scope["path"], headers)
+            path = scope["path"].removeprefix(root_path) or "/"
+            role = self._access.role_of(scope["method"], path, headers)
         except Denied as denied:
             await _answer(send, denied.status, {"error": "Denied", "message": str(denied)})
             return

@@ -45,17 +45,21 @@ class Me(BaseModel):
     holder: str | None = None
 
 
-def app(terrarium: Terrarium, access: Access | None = None) -> FastAPI:
+def app(terrarium: Terrarium, access: Access | None = None, *, root_path: str = "") -> FastAPI:
     """The server of a terrarium that is open as long as the server runs. Without an access of its own it answers this
-    machine alone."""
+    machine alone. `root_path` is where a proxy shows it to browsers.
+
+    It may be mounted into another app. Starlette does not run the lifespan of a mounted app: enter
+    `served.router.lifespan_context(served)` in the lifespan of the other one, so that acts in flight may end.
+    """
     stories = stories_of(terrarium)
     drivers = Drivers(terrarium)
-    feeds = Feeds(terrarium, stories, drivers.note)
+    feeds = Feeds(terrarium, stories)
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
-        feeds.open()
         yield
+        feeds.end()
         await drivers.close()
         await feeds.close()
 
@@ -65,6 +69,7 @@ def app(terrarium: Terrarium, access: Access | None = None) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         lifespan=lifespan,
+        root_path=root_path,
     )
     served.state.reading = reading.Reading(terrarium, stories, feeds)
     served.state.directing = commands.Directing(terrarium, stories, drivers)
@@ -77,13 +82,20 @@ def app(terrarium: Terrarium, access: Access | None = None) -> FastAPI:
     served.add_exception_handler(GlasshouseError, _refused)
     served.add_exception_handler(Denied, _denied)
 
+    _add_access(served, access)
+    _add_page(served)
+    return served
+
+
+def _add_access(served: FastAPI, access: Access) -> None:
     @served.post("/api/v1/session", status_code=204)
-    def enter(given: TokenGiven) -> Response:
+    def enter(request: Request, given: TokenGiven) -> Response:
         """Exchange a token for a cookie that no script can read."""
         if access.role_of_token(given.token) is None:
             raise HTTPException(401, "This token grants nothing here. Ask for a new link.")
         answer = Response(status_code=204)
-        answer.set_cookie(COOKIE, given.token, httponly=True, samesite="strict", path="/")
+        path = request.scope.get("root_path") or "/"
+        answer.set_cookie(COOKIE, given.token, httponly=True, samesite="strict", path=path)
         return answer
 
     @served.get("/api/v1/me")
@@ -95,9 +107,6 @@ def app(terrarium: Terrarium, access: Access | None = None) -> FastAPI:
     def health() -> dict[str, str]:
         """Whether the server answers."""
         return {"state": "fine"}
-
-    _add_page(served)
-    return served
 
 
 def _add_page(served: FastAPI) -> None:

@@ -1,22 +1,23 @@
 """Driving: every run that is being played has a task of its own, at its own speed.
 
 Always holds: two runs do not wait for each other. The speed belongs to the run: at the pace of a reader the next act
-begins when the last line could be read, whoever looks on. An act that has begun is never cut off: to pause, to stop and
-to shut down let it end, and what is owed stays owed.
+begins when every line before it could be read, whoever looks on. An act that has begun is never cut off: to pause, to
+stop and to shut down let it end, and what is owed stays owed.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
+from contextlib import suppress
 from typing import Final, Literal
 
-from glasshouse.errors import GlasshouseError
-from glasshouse.events.event import Event
+from glasshouse.errors import GlasshouseError, Refused
+from glasshouse.runtime.ledger.subscriptions import Subscription
 from glasshouse.terrarium import Terrarium
 from glasshouse.views.reading_time import seconds_to_read
 
-shutdown_seconds_max: Final = 2.5
+shutdown_seconds_max: Final = 2.0
 """How long the server waits for acts to end when it is shut down. What they had not written is owed still."""
 
 Speed = Literal["reading", "fast"]
@@ -24,107 +25,170 @@ Speed = Literal["reading", "fast"]
 _log = logging.getLogger(__name__)
 
 
+class Drive:
+    """One run that is being played: until it ends or pauses, or for some turns."""
+
+    def __init__(
+        self, terrarium: Terrarium, run_id: str, speed: Speed, turns: int | None, after: int | None
+    ) -> None:
+        """`after` is the position behind which a reader has read nothing; none if it has read everything."""
+        self._terrarium = terrarium
+        self._run_id = run_id
+        self._turns = turns
+        self._lines: Subscription | None = None
+        """What was committed since the drive was last at its gate; none if nobody is given time to read."""
+        self._read_until = 0.0
+        """When the last line can have been read, by the clock of the event loop."""
+        self._changed = asyncio.Event()
+        self.speed: Speed = "fast"
+        self.is_stopping = False
+        """Whether it ends before the next act."""
+        if speed == "reading":
+            self.speed, self._lines = speed, terrarium.subscribe(after=after)
+
+    def set_speed(self, speed: Speed) -> None:
+        """Play on at this speed, from the next act on."""
+        if speed != self.speed:
+            self.speed = speed
+            self._lines = self._terrarium.subscribe() if speed == "reading" else None
+        self.look_again()
+
+    def look_again(self) -> None:
+        """Have it look whether it still waits for a reader."""
+        self._changed.set()
+
+    def stop(self) -> None:
+        """Let no act begin any more."""
+        self.is_stopping = True
+        self.look_again()
+
+    async def play(self) -> None:
+        """Play until the run ends or is paused, or its turns are over."""
+        for handle in self._terrarium.send_visitors_away(self._run_id):
+            _log.info("%s is played by a visitor, and passes.", handle)
+        because = "runs_paused"
+        # A run that was paused and goes on before its last act has ended is driven on.
+        while because == "runs_paused" and self._is_playing:
+            played = await self._terrarium.run(self._run_id, turns=self._turns, before_act=self._gate)
+            because = played.because
+
+    @property
+    def _is_playing(self) -> bool:
+        return not self.is_stopping and self._terrarium.run_of(self._run_id).status == "playing"
+
+    async def _gate(self, _graph_id: str) -> bool:
+        """Wait until every line that is in the ledger can have been read. False ends the drive."""
+        loop = asyncio.get_running_loop()
+        while self._is_playing:
+            self._changed.clear()
+            await self._note_lines()
+            seconds = self._read_until - loop.time()
+            if self._lines is None or seconds <= 0:
+                break
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._changed.wait(), seconds)
+        return not self.is_stopping
+
+    async def _note_lines(self) -> None:
+        """Count the time to read what was said since. Everything before the gate is committed (see the conductor)."""
+        now = asyncio.get_running_loop().time()
+        for event in [] if self._lines is None else await self._lines.arrived():
+            text = event.payload.get("text")
+            if event.run_id == self._run_id and isinstance(text, str):
+                self._read_until = max(now, self._read_until) + seconds_to_read(text)
+
+
 class Drivers:
     """The runs that are being played."""
 
     def __init__(self, terrarium: Terrarium) -> None:
         self._terrarium = terrarium
+        self._drives: dict[str, Drive] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._speeds: dict[str, Speed] = {}
-        self._read_until: dict[str, float] = {}
-        """When the last line of each run can have been read, by the clock of the event loop."""
-        self._hurry: dict[str, asyncio.Event] = {}
-        self._stopped: set[str] = set()
-        """Runs whose drive ends before the next act."""
+        self._closes_at: float | None = None
 
     def is_driven(self, run_id: str) -> bool:
         """Whether a run is being played here."""
-        return run_id in self._tasks
-
-    def note(self, event: Event) -> None:
-        """Note a line, so that the next act leaves time to read it."""
-        text = event.payload.get("text")
-        if event.run_id in self._tasks and isinstance(text, str):
-            now = asyncio.get_running_loop().time()
-            begins = max(now, self._read_until.get(event.run_id, now))
-            self._read_until[event.run_id] = begins + seconds_to_read(text)
+        return run_id in self._drives
 
     async def play(self, run_id: str, speed: Speed | None = None) -> None:
         """Play a run on, in the background. A paused run continues."""
-        run = self._terrarium.run_of(run_id)
-        if run.status == "paused":
-            await self._terrarium.continue_run(run_id, by="page")
         if speed is not None:
             self._speeds[run_id] = speed
-            self._hurry.setdefault(run_id, asyncio.Event()).set()
-        if run_id not in self._tasks and run.status != "finished":
-            self._hurry[run_id] = asyncio.Event()
-            task = self._tasks[run_id] = asyncio.create_task(self._drive(run_id), name=f"play {run_id}")
-            task.add_done_callback(lambda _: self._forget(run_id))
+        drive = self._drives.get(run_id)
+        if drive is not None:
+            drive.set_speed(self._speed_of(run_id))
+        if await self._is_open(run_id):
+            await self._begin(run_id)
 
     async def pause(self, run_id: str) -> None:
         """Let no act begin any more. One that has begun ends."""
         await self._terrarium.pause(run_id, "paused on the page")
-        self._let_go_on(run_id)
+        if run_id in self._drives:
+            self._drives[run_id].look_again()
 
     async def stop(self, run_id: str) -> None:
         """End a run, once nobody thinks any more."""
-        self._let_go_on(run_id)
+        if run_id in self._drives:
+            self._drives[run_id].stop()
         await self._terrarium.finish(run_id)
 
-    async def step(self, run_id: str) -> Event | None:
-        """Play one turn of a run that is not being played."""
-        run = self._terrarium.run_of(run_id)
-        if run.status == "paused":
-            await self._terrarium.continue_run(run_id, by="page")
-        played = await self._terrarium.run(run_id, turns=1)
-        if run.status == "paused" and not self._terrarium.run_of(run_id).is_finished:
+    async def step(self, run_id: str) -> None:
+        """Play one turn of a run that is not being played. A paused run is paused again behind it."""
+        if self.is_driven(run_id):
+            raise Refused("The run is being played.", "Pause it first.")
+        was_paused = self._terrarium.run_of(run_id).status == "paused"
+        if not await self._is_open(run_id):
+            return
+        await self._begin(run_id, turns=1)
+        await asyncio.shield(self._tasks[run_id])  # Whoever asked may leave: the turn ends.
+        if was_paused and self._terrarium.run_of(run_id).status == "playing":
             await self._terrarium.pause(run_id, "paused on the page")
-        return played.last
+
+    def begin_to_close(self) -> None:
+        """Let no act begin any more, in no run."""
+        if self._closes_at is None:
+            self._closes_at = asyncio.get_running_loop().time() + shutdown_seconds_max
+        for drive in self._drives.values():
+            drive.stop()
 
     async def close(self) -> None:
-        """End every task; acts in flight may end for a while."""
-        tasks = list(self._tasks.values())
-        for run_id in tuple(self._tasks):
-            self._closing(run_id)
-        if tasks:
-            await asyncio.wait(tasks, timeout=shutdown_seconds_max)
+        """End every drive; acts in flight may end for a while."""
+        self.begin_to_close()
+        tasks = [*self._tasks.values()]
+        if tasks and self._closes_at is not None:
+            await asyncio.wait(tasks, timeout=self._closes_at - asyncio.get_running_loop().time())
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    def _closing(self, run_id: str) -> None:
-        self._speeds[run_id] = "fast"
-        self._stopped.add(run_id)
-        self._let_go_on(run_id)
+    async def _is_open(self, run_id: str) -> bool:
+        """Whether a run can be played on. A paused one continues."""
+        if self._closes_at is not None:
+            raise Refused("The server is being shut down.", "Start it again, then play on.")
+        run = self._terrarium.run_of(run_id)
+        if run.status == "paused":
+            await self._terrarium.continue_run(run_id, by="page")
+        return not run.is_finished
 
-    async def _drive(self, run_id: str) -> None:
+    def _speed_of(self, run_id: str) -> Speed:
+        return self._speeds.get(run_id, "reading")
+
+    async def _begin(self, run_id: str, turns: int | None = None) -> None:
+        run = self._terrarium.run_of(run_id)
+        # What the world shows at the beginning is read before anybody acts.
+        opening = None if run.calls else await self._terrarium.event(f"{run.session_id}.1")
+        if run_id in self._tasks:
+            return
+        after = None if opening is None or opening.position is None else opening.position - 1
+        drive = self._drives[run_id] = Drive(self._terrarium, run_id, self._speed_of(run_id), turns, after)
+        self._tasks[run_id] = asyncio.create_task(self._drive(run_id, drive), name=f"play {run_id}")
+
+    async def _drive(self, run_id: str, drive: Drive) -> None:
         try:
-            await self._terrarium.run(run_id, before_act=lambda _graph: self._gate(run_id))
+            await drive.play()
         except GlasshouseError as wrong:
             _log.warning("Run %s is not played on: %s", run_id, wrong)
-
-    async def _gate(self, run_id: str) -> bool:
-        """Wait until the last line can have been read. False ends the drive."""
-        while self._speeds.get(run_id, "reading") == "reading" and run_id not in self._stopped:
-            loop = asyncio.get_running_loop()
-            seconds = self._read_until.get(run_id, 0.0) - loop.time()
-            if seconds <= 0:
-                break
-            hurry = self._hurry[run_id]
-            try:
-                await asyncio.wait_for(hurry.wait(), seconds)
-            except TimeoutError:
-                break
-            hurry.clear()
-        return run_id not in self._stopped
-
-    def _let_go_on(self, run_id: str) -> None:
-        if run_id in self._hurry:
-            self._hurry[run_id].set()
-
-    def _forget(self, run_id: str) -> None:
-        self._tasks.pop(run_id, None)
-        self._hurry.pop(run_id, None)
-        self._read_until.pop(run_id, None)
-        self._stopped.discard(run_id)
+        finally:
+            del self._drives[run_id], self._tasks[run_id]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import suppress
 from typing import Final
 
@@ -17,6 +17,7 @@ import msgspec
 from glasshouse.events import kinds
 from glasshouse.events.event import Event
 from glasshouse.events.redaction import Role
+from glasshouse.runtime.ledger.subscriptions import Subscription
 from glasshouse.runtime.past.stories import Stories, Story, view_events_between
 from glasshouse.terrarium import Terrarium
 from glasshouse.views.page_fold import PageFold
@@ -133,25 +134,26 @@ class Feed:
 
 
 class Feeds:
-    """Every feed that somebody looks at, fed by one subscription to the house. `note` is told of every event."""
+    """Every feed that somebody looks at, fed by one subscription to the house."""
 
-    def __init__(self, terrarium: Terrarium, stories: Stories, note: Callable[[Event], None]) -> None:
+    def __init__(self, terrarium: Terrarium, stories: Stories) -> None:
         self._terrarium = terrarium
         self._stories = stories
-        self._note = note
         self._feeds: dict[tuple[str, Role], Feed] = {}
+        self._is_ended = False
         self._reading: asyncio.Task[None] | None = None
         self._reloads: set[asyncio.Task[None]] = set()
 
-    def open(self) -> None:
-        """Begin to follow the house."""
-        self._reading = asyncio.create_task(self._read_on(), name="feeds")
-
-    async def close(self) -> None:
-        """End every stream."""
+    def end(self) -> None:
+        """End every stream, also those that are just beginning."""
+        self._is_ended = True
         for feed in self._feeds.values():
             for viewer in feed.viewers:
                 viewer.close()
+
+    async def close(self) -> None:
+        """End every stream, and follow the house no more."""
+        self.end()
         for task in (self._reading, *self._reloads):
             if task is not None:
                 task.cancel()
@@ -160,6 +162,8 @@ class Feeds:
 
     async def of(self, run_id: str, role: Role) -> Feed:
         """The feed of a run's story for a role, at the end of the story."""
+        if self._reading is None:  # Not before: a mounted app learns of nothing but requests.
+            self._reading = asyncio.create_task(self._read_on(self._terrarium.subscribe()), name="feeds")
         feed = self._feeds.get((run_id, role))
         if feed is None:
             self._let_go()
@@ -183,7 +187,7 @@ class Feeds:
         feed.viewers.add(viewer)
         try:
             yield feed.whole() if missed is None else missed
-            while not viewer.is_closed:
+            while not viewer.is_closed and not self._is_ended:
                 some = await viewer.taken()
                 if viewer.is_behind and feed.is_loaded:
                     viewer.is_behind = False
@@ -192,14 +196,13 @@ class Feeds:
         finally:
             feed.viewers.discard(viewer)
 
-    async def _read_on(self) -> None:
-        subscription = self._terrarium.subscribe()
+    async def _read_on(self, subscription: Subscription) -> None:
         async for event in subscription:
-            self._note(event)
             if event.seq == 1 or event.kind == kinds.RUN_STARTED:
                 self._look_again()
             for feed in self._feeds.values():
                 feed.take(event, self._stories)
+        self.end()  # The terrarium was closed.
 
     def _look_again(self) -> None:
         """A session began: stories may have grown, or have become one."""

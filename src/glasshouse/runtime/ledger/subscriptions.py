@@ -153,6 +153,16 @@ class Subscription:
                 await self._waiting
         return own_copy(redacted(self._queue.popleft(), self._role))
 
+    async def arrived(self) -> list[Event]:
+        """The events that have come until now, without waiting for more."""
+        events: list[Event] = []
+        while self._queue or self._is_behind:
+            if self._queue:
+                events.append(await anext(self))
+            else:
+                await self._catch_up()
+        return events
+
     async def _catch_up(self) -> None:
         try:
             if self._matches is None:

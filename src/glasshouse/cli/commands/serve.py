@@ -1,0 +1,124 @@
+"""`glasshouse serve` shows a store in the browser: the page, live.
+
+The page and its server are in `glasshouse.web`; here is what it is told and what it says.
+"""
+
+from __future__ import annotations
+
+import re
+import socket
+import sys
+import threading
+import webbrowser
+from typing import Annotated, Final
+
+import typer
+
+from glasshouse.assembly import NamedModels, SqliteStore
+from glasshouse.cli import options
+from glasshouse.cli.command_line import CommandLine, checked_settings, store_path
+from glasshouse.cli.drawing.screen import Screen
+from glasshouse.cli.interrupts import run_until_interrupted
+from glasshouse.cli.model_choice import PLAY_OFFLINE, ModelChoice, heading
+from glasshouse.cli.options import option
+from glasshouse.cli.prose import say
+from glasshouse.errors import ModelMisconfigured, ModelUnreachable, Refused
+from glasshouse.events.redaction import ROLES
+from glasshouse.settings import has_display
+from glasshouse.terrarium import Terrarium
+from glasshouse.web.access import Access, secret_chars_min
+from glasshouse.web.app import app
+from glasshouse.web.server import is_of_this_machine, listening, name_of
+from glasshouse.web.server import serve as serve_page
+
+usual_port: Final = 8420
+
+_OPEN = "Open a browser, or not. By default: on a terminal with a display."
+_NAMES = "A name that browsers call the server by, such as that of a proxy. Repeatable."
+
+
+def serve(
+    *,
+    port: int = option("N", "The port; 0 takes any free one.", usual_port, min=0, max=65_535),
+    host: str = option("ADDRESS", "The address to listen on. By default: this machine alone.", "127.0.0.1"),
+    allow_host: list[str] | None = option("NAME", _NAMES),
+    root_path: str = option("PATH", "Where a proxy shows the page, such as /show.", ""),
+    is_opened: Annotated[bool | None, typer.Option("--open/--no-open", help=_OPEN)] = None,
+    models: options.ModelsOption = None,
+    env_file: options.EnvFileOption = None,
+    store: options.StoreOption = None,
+) -> None:
+    """Show a store in the browser: watch its runs live, rewind, branch, disturb, and start new ones.
+
+    Only this machine is answered. For any other address set GLASSHOUSE_TOKEN to a secret of at least 16 characters: then
+    there is one link for each role, and nobody reads anything without one.
+
+    \b
+    Examples:
+      glasshouse serve                                        the usual store, on this machine
+      glasshouse serve --store other.glasshouse --port 8500   another store, another port
+      glasshouse serve --models ollama                        with real models
+      glasshouse serve --host 0.0.0.0                         for others, with GLASSHOUSE_TOKEN set
+      glasshouse serve --root-path /show --allow-host glass.example   behind a proxy
+    """
+    command_line = CommandLine.on(store_path(store))
+    secret = checked_settings().token.get_secret_value()
+    if not re.fullmatch(r"(/[\w.~-]+)*", root := f"/{root_path.strip('/')}".rstrip("/"), re.ASCII):
+        raise typer.BadParameter(f"{root_path!r} is no path. Write --root-path /show.")
+    if len(secret) < secret_chars_min and (secret or allow_host or not is_of_this_machine(host)):
+        token = f"GLASSHOUSE_TOKEN=$(openssl rand -hex 16) {command_line.call('serve', '--host', host)}"
+        why = "is too short" if secret else "is not set"
+        reason = f"Other machines are answered only with a token of at least {secret_chars_min} characters, and GLASSHOUSE_TOKEN {why}."
+        raise Refused(reason, f"Write: {token}")
+    with listening(host, port) as listener:
+        names = {name_of(listener), host, *(allow_host or ())}
+        page = _Page(listener, Access(secret, names), root, command_line, is_opened)
+        try:
+            run_until_interrupted(lambda: page.serve(ModelChoice(models, {}, env_file)))
+        except (ModelUnreachable, ModelMisconfigured) as away:
+            raise Refused(str(away), PLAY_OFFLINE) from away
+    say(f"Stopped. Everything is kept in {command_line.path}.")
+
+
+class _Page:
+    """The page of a store, and what is said about it."""
+
+    def __init__(
+        self,
+        listener: socket.socket,
+        access: Access,
+        root_path: str,
+        command_line: CommandLine,
+        is_opened: bool | None,
+    ) -> None:
+        self._listener = listener
+        self._access = access
+        self._root_path = root_path
+        self._command_line = command_line
+        self._is_opened = sys.stdout.isatty() and has_display() if is_opened is None else is_opened
+
+    async def serve(self, choice: ModelChoice) -> None:
+        """Serve it until somebody stops it."""
+        models, store = choice.models(), SqliteStore(self._command_line.path)
+        is_new = not store.path.exists()
+        seconds_max = checked_settings().act_seconds_max
+        async with Terrarium(store, models=models, act_seconds_max=seconds_max) as terrarium:
+            if isinstance(models, NamedModels):
+                Screen().draw(*heading(models))
+                print(f"  {self._command_line.call('models', '--models', models.wanted)}")
+            links = self._links()
+            new = " is new and empty. It" if is_new else ""
+            say(f"{self._command_line.path}{new} is shown here:", *links)
+            say("Stop it with Ctrl-C.")
+            if self._is_opened:  # A browser in a terminal would not return.
+                link = links[0].split()[-1]
+                threading.Thread(target=webbrowser.open, args=[link], daemon=True).start()
+            await serve_page(app(terrarium, self._access, root_path=self._root_path), self._listener)
+
+    def _links(self) -> list[str]:
+        """The address; with a token, one link for each role, the director's first."""
+        port = self._listener.getsockname()[1]
+        address = f"http://{name_of(self._listener)}:{port}{self._root_path}/"
+        if not self._access.has_secret:
+            return [address]
+        return [f"{role:<10} {address}#token={self._access.token_for(role)}" for role in reversed(ROLES)]
