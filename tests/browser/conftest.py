@@ -6,7 +6,6 @@ it names) and if a page asked any other host for anything.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
 
 import pytest
@@ -37,5 +36,5 @@ async def look(browser: Browser) -> AsyncIterator[Looking]:
     """Opens pages. What went wrong inside of them is told when the test ends."""
     looking = Looking(browser)
     yield looking
-    await asyncio.gather(*(context.close() for context in looking.contexts))
+    await looking.close()
     assert looking.complaints == []

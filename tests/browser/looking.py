@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 from urllib.parse import urlsplit
 
 from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Locator, Page, Request, expect
 
+from glasshouse import Terrarium
+from glasshouse.runtime.run import Run
+from glasshouse.web.access import Access
+from tests.browser.cable import Cable
 from tests.pages import ROOT
+from tests.web.served import Served, served
 
 expect.set_options(timeout=60_000)
 
@@ -24,6 +32,20 @@ class Looking:
         self.contexts: list[BrowserContext] = []
         self.complaints: list[str] = []
 
+    @asynccontextmanager
+    async def at(self, terrarium: Terrarium, access: Access | None = None) -> AsyncIterator[Served]:
+        """Serve a terrarium. Pages are closed before the server, which would wait for their streams."""
+        async with served(terrarium, access) as page:
+            try:
+                yield page
+            finally:
+                await self.close()
+
+    async def close(self) -> None:
+        """Close every page."""
+        contexts, self.contexts = self.contexts, []
+        await asyncio.gather(*(context.close() for context in contexts))
+
     async def __call__(
         self,
         address: str,
@@ -32,11 +54,14 @@ class Looking:
         size: tuple[int, int] = (1440, 900),
         moves: bool = False,
         may_fail: str = "",
+        reads_plain: bool = False,
     ) -> Viewer:
-        """Open an address. Addresses that contain `may_fail` may not load."""
+        """Open an address. Addresses that contain `may_fail` may not load. With `reads_plain`, nothing
+        is sent compressed."""
         context = await self._browser.new_context(
             viewport={"width": size[0], "height": size[1]},
             color_scheme=theme,
+            extra_http_headers={"accept-encoding": "identity"} if reads_plain else None,
             reduced_motion="no-preference" if moves else "reduce",
         )
         context.set_default_timeout(milliseconds_max)
@@ -86,7 +111,9 @@ class Viewer:
 
     async def ready(self) -> Self:
         """Wait until a run is on the page with all of its events."""
-        return await self.until("store.headView() && store.record(store.head.value)")
+        return await self.until(
+            "store.headView() && store.loadedFrom.value === 1 && store.record(store.head.value)"
+        )
 
     async def view(self) -> Any:
         """The view that the page shows."""
@@ -113,3 +140,8 @@ class Viewer:
             f"{wrong['id']}: {wrong['help']}: {[node['target'] for node in wrong['nodes'][:5]]}"
             for wrong in found["violations"]
         ]
+
+
+def page_of(page: Served | Cable, run: Run | None = None, query: str = "") -> str:
+    """The address of the page as tests look at it: nothing moves, and its state can be read."""
+    return f"{page.address}/?still=1{f'&run={run.id}' if run else ''}{query}"

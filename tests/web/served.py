@@ -23,6 +23,11 @@ class Served(NamedTuple):
     client: httpx2.AsyncClient
     server: uvicorn.Server
 
+    @property
+    def address(self) -> str:
+        """Where the server is."""
+        return str(self.client.base_url).rstrip("/")
+
     async def get(self, path: str, **query: Any) -> Any:
         answer = await self.client.get(path, params=query)
         assert answer.status_code == 200, answer.text

@@ -1,5 +1,7 @@
 """The page as users get it: from a wheel, built and installed."""
 
+import os
+import re
 import subprocess
 import sys
 import zipfile
@@ -7,7 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from glasshouse import Terrarium
+from glasshouse.web import page_files
 from tests.pages import ROOT
+from tests.web.served import served
 
 
 @pytest.fixture(scope="module")
@@ -30,3 +35,30 @@ def test_a_wheel_carries_the_third_party_modules_fonts_and_licences_of_the_page(
     assert len([name for name in files if name.startswith("fonts/")]) == 4
     assert len([name for name in files if name.startswith("licences/")]) == 11
     assert ".stamp" not in files
+
+
+def test_the_page_of_an_installed_wheel_finds_every_module_and_style_sheet(installed: Path) -> None:
+    script = (
+        "from glasshouse.web import page_files; print(page_files.__file__); print(page_files.page().text)"
+    )
+    # -P keeps the checkout out of the path; the folder of the wheel comes before everything installed.
+    environment = os.environ | {"PYTHONPATH": str(installed.parent)}
+    answer = subprocess.run(
+        [sys.executable, "-P", "-c", script], env=environment, check=True, capture_output=True, text=True
+    )
+    where, _, page = answer.stdout.partition("\n")
+    assert where.startswith(str(installed))
+    addresses = re.findall(r'"\./(static/[^"]+)"', page)
+    assert len([address for address in addresses if "/vendor/" in address]) > 20
+    assert len([address for address in addresses if "/page/" in address]) > 20
+    assert [address for address in addresses if not (installed / "web" / address).is_file()] == []
+
+
+async def test_a_page_without_its_third_party_files_says_what_to_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(page_files, "VENDOR", tmp_path)
+    async with Terrarium() as t, served(t) as house:
+        page = await house.client.get("/")
+        assert page.status_code == 503
+        assert page.text == "The page's third-party files are missing. Run make setup, then reload."

@@ -1,0 +1,106 @@
+"""Rewinding: any moment, of talk and of topology, as the server has it, without asking a model."""
+
+from __future__ import annotations
+
+import random
+
+import msgspec
+
+from glasshouse import MemoryStore, ModelRouter, Terrarium
+from glasshouse.events.event import Json
+from glasshouse.events.redaction import ROLES
+from glasshouse.terrarium import stories_of
+from glasshouse.troupe.model import OfflineModel
+from glasshouse.turns.moment.prompt import Completion, Prompt
+from glasshouse.views.page import Record, apply, empty_view
+from glasshouse.views.page_fold import PageFold
+from tests.browser.looking import Looking, page_of
+from tests.simulation.ledger_checks import ledger_of
+from tests.simulation.mixing import operate
+
+seeks_tried = 60
+steps_of_a_story = 60
+events_apart = 7
+
+APPLIED = """async ({view, records, every}) => {
+  const { apply } = await import("page/apply");
+  const reached = {};
+  for (const record of records) {
+    apply(view, record);
+    if (record.k % every === 0 || record === records.at(-1)) reached[record.k] = structuredClone(view);
+  }
+  return reached;
+}"""
+
+
+class CountingModel(OfflineModel):
+    """The offline troupe; it counts how often it was asked."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.calls = 0
+
+    async def complete(self, prompt: Prompt) -> Completion:
+        self.calls += 1
+        return await super().complete(prompt)
+
+
+def hulls_of(view: Json) -> dict[str, set[str]]:
+    """Who is in which graph."""
+    hulls: dict[str, set[str]] = {}
+    for name, creature in view["creatures"].items():
+        hulls.setdefault(creature["graph"], set()).add(name)
+    return hulls
+
+
+async def test_records_change_a_view_in_the_browser_as_they_do_here(look: Looking) -> None:
+    async with Terrarium(MemoryStore()) as t, look.at(t) as page:
+        viewer = await look(page_of(page))
+        for seed, role in enumerate(ROLES):
+            store = MemoryStore()
+            async with Terrarium(store) as other:
+                run = await other.open_world("mystery-roots", rng_seed=seed)
+                await other.disturb(run.id, "A goose walks in.")
+                for step in range(steps_of_a_story):
+                    await operate(other, seed, step)
+                    await other.step(step % 2)
+            fold = PageFold(role)
+            records = [msgspec.to_builtins(fold.fold(event)) for event in await ledger_of(store)]
+            there = await viewer.page.evaluate(
+                APPLIED, {"view": empty_view(role), "records": records, "every": events_apart}
+            )
+
+            here = empty_view(role)
+            for record in records:
+                apply(here, msgspec.convert(record, Record))
+                if str(record["k"]) in there:
+                    assert there[str(record["k"])] == here
+            assert len(there) > len(records) // events_apart
+
+
+async def test_any_moment_is_the_server_s_and_costs_no_model_call(look: Looking) -> None:
+    model = CountingModel()
+    async with Terrarium(MemoryStore(), models=ModelRouter(model)) as t, look.at(t) as page:
+        run = await t.open_world("mystery-roots")
+        await t.run(run.id, turns=12)
+        for step in range(steps_of_a_story):
+            await operate(t, 3, step)
+        viewer = await (await look(page_of(page, run))).ready()
+        calls, head = model.calls, await viewer.evaluate("store.head.value")
+        dice = random.Random(1)
+        moments = [dice.randint(1, head - 1) for _ in range(seeks_tried)]
+
+        for k in moments:
+            there = await viewer.seek(k)
+            assert there == await page.get(f"/api/v1/runs/{run.id}/view", at=k)
+            assert there["k"] == k
+        asked = len(viewer.requests)
+        for k in moments:
+            assert (await viewer.seek(k))["k"] == k
+        assert len(viewer.requests) == asked, viewer.requests[asked:]
+        assert model.calls == calls
+        stories = stories_of(t)
+        newest = (await stories.view_at(stories.of_run(run.id), "director")).view
+        assert await viewer.evaluate(
+            "(store.goLive(), structuredClone(store.view()))"
+        ) == msgspec.to_builtins(newest)
