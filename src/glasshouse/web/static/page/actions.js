@@ -9,9 +9,10 @@ import { canReadMinds, closeDialog, dialog, goLive, isDirector, isReplaying, isR
 const hasRun = () => run() !== undefined;
 const canDirect = () => isDirector.value && hasRun();
 
-/** Play or pause: the run while live, the page's own replay while rewound. */
+/** Play or pause: the run while live, the page's own replay while rewound and where nothing more will come. */
 export function playOrPause() {
   if (isRewound.value) return isReplaying.value ? stopReplay() : replay();
+  if (run()?.state === "finished") return seek(1).then(replay);
   if (!isDirector.value) return undefined;
   return status.value === "live" ? pause() : play();
 }

@@ -40,6 +40,8 @@ export const trouble = signal(/** @type {{status: number, message: string}|null}
 export const thinking = signal(/** @type {{[creature: string]: any}} */ ({}));
 export const driver = signal(/** @type {{state: string, speed: string}|null} */ (null));
 export const timeline = signal(emptyTimeline());
+/** Goes up whenever the sessions of the story, or the names of their graphs, are others. */
+export const lanesVersion = signal(0);
 export const selection = signal(/** @type {{kind: "creature"|"channel"|"graph"|"event", id: string}|null} */ (null));
 export const filters = signal(filtersIn(address()));
 export const minds = signal(false);
@@ -197,6 +199,7 @@ function takeView(view) {
     connection.value = "open";
     head.value = view.k;
     if (!isRewound.value) shown.value = view.k;
+    lanesVersion.value += 1;
     moment.value += 1;
   });
   void loadNewest();
@@ -305,6 +308,7 @@ function takeRecord(record) {
   apply(newest, record);
   pageFor(pageOf(record.k)).records[(record.k - 1) % recordsPerPage] = record;
   timeline.value = noted(timeline.value, record, graphOf(newest, record));
+  if (record.d.some(([, path]) => path[0] === "lanes" || (path[0] === "graphs" && path[2] !== "turn"))) lanesVersion.value += 1;
   head.value = record.k;
   const actor = Object.keys(thinking.value).find((id) => newest?.creatures[id]?.handle === record.row.actor);
   if (actor && record.row.icon !== "thought" && record.row.icon !== "tool") {

@@ -1,7 +1,236 @@
 // @ts-check
-/** Time: to be filled. */
-import { html } from "page/html";
+/** Time: the transport, and bars, lanes and the playhead on one axis. */
+import { effect, signal } from "@preact/signals";
+import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "page/html";
+import { nameOf } from "page/apply";
+import { playOrPause } from "page/actions";
+import { play } from "page/commands";
+import { register } from "page/keys";
+import { theme } from "page/colours";
+import { Button, IconButton, Menu } from "page/ui";
+import { driver, goLive, head, headView, isDirector, isReplaying, isRewound, lanesVersion, loadedFrom, moment, open, openDialog, record, replaySpeed, run, seek, session, shown, status, stepBy, timeline } from "page/store";
+import { axisOf } from "page/time/axis";
+import { drawBars } from "page/time/bars";
+import { forks } from "page/time/family";
+import { lineageOf } from "page/time/lanes";
+import { Lanes } from "page/time/lineage";
+
+const drawMilliseconds = 100;
+const speeds = [1, 2, 4];
+
+/** What the drawing shows: the newest, but no more often than panels are drawn. */
+const drawn = signal({ events: 0, timeline: timeline.peek() });
+/** Where the pointer drags to; the page follows as soon as it can. */
+const dragged = signal(/** @type {number|null} */ (null));
+/** Whether a narrow page shows the lanes. */
+const areLanesOpen = signal(false);
 
 export function Time() {
-  return html`<p class="empty">Time</p>`;
+  useEffect(followHead, []);
+  useEffect(() => register({ id: "lineage", key: "L", label: "Focus the lineage", group: "Time", when: () => head.value > 0, run: focusLineage }), []);
+  return html`<${Transport} /><${Tracks} />`;
+}
+
+function followHead() {
+  /** @type {ReturnType<typeof setTimeout>|undefined} */
+  let timer;
+  const take = () => {
+    timer = undefined;
+    drawn.value = { events: head.peek(), timeline: timeline.peek() };
+  };
+  const end = effect(() => {
+    const { events, timeline: before } = drawn.peek();
+    const [newest, told] = [head.value, timeline.value];
+    // A run that was opened, and a timeline that was loaded, are shown at once.
+    if (newest < events || events === 0 || told.events < before.events || before.events === 0) take();
+    else timer ??= setTimeout(take, drawMilliseconds);
+  });
+  return () => {
+    clearTimeout(timer);
+    end();
+  };
+}
+
+function focusLineage() {
+  areLanesOpen.value = true;
+  requestAnimationFrame(() => {
+    const stops = /** @type {HTMLElement[]} */ ([...document.querySelectorAll(".stop-button[data-row='0']")]);
+    (stops.findLast((stop) => Number(stop.dataset.k) <= shown.value) ?? stops[0])?.focus();
+  });
+}
+
+function Transport() {
+  moment.value;
+  const isAtWork = isRewound.value ? isReplaying.value : status.value === "live" || status.value === "pausing";
+  const canPlay = isRewound.value || isDirector.value || run()?.state === "finished";
+  const label = isAtWork ? "Pause" : isRewound.value ? "Replay from here" : run()?.state === "finished" ? "Replay from the start" : "Play";
+  return html`<div class="transport">
+    <${IconButton} label="One event back" kbd="[" icon="stepBack" onClick=${() => void stepBy(-1)} isDisabled=${shown.value <= 1} />
+    <${IconButton} label=${label} kbd="Space" icon=${isAtWork ? "pause" : "play"} kind="primary" onClick=${playOrPause} isDisabled=${!canPlay || !head.value} />
+    <${IconButton} label="One event forward" kbd="]" icon="step" onClick=${() => void stepBy(1)} isDisabled=${!isRewound.value} />
+    <span class="position mono"><b>${shown.value}</b><span> / ${head.value}</span></span>
+    <${Speed} />
+    <p class="transport-words">${words()}</p>
+    ${isRewound.value ? html`<${Button} label="Back to live" kbd="End" onClick=${goLive} />` : null}
+    ${isDirector.value ? html`<${Button} label="Branch from here" icon="branch" kbd="B" kind=${isRewound.value ? "primary" : "plain"} isDisabled=${!head.value} onClick=${() => openDialog("branch")} />` : null}
+    <button type="button" class="button lanes-toggle" aria-expanded=${areLanesOpen.value} onClick=${() => (areLanesOpen.value = !areLanesOpen.value)}>Lanes</button>
+  </div>`;
+}
+
+/** Live, the speed of the run; rewound, the speed of the replay. */
+function Speed() {
+  if (isRewound.value || run()?.state === "finished") {
+    const next = speeds[(speeds.indexOf(replaySpeed.value) + 1) % speeds.length];
+    return html`<button type="button" class="chip mono" title="Speed of the replay" aria-label=${`Replay speed ${replaySpeed.value} times`} onClick=${() => (replaySpeed.value = next)}>${replaySpeed.value}x</button>`;
+  }
+  const speed = driver.value?.speed ?? "reading";
+  if (!isDirector.value) return html`<span class="chip">${speed === "fast" ? "fast" : "reading pace"}</span>`;
+  const other = speed === "fast" ? "reading" : "fast";
+  return html`<button type="button" class="chip" disabled=${status.value !== "live"} title=${other === "fast" ? "Do not wait until a line is read" : "Wait until each line can be read"} onClick=${() => void play(other)}>${speed === "fast" ? "fast" : "reading pace"}</button>`;
+}
+
+function words() {
+  if (!head.value) return "";
+  if (status.value === "reconnecting") return "The stream is lost. What is here can be read and rewound.";
+  if (isReplaying.value) return "The past is replayed at a reader’s pace. No model is called.";
+  if (isRewound.value) return `Everything on screen is event ${shown.value}. No model is called while you look back.`;
+  if (status.value === "pausing") return "The act in flight ends first.";
+  if (run()?.state === "finished") return `${endingOf(run())} Drag to rewind.`;
+  return "Every event is kept. Drag to rewind.";
+}
+
+/** How a run ended, in a sentence. @param {import("page/apply").Run|undefined} ended */
+export function endingOf(ended) {
+  if (ended?.state !== "finished") return "";
+  if (ended.winner) return `${nameOf(ended.winner)} won.`;
+  if (ended.reason === "limit") return `Stopped: ${(ended.axis ?? "").replaceAll("_", " ") || "a limit"} reached.`;
+  return `The run has ended${ended.reason && ended.reason !== "ended" ? `: ${ended.reason.replaceAll("_", " ")}` : ""}.`;
+}
+
+function Tracks() {
+  const box = useRef(/** @type {HTMLElement|null} */ (null));
+  const canvas = useRef(/** @type {HTMLCanvasElement|null} */ (null));
+  const [width, setWidth] = useState(0);
+  const [isUnfolded, setUnfolded] = useState(false);
+  const [menu, setMenu] = useState(/** @type {any} */ (null));
+  useLayoutEffect(() => {
+    const element = /** @type {HTMLElement} */ (box.current);
+    const watch = new ResizeObserver(() => setWidth(element.clientWidth));
+    watch.observe(element);
+    setWidth(element.clientWidth);
+    return () => watch.disconnect();
+  }, []);
+  const newest = headView();
+  const { events, timeline: told } = drawn.value;
+  const isOver = newest?.runs[session.value.run]?.state === "finished";
+  const axis = useMemo(() => axisOf(width, events, isOver), [width, events, isOver]);
+  const version = lanesVersion.value;
+  const others = forks.value;
+  const lineage = useMemo(() => (newest && events ? lineageOf(newest, others, axis.events) : null), [newest, version, others, axis.events, events === 0]);
+  const isHatched = told.events < 1 || loadedFrom.value > 1;
+  useLayoutEffect(() => {
+    if (canvas.current && width && lineage) drawBars(canvas.current, axis, told, lineage.colours);
+  }, [axis, told, lineage, theme.value]);
+  const handlers = useMemo(() => ({
+    onFold: () => setUnfolded((was) => !was),
+    onGo: (/** @type {number} */ k) => void seek(k),
+    onFork: (/** @type {any} */ fork, /** @type {any} */ at) => setMenu({ fork, ...at }),
+  }), []);
+  return html`<div class=${`tracks${isRewound.value ? " is-rewound" : ""}${areLanesOpen.value ? " has-lanes" : ""}`} ref=${box} ...${dragging(axis)}>
+    ${isHatched && events ? html`<div class="hatched" style=${{ left: `${axis.first - 4}px`, width: `${axis.x(loadedFrom.value) - axis.first + 4}px` }}></div>` : null}
+    <canvas ref=${canvas} class="bars" style=${{ width: `${width}px` }} aria-hidden="true"></canvas>
+    <div class="rule"></div>
+    ${lineage ? html`<${Lanes} lineage=${lineage} axis=${axis} head=${events} isOver=${isOver} isUnfolded=${isUnfolded} ending=${endingOf(newest?.runs[session.value.run])} ...${handlers} />` : null}
+    <${Playhead} axis=${axis} />
+    <${Hover} axis=${axis} />
+    ${menu ? html`<${Menu} label=${menu.fork.title} x=${menu.x} y=${menu.y} onClose=${() => setMenu(null)} items=${[
+      { label: "Open this branch", icon: "branch", run: () => void open(menu.fork.run, { isStep: true }) },
+    ]} />` : null}
+  </div>`;
+}
+
+/** The line through everything, its number, and the range that keyboards and screen readers use. @param {{axis: import("page/time/axis").Axis}} props */
+function Playhead({ axis }) {
+  const k = dragged.value ?? shown.value;
+  if (!head.value) return null;
+  const x = axis.x(Math.min(k, dragged.value === null && !isRewound.value ? drawn.value.events : k));
+  const number = dragged.value === null && !isRewound.value ? head.value : k;
+  const isRight = x > axis.width - 70;
+  return html`<div class="beyond" style=${{ left: `${x}px` }}></div>
+    <input type="range" class="range" min="1" max=${head.value} step="1" value=${k} aria-label="Event" aria-valuetext=${`event ${k} of ${head.value}`}
+      onInput=${(/** @type {Event} */ event) => void seek(Number(/** @type {HTMLInputElement} */ (event.target).value))} onKeyDown=${rangeKeys} />
+    <div class=${`playhead${isRight ? " is-right" : ""}`} style=${{ transform: `translateX(${x}px)` }} aria-hidden="true"><i></i><b class="mono">${number}</b></div>`;
+}
+
+/** Home and End are the page's own: End is live. @param {KeyboardEvent} event */
+function rangeKeys(event) {
+  const way = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1, PageDown: -10, PageUp: 10 }[event.key];
+  if (way === undefined) return;
+  event.preventDefault();
+  void stepBy(way);
+}
+
+const hovered = signal(/** @type {number|null} */ (null));
+
+/** @param {{axis: import("page/time/axis").Axis}} props */
+function Hover({ axis }) {
+  const k = hovered.value;
+  if (k === null || dragged.value !== null || !head.value) return null;
+  const told = record(k);
+  const scene = sceneAt(k);
+  return html`<div class="hover" style=${{ left: `${Math.max(8, Math.min(axis.x(k) - 20, axis.width - 288))}px` }} aria-hidden="true">
+    <p><b class="mono">${k}</b>${scene ? html`<span>${scene}</span>` : null}</p>
+    ${told?.row.text ? html`<p class="hover-line"><b>${told.row.actor === "world" ? "" : nameOf(told.row.actor)}</b> ${told.row.text}</p>` : null}
+  </div>`;
+}
+
+/** The title of the scene at an event, if its record is here. @param {number} k */
+function sceneAt(k) {
+  const mark = timeline.value.marks.findLast(([at, icon]) => at <= k && icon === "world");
+  const op = mark && record(mark[0])?.d.find(([what, path]) => what === "s" && path[0] === "scene");
+  return op ? String(op[2].title ?? "") : "";
+}
+
+/** What the pointer does on the tracks: drag to rewind. @param {import("page/time/axis").Axis} axis */
+function dragging(axis) {
+  /** @param {PointerEvent} event */
+  const numberAt = (event) => axis.k(event.clientX - /** @type {HTMLElement} */ (event.currentTarget).getBoundingClientRect().left);
+  return {
+    onPointerDown: (/** @type {PointerEvent} */ event) => {
+      const target = /** @type {HTMLElement} */ (event.target);
+      if (event.button !== 0 || target.closest("button, [role=menu]") || !head.value) return;
+      const tracks = /** @type {HTMLElement} */ (event.currentTarget);
+      tracks.setPointerCapture(event.pointerId);
+      /** @type {HTMLElement|null} */ (tracks.querySelector(".range"))?.focus({ preventScroll: true });
+      event.preventDefault();
+      dragTo(numberAt(event));
+    },
+    onPointerMove: (/** @type {PointerEvent} */ event) => {
+      if (dragged.value !== null) dragTo(numberAt(event));
+      else hovered.value = /** @type {HTMLElement} */ (event.target).closest("button") ? null : numberAt(event);
+    },
+    onPointerLeave: () => (hovered.value = null),
+    onPointerUp: endDrag,
+    onPointerCancel: endDrag,
+  };
+}
+
+let isFrameAsked = false;
+
+/** Follow the pointer, once a frame. @param {number} k */
+function dragTo(k) {
+  dragged.value = k;
+  if (isFrameAsked) return;
+  isFrameAsked = true;
+  requestAnimationFrame(() => {
+    isFrameAsked = false;
+    if (dragged.value !== null) void seek(dragged.value);
+  });
+}
+
+function endDrag() {
+  const k = dragged.value;
+  if (k === null) return;
+  dragged.value = null;
+  void seek(k);
 }

@@ -1,0 +1,36 @@
+// @ts-check
+/** The axis of time: event numbers on the width of the panel. Bars, lanes and the playhead share it. */
+
+/** @typedef {{width: number, first: number, end: number, events: number, x(k: number): number, k(x: number): number}} Axis */
+
+const padding = { left: 24, right: 26 };
+const endPixels = 46;
+const eventsMin = 48;
+
+/**
+ * @param {number} width of the drawing, in pixels
+ * @param {number} head the newest event
+ * @param {boolean} isOver whether nothing more will come
+ * @returns {Axis}
+ */
+export function axisOf(width, head, isOver) {
+  const events = isOver ? Math.max(head, 2) : roomFor(head);
+  const first = padding.left;
+  const end = Math.max(first + 1, width - padding.right - (isOver ? endPixels : 0));
+  const each = (end - first) / (events - 1);
+  return {
+    width,
+    first,
+    end,
+    events,
+    x: (k) => first + (k - 1) * each,
+    k: (x) => Math.max(1, Math.min(head, Math.round((x - first) / each) + 1)),
+  };
+}
+
+/** Room to grow, in steps that get longer: so the drawing seldom changes its scale. @param {number} head */
+function roomFor(head) {
+  let events = eventsMin;
+  while (events < head * 1.06 + 2) events = Math.round(events * (Math.log2(events / 48) % 1 ? 4 / 3 : 3 / 2));
+  return events;
+}
