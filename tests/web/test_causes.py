@@ -24,6 +24,8 @@ async def test_the_calls_behind_an_event_are_told_to_a_director_alone() -> None:
                 refused = await page.client.get(path, params={"role": role})
                 assert refused.status_code == 403
                 assert "director" in refused.json()["message"]
+            why = await page.get(f"/api/v1/runs/{run.id}/events/{asked.id}/why")
+            assert (why["event_id"], why["links"][0]["event"]["id"]) == (asked.id, asked.id)
             none = await page.get(f"/api/v1/runs/{run.id}/events/{silent.id}/prompt")
             assert (none["calls"], none["profile"]) == ([], None)
 

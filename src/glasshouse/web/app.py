@@ -17,7 +17,7 @@ from pydantic import BaseModel, Field
 from glasshouse.errors import BudgetExceeded, GlasshouseError, Refused, StoreError, UnknownName
 from glasshouse.events.redaction import Role
 from glasshouse.terrarium import Terrarium, stories_of
-from glasshouse.web import archive, causes, commands, page_files, reading, starting
+from glasshouse.web import archive, causes, commands, events, page_files, reading, starting
 from glasshouse.web.access import COOKIE, Access, AccessMiddleware, Denied
 from glasshouse.web.driving import Drivers
 from glasshouse.web.feeds import Feeds
@@ -75,7 +75,7 @@ def app(terrarium: Terrarium, access: Access | None = None, *, root_path: str = 
     served.state.directing = commands.Directing(terrarium, stories, drivers)
     served.state.runs = archive.Runs(terrarium, stories)
     served.state.estimates = starting.Estimates()
-    for part in (reading, archive, starting, causes, commands):
+    for part in (reading, events, archive, starting, causes, commands):
         served.include_router(part.router)
     access = access or Access()
     served.add_middleware(AccessMiddleware, access=access)

@@ -23,13 +23,23 @@ def csv_of(name: str, columns: Sequence[str], rows: Iterable[Mapping[str, Any]])
     writer = csv.writer(text, lineterminator="\r\n")
     writer.writerow(columns)
     for row in rows:
-        writer.writerow([_cell(row.get(column)) for column in columns])
-    headers = {
-        "content-disposition": f'attachment; filename="{name}.csv"',
+        writer.writerow(cells_of(columns, row))
+    headers = file_headers(f"{name}.csv")
+    return Response(text.getvalue().encode(), media_type="text/csv; charset=utf-8", headers=headers)
+
+
+def file_headers(name: str) -> dict[str, str]:
+    """The headers of an answer that is saved as a file."""
+    return {
+        "content-disposition": f'attachment; filename="{name}"',
         "cache-control": "no-store",
         "x-content-type-options": "nosniff",
     }
-    return Response(text.getvalue().encode(), media_type="text/csv; charset=utf-8", headers=headers)
+
+
+def cells_of(columns: Sequence[str], row: Mapping[str, Any]) -> list[str]:
+    """The cells of a row."""
+    return [_cell(row.get(column)) for column in columns]
 
 
 def _cell(value: Any) -> str:

@@ -6,7 +6,6 @@ and writes no event.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any, Final
 
@@ -16,9 +15,8 @@ from fastapi.responses import StreamingResponse
 from pydantic import BaseModel
 
 from glasshouse.errors import UnknownName
-from glasshouse.events import codec
 from glasshouse.events.event import Event
-from glasshouse.events.redaction import Role, redacted
+from glasshouse.events.redaction import Role
 from glasshouse.runtime.past.stories import Stories
 from glasshouse.terrarium import Terrarium
 from glasshouse.web.access import lower_of
@@ -72,12 +70,6 @@ class TimelineInfo(BaseModel):
     lanes: dict[str, Any]
 
 
-class EventNumber(BaseModel):
-    """The number of an event in a story."""
-
-    k: int
-
-
 @router.get("/runs/{run_id}/view")
 async def view(source: Source, role: AsRole, run_id: str, at: Number | None = None) -> Response:
     """The whole view of a run's story right after event number `at`; without a number, now."""
@@ -116,53 +108,6 @@ async def timeline(source: Source, role: AsRole, run_id: str) -> TimelineInfo:
     )
 
 
-@router.get("/runs/{run_id}/events")
-async def events(
-    source: Source,
-    role: AsRole,
-    run_id: str,
-    after: Number = 0,
-    limit: Count = runs_listed,
-    kind: str | None = None,
-    actor: str | None = None,
-    graph: str | None = None,
-    channel: str | None = None,
-    text: Annotated[str, Query(max_length=search_chars_max)] = "",
-) -> Response:
-    """The events of a run's story behind event number `after`, as the role may read them, with their numbers."""
-    wanted = _filter(kind, actor, graph, channel, text)
-    found: list[dict[str, Any]] = []
-    story = source.stories.of_run(run_id)
-    number = after
-    fold = await source.stories.view_at(story, role, after)
-    async for some in source.stories.events(story, after, fold.view["position"] or 0):
-        for event in some:
-            number += 1
-            shown = redacted(event, role)
-            if wanted(shown):
-                found.append({"k": number, "event": msgspec.Raw(codec.encoded(shown))})
-                if len(found) == limit:
-                    return json_of(found)
-    return json_of(found)
-
-
-def _filter(
-    kind: str | None, actor: str | None, graph: str | None, channel: str | None, text: str
-) -> Callable[[Event], bool]:
-    words = text.lower().encode()
-
-    def is_wanted(event: Event) -> bool:
-        return (
-            (kind is None or event.kind == kind or event.kind.startswith(f"{kind}."))
-            and (actor is None or event.actor == actor)
-            and (graph is None or event.graph_id == graph)
-            and (channel is None or event.channel == channel)
-            and (not words or words in _encode(event.payload).lower())
-        )
-
-    return is_wanted
-
-
 async def event_in(source: Source, run_id: str, event_id: str) -> Event:
     """An event of a run's story, as it is in the ledger."""
     found = await source.terrarium.event(event_id)
@@ -170,20 +115,6 @@ async def event_in(source: Source, run_id: str, event_id: str) -> Event:
     if not (story.is_imported or story.has(found)):
         raise UnknownName(noun="event", name=event_id, where=run_id)
     return found
-
-
-@router.get("/runs/{run_id}/events/{event_id}")
-async def event(source: Source, role: AsRole, run_id: str, event_id: str) -> Response:
-    """One event of a run's story, as the role may read it."""
-    found = await event_in(source, run_id, event_id)
-    return Response(codec.encoded(redacted(found, role)), media_type="application/json")
-
-
-@router.get("/runs/{run_id}/events/{event_id}/number")
-async def number(source: Source, role: AsRole, run_id: str, event_id: str) -> EventNumber:
-    """Which number an event has in a run's story: what its link opens at."""
-    story, wanted = source.stories.of_run(run_id), await source.terrarium.event(event_id)
-    return EventNumber(k=await source.stories.number_of(story, role, wanted))
 
 
 @router.get("/runs/{run_id}/stream")

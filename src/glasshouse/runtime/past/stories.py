@@ -1,8 +1,8 @@
 """Stories: the events that one page shows, numbered in the order of commits, and the page's view at any of them.
 
 A story is a run with its past, and every run that shares a graph with it. Always holds: as long as no run joins it, a
-story only grows at its end, so its numbers stay. The view at any event comes from the nearest snapshot and at most
-`view_events_between` events behind it, or from a fold from the beginning if nobody has kept one.
+story only grows at its end, so its numbers stay. The view at any event comes from the nearest snapshot and the events
+behind it: at most `view_events_between` where somebody followed the story or looked there before.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class Stories:
         return Story(tuple(sorted(runs)), ends)
 
     def length(self, story: Story) -> int:
-        """How many events a story has, one that was not imported."""
+        """How many events a story has. Not of an imported one: a file may hold more than the story."""
         sessions = self._ledger.world.sessions
         return sum(sessions[name].head if end is None else end for name, end in story.ends.items())
 
@@ -123,20 +123,64 @@ class Stories:
             position = some[-1].position or 0
             yield [event for event in some if story.has(event)]
 
+    async def numbered(
+        self, story: Story, k: int, position: int, *, newest_first: bool = False
+    ) -> AsyncIterator[tuple[int, list[tuple[int, Event]]]]:
+        """The events behind event number `k`, which stands at a position, with their numbers; page by page, each with
+        the position up to which the store was read. With `newest_first`, those before it."""
+        await self._ledger.wait_for_durability()
+        if story.is_imported:
+            events = await self._history.events_of_run(story.runs[0])
+            pairs = list(enumerate(events, 1))
+            pairs = pairs[: k - 1][::-1] if newest_first else pairs[k:]
+            for first in range(0, len(pairs), page_events_max):
+                yield 0, pairs[first : first + page_events_max]
+            return
+        while True:
+            start = max(position - 1 - page_events_max, 0) if newest_first else position
+            count = min(page_events_max, position - 1) if newest_first else page_events_max
+            some = await self._store.read_after(start, count) if count > 0 else []
+            if not some:
+                return
+            mine = [event for event in some if story.has(event)]
+            if newest_first:
+                position = start + 1
+                page = [(k - 1 - index, event) for index, event in enumerate(reversed(mine))]
+                k -= len(mine)
+            else:
+                position = some[-1].position or 0
+                page = list(enumerate(mine, k + 1))
+                k += len(mine)
+            yield position, page
+
+    async def position_of(self, story: Story, role: Role, k: int) -> int:
+        """The position in the store of event number `k` of a story; 0 if that is 0."""
+        kept = await self._nearest(story, role, k)
+        if kept.view["k"] == k or story.is_imported:
+            return kept.view["position"] or 0
+        async for _, some in self.numbered(story, kept.view["k"], kept.view["position"] or 0):
+            for number, event in some:
+                if number == k:
+                    return event.position or 0
+        raise _beyond(self.length(story), k)
+
     async def view_at(self, story: Story, role: Role, k: int | None = None) -> PageFold:
         """The page's view right after event number `k` of a story; without a number, at its end."""
         fold = await self._nearest(story, role, k)
         if k is not None and fold.view["k"] == k:
             return fold
+        # On a long way few views are kept: a view between them is near one, and then keeps its own neighbours.
+        is_far = (self.length(story) if k is None else k) - fold.view["k"] > 10 * view_events_between
+        between = view_events_between * (10 if is_far else 1)
         async for some in self.events(story, fold.view["k"], fold.view["position"] or 0):
             for event in some:
                 fold.fold(event)
+                if fold.view["k"] % between == 0:
+                    self.keep(story, fold)
                 if fold.view["k"] == k:
                     return fold
         if k is not None and k > 0:
-            raise Refused(
-                f"This story has {fold.view['k']:,} events, and no event {k:,}.", "Give a number up to that."
-            )
+            raise _beyond(fold.view["k"], k)
         return fold
 
     async def records(self, story: Story, role: Role, after: int, records_max: int) -> list[Record]:
@@ -175,6 +219,10 @@ class Stories:
         """Keep a view, so that those behind it are near. A view is a cache: that it is kept is not waited for."""
         body = msgspec.msgpack.encode(fold.snapshot())
         self._ledger.keep_snapshot(Snapshot(story.id, _name(fold.role), _key(), fold.view["k"], body))
+
+
+def _beyond(length: int, k: int) -> Refused:
+    return Refused(f"This story has {length:,} events, and no event {k:,}.", "Give a number up to that.")
 
 
 def _name(role: Role) -> str:
