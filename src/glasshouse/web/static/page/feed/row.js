@@ -1,0 +1,62 @@
+// @ts-check
+/** One row of the feed. */
+import { html, memo } from "page/html";
+import { icon } from "page/icons";
+import { short } from "page/ui";
+import { graphColour } from "page/colours";
+import { headView, record } from "page/store";
+import { wordsOf } from "page/feed/kinds";
+import { Details } from "page/feed/details";
+
+/** @typedef {import("page/apply").Record} Record */
+
+/** Whether a word is the handle of a creature that is there now. @param {string} word */
+const isHandle = (word) => {
+  const creatures = headView()?.creatures ?? {};
+  return word in creatures || (word.includes("-") && Object.values(creatures).some((creature) => creature.handle === word));
+};
+
+/** A row whose creature also does the other: it listens and speaks. @param {string} text */
+const withBoth = (text) => text.replace(/(listens|speaks) here$/, text.startsWith("no ") ? "listens or speaks here" : "listens and speaks here");
+
+/**
+ * @param {{record: Record, isDouble: boolean, colour: number, isCompact: boolean, isNow: boolean, isSelected: boolean, isOpen: boolean, isActive: boolean,
+ *   onToggle: (k: number) => void, onHeight: (k: number, height: number) => void}} props
+ */
+function draw({ record: found, isDouble, colour, isCompact, isNow, isSelected, isOpen, isActive, onToggle, onHeight }) {
+  const { row, k } = found;
+  const { title, beside, text, isVoiced } = wordsOf(found, isHandle);
+  const isScene = row.icon === "world" && row.actor === "world";
+  const classes = ["feed-row", `is-${row.icon}`, isCompact ? "is-compact" : "", isNow ? "is-now" : "", isSelected ? "is-selected" : "", isOpen ? "is-open" : "", isScene ? "is-scene" : ""];
+  return html`<div class=${classes.filter(Boolean).join(" ")} data-k=${k} style=${{ "--graph": graphColour(colour), "--wash": `var(--g${colour % 8}-wash)` }}>
+    <button type="button" class="feed-head" aria-expanded=${isOpen} aria-current=${isNow ? "true" : undefined} tabindex=${isActive ? 0 : -1} onClick=${() => onToggle(k)}>
+      <span class="feed-tile">${icon(row.icon, 12)}</span>
+      <span class="feed-who"><b dir="auto">${title}</b>${beside ? html`<span dir="auto">${isCompact ? " " : " · "}${beside}</span>` : null}</span>
+      <span class=${`feed-text${isVoiced ? " is-voice" : ""}`} dir="auto">${(isDouble ? withBoth(text) : text).slice(0, 240)}</span>
+      <span class="feed-number"><span class="hidden">event </span>${k}</span>
+    </button>
+    ${isOpen ? html`<${Details} record=${found} onHeight=${onHeight} />` : null}
+  </div>`;
+}
+
+export const Row = memo(draw);
+
+/** "turn 7". @param {{k: number}} props */
+function drawTurn({ k }) {
+  return html`<div class="feed-turn"><span>turn ${record(k)?.row.turn ?? ""}</span></div>`;
+}
+
+export const Turn = memo(drawTurn);
+
+/** @param {{k: number, last: number, isOpen: boolean, isActive: boolean, isNow: boolean, onFold: (k: number) => void}} props */
+function drawFold({ k, last, isOpen, isActive, isNow, onFold }) {
+  const count = last - k + 1;
+  const words = record(k)?.row.turn === 0 ? "of setting up" : "behind the scenes";
+  return html`<div class=${`feed-fold${isOpen ? " is-open" : ""}${isNow ? " is-now" : ""}`} data-k=${k}>
+    <button type="button" aria-expanded=${isOpen} tabindex=${isActive ? 0 : -1} onClick=${() => onFold(k)}>
+      ${icon("chevron", 12)}<span>${count === 1 ? "One event" : `${short(count)} events`} ${words}</span><i>${k === last ? k : `${k}–${last}`}</i>
+    </button>
+  </div>`;
+}
+
+export const Fold = memo(drawFold);
