@@ -61,7 +61,7 @@ function Meters() {
     ["Tokens", spent.tokens, most.max_total_tokens, short],
     ["Spend", spent.usd, most.hourly_budget_usd, (value) => dollars(value)],
   ]);
-  return html`<button type="button" class="meters" aria-label="Meters: open the figures" onClick=${() => openDialog("figures")}>
+  return html`<button type="button" class="meters" title="Open the figures" onClick=${() => openDialog("figures")}>
     ${rows.map(([label, value, limit, words]) => html`<${Meter} label=${label} value=${value === null ? "unknown" : words(value)} of=${limit ? words(limit) : ""}
       share=${value !== null && limit ? value / limit : null} state=${value === null ? "" : stateOf(value, limit)} />`)}
   </button>`;

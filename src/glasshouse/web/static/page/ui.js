@@ -42,7 +42,7 @@ const focusable = "button:not([disabled]), [href], input:not([disabled]), select
  * @param {{title: string, children?: any, onClose?: () => void, width?: number, isBlurred?: boolean, footer?: any, onSubmit?: () => void, id?: string}} props
  */
 export function Dialog({ title, children, onClose = closeDialog, width = 520, isBlurred = false, footer, onSubmit, id }) {
-  const box = useRef(/** @type {HTMLFormElement|null} */ (null));
+  const box = useRef(/** @type {HTMLElement|null} */ (null));
   useLayoutEffect(() => {
     const before = document.activeElement;
     const first = box.current?.querySelector("[data-first]") ?? box.current?.querySelector(focusable);
@@ -68,12 +68,13 @@ export function Dialog({ title, children, onClose = closeDialog, width = 520, is
     }
   };
   return html`<div class=${`veil${isBlurred ? " is-blurred" : ""}`} onMouseDown=${(/** @type {MouseEvent} */ event) => event.target === event.currentTarget && onClose()}>
-    <form id=${id} ref=${box} class="dialog" role="dialog" aria-modal="true" aria-label=${title} style=${{ maxWidth: `${width}px` }} onKeyDown=${onKeyDown}
-      onSubmit=${(/** @type {Event} */ event) => (event.preventDefault(), onSubmit?.())}>
-      <h2>${title}</h2>
-      <div class="dialog-body">${children}</div>
-      ${footer ? html`<div class="dialog-foot">${footer}</div>` : null}
-    </form>
+    <div id=${id} ref=${box} class="dialog" role="dialog" aria-modal="true" aria-label=${title} style=${{ maxWidth: `${width}px` }} onKeyDown=${onKeyDown}>
+      <form onSubmit=${(/** @type {Event} */ event) => (event.preventDefault(), onSubmit?.())}>
+        <h2>${title}</h2>
+        <div class="dialog-body">${children}</div>
+        ${footer ? html`<div class="dialog-foot">${footer}</div>` : null}
+      </form>
+    </div>
   </div>`;
 }
 

@@ -81,7 +81,7 @@ function Transport() {
 function Speed() {
   if (isRewound.value || run()?.state === "finished") {
     const next = speeds[(speeds.indexOf(replaySpeed.value) + 1) % speeds.length];
-    return html`<button type="button" class="chip mono" title="Speed of the replay" aria-label=${`Replay speed ${replaySpeed.value} times`} onClick=${() => (replaySpeed.value = next)}>${replaySpeed.value}x</button>`;
+    return html`<button type="button" class="chip mono" title="Speed of the replay" aria-label=${`${replaySpeed.value}x, the speed of the replay`} onClick=${() => (replaySpeed.value = next)}>${replaySpeed.value}x</button>`;
   }
   const speed = driver.value?.speed ?? "reading";
   if (!isDirector.value) return html`<span class="chip">${speed === "fast" ? "fast" : "reading pace"}</span>`;
