@@ -14,7 +14,7 @@ import { flip, selection } from "page/store";
  */
 function draw(props) {
   const { id, creature, colour, isBack, canRead, isChosen, isLast, isSpeaking, isWalked, place, count } = props;
-  const name = nameOf(creature.handle);
+  const name = creature.title ?? nameOf(creature.handle);
   const classes = ["card", `of-${colour % 8}`, isBack && "is-back", isChosen && "is-chosen", isLast && "is-last", isSpeaking && "is-speaking", !creature.is_running && "is-stopped"];
   return html`<li class=${classes.filter(Boolean).join(" ")} aria-setsize=${count} aria-posinset=${place}>
     <button type="button" class="turning" data-id=${id} tabindex=${isWalked ? 0 : -1} aria-pressed=${isChosen} onClick=${() => choose(id)} onKeyDown=${(/** @type {KeyboardEvent} */ event) => flipByKey(event, id, canRead)}>

@@ -46,7 +46,7 @@ function Why(k) {
 
 /** @param {import("page/apply").Run} ended */
 function headline({ winner, reason }) {
-  if (winner) return `${nameOf(winner)} ${winners(winner).length > 1 ? "win" : "wins"}`;
+  if (winner) return `${nameOf(winner, view() ?? undefined)} ${winners(winner).length > 1 ? "win" : "wins"}`;
   if (reason === "no_contest") return "No contest";
   return reason === "stopped" ? "Stopped by a director" : "The play is over, without a winner";
 }

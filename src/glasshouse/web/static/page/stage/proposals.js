@@ -11,7 +11,7 @@ export function Proposals() {
   const waiting = Object.entries(approvals);
   if (!waiting.length) return null;
   return html`<ul class="proposals" aria-label="Proposals that wait for an answer">
-    ${waiting.map(([id, { creature, tool, why }]) => html`<li key=${id}>${icon("approval", 14)}<span><b>${nameOf(creatures[creature]?.handle ?? creature)}</b> asks whether it may ${toolWords(tool)}. <small>${why}</small></span></li>`)}
+    ${waiting.map(([id, { creature, tool, why }]) => html`<li key=${id}>${icon("approval", 14)}<span><b>${creatures[creature]?.title ?? nameOf(creature)}</b> asks whether it may ${toolWords(tool)}. <small>${why}</small></span></li>`)}
   </ul>`;
 }
 
