@@ -1,43 +1,35 @@
 // @ts-check
-/** A creature's face as a small drawing in the page: the same forms as on the canvas. */
-import { html, memo } from "page/html";
-import { faceOf } from "page/faces";
+/** A creature's face as a small drawing in the page: the same shapes as on the canvas. */
+import { html, memo, render } from "page/html";
+import { faceInk, faceLight, faceOf, mouths, outlines } from "page/faces";
 
-/** Outlines in a square of forty units round the middle. @type {{[silhouette: string]: string}} */
-const outlines = {
-  circle: "M0-19A19 19 0 1 1 0 19A19 19 0 1 1 0-19z",
-  scallop: scallop(),
-  dome: "M-19-1A19 19 0 0 1 19-1C19.6 18 17 18 11 18H-11C-17 18-19.6 18-19-1z",
-  squircle: "M-6-18H6Q18-18 18-6V6Q18 18 6 18H-6Q-18 18-18 6V-6Q-18-18-6-18z",
-  cat: "M-17.4-6L-15.6-21L-4-18H4L15.6-21L17.4-6A18.4 18.4 0 1 1-17.4-6z",
-  fish: "M15.2 7.3A18 18 0 1 1 15.2-7.3L26.4-10L23.6 0L26.4 10z",
-};
-
-function scallop() {
-  const points = Array.from({ length: 73 }, (_, at) => {
-    const angle = (at / 72) * Math.PI * 2;
-    const reach = 18.8 + 1.2 * Math.cos(angle * 12);
-    return `${(Math.cos(angle) * reach).toFixed(2)} ${(Math.sin(angle) * reach).toFixed(2)}`;
-  });
-  return `M${points.join("L")}z`;
+/** The light on a face, one gradient a tone: in the page once, since every face uses it. */
+function addLight() {
+  const holder = document.createElement("div");
+  holder.className = "hidden";
+  render(
+    html`<svg width="0" height="0" aria-hidden="true" focusable="false"><defs>
+      ${faceLight.map(({ white, black }, tone) => html`<radialGradient id=${`face-light-${tone}`} gradientUnits="userSpaceOnUse" cx="-2" cy="-2" r="24" fx="-6" fy="-8">
+        <stop offset="0" stop-color="#fff" stop-opacity=${white} /><stop offset=".6" stop-color="#fff" stop-opacity=${Math.max(0, white * 0.4 - black * 0.6)} /><stop offset=".6" stop-color="#000" stop-opacity=${Math.max(0, black * 0.6 - white * 0.4)} /><stop offset="1" stop-color="#000" stop-opacity=${black} />
+      </radialGradient>`)}
+    </defs></svg>`,
+    holder,
+  );
+  document.body.append(holder);
 }
-
-/** @type {{[mouth: number]: string}} */
-const mouths = { 0: "M-4.6 7.2Q0 11.8 4.6 7.2", 1: "M-3.6 8.4H3.6", 2: "M-2.6 7.6Q0 10.2 2.6 7.6" };
+addLight();
 
 /** @param {{id: string, colour: string, size?: number, isOpen?: boolean, hasCrown?: boolean, isJudge?: boolean, isDim?: boolean}} props */
 function draw({ id, colour, size = 36, isOpen = false, hasCrown = false, isJudge = false, isDim = false }) {
   const face = faceOf(id);
-  const eyes = face.eyes === 1 ? [0] : [-6.8, 6.8];
-  const radius = face.eyes === 1 ? 6.8 : 4.8;
-  return html`<svg class=${`face${isDim ? " is-dim" : ""}`} width=${size * 1.2} height=${size * 1.2} viewBox="-24 -24 52 48" aria-hidden="true" focusable="false">
-    <path d=${outlines[face.silhouette]} class=${`face-body tone-${face.tone}`} style=${{ fill: colour }} />
-    <path d=${outlines[face.silhouette]} class=${`face-shade tone-${face.tone}`} />
-    <ellipse cx="-6" cy="-11" rx="9" ry="5" fill="#fff" opacity=".13" />
-    ${eyes.map((x) => html`<circle cx=${x} cy="-2.8" r=${radius} fill="#fff" /><circle cx=${x} cy="-2.4" r=${radius * 0.52} fill="#10222a" />`)}
-    ${isOpen ? html`<ellipse cx="0" cy="8.4" rx="3" ry="3.8" fill="#10222a" />` : html`<path d=${mouths[face.mouth]} fill="none" stroke="#10222a" stroke-width="1.7" stroke-linecap="round" />`}
-    ${hasCrown ? html`<path d="M-8-16L-9.5-24.5L-4-21L0-25.5L4-21L9.5-24.5L8-16z" class="face-crown" />` : null}
-    ${isJudge ? html`<path d="M12 8v10M8 18h8M8.5 10h7M8.5 10l-2 4h4zM15.5 10l-2 4h4z" class="face-judge" />` : null}
+  const outline = outlines[face.silhouette];
+  return html`<svg class=${`face${isDim ? " is-dim" : ""}`} width=${size * 1.2} height=${size * 1.2} viewBox="-24 -26 52 52" aria-hidden="true" focusable="false">
+    <path d=${outline} style=${{ fill: colour }} />
+    <path d=${outline} fill=${`url(#face-light-${face.tone})`} />
+    ${face.eyes.map(({ x, y, r }) => html`<circle cx=${x} cy=${y} r=${r} fill="#fff" /><circle cx=${x + face.pupil.x} cy=${y + face.pupil.y} r=${face.pupil.r} fill=${faceInk} />`)}
+    ${isOpen ? html`<ellipse cx="0" cy="9" rx="3.3" ry="4.1" fill=${faceInk} />` : html`<path d=${mouths[face.mouth]} fill="none" stroke=${faceInk} stroke-width="1.8" stroke-linecap="round" />`}
+    ${hasCrown ? html`<path d="M-8-15.5L-9.5-24L-4-20.5L0-25.5L4-20.5L9.5-24L8-15.5z" class="face-crown" />` : null}
+    ${isJudge ? html`<path d="M14 7v11M10 18h8M9.5 9h9M9.5 9l-2.2 4.5h4.4zM18.5 9l-2.2 4.5h4.4z" class="face-judge" />` : null}
   </svg>`;
 }
 

@@ -1,6 +1,9 @@
 // @ts-check
 /**
  * Faces: form is identity, colour is the graph's. A silhouette, eyes and a mouth come from a hash of the id and never change.
+ *
+ * The shapes are paths in a square of forty units round the middle. The canvas (`drawFace`) and the page's own drawings
+ * (`page/face`) share them, so that a creature looks the same in both.
  */
 
 /** The 32-bit FNV-1a hash of a text, unsigned: a signed one would be no index. @param {string} text */
@@ -10,23 +13,67 @@ export function hashOf(text) {
   return hash >>> 0;
 }
 
-/** Graphs' colours are the only ones that a face has. */
-const inkColour = "#10222a";
+export const faceInk = "#10222a";
+/** Half the side of the square that the shapes are drawn in. */
+export const faceUnits = 20;
 const silhouettes = /** @type {const} */ (["circle", "scallop", "dome", "squircle", "cat", "fish"]);
 
+/** @type {{[silhouette: string]: string}} */
+export const outlines = {
+  circle: "M0-19A19 19 0 1 1 0 19A19 19 0 1 1 0-19z",
+  scallop: scallop(11, 17.2, 5.3),
+  dome: "M-18.5 4C-18.5-11-11-19 0-19S18.5-11 18.5 4C18.5 13 16.5 18 9.5 18H-9.5C-16.5 18-18.5 13-18.5 4z",
+  squircle: "M-10-18H10Q18-18 18-10V10Q18 18 10 18H-10Q-18 18-18 10V-10Q-18-18-10-18z",
+  cat: "M-16.8-20.6Q-15.8-21-15-20.4L-7.6-15.2Q0-17.4 7.6-15.2L15-20.4Q15.8-21 16.8-20.6Q17.4-20.4 17.5-19.4C18.6-12 19-6 18.6 0C17.8 12 10 19.2 0 19.2S-17.8 12-18.6 0C-19-6-18.6-12-17.5-19.4Q-17.4-20.4-16.8-20.6z",
+  fish: "M-2-18A18 18 0 1 1-2 18A18 18 0 1 1-2-18zM15 0L26.5-9.3Q23.4 0 26.5 9.3z",
+};
+
+/** @type {{[mouth: number]: string}} */
+export const mouths = { 0: "M-4.6 7.2Q0 12.2 4.6 7.2", 1: "M-4.2 8.9H4.2", 2: "M-3.3 8Q0 10.8 3.3 8" };
+
+/** @param {number} bumps @param {number} radius of the dents @param {number} bump radius of a bump */
+function scallop(bumps, radius, bump) {
+  const points = Array.from({ length: bumps }, (_, at) => {
+    const angle = ((at + 0.5) / bumps) * Math.PI * 2 - Math.PI / 2;
+    return `${(Math.cos(angle) * radius).toFixed(2)} ${(Math.sin(angle) * radius).toFixed(2)}`;
+  });
+  return `M${points[0]}${[...points.slice(1), points[0]].map((point) => `A${bump} ${bump} 0 0 1 ${point}`).join("")}z`;
+}
+
 /**
- * @typedef {{silhouette: typeof silhouettes[number], eyes: 1|2, mouth: 0|1|2, tone: 0|1|2}} Face
+ * @typedef {{silhouette: typeof silhouettes[number], eyes: {x: number, y: number, r: number}[], pupil: {x: number, y: number, r: number},
+ *   mouth: 0|1|2, tone: 0|1|2}} Face
  * @param {string} id
  * @returns {Face}
  */
 export function faceOf(id) {
   const hash = hashOf(id);
+  const hasOneEye = (hash >>> 8) % 3 === 0;
+  const look = [-1, 1, -0.6][(hash >>> 20) % 3];
+  const y = -3;
   return {
     silhouette: silhouettes[hash % 6],
-    eyes: (hash >>> 8) % 3 === 0 ? 1 : 2,
+    eyes: hasOneEye ? [{ x: 0, y, r: 7.4 }] : [-6.3, 6.3].map((x) => ({ x, y, r: 5 })),
+    pupil: hasOneEye ? { x: look * 1.6, y: -0.2, r: 3.7 } : { x: look * 1.3, y: 0.1, r: 2.6 },
     mouth: /** @type {0|1|2} */ ((hash >>> 12) % 3),
     tone: /** @type {0|1|2} */ ((hash >>> 16) % 3),
   };
+}
+
+/** How the light falls on a ball, by tone: shares of white in the light and of black in the shade. */
+export const faceLight = [
+  { white: 0.42, black: 0.02 },
+  { white: 0.32, black: 0.1 },
+  { white: 0.22, black: 0.19 },
+];
+
+/** @type {Map<string, Path2D>} */
+const paths = new Map();
+/** @param {string} shape */
+function path(shape) {
+  let drawn = paths.get(shape);
+  if (!drawn) paths.set(shape, (drawn = new Path2D(shape)));
+  return drawn;
 }
 
 /**
@@ -36,100 +83,65 @@ export function faceOf(id) {
  * @param {number} x
  * @param {number} y
  * @param {number} radius
- * @param {string} colour
- * @param {{isOpen?: boolean, lookX?: number, ink?: string, isBlinking?: boolean}} [how]
+ * @param {string} colour six hex digits
+ * @param {{isOpen?: boolean, isBlinking?: boolean, shadow?: {colour: string, blur: number, y: number}}} [how]
  */
 export function drawFace(pen, face, x, y, radius, colour, how = {}) {
+  const unit = radius / faceUnits;
+  const { white, black } = faceLight[face.tone];
   pen.save();
   pen.translate(x, y);
-  outline(pen, face.silhouette, radius);
-  const light = pen.createRadialGradient(-radius * 0.35, -radius * 0.45, radius * 0.1, 0, 0, radius * 1.15);
-  light.addColorStop(0, mixed(colour, "#ffffff", 0.38 - 0.1 * face.tone));
-  light.addColorStop(1, mixed(colour, "#000000", 0.05 + 0.09 * face.tone));
+  pen.scale(unit, unit);
+  const light = pen.createRadialGradient(-6, -8, 1, -2, -2, 24);
+  light.addColorStop(0, mixed(colour, "#ffffff", white));
+  light.addColorStop(1, mixed(colour, "#000000", black));
+  if (how.shadow) {
+    pen.shadowColor = how.shadow.colour;
+    pen.shadowBlur = how.shadow.blur;
+    pen.shadowOffsetY = how.shadow.y;
+  }
   pen.fillStyle = light;
-  pen.fill();
-  drawEyes(pen, face, radius, how);
-  drawMouth(pen, face.mouth, radius, how);
+  pen.fill(path(outlines[face.silhouette]));
+  pen.shadowColor = "transparent";
+  for (const eye of face.eyes) drawEye(pen, eye, face.pupil, how.isBlinking ?? false);
+  drawMouth(pen, face.mouth, how.isOpen ?? false);
   pen.restore();
 }
 
-/** @param {CanvasRenderingContext2D} pen @param {string} silhouette @param {number} r */
-function outline(pen, silhouette, r) {
+/** @param {CanvasRenderingContext2D} pen @param {{x: number, y: number, r: number}} eye @param {{x: number, y: number, r: number}} pupil @param {boolean} isBlinking */
+function drawEye(pen, eye, pupil, isBlinking) {
+  if (isBlinking) {
+    pen.strokeStyle = faceInk;
+    pen.lineWidth = 1.6;
+    pen.lineCap = "round";
+    pen.beginPath();
+    pen.arc(eye.x, eye.y - eye.r * 0.5, eye.r, Math.PI * 0.25, Math.PI * 0.75);
+    pen.stroke();
+    return;
+  }
+  pen.fillStyle = "#ffffff";
   pen.beginPath();
-  if (silhouette === "scallop") {
-    for (let at = 0; at <= 72; at += 1) {
-      const angle = (at / 72) * Math.PI * 2;
-      const reach = r * (0.94 + 0.06 * Math.cos(angle * 12));
-      pen.lineTo(Math.cos(angle) * reach, Math.sin(angle) * reach);
-    }
-  } else if (silhouette === "dome") {
-    pen.arc(0, -r * 0.05, r * 0.95, Math.PI, 0);
-    pen.quadraticCurveTo(r * 0.98, r * 0.9, r * 0.55, r * 0.9);
-    pen.lineTo(-r * 0.55, r * 0.9);
-    pen.quadraticCurveTo(-r * 0.98, r * 0.9, -r * 0.95, -r * 0.05);
-  } else if (silhouette === "squircle") {
-    pen.roundRect(-r * 0.9, -r * 0.9, r * 1.8, r * 1.8, r * 0.62);
-  } else if (silhouette === "cat") {
-    pen.moveTo(-r * 0.86, -r * 0.3);
-    pen.lineTo(-r * 0.78, -r * 1.05);
-    pen.lineTo(-r * 0.2, -r * 0.9);
-    pen.lineTo(r * 0.2, -r * 0.9);
-    pen.lineTo(r * 0.78, -r * 1.05);
-    pen.lineTo(r * 0.86, -r * 0.3);
-    pen.arc(0, 0, r * 0.92, -0.33, Math.PI + 0.33);
-  } else if (silhouette === "fish") {
-    pen.arc(-r * 0.06, 0, r * 0.9, 0.42, Math.PI * 2 - 0.42);
-    pen.lineTo(r * 1.32, -r * 0.5);
-    pen.lineTo(r * 1.18, 0);
-    pen.lineTo(r * 1.32, r * 0.5);
-  } else {
-    pen.arc(0, 0, r * 0.95, 0, Math.PI * 2);
-  }
-  pen.closePath();
+  pen.arc(eye.x, eye.y, eye.r, 0, Math.PI * 2);
+  pen.fill();
+  pen.fillStyle = faceInk;
+  pen.beginPath();
+  pen.arc(eye.x + pupil.x, eye.y + pupil.y, pupil.r, 0, Math.PI * 2);
+  pen.fill();
 }
 
-/** @param {CanvasRenderingContext2D} pen @param {Face} face @param {number} r @param {{lookX?: number, isBlinking?: boolean}} how */
-function drawEyes(pen, face, r, how) {
-  const places = face.eyes === 1 ? [0] : [-r * 0.34, r * 0.34];
-  const size = face.eyes === 1 ? r * 0.34 : r * 0.24;
-  for (const x of places) {
-    if (how.isBlinking) {
-      pen.fillStyle = inkColour;
-      pen.fillRect(x - size, -r * 0.16, size * 2, Math.max(1.5, r * 0.07));
-      continue;
-    }
+/** @param {CanvasRenderingContext2D} pen @param {0|1|2} mouth @param {boolean} isOpen */
+function drawMouth(pen, mouth, isOpen) {
+  if (isOpen) {
+    pen.fillStyle = faceInk;
     pen.beginPath();
-    pen.arc(x, -r * 0.14, size, 0, Math.PI * 2);
-    pen.fillStyle = "#ffffff";
+    pen.ellipse(0, 9, 3.3, 4.1, 0, 0, Math.PI * 2);
     pen.fill();
-    pen.beginPath();
-    pen.arc(x + size * 0.25 * (how.lookX ?? 0), -r * 0.12, size * 0.52, 0, Math.PI * 2);
-    pen.fillStyle = inkColour;
-    pen.fill();
+    return;
   }
-}
-
-/** @param {CanvasRenderingContext2D} pen @param {0|1|2} mouth @param {number} r @param {{isOpen?: boolean}} how */
-function drawMouth(pen, mouth, r, how) {
-  pen.strokeStyle = inkColour;
-  pen.fillStyle = inkColour;
-  pen.lineWidth = Math.max(1.2, r * 0.08);
+  pen.strokeStyle = faceInk;
+  pen.lineWidth = 1.8;
   pen.lineCap = "round";
-  pen.beginPath();
-  if (how.isOpen) {
-    pen.ellipse(0, r * 0.42, r * 0.15, r * 0.19, 0, 0, Math.PI * 2);
-    pen.fill();
-  } else if (mouth === 0) {
-    pen.arc(0, r * 0.3, r * 0.24, 0.25, Math.PI - 0.25);
-    pen.stroke();
-  } else if (mouth === 1) {
-    pen.moveTo(-r * 0.18, r * 0.42);
-    pen.lineTo(r * 0.18, r * 0.42);
-    pen.stroke();
-  } else {
-    pen.arc(0, r * 0.36, r * 0.13, 0.1, Math.PI - 0.1);
-    pen.stroke();
-  }
+  pen.stroke(path(mouths[mouth]));
 }
 
 /** A colour of six hex digits, mixed with another. @param {string} colour @param {string} other @param {number} share */

@@ -3,7 +3,8 @@
 
 /** @typedef {{x: number, y: number}} Point */
 
-const pointsRoundNode = 12;
+const pointsRoundNode = 36;
+const manyNodes = 24;
 
 /**
  * The convex hull of some points, counter-clockwise.
@@ -31,19 +32,24 @@ function turn(a, b, c) {
   return (b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x);
 }
 
+/** Points round a node, as shares of its padding. */
+const around = Array.from({ length: pointsRoundNode }, (_, at) => {
+  const angle = (at / pointsRoundNode) * Math.PI * 2;
+  return { x: Math.cos(angle), y: Math.sin(angle) };
+});
+
 /**
  * The hull of a graph: round every node a padded circle, and round those a hull.
- * @param {Point[]} nodes
- * @param {number} padding
+ * @param {(Point & {pad: number})[]} nodes
  * @returns {Point[]}
  */
-export function hullOf(nodes, padding) {
-  const points = nodes.flatMap(({ x, y }) =>
-    Array.from({ length: pointsRoundNode }, (_, at) => {
-      const angle = (at / pointsRoundNode) * Math.PI * 2;
-      return { x: x + Math.cos(angle) * padding, y: y + Math.sin(angle) * padding };
-    }),
-  );
+export function hullOf(nodes) {
+  // Of many nodes only those on the outside matter: their paddings hardly differ.
+  const outer = nodes.length > manyNodes ? /** @type {(Point & {pad: number})[]} */ (convexHull(nodes)) : nodes;
+  const each = nodes.length > manyNodes ? 3 : 1;
+  /** @type {Point[]} */
+  const points = [];
+  for (const { x, y, pad } of outer) for (let at = 0; at < pointsRoundNode; at += each) points.push({ x: x + around[at].x * pad, y: y + around[at].y * pad });
   return convexHull(points);
 }
 

@@ -1,7 +1,136 @@
 // @ts-check
-/** Graph: to be filled. */
-import { html } from "page/html";
+/** The graph: who is there, who hears whom, and how that changes. */
+import { effect, signal } from "@preact/signals";
+import { html, useEffect, useLayoutEffect, useRef } from "page/html";
+import { isStill } from "page/address";
+import { theme } from "page/colours";
+import { makePicture } from "page/graph/picture";
+import { counted, summaryOf } from "page/graph/summary";
+import { register } from "page/keys";
+import { isDirector, isReplaying, isRewound, moment, onRecord, openDialog, panel, selection, session, thinking, view } from "page/store";
+import { Button, IconButton } from "page/ui";
+
+const edge = { left: 26, top: 62, right: 26, bottom: 48 };
+const zoomStep = 1.25;
+
+/** The part of the canvas that nothing covers. @param {HTMLElement} box */
+function roomIn(box) {
+  const why = document.querySelector(".at-why");
+  const covered = why ? Math.max(0, box.getBoundingClientRect().right - why.getBoundingClientRect().left) : 0;
+  return { left: edge.left, top: edge.top, right: Math.max(160, box.clientWidth - edge.right - covered), bottom: box.clientHeight - edge.bottom };
+}
+
+/** Whether the graph can be changed now. */
+export const canEdit = () => isDirector.value && !isRewound.value;
+/** The picture that is shown, for tests and for what lies over it. @type {import("@preact/signals").Signal<ReturnType<typeof makePicture>|null>} */
+export const picture = signal(null);
 
 export function Graph() {
-  return html`<p class="empty">Graph</p>`;
+  const box = useRef(/** @type {HTMLDivElement|null} */ (null));
+  const canvas = useRef(/** @type {HTMLCanvasElement|null} */ (null));
+  useLayoutEffect(() => {
+    if (!box.current || !canvas.current) return undefined;
+    return follow(box.current, canvas.current);
+  }, []);
+  useEffect(() => {
+    const ends = [
+      register({ id: "fit", key: "0", label: "Fit the graph", group: "Graph", run: () => picture.value?.fit() }),
+      register({ id: "zoom-in", key: "+ =", label: "Zoom in", group: "Graph", run: () => zoom(zoomStep) }),
+      register({ id: "zoom-out", key: "-", label: "Zoom out", group: "Graph", run: () => zoom(1 / zoomStep) }),
+      register({ id: "spawn", key: "N", label: "Spawn a creature", group: "Graph", when: canEdit, run: () => openDialog("spawn") }),
+      register({ id: "connect", key: "C", label: "Connect", group: "Graph", when: canEdit, run: () => openDialog("connect") }),
+    ];
+    return () => ends.forEach((end) => end());
+  }, []);
+  moment.value;
+  const now = view();
+  return html`<div class="graph" ref=${box}>
+    <canvas ref=${canvas} class="graph-canvas" role="img" aria-label=${now ? summaryOf(now) : "No graph yet"}></canvas>
+    <${Counts} />
+    <div class="graph-actions">
+      ${canEdit() ? html`<${Button} label="Spawn" icon="plus" kbd="N" onClick=${() => openDialog("spawn")} /><${Button} label="Connect" icon="arrow" kbd="C" onClick=${() => openDialog("connect")} />` : null}
+      <${IconButton} label="Fit" icon="fit" kbd="0" onClick=${() => picture.value?.fit()} />
+    </div>
+    <${Legend} />
+  </div>`;
+}
+
+/** @param {number} factor */
+function zoom(factor) {
+  picture.value?.lens.zoom(factor);
+  picture.value?.wake();
+}
+
+/** Keep a picture in step with the page, from now until it ends. @param {HTMLDivElement} box @param {HTMLCanvasElement} canvas */
+function follow(box, canvas) {
+  const made = makePicture(canvas, { isStill });
+  const resize = () => made.resize(box.clientWidth, box.clientHeight, roomIn(box));
+  let [lastRun, lastK, wasRewound] = ["", 0, false];
+  const ends = [
+    effect(() => {
+      moment.value;
+      const now = view();
+      if (!now) return;
+      const isSame = lastRun === session.value.run;
+      const isNext = isSame && now.k >= lastK && (isReplaying.value || (!isRewound.value && !wasRewound));
+      made.show(now, { isNext });
+      [lastRun, lastK, wasRewound] = [session.value.run, now.k, isRewound.value];
+    }),
+    effect(() => {
+      const chosen = selection.value;
+      made.shown.selected = chosen?.kind === "creature" || chosen?.kind === "channel" ? chosen.id : "";
+      made.shown.thinking = isRewound.value ? {} : thinking.value;
+      made.wake();
+    }),
+    effect(() => {
+      theme.value;
+      made.recolour();
+    }),
+    effect(() => {
+      panel.value;
+      requestAnimationFrame(resize); // The panel that covers the graph is drawn by then.
+    }),
+    onRecord((record, view) => made.tell(record, view)),
+  ];
+  const sizes = new ResizeObserver(resize);
+  sizes.observe(box);
+  picture.value = made;
+  Object.assign(/** @type {any} */ (globalThis).glasshouse ?? {}, { graph: twinFor(made) });
+  return () => {
+    sizes.disconnect();
+    for (const end of ends) end();
+    made.end();
+    picture.value = null;
+  };
+}
+
+/** What tests read. @param {ReturnType<typeof makePicture>} made */
+const twinFor = (made) => ({
+  frames: made.frames,
+  members: () => Object.fromEntries([...made.layout.circles.values()].map(({ id, nodes }) => [id, nodes.filter(({ kind }) => kind === "creature").map(({ id }) => id).sort()])),
+  /** Where everything stands on the canvas. */
+  positions: () => Object.fromEntries([...made.layout.nodes.values()].map((node) => [node.id, made.lens.toCanvas(node)])),
+  isMoving: made.layout.isMoving,
+  picture: made,
+});
+
+function Counts() {
+  moment.value;
+  const now = view();
+  if (!now) return null;
+  const counts = [counted(Object.keys(now.graphs).length, "graph"), counted(Object.keys(now.creatures).length, "creature"), counted(Object.keys(now.channels).length, "channel")];
+  return html`<div class="graph-counts">${counts.map((text) => html`<span class="chip">${text}</span>`)}</div>`;
+}
+
+function Legend() {
+  moment.value;
+  const now = view();
+  if (!now) return null;
+  const creatures = Object.values(now.creatures);
+  return html`<div class="graph-legend" aria-hidden="true">
+    <span><svg width="14" height="14" viewBox="0 0 14 14"><rect x="3.2" y="3.2" width="7.6" height="7.6" rx="1.6" transform="rotate(45 7 7)" fill="none" stroke="currentColor" stroke-width="1.5" /></svg>channel</span>
+    ${Object.keys(now.wires).length ? html`<span><svg width="20" height="6" viewBox="0 0 20 6"><path d="M1 3H20" class="legend-wire" /></svg>output wire</span>` : null}
+    ${creatures.some(({ is_privileged }) => is_privileged) ? html`<span><svg width="16" height="14" viewBox="-8 -11 16 14"><path d="M-6.5 2L-7.2-6.5L-3.4-2.5L0-9L3.4-2.5L7.2-6.5L6.5 2z" class="legend-crown" /></svg>privileged</span>` : null}
+    ${creatures.some(({ role }) => role === "judge") ? html`<span><svg width="16" height="14" viewBox="-8 -7 16 14"><path d="M0-5.5V5.5M-3 5.5H3M-5-3.5H5M-5-3.5L-7 1H-3zM5-3.5L3 1H7z" class="legend-judge" /></svg>judge</span>` : null}
+  </div>`;
 }

@@ -1,0 +1,254 @@
+// @ts-check
+/**
+ * Where creatures and channels stand. Two small simulations: graphs as circles that do not overlap, and nodes that are pulled to
+ * the centre of their graph. A merge or a split needs nothing of its own: nodes flow when their graph is another one.
+ *
+ * Always holds: a first position comes from the id, and the last position of every id is kept, so a look back and the way
+ * forward again show the same picture.
+ */
+import { forceCollide, forceLink, forceManyBody, forceSimulation, forceX, forceY } from "d3-force";
+import { nameOf } from "page/apply";
+import { hashOf } from "page/faces";
+
+/**
+ * @typedef {{id: string, kind: "creature"|"channel", graph: string, entry: any, label: string, x: number, y: number, vx: number,
+ *   vy: number, space: number, pad: number, index?: number}} Node
+ * @typedef {{id: string, x: number, y: number, vx: number, vy: number, r: number, nodes: Node[]}} Circle
+ * @typedef {{source: Node, target: Node, key: string, direction: number, isWire: boolean, distance: number, strength: number}} Link
+ */
+
+/** Up to so many creatures have faces and names; more are dots. */
+export const facesMax = 150;
+const reachMax = 230;
+const circleGap = 16;
+const placesKeptMax = 20_000;
+const alphaMin = 0.004;
+const alphaDecay = 0.03;
+const sizes = {
+  faces: { creature: 46, channel: 31, charge: -430, link: 92 },
+  dots: { creature: 19, channel: 14, charge: -60, link: 60 },
+};
+
+export function makeLayout() {
+  /** @type {Map<string, Node>} */
+  const nodes = new Map();
+  /** @type {Map<string, Circle>} */
+  const circles = new Map();
+  /** @type {Map<string, {x: number, y: number}>} */
+  const places = new Map();
+  /** @type {Link[]} */
+  let links = [];
+  let areDots = false;
+  let aspect = 1;
+
+  const across = forceX(0);
+  const down = forceY(0);
+  const circleForces = forceSimulation(/** @type {Circle[]} */ ([]))
+    .force("x", across)
+    .force("y", down)
+    .force("collide", forceCollide((/** @type {Circle} */ circle) => circle.r + circleGap).strength(1).iterations(4))
+    .velocityDecay(0.35)
+    .stop();
+  const linkForce = forceLink(/** @type {Link[]} */ ([]))
+    .distance((/** @type {Link} */ link) => link.distance)
+    .strength((/** @type {Link} */ link) => link.strength);
+  const charge = forceManyBody().distanceMax(reachMax).theta(1);
+  const collide = forceCollide((/** @type {Node} */ node) => node.space).strength(0.85);
+  const nodeForces = forceSimulation(/** @type {Node[]} */ ([]))
+    .force("link", linkForce)
+    .force("charge", charge)
+    .force("collide", collide)
+    .force("home", home)
+    .velocityDecay(0.42)
+    .stop();
+  nodeForces.alpha(0);
+
+  /** Pull every node to the centre of its graph, and back into its circle if it is outside. @param {number} alpha */
+  function home(alpha) {
+    for (const { x, y, r, nodes: members } of circles.values()) {
+      for (const node of members) {
+        const pull = alpha * (areDots ? 0.16 : node.kind === "channel" ? 0.16 : 0.08);
+        const [dx, dy] = [x - node.x, y - node.y];
+        node.vx += dx * pull;
+        node.vy += dy * pull;
+        const outside = Math.hypot(dx, dy) - (r - node.pad);
+        if (outside > 0) {
+          const back = Math.min(0.12, alpha) * (outside / Math.hypot(dx, dy));
+          node.vx += dx * back;
+          node.vy += dy * back;
+        }
+      }
+    }
+  }
+
+  /**
+   * Take in a view. Returns what came, went, or changed its graph.
+   * @param {import("page/apply").View} view
+   */
+  function update(view) {
+    const creatures = Object.entries(view.creatures).filter(([, { graph }]) => view.graphs[graph]);
+    const channels = Object.entries(view.channels).filter(([, { graph }]) => view.graphs[graph]);
+    const size = sizes[creatures.length > facesMax ? "dots" : "faces"];
+    const wereDots = areDots;
+    areDots = size === sizes.dots;
+    /** @type {{came: Node[], went: Node[], moved: {node: Node, from: string}[]}} */
+    const change = { came: [], went: [], moved: [] };
+    const there = new Set([...creatures, ...channels].map(([id]) => id));
+    for (const [id, node] of nodes) {
+      if (there.has(id)) continue;
+      places.set(id, { x: node.x, y: node.y });
+      nodes.delete(id);
+      change.went.push(node);
+    }
+    while (places.size > placesKeptMax) places.delete(/** @type {string} */ (places.keys().next().value));
+    /** @type {Map<string, Node[]>} */
+    const members = new Map(Object.keys(view.graphs).map((id) => [id, []]));
+    /** @type {(id: string, kind: "creature"|"channel", entry: any) => void} */
+    const put = (id, kind, entry) => {
+      let node = nodes.get(id);
+      const label = kind === "creature" ? nameOf(entry.handle) : `#${entry.name}`;
+      const room = areDots ? size[kind] : Math.max(size[kind], Math.min(64, label.length * 3.7 + 6));
+      const pad = areDots ? size[kind] + 12 : kind === "channel" ? 42 : entry.is_privileged ? 60 : 56;
+      if (!node) {
+        node = { id, kind, graph: entry.graph, entry, label, x: NaN, y: NaN, vx: 0, vy: 0, space: room, pad };
+        nodes.set(id, node);
+        change.came.push(node);
+      } else if (node.graph !== entry.graph) {
+        change.moved.push({ node, from: node.graph });
+      }
+      Object.assign(node, { graph: entry.graph, entry, label, space: room, pad });
+      members.get(entry.graph)?.push(node);
+    };
+    for (const [id, entry] of creatures) put(id, "creature", entry);
+    for (const [id, entry] of channels) put(id, "channel", entry);
+    const isNew = arrange(members);
+    const before = links.map(({ key }) => key).join();
+    links = linksOf(view, nodes, size);
+    const hasChanged = isNew || change.came.length + change.went.length + change.moved.length > 0 || before !== links.map(({ key }) => key).join();
+    if (hasChanged || wereDots !== areDots) {
+      charge.strength((node) => size.charge * (/** @type {Node} */ (node).kind === "channel" ? 0.7 : 1));
+      collide.iterations(areDots ? 1 : 3);
+      nodeForces.nodes([...nodes.values()]);
+      linkForce.links(links);
+      circleForces.nodes([...circles.values()]);
+      const isLarge = isNew || change.moved.length > 0 || change.came.length > 2;
+      nodeForces.alpha(Math.max(nodeForces.alpha(), isLarge ? 0.9 : 0.45));
+    }
+    return { ...change, hasChanged };
+  }
+
+  /** Give every graph its circle, and every new node a place. Returns whether graphs came or went. @param {Map<string, Node[]>} members */
+  function arrange(members) {
+    let isNew = false;
+    for (const id of circles.keys()) {
+      if (members.has(id)) continue;
+      circles.delete(id);
+      isNew = true;
+    }
+    const reach = Math.max(0, ...[...circles.values()].map(({ x, y, r }) => Math.hypot(x, y) + r));
+    for (const [id, some] of members) {
+      const room = roomOf(some);
+      let circle = circles.get(id);
+      if (!circle) {
+        isNew = true;
+        const known = some.map((node) => (Number.isNaN(node.x) ? places.get(node.id) : node)).filter((place) => place !== undefined);
+        const angle = (hashOf(id) / 2 ** 32) * Math.PI * 2;
+        const far = circles.size ? reach + room : 0;
+        circle = {
+          id, r: room, vx: 0, vy: 0, nodes: some,
+          x: known.length ? known.reduce((sum, { x }) => sum + x, 0) / known.length : Math.cos(angle) * far,
+          y: known.length ? known.reduce((sum, { y }) => sum + y, 0) / known.length : Math.sin(angle) * far,
+        }; // prettier-ignore
+        circles.set(id, circle);
+      }
+      circle.nodes = some;
+      for (const node of some) {
+        if (!Number.isNaN(node.x)) continue;
+        const hash = hashOf(node.id);
+        const angle = (hash / 2 ** 32) * Math.PI * 2;
+        const far = node.kind === "channel" ? room * 0.12 : room * (0.35 + 0.35 * ((hash % 997) / 997));
+        const place = places.get(node.id) ?? { x: circle.x + Math.cos(angle) * far, y: circle.y + Math.sin(angle) * far };
+        Object.assign(node, { x: place.x, y: place.y, vx: 0, vy: 0 });
+      }
+    }
+    return isNew;
+  }
+
+  /** The radius that some nodes need. @param {Node[]} some */
+  function roomOf(some) {
+    const area = some.reduce((sum, { space }) => sum + space * space, 0);
+    return Math.sqrt(area) * 1.12 + (areDots ? 22 : 44);
+  }
+
+  /** Let circles be as large as what they hold, so that hulls have room and no more. */
+  function resize() {
+    for (const circle of circles.values()) {
+      if (!circle.nodes.length) continue;
+      let far = 0;
+      for (const node of circle.nodes) far = Math.max(far, Math.hypot(node.x - circle.x, node.y - circle.y) + node.pad);
+      circle.r += (Math.min(far, roomOf(circle.nodes) * 1.35) - circle.r) * 0.2;
+    }
+  }
+
+  function tick() {
+    const alpha = nodeForces.alpha() * (1 - alphaDecay);
+    across.strength(0.05 / aspect);
+    down.strength(0.05 * aspect);
+    circleForces.alpha(Math.max(0.25, alpha)).tick();
+    nodeForces.alpha(alpha).tick();
+    resize();
+  }
+
+  return {
+    nodes,
+    circles,
+    links: () => links,
+    areDots: () => areDots,
+    update,
+    /** Move by one step. Returns whether anything still moves. */
+    step() {
+      if (nodeForces.alpha() < alphaMin) return false;
+      tick();
+      return true;
+    },
+    isMoving: () => nodeForces.alpha() >= alphaMin,
+    /** Come to rest, or as far as the time allows. @param {number} [milliseconds] */
+    settle(milliseconds = Infinity) {
+      const end = performance.now() + milliseconds;
+      while (nodeForces.alpha() >= alphaMin && performance.now() < end) tick();
+    },
+    /** Start to move again, a little or a lot. @param {number} alpha */
+    warm(alpha) {
+      nodeForces.alpha(Math.max(nodeForces.alpha(), alpha));
+    },
+    /** Tell how wide the picture is for its height. @param {number} ratio */
+    setAspect(ratio) {
+      aspect = Math.max(0.6, Math.min(1.7, ratio));
+    },
+  };
+}
+
+/**
+ * The edges between creatures and channels, and the wires between creatures.
+ * @param {import("page/apply").View} view
+ * @param {Map<string, Node>} nodes
+ * @param {{link: number, creature: number}} size
+ */
+function linksOf(view, nodes, size) {
+  /** @type {Link[]} */
+  const links = [];
+  for (const [id, channel] of Object.entries(view.channels)) {
+    const target = nodes.get(id);
+    const edges = Object.entries(channel.edges);
+    const distance = Math.max(size.link, size.creature * Math.sqrt(edges.length) * 1.05);
+    for (const [creature, direction] of edges) {
+      const source = nodes.get(creature);
+      if (source && target) links.push({ source, target, key: `${creature}>${id}:${direction}`, direction, isWire: false, distance, strength: 0.7 / Math.sqrt(edges.length) });
+    }
+  }
+  for (const [id, wire] of Object.entries(view.wires)) {
+    const [source, target] = [nodes.get(wire.from), nodes.get(wire.to)];
+    if (source && target) links.push({ source, target, key: id, direction: 2, isWire: true, distance: size.link * 1.6, strength: 0.03 });
+  }
+  return links;
+}

@@ -1,0 +1,315 @@
+// @ts-check
+/**
+ * The picture of a graph on one canvas: what stands where, what moves, and when it is drawn.
+ *
+ * Always holds: a frame is drawn only while something moves or after something changed; a frame that fails does not stop
+ * those that follow.
+ */
+import { canvasGraphColour } from "page/colours";
+import { mixed } from "page/faces";
+import { makeCamera } from "page/graph/camera";
+import { creatureRadius, drawPicture, endsOf, forgetFaces, hasName, namedNode, radiusOf } from "page/graph/draw";
+import { hullOf, isInside } from "page/graph/geometry";
+import { placeLabels } from "page/graph/labels";
+import { makeLayout } from "page/graph/layout";
+import { easeOut, makeMotion, progress } from "page/graph/motion";
+
+/**
+ * @typedef {import("page/apply").View} View
+ * @typedef {import("page/graph/layout").Node} Node
+ * @typedef {import("page/graph/draw").Scene} Scene
+ * @typedef {{x: number, y: number}} Point
+ */
+
+const frameMilliseconds = 1000 / 60;
+const colourPerFrame = 0.09;
+const namesFromScale = 0.5;
+const hitPixelsMin = 12;
+const slowMilliseconds = 50;
+const settleMilliseconds = 160;
+const labelFrames = 12;
+
+/** @param {HTMLCanvasElement} canvas @param {{isStill?: boolean}} [how] still: everything comes to rest at once */
+export function makePicture(canvas, how = {}) {
+  const isStill = how.isStill ?? false;
+  const wish = matchMedia("(prefers-reduced-motion: reduce)");
+  const isReduced = () => isStill || wish.matches;
+  const layout = makeLayout();
+  const lens = makeCamera();
+  const motion = makeMotion(isReduced);
+  const pen = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+  /** @type {Map<string, {now: string, from: string, target: string, share: number}>} */
+  const colours = new Map();
+  /** @type {Map<string, string>} */
+  let slots = new Map();
+  let slotsAge = Infinity;
+  /** @type {View|null} */
+  let view = null;
+  let size = { width: 0, height: 0, ratio: 1 };
+  /** What only the caller knows. @type {{hovered: string, selected: string, focused: string, target: string, thinking: {[id: string]: any}, blinking: string, path: import("page/graph/draw").PathStep[], ghost: import("page/graph/draw").Ghost|null, litGraphs: string[], held: string}} */
+  const shown = { hovered: "", selected: "", focused: "", target: "", thinking: {}, blinking: "", path: [], ghost: null, litGraphs: [], held: "" };
+  let frames = 0;
+  let handle = 0;
+  /** @type {ReturnType<typeof setTimeout>|undefined} */
+  let timer;
+  let lastTime = 0;
+  let isEnded = false;
+  /** @type {import("page/graph/draw").Hull[]} */
+  let hulls = [];
+  /** @type {Map<string, {hull: import("page/graph/draw").Hull, start: number}>} */
+  const gone = new Map();
+
+  /** The colour of something on its way to another one. @param {string} id @param {string} target */
+  function eased(id, target) {
+    let colour = colours.get(id);
+    if (!colour) colours.set(id, (colour = { now: target, from: target, target, share: 1 }));
+    if (colour.target !== target) Object.assign(colour, isReduced() ? { now: target, from: target, target, share: 1 } : { from: colour.now, target, share: 0 });
+    return colour.now;
+  }
+
+  /** @param {number} passed frames */
+  function easeColours(passed) {
+    let isMoving = false;
+    for (const colour of colours.values()) {
+      if (colour.share >= 1) continue;
+      colour.share += (1 - colour.share) * (1 - (1 - colourPerFrame) ** passed);
+      if (colour.share > 0.985) colour.share = 1;
+      // Few steps: every colour makes faces of its own.
+      colour.now = colour.share === 1 ? colour.target : mixed(colour.from, colour.target, Math.round(colour.share * 16) / 16);
+      isMoving = true;
+    }
+    return isMoving;
+  }
+
+  /** @param {string} graph */
+  const graphHex = (graph) => canvasGraphColour(view?.graphs[graph]?.colour ?? 0);
+  /** @param {Node} node */
+  const colourOf = (node) => (layout.areDots() ? eased(`graph ${node.graph}`, graphHex(node.graph)) : eased(node.id, graphHex(node.graph)));
+
+  /** @param {number} now */
+  function findHulls(now) {
+    const before = new Map(hulls.map((hull) => [hull.id, hull]));
+    hulls = [];
+    for (const circle of layout.circles.values()) {
+      const graph = view?.graphs[circle.id];
+      if (!graph || !circle.nodes.length) continue;
+      const points = circle.nodes.map((node) => {
+        const joined = motion.joins.get(node.id);
+        if (joined === undefined) return node;
+        // A hull grows towards who joins, so that it does not jump.
+        const share = easeOut(progress(now, joined, motion.times.join));
+        return { x: circle.x + (node.x - circle.x) * share, y: circle.y + (node.y - circle.y) * share, pad: node.pad };
+      });
+      const count = circle.nodes.reduce((sum, { kind }) => sum + Number(kind === "creature"), 0);
+      hulls.push({ id: circle.id, name: graph.name, count, colour: eased(`graph ${circle.id}`, graphHex(circle.id)), points: hullOf(points), alpha: 1, isLit: shown.litGraphs.includes(circle.id) });
+      before.delete(circle.id);
+    }
+    for (const [id, hull] of before) if (hull.alpha === 1 && !isReduced()) gone.set(id, { hull, start: now });
+    for (const [id, { hull, start }] of gone) {
+      const share = progress(now, start, motion.times.death);
+      if (share < 1 && !view?.graphs[id]) hulls.push({ ...hull, alpha: 0.999 * (1 - share) });
+      else gone.delete(id);
+    }
+  }
+
+  /** The part of the world that there is to see. */
+  function bounds() {
+    const box = { left: Infinity, top: Infinity, right: -Infinity, bottom: -Infinity };
+    for (const { points, alpha } of hulls) {
+      if (alpha < 1) continue;
+      for (const { x, y } of points) {
+        box.left = Math.min(box.left, x);
+        box.right = Math.max(box.right, x);
+        box.top = Math.min(box.top, y - 12);
+        box.bottom = Math.max(box.bottom, y);
+      }
+    }
+    return box.left === Infinity ? { left: -200, top: -200, right: 200, bottom: 200 } : box;
+  }
+
+  /** @param {number} now @returns {Scene} */
+  function sceneAt(now) {
+    /** @type {Map<string, Point>} */
+    const points = new Map();
+    return {
+      pen, ...size, now, layout, motion, hulls, slots, ...shown,
+      scale: lens.camera.scale,
+      toCanvas: lens.toCanvas,
+      at(node) {
+        let point = points.get(node.id);
+        if (!point) points.set(node.id, (point = lens.toCanvas(node)));
+        return point;
+      },
+      colourOf,
+      isReduced: isReduced(),
+      areNamesShown: !layout.areDots() && lens.camera.scale >= namesFromScale,
+    }; // prettier-ignore
+  }
+
+  /** @param {Scene} scene @param {boolean} isMoving */
+  function nameNodes(scene, isMoving) {
+    slotsAge += 1;
+    if (layout.areDots() || (isMoving && slotsAge < labelFrames)) return;
+    slotsAge = 0;
+    const named = [...layout.nodes.values()].filter((node) => hasName(scene, node)).map((node) => namedNode(scene, node));
+    const lines = layout.links().map(({ source, target }) => endsOf(scene, source, target));
+    slots = placeLabels(named, lines, slots);
+    scene.slots = slots;
+  }
+
+  /** @param {number} time */
+  function frame(time) {
+    handle = 0;
+    if (isEnded || !size.width) return;
+    frames += 1;
+    let [isMoving, isSlow] = [false, false];
+    let wakeAt = Infinity;
+    try {
+      const now = performance.now();
+      const passed = lastTime ? Math.min(6, Math.max(0.2, (time - lastTime) / frameMilliseconds)) : 1;
+      lastTime = time;
+      if (isReduced()) layout.settle(isStill ? Infinity : 2000);
+      else for (let step = 0; step < Math.min(2, Math.round(passed) || 1); step += 1) isMoving = layout.step() || isMoving;
+      const settled = motion.settle(now);
+      wakeAt = settled.wakeAt - now;
+      findHulls(now);
+      isMoving = settled.isMoving || gone.size > 0 || isMoving;
+      lens.aim(bounds());
+      isMoving = lens.ease(passed, isReduced()) || isMoving;
+      isMoving = easeColours(passed) || isMoving;
+      isSlow = !isReduced() && Object.keys(shown.thinking).length > 0;
+      const scene = sceneAt(now);
+      nameNodes(scene, isMoving);
+      drawPicture(scene);
+      if (!isMoving && slotsAge > 0) wake(); // Once more at rest, with names where they belong.
+    } finally {
+      if (isMoving) wake();
+      else {
+        lastTime = 0;
+        clearTimeout(timer);
+        if (isSlow) timer = setTimeout(wake, slowMilliseconds);
+        else if (wakeAt < Infinity) timer = setTimeout(wake, Math.max(0, wakeAt) + 5);
+      }
+    }
+  }
+
+  /** Have a frame drawn. */
+  function wake() {
+    if (!handle && !isEnded) handle = requestAnimationFrame(frame);
+  }
+
+  wish.addEventListener("change", wake);
+  void document.fonts?.ready.then(() => ((slotsAge = Infinity), wake()));
+
+  return {
+    shown,
+    wake,
+    lens,
+    layout,
+    motion,
+    frames: () => frames,
+    hulls: () => hulls,
+    /** @param {number} width @param {number} height @param {import("page/graph/camera").Box} room that nothing covers */
+    resize(width, height, room) {
+      const ratio = Math.min(3, globalThis.devicePixelRatio || 1);
+      if (width !== size.width || height !== size.height || ratio !== size.ratio) {
+        size = { width, height, ratio };
+        canvas.width = Math.round(width * ratio);
+        canvas.height = Math.round(height * ratio);
+      }
+      lens.setRoom(room);
+      layout.setAspect((room.right - room.left) / Math.max(1, room.bottom - room.top));
+      slotsAge = Infinity;
+      wake();
+    },
+    /**
+     * Show a view. What came or went is shown in motion only if the view is the next moment of the one before.
+     * @param {View} next
+     * @param {{isNext: boolean}} how
+     */
+    show(next, { isNext }) {
+      const isFirst = view === null;
+      const edgesBefore = new Set(layout.links().map(({ key }) => key.split(":")[0]));
+      view = next;
+      const change = layout.update(next);
+      if (isFirst) {
+        layout.settle(isStill ? Infinity : settleMilliseconds);
+        findHulls(performance.now());
+        lens.aim(bounds());
+        lens.ease(1, true);
+      }
+      if (!isNext || isFirst) {
+        motion.clear();
+        gone.clear();
+        hulls = hulls.filter(({ id }) => next.graphs[id]);
+      } else if (change.hasChanged) {
+        const edges = layout.links().map(({ key }) => key).filter((key) => !edgesBefore.has(key.split(":")[0]));
+        motion.change(change, edges, performance.now());
+      }
+      if (change.hasChanged) slotsAge = Infinity;
+      wake();
+      return change;
+    },
+    /** Show what a record tells: who speaks, what merged. @param {import("page/apply").Record} record @param {View} view */
+    tell(record, view) {
+      const now = performance.now();
+      const { icon } = record.row;
+      if (icon === "merge" || icon === "split") {
+        const graph = record.row.graph ?? view.lanes[record.id.slice(0, record.id.lastIndexOf("."))]?.graph;
+        if (graph) motion.changeGraph(graph, now);
+      } else if (icon === "visitor") motion.disturb(now);
+      const speaker = record.d.find(([what, path]) => what === "s" && path[0] === "creatures" && path[2] === "line")?.[1][1];
+      if (speaker && view.creatures[speaker]) {
+        const { graph } = view.creatures[speaker];
+        const channel = Object.entries(view.channels).find(([, one]) => one.graph === graph && one.name === record.row.channel);
+        const listeners = Object.entries(channel?.[1].edges ?? {}).filter(([id, edge]) => id !== speaker && edge & 1).map(([id]) => id);
+        const wired = Object.values(view.wires).filter(({ from }) => from === speaker).map(({ to }) => to);
+        motion.say(speaker, channel?.[0], listeners, wired, now);
+      }
+      wake();
+    },
+    /** The node at a point of the canvas; hits are never smaller than 24 pixels. @param {Point} point @returns {Node|undefined} */
+    nodeAt(point) {
+      const scene = sceneAt(performance.now());
+      let [best, least] = [/** @type {Node|undefined} */ (undefined), Infinity];
+      for (const node of layout.nodes.values()) {
+        const { x, y } = scene.at(node);
+        const far = Math.hypot(x - point.x, y - point.y);
+        if (far <= Math.max(hitPixelsMin, radiusOf(scene, node) + 4) && far < least) [best, least] = [node, far];
+      }
+      return best;
+    },
+    /** How far a point is from a node's middle, as a share of its radius. @param {Node} node @param {Point} point */
+    farFrom(node, point) {
+      const { x, y } = lens.toCanvas(node);
+      return Math.hypot(x - point.x, y - point.y) / (creatureRadius * lens.camera.scale);
+    },
+    /** The graph whose hull holds a point of the canvas. @param {Point} point */
+    graphAt(point) {
+      const place = lens.toWorld(point);
+      return hulls.find(({ points, alpha }) => alpha === 1 && isInside(points, place))?.id;
+    },
+    fit() {
+      lens.follow();
+      wake();
+    },
+    /** Colours are others: another theme. */
+    recolour() {
+      forgetFaces();
+      for (const node of layout.nodes.values()) colours.delete(node.id);
+      for (const id of layout.circles.keys()) colours.delete(`graph ${id}`);
+      wake();
+    },
+    /** Draw at once: for pictures that are taken. */
+    drawNow() {
+      if (handle) cancelAnimationFrame(handle);
+      frame(performance.now());
+    },
+    end() {
+      isEnded = true;
+      if (handle) cancelAnimationFrame(handle);
+      clearTimeout(timer);
+      wish.removeEventListener("change", wake);
+    },
+  };
+}
