@@ -55,6 +55,21 @@ async def test_a_slot_goes_to_the_run_and_then_to_the_creature_that_waited_longe
     assert await order_of(queue, tasks) == ["Aa", "Ab", "Ba", "Ca", "Ac", "Bb", "Ad"]
 
 
+@given(
+    callers=st.lists(
+        st.sampled_from([f"{run}{who}" for run in "ABC" for who in "abcd"]), min_size=1, unique=True
+    )
+)
+async def test_the_places_of_those_who_wait_are_those_in_which_they_get_in(callers: list[str]) -> None:
+    queue = queue_with(1)
+    tasks = await entered(queue, "Zz", *callers)
+
+    places = sorted(queue.places().items(), key=lambda told: told[1])
+
+    assert [f"{run}{who}" for (run, who), _ in places] == (await order_of(queue, tasks))[1:]
+    assert queue.places() == {}
+
+
 async def test_a_creature_that_asks_twice_does_not_go_before_others_of_its_run() -> None:
     queue = queue_with(1)
     first = await entered(queue, "Ax", "Ay")

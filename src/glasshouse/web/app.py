@@ -21,6 +21,7 @@ from glasshouse.web import archive, causes, commands, events, page_files, readin
 from glasshouse.web.access import COOKIE, Access, AccessMiddleware, Denied
 from glasshouse.web.driving import Drivers
 from glasshouse.web.feeds import Feeds
+from glasshouse.web.signals import Signals
 
 token_chars_max: Final = 256
 _NOT_KEPT: Final = {
@@ -54,7 +55,7 @@ def app(terrarium: Terrarium, access: Access | None = None, *, root_path: str = 
     """
     stories = stories_of(terrarium)
     drivers = Drivers(terrarium)
-    feeds = Feeds(terrarium, stories)
+    feeds = Feeds(terrarium, stories, Signals(terrarium, drivers))
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:

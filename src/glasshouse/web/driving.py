@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Iterable
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Final, Literal
 
 from glasshouse.errors import GlasshouseError, Refused
 from glasshouse.runtime.ledger.subscriptions import Subscription
+from glasshouse.runtime.run import Run
 from glasshouse.terrarium import Terrarium
 from glasshouse.views.reading_time import seconds_to_read
 
@@ -21,6 +24,15 @@ shutdown_seconds_max: Final = 2.0
 """How long the server waits for acts to end when it is shut down. What they had not written is owed still."""
 
 Speed = Literal["reading", "fast"]
+
+
+@dataclass(frozen=True)
+class DriverState:
+    """What a run does: it plays, waits for acts in flight before it rests, or rests; and its speed."""
+
+    state: Literal["playing", "pausing", "idle"]
+    speed: Speed
+
 
 _log = logging.getLogger(__name__)
 
@@ -111,6 +123,17 @@ class Drivers:
     def is_driven(self, run_id: str) -> bool:
         """Whether a run is being played here."""
         return run_id in self._drives
+
+    def states(self, run_ids: Iterable[str]) -> dict[str, DriverState]:
+        """What each of these runs that is not over is doing here."""
+        runs = [run for run in map(self._terrarium.run_of, run_ids) if not run.is_finished]
+        return {run.id: DriverState(self._state_of(run), self._speed_of(run.id)) for run in runs}
+
+    def _state_of(self, run: Run) -> Literal["playing", "pausing", "idle"]:
+        if run.id not in self._drives:
+            return "idle"
+        is_ending = run.status == "paused" or self._drives[run.id].is_stopping
+        return "pausing" if is_ending else "playing"
 
     async def play(self, run_id: str, speed: Speed | None = None) -> None:
         """Play a run on, in the background. A paused run continues."""

@@ -21,6 +21,7 @@ from glasshouse.runtime.ledger.subscriptions import Subscription
 from glasshouse.runtime.past.stories import Stories, Story, view_events_between
 from glasshouse.terrarium import Terrarium
 from glasshouse.views.page_fold import PageFold
+from glasshouse.web.signals import Signals, signal_seconds
 
 blocks_kept_max: Final = 2_000
 """How many records a feed keeps for viewers that come back."""
@@ -38,6 +39,7 @@ class Viewer:
 
     def __init__(self) -> None:
         self._blocks: deque[bytes] = deque()
+        self._signal = b""
         self._wake = asyncio.Event()
         self.is_behind = False
         self.is_closed = False
@@ -51,6 +53,11 @@ class Viewer:
             self._blocks.append(block)
         self._wake.set()
 
+    def signal(self, signal: bytes) -> None:
+        """Tell it what goes on just now, instead of what it was not told yet."""
+        self._signal = signal
+        self._wake.set()
+
     def begin_again(self) -> None:
         """Have it get the whole view next."""
         self._blocks.clear()
@@ -62,15 +69,16 @@ class Viewer:
         self.is_closed = True
         self._wake.set()
 
-    async def taken(self) -> bytes:
-        """What waits, in one piece; a heartbeat if nothing comes for a while."""
-        if not self._blocks and not self.is_behind and not self.is_closed:
+    async def taken(self) -> tuple[bytes, bytes]:
+        """What waits, in one piece, and the newest signal; nothing if nothing comes for a while."""
+        if not self._blocks and not self._signal and not self.is_behind and not self.is_closed:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._wake.wait(), heartbeat_seconds)
         self._wake.clear()
-        some = b"".join(self._blocks)
+        some, signal = b"".join(self._blocks), self._signal
         self._blocks.clear()
-        return some
+        self._signal = b""
+        return some, signal
 
 
 class Feed:
@@ -82,6 +90,8 @@ class Feed:
         self.story: Story = Story((), {})
         self.fold = PageFold(role)
         self.viewers: set[Viewer] = set()
+        self._signal = b""
+        """What the viewers were told last about what goes on."""
         self._blocks: deque[tuple[int, bytes]] = deque(maxlen=blocks_kept_max)
         self._early: list[Event] | None = []
         """What happened while the feed was being loaded; none once it is there."""
@@ -120,6 +130,21 @@ class Feed:
         if self.fold.view["k"] % view_events_between == 0:
             stories.keep(self.story, self.fold)
 
+    def signal(self, signals: Signals) -> None:
+        """Tell those who look on what goes on just now, if that has changed."""
+        signal = signals.of(self.story)
+        if signal != self._signal:
+            self._signal = signal
+            for viewer in self.viewers:
+                viewer.signal(signal)
+
+    def begin(self, signals: Signals, last_position: int | None) -> tuple[Viewer, bytes]:
+        """A new viewer, and what it is sent first: what it missed or the whole view, and what goes on."""
+        missed = None if last_position is None else self.missed(last_position)
+        viewer = Viewer()
+        self.viewers.add(viewer)
+        return viewer, (self.whole() if missed is None else missed) + signals.of(self.story)
+
     def whole(self) -> bytes:
         """The whole view, as the first block of a stream."""
         return block_of(self.fold.view["position"] or 0, _encode(self.fold.view), "view")
@@ -136,12 +161,14 @@ class Feed:
 class Feeds:
     """Every feed that somebody looks at, fed by one subscription to the house."""
 
-    def __init__(self, terrarium: Terrarium, stories: Stories) -> None:
+    def __init__(self, terrarium: Terrarium, stories: Stories, signals: Signals) -> None:
         self._terrarium = terrarium
         self._stories = stories
+        self._signals = signals
         self._feeds: dict[tuple[str, Role], Feed] = {}
         self._is_ended = False
         self._reading: asyncio.Task[None] | None = None
+        self._signalling: asyncio.Task[None] | None = None
         self._reloads: set[asyncio.Task[None]] = set()
 
     def end(self) -> None:
@@ -154,7 +181,7 @@ class Feeds:
     async def close(self) -> None:
         """End every stream, and follow the house no more."""
         self.end()
-        for task in (self._reading, *self._reloads):
+        for task in (self._reading, self._signalling, *self._reloads):
             if task is not None:
                 task.cancel()
                 with suppress(asyncio.CancelledError):
@@ -182,19 +209,27 @@ class Feeds:
 
     async def stream(self, feed: Feed, last_position: int | None) -> AsyncIterator[bytes]:
         """A viewer's stream: what it missed or the whole view, then everything as it happens."""
-        viewer = Viewer()
-        missed = None if last_position is None else feed.missed(last_position)
-        feed.viewers.add(viewer)
+        viewer, first = feed.begin(self._signals, last_position)
+        if self._signalling is None or self._signalling.done():
+            self._signalling = asyncio.create_task(self._signal_on(), name="signals")
         try:
-            yield feed.whole() if missed is None else missed
+            yield first
             while not viewer.is_closed and not self._is_ended:
-                some = await viewer.taken()
+                some, signal = await viewer.taken()
                 if viewer.is_behind and feed.is_loaded:
                     viewer.is_behind = False
                     some = feed.whole()
-                yield some or HEARTBEAT
+                yield some + signal or HEARTBEAT
         finally:
             feed.viewers.discard(viewer)
+
+    async def _signal_on(self) -> None:
+        """Look again and again at what goes on, as long as somebody looks on."""
+        while watched := [feed for feed in self._feeds.values() if feed.viewers]:
+            self._signals.look()
+            for feed in watched:
+                feed.signal(self._signals)
+            await asyncio.sleep(signal_seconds)
 
     async def _read_on(self, subscription: Subscription) -> None:
         async for event in subscription:

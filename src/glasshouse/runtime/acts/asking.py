@@ -126,12 +126,13 @@ _texts_of: Final = attrgetter(*[field for field, _ in _TEXTS])
 class CallUnderWay:
     """A question to a model that takes its time: from its first attempt to its answer."""
 
-    __slots__ = ("creature_id", "is_waiting", "model", "run_id", "since", "text")
+    __slots__ = ("creature_id", "is_waiting", "model", "queue", "run_id", "since", "text")
 
-    def __init__(self, mine: Reservation, model: str) -> None:
+    def __init__(self, mine: Reservation, model: str, queue: BackendQueue) -> None:
         self.creature_id = mine.creature_id
         self.run_id = mine.run_id
         self.model = model
+        self.queue = queue
         self.since = asyncio.get_running_loop().time()
         self.is_waiting = False
         """Whether it waits for its turn, or for a server that is busy."""
@@ -255,7 +256,7 @@ class Asking:
         if getattr(route.model, "answers_at_once", False):
             return await self._attempt(route, prompt, shown)
         queue = queue_of(route.model, route.name)
-        under_way = CallUnderWay(self.mine, route.name)
+        under_way = CallUnderWay(self.mine, route.name, queue)
         self._desk.under_way[under_way] = None
         busy, unreached, failed = 0, 0, 0
         try:

@@ -20,6 +20,7 @@ import asyncio
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import zip_longest
 from math import inf
 from typing import Final
 from weakref import WeakKeyDictionary
@@ -64,6 +65,16 @@ class BackendQueue:
     def is_open(self) -> bool:
         """Whether the circuit is open: the server was not reached again and again, and not since."""
         return self._unreached >= unreached_in_a_row_max
+
+    def places(self) -> dict[tuple[str, str], int]:
+        """The place of each run's creature that waits, from 1 on, as turns would come now."""
+        rows = []
+        for run_id, creatures in self._waiting.items():
+            rounds = max(map(len, creatures.values()))
+            of_round = [[who for who, calls in creatures.items() if len(calls) > n] for n in range(rounds)]
+            rows.append([(run_id, who) for each in of_round for who in each])
+        order = [call for turn in zip_longest(*rows) for call in turn if call is not None]
+        return {call: place for place, call in reversed([*enumerate(order, start=1)])}
 
     def set_parallel_max(self, parallel_max: float) -> None:
         """Say how many calls the server takes at once, if that has changed."""

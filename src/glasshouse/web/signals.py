@@ -1,0 +1,59 @@
+"""Signals: what goes on just now and is in no ledger. Who thinks, what is being written, and what is driven.
+
+Always holds: a signal tells the whole state of a story, so only the newest counts. It is never part of a view. It holds
+no text but what everybody may read: the engine tells the public part of a reply from the thought in it.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+import msgspec
+
+from glasshouse.runtime.past.stories import Story
+from glasshouse.runtime.run import Thinking
+from glasshouse.terrarium import Terrarium
+from glasshouse.web.driving import Drivers
+
+signal_seconds: Final = 0.1
+"""How long apart two signals are at least."""
+thinkers_shown_max: Final = 50
+
+_encode: Final = msgspec.json.Encoder().encode
+
+
+class Signals:
+    """What goes on in the house at one moment, and in each story of it."""
+
+    def __init__(self, terrarium: Terrarium, drivers: Drivers) -> None:
+        self._terrarium = terrarium
+        self._drivers = drivers
+        self._thinking: dict[str, tuple[Thinking, str]] = {}
+
+    def look(self) -> None:
+        """Look at who thinks now, and since when."""
+        now = datetime.now(UTC)
+        self._thinking = {
+            one.creature_id: (one, (now - timedelta(seconds=one.seconds)).isoformat(timespec="seconds"))
+            for one in self._terrarium.thinking()
+        }
+
+    def of(self, story: Story) -> bytes:
+        """What goes on in a story, as one event of a stream."""
+        run_ids = () if story.is_imported else story.runs
+        thinking = [told for told in self._thinking.values() if told[0].run_id in run_ids]
+        signal = {
+            "thinking": {one.creature_id: _told(one, since) for one, since in thinking[:thinkers_shown_max]},
+            "driver": self._drivers.states(run_ids),
+        }
+        return b"event: signal\ndata: " + _encode(signal) + b"\n\n"
+
+
+def _told(one: Thinking, since: str) -> dict[str, Any]:
+    told: dict[str, Any] = {"since": since}
+    if one.is_waiting:
+        told["queued"] = one.place
+    if one.text:
+        told["text"] = one.text
+    return told
