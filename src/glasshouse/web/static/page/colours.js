@@ -3,6 +3,7 @@
 import { signal } from "@preact/signals";
 
 const graphColours = 8;
+const themeKey = "glasshouse.theme";
 
 /** @type {import("@preact/signals").Signal<"light"|"dark">} */
 export const theme = signal(document.documentElement.dataset.theme === "dark" ? "dark" : "light");
@@ -17,15 +18,30 @@ export function flipTheme() {
 
 /** @param {"light"|"dark"} next */
 export function setTheme(next) {
-  document.documentElement.dataset.theme = next;
   try {
-    localStorage.setItem("glasshouse.theme", next);
+    localStorage.setItem(themeKey, next);
   } catch {
     // A browser that keeps nothing forgets the theme.
   }
+  show(next);
+}
+
+/** @param {"light"|"dark"} next */
+function show(next) {
+  document.documentElement.dataset.theme = next;
   resolved.clear();
   theme.value = next;
 }
+
+// Until somebody chooses, the page follows the system, which may change in the evening.
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", ({ matches }) => {
+  try {
+    if (localStorage.getItem(themeKey)) return;
+  } catch {
+    // Nothing is kept, so nobody has chosen for longer than this visit.
+  }
+  show(matches ? "dark" : "light");
+});
 
 /** The css colour of a graph. @param {number} colour */
 export const graphColour = (colour) => `var(--g${colour % graphColours})`;
