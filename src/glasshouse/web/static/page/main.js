@@ -36,6 +36,8 @@ render(html`<${App} />`, root);
 addEventListener("popstate", () => {
   const { run, at } = address();
   if (run && run !== store.session.value.run) void store.open(run, { at });
+  else if (at && at !== store.view()?.event_id) void store.seekEvent(at);
+  else if (run && !at) store.goLive();
 });
 if (isStill) Object.assign(globalThis, { glasshouse: { store } });
 void begin();

@@ -5,7 +5,7 @@
  * @typedef {import("page/apply").View} View
  * @typedef {import("page/apply").Record} Record
  * @typedef {{onView(view: View): void, onRecord(record: Record): void, onSignal(told: any): void,
- *   onConnection(isOpen: boolean): void}} Handlers
+ *   onConnection(isOpen: boolean, isRefused?: boolean): void}} Handlers
  * @typedef {ReturnType<typeof serverSource>} Source
  */
 
@@ -39,9 +39,12 @@ export function serverSource(base) {
     runs: (query) => get("runs", query),
     /** @param {string} run @param {number} [at] @returns {Promise<View>} */
     view: (run, at) => get(`${of(run)}/view`, { at }),
-    /** The records of page number `page`: the events behind number `page * 1000`. @param {string} run @param {number} page
-     * @returns {Promise<Record[]>} */
-    records: (run, page) => get(`${of(run)}/diffs`, { after: page * recordsPerPage, limit: recordsPerPage }),
+    /**
+     * The records of page number `page`: the events behind number `page * 1000`. Browsers keep full pages for ever, so the
+     * address says for whom and of which runs they are.
+     * @param {string} run @param {number} page @param {{role: string, story: string}} kept @returns {Promise<Record[]>}
+     */
+    records: (run, page, kept) => get(`${of(run)}/diffs`, { after: page * recordsPerPage, limit: recordsPerPage, ...kept }),
     /** @param {string} run */
     timeline: (run) => get(`${of(run)}/timeline`),
     /** @param {string} run @param {{[name: string]: any}} [query] */
@@ -133,7 +136,7 @@ function followed(address, handlers) {
     };
     stream.addEventListener("signal", (event) => handlers.onSignal(JSON.parse(event.data)));
     stream.onerror = () => {
-      handlers.onConnection(false);
+      handlers.onConnection(false, stream.readyState === EventSource.CLOSED);
       if (stream.readyState !== EventSource.CLOSED || isEnded) return;
       timer = setTimeout(open, waits * 1000);
       waits = Math.min(waits * 2, retrySecondsMax);

@@ -16,7 +16,8 @@ import { emptyTimeline, noted } from "page/timeline";
 /**
  * @typedef {import("page/apply").View} View
  * @typedef {import("page/apply").Record} Record
- * @typedef {{records: Record[], start: View|null, keyframes: Map<number, View>}} Page
+ * @typedef {{records: Record[], count: number, start: View|null, keyframes: Map<number, View>}} Page
+ *   a thousand records, the view before them, and views in between
  */
 
 const panelMilliseconds = 100;
@@ -81,6 +82,10 @@ const pagesOnTheirWay = new Map();
 /** @type {(() => void)|null} */
 let endStream = null;
 let seeks = 0;
+/** Goes up when events are counted anew: what was asked for before then is of no use. */
+let story = 0;
+/** @type {Promise<unknown>|null} */
+let loadingForSeek = null;
 /** @type {ReturnType<typeof setTimeout>|undefined} */
 let panelTimer;
 /** @type {ReturnType<typeof setTimeout>|undefined} */
@@ -135,21 +140,26 @@ export async function open(run, how = {}) {
   /** @type {(value?: unknown) => void} */
   let isThere = () => {};
   const first = new Promise((resolve) => (isThere = resolve));
+  follow(run, isThere);
+  await first;
+  if (how.at && session.value.run === run) await seekEvent(how.at);
+}
+
+/** Follow the story of a run from its newest event on. @param {string} run @param {() => void} [isThere] */
+function follow(run, isThere = () => {}) {
+  endStream?.();
   endStream = reading.stream(run, {
     onView: (view) => {
-      if (session.value.run !== run) return;
       takeView(view);
       isThere();
     },
-    onRecord: (record) => session.value.run === run && takeRecord(record),
+    onRecord: takeRecord,
     onSignal: takeSignal,
-    onConnection: (isOpen) => {
+    onConnection: (isOpen, isRefused) => {
       connection.value = isOpen ? "open" : "lost";
-      if (!isOpen && !newest) explainWhyNot(run);
+      if (!isOpen && (isRefused || !newest)) void explainWhyNot(run);
     },
   });
-  await first;
-  if (how.at) await seekEvent(how.at);
 }
 
 /** A stream tells no reason: ask for the view, which does. @param {string} run */
@@ -158,7 +168,8 @@ async function explainWhyNot(run) {
     await reading.view(run);
   } catch (wrong) {
     const { status, message } = wrong instanceof Refusal ? wrong : { status: 0, message: String(wrong) };
-    if (status) trouble.value = { status, message };
+    const isGone = [401, 403, 404].includes(status);
+    if (session.value.run === run && (isGone || (status && !newest))) trouble.value = { status, message };
   }
 }
 
@@ -167,8 +178,7 @@ function forget() {
   clearTimeout(addressTimer);
   clearTimeout(panelTimer);
   panelTimer = undefined;
-  pages = new Map();
-  pagesOnTheirWay.clear();
+  countAnew();
   newest = past = null;
   batch(() => {
     head.value = shown.value = 0;
@@ -184,12 +194,25 @@ function forget() {
   });
 }
 
+/** Forget every record: another story is shown, or its events have other numbers now. */
+function countAnew() {
+  story += 1;
+  seeks += 1;
+  pages = new Map();
+  pagesOnTheirWay.clear();
+  loadingForSeek = null;
+}
+
+/** Runs that share a graph are one story. @param {View} view */
+const runsIn = (view) => Object.keys(view.runs).sort().join(" ");
+
 /** The whole view: at the start, and when something was missed. @param {View} view */
 function takeView(view) {
-  const runs = Object.keys(view.runs).join(" ");
-  if (newest && Object.keys(newest.runs).join(" ") !== runs) {
-    // Runs that share a graph are one story, whose events are counted anew.
-    pages = new Map();
+  const isAnother = newest !== null && runsIn(newest) !== runsIn(view);
+  const eventShown = isAnother && isRewound.value ? past?.event_id : undefined;
+  if (isAnother) {
+    countAnew();
+    stopReplay();
     past = null;
     isRewound.value = false;
     announce("Two runs share a graph now.");
@@ -200,31 +223,43 @@ function takeView(view) {
     head.value = view.k;
     if (!isRewound.value) shown.value = view.k;
     lanesVersion.value += 1;
-    moment.value += 1;
+    noteLoaded();
   });
   void loadNewest();
+  if (eventShown) void seekEvent(eventShown);
 }
 
 async function loadNewest() {
   const { run } = session.value;
+  const mine = story;
   const last = pageOf(head.value);
   try {
     const told = await reading.timeline(run);
-    if (session.value.run !== run) return;
-    timeline.value = { ...emptyTimeline(), ...told };
+    if (story !== mine) return;
+    takeTimeline(told);
     for (let page = last; page >= 0 && page > last - pagesAtStart; page -= 1) await loadPage(page);
   } catch (wrong) {
-    if (session.value.run === run) toast(messageOf(wrong), { kind: "error" });
+    if (story === mine) toast(messageOf(wrong), { kind: "error" });
     return;
   }
-  whenIdle(() => loadOlder(run, last - pagesAtStart, pagesWhenIdle));
+  whenIdle(() => loadOlder(mine, last - pagesAtStart, pagesWhenIdle));
 }
 
-/** @param {string} run @param {number} page @param {number} left */
-async function loadOlder(run, page, left) {
-  if (session.value.run !== run || page < 0 || left === 0) return;
+/** Events that came while the timeline was on its way are added to it. @param {import("page/timeline").Timeline} told */
+function takeTimeline(told) {
+  let now = { ...emptyTimeline(), ...told };
+  for (let k = now.events + 1; newest && k <= head.value; k += 1) {
+    const missed = record(k);
+    if (missed) now = noted(now, missed, graphOf(newest, missed));
+  }
+  timeline.value = now;
+}
+
+/** @param {number} mine @param {number} page @param {number} left */
+async function loadOlder(mine, page, left) {
+  if (story !== mine || page < 0 || left === 0) return;
   await loadPage(page).catch(() => {});
-  whenIdle(() => loadOlder(run, page - 1, left - 1));
+  whenIdle(() => loadOlder(mine, page - 1, left - 1));
 }
 
 /** @param {() => void} work */
@@ -242,38 +277,44 @@ export function loadPage(number) {
   if (there && isLoaded(there, number)) return Promise.resolve(there);
   let waiting = pagesOnTheirWay.get(number);
   if (!waiting) {
-    waiting = fetchPage(number).finally(() => pagesOnTheirWay.delete(number));
+    waiting = fetchPage(number).finally(() => pagesOnTheirWay.get(number) === waiting && pagesOnTheirWay.delete(number));
     pagesOnTheirWay.set(number, waiting);
   }
   return waiting;
 }
 
 /** Whether everything of a page that there is by now is here. @param {Page} page @param {number} number */
-function isLoaded(page, number) {
-  const needed = Math.min(recordsPerPage, head.value - number * recordsPerPage);
-  if (!page.start || page.records.length < needed) return false;
-  for (let at = 0; at < needed; at += 1) if (!page.records[at]) return false;
-  return true;
-}
+const isLoaded = (page, number) => page.start !== null && page.count >= Math.min(recordsPerPage, head.value - number * recordsPerPage);
 
 /** @param {number} number @returns {Promise<Page>} */
 async function fetchPage(number) {
   const { run } = session.value;
+  const mine = story;
   // The view before it comes along: what is loaded can be rewound without the server.
-  const [some, start] = await Promise.all([reading.records(run, number), reading.view(run, number * recordsPerPage)]);
-  if (session.value.run !== run) throw new Error("Another run is open by now.");
+  const [some, start] = await Promise.all([
+    reading.records(run, number, { role: session.value.role, story: newest ? runsIn(newest) : "" }),
+    reading.view(run, number * recordsPerPage),
+  ]);
+  if (story !== mine) throw new Error("The events are counted anew by now.");
   const page = pageFor(number);
-  page.start = start;
-  for (const record of some) page.records[(record.k - 1) % recordsPerPage] = record;
+  page.start ??= start;
+  for (const record of some) put(page, record);
   noteLoaded();
   return page;
+}
+
+/** @param {Page} page @param {Record} record */
+function put(page, record) {
+  const at = (record.k - 1) % recordsPerPage;
+  if (!page.records[at]) page.count += 1;
+  page.records[at] = record;
 }
 
 /** @param {number} number */
 function pageFor(number) {
   let page = pages.get(number);
   if (!page) {
-    page = { records: [], start: null, keyframes: new Map() };
+    page = { records: [], count: 0, start: null, keyframes: new Map() };
     pages.set(number, page);
     if (pages.size > pagesKeptMax) dropFarthest(number);
   }
@@ -288,12 +329,12 @@ function dropFarthest(near) {
   pages.delete(others[0]);
 }
 
-/** Note from which event on everything up to the newest is here. */
+/** Note from which event on everything up to the newest is here, and have it shown. */
 function noteLoaded() {
-  let number = pageOf(head.value);
+  let number = pageOf(head.value) + 1;
   for (let before = pages.get(number - 1); before && isLoaded(before, number - 1); before = pages.get(number - 1)) number -= 1;
   batch(() => {
-    loadedFrom.value = number * recordsPerPage + 1;
+    loadedFrom.value = Math.min(number * recordsPerPage, head.value) + 1;
     moment.value += 1;
   });
 }
@@ -301,28 +342,36 @@ function noteLoaded() {
 /** @param {Record} record */
 function takeRecord(record) {
   if (!newest || record.k <= newest.k) return; // It came with the view already.
-  if (record.k !== newest.k + 1) {
-    void begin();
-    return;
-  }
+  if (record.k !== newest.k + 1) return follow(session.value.run); // One is missing: take the whole view again.
   apply(newest, record);
-  pageFor(pageOf(record.k)).records[(record.k - 1) % recordsPerPage] = record;
-  timeline.value = noted(timeline.value, record, graphOf(newest, record));
-  if (record.d.some(([, path]) => path[0] === "lanes" || (path[0] === "graphs" && path[2] !== "turn"))) lanesVersion.value += 1;
-  head.value = record.k;
+  put(pageFor(pageOf(record.k)), record);
+  if (record.k % recordsPerPage === 0) pageFor(pageOf(record.k + 1)).start = cloneView(newest);
   const actor = Object.keys(thinking.value).find((id) => newest?.creatures[id]?.handle === record.row.actor);
-  if (actor && record.row.icon !== "thought" && record.row.icon !== "tool") {
-    const { [actor]: _done, ...others } = thinking.value;
-    thinking.value = others;
-  }
+  batch(() => {
+    timeline.value = noted(timeline.value, record, graphOf(/** @type {View} */ (newest), record));
+    if (record.d.some(([, path]) => path[0] === "lanes" || (path[0] === "graphs" && path[2] !== "turn"))) lanesVersion.value += 1;
+    head.value = record.k;
+    if (!isRewound.value) shown.value = record.k;
+    if (actor && record.row.icon !== "thought" && record.row.icon !== "tool") {
+      const { [actor]: _done, ...others } = thinking.value;
+      thinking.value = others;
+    }
+  });
   if (isRewound.value) return;
-  shown.value = record.k;
-  for (const listener of recordListeners) listener(record, newest);
+  tell(record, newest);
   show(topologyIcons.has(record.row.icon));
 }
 
-/** A record is missing: take the whole view again. */
-const begin = () => open(session.value.run, { at: isRewound.value ? past?.event_id : undefined });
+/** Tell who wants to know of a record. What goes wrong there must not stop the stream. @param {Record} record @param {View} view */
+function tell(record, view) {
+  for (const listener of recordListeners) {
+    try {
+      listener(record, view);
+    } catch (wrong) {
+      console.error(wrong);
+    }
+  }
+}
 
 /** @param {any} told */
 function takeSignal(told) {
@@ -360,12 +409,13 @@ export async function seek(k, how = {}) {
   let page = pages.get(number);
   if (!page || !isLoaded(page, number)) {
     try {
-      page = await loadPage(number);
+      page = await pageForSeek(number, mine);
     } catch (wrong) {
       if (mine === seeks) toast(messageOf(wrong), { kind: "error" });
       return;
     }
-    if (mine !== seeks) return;
+    if (mine !== seeks || !page) return;
+    if (!page.records[wanted - 1 - number * recordsPerPage]) return toast(`Event ${wanted} cannot be loaded.`, { kind: "error" });
   }
   const reached = viewAt(/** @type {Page} */ (page), wanted);
   batch(() => {
@@ -375,6 +425,27 @@ export async function seek(k, how = {}) {
     moment.value += 1;
   });
   setMomentSoon(reached.event_id);
+}
+
+/**
+ * The page of records that a seek needs. One is asked for at a time: whoever drags across many pages waits for the last one
+ * alone.
+ * @param {number} number
+ * @param {number} mine
+ * @returns {Promise<Page|undefined>}
+ */
+async function pageForSeek(number, mine) {
+  while (loadingForSeek) {
+    await loadingForSeek.catch(() => {});
+    if (mine !== seeks) return undefined;
+  }
+  const loading = loadPage(number);
+  loadingForSeek = loading;
+  try {
+    return await loading;
+  } finally {
+    if (loadingForSeek === loading) loadingForSeek = null;
+  }
 }
 
 /** Name the moment in the address once it stays: browsers refuse too many changes. @param {string|undefined} eventId */
@@ -467,7 +538,7 @@ export function replay() {
       await seek(shown.value + 1, { keepsReplaying: true });
       const reached = view();
       const told = record(shown.value);
-      if (reached && told) for (const listener of recordListeners) listener(told, reached);
+      if (reached && told) tell(told, reached);
       if (isReplaying.value && isRewound.value) replay();
       else isReplaying.value = false;
     },

@@ -6,13 +6,14 @@
  */
 
 const binsMax = 2048;
+const marksMax = 2048;
 const marked = new Set(["world", "visitor", "judge", "merge", "split", "run", "error"]);
 
 /** @returns {Timeline} */
 export const emptyTimeline = () => ({ events: 0, width: 1, bins: [], marks: [] });
 
 /**
- * The timeline after one more event. Its bins are changed in place: there may be thousands.
+ * The timeline after one more event. Its bins and marks are changed in place: there may be thousands.
  * @param {Timeline} before
  * @param {import("page/apply").Record} record
  * @param {string} graph
@@ -29,8 +30,9 @@ export function noted(before, record, graph) {
   while (bins.length <= at) bins.push({});
   const tokens = record.row.tokens ?? 0;
   if (tokens) bins[at][graph] = (bins[at][graph] ?? 0) + tokens;
-  const isMarked = marked.has(record.row.icon);
-  const marks = isMarked ? [...before.marks, /** @type {[number, string]} */ ([record.k, record.row.icon])] : before.marks;
+  let { marks } = before;
+  if (marked.has(record.row.icon)) marks.push([record.k, record.row.icon]);
+  if (marks.length > marksMax) marks = marks.filter((_, number) => number % 2 === 0);
   return { ...before, events: record.k, width, bins, marks };
 }
 
