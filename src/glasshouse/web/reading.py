@@ -6,7 +6,7 @@ and writes no event.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any, Final
 
 import msgspec
@@ -17,15 +17,18 @@ from pydantic import BaseModel
 from glasshouse.errors import UnknownName
 from glasshouse.events.event import Event
 from glasshouse.events.redaction import Role
-from glasshouse.runtime.past.stories import Stories
+from glasshouse.runtime.past.stories import Stories, Story
 from glasshouse.terrarium import Terrarium
+from glasshouse.views.page import version as page_version
 from glasshouse.web.access import lower_of
 from glasshouse.web.feeds import Feeds
+from glasshouse.web.packed import PackedPages, content_tag, not_changed, packed, tagged
 
 rows_max: Final = 1_000
 """How many runs, records or events one answer holds."""
 runs_listed: Final = 100
 search_chars_max: Final = 200
+number_digits_max: Final = 18
 
 _encode: Final = msgspec.json.Encoder().encode
 
@@ -37,6 +40,7 @@ class Reading:
     terrarium: Terrarium
     stories: Stories
     feeds: Feeds
+    pages: PackedPages = field(default_factory=PackedPages)
 
 
 def reading_of(request: Request) -> Reading:
@@ -70,42 +74,63 @@ class TimelineInfo(BaseModel):
     lanes: dict[str, Any]
 
 
-@router.get("/runs/{run_id}/view")
-async def view(source: Source, role: AsRole, run_id: str, at: Number | None = None) -> Response:
+@router.get("/runs/{run_id}/view", response_model=dict[str, Any])
+async def view(
+    request: Request,
+    source: Source,
+    role: AsRole,
+    run_id: str,
+    at: Annotated[int | None, Query(ge=0, le=2**53, description="Right after this event number.")] = None,
+) -> Response:
     """The whole view of a run's story right after event number `at`; without a number, now."""
     if at is None:
         feed = await source.feeds.of(run_id, role)
-        return json_of(feed.fold.view)
-    fold = await source.stories.view_at(source.stories.of_run(run_id), role, at)
-    return json_of(fold.view)
-
-
-@router.get("/runs/{run_id}/diffs")
-async def diffs(
-    source: Source, role: AsRole, run_id: str, after: Number = 0, limit: Count = rows_max
-) -> Response:
-    """The records behind event number `after`. A full page never changes, so it may be kept for ever."""
+        return packed(request, _encode(feed.fold.view))
     story = source.stories.of_run(run_id)
-    records = await source.stories.records(story, role, after, limit)
-    answer = json_of(records)
-    is_full = len(records) == limit
-    answer.headers["cache-control"] = "private, max-age=31536000, immutable" if is_full else "no-store"
-    answer.headers["etag"] = f'"{story.id}-{role}-{after}-{len(records)}"'
-    return answer
+    tag = _tag(source, story, role, "view", at)
+    return not_changed(request, tag) or tagged(
+        request, tag, _encode((await source.stories.view_at(story, role, at)).view)
+    )
 
 
-@router.get("/runs/{run_id}/timeline")
-async def timeline(source: Source, role: AsRole, run_id: str) -> TimelineInfo:
+@router.get("/runs/{run_id}/diffs", response_model=list[dict[str, Any]])
+async def diffs(
+    request: Request,
+    source: Source,
+    role: AsRole,
+    run_id: str,
+    after: Annotated[int, Query(ge=0, le=2**53, description="Behind this event number.")] = 0,
+    limit: Count = rows_max,
+) -> Response:
+    """The records behind event number `after`. A full page does not change unless another run joins the story."""
+    story, stories = source.stories.of_run(run_id), source.stories
+
+    async def page() -> tuple[bytes, bool]:
+        records = await stories.records(story, role, after, limit)
+        return _encode(records), len(records) == limit
+
+    count = limit if story.is_imported else min(limit, stories.length(story) - after)
+    tag = _tag(source, story, role, after, count)
+    if (answer := not_changed(request, tag)) is not None:
+        return answer
+    if count == limit and not story.is_imported:
+        return tagged(request, tag, await source.pages.of(tag, page), is_packed=True)
+    return tagged(request, tag, (await page())[0])
+
+
+def _tag(source: Reading, story: Story, role: Role, *parts: object) -> str:
+    """A name for an answer that changes only with these parts."""
+    of_file = [str(lane.last) for lane in source.stories.lanes(story)] if story.is_imported else []
+    return content_tag(story.id, str(page_version), role, *of_file, *map(str, parts))
+
+
+@router.get("/runs/{run_id}/timeline", response_model=TimelineInfo)
+async def timeline(request: Request, source: Source, role: AsRole, run_id: str) -> Response:
     """What a story spent along its events, and where something happened."""
     feed = await source.feeds.of(run_id, role)
     told = feed.fold.behind.timeline
-    return TimelineInfo(
-        events=feed.fold.view["k"],
-        width=told.width,
-        bins=told.bins,
-        marks=told.marks,
-        lanes=feed.fold.view["lanes"],
-    )
+    parts = {"events": feed.fold.view["k"], "width": told.width, "bins": told.bins, "marks": told.marks}
+    return packed(request, _encode({**parts, "lanes": feed.fold.view["lanes"]}))
 
 
 async def event_in(source: Source, run_id: str, event_id: str) -> Event:
@@ -127,7 +152,10 @@ async def stream(
 ) -> StreamingResponse:
     """The story as it happens: the whole view first, or what was missed since `Last-Event-ID`, then a record an event."""
     feed = await source.feeds.of(run_id, role)
-    position = int(last_event_id) if last_event_id is not None and last_event_id.isdecimal() else after
+    is_number = (
+        last_event_id is not None and last_event_id.isdecimal() and len(last_event_id) <= number_digits_max
+    )
+    position = int(last_event_id or 0) if is_number else after
     headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
     return StreamingResponse(
         source.feeds.stream(feed, position), media_type="text/event-stream", headers=headers

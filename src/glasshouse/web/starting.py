@@ -12,7 +12,8 @@ from collections import OrderedDict
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
-from fastapi import APIRouter, Request
+import msgspec
+from fastapi import APIRouter, Request, Response
 from msgspec.structs import asdict, replace
 from pydantic import BaseModel, Field
 
@@ -27,6 +28,7 @@ from glasshouse.runtime.ports import Route, Router
 from glasshouse.terrarium import router_of
 from glasshouse.turns.moment.prompt import PROFILES
 from glasshouse.web.commands import Command, Limits, Name, Stage, limits_in, listed_world
+from glasshouse.web.packed import content_tag, not_changed, tagged
 from glasshouse.web.reading import AsRole, Source
 
 synopsis_chars_max: Final = 160
@@ -128,10 +130,13 @@ class EstimateInfo(BaseModel):
     says: str = Field(description="The same in a sentence.")
 
 
-@router.get("/worlds")
-def worlds(role: AsRole) -> list[WorldInfo]:
+@router.get("/worlds", response_model=list[WorldInfo])
+def worlds(request: Request, role: AsRole) -> Response:
     """List the worlds that can be played by name, with what a start needs to know."""
-    return [_world_info(found, is_director=role == "director") for found in found_worlds()]
+    infos = [_world_info(found, is_director=role == "director") for found in found_worlds()]
+    body = msgspec.json.encode([info.model_dump(mode="json") for info in infos])
+    tag = content_tag(body)
+    return not_changed(request, tag) or tagged(request, tag, body)
 
 
 def _world_info(found: FoundWorld, *, is_director: bool) -> WorldInfo:
