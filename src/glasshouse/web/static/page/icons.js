@@ -18,7 +18,7 @@ const paths = {
   fit: "M2.5 6V2.5H6M10 2.5h3.5V6M13.5 10v3.5H10M6 13.5H2.5V10",
   branch: "M4 13.5V9.5c0-3 1.5-4 4-4h4M9.5 2.5l3 3-3 3M4 9.5v-7",
   line: "M2.5 3.5h11v7h-6l-3 2.5v-2.5h-2z",
-  world: "M8 2c4 2 5.5 5 3.5 9-4 1.5-7 0-7-4.5M4 14c1-4 2.5-6 5-8",
+  world: "M2 2.8h12M3.2 2.8c0 5-.3 8-1 10.7M12.8 2.8c0 5 .3 8 1 10.7M6.5 2.8c0 3.6-1.5 5.7-3.5 6.4M9.5 2.8c0 3.6 1.5 5.7 3.5 6.4",
   visitor: "M9 1.8 3.8 9h3.7l-.6 5.2L12.2 7H8.4z",
   judge: "M8 2v11M5 13.5h6M3 4.5h10M3 4.5 1.3 9h3.4zM13 4.5 11.3 9h3.4z",
   thought: "M4.5 9.5a3 3 0 0 1 .3-5.8 3.6 3.6 0 0 1 6.6.6 2.7 2.7 0 0 1-.4 5.2zM5 12.2h.01M3.4 14h.01",
@@ -71,6 +71,6 @@ export function mark(size = 28) {
   return html`<svg width=${size} height=${size} viewBox="0 0 28 28" aria-hidden="true" focusable="false">
     <path d="M8 4h12l-1.4 2.6A10 10 0 1 1 9.4 6.6z" fill="none" stroke="var(--accent)" stroke-width="1.8" stroke-linejoin="round" />
     <path d="M4.7 14.5c2.4-1.4 4.6-1.4 7 0s4.6 1.4 7 0 3.4-1.2 4.6-.6A9.3 9.3 0 0 1 4.7 14.500z" fill="var(--accent-2)" />
-    <path d="M10.5 17.800c1.8-2.2 4.8-2.2 6.3 0l2.2-1.600v3.600l-2.2-1.500c-1.5 2.1-4.5 2.1-6.3-.5z" fill="var(--gold-mark)" />
+    <path d="M10.5 17.800c1.8-2.2 4.8-2.2 6.3 0l2.2-1.6v3.6l-2.2-1.5c-1.5 2.1-4.5 2.1-6.3-.5z" fill="var(--gold-mark)" />
   </svg>`;
 }

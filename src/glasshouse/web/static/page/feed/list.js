@@ -8,9 +8,10 @@ import { html, useEffect, useLayoutEffect, useRef, useState } from "page/html";
 import { colourOf, graphOf } from "page/apply";
 import { Button } from "page/ui";
 import { forgetIndexes, heights, indexFor, layoutOf } from "page/feed/index";
+import { clearFilters, isUnfiltered } from "page/feed/filters";
 import { Fold, Row, Turn } from "page/feed/row";
 import { loadGap } from "page/feed/older";
-import { filters, head, isRewound, moment, record, selection, session, setFilters, shown, status, view } from "page/store";
+import { filters, head, isRewound, moment, record, selection, session, shown, status, view } from "page/store";
 
 /** @typedef {import("page/feed/index").Layout} Layout */
 
@@ -21,6 +22,8 @@ export const listed = signal({ rows: 0, hasGaps: false });
 
 const overscanPixels = 220;
 const nearEndPixels = 6;
+/** An opened row grows while its event comes in. */
+const revealMilliseconds = 700;
 
 export function List() {
   moment.value;
@@ -50,6 +53,7 @@ export function List() {
     const position = layout.position(at.anchor.k);
     if (position >= 0) at.top = Math.max(0, layout.item(position).top + at.anchor.by);
   }
+  if (at.reveal >= 0 && at.extra.has(at.reveal)) reveal(at, layout);
   const items = inSight(layout, at.top, at.height);
   at.anchor = anchorIn(items, at.top);
   const last = layout.count ? layout.item(layout.count - 1) : null;
@@ -84,7 +88,9 @@ export function List() {
 
   const onScroll = () => {
     const scroller = /** @type {HTMLElement} */ (box.current);
+    if (Math.abs(scroller.scrollTop - at.top) <= 1) return; // It was not the reader who scrolled.
     at.top = scroller.scrollTop;
+    at.reveal = -1;
     at.anchor = null;
     at.isAtEnd = scroller.scrollTop + scroller.clientHeight >= scroller.scrollHeight - nearEndPixels;
     redraw((count) => count + 1);
@@ -129,7 +135,7 @@ export function List() {
       </div>
       ${layout.count ? null : html`<${Nothing} />`}
     </div>
-    ${at.isAtEnd || !layout.count ? null : html`<button type="button" class="feed-jump" onClick=${() => jump(at, () => redraw((count) => count + 1))}>${isRewound.value ? `Jump to ${shown.value}` : "Jump to live"}</button>`}`;
+    ${at.isAtEnd || !layout.count ? null : html`<button type="button" class="feed-jump" onClick=${() => jump(at, () => redraw((count) => count + 1))}>${isRewound.value ? `Jump to ${shown.value}` : status.value === "finished" ? "Jump to the end" : "Jump to live"}</button>`}`;
 }
 
 /** What a list remembers between drawings. */
@@ -147,6 +153,9 @@ function begin() {
     /** The row that the arrow keys start from, and the one that is to get the focus. */
     active: -1,
     focus: -1,
+    /** The row that was opened and is to come into sight as far as it fits. */
+    reveal: -1,
+    revealUntil: 0,
     layout: /** @type {Layout|null} */ (null),
   };
 }
@@ -164,6 +173,8 @@ function handlers(at, redraw) {
     if (found) selection.value = { kind: "event", id: found.id };
     at.active = k;
     at.isAtEnd = false;
+    at.reveal = next.has(k) ? k : -1;
+    at.revealUntil = performance.now() + revealMilliseconds;
     openRows.value = next;
   };
   /** @param {number} k */
@@ -177,9 +188,21 @@ function handlers(at, redraw) {
   const onHeight = (k, height) => {
     if (at.extra.get(k) === height) return;
     at.extra.set(k, height);
+    at.isAtEnd = false;
     redraw();
   };
   return { onToggle, onFold, onHeight };
+}
+
+/** @param {Place} at @param {Layout} layout */
+function reveal(at, layout) {
+  const position = layout.position(at.reveal);
+  if (position < 0 || performance.now() > at.revealUntil) {
+    at.reveal = -1;
+    return;
+  }
+  const { top, height } = layout.item(position);
+  at.top = Math.min(top, Math.max(at.top, top + height - at.height));
 }
 
 /** @param {Layout} layout @param {number} top @param {number} height */
@@ -197,7 +220,7 @@ function inSight(layout, top, height) {
 
 /** @param {import("page/feed/index").Item[]} items @param {number} top */
 function anchorIn(items, top) {
-  const first = items.find((item) => item.top >= top && (item.type === "row" || item.type === "compact"));
+  const first = items.find((item) => item.top + item.height > top && (item.type === "row" || item.type === "compact"));
   return first ? { k: first.k, by: top - first.top } : null;
 }
 
@@ -231,10 +254,7 @@ function Moment({ isPlain }) {
 }
 
 function Nothing() {
-  const { kind, creature, graph, channel, text } = filters.value;
   if (status.value === "loading") return html`<div class="feed-waiting" aria-hidden="true">${[1, 2, 3, 4, 5, 6].map(() => html`<div class="skeleton"></div>`)}</div>`;
-  if (kind === "all" && !creature && !graph && !channel && !text) return html`<p class="empty">Nothing has happened yet.</p>`;
-  return html`<div class="empty feed-nothing"><p>No events match.</p>
-    <${Button} label="Clear filters" onClick=${() => setFilters({ kind: "all", creature: "", graph: "", channel: "", text: "" })} /></div>`;
+  if (isUnfiltered()) return html`<p class="empty">Nothing has happened yet.</p>`;
+  return html`<div class="empty feed-nothing"><p>No events match.</p><${Button} label="Clear filters" onClick=${clearFilters} /></div>`;
 }
-

@@ -1,32 +1,70 @@
 // @ts-check
 /** The feed: every event in one line, grouped by turn. */
-import { html } from "page/html";
-import { Chip } from "page/ui";
-import { filters, head, moment, setFilters, shown } from "page/store";
-import { kinds } from "page/feed/kinds";
+import { html, useEffect, useState } from "page/html";
+import { Button, Menu } from "page/ui";
+import { register } from "page/keys";
+import { isDrawerOpen, tab } from "page/sides";
+import { filters, head, moment, onRecord, session, shown } from "page/store";
+import { Chips, FilterFields, filterField, isUnfiltered } from "page/feed/filters";
 import { List, listed } from "page/feed/list";
+import { copyLink, exportAs } from "page/feed/export";
+import { tellNews } from "page/feed/news";
+
+/** Open the filter, also where the feed is a drawer or a tab. @param {"creature"|"text"} field */
+function openFilter(field) {
+  if (innerWidth <= 1180) isDrawerOpen.value = true;
+  tab.value = "feed";
+  filterField.value = field;
+}
+
+const hasRun = () => session.value.run !== "";
 
 export function Feed() {
+  useEffect(() => {
+    const ends = [
+      register({ id: "filter", key: "F", label: "Filter the events", group: "Events", when: hasRun, run: () => openFilter("creature") }),
+      register({ id: "search", key: "/", label: "Search the events", group: "Events", when: hasRun, run: () => openFilter("text") }),
+      register({ id: "export-csv", label: "Download the events as CSV", group: "Events", when: hasRun, run: () => exportAs("csv") }),
+      register({ id: "export-json", label: "Download the events as JSON", group: "Events", when: hasRun, run: () => exportAs("jsonl") }),
+      onRecord(tellNews),
+    ];
+    return () => ends.forEach((end) => end());
+  }, []);
+  return html`<${Header} /><${Chips} /><${List} />`;
+}
+
+function Header() {
+  const [menu, setMenu] = useState(/** @type {{x: number, y: number}|null} */ (null));
+  const isFiltering = filterField.value !== "";
+  const close = () => {
+    filterField.value = "";
+    document.getElementById("feed-filter-button")?.focus();
+  };
+  /** @param {MouseEvent} event */
+  const openMenu = (event) => {
+    const { right, bottom } = /** @type {HTMLElement} */ (event.currentTarget).getBoundingClientRect();
+    setMenu({ x: right - 200, y: bottom + 4 });
+  };
   return html`<header class="feed-header">
-      <h2 class="panel-title">Events</h2><${Count} />
-      <span class="spacer"></span>
-    </header>
-    <${Chips} />
-    <${List} />`;
+    <h2 class="panel-title">Events</h2><${Count} />
+    <span class="spacer"></span>
+    <${Button} id="feed-filter-button" label="Filter" kbd="F" isPressed=${isFiltering || (filters.value.creature || filters.value.graph || filters.value.channel || filters.value.text ? true : undefined)}
+      onClick=${() => (isFiltering ? close() : openFilter("creature"))} />
+    <${Button} label="Export" onClick=${openMenu} />
+    ${isFiltering ? html`<${FilterFields} onClose=${close} />` : null}
+    ${menu
+      ? html`<${Menu} label="Export the events" x=${menu.x} y=${menu.y} onClose=${() => setMenu(null)} items=${[
+          { label: "Download CSV", icon: "download", run: () => exportAs("csv") },
+          { label: "Download JSON", icon: "download", run: () => exportAs("jsonl") },
+          { label: "Copy link", icon: "link", run: () => void copyLink() },
+        ]} />`
+      : null}
+  </header>`;
 }
 
 function Count() {
   moment.value;
-  const { kind, creature, graph, channel, text } = filters.value;
-  const isPlain = kind === "all" && !creature && !graph && !channel && !text;
   const { rows, hasGaps } = listed.value;
-  const words = isPlain ? String(shown.value) : `${rows}${hasGaps ? "+" : ""} of ${shown.value}`;
+  const words = isUnfiltered() ? String(shown.value) : `${rows}${hasGaps ? "+" : ""} of ${shown.value}`;
   return html`<span class="count" title=${head.value > shown.value ? `${head.value} in all` : undefined}>${words}</span>`;
-}
-
-function Chips() {
-  const { kind } = filters.value;
-  return html`<div class="feed-chips" role="group" aria-label="Kinds of events">
-    ${kinds.map(({ id, label }) => html`<${Chip} key=${id} label=${label} isOn=${kind === id} onClick=${() => setFilters({ kind: id })} />`)}
-  </div>`;
 }

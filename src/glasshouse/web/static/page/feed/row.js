@@ -27,12 +27,12 @@ function draw({ record: found, isDouble, colour, isCompact, isNow, isSelected, i
   const { row, k } = found;
   const { title, beside, text, isVoiced } = wordsOf(found, isHandle);
   const isScene = row.icon === "world" && row.actor === "world";
-  const classes = ["feed-row", `is-${row.icon}`, isCompact ? "is-compact" : "", isNow ? "is-now" : "", isSelected ? "is-selected" : "", isOpen ? "is-open" : "", isScene ? "is-scene" : ""];
+  const classes = ["feed-row", `is-${row.icon}`, isCompact ? "is-compact" : "", isNow ? "is-now" : "", isSelected ? "is-selected" : "", isOpen ? "is-open" : "", isScene ? "is-scene" : "", isVoiced ? "is-voice" : ""];
   return html`<div class=${classes.filter(Boolean).join(" ")} data-k=${k} style=${{ "--graph": graphColour(colour), "--wash": `var(--g${colour % 8}-wash)` }}>
     <button type="button" class="feed-head" aria-expanded=${isOpen} aria-current=${isNow ? "true" : undefined} tabindex=${isActive ? 0 : -1} onClick=${() => onToggle(k)}>
       <span class="feed-tile">${icon(row.icon, 12)}</span>
       <span class="feed-who"><b dir="auto">${title}</b>${beside ? html`<span dir="auto">${isCompact ? " " : " · "}${beside}</span>` : null}</span>
-      <span class=${`feed-text${isVoiced ? " is-voice" : ""}`} dir="auto">${(isDouble ? withBoth(text) : text).slice(0, 240)}</span>
+      <span class="feed-text" dir="auto">${(isDouble ? withBoth(text) : text).slice(0, 240)}</span>
       <span class="feed-number"><span class="hidden">event </span>${k}</span>
     </button>
     ${isOpen ? html`<${Details} record=${found} onHeight=${onHeight} />` : null}
