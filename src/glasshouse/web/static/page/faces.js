@@ -47,7 +47,8 @@ function scallop(bumps, radius, bump) {
  * @returns {Face}
  */
 export function faceOf(id) {
-  const hash = hashOf(id);
+  // In a branch "wick" is "wick~2": the same creature, so the same face.
+  const hash = hashOf(id.replace(/~\d+$/, ""));
   const hasOneEye = (hash >>> 8) % 3 === 0;
   const look = [-1, 1, -0.6][(hash >>> 20) % 3];
   const y = -3;

@@ -13,7 +13,7 @@ export function Overlays() {
     <div class="toasts" role="alert">
       ${toasts.value.map((shown) => html`<div key=${shown.id} class=${`toast ${shown.kind}`}>
         ${icon(shown.kind === "error" ? "error" : "check")}<span>${shown.text}</span>
-        ${shown.action ? html`<button type="button" onClick=${() => (shown.action?.run(), dismiss(shown.id))}>${shown.action.label}</button>` : null}
+        ${shown.actions.map(({ label, run }) => html`<button type="button" onClick=${() => (run(), dismiss(shown.id))}>${label}</button>`)}
         <button type="button" aria-label="Dismiss" onClick=${() => dismiss(shown.id)}>${icon("close", 12)}</button>
       </div>`)}
     </div>

@@ -2,7 +2,7 @@
 /** Short messages at the edge of the page, and what a screen reader is told. */
 import { signal } from "@preact/signals";
 
-/** @typedef {{id: number, text: string, kind: "note"|"error", action?: {label: string, run(): void}}} Toast */
+/** @typedef {{id: number, text: string, kind: "note"|"error", actions: {label: string, run(): void}[]}} Toast */
 
 const toastsMax = 3;
 const secondsShown = 7;
@@ -17,10 +17,10 @@ let counter = 0;
 let announceAfter = 0;
 let waiting = "";
 
-/** @param {string} text @param {{kind?: "note"|"error", action?: {label: string, run(): void}}} [how] */
+/** @param {string} text @param {{kind?: "note"|"error", action?: {label: string, run(): void}, actions?: {label: string, run(): void}[]}} [how] */
 export function toast(text, how = {}) {
   counter += 1;
-  const shown = { id: counter, text, kind: how.kind ?? "note", action: how.action };
+  const shown = { id: counter, text, kind: how.kind ?? "note", actions: how.actions ?? (how.action ? [how.action] : []) };
   toasts.value = [...toasts.value.filter((other) => other.text !== text), shown].slice(-toastsMax);
   setTimeout(() => dismiss(shown.id), secondsShown * 1000);
 }

@@ -1,7 +1,10 @@
 // @ts-check
 /** Every dialog by its name. */
+import { Branch } from "page/dialogs/branch";
+import { Disturb } from "page/dialogs/disturb";
+import { Figures } from "page/dialogs/figures";
 import { Start } from "page/dialogs/start";
 import { Help, Palette, Settings } from "page/dialogs/page";
 
 /** @type {{[name: string]: any}} */
-export const dialogs = { help: Help, palette: Palette, settings: Settings, start: Start };
+export const dialogs = { help: Help, palette: Palette, settings: Settings, start: Start, disturb: Disturb, branch: Branch, figures: Figures };

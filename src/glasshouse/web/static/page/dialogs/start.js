@@ -132,7 +132,7 @@ function Worlds({ worlds, chosen: name, onChoose }) {
   useEffect(() => /** @type {HTMLElement|null|undefined} */ (box.current?.querySelector("input:checked"))?.focus(), [areThere]);
   if (!worlds) return html`<div class="worlds is-coming" aria-hidden="true">${[0, 1, 2].map(() => html`<div class="world"><i class="skeleton round"></i><i class="skeleton name"></i><i class="skeleton words"></i></div>`)}</div>`;
   return html`<fieldset class="worlds" ref=${box}><legend class="hidden">World</legend>
-    ${worlds.map((world, number) => html`<label key=${world.name} class=${`world wash-${washes[number % washes.length]}${world.problem ? " is-broken" : ""}`} title=${world.problem ?? world.synopsis}>
+    ${worlds.map((world, number) => html`<label key=${world.name} class=${`world of-${washes[number % washes.length]}${world.problem ? " is-broken" : ""}`} title=${world.problem ?? world.synopsis}>
       <input type="radio" name="world" value=${world.name} checked=${world.name === name} disabled=${Boolean(world.problem)} onChange=${() => onChoose(world)} />
       <span class="faces">${facesFor(world).map(({ handle, is_privileged }) => html`<${Face} id=${handle} colour=${`var(--g${washes[number % washes.length]})`} size=${34} hasCrown=${is_privileged} />`)}${world.cast.length > facesShown ? html`<small class="mono">+${world.cast.length - facesShown}</small>` : null}</span>
       <b>${world.title}</b><span class="synopsis">${world.problem ?? world.synopsis}</span>
