@@ -1,7 +1,7 @@
 // @ts-check
 /** Play on from any event, with something changed. The run that it grows from stays as it is. */
 import { html, useEffect, useState } from "page/html";
-import { branch } from "page/commands";
+import { branch, post } from "page/commands";
 import { creatureCalled, graphOf, colourOf, nameOf } from "page/apply";
 import { Face } from "page/face";
 import { closeDialog, isSpeech, numberOf, open, panel, record, session, shown, view } from "page/store";
@@ -9,6 +9,7 @@ import { toast } from "page/toast";
 import { Button, Dialog } from "page/ui";
 
 const textCharsMax = 4000;
+const nameCharsMax = 40;
 
 /** @typedef {"nothing"|"disturb"|"replace"|"drop"} Change */
 
@@ -22,6 +23,8 @@ export function Branch({ eventId, change: asked = "nothing", text: given = "" })
   const [text, setText] = useState(given);
   const [isPlaying, setPlaying] = useState(true);
   const [isSending, setSending] = useState(false);
+  const [name, setName] = useState("");
+  const usualName = change === "drop" ? "never said" : change === "nothing" ? "" : text.trim();
   const needsText = change === "disturb" || change === "replace";
   const isReady = at !== "" && (!needsText || text.trim() !== "") && !isSending;
   const choose = (/** @type {Change} */ next) => {
@@ -37,6 +40,8 @@ export function Branch({ eventId, change: asked = "nothing", text: given = "" })
     const begun = await branch({ ...changed, play: isPlaying }, at);
     setSending(false);
     if (!begun) return;
+    const label = (name.trim() || usualName).slice(0, nameCharsMax).trim();
+    if (label) await post(`runs/${encodeURIComponent(begun.id)}/labels`, { labels: [label] });
     closeDialog();
     void open(begun.id, { isStep: true });
     toast(`A branch from event ${k}. The run it grew from stays as it is.`, {
@@ -60,6 +65,7 @@ export function Branch({ eventId, change: asked = "nothing", text: given = "" })
     ${needsText ? html`<label class="field"><span>${change === "replace" ? "The line instead" : "What happens?"}</span>
       <textarea rows="3" dir="auto" maxlength=${textCharsMax} ref=${focusOnce} value=${text} onInput=${(/** @type {any} */ event) => setText(event.target.value)}
         onKeyDown=${(/** @type {KeyboardEvent} */ event) => event.key === "Enter" && !event.shiftKey && !event.isComposing && (event.preventDefault(), send())}></textarea></label>` : null}
+    <label class="field"><span>Name of the branch</span><input type="text" dir="auto" autocomplete="off" maxlength=${nameCharsMax} placeholder=${usualName.slice(0, nameCharsMax) || "none"} value=${name} onInput=${(/** @type {any} */ event) => setName(event.target.value)} /></label>
   <//>`;
 }
 
