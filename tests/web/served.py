@@ -64,13 +64,14 @@ class Block(NamedTuple):
     data: Any
 
 
-async def blocks_of(lines: AsyncIterator[str]) -> AsyncIterator[Block]:
-    """The events of a stream, without heartbeats."""
+async def blocks_of(lines: AsyncIterator[str], *, has_signals: bool = False) -> AsyncIterator[Block]:
+    """The events of a stream, without heartbeats; without signals, unless they are wanted."""
     found: dict[str, str] = {}
     async for line in lines:
         if line:
             name, _, value = line.partition(": ")
             found[name] = value
         elif "data" in found:
-            yield Block(found.get("event", ""), found.get("id", ""), json.loads(found["data"]))
+            if has_signals or found.get("event") != "signal":
+                yield Block(found.get("event", ""), found.get("id", ""), json.loads(found["data"]))
             found = {}

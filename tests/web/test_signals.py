@@ -60,7 +60,7 @@ async def test_everybody_is_told_who_thinks_waits_and_drives_and_nobody_a_though
         director, spectator = access.token_for("director"), access.token_for("spectator")
         look = {"authorization": f"Bearer {spectator}"}
         async with page.client.stream("GET", f"/api/v1/runs/{first.id}/stream", headers=look) as stream:
-            blocks = blocks_of(stream.aiter_lines())
+            blocks = blocks_of(stream.aiter_lines(), has_signals=True)
             at_rest = await signal_with(blocks, lambda told: True)
             assert at_rest == {"thinking": {}, "driver": {first.id: {"state": "idle", "speed": "reading"}}}
             await post(page, f"/api/v1/runs/{first.id}/play", director)
@@ -77,7 +77,7 @@ async def test_everybody_is_told_who_thinks_waits_and_drives_and_nobody_a_though
             path = f"/api/v1/runs/{second.id}/stream"
             async with page.client.stream("GET", path, headers=look) as other:
                 waiting = await signal_with(
-                    blocks_of(other.aiter_lines()), lambda told: bool(told["thinking"])
+                    blocks_of(other.aiter_lines(), has_signals=True), lambda told: bool(told["thinking"])
                 )
                 assert [one["queued"] for one in waiting["thinking"].values()] == [1]
                 assert list(waiting["driver"]) == [second.id]
