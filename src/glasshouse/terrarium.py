@@ -336,6 +336,16 @@ class Terrarium:
         intent = intents.Disconnect(id_of(source), id_of(target), channel)
         return await self._edits.change(intent, dry_run=dry_run)
 
+    async def join_channel(self, creature_id: CreatureOrId, channel: str, *, dry_run: bool = False) -> Change:
+        """Let a creature listen and send on a channel of its graph, by name or id."""
+        return await self._edits.change(intents.JoinChannel(id_of(creature_id), channel), dry_run=dry_run)
+
+    async def leave_channel(
+        self, creature_id: CreatureOrId, channel: str, *, dry_run: bool = False
+    ) -> Change:
+        """Take a creature off a channel. The graph splits if that was its only connection."""
+        return await self._edits.change(intents.LeaveChannel(id_of(creature_id), channel), dry_run=dry_run)
+
     async def add_channel(
         self,
         graph: str,

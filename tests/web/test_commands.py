@@ -130,6 +130,18 @@ async def test_a_change_of_the_graph_is_foretold_and_made() -> None:
         cut = {**bridge, "what": "disconnect"}
         assert (await post(page, "/api/v1/edits", cut))["kind"] == "split"
         assert len(t.graphs()) == 2
+        leaving = {"what": "leave_channel", "creature": "clue-gatherer", "channel": "stage"}
+        foretold = await post(page, "/api/v1/edits", {**leaving, "dry_run": True})
+        assert foretold["kind"] == "split"
+        graph = t.creature("seedkeeper").graph_id
+        renaming = {"what": "rename_channel", "graph": graph, "channel": "stage~2", "target": "clearing"}
+        await post(page, "/api/v1/edits", renaming)
+        await post(page, "/api/v1/edits", {"what": "open_channel", "graph": graph, "channel": "hollow"})
+        joining = {"what": "join_channel", "creature": "seedkeeper", "channel": "hollow"}
+        assert (await post(page, "/api/v1/edits", joining))["kind"] == "nothing"
+        senders = {channel.name: channel.senders for channel in t.environment(graph).channels}
+        assert "seedkeeper" in senders["hollow"]
+        assert "seedkeeper" in senders["clearing"]
         newcomer = {"name": "newt", "persona": "A newt who has come about the lamp."}
         await post(page, "/api/v1/edits", {"what": "spawn", "manifest": newcomer, "graph": t.graphs()[0].id})
         assert (await post(page, "/api/v1/edits", {"what": "remove", "creature": "newt"}))[

@@ -89,8 +89,8 @@ class Edit(Command):
     """A change of the graph; with `dry_run`, what it would do."""
 
     what: Literal[
-        "spawn", "remove", "start", "stop", "connect", "disconnect", "open_channel", "close_channel", "wire", "unwire",
-        "set_parent", "grant_privilege",
+        "spawn", "remove", "start", "stop", "connect", "disconnect", "join_channel", "leave_channel",
+        "open_channel", "rename_channel", "close_channel", "wire", "unwire", "set_parent", "grant_privilege",
     ]  # fmt: skip
     creature: Name | None = None
     target: Name | None = None
@@ -266,6 +266,23 @@ async def _disconnect(terrarium: Terrarium, command: Edit) -> Any:
     return await terrarium.disconnect(*ends, channel=command.channel, dry_run=command.dry_run)
 
 
+async def _join_channel(terrarium: Terrarium, command: Edit) -> Any:
+    return await terrarium.join_channel(
+        _given(command, "creature"), _given(command, "channel"), dry_run=command.dry_run
+    )
+
+
+async def _leave_channel(terrarium: Terrarium, command: Edit) -> Any:
+    return await terrarium.leave_channel(
+        _given(command, "creature"), _given(command, "channel"), dry_run=command.dry_run
+    )
+
+
+async def _rename_channel(terrarium: Terrarium, command: Edit) -> None:
+    names = _given(command, "channel"), _given(command, "target")
+    await terrarium.rename_channel(_given(command, "graph"), *names, dry_run=command.dry_run)
+
+
 async def _open_channel(terrarium: Terrarium, command: Edit) -> None:
     await terrarium.add_channel(_given(command, "graph"), _given(command, "channel"), dry_run=command.dry_run)
 
@@ -297,7 +314,10 @@ _EDITS: Final[dict[str, Callable[[Terrarium, Edit], Awaitable[Any]]]] = {
     "stop": _on_creature("stop_creature"),
     "connect": _connect,
     "disconnect": _disconnect,
+    "join_channel": _join_channel,
+    "leave_channel": _leave_channel,
     "open_channel": _open_channel,
+    "rename_channel": _rename_channel,
     "close_channel": _close_channel,
     "wire": _wire,
     "unwire": _unwire,
