@@ -200,3 +200,25 @@ async def test_two_runs_are_played_side_by_side_and_shut_down_at_once() -> None:
         )  # Far more than the 2.5 seconds it may take, for a machine under load.
         assert {run.status for run in t.runs()} == {"playing"}
         await t.step(1)
+
+
+async def test_a_run_that_a_limit_stopped_goes_on_in_a_branch_with_higher_limits() -> None:
+    async with Terrarium(MemoryStore()) as t, served(t) as page:
+        limits = {"max_total_calls": 3}
+        begun = await post(page, RUNS, {"world": "mystery-roots", "limits": limits, "speed": "fast"})
+        path = f"{RUNS}/{begun['id']}/limits"
+        await until(t, begun["id"], "finished")
+        assert t.run_of(begun["id"]).axis == "max_total_calls"
+        events = await t.run_events(begun["id"])
+        for refused in ({"max_total_calls": 3}, {"max_turns": 50}):
+            answer = await page.client.post(path, json={"limits": refused})
+            assert answer.status_code == 409
+            assert "max_total_calls" in answer.json()["message"]
+        raised = await post(page, path, {"limits": {"max_total_calls": 5}, "speed": "fast"})
+        assert raised["branch_of"] == begun["id"]
+        await until(t, raised["id"], "finished")
+        assert t.run_of(raised["id"]).calls == 5
+        assert await t.run_events(begun["id"]) == events
+        free = await t.open_world("mystery-roots")
+        answer = await page.client.post(f"{RUNS}/{free.id}/limits", json={"limits": limits})
+        assert answer.status_code == 409

@@ -48,6 +48,12 @@ class Limits(Command):
     max_total_calls: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
     max_total_tokens: Annotated[int, Field(ge=1, le=10**12)] | None = None
     hourly_budget_usd: Annotated[float, Field(ge=0, le=10_000, allow_inf_nan=False)] | None = None
+    max_wall_minutes: Annotated[float, Field(ge=0, le=100_000, allow_inf_nan=False)] | None = None
+    max_calls_per_turn: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
+
+    def over(self, limits: Governor) -> Governor:
+        """These limits, and for the rest the others."""
+        return replace(limits, **self.model_dump(exclude_none=True))
 
 
 class Start(Command):
@@ -81,7 +87,15 @@ class Branch(Command):
     disturb: Text | None = None
     replace: Text | None = None
     drop: bool = False
+    limits: Limits | None = None
     play: bool = True
+    speed: Speed = "reading"
+
+
+class Raise(Command):
+    """Higher limits for a run that a limit has stopped."""
+
+    limits: Limits
     speed: Speed = "reading"
 
 
@@ -143,7 +157,7 @@ def listed_world(name: str) -> LoadedWorld:
 def limits_in(world: LoadedWorld, given: Limits | None) -> Governor:
     """The limits of a run of a world: those given, and for the rest the world's own."""
     limits = world.scenario.governor.limits(world.scenario.creatures)
-    return limits if given is None else replace(limits, **given.model_dump(exclude_none=True))
+    return limits if given is None else given.over(limits)
 
 
 @router.post("/runs", status_code=201)
@@ -202,11 +216,35 @@ async def branch(stage: Stage, run_id: str, command: Branch) -> RunInfo:
     story = stage.stories.of_run(run_id)
     if not (story.is_imported or story.has(at)):
         raise UnknownName(noun="event", name=command.at, where=run_id)
-    change = WhatIf(disturb=command.disturb, replace=command.replace, drop=command.drop)
+    limits = None
+    if command.limits is not None:
+        limits = command.limits.over(
+            Governor() if story.is_imported else stage.terrarium.run_of(run_id).governor
+        )
+    change = WhatIf(disturb=command.disturb, replace=command.replace, drop=command.drop, limits=limits)
     run = await stage.terrarium.branch(at.session_id, at.id, change)
     if command.play:
         await stage.drivers.play(run.id, command.speed)
     return await run_info(stage.terrarium, run)
+
+
+@router.post("/runs/{run_id}/limits", status_code=201)
+async def raise_limits(stage: Stage, run_id: str, command: Raise) -> RunInfo:
+    """Play on a run that a limit has stopped, in a branch of it with higher limits: the limits of a run never change."""
+    run = stage.terrarium.run_of(run_id)
+    axis = run.axis if run.paused is None else run.paused.axis
+    if axis is None:
+        raise Refused("No limit has stopped this run.", "Branch from it to give it other limits.")
+    limits = command.limits.over(run.governor)
+    before, after = getattr(run.governor, axis), getattr(limits, axis)
+    if after is not None and after <= before:
+        raise Refused(f"{axis} stopped this run at {before:,}.", "Give it a higher one.")
+    if not run.graph_ids:
+        raise Refused("Nobody of this run is left to play on.", "Branch from an event of it.")
+    last = max(map(stage.terrarium.graph, run.graph_ids), key=lambda graph: graph.turn)
+    raised = await stage.terrarium.branch(last.session_id, None, WhatIf(limits=limits))
+    await stage.drivers.play(raised.id, command.speed)
+    return await run_info(stage.terrarium, raised)
 
 
 @router.post("/edits")

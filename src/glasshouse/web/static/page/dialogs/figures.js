@@ -1,11 +1,10 @@
 // @ts-check
 /** What a run has spent of what it may, how fast it goes, and how to let it go on. */
 import { html, useEffect, useState } from "page/html";
-import { branch, raiseLimits } from "page/commands";
+import { raiseLimits } from "page/commands";
 import { limits, limitWords } from "page/limits";
 import { closeDialog, isDirector, moment, open, run, session, view } from "page/store";
 import { throughput } from "page/throughput";
-import { toast } from "page/toast";
 import { Button, Dialog, dollars } from "page/ui";
 
 const grownBy = 2;
@@ -18,23 +17,21 @@ export function Figures({ isRaising = false }) {
   const [given, setGiven] = useState(/** @type {{[name: string]: string}} */ ({}));
   const [isSending, setSending] = useState(false);
   if (!shownRun) return null;
-  const isOver = shownRun.state === "finished";
   const wanted = Object.fromEntries(Object.entries(given).map(([name, text]) => [name, Number(text.replace(/[$,\s]/g, ""))]).filter(([, value]) => Number(value) > 0));
   const raise = async () => {
     if (!areRaised) return closeDialog();
     if (!Object.keys(wanted).length || isSending) return undefined;
     setSending(true);
-    const done = isOver ? await branch({ limits: wanted }) : await raiseLimits(wanted);
+    const done = await raiseLimits(wanted);
     setSending(false);
     if (!done) return undefined;
     closeDialog();
-    if (isOver) void open(done.id, { isStep: true });
-    else toast("The limit is raised.");
+    void open(done.id, { isStep: true });
     return undefined;
   };
-  const canRaise = isDirector.value && (!isOver || shownRun.reason === "budget");
+  const canRaise = isDirector.value && Boolean(shownRun.axis);
   const footer = html`<span>${stateWords(shownRun)}</span>
-    ${areRaised ? html`<${Button} label="Cancel" onClick=${closeDialog} /><${Button} label=${isOver ? "Go on in a branch" : "Raise limit"} kind="primary" kbd="Enter" type="submit" onClick=${() => {}} isDisabled=${isSending || !Object.keys(wanted).length} />`
+    ${areRaised ? html`<${Button} label="Cancel" onClick=${closeDialog} /><${Button} label="Go on in a branch" kind="primary" kbd="Enter" type="submit" onClick=${() => {}} isDisabled=${isSending || !Object.keys(wanted).length} />`
       : html`${canRaise ? html`<${Button} label="Raise limit" onClick=${() => setRaised(true)} />` : null}<${Button} label="Close" kind="primary" onClick=${closeDialog} />`}`;
   return html`<${Dialog} title="Figures" width=${520} onSubmit=${raise} footer=${footer}>
     <table class="figures"><thead><tr><th scope="col">What</th><th scope="col">Spent</th><th scope="col">Limit</th><th scope="col" class="bar-column"><span class="hidden">Share</span></th></tr></thead>
