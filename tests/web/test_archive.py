@@ -112,6 +112,14 @@ async def test_branches_and_splits_are_in_the_lineage() -> None:
             told = await page.get(f"{RUNS}/{branch.id}/lineage")
             assert [one["id"] for one in told["family"]] == [run.id, branch.id]
             assert told["family"][1]["branch_of"] == run.id
+            number = (await page.get(f"{RUNS}/{branch.id}/events/{at.id}/number"))["k"]
+            for asked, other in (
+                (branch, run),
+                (run, branch),
+            ):  # Each leaves the other's story at the same event.
+                relatives = (await page.get(f"{RUNS}/{asked.id}/lineage"))["family"]
+                leaves = {one["id"]: (one["leaves_at"], one["session"]) for one in relatives}
+                assert leaves == {asked.id: (None, None), other.id: (number, at.session_id)}
             origins = [one["origin"] for one in told["sessions"]]
             assert (origins[0], origins[-1]) == ("root", "branch")
             for before, after in pairwise(told["sessions"]):

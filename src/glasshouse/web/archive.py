@@ -13,19 +13,31 @@ from typing import Annotated, Any, Final, Literal
 from fastapi import APIRouter, Depends, Query, Request, Response
 from pydantic import BaseModel, Field
 
+from glasshouse.events.redaction import Role
 from glasshouse.runtime.archive import label_chars_max, labels_max
-from glasshouse.runtime.past.stories import Lane, Stories
+from glasshouse.runtime.past.stories import Lane, Stories, Story
 from glasshouse.runtime.run import Run
 from glasshouse.terrarium import Terrarium
 from glasshouse.web.commands import Command, Stage
 from glasshouse.web.csv_answers import csv_of
-from glasshouse.web.reading import Count, Number, Source, json_of, runs_listed, search_chars_max
+from glasshouse.web.reading import (
+    AsRole,
+    Count,
+    Number,
+    Reading,
+    Source,
+    json_of,
+    runs_listed,
+    search_chars_max,
+)
 from glasshouse.web.run_info import RunInfo, State, imported_info, run_info
 
 sessions_listed_max: Final = 1_000
 """How many sessions a lineage lists; of more, the newest."""
 family_runs_max: Final = 500
 """How many branches a lineage lists."""
+forks_shown_max: Final = 24
+"""Of how many branches a lineage tells where they leave the story."""
 imported_listed_max: Final = 256
 """How many runs that came in files are listed."""
 times_kept_max: Final = 10_000
@@ -272,6 +284,12 @@ class RelatedRun(BaseModel):
     winner: str | None
     branch_of: str | None
     branch_at: str | None = Field(description="The last event of the past that it shares.")
+    leaves_at: int | None = Field(
+        description="The number of the last event that it shares with the story asked for; null if that is not near."
+    )
+    session: str | None = Field(description="The session of that event.")
+    events: int = Field(description="How many events its story has.")
+    labels: list[str]
 
 
 class LineageInfo(BaseModel):
@@ -285,11 +303,13 @@ class LineageInfo(BaseModel):
 
 
 @router.get("/runs/{run_id}/lineage")
-async def lineage(source: Source, run_id: str) -> LineageInfo:
+async def lineage(source: Source, role: AsRole, run_id: str) -> LineageInfo:
     """Tell how the sessions of a run's story came about, and which runs branched from one another."""
     story = source.stories.of_run(run_id)
     lanes = source.stories.lanes(story)
     family = _family(run_id, source.terrarium.runs())
+    labels = await source.terrarium.labels()
+    leaves = await _leaves(source, role, story, run_id, family)
     return LineageInfo(
         run_id=run_id,
         sessions=[SessionInfo(**_plain(lane)) for lane in lanes[-sessions_listed_max:]],
@@ -302,11 +322,38 @@ async def lineage(source: Source, run_id: str) -> LineageInfo:
                 winner=run.winner,
                 branch_of=run.branch_of,
                 branch_at=run.branch_at,
+                leaves_at=leaves.get(run.id, (None, None))[0],
+                session=leaves.get(run.id, (None, None))[1],
+                events=source.stories.length(source.stories.of_run(run.id)),
+                labels=list(labels.get(run.id, ())),
             )
             for run in family[:family_runs_max]
         ],
         family_count=len(family),
     )
+
+
+async def _leaves(
+    source: Reading, role: Role, story: Story, run_id: str, family: list[Run]
+) -> dict[str, tuple[int, str]]:
+    """Where other runs leave a story: a branch where it began, an ancestor where the story branched from it."""
+    by_id = {run.id: run for run in family}
+    at: dict[str, str] = {}
+    child = by_id.get(run_id)
+    while child is not None and child.branch_of is not None and child.branch_of not in at:
+        at[child.branch_of] = child.branch_at or ""
+        child = by_id.get(child.branch_of)
+    for run in family:
+        if run.id != run_id and run.branch_at is not None:
+            at.setdefault(run.id, run.branch_at)
+    found: dict[str, tuple[int, str]] = {}
+    for name, event_id in at.items():
+        if len(found) == forks_shown_max:
+            break
+        event = await source.terrarium.event(event_id)
+        if story.has(event):
+            found[name] = await source.stories.number_of(story, role, event), event.session_id
+    return found
 
 
 def _plain(lane: Lane) -> dict[str, Any]:

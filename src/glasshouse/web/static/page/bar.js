@@ -1,10 +1,12 @@
 // @ts-check
 /** The top bar: what plays, how it stands, what it has spent, and the buttons that are always there. */
-import { html } from "page/html";
-import { mark } from "page/icons";
-import { Button, dollars, IconButton, Meter, short } from "page/ui";
+import { html, useState } from "page/html";
+import { icon, mark } from "page/icons";
+import { Button, dollars, IconButton, Menu, Meter, short } from "page/ui";
 import { flipTheme, theme } from "page/colours";
-import { goLive, isDirector, moment, openDialog, run, session, shown, status } from "page/store";
+import { compareWith } from "page/compare/open";
+import { family, loadFamily } from "page/time/family";
+import { goLive, isDirector, moment, open, openDialog, run, session, shown, status } from "page/store";
 
 const words = /** @type {{[status: string]: string}} */ ({
   live: "Live",
@@ -22,7 +24,7 @@ export function Bar() {
   const shownRun = run();
   return html`<header class="bar">
     <a class="mark" href="./" aria-label="Glasshouse" onClick=${(/** @type {Event} */ event) => (event.preventDefault(), openDialog("archive"))}>${mark()}<b>Glasshouse</b></a>
-    ${shownRun ? html`<span class="slash" aria-hidden="true">/</span><h1>${shownRun.title}</h1>${BranchPill()}` : html`<h1 class="hidden">Glasshouse</h1>`}
+    ${shownRun ? html`<span class="slash" aria-hidden="true">/</span><h1>${shownRun.title}</h1><${BranchPill} />` : html`<h1 class="hidden">Glasshouse</h1>`}
     ${StatusPill()}
     <span class="spacer"></span>
     ${shownRun ? Meters() : null}
@@ -34,9 +36,23 @@ export function Bar() {
   </header>`;
 }
 
+/** Which branch this is; a menu of the whole family where there is one. */
 function BranchPill() {
-  const parent = run()?.branch_of;
-  return html`<span class="pill mono" title=${parent ? `A branch of ${parent.run_id} at ${parent.at}` : "Not a branch"}>${parent ? "branch" : "main"}</span>`;
+  const [menu, setMenu] = useState(/** @type {{x: number, y: number}|null} */ (null));
+  const runs = family.value;
+  const mine = session.value.run;
+  const name = runs.find((one) => one.id === mine)?.name ?? (run()?.branch_of ? "branch" : "main");
+  if (runs.length < 2) return html`<span class="pill mono">${name}</span>`;
+  const items = [
+    ...runs.map((one) => ({ label: one.name, icon: one.id === mine ? "check" : "branch", run: () => void (one.id !== mine && open(one.id, { isStep: true })) })),
+    ...runs.filter((one) => one.id !== mine).map((one) => ({ label: `Compare with ${one.name}`, icon: "compare", run: () => compareWith(one.id) })),
+  ];
+  return html`<button type="button" class="pill mono" aria-haspopup="menu" aria-expanded=${menu !== null} title="Branches of this run" onClick=${(/** @type {MouseEvent} */ event) => {
+      const { left, bottom } = /** @type {HTMLElement} */ (event.currentTarget).getBoundingClientRect();
+      setMenu({ x: left, y: bottom + 4 });
+      void loadFamily();
+    }}>${name}${icon("chevron", 12)}</button>
+    ${menu ? html`<${Menu} label="Branches of this run" ...${menu} items=${items} onClose=${() => setMenu(null)} />` : null}`;
 }
 
 function StatusPill() {

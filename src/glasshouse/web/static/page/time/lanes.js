@@ -17,6 +17,8 @@
 
 /** Lines that follow each other in a row stay this share of the axis apart: there is room for a curve and a name. */
 const gapShare = 0.03;
+/** Another run is drawn no longer than this share: it only shows that it goes on. */
+const forkShare = 0.14;
 
 /**
  * The lines of a story, each in its row: the oldest that still goes on is on top.
@@ -55,7 +57,7 @@ export function lineageOf(view, others, axisEvents) {
     }
     line.nodes.push({ k: lane.first, kind: kindOf(lane, line), session, name: lane.name ?? "" });
   }
-  const forks = others.map((other) => ({ ...other, row: 0, from: lineOf.get(other.session) }));
+  const forks = others.map((other) => ({ ...other, length: Math.min(other.length, axisEvents * forkShare), row: 0, from: lineOf.get(other.session) }));
   const rows = putIntoRows(lines, forks, axisEvents);
   return { lines, forks, rows, colours: coloursOf(view) };
 }

@@ -91,7 +91,7 @@ function forkPath(fork, axis) {
   const x = axis.x(fork.at);
   const y = yOf(fork.row);
   const from = fork.from ? yOf(fork.from.row) : y;
-  return `M${x} ${from}${curve(x, from, x + curvePixels, y)}H${Math.max(x + curvePixels + 40, axis.x(fork.at + fork.length))}`;
+  return `M${x} ${from}${curve(x, from, x + curvePixels, y)}H${Math.min(axis.end, Math.max(x + curvePixels + 60, axis.x(fork.at + fork.length)))}`;
 }
 
 const saying = { birth: "begins", merge: "merges", split: "splits", fork: "branches" };
@@ -131,12 +131,17 @@ function labelsOf(lines, forks, axis, isThere) {
     labels.push({ x, y: yOf(row) - 7, text });
     last[row] = { end: x + text.length * letterPixels, text };
   };
-  const inOrder = lines.flatMap((line) => line.nodes.map((node, number) => ({ line, node, number }))).sort((a, b) => a.node.k - b.node.k);
-  for (const { line, node, number } of inOrder) {
-    const isBent = number === 0 && isThere(line.comesFrom) && line.comesFrom?.row !== line.row;
-    put(line.row, axis.x(node.k) + (isBent ? curvePixels + 8 : 10), node.name);
+  /** @type {[number, number, string][]} */
+  const wanted = [];
+  for (const line of lines) {
+    for (const [number, node] of line.nodes.entries()) {
+      const isBent = number === 0 && isThere(line.comesFrom) && line.comesFrom?.row !== line.row;
+      wanted.push([line.row, axis.x(node.k) + (isBent ? curvePixels + 8 : 10), node.name]);
+    }
   }
-  for (const fork of forks) put(fork.row, axis.x(fork.at) + curvePixels + 8, fork.title);
+  for (const fork of forks) wanted.push([fork.row, axis.x(fork.at) + curvePixels + 8, fork.title]);
+  wanted.sort(([, a], [, b]) => a - b);
+  for (const [row, x, text] of wanted) put(row, Math.min(x, axis.width - text.length * letterPixels - 8), text);
   return labels;
 }
 

@@ -8,10 +8,11 @@ import { play } from "page/commands";
 import { register } from "page/keys";
 import { theme } from "page/colours";
 import { Button, IconButton, Menu } from "page/ui";
-import { driver, goLive, head, headView, isDirector, isReplaying, isRewound, lanesVersion, loadedFrom, moment, open, openDialog, record, replaySpeed, run, seek, session, shown, status, stepBy, timeline } from "page/store";
+import { driver, goLive, head, headView, isDirector, isReplaying, isRewound, lanesVersion, loadedFrom, moment, open, openDialog, record, replaySpeed, run, seek, session, shown, source, status, stepBy, timeline } from "page/store";
 import { axisOf } from "page/time/axis";
 import { drawBars } from "page/time/bars";
-import { forks } from "page/time/family";
+import { followFamily, forks } from "page/time/family";
+import { compareWith } from "page/compare/open";
 import { lineageOf } from "page/time/lanes";
 import { Lanes } from "page/time/lineage";
 
@@ -27,6 +28,7 @@ const areLanesOpen = signal(false);
 
 export function Time() {
   useEffect(followHead, []);
+  useEffect(() => (source().kind === "server" ? followFamily() : undefined), []);
   useEffect(() => register({ id: "lineage", key: "L", label: "Focus the lineage", group: "Time", when: () => head.value > 0, run: focusLineage }), []);
   return html`<${Transport} /><${Tracks} />`;
 }
@@ -68,10 +70,10 @@ function Transport() {
     <${IconButton} label="One event back" kbd="[" icon="stepBack" onClick=${() => void stepBy(-1)} isDisabled=${shown.value <= 1} />
     <${IconButton} label=${label} kbd="Space" icon=${isAtWork ? "pause" : "play"} kind="primary" onClick=${playOrPause} isDisabled=${!canPlay || !head.value} />
     <${IconButton} label="One event forward" kbd="]" icon="step" onClick=${() => void stepBy(1)} isDisabled=${!isRewound.value} />
-    <span class="position mono"><b>${shown.value}</b><span> / ${head.value}</span></span>
+    <span class="position mono"><b>${shown.value}</b><span> / ${drawn.value.events}</span></span>
     <${Speed} />
     <p class="transport-words">${words()}</p>
-    ${isRewound.value ? html`<${Button} label="Back to live" kbd="End" onClick=${goLive} />` : null}
+    ${isRewound.value && source().kind === "server" ? html`<${Button} label=${run()?.state === "finished" ? "Back to the end" : "Back to live"} kbd="End" onClick=${goLive} />` : null}
     ${isDirector.value ? html`<${Button} label="Branch from here" icon="branch" kbd="B" kind=${isRewound.value ? "primary" : "plain"} isDisabled=${!head.value} onClick=${() => openDialog("branch")} />` : null}
     <button type="button" class="button lanes-toggle" aria-expanded=${areLanesOpen.value} onClick=${() => (areLanesOpen.value = !areLanesOpen.value)}>Lanes</button>
   </div>`;
@@ -92,6 +94,7 @@ function Speed() {
 function words() {
   if (!head.value) return "";
   if (status.value === "reconnecting") return "The stream is lost. What is here can be read and rewound.";
+  if (source().kind === "file") return "Drag, or pick a moment. The address follows you.";
   if (isReplaying.value) return "The past is replayed at a reader’s pace. No model is called.";
   if (isRewound.value) return `Everything on screen is event ${shown.value}. No model is called while you look back.`;
   if (status.value === "pausing") return "The act in flight ends first.";
@@ -145,6 +148,7 @@ function Tracks() {
     <${Hover} axis=${axis} />
     ${menu ? html`<${Menu} label=${menu.fork.title} x=${menu.x} y=${menu.y} onClose=${() => setMenu(null)} items=${[
       { label: "Open this branch", icon: "branch", run: () => void open(menu.fork.run, { isStep: true }) },
+      { label: "Compare with this run", icon: "compare", run: () => compareWith(menu.fork.run) },
     ]} />` : null}
   </div>`;
 }
