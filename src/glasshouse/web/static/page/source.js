@@ -34,7 +34,12 @@ export function serverSource(base) {
     me: () => get("me"),
     worlds: () => get("worlds"),
     models: () => get("models"),
-    leaderboard: () => get("leaderboard"),
+    /** @param {{[name: string]: any}} [query] */
+    leaderboard: (query) => get("leaderboard", query),
+    /** @param {{[name: string]: any}} [query] */
+    archive: (query) => get("archive", query),
+    /** Where a list can be downloaded from. @param {"runs"|"leaderboard"} list @param {{[name: string]: any}} query */
+    listAddress: (list, query) => `${base}/${list}${asQuery(query)}`,
     /** @param {{[name: string]: any}} [query] */
     runs: (query) => get("runs", query),
     /** @param {string} run @param {number} [at] @returns {Promise<View>} */

@@ -1,5 +1,6 @@
 // @ts-check
 /** Every dialog by its name. */
+import { Archive } from "page/dialogs/archive";
 import { Branch } from "page/dialogs/branch";
 import { Disturb } from "page/dialogs/disturb";
 import { Figures } from "page/dialogs/figures";
@@ -7,4 +8,4 @@ import { Start } from "page/dialogs/start";
 import { Help, Palette, Settings } from "page/dialogs/page";
 
 /** @type {{[name: string]: any}} */
-export const dialogs = { help: Help, palette: Palette, settings: Settings, start: Start, disturb: Disturb, branch: Branch, figures: Figures };
+export const dialogs = { help: Help, palette: Palette, settings: Settings, start: Start, archive: Archive, disturb: Disturb, branch: Branch, figures: Figures };
