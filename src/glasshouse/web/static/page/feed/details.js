@@ -5,6 +5,7 @@ import { Button, dollars, short } from "page/ui";
 import { harmless } from "page/plain";
 import { copyLink } from "page/feed/export";
 import { numberHere } from "page/feed/numbers";
+import { costOf } from "page/why/words";
 import { isDirector, openDialog, panel, seek, session, source } from "page/store";
 
 /** @typedef {import("page/apply").Record} Record */
@@ -71,7 +72,7 @@ export function Details({ record, onHeight }) {
       <${Button} label="Why" icon="question" kbd="W" onClick=${() => (panel.value = `why:${id}`)} />
       <${Button} label="Copy link" icon="link" kind="quiet" onClick=${() => void copyLink({ at: id })} />
     </div>
-    ${event ? html`<${Facts} event=${event} record=${record} />` : null}
+    ${event ? html`<${Facts} event=${event} />` : null}
     ${event && isDirector.value && event.model?.calls?.length ? html`<${Unfold} label="Prompt" of=${() => html`<${Prompt} id=${id} />`} />` : null}
     ${event ? html`<${Unfold} label="JSON" of=${() => html`<${Code} text=${JSON.stringify(event, null, 2)} />`} />` : null}
   </div>`;
@@ -85,29 +86,21 @@ export function LongText({ text, class: name }) {
     ${isLong ? html`<button type="button" class="feed-more" onClick=${() => setWhole(!isWhole)}>${isWhole ? "Show less" : `Show all ${short(text.length)} characters`}</button>` : null}`;
 }
 
-/** @param {{event: any, record: Record}} props */
-function Facts({ event, record }) {
-  const calls = event.model?.calls ?? [];
-  const usage = calls.map((/** @type {any} */ call) => call.usage ?? {});
-  const input = sum(usage.map((/** @type {any} */ used) => (used.input_uncached ?? 0) + (used.input_cached ?? 0) + (used.input_written ?? 0)));
-  const output = sum(usage.map((/** @type {any} */ used) => used.output ?? 0));
-  const milliseconds = sum(calls.map((/** @type {any} */ call) => call.milliseconds ?? 0));
+/** @param {{event: any}} props */
+function Facts({ event }) {
+  const { calls, input, output, usd, milliseconds, models } = costOf(event);
   /** @type {[string, any][]} */
   const facts = [["Kind", event.kind]];
   for (const [name, value] of Object.entries(event.payload ?? {})) if (name !== "text") facts.push([labelOf(name), value]);
   if (event.caused_by) facts.push(["Answers", event.caused_by]);
-  if (calls.length) {
-    facts.push(["Model", [...new Set(calls.map((/** @type {any} */ call) => call.model))].join(", ")]);
-    facts.push(["Tokens", `${input.toLocaleString("en")} in, ${output.toLocaleString("en")} out`]);
-    facts.push(["Cost", dollars(record.row.usd === undefined ? 0 : record.row.usd)]);
-    if (milliseconds) facts.push(["Took", `${(milliseconds / 1000).toFixed(1)} s${calls.length > 1 ? `, ${calls.length} calls` : ""}`]);
+  if (calls) {
+    if (models.some(Boolean)) facts.push(["Model", models.join(", ")]);
+    facts.push(["Tokens", `${input.toLocaleString("en")} in, ${output.toLocaleString("en")} out`], ["Cost", dollars(usd)]);
+    if (milliseconds) facts.push(["Took", `${(milliseconds / 1000).toFixed(1)} s${calls > 1 ? `, ${calls} calls` : ""}`]);
   }
   facts.push(["Time", new Date(event.created_at).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "medium" })], ["Event", event.id]);
   return html`<dl class="feed-facts">${facts.map(([name, value]) => html`<div key=${name}><dt>${name}</dt><dd dir="auto"><${Value} value=${value} /></dd></div>`)}</dl>`;
 }
-
-/** @param {number[]} numbers */
-const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
 
 /** "is_ok" is Is ok. @param {string} name */
 const labelOf = (name) => harmless(name.charAt(0).toUpperCase() + name.slice(1).replaceAll("_", " "));

@@ -19,7 +19,7 @@ export const isUnfiltered = () => Object.entries(noFilters).every(([name, value]
 export const clearFilters = () => setFilters(noFilters);
 
 /** @param {string} id */
-const creatureName = (id) => nameOf(harmless(headView()?.creatures[id]?.handle ?? id));
+const creatureName = (id) => nameOf(harmless(headView()?.creatures[id]?.handle ?? id), headView() ?? undefined);
 /** @param {string} id */
 function graphName(id) {
   const story = headView();

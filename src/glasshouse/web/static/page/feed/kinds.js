@@ -2,6 +2,7 @@
 /** What the feed tells apart: speech, changes of the topology, and the world's own events. */
 import { nameOf } from "page/apply";
 import { harmless } from "page/plain";
+import { headView } from "page/store";
 
 /** @typedef {import("page/apply").Record} Record */
 /** @typedef {"all"|"speech"|"topology"|"world"} Kind */
@@ -37,7 +38,7 @@ const voiced = new Set(["line", "judge", "visitor", "world", "thought", "silence
 export function wordsOf(record, isHandle) {
   const { icon, actor, channel } = record.row;
   const text = harmless(record.row.text ?? "");
-  const name = nameOf(harmless(actor));
+  const name = nameOf(harmless(actor), headView() ?? undefined);
   const place = channel ? `#${harmless(channel)}` : "";
   const voice = { title: name, beside: place, text, isVoiced: voiced.has(icon) };
   if (icon === "line") return voice;
@@ -91,4 +92,4 @@ function worldWords(icon, text) {
 }
 
 /** The same text with the handles in it as names. @param {string} text @param {(handle: string) => boolean} isHandle */
-export const named = (text, isHandle) => text.replace(/[\p{L}\p{N}_-]+/gu, (word) => (isHandle(word) ? nameOf(word) : word));
+export const named = (text, isHandle) => text.replace(/[\p{L}\p{N}_-]+/gu, (word) => (isHandle(word) ? nameOf(word, headView() ?? undefined) : word));

@@ -1,20 +1,40 @@
 // @ts-check
 /** The feed: every event in one line, grouped by turn. */
 import { html, useEffect, useState } from "page/html";
+import { address } from "page/address";
 import { Button, Menu } from "page/ui";
 import { register } from "page/keys";
+import { recordsPerPage } from "page/source";
 import { isDrawerOpen, tab } from "page/sides";
-import { filters, head, moment, onRecord, session, shown } from "page/store";
+import { filters, head, isRewound, loadPage, moment, panel, record, selection, session, shown, view } from "page/store";
 import { Chips, FilterFields, filterField, isUnfiltered } from "page/feed/filters";
 import { List, listed } from "page/feed/list";
 import { copyLink, exportAs } from "page/feed/export";
-import { tellNews } from "page/feed/news";
 
 /** Open the filter, also where the feed is a drawer or a tab. @param {"creature"|"text"} field */
 function openFilter(field) {
   if (innerWidth <= 1180) isDrawerOpen.value = true;
   tab.value = "feed";
   filterField.value = field;
+}
+
+/** The event that "why" asks about: what is selected, or the last line of the creature that is. @returns {Promise<string>} */
+async function askedAbout() {
+  const chosen = selection.value;
+  if (chosen?.kind === "event") return chosen.id;
+  const spoken = chosen?.kind === "creature" ? view()?.creatures[chosen.id]?.line?.n : undefined;
+  const k = spoken ?? (isRewound.value ? shown.value : lastLine());
+  if (!k) return "";
+  if (!record(k)) await loadPage(Math.floor((k - 1) / recordsPerPage));
+  return record(k)?.id ?? "";
+}
+
+/** The number of the newest line. */
+const lastLine = () => Math.max(0, ...Object.values(view()?.creatures ?? {}).map((creature) => creature.line?.n ?? 0));
+
+async function openWhy() {
+  const id = await askedAbout();
+  if (id) panel.value = `why:${id}`;
 }
 
 const hasRun = () => session.value.run !== "";
@@ -24,12 +44,17 @@ export function Feed() {
     const ends = [
       register({ id: "filter", key: "F", label: "Filter the events", group: "Events", when: hasRun, run: () => openFilter("creature") }),
       register({ id: "search", key: "/", label: "Search the events", group: "Events", when: hasRun, run: () => openFilter("text") }),
+      register({ id: "why", key: "W", label: "Why was this said?", group: "Events", when: hasRun, run: () => void openWhy() }),
       register({ id: "export-csv", label: "Download the events as CSV", group: "Events", when: hasRun, run: () => exportAs("csv") }),
       register({ id: "export-json", label: "Download the events as JSON", group: "Events", when: hasRun, run: () => exportAs("jsonl") }),
-      onRecord(tellNews),
     ];
     return () => ends.forEach((end) => end());
   }, []);
+  const isOpen = head.value > 0;
+  useEffect(() => {
+    const linked = address().panel;
+    if (isOpen && linked?.startsWith("why:")) panel.value = linked;
+  }, [isOpen]);
   return html`<${Header} /><${Chips} /><${List} />`;
 }
 
