@@ -7,6 +7,7 @@ import { post } from "page/commands";
 import { icon } from "page/icons";
 import { Downloads, Leaderboard } from "page/dialogs/leaderboard";
 import { Thumbnail } from "page/dialogs/thumbnail";
+import { harmless } from "page/plain";
 import { closeDialog, isDirector, open, openDialog, session, source } from "page/store";
 import { ago, Button, Dialog, dollars } from "page/ui";
 
@@ -155,11 +156,11 @@ function Row({ run, again }) {
   };
   const isOpen = run.id === session.value.run;
   return html`<tr class=${isOpen ? "is-open" : ""} onClick=${(/** @type {MouseEvent} */ event) => event.target instanceof Element && !event.target.closest("a, button, input") && go(event)}>
-    <td><a href=${linkTo({ run: run.id, at: undefined })} onClick=${go} aria-current=${isOpen ? "true" : undefined}>${run.branch_of ? html`<span title="A branch">${icon("branch", 12)}</span>` : null}<b>${run.title}</b></a><${Labels} run=${run} again=${again} /><span class="seed" dir="auto">${run.seed}</span></td>
+    <td><a href=${linkTo({ run: run.id, at: undefined })} onClick=${go} aria-current=${isOpen ? "true" : undefined}>${run.branch_of ? html`<span title="A branch">${icon("branch", 12)}</span>` : null}<b>${harmless(run.title)}</b></a><${Labels} run=${run} again=${again} /><span class="seed" dir="auto">${harmless(run.seed)}</span></td>
     <td title=${new Date(run.began).toLocaleString()}>${ago(run.began)}</td>
     <td class="mono">${run.events.toLocaleString("en-US")} <small>events, ${run.turns} turns</small></td>
     <td class="mono">${dollars(run.usd)}</td>
-    <td>${run.winner ? nameOf(run.winner) : html`<span class="none">none</span>`}</td>
+    <td>${run.winner ? harmless(nameOf(run.winner)) : html`<span class="none">none</span>`}</td>
     <td><span class=${`pill is-${run.state}`}>${run.state === "playing" ? html`<i class="dot" aria-hidden="true"></i>` : null}${stateWords(run)}</span></td>
     <td><${Thumbnail} lanes=${run.lanes} /></td>
   </tr>`;
@@ -192,5 +193,5 @@ function Labels({ run, again }) {
     return html`<input class="input label-field" aria-label=${`Labels of ${run.title}, parted by commas`} placeholder="Labels, parted by commas" value=${text} ref=${(/** @type {HTMLElement|null} */ field) => field?.focus()}
       onInput=${(/** @type {any} */ event) => setText(event.target.value)} onKeyDown=${onKeyDown} onBlur=${save} />`;
   }
-  return html`<span class="labels">${run.labels.map((label) => html`<span class="label" dir="auto">${label}</span>`)}${isDirector.value ? html`<button type="button" class="text-button" aria-label=${`Label ${run.title}`} title="Labels" onClick=${() => setText(run.labels.join(", "))}>${icon("plus", 12)}</button>` : null}</span>`;
+  return html`<span class="labels">${run.labels.map((label) => html`<span class="label" dir="auto">${harmless(label)}</span>`)}${isDirector.value ? html`<button type="button" class="text-button" aria-label=${`Label ${run.title}`} title="Labels" onClick=${() => setText(run.labels.join(", "))}>${icon("plus", 12)}</button>` : null}</span>`;
 }

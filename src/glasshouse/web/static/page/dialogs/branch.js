@@ -2,9 +2,11 @@
 /** Play on from any event, with something changed. The run that it grows from stays as it is. */
 import { html, useEffect, useState } from "page/html";
 import { branch, post } from "page/commands";
+import { compareWith } from "page/compare/open";
 import { creatureCalled, graphOf, colourOf, nameOf } from "page/apply";
 import { Face } from "page/face";
-import { closeDialog, isSpeech, numberOf, open, panel, record, session, shown, view } from "page/store";
+import { harmless } from "page/plain";
+import { closeDialog, isSpeech, numberOf, open, record, session, shown, view } from "page/store";
 import { toast } from "page/toast";
 import { Button, Dialog } from "page/ui";
 
@@ -46,7 +48,7 @@ export function Branch({ eventId, change: asked = "nothing", text: given = "" })
     void open(begun.id, { isStep: true });
     toast(`A branch from event ${k}. The run it grew from stays as it is.`, {
       actions: [
-        { label: "Compare", run: () => (panel.value = `compare:${parent}`) },
+        { label: "Compare", run: () => compareWith(parent) },
         { label: "Go back", run: () => void open(parent, { at, isStep: true }) },
       ],
     });
@@ -93,7 +95,7 @@ function Line({ row }) {
   const colour = colourOf(shownView, graphOf(shownView, row)) % 8;
   return html`<div class=${`branch-line of-${colour}`}>
     ${actor ? html`<${Face} id=${actor[0]} colour=${`var(--g${colour})`} size=${28} hasCrown=${actor[1].is_privileged} />` : null}
-    <div><b>${nameOf(row.row.actor, shownView)}</b>${row.row.channel ? html` <span class="mono">#${row.row.channel}</span>` : null}<p class=${isSpeech(row) ? "line" : ""} dir="auto">${row.row.text ?? ""}</p></div>
+    <div><b>${harmless(nameOf(row.row.actor, shownView))}</b>${row.row.channel ? html` <span class="mono">#${row.row.channel}</span>` : null}<p class=${isSpeech(row) ? "line" : ""} dir="auto">${harmless(row.row.text ?? "")}</p></div>
   </div>`;
 }
 

@@ -4,6 +4,7 @@ import { html, memo } from "page/html";
 import { nameOf } from "page/apply";
 import { Face } from "page/face";
 import { icon } from "page/icons";
+import { harmless } from "page/plain";
 import { flip, selection } from "page/store";
 
 /**
@@ -14,7 +15,7 @@ import { flip, selection } from "page/store";
  */
 function draw(props) {
   const { id, creature, colour, isBack, canRead, isChosen, isLast, isSpeaking, isWalked, place, count } = props;
-  const name = creature.title ?? nameOf(creature.handle);
+  const name = harmless(creature.title ?? nameOf(creature.handle));
   const classes = ["card", `of-${colour % 8}`, isBack && "is-back", isChosen && "is-chosen", isLast && "is-last", isSpeaking && "is-speaking", !creature.is_running && "is-stopped"];
   return html`<li class=${classes.filter(Boolean).join(" ")} aria-setsize=${count} aria-posinset=${place}>
     <button type="button" class="turning" data-id=${id} tabindex=${isWalked ? 0 : -1} aria-pressed=${isChosen} onClick=${() => choose(id)} onKeyDown=${(/** @type {KeyboardEvent} */ event) => flipByKey(event, id, canRead)}>
@@ -50,24 +51,24 @@ function Front(props, name) {
   const { creature } = props;
   const { mood, line, error } = creature;
   return html`${Portrait(props)}
-    <span class="who"><b>${name}</b>${Doing(props)}${mood ? html`<span class="mood">${mood}</span>` : null}</span>
-    ${props.words ? html`<span class="line is-coming">${props.words}</span>` : null}
-    ${!props.words && error !== undefined ? html`<span class="line is-error">${error || "Its model did not answer."}</span>` : null}
-    ${!props.words && error === undefined ? html`<span class=${`line${line?.text ? "" : " is-none"}`}>${line?.text || "Has not spoken yet."}</span>` : null}`;
+    <span class="who"><b dir="auto">${name}</b>${Doing(props)}${mood ? html`<span class="mood" dir="auto">${harmless(mood)}</span>` : null}</span>
+    ${props.words ? html`<span class="line is-coming" dir="auto">${harmless(props.words)}</span>` : null}
+    ${!props.words && error !== undefined ? html`<span class="line is-error" dir="auto">${harmless(error) || "Its model did not answer."}</span>` : null}
+    ${!props.words && error === undefined ? html`<span class=${`line${line?.text ? "" : " is-none"}`} dir="auto">${harmless(line?.text ?? "") || "Has not spoken yet."}</span>` : null}`;
 }
 
 /** What a creature does now; while it does nothing, who it is. @param {Props} props */
 function Doing({ creature, isThinking, elapsed, queue }) {
   if (!creature.is_running) return html`<span class="doing">stopped</span>`;
-  if (creature.tool) return html`<span class="doing">${icon("tool", 12)} uses ${creature.tool}</span>`;
+  if (creature.tool) return html`<span class="doing">${icon("tool", 12)} uses ${harmless(creature.tool)}</span>`;
   if (isThinking) {
     return html`<span class="doing"><i class="dots" aria-hidden="true"><i></i><i></i><i></i></i><span class="hidden">thinks</span>${queue ? ` number ${queue} in the queue` : ""}${elapsed ? html`<span class="mono">${elapsed}</span>` : null}</span>`;
   }
   const owed = creature.owes?.count ?? 0;
   if (owed) return html`<span class="doing">owes ${owed === 1 ? "an answer" : `${owed} answers`}</span>`;
-  if (creature.role === "judge") return html`<span class="bio is-judge" title=${creature.bio}>${icon("judge", 14)} judge</span>`;
+  if (creature.role === "judge") return html`<span class="bio is-judge" title=${harmless(creature.bio ?? "")}>${icon("judge", 14)} judge</span>`;
   const about = creature.bio || { narrator: "Narrator", root: "Root" }[creature.role] || "";
-  return html`<span class="bio" title=${about}>${about}</span>`;
+  return html`<span class="bio" title=${harmless(about)} dir="auto">${harmless(about)}</span>`;
 }
 
 /** @param {Props} props @param {string} name */
@@ -75,6 +76,6 @@ function Back(props, name) {
   const { creature } = props;
   const model = creature.model ?? creature.profile;
   return html`${Portrait(props)}
-    <span class="who"><b>${name}</b><span class="bio">thinks, privately</span>${model ? html`<span class="mood mono">${model}</span>` : null}</span>
-    <span class=${`line is-thought${creature.thought ? "" : " is-none"}`}>${creature.thought || "Nothing that it keeps to itself."}</span>`;
+    <span class="who"><b dir="auto">${name}</b><span class="bio">thinks, privately</span>${model ? html`<span class="mood mono">${harmless(model)}</span>` : null}</span>
+    <span class=${`line is-thought${creature.thought ? "" : " is-none"}`} dir="auto">${harmless(creature.thought ?? "") || "Nothing that it keeps to itself."}</span>`;
 }

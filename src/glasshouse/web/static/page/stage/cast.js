@@ -65,14 +65,9 @@ function useSeconds() {
   return Date.now();
 }
 
-/** When each thought began. The server says how long ago that was. @type {WeakMap<object, number>} */
-const began = new WeakMap();
-
-/** How long a creature has been thinking, once that is long. @param {{seconds?: number}|undefined} told @param {number} now */
+/** How long a creature has been thinking, once that is long. @param {{since?: string}|undefined} told @param {number} now */
 function elapsed(told, now) {
-  if (!told) return "";
-  if (!began.has(told)) began.set(told, now - (told.seconds ?? 0) * 1000);
-  const seconds = Math.floor((now - /** @type {number} */ (began.get(told))) / 1000);
+  const seconds = told?.since ? Math.floor((now - Date.parse(told.since)) / 1000) : 0;
   return seconds >= secondsUntimed ? `${seconds} s` : "";
 }
 

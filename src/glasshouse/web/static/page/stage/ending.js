@@ -5,6 +5,7 @@ import { nameOf } from "page/apply";
 import { Face } from "page/face";
 import { isDirector, moment, openDialog, panel, record, run, seek, view } from "page/store";
 import { limitWords } from "page/limits";
+import { harmless } from "page/plain";
 
 export function Ending() {
   moment.value;
@@ -31,8 +32,8 @@ function Verdict(ended) {
   return html`<div class="ending" role="group" aria-label="How it ended">
     ${won.length ? html`<span class="winners">${won.slice(0, 3).map((id) => html`<${Face} id=${id} colour=${`var(--g${(graphs[creatures[id].graph]?.colour ?? 0) % 8})`} size=${30} />`)}</span>` : null}
     <div class="ending-words">
-      <b>${headline(ended)}</b>
-      ${text ? html`<p class="line">${text}</p>` : null}
+      <b dir="auto">${harmless(headline(ended))}</b>
+      ${text ? html`<p class="line" dir="auto">${harmless(text)}</p>` : null}
       ${verdict ? html`<p class="ending-links"><button type="button" class="text-button" onClick=${() => seek(verdict.n)}>Go to event ${verdict.n}</button>${Why(verdict.n)}</p>` : null}
     </div>
   </div>`;
@@ -67,5 +68,5 @@ function Limit(ended) {
 
 /** @param {import("page/apply").Run} paused */
 function Pause(paused) {
-  return html`<div class="ending is-pause" role="group" aria-label="Why it is paused"><div class="ending-words"><b>Paused</b><p>${paused.reason}</p></div></div>`;
+  return html`<div class="ending is-pause" role="group" aria-label="Why it is paused"><div class="ending-words"><b>Paused</b><p dir="auto">${harmless(paused.reason ?? "")}</p></div></div>`;
 }

@@ -1,6 +1,7 @@
 // @ts-check
 /** The stage: the scene, how the play ended, and the cast. */
 import { html, useEffect, useLayoutEffect, useRef, useState } from "page/html";
+import { harmless } from "page/plain";
 import { announce } from "page/toast";
 import { canReadMinds, isRewound, isSpeech, minds, moment, onRecord, run, shown, status, toggleMinds, view } from "page/store";
 import { Cast, noteSpeaker } from "page/stage/cast";
@@ -42,16 +43,16 @@ function Scene({ scene }) {
   const words = useRef(/** @type {HTMLElement|null} */ (null));
   const [isWhole, setWhole] = useState(false);
   const [isLong, setLong] = useState(false);
-  const title = scene.title || run()?.title || "";
-  const text = scene.text || run()?.seed || "";
+  const title = harmless(scene.title || run()?.title || "");
+  const text = harmless(scene.text || run()?.seed || "");
   useLayoutEffect(() => {
     const { scrollHeight = 0, clientHeight = 0 } = words.current ?? {};
     if (!isWhole) setLong(scrollHeight > clientHeight + 1);
   });
   return html`<div class="scene">
     <p class=${`scene-label${isRewound.value ? " is-past" : ""}`}>${labelOf()}</p>
-    <h2 class="scene-title">${title}</h2>
-    ${text ? html`<p ref=${words} class=${`scene-text${isWhole ? "" : " is-cut"}`}>${text}</p>` : null}
+    <h2 class="scene-title" dir="auto">${title}</h2>
+    ${text ? html`<p ref=${words} class=${`scene-text${isWhole ? "" : " is-cut"}`} dir="auto">${text}</p>` : null}
     ${isLong ? html`<button type="button" class="text-button" aria-expanded=${isWhole} onClick=${() => setWhole(!isWhole)}>${isWhole ? "Less" : "More"}</button>` : null}
   </div>`;
 }
@@ -65,7 +66,7 @@ function labelOf() {
 function NoScene() {
   const isComing = status.value === "loading" || status.value === "reconnecting";
   if (isComing) return html`<div class="scene is-coming" aria-busy="true"><span class="hidden">The run is being opened.</span><i class="skeleton label"></i><i class="skeleton title"></i><i class="skeleton text"></i></div>`;
-  return html`<div class="scene"><p class="scene-label">Curtain down</p><h2 class="scene-title">Nothing plays yet</h2></div>`;
+  return html`<div class="scene"><p class="scene-label">Curtain down</p><h2 class="scene-title" dir="auto">Nothing plays yet</h2></div>`;
 }
 
 /** What stands where cards will be. It is not seen in the first 300 ms: most runs are there by then. */

@@ -3,6 +3,7 @@
 import { html } from "page/html";
 import { nameOf } from "page/apply";
 import { icon } from "page/icons";
+import { harmless } from "page/plain";
 import { moment, view } from "page/store";
 
 export function Proposals() {
@@ -11,7 +12,7 @@ export function Proposals() {
   const waiting = Object.entries(approvals);
   if (!waiting.length) return null;
   return html`<ul class="proposals" aria-label="Proposals that wait for an answer">
-    ${waiting.map(([id, { creature, tool, why }]) => html`<li key=${id}>${icon("approval", 14)}<span><b>${creatures[creature]?.title ?? nameOf(creature)}</b> asks whether it may ${toolWords(tool)}. <small>${why}</small></span></li>`)}
+    ${waiting.map(([id, { creature, tool, why }]) => html`<li key=${id}>${icon("approval", 14)}<span><b>${harmless(creatures[creature]?.title ?? nameOf(creature))}</b> asks whether it may ${toolWords(tool)}. <small dir="auto">${harmless(why)}</small></span></li>`)}
   </ul>`;
 }
 
