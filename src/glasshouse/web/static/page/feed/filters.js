@@ -2,7 +2,9 @@
 /** What the feed leaves out: kinds, one creature, graph or channel, and words. All of it is in the page's address. */
 import { signal } from "@preact/signals";
 import { html, useEffect, useLayoutEffect, useRef } from "page/html";
+import { address } from "page/address";
 import { nameOf } from "page/apply";
+import { icon } from "page/icons";
 import { Button, Chip, Field } from "page/ui";
 import { kinds } from "page/feed/kinds";
 import { harmless } from "page/plain";
@@ -11,12 +13,17 @@ import { filters, headView, moment, selection, setFilters, view } from "page/sto
 const noFilters = { kind: "all", creature: "", graph: "", channel: "", text: "" };
 const typingMilliseconds = 150;
 
-/** Whether the fields of the filter are open, and which has the focus. */
-export const filterField = signal(/** @type {""|"creature"|"text"} */ (""));
+/** Whether the choices of the filter are open. */
+export const isChoosing = signal(false);
+/** Whether there is a field to search in. */
+export const isSearching = signal(address().text !== undefined);
 
 /** Whether everything is shown. */
 export const isUnfiltered = () => Object.entries(noFilters).every(([name, value]) => filters.value[/** @type {"kind"} */ (name)] === value);
-export const clearFilters = () => setFilters(noFilters);
+export function clearFilters() {
+  isSearching.value = false;
+  setFilters(noFilters);
+}
 
 /** @param {string} id */
 const creatureName = (id) => nameOf(harmless(headView()?.creatures[id]?.handle ?? id), headView() ?? undefined);
@@ -37,7 +44,7 @@ export function Chips() {
     ${creature ? html`<${Chip} label=${creatureName(creature)} onRemove=${() => setFilters({ creature: "" })} />` : null}
     ${graph ? html`<${Chip} label=${`graph ${graphName(graph)}`} onRemove=${() => setFilters({ graph: "" })} />` : null}
     ${channel ? html`<${Chip} label=${`#${harmless(channel)}`} onRemove=${() => setFilters({ channel: "" })} />` : null}
-    ${text ? html`<${Chip} label=${`“${harmless(text)}”`} onRemove=${() => setFilters({ text: "" })} />` : null}
+    ${text && !isSearching.value ? html`<${Chip} label=${`“${harmless(text)}”`} onRemove=${() => setFilters({ text: "" })} />` : null}
     ${offer ? html`<button type="button" class="chip feed-offer" onClick=${offer.run}>${offer.label}</button>` : null}
   </div>`;
 }
@@ -54,16 +61,46 @@ function offered() {
   return name && channel !== name ? { label: `Only #${harmless(name)}`, run: () => setFilters({ channel: name }) } : null;
 }
 
-/** The fields of the filter, below its button. @param {{onClose: () => void}} props */
-export function FilterFields({ onClose }) {
+/** Words to look for, below the chips. */
+export function Search() {
+  const input = useRef(/** @type {HTMLInputElement|null} */ (null));
+  const timer = useRef(/** @type {ReturnType<typeof setTimeout>|undefined} */ (undefined));
+  const close = () => {
+    clearTimeout(timer.current);
+    isSearching.value = false;
+    setFilters({ text: "" });
+  };
+  /** @param {KeyboardEvent} event */
+  const onKeyDown = (event) => {
+    if (event.key === "Escape") close();
+    else if (event.key === "Enter") /** @type {HTMLElement|null} */ (document.querySelector(".feed-scroll [tabindex='0']"))?.focus();
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  const onType = () => {
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => setFilters({ text: input.current?.value.trim() ?? "" }), typingMilliseconds);
+  };
+  return html`<div class="feed-search" role="search">
+    ${icon("search", 14)}
+    <input ref=${input} id="feed-search" type="text" aria-label="Search the events" placeholder="Search what was said" maxlength="200" autocomplete="off" spellcheck=${false}
+      value=${filters.value.text} onInput=${onType} onKeyDown=${onKeyDown} />
+    <button type="button" aria-label="Close the search" onClick=${close}>${icon("close", 12)}</button>
+  </div>`;
+}
+
+/** Search, also where the feed was not in sight a moment ago. */
+export function openSearch() {
+  isSearching.value = true;
+  requestAnimationFrame(() => document.getElementById("feed-search")?.focus());
+}
+
+/** The choices of the filter, below its button. @param {{onClose: () => void}} props */
+export function Choices({ onClose }) {
   moment.value;
   const box = useRef(/** @type {HTMLElement|null} */ (null));
-  const timer = useRef(/** @type {ReturnType<typeof setTimeout>|undefined} */ (undefined));
-  const field = filterField.value;
-  useLayoutEffect(() => {
-    const first = box.current?.querySelector(field === "text" ? "input" : "select");
-    if (first instanceof HTMLElement) first.focus();
-  }, [field]);
+  useLayoutEffect(() => box.current?.querySelector("select")?.focus(), []);
   useEffect(() => {
     /** @param {Event} event */
     const away = (event) => {
@@ -73,25 +110,18 @@ export function FilterFields({ onClose }) {
     return () => removeEventListener("pointerdown", away, true);
   }, [onClose]);
   const story = headView();
-  const { creature, graph, channel, text } = filters.value;
+  const { creature, graph, channel } = filters.value;
   const creatures = Object.keys(story?.creatures ?? {}).map((id) => /** @type {[string, string]} */ ([id, creatureName(id)]));
   const graphs = [...new Set(Object.values(story?.lanes ?? {}).map((lane) => lane.graph))].map((id) => /** @type {[string, string]} */ ([id, graphName(id)]));
   const channels = [...new Set(Object.values(story?.channels ?? {}).map((one) => one.name))].map((name) => /** @type {[string, string]} */ ([name, `#${harmless(name)}`]));
   /** @param {KeyboardEvent} event */
   const onKeyDown = (event) => {
-    if (event.key !== "Escape" && event.key !== "Enter") return;
+    if (event.key !== "Escape") return;
     event.preventDefault();
     event.stopPropagation();
     onClose();
   };
-  /** @param {InputEvent & {currentTarget: HTMLInputElement}} event */
-  const onType = (event) => {
-    const { value } = event.currentTarget;
-    clearTimeout(timer.current);
-    timer.current = setTimeout(() => setFilters({ text: value.trim() }), typingMilliseconds);
-  };
   return html`<div class="feed-filter" ref=${box} role="dialog" aria-label="Filter events" onKeyDown=${onKeyDown}>
-    <${Field} label="Words"><input type="search" value=${text} placeholder="Search what was said" maxlength="200" autocomplete="off" onInput=${onType} /><//>
     <${Choice} label="Creature" all="Every creature" value=${creature} options=${creatures} onChange=${(/** @type {string} */ id) => setFilters({ creature: id })} />
     <${Choice} label="Graph" all="Every graph" value=${graph} options=${graphs} onChange=${(/** @type {string} */ id) => setFilters({ graph: id })} />
     <${Choice} label="Channel" all="Every channel" value=${channel} options=${channels} onChange=${(/** @type {string} */ name) => setFilters({ channel: name })} />

@@ -126,7 +126,7 @@ export function List() {
             ${item.type === "turn" ? html`<${Turn} k=${item.k} />` : null}
             ${item.type === "fold" ? html`<${Fold} k=${item.k} last=${Math.min(item.last, shown.value)} isOpen=${index.opened.has(item.k)} isActive=${isActive} isNow=${isRewound.value && !isMomentUnlisted && item.at === layout.count - 1} onFold=${onFold} />` : null}
             ${found && shownView && (item.type === "row" || item.type === "compact")
-              ? html`<${Row} record=${found} isDouble=${item.last > item.k && item.last <= shown.value} colour=${colourOf(shownView, graphOf(shownView, found))} isCompact=${item.type === "compact"} isNow=${isRewound.value && !isMomentUnlisted && item.at === layout.count - 1}
+              ? html`<${Row} record=${found} words=${index.filters.text} isDouble=${item.last > item.k && item.last <= shown.value} colour=${colourOf(shownView, graphOf(shownView, found))} isCompact=${item.type === "compact"} isNow=${isRewound.value && !isMomentUnlisted && item.at === layout.count - 1}
                   isSelected=${found.id === chosen} isOpen=${openRows.value.has(item.k)} isActive=${isActive} onToggle=${onToggle} onHeight=${onHeight} />`
               : null}
           </div>`;

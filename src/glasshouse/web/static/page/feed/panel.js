@@ -2,20 +2,24 @@
 /** The feed: every event in one line, grouped by turn. */
 import { html, useEffect, useState } from "page/html";
 import { address } from "page/address";
-import { Button, Menu } from "page/ui";
+import { Button, IconButton, Menu } from "page/ui";
 import { register } from "page/keys";
 import { recordsPerPage } from "page/source";
 import { isDrawerOpen, tab } from "page/sides";
 import { filters, head, isRewound, loadPage, moment, panel, record, selection, session, shown, view } from "page/store";
-import { Chips, FilterFields, filterField, isUnfiltered } from "page/feed/filters";
+import { Chips, Choices, isChoosing, isSearching, isUnfiltered, openSearch, Search } from "page/feed/filters";
 import { List, listed } from "page/feed/list";
 import { copyLink, exportAs } from "page/feed/export";
 
-/** Open the filter, also where the feed is a drawer or a tab. @param {"creature"|"text"} field */
-function openFilter(field) {
+/** Have the feed in sight, also where it is a drawer or a tab. */
+function showFeed() {
   if (innerWidth <= 1180) isDrawerOpen.value = true;
   tab.value = "feed";
-  filterField.value = field;
+}
+
+function openChoices() {
+  showFeed();
+  isChoosing.value = true;
 }
 
 /** The event that "why" asks about: what is selected, or the last line of the creature that is. @returns {Promise<string>} */
@@ -42,8 +46,8 @@ const hasRun = () => session.value.run !== "";
 export function Feed() {
   useEffect(() => {
     const ends = [
-      register({ id: "filter", key: "F", label: "Filter the events", group: "Events", when: hasRun, run: () => openFilter("creature") }),
-      register({ id: "search", key: "/", label: "Search the events", group: "Events", when: hasRun, run: () => openFilter("text") }),
+      register({ id: "filter", key: "F", label: "Filter the events", group: "Events", when: hasRun, run: openChoices }),
+      register({ id: "search", key: "/", label: "Search the events", group: "Events", when: hasRun, run: () => (showFeed(), openSearch()) }),
       register({ id: "why", key: "W", label: "Why was this said?", group: "Events", when: hasRun, run: () => void openWhy() }),
       register({ id: "export-csv", label: "Download the events as CSV", group: "Events", when: hasRun, run: () => exportAs("csv") }),
       register({ id: "export-json", label: "Download the events as JSON", group: "Events", when: hasRun, run: () => exportAs("jsonl") }),
@@ -55,14 +59,14 @@ export function Feed() {
     const linked = address().panel;
     if (isOpen && linked?.startsWith("why:")) panel.value = linked;
   }, [isOpen]);
-  return html`<${Header} /><${Chips} /><${List} />`;
+  return html`<${Header} /><${Chips} />${isSearching.value ? html`<${Search} />` : null}<${List} />`;
 }
 
 function Header() {
   const [menu, setMenu] = useState(/** @type {{x: number, y: number}|null} */ (null));
-  const isFiltering = filterField.value !== "";
+  const { creature, graph, channel } = filters.value;
   const close = () => {
-    filterField.value = "";
+    isChoosing.value = false;
     document.getElementById("feed-filter-button")?.focus();
   };
   /** @param {MouseEvent} event */
@@ -73,10 +77,10 @@ function Header() {
   return html`<header class="feed-header">
     <h2 class="panel-title">Events</h2><${Count} />
     <span class="spacer"></span>
-    <${Button} id="feed-filter-button" label="Filter" kbd="F" isPressed=${isFiltering || (filters.value.creature || filters.value.graph || filters.value.channel || filters.value.text ? true : undefined)}
-      onClick=${() => (isFiltering ? close() : openFilter("creature"))} />
+    <${Button} id="feed-filter-button" label="Filter" kbd="F" isPressed=${isChoosing.value || Boolean(creature || graph || channel)} onClick=${() => (isChoosing.value ? close() : openChoices())} />
+    <${IconButton} label="Search the events" kbd="/" icon="search" isPressed=${isSearching.value} onClick=${openSearch} />
     <${Button} label="Export" onClick=${openMenu} />
-    ${isFiltering ? html`<${FilterFields} onClose=${close} />` : null}
+    ${isChoosing.value ? html`<${Choices} onClose=${close} />` : null}
     ${menu
       ? html`<${Menu} label="Export the events" x=${menu.x} y=${menu.y} onClose=${() => setMenu(null)} items=${[
           { label: "Download CSV", icon: "download", run: () => exportAs("csv") },

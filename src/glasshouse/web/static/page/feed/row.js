@@ -19,11 +19,23 @@ const isHandle = (word) => {
 /** A row whose creature also does the other: it listens and speaks. @param {string} text */
 const withBoth = (text) => text.replace(/(listens|speaks) here$/, text.startsWith("no ") ? "listens or speaks here" : "listens and speaks here");
 
+const charsShown = 240;
+const charsBeforeMatch = 24;
+
+/** A text of one line, with the words that were looked for in sight. @param {string} text @param {string} words */
+function marked(text, words) {
+  const at = words ? text.toLowerCase().indexOf(words.toLowerCase()) : -1;
+  if (at < 0) return text.slice(0, charsShown);
+  const from = at > charsBeforeMatch * 1.5 ? text.lastIndexOf(" ", at - charsBeforeMatch) + 1 : 0;
+  const end = at + words.length;
+  return html`${from ? "…" : null}${text.slice(from, at)}<mark>${text.slice(at, end)}</mark>${text.slice(end, end + charsShown)}`;
+}
+
 /**
- * @param {{record: Record, isDouble: boolean, colour: number, isCompact: boolean, isNow: boolean, isSelected: boolean, isOpen: boolean, isActive: boolean,
+ * @param {{record: Record, words: string, isDouble: boolean, colour: number, isCompact: boolean, isNow: boolean, isSelected: boolean, isOpen: boolean, isActive: boolean,
  *   onToggle: (k: number) => void, onHeight: (k: number, height: number) => void}} props
  */
-function draw({ record: found, isDouble, colour, isCompact, isNow, isSelected, isOpen, isActive, onToggle, onHeight }) {
+function draw({ record: found, words, isDouble, colour, isCompact, isNow, isSelected, isOpen, isActive, onToggle, onHeight }) {
   const { row, k } = found;
   const { title, beside, text, isVoiced } = wordsOf(found, isHandle);
   const isScene = row.icon === "world" && row.actor === "world";
@@ -32,7 +44,7 @@ function draw({ record: found, isDouble, colour, isCompact, isNow, isSelected, i
     <button type="button" class="feed-head" aria-expanded=${isOpen} aria-current=${isNow ? "true" : undefined} tabindex=${isActive ? 0 : -1} onClick=${() => onToggle(k)}>
       <span class="feed-tile">${icon(row.icon, 12)}</span>
       <span class="feed-who"><b dir="auto">${title}</b>${beside ? html`<span dir="auto">${isCompact ? " " : " · "}${beside}</span>` : null}</span>
-      <span class="feed-text" dir="auto">${(isDouble ? withBoth(text) : text).slice(0, 240)}</span>
+      <span class="feed-text" dir="auto">${marked(isDouble ? withBoth(text) : text, words)}</span>
       <span class="feed-number"><span class="hidden">event </span>${k}</span>
     </button>
     ${isOpen ? html`<${Details} record=${found} onHeight=${onHeight} />` : null}
