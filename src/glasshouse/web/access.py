@@ -24,6 +24,9 @@ COOKIE: Final = "glasshouse"
 secret_chars_min: Final = 16
 LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 _SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
+_PASSING: Final = frozenset({429, 503})
+retry_seconds: Final = 5
+"""When to try again what was refused only because there was too much at once."""
 _OPEN: Final = frozenset({"/", "/healthz", "/api/v1/session"})
 """What is answered without a token: the empty page, whether the server is there, and the exchange of a token for a cookie."""
 _FILES: Final = "/static/"
@@ -143,16 +146,19 @@ class AccessMiddleware:
             path = scope["path"].removeprefix(root_path) or "/"
             role = self._access.role_of(scope["method"], path, headers)
         except Denied as denied:
-            await _answer(send, denied.status, {"error": "Denied", "message": str(denied)})
+            await answer_denied(send, denied)
             return
         scope.setdefault("state", {})["role"] = role
         await self._app(scope, receive, send)
 
 
-async def _answer(send: Send, status: int, told: Mapping[str, str]) -> None:
-    body = msgspec.json.encode(told)
+async def answer_denied(send: Send, denied: Denied) -> None:
+    """Answer with the reason why not."""
+    body = msgspec.json.encode({"error": "Denied", "message": str(denied)})
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
+    if denied.status in _PASSING:
+        headers.append((b"retry-after", str(retry_seconds).encode()))
+    await send({"type": "http.response.start", "status": denied.status, "headers": headers})
     await send({"type": "http.response.body", "body": body})
 
 

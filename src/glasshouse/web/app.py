@@ -9,18 +9,19 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, Final
 
-from fastapi import FastAPI, HTTPException, Request, Response
-from fastapi.responses import HTMLResponse, JSONResponse
+from fastapi import FastAPI, Request, Response
+from fastapi.responses import HTMLResponse
 from fastapi.staticfiles import StaticFiles
 from pydantic import BaseModel, Field
 
-from glasshouse.errors import BudgetExceeded, GlasshouseError, Refused, StoreError, UnknownName
 from glasshouse.events.redaction import Role
 from glasshouse.terrarium import Terrarium, stories_of
 from glasshouse.web import archive, causes, commands, events, page_files, reading, starting
 from glasshouse.web.access import COOKIE, Access, AccessMiddleware, Denied
 from glasshouse.web.driving import Drivers
 from glasshouse.web.feeds import Feeds
+from glasshouse.web.limits import LimitsMiddleware
+from glasshouse.web.refusals import COMMANDS, EVERY, add_refusals
 from glasshouse.web.signals import Signals
 
 token_chars_max: Final = 256
@@ -71,6 +72,7 @@ def app(terrarium: Terrarium, access: Access | None = None, *, root_path: str = 
         redoc_url=None,
         lifespan=lifespan,
         root_path=root_path,
+        responses=EVERY,
     )
     served.state.reading = reading.Reading(terrarium, stories, feeds)
     served.state.directing = commands.Directing(terrarium, stories, drivers)
@@ -79,9 +81,10 @@ def app(terrarium: Terrarium, access: Access | None = None, *, root_path: str = 
     for part in (reading, events, archive, starting, causes, commands):
         served.include_router(part.router)
     access = access or Access()
+    served.add_middleware(LimitsMiddleware)
+    # Outermost: what is refused there counts for nobody.
     served.add_middleware(AccessMiddleware, access=access)
-    served.add_exception_handler(GlasshouseError, _refused)
-    served.add_exception_handler(Denied, _denied)
+    add_refusals(served)
 
     _add_access(served, access)
     _add_page(served)
@@ -89,11 +92,11 @@ def app(terrarium: Terrarium, access: Access | None = None, *, root_path: str = 
 
 
 def _add_access(served: FastAPI, access: Access) -> None:
-    @served.post("/api/v1/session", status_code=204)
+    @served.post("/api/v1/session", status_code=204, responses=COMMANDS)
     def enter(request: Request, given: TokenGiven) -> Response:
         """Exchange a token for a cookie that no script can read."""
         if access.role_of_token(given.token) is None:
-            raise HTTPException(401, "This token grants nothing here. Ask for a new link.")
+            raise Denied(401, "This token grants nothing here. Ask for a new link.")
         answer = Response(status_code=204)
         path = request.scope.get("root_path") or "/"
         answer.set_cookie(COOKIE, given.token, httponly=True, samesite="strict", path=path)
@@ -130,26 +133,3 @@ class PageFiles(StaticFiles):
         answer = super().file_response(*args, **named)
         answer.headers.update(_NOT_KEPT)
         return answer
-
-
-async def _denied(_request: Request, denied: Exception) -> JSONResponse:
-    assert isinstance(denied, Denied)
-    return JSONResponse({"error": "Denied", "message": str(denied)}, status_code=denied.status)
-
-
-async def _refused(_request: Request, wrong: Exception) -> JSONResponse:
-    status = 500
-    for error, known in _STATUS:
-        if isinstance(wrong, error):
-            status = known
-            break
-    told = {"error": type(wrong).__name__, "message": str(wrong)}
-    return JSONResponse(told, status_code=status)
-
-
-_STATUS: tuple[tuple[type[Exception], int], ...] = (
-    (UnknownName, 404),
-    (Refused, 409),
-    (BudgetExceeded, 409),
-    (StoreError, 503),
-)

@@ -30,6 +30,7 @@ from glasshouse.web.reading import (
     runs_listed,
     search_chars_max,
 )
+from glasshouse.web.refusals import COMMANDS, READS
 from glasshouse.web.run_info import RunInfo, State, imported_info, run_info
 
 sessions_listed_max: Final = 1_000
@@ -46,7 +47,7 @@ times_kept_max: Final = 10_000
 Label = Annotated[str, Field(min_length=1, max_length=label_chars_max)]
 Format = Annotated[Literal["json", "csv"], Query(description="How the list is answered.")]
 
-router = APIRouter(prefix="/api/v1")
+router = APIRouter(prefix="/api/v1", responses=READS)
 
 RUN_COLUMNS: Final = tuple([name for name in RunInfo.model_fields if name != "lanes"])
 STANDING_COLUMNS: Final = (
@@ -258,7 +259,7 @@ class LabelsGiven(BaseModel):
     labels: list[str]
 
 
-@router.post("/runs/{run_id}/labels")
+@router.post("/runs/{run_id}/labels", responses=COMMANDS)
 async def label(stage: Stage, run_id: str, command: Labels) -> LabelsGiven:
     """Give a run these labels in place of those it had. No event is written."""
     return LabelsGiven(labels=list(await stage.terrarium.label_run(run_id, command.labels)))

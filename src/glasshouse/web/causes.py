@@ -12,11 +12,12 @@ from pydantic import BaseModel, Field
 
 from glasshouse.web.access import Denied
 from glasshouse.web.reading import AsRole, Source, event_in, json_of
+from glasshouse.web.refusals import READS, answers
 
 calls_listed_max: Final = 8
 """How many model calls of one event are told with their texts; the last ones."""
 
-router = APIRouter(prefix="/api/v1/runs/{run_id}/events/{event_id}")
+router = APIRouter(prefix="/api/v1/runs/{run_id}/events/{event_id}", responses=READS)
 
 
 class CallInfo(BaseModel):
@@ -67,7 +68,7 @@ async def who_knew(
     return json_of(await source.terrarium.who_knew(found.id, at=moment))
 
 
-@router.get("/prompt")
+@router.get("/prompt", responses=answers(403))
 async def prompt(source: Source, role: AsRole, run_id: str, event_id: str) -> PromptInfo:
     """Tell what models were asked for an event, and what they answered. A director's alone."""
     if role != "director":

@@ -26,6 +26,7 @@ from glasshouse.runtime.past.what_if import WhatIf
 from glasshouse.terrarium import Terrarium
 from glasshouse.web.access import Denied
 from glasshouse.web.driving import Drivers, Speed
+from glasshouse.web.refusals import COMMANDS
 from glasshouse.web.run_info import RunInfo, run_info
 
 text_chars_max: Final = 4_000
@@ -143,7 +144,7 @@ def directing_of(request: Request) -> Directing:
 
 
 Stage = Annotated[Directing, Depends(directing_of)]
-router = APIRouter(prefix="/api/v1")
+router = APIRouter(prefix="/api/v1", responses=COMMANDS)
 
 
 def listed_world(name: str) -> LoadedWorld:

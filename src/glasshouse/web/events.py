@@ -34,6 +34,7 @@ from glasshouse.web.reading import (
     runs_listed,
     search_chars_max,
 )
+from glasshouse.web.refusals import READS
 
 events_searched_max: Final = 20_000
 """How many events of the store one request looks at. Then it answers what it has found, and where to go on."""
@@ -52,7 +53,7 @@ Show = Literal["speech", "topology", "world"]
 Order = Literal["oldest", "newest"]
 Word = Annotated[str, Query(max_length=search_chars_max)]
 
-router = APIRouter(prefix="/api/v1/runs/{run_id}/events")
+router = APIRouter(prefix="/api/v1/runs/{run_id}/events", responses=READS)
 
 
 @dataclass(frozen=True)

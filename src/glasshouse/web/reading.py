@@ -23,6 +23,7 @@ from glasshouse.views.page import version as page_version
 from glasshouse.web.access import lower_of
 from glasshouse.web.feeds import Feeds
 from glasshouse.web.packed import PackedPages, content_tag, not_changed, packed, tagged
+from glasshouse.web.refusals import READS
 
 rows_max: Final = 1_000
 """How many runs, records or events one answer holds."""
@@ -61,7 +62,7 @@ AsRole = Annotated[Role, Depends(role_of)]
 Count = Annotated[int, Query(ge=1, le=rows_max)]
 Number = Annotated[int, Query(ge=0, le=2**53)]
 
-router = APIRouter(prefix="/api/v1")
+router = APIRouter(prefix="/api/v1", responses=READS)
 
 
 class TimelineInfo(BaseModel):

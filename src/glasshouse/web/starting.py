@@ -30,6 +30,7 @@ from glasshouse.turns.moment.prompt import PROFILES
 from glasshouse.web.commands import Command, Limits, Name, Stage, limits_in, listed_world
 from glasshouse.web.packed import content_tag, not_changed, tagged
 from glasshouse.web.reading import AsRole, Source
+from glasshouse.web.refusals import COMMANDS, READS
 
 synopsis_chars_max: Final = 160
 names_listed_max: Final = 500
@@ -38,7 +39,7 @@ estimate_calls_max: Final = 2_000
 """How many calls of the offline troupe an estimate makes at most. A longer play costs at least what it tells."""
 estimates_kept_max: Final = 32
 
-router = APIRouter(prefix="/api/v1")
+router = APIRouter(prefix="/api/v1", responses=READS)
 
 
 class CastInfo(BaseModel):
@@ -258,7 +259,7 @@ class Estimates:
             return self._kept[key]
 
 
-@router.post("/estimate")
+@router.post("/estimate", responses=COMMANDS)
 async def estimate(stage: Stage, request: Request, command: Estimate) -> EstimateInfo:
     """Tell what a start will probably cost with the models of this server. No model is asked."""
     world, models = listed_world(command.world), router_of(stage.terrarium)

@@ -1,0 +1,160 @@
+"""Limits of the server: how much one client, and all together, may have open or send at once.
+
+Always holds: nothing is queued without a bound. Whoever asks for too much is answered at once, in words: 429 if it is
+the client's own doing, 503 if the server is full, 413 if a body is too large, 408 if it does not come. A client is a
+peer address with its role. Behind a proxy all viewers of a role are one client: limits hold for them together.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from typing import Any, Final, Literal, NamedTuple
+
+import msgspec
+
+from glasshouse.web.access import App, Denied, Receive, Send, answer_denied
+
+streams_per_client_max: Final = 128
+streams_max: Final = 512
+commands_per_client_max: Final = 16
+commands_max: Final = 64
+reads_per_client_max: Final = 64
+reads_max: Final = 256
+body_bytes_max: Final = 256 * 1024
+body_seconds_max: Final = 10.0
+"""How long the body of a command may take to arrive."""
+
+Sort = Literal["streams", "commands", "reads"]
+
+
+class Bound(NamedTuple):
+    """How many of a sort may be open at once, and what to say beyond that."""
+
+    per_client: int
+    total: int
+    advice: str
+
+
+def _bound(sort: Sort) -> Bound:
+    """The bounds of a sort. They are read at each request, so that tests can lower them."""
+    match sort:
+        case "streams":
+            return Bound(streams_per_client_max, streams_max, "Close other tabs of this page.")
+        case "commands":
+            return Bound(commands_per_client_max, commands_max, "Wait until others have been carried out.")
+        case "reads":
+            return Bound(reads_per_client_max, reads_max, "Ask for less at once.")
+
+
+class LimitsMiddleware:
+    """Counts what is open, and refuses what would be too much."""
+
+    def __init__(self, app: App) -> None:
+        self._app = app
+        self._open: dict[Sort, Counter[str]] = {
+            "streams": Counter(),
+            "commands": Counter(),
+            "reads": Counter(),
+        }
+
+    async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        sort, client = _sort_of(scope), _client_of(scope)
+        try:
+            self._check(sort, client)
+            if sort == "commands":
+                _check_length(scope)
+        except Denied as denied:
+            await answer_denied(send, denied)
+            return
+        opened = self._open[sort]
+        opened[client] += 1
+        try:
+            if sort == "commands":
+                await self._command(scope, receive, send)
+            else:
+                await self._app(scope, receive, send)
+        finally:
+            opened[client] -= 1
+            if opened[client] <= 0:
+                del opened[client]
+
+    def _check(self, sort: Sort, client: str) -> None:
+        opened, bound = self._open[sort], _bound(sort)
+        if opened[client] >= bound.per_client:
+            raise Denied(429, f"You have {bound.per_client} {sort} open here already. {bound.advice}")
+        if opened.total() >= bound.total:
+            raise Denied(503, f"This server has {bound.total} {sort} open already. Try again later.")
+
+    async def _command(self, scope: Any, receive: Receive, send: Send) -> None:
+        """Pass a command on once its body is there, so that nobody waits inside for one that does not come."""
+        try:
+            body = await asyncio.wait_for(_body(receive), body_seconds_max)
+        except TimeoutError:
+            await answer_denied(
+                send, Denied(408, f"The command did not arrive within {body_seconds_max:g} seconds.")
+            )
+            return
+        except Denied as denied:
+            await answer_denied(send, denied)
+            return
+        if body is None:  # The client has gone.
+            return
+        is_given = False
+
+        async def received() -> Any:
+            nonlocal is_given
+            if is_given:
+                return await receive()
+            is_given = True
+            return {"type": "http.request", "body": body, "more_body": False}
+
+        await self._app(scope, received, send)
+
+
+async def _body(receive: Receive) -> bytes | None:
+    body = bytearray()
+    while True:
+        message = await receive()
+        if message["type"] != "http.request":
+            return None
+        body += message.get("body", b"")
+        _check_size(len(body))
+        if not message.get("more_body", False):
+            _check_json(body)
+            return bytes(body)
+
+
+def _check_json(body: bytearray) -> None:
+    """Refuse early what other readers of JSON would follow too far or take for text: deep nests, half characters."""
+    try:
+        if body:
+            msgspec.json.decode(body)
+    except (msgspec.DecodeError, RecursionError):
+        raise Denied(422, "The body is not JSON, or nested too deep.") from None
+
+
+def _check_length(scope: Any) -> None:
+    told = dict(scope["headers"]).get(b"content-length", b"0")
+    if told.isdigit() and len(told) <= 18:
+        _check_size(int(told))
+
+
+def _check_size(size: int) -> None:
+    if size > body_bytes_max:
+        raise Denied(413, f"A command has at most {body_bytes_max:,} bytes.")
+
+
+def _sort_of(scope: Any) -> Sort:
+    if scope["method"] not in {"GET", "HEAD", "OPTIONS"}:
+        return "commands"
+    return "streams" if scope["path"].endswith("/stream") else "reads"
+
+
+def _client_of(scope: Any) -> str:
+    address = scope.get("client") or ("", 0)
+    return f"{address[0]} {scope.get('state', {}).get('role', '')}"
