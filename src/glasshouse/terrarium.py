@@ -51,6 +51,7 @@ from glasshouse.world.state.values import Change, Channel, Environment, Graph, L
 if TYPE_CHECKING:
     from glasshouse.manifests.loading import LoadedWorld
     from glasshouse.runtime.replay.replay import Verification
+    from glasshouse.sharing.shared_run import SharedFile
 
 
 class Terrarium:
@@ -546,6 +547,21 @@ class Terrarium:
         tools. The file holds the whole past of both."""
         return await self._archive.export(run_or_session_id, path, role=role)
 
+    async def share(
+        self,
+        run_id: str,
+        *,
+        minds: bool = False,
+        first: int = 1,
+        last: int | None = None,
+        verify: bool = False,
+    ) -> SharedFile:
+        """A run as one HTML file that opens from disk and asks nobody for anything: for spectators or, with `minds`, with
+        everybody's thoughts. `first` and `last` choose some of its events. With `verify`, it is replayed first, refused
+        if anything differs, and the file says that it replays to its digest."""
+        digest = await _verified_digest(self, run_id) if verify else None
+        return await self._archive.share(run_id, minds=minds, first=first, last=last, verified_digest=digest)
+
     async def import_file(self, path: str | Path) -> Session:
         """Import a session from a file. It can be read, forked, branched and resumed, but it has no live creatures."""
         return await self._archive.import_file(path)
@@ -631,6 +647,19 @@ async def verify(terrarium: Terrarium, run_id: str) -> Verification:
     from glasshouse.runtime.replay.replay import verified  # Imported here: most programs do not need it.
 
     return await verified(terrarium._house, terrarium._parts.tools, run_id)
+
+
+async def _verified_digest(terrarium: Terrarium, run_id: str) -> str:
+    """The digest of a run that comes out the same when it is replayed, together with the runs it continues."""
+    result = own = await verify(terrarium, run_id)
+    while result.is_same and result.grows_from is not None:
+        result = await verify(terrarium, result.grows_from)
+    if not result.is_same:
+        raise Refused(
+            f"{run_id} does not replay to the same digest.",
+            "See glasshouse replay --verify for the difference.",
+        )
+    return own.recorded_digest
 
 
 def stories_of(terrarium: Terrarium) -> Stories:

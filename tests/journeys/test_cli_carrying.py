@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.journeys.commanding import GLASSHOUSE, ROOTS, WOOD, environment, objects, run
+from tests.web.packed import record_in
 
 
 def test_a_run_goes_into_another_store_and_tells_the_same_story(store: str, tmp_path: Path) -> None:
@@ -142,3 +143,20 @@ def test_a_place_that_takes_no_file_is_refused_in_words(store: str, tmp_path: Pa
 
     assert (tried.returncode, tried.stdout) == (3, "")
     assert "Traceback" not in tried.stderr
+
+
+def test_a_run_becomes_a_page_named_after_its_world(store: str, tmp_path: Path) -> None:
+    (plain,) = objects("export", ROOTS, "--html", "--store", store, cwd=tmp_path)
+    (minds,) = objects("export", ROOTS, "minds.html", "--minds", "--verify", "--store", store, cwd=tmp_path)
+
+    assert (plain["path"], plain["role"], minds["role"]) == ("mystery-roots.html", "spectator", "audience")
+    assert plain["bytes"] == (tmp_path / "mystery-roots.html").stat().st_size < minds["bytes"]
+    (digest,) = objects("digest", ROOTS, "--store", store)
+    assert record_in((tmp_path / "minds.html").read_bytes())["digest"] == digest["digest"]
+    for words, reason in (
+        (("--html", "--as", "director"), "A page is for spectators."),
+        (("play.glass", "--from", "3"), "belong to --html"),
+        ((), "The file has no name."),
+    ):
+        refused = run("export", ROOTS, *words, "--store", store, cwd=tmp_path)
+        assert (refused.returncode, reason in refused.stderr) == (3, True)

@@ -9,8 +9,8 @@ import pytest
 
 from glasshouse import Terrarium
 from glasshouse.errors import UnknownName
+from glasshouse.sharing import page_files
 from glasshouse.terrarium import stories_of
-from glasshouse.web import page_files
 from tests.web.served import served
 
 IMPORTED = re.compile(

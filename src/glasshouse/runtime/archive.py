@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Collection, Iterable
 from pathlib import Path
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from glasshouse.errors import Refused, UnknownName, check_type, in_brief
 from glasshouse.events.digest import digest_of
-from glasshouse.events.event import Event
+from glasshouse.events.event import Event, event_id
+from glasshouse.events.kinds import SESSION_FORKED
 from glasshouse.events.manifest_fields import is_public_part
-from glasshouse.events.payloads import RunStarted, payload_of
-from glasshouse.events.redaction import Role, check_role
+from glasshouse.events.payloads import RunStarted, SessionForked, payload_of
+from glasshouse.events.redaction import Role, check_role, redacted
 from glasshouse.runtime.acts.asking import Routes
 from glasshouse.runtime.house import House
 from glasshouse.runtime.ledger import session_file
@@ -38,6 +39,11 @@ from glasshouse.world.decisions.intents import Fork
 from glasshouse.world.state.ids import the_run
 from glasshouse.world.state.values import Lineage, Session
 
+if TYPE_CHECKING:
+    from glasshouse.sharing.shared_run import Branch, SharedFile
+
+branches_shared_max: Final = 24
+"""How many branches a shared file names."""
 label_chars_max: Final = 40
 labels_max: Final = 16
 """How many labels a run has."""
@@ -159,6 +165,40 @@ class Archive:
             session_id = run_or_session_id
             ends = {session_id: self._ledger.world.sessions[session_id].head}
         return await session_file.export(self._house.store, self._ledger, session_id, ends, Path(path), role)
+
+    async def share(
+        self, run_id: str, *, minds: bool, first: int, last: int | None, verified_digest: str | None
+    ) -> SharedFile:
+        """A run with all sides of its splits as one HTML file, for spectators or, with minds, for the audience."""
+        # Imported here: most programs do not need it.
+        from glasshouse.sharing.shared_run import SharedRun
+
+        if not self._is_run(run_id):
+            raise Refused("A session cannot be shared as a page.", "Name the run that was played in it.")
+        shared = SharedRun(run_id, has_minds=minds, first=first, last=last)
+        async for some in self.stories.events(self.stories.of_run(run_id)):
+            for event in some:
+                shared.take(event)
+        return shared.file(
+            await self._branches_of(run_id, "audience" if minds else "spectator"), verified_digest
+        )
+
+    async def _branches_of(self, run_id: str, role: Role) -> list[Branch]:
+        """The branches that were made from a run, as a role may read of them."""
+        from glasshouse.sharing.shared_run import Branch, course_of
+
+        branches = list[Branch]()
+        for name, purse in self._ledger.folded.runs.purses.items():
+            parent, run = purse.branch_of, self._ledger.world.runs.get(name)
+            if parent is None or parent.run_id != run_id or run is None:
+                continue
+            began = redacted(await self._house.history.event(event_id(run.session_id, 1)), role)
+            change = payload_of(began, SessionForked).change if began.kind == SESSION_FORKED else None
+            events = self._ledger.world.sessions[run.session_id].head
+            branches.append(Branch(name, course_of(change), parent.at, events))
+            if len(branches) == branches_shared_max:
+                break
+        return branches
 
     async def import_file(self, path: str | Path) -> Session:
         """Import a session from a file. It can be read, forked, branched and resumed, but it has no live creatures."""

@@ -14,7 +14,7 @@ from html import escape
 from types import MappingProxyType
 from typing import Final
 
-from glasshouse.errors import UnknownName
+from glasshouse.errors import Refused, UnknownName
 from glasshouse.events.digest import digest_of
 from glasshouse.events.event import Event
 from glasshouse.events.redaction import Role, redacted
@@ -26,8 +26,10 @@ from glasshouse.views.transcript import TranscriptLine, transcript_of
 from glasshouse.world.hearing.hearing import visible_to
 from glasshouse.world.state.state import CreatureState
 
+notebook_bytes_max: Final = 4_000_000
+"""A notebook shows a run as a page up to this size; of a longer run, a transcript."""
 html_lines_max: Final = 200
-"""A notebook shows at most this many lines, and the number of the rest."""
+"""A transcript in a notebook has at most this many lines, and the number of the rest."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,28 @@ class Played:
         return "\n".join(line.plain for line in self.lines)
 
     def _repr_html_(self) -> str:
-        """A small transcript for notebooks. All text of creatures is escaped."""
+        """The run as a notebook shows it: the page of `Terrarium.share`, in a frame that may do nothing else. A run that
+        is too long for that, or a checkout without the page's files, gives a small transcript."""
+        try:
+            page = self._page()
+        except Refused:
+            return self._transcript_html()
+        return (
+            f'<iframe title="{escape(self.run.title or self.run.id)}" sandbox="allow-scripts" '
+            f'style="width:100%;height:820px;border:0" srcdoc="{escape(page)}"></iframe>'
+        )
+
+    def _page(self) -> str:
+        # Imported here: only notebooks need it.
+        from glasshouse.sharing.shared_run import SharedRun
+
+        shared = SharedRun(self.run.id, has_minds=True, file_bytes_max=notebook_bytes_max)
+        for event in self.events:
+            shared.take(event)
+        return shared.file().content.decode()
+
+    def _transcript_html(self) -> str:
+        """A small transcript. All text of creatures is escaped."""
         shown = self.lines[:html_lines_max]
         rows = "".join(map(_row, shown))
         left = len(self.lines) - len(shown)

@@ -15,8 +15,9 @@ from fastapi.staticfiles import StaticFiles
 from pydantic import BaseModel, Field
 
 from glasshouse.events.redaction import Role
+from glasshouse.sharing import page_files
 from glasshouse.terrarium import Terrarium, stories_of
-from glasshouse.web import archive, causes, commands, events, page_files, reading, starting
+from glasshouse.web import archive, causes, commands, events, reading, sharing, starting
 from glasshouse.web.access import COOKIE, Access, AccessMiddleware, Denied
 from glasshouse.web.driving import Drivers
 from glasshouse.web.feeds import Feeds
@@ -78,7 +79,7 @@ def app(terrarium: Terrarium, access: Access | None = None, *, root_path: str = 
     served.state.directing = commands.Directing(terrarium, stories, drivers)
     served.state.runs = archive.Runs(terrarium, stories)
     served.state.estimates = starting.Estimates()
-    for part in (reading, events, archive, starting, causes, commands):
+    for part in (reading, events, archive, starting, causes, commands, sharing):
         served.include_router(part.router)
     access = access or Access()
     served.add_middleware(LimitsMiddleware)

@@ -1,27 +1,42 @@
-"""`glasshouse export` writes a run or a session into one file.
+"""`glasshouse export` writes a run or a session into one file: to carry it elsewhere, or as a page to show around.
 
 A file that was redacted for a role says so.
 """
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
 import typer
 
-from glasshouse.cli.drawing.screen import Screen, print_json
-from glasshouse.cli.options import JsonOption, RoleName, StoreOption, argument
+from glasshouse.cli.drawing.screen import Screen, counted, print_json
+from glasshouse.cli.options import JsonOption, RoleName, StoreOption, argument, flag, option
 from glasshouse.cli.store_reader import StoreReader, contents_of, read_store
+from glasshouse.errors import Refused
 
 
 def export(
     name: str = argument("SESSION|RUN", "A run or a session: its id, the beginning of its id, or `last`."),
-    path: Path = argument("PATH", "The file: .glass, or .jsonl for plain lines."),
-    *,
-    role: RoleName = typer.Option(
-        RoleName.AUDIENCE, "--as", help="For whom: only a director's file has all there is."
+    path: Path | None = typer.Argument(
+        None,
+        metavar="PATH",
+        help="The file: .glass, .jsonl for plain lines, or .html for a page, which is named after the world by default.",
     ),
+    *,
+    role: RoleName | None = typer.Option(
+        None,
+        "--as",
+        help="For whom, by default the audience. Only a director's file has all there is.",
+    ),
+    html: bool = flag(
+        "--html", "Write a page that opens from disk, for spectators. A path that ends in .html does too."
+    ),
+    minds: bool = flag("--minds", "With --html: with everybody's thoughts."),
+    first: int = option("N", "With --html: begin at this event.", 1, "--from", min=1),
+    last: int | None = option("N", "With --html: end at this event.", None, "--to", min=1),
+    verify: bool = flag("--verify", "With --html: replay the run first, and say in the page that it did."),
     store: StoreOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -29,26 +44,66 @@ def export(
 
     \b
     Examples:
+      glasshouse export last --html                          a page to send around, without thoughts
+      glasshouse export last night.html --minds              the same with everybody's thoughts
       glasshouse export last play.glass                      the last run, with everybody's thoughts
       glasshouse export last play.jsonl --as spectator       to read in other tools, without thoughts
       glasshouse export s-1a2b play.glass --as director      a session with everything there is
     """
+    html = html or (path is not None and path.suffix == ".html")
+    if html and role is not None:
+        raise Refused("A page is for spectators.", "Leave --as out; --minds adds everybody's thoughts.")
+    if not html and (minds or verify or first > 1 or last is not None):
+        raise Refused(
+            "--minds, --from, --to and --verify belong to --html.", "Add --html, or leave them out."
+        )
 
-    async def exported(reader: StoreReader) -> dict[str, Any]:
-        named_id, _ = await reader.run_or_session(name)
-        is_run = named_id not in await reader.session_ids()
-        written = await reader.terrarium.export(named_id, path, role=role.value)
-        contents, _ = contents_of(written)
-        return {
-            "path": str(written),
-            "run_id": named_id if is_run else None,
-            "role": role.value,
-            **contents,
-        }
-
-    facts = read_store(store, exported)
+    facts = read_store(
+        store,
+        _shared(name, path, minds=minds, first=first, last=last, verify=verify)
+        if html
+        else _exported(name, path, role or RoleName.AUDIENCE),
+    )
     if as_json:
         print_json(facts)
         return
     whose = facts["run_id"] or facts["session_id"]
-    Screen().draw(f"{facts['path']}: {facts['events']:,} events of {whose}, as seen by: {role.value}.")
+    size = f", {facts['bytes'] / 1_000_000:.1f} MB" if html else ""
+    Screen().draw(
+        f"{facts['path']}: {counted(facts['events'], 'event')} of {whose}{size}, as seen by: {facts['role']}."
+    )
+
+
+def _shared(
+    name: str, path: Path | None, *, minds: bool, first: int, last: int | None, verify: bool
+) -> Callable[[StoreReader], Awaitable[dict[str, Any]]]:
+    """Write a page; what was written."""
+
+    async def written(reader: StoreReader) -> dict[str, Any]:
+        run_id, _ = await reader.run_or_session(name)
+        made = await reader.terrarium.share(run_id, minds=minds, first=first, last=last, verify=verify)
+        file = path or Path(made.name)
+        file.write_bytes(made.content)
+        role = RoleName.AUDIENCE if minds else RoleName.SPECTATOR
+        about = {"path": str(file), "run_id": run_id, "role": role.value}
+        return {**about, "events": made.events, "bytes": len(made.content)}
+
+    return written
+
+
+def _exported(
+    name: str, path: Path | None, role: RoleName
+) -> Callable[[StoreReader], Awaitable[dict[str, Any]]]:
+    """Write a file that another store imports; what was written."""
+
+    async def written(reader: StoreReader) -> dict[str, Any]:
+        if path is None:
+            raise Refused("The file has no name.", "Add one such as play.glass, or --html for a page.")
+        named_id, _ = await reader.run_or_session(name)
+        is_run = named_id not in await reader.session_ids()
+        file = await reader.terrarium.export(named_id, path, role=role.value)
+        contents, _ = contents_of(file)
+        run_id = named_id if is_run else None
+        return {"path": str(file), "run_id": run_id, "role": role.value, **contents}
+
+    return written

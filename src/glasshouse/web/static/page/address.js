@@ -14,13 +14,20 @@ export function address() {
 /** Whether tests look at the page: the layout comes to rest at once, and the state can be read. */
 export const isStill = new URLSearchParams(globalThis.location?.search ?? "").has("still");
 
+let isOurs = true;
+
+/** Leave the address alone from now on: a shared file has another one (`#56`), and may change no more of it. */
+export const leaveAddress = () => {
+  isOurs = false;
+};
+
 /**
  * Change parts of the address. What is undefined or empty goes. A new run is a step that "back" undoes; a new moment is not.
  * @param {Address} parts
  * @param {{isStep?: boolean}} [how]
  */
 export function setAddress(parts, how = {}) {
-  const next = linkTo(parts);
+  const next = isOurs ? linkTo(parts) : location.href;
   if (next === location.href) return;
   if (how.isStep) history.pushState(null, "", next);
   else history.replaceState(null, "", next);

@@ -16,7 +16,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Final, NamedTuple
 
-STATIC: Final = Path(str(files("glasshouse.web"))) / "static"
+STATIC: Final = Path(str(files("glasshouse"))) / "web" / "static"
 VENDOR: Final = STATIC / "vendor"
 FIRST_STYLES: Final = ("theme", "layout")
 """Style sheets that the others build on."""

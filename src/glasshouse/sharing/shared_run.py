@@ -1,0 +1,310 @@
+"""`SharedRun`: a run as one HTML file that is opened from disk, shows every moment, and asks nobody for anything.
+
+Always holds: the file is made from the records of one role, so what that role may not read is nowhere in it. Every text
+of a creature stands in packed records, which no browser takes for markup. The same events give the same bytes.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import zlib
+from base64 import b64encode
+from collections.abc import Sequence
+from functools import cache
+from html import escape
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import msgspec
+
+from glasshouse.errors import Refused
+from glasshouse.events import kinds, payloads
+from glasshouse.events.event import Event, Json
+from glasshouse.events.payloads import payload_of
+from glasshouse.events.redaction import Role, redacted
+from glasshouse.sharing import page_files
+from glasshouse.views.page import cut
+from glasshouse.views.page_fold import PageFold
+
+format_version: Final = 1
+file_bytes_max: Final = 25_000_000
+course_chars_max: Final = 60
+"""The name of a branch is cut here."""
+kept_lines_max: Final = 200
+"""How many lines that judges cited are marked."""
+_ENTRY: Final = "page/share/main"
+_GZIP: Final = 31
+"""What zlib calls a gzip stream. It has no time in it, so that the same run gives the same bytes."""
+_IMPORT: Final = re.compile(r"""\b(?:from|import)\s*["']([^"']+)["']""")
+_ADDRESS: Final = re.compile(r"""url\("([^"]+)"\)""")
+_NOT_IN_A_NAME: Final = re.compile(r"[^a-z0-9]+")
+
+_encode: Final = msgspec.json.Encoder().encode
+
+
+class Branch(NamedTuple):
+    """A branch that was made from a run."""
+
+    id: str
+    name: str
+    at: str
+    """The last event that it shares with the run."""
+    events: int
+    """How many events it has of its own."""
+
+
+class SharedFile(NamedTuple):
+    """A run as one HTML file."""
+
+    name: str
+    """A name for the file, safe on any system."""
+    content: bytes
+    events: int
+    """How many events it shows."""
+
+
+class SharedRun:
+    """A run on its way into a file. Give it every event of the run's story, in order, then ask for the file.
+
+    The file is for spectators; with `has_minds` it is for the audience, with thoughts and moods. It holds the events
+    from number `first` to number `last`.
+    """
+
+    def __init__(
+        self,
+        run_id: str,
+        *,
+        has_minds: bool,
+        first: int = 1,
+        last: int | None = None,
+        file_bytes_max: int = file_bytes_max,
+    ) -> None:
+        if first < 1 or (last is not None and last < first):
+            raise Refused(
+                f"There is nothing from event {first} to event {last}.", "Give two numbers in order, from 1."
+            )
+        role: Role = "audience" if has_minds else "spectator"
+        self._run_id = run_id
+        self._fold = PageFold(role)
+        self._first, self._last = first, last
+        self._file_bytes_max = file_bytes_max
+        self._start = b""
+        self._timeline = b""
+        self._packed_count = 0
+        self._gzip = zlib.compressobj(9, wbits=_GZIP)
+        self._chunks: list[bytes] = []
+        self._bytes_count = 0
+        self._numbers: dict[str, int] = {}
+        """Event -> its number: links, causes and branches name events."""
+        self._cited: dict[str, None] = {}
+        self._decided_in = ""
+        self._world = ""
+        self._models: dict[str, None] = {}
+        self._times: list[str] = []
+
+    def take(self, event: Event) -> None:
+        """Take in the next event."""
+        fold = self._fold
+        number = fold.view["k"] + 1
+        if number == self._first:
+            self._start = _encode(fold.view)
+            self._write(b'{"records":[')
+        record = fold.fold(event)
+        self._numbers[event.id] = number
+        self._note(event)
+        if number < self._first or (self._last is not None and number > self._last):
+            return
+        self._write((b"," if self._packed_count else b"") + _encode(record))
+        self._packed_count += 1
+        if number == self._last:
+            self._timeline = self._timeline_now()
+        if self._bytes_count * 4 // 3 > self._file_bytes_max:
+            raise self._too_large()
+
+    def _note(self, event: Event) -> None:
+        """Note what the playbill tells beside the view."""
+        if event.kind == kinds.JUDGE_VERDICT:
+            self._decided_in = event.id
+            cites = redacted(event, self._fold.role).payload.get("cites")
+            for cited in cites if isinstance(cites, list) else ():
+                if isinstance(cited, str) and len(self._cited) < kept_lines_max:
+                    self._cited[cited] = None
+        if event.run_id != self._run_id:
+            return
+        self._times = [*self._times[:1], event.created_at.isoformat()]
+        if event.kind == kinds.RUN_STARTED:
+            started = payload_of(event, payloads.RunStarted)
+            self._world = str((started.scenario or {}).get("name", ""))
+            self._models.update(dict.fromkeys(entry.model for entry in started.cast if entry.model))
+
+    def _write(self, data: bytes) -> None:
+        chunk = self._gzip.compress(data)
+        self._bytes_count += len(chunk)
+        self._chunks.append(chunk)
+
+    def _timeline_now(self) -> bytes:
+        timeline, view = self._fold.behind.timeline, self._fold.view
+        return _encode(
+            {
+                "events": view["k"],
+                "width": timeline.width,
+                "bins": timeline.bins,
+                "marks": timeline.marks,
+                "lanes": view["lanes"],
+            }
+        )
+
+    def _too_large(self) -> Refused:
+        last = self._first + self._packed_count - 1
+        return Refused(
+            f"The file would be larger than {self._file_bytes_max // 1_000_000} MB at event {last:,}.",
+            f"Share a part of the run, such as its events from {self._first:,} to {self._first + (last - self._first) // 2:,}.",
+        )
+
+    @property
+    def _file_name(self) -> str:
+        words = _NOT_IN_A_NAME.sub("-", str(self._run.get("title", "")).lower()).strip("-")[:60].strip("-")
+        return f"{words or 'run'}.html"
+
+    @property
+    def _run(self) -> Json:
+        run: Json = self._fold.view["runs"].get(self._run_id, {})
+        return run
+
+    def file(self, branches: Sequence[Branch] = (), verified_digest: str | None = None) -> SharedFile:
+        """The file. It says that the run replays to a digest only if that was verified."""
+        if not self._packed_count:
+            events = self._fold.view["k"]
+            raise Refused(
+                f"This story has {events:,} events, and none from {self._first:,} on.",
+                "Give numbers up to that.",
+            )
+        about = self._about(branches, verified_digest)
+        parts = {"start": self._start, "timeline": self._timeline or self._timeline_now()}
+        fields = [f'"{name}":'.encode() + part for name, part in parts.items()]
+        fields += [f'"{name}":'.encode() + _encode(value) for name, value in about.items()]
+        self._write(b"]," + b",".join(fields) + b"}")
+        packed = b64encode(b"".join([*self._chunks, self._gzip.flush()])).decode()
+        text = _template().replace("<!-- title -->", escape(str(self._run.get("title") or "A run")))
+        made = text.replace("<!-- record -->", packed).encode()
+        if len(made) > self._file_bytes_max:
+            raise self._too_large()
+        return SharedFile(self._file_name, made, self._packed_count)
+
+    def _about(self, branches: Sequence[Branch], verified_digest: str | None) -> Json:
+        run, numbers = self._run, self._numbers
+        began, ended = (*self._times, "", "")[:2]
+        return {
+            "format": format_version,
+            "role": self._fold.role,
+            "run_id": self._run_id,
+            "run": run,
+            "first": self._first,
+            "events": self._fold.view["k"],
+            "world": self._world,
+            "models": list(self._models),
+            "began": began,
+            "ended": ended or began,
+            "decided_at": numbers.get(self._decided_in),
+            "kept": [numbers[cited] for cited in self._cited if cited in numbers],
+            "digest": verified_digest,
+            "command": self._command(),
+            "file_name": self._file_name,
+            "branches": [
+                {**branch._asdict(), "k": numbers[branch.at]} for branch in branches if branch.at in numbers
+            ],
+        }
+
+    def _command(self) -> str | None:
+        """How anybody performs it again; none for a branch, which has a past that they have not."""
+        run = self._run
+        seed = str(run.get("seed", ""))
+        if not self._world or "branch_of" in run or not (seed + self._world).isprintable():
+            return None
+        words = ["glasshouse", "play", self._world, *(["--seed", seed] if seed else [])]
+        return shlex.join([*words, "--rng-seed", str(run.get("rng_seed", 0))])
+
+
+def course_of(change: payloads.BranchChange | None) -> str:
+    """What a branch tries, in a few words. Of a change that a reader may not see, that there is one."""
+    if change is None:
+        return "played again"
+    if change.disturb is not None:
+        return f"what if: {cut(change.disturb, course_chars_max)}"
+    if change.replace is not None:
+        return f"what if it was: {cut(change.replace, course_chars_max)}"
+    if change.drop:
+        return "what if it was never said"
+    courses = [
+        *[f"{manifest.get('name')} is there" for manifest in change.add],
+        *[f"{handle} is gone" for handle in change.remove],
+        *[f"{handle} is somebody else" for handle in change.personas],
+        *[f"{handle} has another model" for handle in change.profiles],
+        *[f"{target} hears {source}" for source, target, *_ in change.connect],
+        *[f"{target} does not hear {source}" for source, target, *_ in change.disconnect],
+    ]
+    return cut(f"what if {courses[0]}" if courses else "with other limits", course_chars_max)
+
+
+@cache
+def _template() -> str:
+    """The file without a run in it. Made once: the files of an installed package do not change."""
+    if not page_files.has_vendor():
+        raise Refused("The page's third-party files are missing.", "Run make setup.")
+    needed = _needed_modules()
+    mapped = page_files.import_map({name: _data_of(path, "text/javascript") for name, path in needed.items()})
+    style = "\n".join(map(_with_fonts, page_files.styles()))
+    theme = (page_files.STATIC / "theme_first.js").read_text(encoding="utf-8")
+    entry = f'import "{_ENTRY}";'
+    policy = {
+        "default-src": "'none'",
+        "script-src": f"{' '.join(map(page_files.hash_of, (theme, mapped, entry)))} data:",
+        "style-src": page_files.hash_of(style),
+        "font-src": "data:",
+        "img-src": "data:",
+        "base-uri": "'none'",
+        "form-action": "'none'",
+    }
+    values = {
+        "policy": "; ".join(f"{name} {value}" for name, value in policy.items()),
+        "theme": theme,
+        "import map": mapped,
+        "styles": style,
+        "entry": entry,
+        "licences": _licences(),
+    }
+    text = (page_files.STATIC / "share.html").read_text(encoding="utf-8")
+    for name, value in values.items():
+        text = text.replace(f"<!-- {name} -->", value)
+    return text
+
+
+def _needed_modules() -> dict[str, Path]:
+    """The page of a shared run, and every module that it imports, itself or by way of others."""
+    there, needed, waiting = page_files.modules(), dict[str, Path](), [_ENTRY]
+    while waiting:
+        name = waiting.pop()
+        if name in there and name not in needed:
+            needed[name] = there[name]
+            waiting += _IMPORT.findall(there[name].read_text(encoding="utf-8"))
+    return dict(sorted(needed.items()))
+
+
+def _with_fonts(style: Path) -> str:
+    """A style sheet with the fonts that it names inside of it."""
+
+    def packed(match: re.Match[str]) -> str:
+        return f'url("{_data_of((style.parent / match[1]).resolve(), "font/woff2")}")'
+
+    return _ADDRESS.sub(packed, style.read_text(encoding="utf-8"))
+
+
+def _data_of(path: Path, media_type: str) -> str:
+    return f"data:{media_type};base64,{b64encode(path.read_bytes()).decode()}"
+
+
+def _licences() -> str:
+    """The licences of the third-party parts that the file carries."""
+    paths = sorted((page_files.VENDOR / "licences").glob("*.txt"))
+    return escape("\n\n".join(f"{path.stem}\n\n{path.read_text(encoding='utf-8')}" for path in paths))

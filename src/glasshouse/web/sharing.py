@@ -1,0 +1,36 @@
+"""Sharing over HTTP: a run as one file to download.
+
+Always holds: only a director gets a file with thoughts; whoever else asks for one gets the spectator's.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Response
+
+from glasshouse.web.reading import AsRole, Source
+
+router = APIRouter(prefix="/api/v1")
+
+Number = Annotated[int, Query(ge=1, le=2**53)]
+
+
+@router.get("/runs/{run_id}/share.html", response_class=Response)
+async def share(
+    source: Source,
+    role: AsRole,
+    run_id: str,
+    *,
+    minds: Annotated[bool, Query(description="With everybody's thoughts. For directors.")] = False,
+    first: Annotated[Number, Query(alias="from", description="Begin at this event.")] = 1,
+    last: Annotated[Number | None, Query(alias="to", description="End at this event.")] = None,
+) -> Response:
+    """A run as one HTML file that opens from disk."""
+    made = await source.terrarium.share(run_id, minds=minds and role == "director", first=first, last=last)
+    headers = {
+        "content-disposition": f'attachment; filename="{made.name}"',
+        "cache-control": "no-store",
+        "x-content-type-options": "nosniff",
+    }
+    return Response(made.content, media_type="text/html; charset=utf-8", headers=headers)

@@ -1,0 +1,153 @@
+// @ts-check
+/** The playbill: what was performed, by whom, how it ended, and how anybody performs it again. */
+import { html } from "page/html";
+import { graphColour } from "page/colours";
+import { Face } from "page/face";
+import { icon } from "page/icons";
+import { Button, dollars, short } from "page/ui";
+import { nameOf } from "page/apply";
+import { copy } from "page/share/copying";
+import { current, goTo } from "page/share/moving";
+
+/** @typedef {import("page/share/moving").Shared} Shared */
+
+const playersShownMax = 12;
+const quoteCharsMax = 220;
+const numbers = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
+const axes = /** @type {{[axis: string]: string}} */ ({
+  max_turns: "all of its turns were played",
+  max_total_calls: "its calls were spent",
+  max_total_tokens: "its tokens were spent",
+  hourly_budget_usd: "its money was spent",
+  max_wall_minutes: "its time was over",
+});
+
+/** A small number as a word. @param {number} count */
+export const inWords = (count) => numbers[count] ?? String(count);
+
+export function Playbill() {
+  const { packed, story } = /** @type {Shared} */ (current.value);
+  const { title, goal } = packed.run;
+  const scenes = story.scenes.filter((scene) => scene.title).length && story.scenes.length;
+  return html`<section class="panel playbill" aria-label="Playbill">
+    <div class="playbill-words">
+      <p class="kicker">${packed.run.state === "playing" ? "Recorded while it played" : "Performed once"}${scenes > 1 ? `, in ${inWords(scenes)} scenes` : ""}</p>
+      <h1>${title || "A run"}</h1>
+      ${goal ? html`<p class="synopsis">${goal}</p>` : null}
+      <${Cast} />
+      <${Ribbon} />
+    </div>
+    <${Facts} />
+    ${packed.command ? html`<${Command} command=${packed.command} />` : null}
+  </section>`;
+}
+
+function Cast() {
+  const { story } = /** @type {Shared} */ (current.value);
+  const shown = story.players.slice(0, playersShownMax);
+  const visits = story.lines.filter((line) => line.kind === "visitor");
+  const more = story.players.length - shown.length;
+  return html`<ul class="cast-list" aria-label="Cast">
+    ${shown.map((player) => html`<li>
+      <${Face} id=${player.id} colour=${graphColour(player.colour)} size=${46} hasCrown=${player.isPrivileged} isJudge=${player.role === "judge"} />
+      <span><b>${player.title || nameOf(player.handle)}</b><small>${player.bio || (player.role === "judge" ? "judge" : counted(player.lines, "line"))}</small></span>
+    </li>`)}
+    ${visits.length ? html`<li class="visitor-entry"><i class="visitor-ring" aria-hidden="true">${icon("bolt", 18)}</i>
+      <span><b>A visitor</b><small>disturbed it ${visits.length === 1 ? "once" : `${inWords(visits.length)} times`}: ${cut(visits[0].text, 60)}</small></span></li>` : null}
+    ${more > 0 ? html`<li class="more-players">and ${more} more</li>` : null}
+  </ul>`;
+}
+
+function Ribbon() {
+  const { packed, story } = /** @type {Shared} */ (current.value);
+  const { winner, why } = packed.run;
+  const at = packed.decided_at;
+  const isHere = at !== null && at >= packed.first && at <= packed.records[packed.records.length - 1].k;
+  const champion = winner ? story.players.find((player) => player.handle === winner) : undefined;
+  const name = winner ? champion?.title || nameOf(winner) : "";
+  const heading = winner ? (why?.startsWith(name) ? sentenceOf(why) : `${name} won`) : endingOf(packed.run);
+  const rest = winner && why?.startsWith(name) ? why.slice(sentenceOf(why).length + 1).trim() : why;
+  return html`<div class=${`ribbon${winner ? "" : " has-no-winner"}`}>
+    ${champion ? html`<${Face} id=${champion.id} colour=${graphColour(champion.colour)} size=${54} />` : html`<i class="ribbon-icon" aria-hidden="true">${icon("flag", 20)}</i>`}
+    <div><h2>${heading}</h2>${rest && rest !== heading ? html`<p>“${cut(rest, quoteCharsMax)}”</p>` : null}</div>
+    ${isHere ? html`<${Button} label=${html`Line <span class="mono">${at}</span>`} icon="flag" onClick=${() => void goTo(at)} />` : null}
+  </div>`;
+}
+
+/** The first sentence of a text, if it is short enough to be a heading. @param {string} text */
+function sentenceOf(text) {
+  const sentence = text.split(/[.!?](?:\s|$)/, 1)[0];
+  return sentence.length <= 64 ? sentence : text.slice(0, 0);
+}
+
+/** Why a run without a winner ended. @param {import("page/apply").Run} run */
+function endingOf({ state, reason, axis }) {
+  if (state === "playing") return "It was still playing";
+  if (state === "paused") return "It was paused here";
+  if (reason === "budget") return `It ended when ${axes[axis ?? ""] ?? "a limit was reached"}`;
+  if (reason === "stopped") return "It was stopped here";
+  if (reason === "no_contest") return "Nobody won";
+  return "It came to its end";
+}
+
+function Facts() {
+  const { packed, story } = /** @type {Shared} */ (current.value);
+  const { seed, rng_seed: rngSeed, spent, limits } = packed.run;
+  const last = packed.records[packed.records.length - 1].k;
+  const isPart = packed.first > 1 || last < packed.events;
+  const facts = /** @type {[string, any, string?][]} */ ([
+    ["Seed", seed || "none", "serif"],
+    ["Rng seed", rngSeed],
+    ["Played", when(packed.began)],
+    ["Duration", duration(Date.parse(packed.ended) - Date.parse(packed.began))],
+    ["Turns", limits?.max_turns ? `${spent.turns} of ${limits.max_turns}` : spent.turns],
+    ["Events", isPart ? `${packed.first} to ${last} of ${packed.events}` : packed.events],
+    ["Calls", spent.calls],
+    ["Tokens", short(spent.tokens)],
+    ["Cost", dollars(spent.usd)],
+    ["Models", packed.models.join(", ") || "offline troupe"],
+  ]);
+  const tried = packed.branches.length;
+  return html`<div class="facts">
+    <h2 class="panel-title">Playbill</h2>
+    <dl>${facts.map(([name, value, font]) => html`<div><dt>${name}</dt><dd class=${font ?? "mono"}>${value}</dd></div>`)}</dl>
+    ${packed.digest ? html`<p class="verified">${icon("check")}<span>Replays to the same digest<br /><code title=${packed.digest}>${spaced(packed.digest)} …</code></span></p>` : null}
+    ${tried ? html`<p class="tried">${capital(inWords(tried))} other ${tried === 1 ? "course was" : "courses were"} tried from here, see the lanes below.</p>` : null}
+    ${story.hasMinds ? html`<p class="tried">With everybody’s thoughts.</p>` : null}
+  </div>`;
+}
+
+/** @param {{command: string}} props */
+function Command({ command }) {
+  return html`<div class="command">
+    <span id="command-words">Perform it yourself</span>
+    <code aria-labelledby="command-words" tabindex="0"><i aria-hidden="true">$ </i>${command}</code>
+    <${Button} label="Copy" icon="copy" onClick=${() => void copy(command, "The command is copied.")} />
+  </div>`;
+}
+
+/** @param {string} digest */
+const spaced = (digest) => digest.slice(0, 16).replace(/(.{4})(?=.)/g, "$1 ");
+/** @param {string} text @param {number} most */
+export const cut = (text, most) => (text.length > most ? `${text.slice(0, most - 1).replace(/\s+\S*$/, "")}…` : text);
+/** @param {string} text */
+const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+/** @param {number} count @param {string} noun */
+const counted = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
+
+/** @param {string} moment */
+function when(moment) {
+  const date = new Date(moment);
+  if (Number.isNaN(date.getTime())) return "unknown";
+  const isThisYear = date.getFullYear() === new Date().getFullYear();
+  const day = date.toLocaleDateString("en-GB", { day: "numeric", month: "long", ...(isThisYear ? {} : { year: "numeric" }) });
+  return `${day}, ${date.toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" })}`;
+}
+
+/** @param {number} milliseconds */
+function duration(milliseconds) {
+  const seconds = Math.max(0, Math.round(milliseconds / 1000));
+  if (seconds < 1) return "under 1 s";
+  const parts = [[Math.floor(seconds / 3600), "h"], [Math.floor(seconds / 60) % 60, "min"], [seconds % 60, "s"]];
+  return parts.filter(([count]) => count).slice(0, 2).map(([count, unit]) => `${count} ${unit}`).join(" ");
+}
