@@ -75,9 +75,11 @@ def page() -> Page:
     """The page as the server sends it. Made once: the files of an installed package do not change."""
     mapped = import_map({name: address_of(path) for name, path in modules().items()})
     theme = (STATIC / "theme_first.js").read_text(encoding="utf-8")
-    links = "\n".join(f'  <link rel="stylesheet" href="{address_of(path)}">' for path in styles())
+    links = [f'  <link rel="stylesheet" href="{address_of(path)}">' for path in styles()]
+    # All at once: else a browser finds out about each module only when it has read the one that imports it.
+    links += [f'  <link rel="modulepreload" href="{address_of(path)}">' for path in modules().values()]
     text = (STATIC / "index.html").read_text(encoding="utf-8")
-    for name, value in (("styles", links), ("theme", theme), ("import map", mapped)):
+    for name, value in (("styles", "\n".join(links)), ("theme", theme), ("import map", mapped)):
         text = text.replace(f"<!-- {name} -->", value)
     policy = {
         "default-src": "'self'",

@@ -148,7 +148,8 @@ export function makePicture(canvas, how = {}) {
 
   /** @param {Scene} scene @param {boolean} isMoving */
   function nameNodes(scene, isMoving) {
-    slotsAge += 1;
+    // Dots have no names: they are never out of date.
+    slotsAge = layout.areDots() ? 0 : slotsAge + 1;
     if (layout.areDots() || (isMoving && slotsAge < labelFrames)) return;
     slotsAge = 0;
     const named = [...layout.nodes.values()].filter((node) => hasName(scene, node)).map((node) => namedNode(scene, node));

@@ -1,0 +1,214 @@
+"""The page in a real browser, without a graphics card: how soon it is there, how it rewinds and how it moves. Medians.
+
+Also here: what two runs at once take on a model that thinks for a while. Without a Chromium the figures of the page are
+left out.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from random import Random
+
+from playwright.async_api import Browser, Page, async_playwright
+
+from bench.creatures import line, silent, store_file
+from bench.result import Result, judged, middle
+from glasshouse import MemoryStore, ModelRouter, SqliteStore, Terrarium
+from glasshouse.runtime.run import Run
+from glasshouse.troupe.model import OfflineModel
+from glasshouse.turns.moment.prompt import Completion, Prompt
+from tests.browser.chromium import FLAGS, NoChromium, chromium_path
+from tests.web.served import Served, served
+
+events_kept, lines_a_batch = 100_000, 500
+loads, seeks = 7, 60
+crowd, members_a_graph = 1_000, 20
+frames_seconds, idle_seconds = 3, 2
+turns_with_a_model = 4
+milliseconds_max = 120_000
+
+WORLD = "mystery-roots"
+READY = """async (millisecondsMax) => {
+  const { headView, record, head } = await import("page/store");
+  const isReady = () => headView() && record(head.value) && document.querySelector("[role=log] [data-k]");
+  while (!isReady()) {
+    if (performance.now() > millisecondsMax) throw new Error("The page does not get ready.");
+    await new Promise((resolve) => requestAnimationFrame(resolve));
+  }
+  await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
+  return performance.now();
+}"""
+AT_REST = """async (millisecondsMax) => {
+  const until = performance.now() + millisecondsMax;
+  for (let before = -1; before !== framesAsked; ) {
+    if (performance.now() > until) throw new Error("The page does not come to rest.");
+    before = framesAsked;
+    await new Promise((resolve) => setTimeout(resolve, 500));
+  }
+  return framesAsked;
+}"""
+SEEK = """async (k) => {
+  const { seek } = await import("page/store");
+  const began = performance.now();
+  await seek(k);
+  const applied = performance.now();
+  await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
+  return [applied - began, performance.now() - began];
+}"""
+FRAMES = """async (milliseconds) => {
+  const times = [];
+  const until = performance.now() + milliseconds;
+  while (performance.now() < until) times.push(await new Promise((resolve) => requestAnimationFrame(resolve)));
+  return times.slice(1).map((at, n) => at - times[n]);
+}"""
+COUNTED = """(() => {
+  const really = requestAnimationFrame.bind(window);
+  window.framesAsked = 0;
+  window.requestAnimationFrame = (draw) => (window.framesAsked += 1, really(draw));
+})()"""
+
+
+class Ponders(OfflineModel):
+    """The offline troupe, which thinks for a second."""
+
+    answers_at_once = False  # type: ignore[misc]
+
+    async def complete(self, prompt: Prompt) -> Completion:
+        """What the troupe says, later."""
+        await asyncio.sleep(1)
+        return await super().complete(prompt)
+
+
+def run() -> list[Result]:
+    """Every figure of the page."""
+    results = asyncio.run(_two_runs_against_one())
+    try:
+        chromium_path()
+    except NoChromium as missing:
+        print(f"The page is not measured. {missing}")
+        return results
+    return [*results, *asyncio.run(_of_a_long_story()), *asyncio.run(_of_a_crowd())]
+
+
+async def _two_runs_against_one() -> list[Result]:
+    seconds = [await _played(runs) for runs in (1, 2)]
+    return [judged("two runs at once on a model of 1 s against one", seconds[1] / seconds[0], "×", "≤", 1.1)]
+
+
+async def _played(runs: int) -> float:
+    """The seconds that so many runs take, started together over HTTP."""
+    async with Terrarium(MemoryStore(), models=ModelRouter(Ponders())) as t, served(t) as page:
+        limits = {"max_turns": turns_with_a_model}
+        began = time.perf_counter()
+        for _ in range(runs):
+            body = {"world": WORLD, "speed": "fast", "limits": limits}
+            (await page.client.post("/api/v1/runs", json=body)).raise_for_status()
+        await asyncio.gather(*(_finished(t, run.id) for run in t.runs()))
+        return time.perf_counter() - began
+
+
+async def _finished(t: Terrarium, run_id: str) -> None:
+    while not t.run_of(run_id).is_finished:  # noqa: ASYNC110 - a hundredth of a second is near enough
+        await asyncio.sleep(0.01)
+
+
+@asynccontextmanager
+async def _browser() -> AsyncIterator[Browser]:
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=chromium_path(), args=FLAGS)
+        yield browser
+        await browser.close()
+
+
+@asynccontextmanager
+async def _opened(browser: Browser, page: Served, run: Run, *, moves: bool = False) -> AsyncIterator[Page]:
+    context = await browser.new_context(
+        viewport={"width": 1280, "height": 800}, reduced_motion="no-preference" if moves else "reduce"
+    )
+    context.set_default_timeout(milliseconds_max)
+    try:
+        opened = await context.new_page()
+        await opened.add_init_script(COUNTED)
+        await opened.goto(f"{page.address}/?run={run.id}")
+        yield opened
+    finally:
+        await context.close()
+
+
+async def _of_a_long_story() -> list[Result]:
+    with store_file() as path:
+        async with Terrarium(SqliteStore(path)) as t:
+            run = await _long_story(t)
+            async with served(t) as page, _browser() as browser:
+                ready = [await _ready(browser, page, run) for _ in range(loads)]
+                async with _opened(browser, page, run) as opened:
+                    await _until_ready(opened)
+                    figures = await _sought(opened)
+    applied, painted = zip(*figures, strict=True)
+    return [
+        judged(f"page: ready with {events_kept:,} events", middle(ready) / 1e3, "s", "≤", 1.5),
+        judged("page: seek, applied", middle(applied), "ms", "≤", 20),
+        judged("page: seek, painted", middle(painted), "ms", "≤", 50),
+    ]
+
+
+async def _long_story(t: Terrarium) -> Run:
+    run = await t.open_world(WORLD)
+    speaker = await t.add_creature(silent("speaker"), run=run.id)
+    listener = await t.add_creature(silent("listener"), run=run.id)
+    await t.connect(speaker.id, listener.id, channel="talk")
+    for start in range(0, events_kept, lines_a_batch):
+        await t.append_all(speaker.id, [line(n) for n in range(start, start + lines_a_batch)])
+    return run
+
+
+async def _ready(browser: Browser, page: Served, run: Run) -> float:
+    async with _opened(browser, page, run) as opened:
+        return await _until_ready(opened)
+
+
+async def _until_ready(opened: Page) -> float:
+    """Milliseconds from the beginning of the page until its newest events are painted."""
+    return float(await opened.evaluate(READY, milliseconds_max))
+
+
+async def _sought(opened: Page) -> list[tuple[float, float]]:
+    """Milliseconds of seeks among the newest two thousand events, once each page of records is there."""
+    head = int(await opened.evaluate('import("page/store").then(({head}) => head.value)'))
+    dice = Random(1)
+    places = [head - dice.randrange(1, 2_000) for _ in range(seeks)]
+    for k in places:
+        await opened.evaluate(SEEK, k)
+    return [tuple(await opened.evaluate(SEEK, k)) for k in places]
+
+
+async def _of_a_crowd() -> list[Result]:
+    async with Terrarium(MemoryStore()) as t:
+        run = await _crowd(t)
+        async with (
+            served(t) as page,
+            _browser() as browser,
+            _opened(browser, page, run, moves=True) as opened,
+        ):
+            await _until_ready(opened)
+            moving = await opened.evaluate(FRAMES, frames_seconds * 1e3)
+            before = await opened.evaluate(AT_REST, milliseconds_max)
+            await asyncio.sleep(idle_seconds)
+            idle = int(await opened.evaluate("framesAsked")) - int(before)
+    return [
+        judged(f"page: a frame with {crowd:,} creatures, layout running", middle(moving), "ms", "≤", 40),
+        judged(f"page: frames in {idle_seconds} s when nothing moves", idle, "frames", "≤", 0),
+    ]
+
+
+async def _crowd(t: Terrarium) -> Run:
+    run = await t.open_world(WORLD)
+    for _ in range(crowd // members_a_graph):
+        first = await t.add_creature(silent("first"), run=run.id)
+        for _ in range(members_a_graph - 1):
+            member = await t.add_creature(silent("member"), graph=first.graph_id, run=run.id)
+            await t.connect(first.id, member.id, channel="talk")
+    return run
