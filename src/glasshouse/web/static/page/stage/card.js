@@ -10,13 +10,13 @@ import { flip, selection } from "page/store";
 /**
  * @typedef {{id: string, creature: import("page/apply").Creature, colour: number, isBack: boolean, canRead: boolean, isChosen: boolean,
  *   isLast: boolean, isSpeaking: boolean, isThinking: boolean, elapsed: string, words: string, queue: number, isWalked: boolean,
- *   place: number, count: number}} Props
+ *   place: number, count: number, step: number}} Props
  * @param {Props} props
  */
 function draw(props) {
-  const { id, creature, colour, isBack, canRead, isChosen, isLast, isSpeaking, isWalked, place, count } = props;
+  const { id, creature, colour, isBack, canRead, isChosen, isLast, isSpeaking, isWalked, place, count, step } = props;
   const name = harmless(creature.title ?? nameOf(creature.handle));
-  const classes = ["card", `of-${colour % 8}`, isBack && "is-back", isChosen && "is-chosen", isLast && "is-last", isSpeaking && "is-speaking", !creature.is_running && "is-stopped"];
+  const classes = ["card", `of-${colour % 8}`, isBack && "is-back", isChosen && "is-chosen", isLast && "is-last", isSpeaking && "is-speaking", !creature.is_running && "is-stopped", step > 0 && "is-on-path"];
   return html`<li class=${classes.filter(Boolean).join(" ")} aria-setsize=${count} aria-posinset=${place}>
     <button type="button" class="turning" data-id=${id} tabindex=${isWalked ? 0 : -1} aria-pressed=${isChosen} onClick=${() => choose(id)} onKeyDown=${(/** @type {KeyboardEvent} */ event) => flipByKey(event, id, canRead)}>
       <span class="side front" aria-hidden=${isBack}>${Front(props, name)}</span>
@@ -41,9 +41,9 @@ function flipByKey(event, id, canRead) {
 }
 
 /** @param {Props} props */
-function Portrait({ id, creature, colour, isSpeaking }) {
+function Portrait({ id, creature, colour, isSpeaking, step }) {
   return html`<span class="portrait"><${Face} id=${id} colour=${`var(--g${colour % 8})`} size=${30} isOpen=${isSpeaking} hasCrown=${creature.is_privileged} isDim=${!creature.is_running} />
-    ${creature.error !== undefined ? html`<i class="trouble-dot"></i>` : null}</span>`;
+    ${creature.error !== undefined ? html`<i class="trouble-dot"></i>` : null}${step ? html`<i class=${`step mono${step === 1 ? " is-first" : ""}`} title="Its place on the path that is shown">${step}</i>` : null}</span>`;
 }
 
 /** @param {Props} props @param {string} name */

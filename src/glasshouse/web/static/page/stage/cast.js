@@ -9,6 +9,7 @@ import { signal } from "@preact/signals";
 import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "page/html";
 import { canReadMinds, flipped, minds, moment, selection, thinking, view } from "page/store";
 import { Card } from "page/stage/card";
+import { numbersOnPath } from "page/why/path";
 
 const rowPixels = 90;
 const cardPixelsMin = 290;
@@ -81,8 +82,10 @@ export function Cast() {
   const chosen = selection.value?.kind === "creature" ? selection.value.id : "";
   const last = lastSpeaker(creatures);
   const canRead = canReadMinds();
+  const steps = numbersOnPath.value;
   const walker = cast.includes(chosen) ? chosen : cast[0];
   useShown(box, cast.indexOf(chosen), columns);
+  const wanted = useWalk(box);
   /** @param {KeyboardEvent} event */
   const onKeyDown = (event) => {
     const at = cast.indexOf(walker);
@@ -91,17 +94,16 @@ export function Cast() {
     event.preventDefault();
     const next = cast[Math.max(0, Math.min(cast.length - 1, at + step))];
     selection.value = { kind: "creature", id: next };
-    // The card may only now come into the page.
-    requestAnimationFrame(() => /** @type {HTMLElement|null} */ (box.current?.querySelector(`[data-id="${CSS.escape(next)}"]`))?.focus());
+    wanted.current = next;
   };
   const some = cast.slice(first * columns, (first + count) * columns);
   return html`<div class="cast" ref=${box}>
     <ul aria-label="Cast" onKeyDown=${onKeyDown} style=${{ paddingTop: `${first * rowPixels}px`, paddingBottom: `${Math.max(0, rows - first - count) * rowPixels}px`, gridTemplateColumns: `repeat(${columns}, minmax(0, 1fr))` }}>
-      ${some.map((id) => {
+      ${some.map((id, at) => {
         const told = thinking.value[id];
         return html`<${Card} key=${id} id=${id} creature=${creatures[id]} colour=${graphs[creatures[id].graph]?.colour ?? 0} isBack=${canRead && minds.value !== flipped.value.has(id)}
           canRead=${canRead} isChosen=${id === chosen} isLast=${id === last} isSpeaking=${id === speaker.value} isThinking=${told !== undefined} elapsed=${elapsed(told, now)}
-          words=${told?.text ?? ""} queue=${told?.queued ?? 0} isWalked=${id === walker} place=${cast.indexOf(id) + 1} count=${cast.length} />`;
+          words=${told?.text ?? ""} queue=${told?.queued ?? 0} isWalked=${id === walker} place=${first * columns + at + 1} count=${cast.length} step=${steps.get(id) ?? 0} />`;
       })}
     </ul>
   </div>`;
@@ -131,6 +133,18 @@ function useWindow(cards) {
   }, []);
   const rows = Math.ceil(cards / sight.columns);
   return { box, ...sight, first: Math.min(sight.first, Math.max(0, rows - sight.count)), rows };
+}
+
+/** Focus the card that was walked to, as soon as it is in the page: it may have to be scrolled to. @param {{current: HTMLElement|null}} box */
+function useWalk(box) {
+  const wanted = useRef("");
+  useEffect(() => {
+    const card = wanted.current && /** @type {HTMLElement|null|undefined} */ (box.current?.querySelector(`[data-id="${CSS.escape(wanted.current)}"]`));
+    if (!card) return;
+    wanted.current = "";
+    card.focus({ preventScroll: true });
+  });
+  return wanted;
 }
 
 /** Scroll to the card that was chosen, here or elsewhere. @param {{current: HTMLElement|null}} box @param {number} at @param {number} columns */
