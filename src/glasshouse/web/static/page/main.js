@@ -31,6 +31,8 @@ async function begin() {
   }
 }
 
+// Before anything is drawn: panels add what tests read of them.
+if (isStill) Object.assign(globalThis, { glasshouse: { store } });
 root.replaceChildren();
 render(html`<${App} />`, root);
 addEventListener("popstate", () => {
@@ -39,5 +41,4 @@ addEventListener("popstate", () => {
   else if (at && at !== store.view()?.event_id) void store.seekEvent(at);
   else if (run && !at) store.goLive();
 });
-if (isStill) Object.assign(globalThis, { glasshouse: { store } });
 void begin();

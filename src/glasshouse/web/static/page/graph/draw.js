@@ -4,6 +4,7 @@ import { canvasColour, theme } from "page/colours";
 import { drawFace, faceOf } from "page/faces";
 import { labelPoint } from "page/graph/labels";
 import { easeOut, progress } from "page/graph/motion";
+import { firstChars } from "page/plain";
 
 /**
  * @typedef {import("page/graph/layout").Node} Node
@@ -13,7 +14,7 @@ import { easeOut, progress } from "page/graph/motion";
  *   layout: ReturnType<typeof import("page/graph/layout").makeLayout>, motion: ReturnType<typeof import("page/graph/motion").makeMotion>,
  *   toCanvas(point: Point): Point, at(node: Node): Point, colourOf(node: Node): string, hulls: Hull[], slots: Map<string, string>,
  *   hovered: string, selected: string, focused: string, target: string, thinking: {[id: string]: any}, blinking: string, isReduced: boolean,
- *   path: PathStep[], ghost: Ghost|null, areNamesShown: boolean}} Scene
+ *   path: PathStep[], ghosts: Ghost[], handle: Point|null, areNamesShown: boolean}} Scene
  * @typedef {{id: string, name: string, count: number, colour: string, points: Point[], alpha: number, isLit: boolean}} Hull
  * @typedef {{creature: string, number: number, from?: string, isDisturbance?: boolean}} PathStep
  * @typedef {{from: Point, to: Point, isRefused: boolean, isCut: boolean, colour: string}} Ghost
@@ -51,7 +52,7 @@ export function drawPicture(scene) {
   drawPulses(scene);
   drawStageRings(scene);
   drawPath(scene);
-  drawGhost(scene);
+  drawGhosts(scene);
 }
 
 /** @param {Scene} scene */
@@ -89,7 +90,7 @@ function drawHull({ pen, toCanvas, layout, path, motion }, hull) {
 function drawPill({ pen, toCanvas, layout, scale: zoom }, hull) {
   if (hull.points.length < 3 || hull.alpha < 1 || (layout.areDots() && zoom < 0.5 && !hull.isLit)) return;
   const top = toCanvas(hull.points.reduce((best, point) => (point.y < best.y ? point : best)));
-  const name = hull.name.length > 24 ? `${hull.name.slice(0, 23)}…` : hull.name;
+  const name = firstChars(hull.name, 24);
   pen.font = `620 11.5px ${family("sans")}`;
   const nameWidth = pen.measureText(name).width;
   pen.font = `500 11px ${family("mono")}`;
@@ -375,7 +376,7 @@ export function namedNode(scene, node) {
 }
 
 /** @param {Node} node */
-const shortName = (node) => (node.label.length > 26 ? `${node.label.slice(0, 25)}…` : node.label);
+const shortName = (node) => firstChars(node.label, node.kind === "channel" ? 18 : 26);
 
 /** @param {Scene} scene @param {Node} node */
 function fontOf(scene, node) {
@@ -584,18 +585,36 @@ function drawNumber(scene, node, { number, isDisturbance }) {
   pen.fillText(String(number), cx, cy + 0.5);
 }
 
-/** The wire that somebody draws with the pointer. @param {Scene} scene */
-function drawGhost({ pen, ghost }) {
-  if (!ghost) return;
-  pen.strokeStyle = pen.fillStyle = ghost.isRefused ? canvasColour("coral") : ghost.colour;
-  pen.lineWidth = 2.5;
-  pen.setLineDash(ghost.isCut ? [3, 6] : [8, 6]);
+/** Lines that somebody draws or tears with the pointer, and the handle that offers it. @param {Scene} scene */
+function drawGhosts({ pen, ghosts, handle }) {
+  for (const ghost of ghosts) {
+    pen.strokeStyle = pen.fillStyle = ghost.isRefused ? canvasColour("coral") : ghost.colour;
+    pen.lineWidth = 2.5;
+    pen.setLineDash(ghost.isCut ? [3, 6] : [8, 6]);
+    pen.beginPath();
+    pen.moveTo(ghost.from.x, ghost.from.y);
+    pen.lineTo(ghost.to.x, ghost.to.y);
+    pen.stroke();
+    pen.setLineDash([]);
+    if (ghost.isCut) continue;
+    pen.beginPath();
+    pen.arc(ghost.to.x, ghost.to.y, 5, 0, Math.PI * 2);
+    pen.fill();
+  }
+  if (!handle) return;
   pen.beginPath();
-  pen.moveTo(ghost.from.x, ghost.from.y);
-  pen.lineTo(ghost.to.x, ghost.to.y);
-  pen.stroke();
-  pen.setLineDash([]);
-  pen.beginPath();
-  pen.arc(ghost.to.x, ghost.to.y, 5, 0, Math.PI * 2);
+  pen.arc(handle.x, handle.y, 8, 0, Math.PI * 2);
+  pen.fillStyle = canvasColour("accent");
   pen.fill();
+  pen.strokeStyle = canvasColour("stage");
+  pen.lineWidth = 2;
+  pen.stroke();
+  pen.strokeStyle = canvasColour("on-accent");
+  pen.lineWidth = 1.6;
+  pen.beginPath();
+  for (const [dx, dy] of [[3.4, 0], [0, 3.4]]) {
+    pen.moveTo(handle.x - dx, handle.y - dy);
+    pen.lineTo(handle.x + dx, handle.y + dy);
+  }
+  pen.stroke();
 }

@@ -5,6 +5,7 @@
 
 const pointsRoundNode = 36;
 const manyNodes = 24;
+const nameRound = 24;
 
 /**
  * The convex hull of some points, counter-clockwise.
@@ -39,8 +40,8 @@ const around = Array.from({ length: pointsRoundNode }, (_, at) => {
 });
 
 /**
- * The hull of a graph: round every node a padded circle, and round those a hull.
- * @param {(Point & {pad: number})[]} nodes
+ * The hull of a graph: round every node a padded circle and room for its name below, and round those a hull.
+ * @param {(Point & {pad: number, half?: number, low?: number})[]} nodes half: half the width of the name, low: how far below it ends
  * @returns {Point[]}
  */
 export function hullOf(nodes) {
@@ -50,6 +51,10 @@ export function hullOf(nodes) {
   /** @type {Point[]} */
   const points = [];
   for (const { x, y, pad } of outer) for (let at = 0; at < pointsRoundNode; at += each) points.push({ x: x + around[at].x * pad, y: y + around[at].y * pad });
+  for (const { x, y, half = 0, low = 0 } of nodes) {
+    if (half <= nameRound) continue;
+    for (const side of [x - half + nameRound, x + half - nameRound]) for (let at = 0; at < pointsRoundNode; at += 2) points.push({ x: side + around[at].x * nameRound, y: y + low - nameRound + around[at].y * nameRound });
+  }
   return convexHull(points);
 }
 

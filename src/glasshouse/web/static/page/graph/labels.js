@@ -50,9 +50,10 @@ function crossing(box, { x1, y1, x2, y2 }) {
  * @param {Named[]} nodes
  * @param {{x1: number, y1: number, x2: number, y2: number}[]} lines
  * @param {Map<string, string>} before
+ * @param {(node: Named, box: Box) => boolean} isInHull
  * @returns {Map<string, string>}
  */
-export function placeLabels(nodes, lines, before) {
+export function placeLabels(nodes, lines, before, isInHull) {
   const bodies = nodes.map(({ id, x, y, r, above }) => ({ id, left: x - r, right: x + r, top: y - r - above, bottom: y + r }));
   /** @type {Map<string, string>} */
   const chosen = new Map();
@@ -63,6 +64,7 @@ export function placeLabels(nodes, lines, before) {
     for (const slot of slots[node.isChannel ? "channel" : "creature"]) {
       const box = boxAt(node, slot);
       let cost = dislike[/** @type {keyof typeof dislike} */ (slot)] * (node.isChannel ? 0.25 : 1) - (before.get(node.id) === slot ? 60 : 0);
+      if (slot !== "below" && !isInHull(node, box)) cost += 400;
       for (const body of bodies) if (body.id !== node.id) cost += shared(box, body) * 3;
       for (const other of taken) cost += shared(box, other) * 4;
       for (const line of lines) cost += crossing(box, line) * 4;

@@ -7,12 +7,13 @@
  * forward again show the same picture.
  */
 import { forceCollide, forceLink, forceManyBody, forceSimulation, forceX, forceY } from "d3-force";
-import { nameOf } from "page/apply";
 import { hashOf } from "page/faces";
+import { titleOf } from "page/graph/summary";
+import { harmless } from "page/plain";
 
 /**
  * @typedef {{id: string, kind: "creature"|"channel", graph: string, entry: any, label: string, x: number, y: number, vx: number,
- *   vy: number, space: number, pad: number, index?: number}} Node
+ *   vy: number, space: number, pad: number, half: number, low: number, index?: number, fx?: number|null, fy?: number|null}} Node
  * @typedef {{id: string, x: number, y: number, vx: number, vy: number, r: number, nodes: Node[]}} Circle
  * @typedef {{source: Node, target: Node, key: string, direction: number, isWire: boolean, distance: number, strength: number}} Link
  */
@@ -21,6 +22,7 @@ import { hashOf } from "page/faces";
 export const facesMax = 150;
 const reachMax = 230;
 const circleGap = 16;
+const spotAngles = 24;
 const placesKeptMax = 20_000;
 const alphaMin = 0.004;
 const alphaDecay = 0.03;
@@ -28,6 +30,9 @@ const sizes = {
   faces: { creature: 46, channel: 31, charge: -430, link: 92 },
   dots: { creature: 19, channel: 14, charge: -60, link: 60 },
 };
+
+/** An angle from an id. @param {string} id */
+const turnOf = (id) => (hashOf(id) / 2 ** 32) * Math.PI * 2;
 
 export function makeLayout() {
   /** @type {Map<string, Node>} */
@@ -106,22 +111,23 @@ export function makeLayout() {
     /** @type {(id: string, kind: "creature"|"channel", entry: any) => void} */
     const put = (id, kind, entry) => {
       let node = nodes.get(id);
-      const label = kind === "creature" ? nameOf(entry.handle) : `#${entry.name}`;
+      const label = kind === "creature" ? titleOf(entry) : `#${harmless(entry.name)}`;
       const room = areDots ? size[kind] : Math.max(size[kind], Math.min(64, label.length * 3.7 + 6));
       const pad = areDots ? size[kind] + 12 : kind === "channel" ? 42 : entry.is_privileged ? 60 : 56;
       if (!node) {
-        node = { id, kind, graph: entry.graph, entry, label, x: NaN, y: NaN, vx: 0, vy: 0, space: room, pad };
+        node = { id, kind, graph: entry.graph, entry, label, x: NaN, y: NaN, vx: 0, vy: 0, space: room, pad, half: 0, low: 0 };
         nodes.set(id, node);
         change.came.push(node);
       } else if (node.graph !== entry.graph) {
         change.moved.push({ node, from: node.graph });
       }
-      Object.assign(node, { graph: entry.graph, entry, label, space: room, pad });
+      const half = areDots || kind === "channel" ? 0 : Math.min(92, label.length * 3.7 + (entry.role === "judge" ? 24 : 14));
+      Object.assign(node, { graph: entry.graph, entry, label, space: room, pad, half, low: entry.is_privileged ? 70 : 60 });
       members.get(entry.graph)?.push(node);
     };
     for (const [id, entry] of creatures) put(id, "creature", entry);
     for (const [id, entry] of channels) put(id, "channel", entry);
-    const isNew = arrange(members);
+    const isNew = arrange(members, view.channels);
     const before = links.map(({ key }) => key).join();
     links = linksOf(view, nodes, size);
     const hasChanged = isNew || change.came.length + change.went.length + change.moved.length > 0 || before !== links.map(({ key }) => key).join();
@@ -137,41 +143,71 @@ export function makeLayout() {
     return { ...change, hasChanged };
   }
 
-  /** Give every graph its circle, and every new node a place. Returns whether graphs came or went. @param {Map<string, Node[]>} members */
-  function arrange(members) {
+  /** Give every graph its circle, and every new node a place. Returns whether graphs came or went.
+   * @param {Map<string, Node[]>} members @param {import("page/apply").View["channels"]} channels */
+  function arrange(members, channels) {
     let isNew = false;
     for (const id of circles.keys()) {
       if (members.has(id)) continue;
       circles.delete(id);
       isNew = true;
     }
-    const reach = Math.max(0, ...[...circles.values()].map(({ x, y, r }) => Math.hypot(x, y) + r));
-    for (const [id, some] of members) {
-      const room = roomOf(some);
+    const bySize = [...members].map(([id, some]) => ({ id, some, room: roomOf(some) })).sort((a, b) => b.room - a.room || (a.id < b.id ? -1 : 1));
+    for (const { id, some, room } of bySize) {
       let circle = circles.get(id);
       if (!circle) {
         isNew = true;
         const known = some.map((node) => (Number.isNaN(node.x) ? places.get(node.id) : node)).filter((place) => place !== undefined);
-        const angle = (hashOf(id) / 2 ** 32) * Math.PI * 2;
-        const far = circles.size ? reach + room : 0;
-        circle = {
-          id, r: room, vx: 0, vy: 0, nodes: some,
-          x: known.length ? known.reduce((sum, { x }) => sum + x, 0) / known.length : Math.cos(angle) * far,
-          y: known.length ? known.reduce((sum, { y }) => sum + y, 0) / known.length : Math.sin(angle) * far,
-        }; // prettier-ignore
+        const mean = { x: known.reduce((sum, { x }) => sum + x, 0) / known.length, y: known.reduce((sum, { y }) => sum + y, 0) / known.length };
+        circle = { id, r: room, vx: 0, vy: 0, nodes: some, ...(known.length ? mean : freeSpot(id, room)) };
         circles.set(id, circle);
       }
       circle.nodes = some;
-      for (const node of some) {
-        if (!Number.isNaN(node.x)) continue;
-        const hash = hashOf(node.id);
-        const angle = (hash / 2 ** 32) * Math.PI * 2;
-        const far = node.kind === "channel" ? room * 0.12 : room * (0.35 + 0.35 * ((hash % 997) / 997));
-        const place = places.get(node.id) ?? { x: circle.x + Math.cos(angle) * far, y: circle.y + Math.sin(angle) * far };
-        Object.assign(node, { x: place.x, y: place.y, vx: 0, vy: 0 });
-      }
+      placeNew(circle, room, channels);
     }
     return isNew;
+  }
+
+  /**
+   * Give new nodes a place: channels on a ring, and creatures near the channels that they are on, so that few edges cross.
+   * @param {Circle} circle @param {number} room @param {import("page/apply").View["channels"]} channels
+   */
+  function placeNew(circle, room, channels) {
+    const rings = circle.nodes.filter(({ kind }) => kind === "channel");
+    const turned = turnOf(circle.id);
+    for (const [at, node] of rings.entries()) {
+      if (!Number.isNaN(node.x)) continue;
+      const angle = turned + (at / rings.length) * Math.PI * 2;
+      const far = rings.length > 1 ? room * 0.4 : 0;
+      Object.assign(node, places.get(node.id) ?? { x: circle.x + Math.cos(angle) * far, y: circle.y + Math.sin(angle) * far });
+    }
+    for (const node of circle.nodes) {
+      if (!Number.isNaN(node.x)) continue;
+      const own = rings.filter(({ id }) => channels[id]?.edges[node.id]);
+      const mean = { x: circle.x, y: circle.y };
+      for (const { x, y } of own) Object.assign(mean, { x: mean.x + (x - circle.x) / own.length, y: mean.y + (y - circle.y) / own.length });
+      const angle = turnOf(node.id);
+      const far = own.length > 1 ? room * 0.08 : room * 0.4;
+      Object.assign(node, places.get(node.id) ?? { x: mean.x + Math.cos(angle) * far, y: mean.y + Math.sin(angle) * far });
+    }
+  }
+
+  /** Where a new circle touches another one and all stay close together. @param {string} id @param {number} room */
+  function freeSpot(id, room) {
+    const others = [...circles.values()];
+    if (!others.length) return { x: 0, y: 0 };
+    const turned = turnOf(id);
+    let [best, least] = [{ x: 0, y: 0 }, Infinity];
+    for (const other of others) {
+      for (let at = 0; at < spotAngles; at += 1) {
+        const angle = turned + (at / spotAngles) * Math.PI * 2;
+        const far = other.r + room + 2 * circleGap;
+        const [x, y] = [other.x + Math.cos(angle) * far, other.y + Math.sin(angle) * far];
+        const cost = Math.max((Math.abs(x) + room) / aspect, Math.abs(y) + room) + Math.hypot(x, y) * 0.2;
+        if (cost < least && others.every((one) => Math.hypot(one.x - x, one.y - y) >= one.r + room + 1.9 * circleGap)) [best, least] = [{ x, y }, cost];
+      }
+    }
+    return best;
   }
 
   /** The radius that some nodes need. @param {Node[]} some */

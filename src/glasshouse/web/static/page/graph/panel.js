@@ -4,10 +4,14 @@ import { effect, signal } from "@preact/signals";
 import { html, useEffect, useLayoutEffect, useRef } from "page/html";
 import { isStill } from "page/address";
 import { theme } from "page/colours";
+import { canEdit } from "page/graph/changes";
+import { Menus, path, Tip } from "page/graph/overlay";
 import { makePicture } from "page/graph/picture";
+import { listenToPointer } from "page/graph/pointer";
 import { counted, summaryOf } from "page/graph/summary";
+import { Twin } from "page/graph/twin";
 import { register } from "page/keys";
-import { isDirector, isReplaying, isRewound, moment, onRecord, openDialog, panel, selection, session, thinking, view } from "page/store";
+import { isReplaying, isRewound, moment, onRecord, openDialog, panel, selection, session, thinking, view } from "page/store";
 import { Button, IconButton } from "page/ui";
 
 const edge = { left: 26, top: 62, right: 26, bottom: 48 };
@@ -20,8 +24,6 @@ function roomIn(box) {
   return { left: edge.left, top: edge.top, right: Math.max(160, box.clientWidth - edge.right - covered), bottom: box.clientHeight - edge.bottom };
 }
 
-/** Whether the graph can be changed now. */
-export const canEdit = () => isDirector.value && !isRewound.value;
 /** The picture that is shown, for tests and for what lies over it. @type {import("@preact/signals").Signal<ReturnType<typeof makePicture>|null>} */
 export const picture = signal(null);
 
@@ -39,6 +41,7 @@ export function Graph() {
       register({ id: "zoom-out", key: "-", label: "Zoom out", group: "Graph", run: () => zoom(1 / zoomStep) }),
       register({ id: "spawn", key: "N", label: "Spawn a creature", group: "Graph", when: canEdit, run: () => openDialog("spawn") }),
       register({ id: "connect", key: "C", label: "Connect", group: "Graph", when: canEdit, run: () => openDialog("connect") }),
+      register({ id: "disconnect", key: "X", label: "Disconnect or remove", group: "Graph", when: canEdit, run: () => openDialog("disconnect") }),
     ];
     return () => ends.forEach((end) => end());
   }, []);
@@ -52,6 +55,9 @@ export function Graph() {
       <${IconButton} label="Fit" icon="fit" kbd="0" onClick=${() => picture.value?.fit()} />
     </div>
     <${Legend} />
+    <${Twin} picture=${picture.value} />
+    <${Tip} />
+    <${Menus} fit=${() => picture.value?.fit()} />
   </div>`;
 }
 
@@ -90,6 +96,11 @@ function follow(box, canvas) {
       panel.value;
       requestAnimationFrame(resize); // The panel that covers the graph is drawn by then.
     }),
+    effect(() => {
+      made.shown.path = path.value;
+      made.wake();
+    }),
+    listenToPointer(canvas, made),
     onRecord((record, view) => made.tell(record, view)),
   ];
   const sizes = new ResizeObserver(resize);

@@ -13,6 +13,7 @@ import { hullOf, isInside } from "page/graph/geometry";
 import { placeLabels } from "page/graph/labels";
 import { makeLayout } from "page/graph/layout";
 import { easeOut, makeMotion, progress } from "page/graph/motion";
+import { harmless } from "page/plain";
 
 /**
  * @typedef {import("page/apply").View} View
@@ -46,8 +47,8 @@ export function makePicture(canvas, how = {}) {
   /** @type {View|null} */
   let view = null;
   let size = { width: 0, height: 0, ratio: 1 };
-  /** What only the caller knows. @type {{hovered: string, selected: string, focused: string, target: string, thinking: {[id: string]: any}, blinking: string, path: import("page/graph/draw").PathStep[], ghost: import("page/graph/draw").Ghost|null, litGraphs: string[], held: string}} */
-  const shown = { hovered: "", selected: "", focused: "", target: "", thinking: {}, blinking: "", path: [], ghost: null, litGraphs: [], held: "" };
+  /** What only the caller knows. @type {{hovered: string, selected: string, focused: string, target: string, thinking: {[id: string]: any}, blinking: string, path: import("page/graph/draw").PathStep[], ghosts: import("page/graph/draw").Ghost[], litGraphs: string[], held: string, handle: {x: number, y: number}|null}} */
+  const shown = { hovered: "", selected: "", focused: "", target: "", thinking: {}, blinking: "", path: [], ghosts: [], litGraphs: [], held: "", handle: null };
   let frames = 0;
   let handle = 0;
   /** @type {ReturnType<typeof setTimeout>|undefined} */
@@ -93,15 +94,17 @@ export function makePicture(canvas, how = {}) {
     for (const circle of layout.circles.values()) {
       const graph = view?.graphs[circle.id];
       if (!graph || !circle.nodes.length) continue;
-      const points = circle.nodes.map((node) => {
+      // Who is dragged out is no part of the hull any more, unless nobody else is left in it.
+      const members = circle.nodes.filter(({ id }) => id !== shown.held);
+      const points = (members.length ? members : circle.nodes).map((node) => {
         const joined = motion.joins.get(node.id);
         if (joined === undefined) return node;
         // A hull grows towards who joins, so that it does not jump.
         const share = easeOut(progress(now, joined, motion.times.join));
-        return { x: circle.x + (node.x - circle.x) * share, y: circle.y + (node.y - circle.y) * share, pad: node.pad };
+        return { x: circle.x + (node.x - circle.x) * share, y: circle.y + (node.y - circle.y) * share, pad: node.pad, half: node.half * share, low: node.low };
       });
       const count = circle.nodes.reduce((sum, { kind }) => sum + Number(kind === "creature"), 0);
-      hulls.push({ id: circle.id, name: graph.name, count, colour: eased(`graph ${circle.id}`, graphHex(circle.id)), points: hullOf(points), alpha: 1, isLit: shown.litGraphs.includes(circle.id) });
+      hulls.push({ id: circle.id, name: harmless(graph.name), count, colour: eased(`graph ${circle.id}`, graphHex(circle.id)), points: hullOf(points), alpha: 1, isLit: shown.litGraphs.includes(circle.id) });
       before.delete(circle.id);
     }
     for (const [id, hull] of before) if (hull.alpha === 1 && !isReduced()) gone.set(id, { hull, start: now });
@@ -154,7 +157,11 @@ export function makePicture(canvas, how = {}) {
     slotsAge = 0;
     const named = [...layout.nodes.values()].filter((node) => hasName(scene, node)).map((node) => namedNode(scene, node));
     const lines = layout.links().map(({ source, target }) => endsOf(scene, source, target));
-    slots = placeLabels(named, lines, slots);
+    const hullOfGraph = new Map(hulls.map(({ id, points }) => [id, points]));
+    slots = placeLabels(named, lines, slots, ({ id }, { left, right, top, bottom }) => {
+      const points = hullOfGraph.get(layout.nodes.get(id)?.graph ?? "") ?? [];
+      return [left, right].every((x) => [top, bottom].every((y) => isInside(points, lens.toWorld({ x, y }))));
+    });
     scene.slots = slots;
   }
 

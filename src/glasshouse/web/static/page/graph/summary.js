@@ -1,8 +1,12 @@
 // @ts-check
 /** The graph in words, for who does not see it. */
 import { nameOf } from "page/apply";
+import { harmless } from "page/plain";
 
 const namesMax = 12;
+
+/** A creature's name as it is shown. @param {import("page/apply").Creature} creature */
+export const titleOf = (creature) => harmless(creature.title || nameOf(creature.handle));
 
 /** @param {number} count @param {string} noun */
 export const counted = (count, noun) => `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
@@ -18,6 +22,6 @@ function listed(names) {
 export function summaryOf(view) {
   const graphs = Object.entries(view.graphs);
   const creatures = Object.values(view.creatures);
-  const parts = graphs.slice(0, namesMax).map(([id, graph]) => `${graph.name}: ${listed(creatures.filter((creature) => creature.graph === id).map(({ handle }) => nameOf(handle)))}`);
+  const parts = graphs.slice(0, namesMax).map(([id, graph]) => `${harmless(graph.name)}: ${listed(creatures.filter((creature) => creature.graph === id).map(titleOf))}`);
   return `${counted(graphs.length, "graph")}, ${counted(creatures.length, "creature")}, ${counted(Object.keys(view.channels).length, "channel")}. ${parts.join(". ")}.`;
 }

@@ -1,0 +1,53 @@
+// @ts-check
+/** What lies over the graph: the path of a "why", a tip beside the pointer, and menus. */
+import { signal } from "@preact/signals";
+import { html } from "page/html";
+import { graphInk } from "page/colours";
+import { channelItems, creatureItems, graphItems } from "page/graph/changes";
+import { menu, tip } from "page/graph/pointer";
+import { titleOf } from "page/graph/summary";
+import { firstChars, harmless } from "page/plain";
+import { thinking, view } from "page/store";
+import { Menu } from "page/ui";
+
+/** How one thing led to another, the newest first; empty: no path is shown. @type {import("@preact/signals").Signal<import("page/graph/draw").PathStep[]>} */
+export const path = signal([]);
+
+const lineChars = 180;
+
+export function Tip() {
+  const shown = tip.value;
+  if (!shown) return null;
+  const style = { left: `min(${shown.x}px, 100% - 290px)`, top: `min(${shown.y}px, 100% - 170px)` };
+  if (!shown.node) return html`<div class=${`graph-tip is-forecast${shown.isRefused ? " is-refused" : ""}`} style=${style} role="status">${shown.text}</div>`;
+  const now = view();
+  if (shown.node.kind === "channel") {
+    const channel = now?.channels[shown.node.id];
+    if (!channel) return null;
+    return html`<div class="graph-tip" style=${style}><b class="mono">#${harmless(channel.name)}</b>${channel.description ? html`<p>${harmless(channel.description)}</p>` : null}<small>${Object.keys(channel.edges).length} on it</small></div>`;
+  }
+  const creature = now?.creatures[shown.node.id];
+  if (!now || !creature) return null;
+  const graph = now.graphs[creature.graph];
+  const states = [creature.role === "judge" ? "judge" : "", creature.is_privileged ? "privileged" : "", creature.is_running ? "" : "stopped", thinking.value[shown.node.id] ? "thinking" : ""].filter(Boolean).join(", ");
+  return html`<div class="graph-tip" style=${style}>
+    <b>${titleOf(creature)}</b>${states ? html` <small>${states}</small>` : null}
+    ${creature.bio ? html`<p>${harmless(creature.bio)}</p>` : null}
+    ${creature.line?.text ? html`<q dir="auto">${firstChars(harmless(creature.line.text), lineChars)}</q>` : null}
+    <small style=${{ color: graphInk(graph?.colour ?? 0) }}>${harmless(graph?.name ?? "")}${creature.model ? ` · ${creature.model}` : ""}</small>
+  </div>`;
+}
+
+/** @param {{fit: () => void}} props */
+export function Menus({ fit }) {
+  const open = menu.value;
+  if (!open) return null;
+  const { node, graph } = open;
+  const items = node ? (node.kind === "creature" ? creatureItems(node.id) : channelItems(node.id)) : graphItems(graph, fit);
+  const label = node ? node.label : graph ? (view()?.graphs[graph]?.name ?? "Graph") : "Graph";
+  return html`<${Menu} label=${label} x=${open.x} y=${open.y} items=${items} onClose=${closeMenu} />`;
+}
+
+const closeMenu = () => {
+  menu.value = null;
+};
