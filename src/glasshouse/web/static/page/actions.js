@@ -3,7 +3,7 @@
 import { flipTheme } from "page/colours";
 import { pause, play, step } from "page/commands";
 import { listen, register } from "page/keys";
-import { isDrawerOpen } from "page/sides";
+import { isDrawer, isDrawerOpen } from "page/sides";
 import { canReadMinds, closeDialog, dialog, goLive, isDirector, isReplaying, isRewound, openDialog, panel, replay, run, seek, selection, status, stepBy, stepToMark, stopReplay, toggleMinds } from "page/store";
 
 const hasRun = () => run() !== undefined;
@@ -21,6 +21,7 @@ export function playOrPause() {
 function back() {
   if (dialog.value) closeDialog();
   else if (panel.value) panel.value = "";
+  else if (isDrawerOpen.value && isDrawer()) isDrawerOpen.value = false;
   else if (selection.value) selection.value = null;
   else if (isRewound.value) goLive();
 }

@@ -5,6 +5,7 @@ import { Bar } from "page/bar";
 import { Overlays } from "page/overlays";
 import { Stage } from "page/stage/panel";
 import { Graph } from "page/graph/panel";
+import { DrawerTab } from "page/feed/drawer";
 import { Feed } from "page/feed/panel";
 import { Time } from "page/time/panel";
 import { Why } from "page/why/panel";
@@ -31,6 +32,7 @@ export function App() {
       <section class="panel at-graph" aria-label="Graph"><${Graph} /></section>
       <${Divider} side="feed" />
       <section class="panel at-feed" aria-label="Events"><${Feed} /></section>
+      <${DrawerTab} />
       ${isWhy ? html`<section class="panel at-why" aria-label="Why was this said?"><${Why} eventId=${panel.value.slice(4)} /></section>` : null}
     </main>
     <section class="panel at-time" aria-label="Timeline"><${Time} /></section>

@@ -13,6 +13,9 @@ export const tab = signal(/** @type {"stage"|"graph"|"feed"} */ ("graph"));
 /** Whether the drawer with the events is open, where it is a drawer. */
 export const isDrawerOpen = signal(false);
 
+/** Whether the events are a drawer: the page is too narrow for three panels, and too wide for tabs. */
+export const isDrawer = () => innerWidth <= 1180 && innerWidth > 820;
+
 export const sideWidths = signal(kept());
 
 function kept() {

@@ -33,7 +33,7 @@ export function List() {
   const { run } = session.value;
   const key = `${run} ${JSON.stringify(filters.value)} ${isRewound.value ? shown.value : "live"}`;
   if (at.run !== run) {
-    Object.assign(at, begin(), { run });
+    Object.assign(at, begin(), { run, height: at.height });
     forgetIndexes();
     openRows.value = new Set();
   }

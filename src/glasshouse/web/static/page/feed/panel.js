@@ -5,15 +5,16 @@ import { address } from "page/address";
 import { Button, IconButton, Menu } from "page/ui";
 import { register } from "page/keys";
 import { recordsPerPage } from "page/source";
-import { isDrawerOpen, tab } from "page/sides";
+import { isDrawer, isDrawerOpen, tab } from "page/sides";
 import { filters, head, isRewound, loadPage, moment, panel, record, selection, session, shown, view } from "page/store";
 import { Chips, Choices, isChoosing, isSearching, isUnfiltered, openSearch, Search } from "page/feed/filters";
+import { DrawerClose } from "page/feed/drawer";
 import { List, listed } from "page/feed/list";
 import { copyLink, exportAs } from "page/feed/export";
 
 /** Have the feed in sight, also where it is a drawer or a tab. */
 function showFeed() {
-  if (innerWidth <= 1180) isDrawerOpen.value = true;
+  if (isDrawer()) isDrawerOpen.value = true;
   tab.value = "feed";
 }
 
@@ -80,6 +81,7 @@ function Header() {
     <${Button} id="feed-filter-button" label="Filter" kbd="F" isPressed=${isChoosing.value || Boolean(creature || graph || channel)} onClick=${() => (isChoosing.value ? close() : openChoices())} />
     <${IconButton} label="Search the events" kbd="/" icon="search" isPressed=${isSearching.value} onClick=${openSearch} />
     <${Button} label="Export" onClick=${openMenu} />
+    <${DrawerClose} />
     ${isChoosing.value ? html`<${Choices} onClose=${close} />` : null}
     ${menu
       ? html`<${Menu} label="Export the events" x=${menu.x} y=${menu.y} onClose=${() => setMenu(null)} items=${[
