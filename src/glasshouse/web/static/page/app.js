@@ -9,6 +9,7 @@ import { DrawerTab } from "page/feed/drawer";
 import { Feed } from "page/feed/panel";
 import { Time } from "page/time/panel";
 import { Why } from "page/why/panel";
+import { Compare } from "page/compare/panel";
 import { registerActions } from "page/actions";
 import { areSidesFree, Divider, isDrawerOpen, sideWidths, tab } from "page/sides";
 import { dialog, head, openDialog, panel, session, status, trouble } from "page/store";
@@ -20,6 +21,9 @@ export function App() {
   if (name === "error") return html`<${Bar} /><main class="only-words"><${Trouble} /></main><${Overlays} />`;
   const { stage, feed } = sideWidths.value;
   const isWhy = panel.value.startsWith("why:");
+  if (panel.value.startsWith("compare:")) {
+    return html`<div class="page" inert=${dialog.value !== null}><${Bar} /><main class="compare-page"><${Compare} run=${panel.value.slice(8)} /></main></div><${Overlays} />`;
+  }
   return html`<div class=${`page tab-${tab.value}${isDrawerOpen.value ? " has-drawer" : ""}`} inert=${dialog.value !== null}
       style=${areSidesFree() ? { "--stage-width": `${stage}px`, "--feed-width": `${feed}px` } : {}}>
     <${Bar} />

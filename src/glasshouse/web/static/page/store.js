@@ -127,7 +127,7 @@ const pageOf = (k) => Math.floor((k - 1) / recordsPerPage);
 /**
  * Open a run, at an event or live.
  * @param {string} run
- * @param {{at?: string, isStep?: boolean}} [how]
+ * @param {{at?: string, panel?: string, isStep?: boolean}} [how]
  */
 export async function open(run, how = {}) {
   endStream?.();
@@ -135,7 +135,8 @@ export async function open(run, how = {}) {
   session.value = { ...session.value, run };
   trouble.value = null;
   connection.value = "opening";
-  setAddress({ run, at: how.at }, { isStep: how.isStep });
+  panel.value = how.panel ?? "";
+  setAddress({ run, at: how.at, panel: panel.value }, { isStep: how.isStep });
   if (!run) return;
   /** @type {(value?: unknown) => void} */
   let isThere = () => {};
