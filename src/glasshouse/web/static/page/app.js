@@ -2,6 +2,7 @@
 /** The page: its regions, and what lies over them. */
 import { html, useEffect } from "page/html";
 import { Bar } from "page/bar";
+import { Face } from "page/face";
 import { Overlays } from "page/overlays";
 import { Stage } from "page/stage/panel";
 import { Graph } from "page/graph/panel";
@@ -18,7 +19,7 @@ import { Button } from "page/ui";
 export function App() {
   useEffect(registerActions, []);
   const name = status.value;
-  if (name === "error") return html`<${Bar} /><main class="only-words"><${Trouble} /></main><${Overlays} />`;
+  if (name === "error") return html`<div class="page" inert=${dialog.value !== null}><${Bar} /><main class="only-words"><${Trouble} /></main></div><${Overlays} />`;
   const { stage, feed } = sideWidths.value;
   const isWhy = panel.value.startsWith("why:");
   if (panel.value.startsWith("compare:")) {
@@ -49,9 +50,14 @@ function NoRun() {
   return html`<p class="no-run">Nothing plays here yet. <${Button} label="Start a play" kind="primary" onClick=${() => openDialog("start")} /></p>`;
 }
 
+const troubles = /** @type {{[status: number]: [string, string]}} */ ({
+  404: ["There is no such run", "This store has none of that name. It may be in another store, or the link was cut short."],
+  401: ["This page needs a link", "Ask whoever serves it for one."],
+});
+
 function Trouble() {
   const { status: code, message } = trouble.value ?? { status: 0, message: "" };
-  return html`<h2>${code === 404 ? "There is no such run" : code === 401 ? "This page needs a link" : "The run cannot be shown"}</h2>
-    <p>${message}</p>
-    ${code === 404 ? html`<${Button} label="Open the archive" onClick=${() => openDialog("archive")} />` : null}`;
+  const [title, words] = troubles[code] ?? ["The run cannot be shown", message];
+  return html`<${Face} id="nobody" colour="var(--line)" size=${64} /><h2>${title}</h2><p>${words}</p>
+    <p class="choices">${code === 404 ? html`<${Button} label="Open the archive" kind="primary" onClick=${() => openDialog("archive")} />` : html`<${Button} label="Try again" kind="primary" onClick=${() => location.reload()} />`}</p>`;
 }

@@ -193,5 +193,5 @@ function Labels({ run, again }) {
     return html`<input class="input label-field" aria-label=${`Labels of ${run.title}, parted by commas`} placeholder="Labels, parted by commas" value=${text} ref=${(/** @type {HTMLElement|null} */ field) => field?.focus()}
       onInput=${(/** @type {any} */ event) => setText(event.target.value)} onKeyDown=${onKeyDown} onBlur=${save} />`;
   }
-  return html`<span class="labels">${run.labels.map((label) => html`<span class="label" dir="auto">${harmless(label)}</span>`)}${isDirector.value ? html`<button type="button" class="text-button" aria-label=${`Label ${run.title}`} title="Labels" onClick=${() => setText(run.labels.join(", "))}>${icon("plus", 12)}</button>` : null}</span>`;
+  return html`<span class="labels">${run.labels.map((label) => html`<span class="run-label" dir="auto">${harmless(label)}</span>`)}${isDirector.value ? html`<button type="button" class="text-button" aria-label=${`Label ${run.title}`} title="Labels" onClick=${() => setText(run.labels.join(", "))}>${icon("plus", 12)}</button>` : null}</span>`;
 }

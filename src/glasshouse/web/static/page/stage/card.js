@@ -61,8 +61,9 @@ function Front(props, name) {
 function Doing({ creature, isThinking, elapsed, queue }) {
   if (!creature.is_running) return html`<span class="doing">stopped</span>`;
   if (creature.tool) return html`<span class="doing">${icon("tool", 12)} uses ${harmless(creature.tool)}</span>`;
+  if (isThinking && queue) return html`<span class="doing">in line: ${queue}</span>`;
   if (isThinking) {
-    return html`<span class="doing"><i class="dots" aria-hidden="true"><i></i><i></i><i></i></i><span class="hidden">thinks</span>${queue ? ` number ${queue} in the queue` : ""}${elapsed ? html`<span class="mono">${elapsed}</span>` : null}</span>`;
+    return html`<span class="doing"><i class="dots" aria-hidden="true"><i></i><i></i><i></i></i><span class="hidden">thinks</span>${elapsed ? html`<span class="mono">${elapsed}</span>` : null}</span>`;
   }
   const owed = creature.owes?.count ?? 0;
   if (owed) return html`<span class="doing">owes ${owed === 1 ? "an answer" : `${owed} answers`}</span>`;

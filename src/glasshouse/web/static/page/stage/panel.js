@@ -59,7 +59,8 @@ function Scene({ scene }) {
 
 function labelOf() {
   if (isRewound.value) return `At event ${shown.value}`;
-  if (run()?.state === "finished") return "Played to the end";
+  const { state, reason } = run() ?? {};
+  if (state === "finished") return reason === "budget" || reason === "stopped" ? "Stopped" : "Played to the end";
   return status.value === "paused" ? "Paused" : "Now playing";
 }
 
