@@ -43,10 +43,10 @@ function ThisMoment() {
     <blockquote>“${cut(line.text, quoteCharsMax)}”</blockquote>
     <p>${words.filter(Boolean).join(" ")}</p>
     <div class="this-buttons">
-      ${isFramed ? null : html`<${Button} label=${`Copy link to ${line.k}`} icon="link" kind="primary" onClick=${copyLink} />`}
+      ${isFramed ? null : html`<${Button} label=${`Copy link to ${shown.value}`} icon="link" kind="primary" onClick=${copyLink} />`}
       ${answered && answered >= packed.first ? html`<${Button} label="What it answers" icon="question" onClick=${() => void goTo(answered)} />` : null}
     </div>
-    ${isFramed ? null : html`<code>${packed.file_name}#${line.k}</code>`}
+    ${isFramed ? null : html`<code>${packed.file_name}#${shown.value}</code>`}
   </section>`;
 }
 

@@ -47,6 +47,6 @@ export const isFramed = globalThis.parent !== globalThis.self;
 
 /** Copy the link to the moment shown. */
 export function copyLink() {
-  const k = lineNow.value?.k ?? shown.value;
+  const k = shown.value;
   void copy(`${location.href.replace(/#.*$/, "")}#${k}`, `The link to ${k} is copied.`);
 }

@@ -28,7 +28,8 @@ export const inWords = (count) => numbers[count] ?? String(count);
 export function Playbill() {
   const { packed, story } = /** @type {Shared} */ (current.value);
   const { title, goal } = packed.run;
-  const scenes = story.scenes.filter((scene) => scene.title).length && story.scenes.length;
+  const titles = new Set(story.scenes.map((scene) => scene.title)); // A first scene may have none.
+  const scenes = titles.size;
   return html`<section class="panel playbill" aria-label="Playbill">
     <div class="playbill-words">
       <p class="kicker">${packed.run.state === "playing" ? "Recorded while it played" : "Performed once"}${scenes > 1 ? `, in ${inWords(scenes)} scenes` : ""}</p>
