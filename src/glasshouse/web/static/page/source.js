@@ -62,6 +62,12 @@ export function serverSource(base) {
     lineage: (run) => get(`${of(run)}/lineage`),
     /** Where a filtered list can be downloaded from. @param {string} run @param {{[name: string]: any}} query */
     eventsAddress: (run, query) => `${base}/${of(run)}/events${asQuery(query)}`,
+    /** A run as one file, and its name. @param {string} run @param {{[name: string]: any}} query @returns {Promise<{name: string, blob: Blob}>} */
+    shared: async (run, query) => {
+      const answer = await answered(`${base}/${of(run)}/share.html${asQuery(query)}`);
+      const name = /filename="([^"]+)"/.exec(answer.headers.get("content-disposition") ?? "")?.[1];
+      return { name: name ?? "run.html", blob: await answer.blob() };
+    },
     /** @param {string} path @param {any} [body] */
     post: (path, body = {}) =>
       fetched(`${base}/${path}`, {
@@ -80,18 +86,22 @@ function asQuery(query) {
   return given.length ? `?${new URLSearchParams(given.map(([name, value]) => [name, String(value)]))}` : "";
 }
 
-/** @param {string} address @param {RequestInit} [how] */
-async function fetched(address, how) {
+/** An answer that is one, or a `Refusal` with its reason. @param {string} address @param {RequestInit} [how] */
+async function answered(address, how) {
   let answer;
   try {
     answer = await fetch(address, how);
   } catch {
     throw new Refusal(0, "The server does not answer. Is it still running?");
   }
-  const text = await answer.text();
-  const told = text ? readJson(text) : null;
-  if (!answer.ok) throw new Refusal(answer.status, reasonIn(told) ?? `The server answered ${answer.status}.`);
-  return told;
+  if (answer.ok) return answer;
+  throw new Refusal(answer.status, reasonIn(readJson(await answer.text())) ?? `The server answered ${answer.status}.`);
+}
+
+/** @param {string} address @param {RequestInit} [how] */
+async function fetched(address, how) {
+  const text = await (await answered(address, how)).text();
+  return text ? readJson(text) : null;
 }
 
 /** @param {string} text */

@@ -4,9 +4,10 @@ import { Archive } from "page/dialogs/archive";
 import { Branch } from "page/dialogs/branch";
 import { Disturb } from "page/dialogs/disturb";
 import { Figures } from "page/dialogs/figures";
+import { Share } from "page/dialogs/share";
 import { Start } from "page/dialogs/start";
 import { ChannelName, Connect, Disconnect, Grant, Spawn } from "page/dialogs/graph";
 import { Help, Palette, Settings } from "page/dialogs/page";
 
 /** @type {{[name: string]: any}} */
-export const dialogs = { spawn: Spawn, connect: Connect, disconnect: Disconnect, channel: ChannelName, grant: Grant, help: Help, palette: Palette, settings: Settings, start: Start, archive: Archive, disturb: Disturb, branch: Branch, figures: Figures };
+export const dialogs = { spawn: Spawn, connect: Connect, disconnect: Disconnect, channel: ChannelName, grant: Grant, help: Help, palette: Palette, settings: Settings, start: Start, archive: Archive, disturb: Disturb, branch: Branch, figures: Figures, share: Share };

@@ -13,6 +13,7 @@
  * @typedef {{id: string, handle: string, title: string, bio: string, role: string, colour: number, isPrivileged: boolean, lines: number}} Player
  */
 import { apply, cloneView, colourOf, graphOf, nameOf } from "page/apply";
+import { harmless } from "page/plain";
 
 const listen = 1;
 const changes = new Set(["merge", "split"]);
@@ -35,7 +36,7 @@ export function read(packed) {
     numbers.set(record.id, record.k);
     meet(view, record, players);
     if (view.scene.n === record.k && view.scene.title && view.scene.title !== title) {
-      scenes.push({ k: record.k, title: view.scene.title, lines: [], opening: null });
+      scenes.push({ k: record.k, title: harmless(view.scene.title), lines: [], opening: null });
     }
     const line = lineOf(view, record, packed, kept);
     if (!line) continue;
@@ -62,8 +63,8 @@ function meet(view, record, players) {
     players.set(id, {
       id,
       handle: creature.handle,
-      title: creature.title ?? "",
-      bio: creature.bio ?? "",
+      title: harmless(creature.title ?? ""),
+      bio: harmless(creature.bio ?? ""),
       role: creature.role,
       colour: known?.colour ?? colourOf(view, creature.graph),
       isPrivileged: creature.is_privileged,
@@ -88,7 +89,7 @@ function lineOf(view, record, packed, kept) {
     actor,
     face: creature ? face : "",
     colour: colourOf(view, graph),
-    text,
+    text: harmless(text),
     verb: verbOf(icon, isOwn ? (creature?.line?.kind ?? "") : ""),
     channel,
     turn,
@@ -101,7 +102,7 @@ function lineOf(view, record, packed, kept) {
     isKept: kept.has(record.k),
     isJudge: creature?.role === "judge",
     isVerdict: record.k === packed.decided_at,
-    name: icon === "visitor" ? "A visitor" : isChange ? "The graph" : creature ? nameOf(actor, view) : nameOf(actor),
+    name: icon === "visitor" ? "A visitor" : isChange ? "The graph" : harmless(nameOf(actor, creature ? view : undefined)),
     icon,
   };
 }
@@ -115,7 +116,7 @@ function speakerOf(view, record) {
 /** What an event tells of a creature's mind, where the file has it. @param {Record} record @param {string} creature @param {string} what */
 function told(record, creature, what) {
   const op = record.d.find(([, path]) => path[0] === "creatures" && path[1] === creature && path[2] === what);
-  return typeof op?.[2] === "string" ? op[2] : "";
+  return typeof op?.[2] === "string" ? harmless(op[2]) : "";
 }
 
 /** @param {View} view @param {string} graph @param {string} channel @param {string} speaker */

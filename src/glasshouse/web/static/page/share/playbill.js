@@ -6,6 +6,7 @@ import { Face } from "page/face";
 import { icon } from "page/icons";
 import { Button, dollars, short } from "page/ui";
 import { nameOf } from "page/apply";
+import { harmless } from "page/plain";
 import { copy } from "page/share/copying";
 import { current, goTo } from "page/share/moving";
 
@@ -27,14 +28,15 @@ export const inWords = (count) => numbers[count] ?? String(count);
 
 export function Playbill() {
   const { packed, story } = /** @type {Shared} */ (current.value);
-  const { title, goal } = packed.run;
+  const title = harmless(packed.run.title);
+  const goal = harmless(packed.run.goal ?? "");
   const titles = new Set(story.scenes.map((scene) => scene.title)); // A first scene may have none.
   const scenes = titles.size;
   return html`<section class="panel playbill" aria-label="Playbill">
     <div class="playbill-words">
       <p class="kicker">${packed.run.state === "playing" ? "Recorded while it played" : "Performed once"}${scenes > 1 ? `, in ${inWords(scenes)} scenes` : ""}</p>
-      <h1>${title || "A run"}</h1>
-      ${goal ? html`<p class="synopsis">${goal}</p>` : null}
+      <h1 dir="auto">${title || "A run"}</h1>
+      ${goal ? html`<p class="synopsis" dir="auto">${goal}</p>` : null}
       <${Cast} />
       <${Ribbon} />
     </div>
@@ -61,16 +63,17 @@ function Cast() {
 
 function Ribbon() {
   const { packed, story } = /** @type {Shared} */ (current.value);
-  const { winner, why } = packed.run;
+  const { winner } = packed.run;
+  const why = harmless(packed.run.why ?? "");
   const at = packed.decided_at;
   const isHere = at !== null && at >= packed.first && at <= packed.records[packed.records.length - 1].k;
   const champion = winner ? story.players.find((player) => player.handle === winner) : undefined;
   const name = winner ? champion?.title || nameOf(winner) : "";
-  const heading = winner ? (why?.startsWith(name) ? sentenceOf(why) : `${name} won`) : endingOf(packed.run);
-  const rest = winner && why?.startsWith(name) ? why.slice(sentenceOf(why).length + 1).trim() : why;
+  const heading = winner ? (why.startsWith(name) ? sentenceOf(why) : `${name} won`) : endingOf(packed.run);
+  const rest = winner && why.startsWith(name) ? why.slice(sentenceOf(why).length + 1).trim() : why;
   return html`<div class=${`ribbon${winner ? "" : " has-no-winner"}`}>
     ${champion ? html`<${Face} id=${champion.id} colour=${graphColour(champion.colour)} size=${54} />` : html`<i class="ribbon-icon" aria-hidden="true">${icon("flag", 20)}</i>`}
-    <div><h2>${heading}</h2>${rest && rest !== heading ? html`<p>“${cut(rest, quoteCharsMax)}”</p>` : null}</div>
+    <div><h2 dir="auto">${heading}</h2>${rest && rest !== heading ? html`<p>“${cut(rest, quoteCharsMax)}”</p>` : null}</div>
     ${isHere ? html`<${Button} label=${html`Line <span class="mono">${at}</span>`} icon="flag" onClick=${() => void goTo(at)} />` : null}
   </div>`;
 }
@@ -97,7 +100,7 @@ function Facts() {
   const last = packed.records[packed.records.length - 1].k;
   const isPart = packed.first > 1 || last < packed.events;
   const facts = /** @type {[string, any, string?][]} */ ([
-    ["Seed", seed || "none", "serif"],
+    ["Seed", harmless(seed) || "none", "serif"],
     ["Rng seed", rngSeed],
     ["Played", when(packed.began)],
     ["Duration", duration(Date.parse(packed.ended) - Date.parse(packed.began))],

@@ -63,6 +63,9 @@ export function fileSource(packed) {
     about: not,
     lineage: async () => ({ run_id: packed.run_id, sessions: [], sessions_count: 0, family: [], family_count: 0 }),
     eventsAddress: () => "",
+    listAddress: () => "",
+    archive: async () => ({ total: 0, runs: [], worlds: [], labels: [] }),
+    shared: not,
     post: not,
     /** The story is over for this file: its last view, and nothing after it.
      * @param {string} _run @param {import("page/source").Handlers} handlers */

@@ -126,8 +126,8 @@ function drawRow({ line, isNow, hasMind, hasChannels }) {
     <span class="row-face">${line.face && kind !== "thought" ? html`<${Face} id=${line.face} colour=${graphColour(line.colour)} size=${33} isJudge=${line.isJudge} />` : html`<i aria-hidden="true">${icon(kind === "change" ? line.icon : (marks[kind] ?? "world"), 18)}</i>`}</span>
     <div class="row-words">
       <p class="row-who"><b>${line.name}</b>${line.verb ? html` <span>${line.verb}</span>` : null}${line.channel && hasChannels ? html` <span class="row-channel mono">#${line.channel}</span>` : null}${line.isKept ? html`<em class="tag">kept by the judge</em>` : null}${line.mood && hasMind ? html`<em class="tag is-mood">${line.mood}</em>` : null}</p>
-      <p class=${isSpoken ? "said" : "told"}>${line.text}</p>
-      ${hasMind && line.thought ? html`<p class="thought"><span class="hidden">thinks, privately: </span>${line.thought}</p>` : null}
+      <p class=${isSpoken ? "said" : "told"} dir="auto">${line.text}</p>
+      ${hasMind && line.thought ? html`<p class="thought" dir="auto"><span class="hidden">thinks, privately: </span>${line.thought}</p>` : null}
     </div>
     <a class="row-link" href=${`#${k}`} aria-label=${`Link to ${k}`} onClick=${onClick}>${icon("link")}</a>
   </li>`;
