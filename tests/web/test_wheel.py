@@ -12,6 +12,7 @@ import pytest
 from glasshouse import Terrarium
 from glasshouse.sharing import page_files
 from tests.pages import ROOT
+from tests.web.packed import record_in
 from tests.web.served import served
 
 
@@ -52,6 +53,15 @@ def test_the_page_of_an_installed_wheel_finds_every_module_and_style_sheet(insta
     assert len([address for address in addresses if "/vendor/" in address]) > 20
     assert len([address for address in addresses if "/page/" in address]) > 20
     assert [address for address in addresses if not (installed / "web" / address).is_file()] == []
+
+
+def test_an_installed_wheel_shares_a_run_as_one_file(installed: Path, tmp_path: Path) -> None:
+    environment = os.environ | {"PYTHONPATH": str(installed.parent), "GLASSHOUSE_STORE": "show.glasshouse"}
+    for words in (("play", "two-tale-hearth", "--turns", "2"), ("export", "last", "--html")):
+        command = [sys.executable, "-P", "-m", "glasshouse", *words]
+        subprocess.run(command, env=environment, cwd=tmp_path, check=True, capture_output=True)
+
+    assert record_in((tmp_path / "two-tale-hearth.html").read_bytes())["world"] == "two-tale-hearth"
 
 
 async def test_a_page_without_its_third_party_files_says_what_to_run(

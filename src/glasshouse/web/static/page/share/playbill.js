@@ -36,7 +36,7 @@ export function Playbill() {
     <div class="playbill-words">
       <p class="kicker">${packed.run.state === "playing" ? "Recorded while it played" : "Performed once"}${scenes > 1 ? `, in ${inWords(scenes)} scenes` : ""}</p>
       <h1 dir="auto">${title || "A run"}</h1>
-      ${goal ? html`<p class="synopsis" dir="auto">${goal}</p>` : null}
+      ${goal ? html`<p class="playbill-synopsis" dir="auto">${goal}</p>` : null}
       <${Cast} />
       <${Ribbon} />
     </div>

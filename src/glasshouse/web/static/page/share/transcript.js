@@ -109,7 +109,7 @@ function folded(stretch, now) {
 /** @param {{lines: Line[]}} props */
 function Fold({ lines }) {
   const open = () => (opened.value = new Set([...opened.value, ...lines.map((line) => line.k)]));
-  return html`<li class="fold"><button type="button" onClick=${open}>${icon("chevron", 14)} Lines ${lines[0].k} to ${lines[lines.length - 1].k}<span>${lines.length} lines</span></button></li>`;
+  return html`<li class="folded-lines"><button type="button" onClick=${open}>${icon("chevron", 14)} Lines ${lines[0].k} to ${lines[lines.length - 1].k}<span>${lines.length} lines</span></button></li>`;
 }
 
 /** @type {{[kind: string]: string}} */
