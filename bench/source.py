@@ -20,9 +20,11 @@ SOURCE: Final = Path(glasshouse.__file__).parent
 TROUPE: Final = "troupe"
 code_lines_max: Final = {"the engine": 20_700, "models": 2_400, "faces": 7_300, "the page's server": 3_000}
 """Part -> how many lines it may have (ADR 0079)."""
-_PARTS: Final = {"models": "models", "web": "the page's server", "sharing": "the page's server"} | dict.fromkeys(
-    ("cli", "views", "contests", "testing"), "faces"
-)
+_PARTS: Final = {
+    "models": "models",
+    "web": "the page's server",
+    "sharing": "the page's server",
+} | dict.fromkeys(("cli", "views", "contests", "testing"), "faces")
 """Folder -> its part. All others are the engine."""
 
 _NO_CODE: Final = frozenset(
