@@ -1,0 +1,121 @@
+"""Directing: a play is started, watched, disturbed, rewound and branched, with the mouse and with the keyboard alone."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.async_api import expect
+
+from glasshouse import Manifest, MemoryStore, Terrarium
+from glasshouse.events.codec import encoded
+from tests.browser.looking import Looking, page_of
+
+MEMBERS = "glasshouse.graph.members()"
+
+
+async def ledger_bytes(t: Terrarium, run_id: str) -> list[bytes]:
+    return [encoded(event) for event in await t.run_events(run_id)]
+
+
+async def test_a_play_is_started_watched_and_disturbed(look: Looking) -> None:
+    async with Terrarium(MemoryStore()) as t, look.at(t) as page:
+        viewer = await look(page_of(page))
+        dialog = viewer.page.get_by_role("dialog", name="What shall they play tonight?")
+        await dialog.get_by_role("radio", name=re.compile("Mystery Roots")).check()
+        await dialog.get_by_label("Seed text").fill("a lamp with a cold")
+        await expect(dialog).to_contain_text(re.compile(r"[Cc]alls"))
+        await viewer.button("Start the play").click()
+        await viewer.ready()
+        (run,) = t.runs()
+        assert run.seed == "a lamp with a cold"
+        await expect(viewer.page.get_by_role("heading", level=1)).to_have_text("Mystery Roots")
+        await expect(viewer.page.get_by_role("status")).to_have_text("Live")
+        await viewer.until("Object.values(store.view().creatures).some((creature) => creature.line)")
+        (line,) = await viewer.evaluate(
+            "Object.values(store.view().creatures).filter(({line}) => line).map(({line}) => line.text).slice(0, 1)"
+        )
+        await expect(viewer.region("Stage")).to_contain_text(line[:40])
+        await expect(viewer.region("Events").get_by_role("log")).to_contain_text(line[:40])
+
+        await viewer.button("Disturb").click()
+        await viewer.page.get_by_label("What happens?").fill("A quandle walks in, asking for soup.")
+        await viewer.page.get_by_role("dialog").get_by_role("button", name="Disturb").click()
+        await expect(viewer.region("Events").get_by_role("log")).to_contain_text("A quandle walks in")
+        visit = next(event for event in await t.run_events(run.id) if event.kind == "user.injected")
+        await viewer.region("Timeline").get_by_role("button", name="reading pace").click()
+        await viewer.until("store.status.value === 'finished'")
+        await expect(viewer.page.get_by_role("status")).to_have_text("Finished")
+        lines = [
+            event for event in await t.run_events(run.id) if event.model is not None and event.id != visit.id
+        ]
+        reasons = [await page.get(f"/api/v1/runs/{run.id}/events/{event.id}/why") for event in lines[-8:]]
+        assert any(visit.id in str(reason) for reason in reasons)
+
+
+async def test_a_play_is_started_paused_rewound_and_branched_by_keyboard_alone(look: Looking) -> None:
+    async with Terrarium(MemoryStore()) as t, look.at(t) as page:
+        viewer = await look(page_of(page))
+        press = viewer.page.keyboard.press
+        await expect(viewer.page.locator("input:checked")).to_be_focused()
+        await press("ArrowDown")
+        await press("ArrowUp")
+        await press("Enter")
+        await viewer.ready()
+        await viewer.until("store.head.value > 12")
+        await press("Space")
+        await expect(viewer.page.get_by_role("status")).to_have_text("Paused")
+        await viewer.until("store.driver.value?.state !== 'playing'")
+        (parent,) = t.runs()
+        head = await viewer.evaluate("store.head.value")
+        await press("[")
+        await press("[")
+        await expect(viewer.page.get_by_role("status")).to_have_text(f"Rewound to {head - 2}")
+        await press("]")
+        await expect(viewer.page.get_by_role("status")).to_have_text(f"Rewound to {head - 1}")
+        await press("Home")
+        await expect(viewer.page.get_by_role("status")).to_have_text("Rewound to 1")
+        await press("End")
+        await expect(viewer.page.get_by_role("status")).to_have_text("Paused")
+        await press("[")
+        before = await ledger_bytes(t, parent.id)
+        await press("b")
+        await expect(viewer.page.get_by_role("dialog")).to_be_visible()
+        await press("Enter")
+        await viewer.until("store.session.value.run !== given && store.headView()", parent.id)
+
+        branch = await viewer.evaluate("store.session.value.run")
+        assert t.run_of(branch).branch_of is not None
+        await press("Control+k")
+        await viewer.page.keyboard.type("pause")
+        await press("Enter")
+        await expect(viewer.page.get_by_role("dialog")).to_have_count(0)
+        assert await ledger_bytes(t, parent.id) == before
+
+
+async def test_an_earlier_topology_comes_back_and_is_branched_from(look: Looking) -> None:
+    async with Terrarium(MemoryStore()) as t, look.at(t) as page:
+        run = await t.open_world("mystery-roots")
+        await t.run(run.id, turns=1)
+        guest = await t.add_creature(Manifest(name="lamplighter", persona="Lights lamps."), run=run.id)
+        merge = await t.connect(guest.id, "gate-snail", channel="lamps", both=True)
+        split = await t.remove_channel(merge.new_graph_ids[0], "lamps")
+        assert (merge.kind, split.kind) == ("merge", "split")
+        records = await page.get(f"/api/v1/runs/{run.id}/diffs", after=0)
+        together, apart = (record["k"] for record in records if record["row"]["icon"] in ("merge", "split"))
+        viewer = await (await look(page_of(page, run))).ready()
+        hulls = {}
+        for k in (together, apart, apart - 1, together - 1):
+            await viewer.seek(k)
+            hulls[k] = sorted(map(len, (await viewer.page.evaluate(MEMBERS)).values()))
+        assert hulls == {together - 1: [1, 5], together: [6], apart - 1: [6], apart: [1, 5]}
+        await viewer.evaluate("store.goLive()")
+        assert sorted(map(len, (await viewer.page.evaluate(MEMBERS)).values())) == [1, 5]
+
+        await viewer.seek(together)
+        before = await ledger_bytes(t, run.id)
+        await viewer.region("Timeline").get_by_role("button", name="Branch from here").click()
+        await viewer.page.get_by_role("checkbox", name="Play on at once").uncheck()
+        await viewer.page.get_by_role("dialog").get_by_role("button", name="Branch").click()
+        await viewer.until("store.session.value.run !== given && store.headView()", run.id)
+        assert list(map(len, (await viewer.page.evaluate(MEMBERS)).values())) == [6]
+        assert await ledger_bytes(t, run.id) == before
