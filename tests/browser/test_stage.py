@@ -39,7 +39,7 @@ async def test_of_a_large_cast_only_what_is_in_sight_and_what_has_changed_is_dra
 
         await cards.first.get_by_role("button").first.focus()
         await viewer.page.keyboard.press("End")
-        last = viewer.page.locator(f'[data-id="guest-{CAST - 6}"]')
+        last = viewer.region("Stage").locator(f'[data-id="guest-{CAST - 6}"]')
         await expect(last).to_be_focused()
         assert await viewer.evaluate("store.selection.value.id") == f"guest-{CAST - 6}"
         await viewer.page.keyboard.press("Enter")
