@@ -6,9 +6,12 @@
  * again only when its own entry is another object.
  */
 import { signal } from "@preact/signals";
-import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "page/html";
+import { html, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "page/html";
 import { canReadMinds, flipped, minds, moment, selection, thinking, view } from "page/store";
+import { nameOf } from "page/apply";
+import { creatureItems } from "page/graph/changes";
 import { Card } from "page/stage/card";
+import { Menu } from "page/ui";
 import { numbersOnPath } from "page/why/path";
 
 const rowPixels = 90;
@@ -96,9 +99,18 @@ export function Cast() {
     selection.value = { kind: "creature", id: next };
     wanted.current = next;
   };
+  const [menu, setMenu] = useState(/** @type {{id: string, x: number, y: number}|null} */ (null));
+  const closeMenu = useCallback(() => setMenu(null), []);
+  const openMenu = (/** @type {MouseEvent} */ event) => {
+    const card = event.target instanceof Element ? /** @type {HTMLElement|null|undefined} */ (event.target.closest(".card")?.querySelector("[data-id]")) : null;
+    if (!card) return;
+    event.preventDefault();
+    setMenu({ id: card.dataset.id ?? "", x: event.clientX, y: event.clientY });
+  };
   const some = cast.slice(first * columns, (first + count) * columns);
   return html`<div class="cast" ref=${box}>
-    <ul aria-label="Cast" onKeyDown=${onKeyDown} style=${{ paddingTop: `${first * rowPixels}px`, paddingBottom: `${Math.max(0, rows - first - count) * rowPixels}px`, gridTemplateColumns: `repeat(${columns}, minmax(0, 1fr))` }}>
+    ${menu && creatures[menu.id] ? html`<${Menu} label=${nameOf(creatures[menu.id].handle, shownView)} x=${menu.x} y=${menu.y} items=${creatureItems(menu.id)} onClose=${closeMenu} />` : null}
+    <ul aria-label="Cast" onKeyDown=${onKeyDown} onContextMenu=${openMenu} style=${{ paddingTop: `${first * rowPixels}px`, paddingBottom: `${Math.max(0, rows - first - count) * rowPixels}px`, gridTemplateColumns: `repeat(${columns}, minmax(0, 1fr))` }}>
       ${some.map((id, at) => {
         const told = thinking.value[id];
         return html`<${Card} key=${id} id=${id} creature=${creatures[id]} colour=${graphs[creatures[id].graph]?.colour ?? 0} isBack=${canRead && minds.value !== flipped.value.has(id)}

@@ -7,15 +7,15 @@ import { isDirector, moment, openDialog, panel, record, run, seek, view } from "
 import { limitWords } from "page/limits";
 import { harmless } from "page/plain";
 
-/** Why a run is paused that somebody paused: no news. */
-const askedTo = "asked to";
+/** Why a run is paused that somebody has just paused: no news. */
+const askedFor = new Set(["asked to", "paused on the page"]);
 
 export function Ending() {
   moment.value;
   const ended = run();
   if (!ended) return null;
   if (ended.state === "finished" && ended.reason !== "budget") return Verdict(ended);
-  return ended.axis ? Limit(ended) : ended.state === "paused" && ended.reason && ended.reason !== askedTo ? Pause(ended) : null;
+  return ended.axis ? Limit(ended) : ended.state === "paused" && ended.reason && !askedFor.has(ended.reason) ? Pause(ended) : null;
 }
 
 /** The creatures that won: one, or a team. @param {string} winner @returns {string[]} */
@@ -36,7 +36,7 @@ function Verdict(ended) {
     ${won.length ? html`<span class="winners">${won.slice(0, 3).map((id) => html`<${Face} id=${id} colour=${`var(--g${(graphs[creatures[id].graph]?.colour ?? 0) % 8})`} size=${30} />`)}</span>` : null}
     <div class="ending-words">
       <b dir="auto">${harmless(headline(ended))}</b>
-      ${text ? html`<p class="line" dir="auto">${harmless(text)}</p>` : null}
+      ${text ? html`<p class="line" dir="auto" title=${harmless(text)}>${harmless(text)}</p>` : null}
       ${verdict ? html`<p class="ending-links"><button type="button" class="text-button" onClick=${() => seek(verdict.n)}>Go to event ${verdict.n}</button>${Why(verdict.n)}</p>` : null}
     </div>
   </div>`;
