@@ -344,9 +344,10 @@ function noteLoaded() {
 function takeRecord(record) {
   if (!newest || record.k <= newest.k) return; // It came with the view already.
   if (record.k !== newest.k + 1) return follow(session.value.run); // One is missing: take the whole view again.
+  const page = pageFor(pageOf(record.k));
+  if (newest.k % recordsPerPage === 0) page.start = cloneView(newest);
   apply(newest, record);
-  put(pageFor(pageOf(record.k)), record);
-  if (record.k % recordsPerPage === 0) pageFor(pageOf(record.k + 1)).start = cloneView(newest);
+  put(page, record);
   const actor = Object.keys(thinking.value).find((id) => newest?.creatures[id]?.handle === record.row.actor);
   batch(() => {
     timeline.value = noted(timeline.value, record, graphOf(/** @type {View} */ (newest), record));
