@@ -6,6 +6,7 @@
 const padding = { left: 24, right: 26 };
 const endPixels = 46;
 const eventsMin = 48;
+const stepsPerDoubling = 4;
 
 /**
  * @param {number} width of the drawing, in pixels
@@ -30,7 +31,6 @@ export function axisOf(width, head, isOver) {
 
 /** Room to grow, in steps that get longer: so the drawing seldom changes its scale. @param {number} head */
 function roomFor(head) {
-  let events = eventsMin;
-  while (events < head * 1.06 + 2) events = Math.round(events * (Math.log2(events / 48) % 1 ? 4 / 3 : 3 / 2));
-  return events;
+  const doublings = Math.max(0, Math.log2((head * 1.04 + 2) / eventsMin));
+  return Math.round(eventsMin * 2 ** (Math.ceil(doublings * stepsPerDoubling) / stepsPerDoubling));
 }
