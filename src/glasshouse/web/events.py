@@ -84,11 +84,14 @@ def _is_of_kind(kind: str, wanted: str) -> bool:
 
 
 def _is_shown(kind: str, show: Show) -> bool:
-    """Whether the feed shows a kind under this heading: what was said, how the graph changed, or the rest."""
+    """Whether the feed shows a kind under this heading: what was said, how the graph changed, or the rest. Scenes and
+    disturbances are both said and the world's own."""
     if kind in kinds.ENGINE:
         return show == "topology"
+    if kind in _SPOKEN_BESIDE:
+        return show != "topology"
     is_said = kind not in kinds.NO_LINES and kind not in kinds.INNER
-    return show == ("speech" if is_said or kind in _SPOKEN_BESIDE else "world")
+    return show == ("speech" if is_said else "world")
 
 
 def _texts_of(event: Event) -> Iterator[str]:

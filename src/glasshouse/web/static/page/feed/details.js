@@ -98,8 +98,9 @@ function Facts({ event }) {
     facts.push(["Tokens", `${input.toLocaleString("en")} in, ${output.toLocaleString("en")} out`], ["Cost", dollars(usd)]);
     if (milliseconds) facts.push(["Took", `${(milliseconds / 1000).toFixed(1)} s${calls > 1 ? `, ${calls} calls` : ""}`]);
   }
-  facts.push(["Time", new Date(event.created_at).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "medium" })], ["Event", event.id]);
-  return html`<dl class="feed-facts">${facts.map(([name, value]) => html`<div key=${name}><dt>${name}</dt><dd dir="auto"><${Value} value=${value} /></dd></div>`)}</dl>`;
+  facts.push(["Time", new Date(event.created_at).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "medium" })]);
+  return html`<dl class="feed-facts">${facts.map(([name, value]) => html`<div key=${name}><dt>${name}</dt><dd dir="auto"><${Value} value=${value} /></dd></div>`)}
+    <div><dt>Event</dt><dd>${event.id}</dd></div></dl>`;
 }
 
 /** "is_ok" is Is ok. @param {string} name */

@@ -65,6 +65,10 @@ function offered() {
 export function Search() {
   const input = useRef(/** @type {HTMLInputElement|null} */ (null));
   const timer = useRef(/** @type {ReturnType<typeof setTimeout>|undefined} */ (undefined));
+  useLayoutEffect(() => {
+    if (isFieldWanted) input.current?.focus();
+    isFieldWanted = false;
+  }, []);
   const close = () => {
     clearTimeout(timer.current);
     isSearching.value = false;
@@ -90,10 +94,13 @@ export function Search() {
   </div>`;
 }
 
-/** Search, also where the feed was not in sight a moment ago. */
+let isFieldWanted = false;
+
+/** Search: what is typed next goes into the field. */
 export function openSearch() {
   isSearching.value = true;
-  requestAnimationFrame(() => document.getElementById("feed-search")?.focus());
+  isFieldWanted = true;
+  document.getElementById("feed-search")?.focus();
 }
 
 /** The choices of the filter, below its button. @param {{onClose: () => void}} props */
