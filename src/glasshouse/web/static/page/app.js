@@ -59,5 +59,5 @@ function Trouble() {
   const { status: code, message } = trouble.value ?? { status: 0, message: "" };
   const [title, words] = troubles[code] ?? ["The run cannot be shown", message];
   return html`<${Face} id="nobody" colour="var(--line)" size=${64} /><h2>${title}</h2><p>${words}</p>
-    <p class="choices">${code === 404 ? html`<${Button} label="Open the archive" kind="primary" onClick=${() => openDialog("archive")} />` : html`<${Button} label="Try again" kind="primary" onClick=${() => location.reload()} />`}</p>`;
+    <p>${code === 404 ? html`<${Button} label="Open the archive" kind="primary" onClick=${() => openDialog("archive")} />` : html`<${Button} label="Try again" kind="primary" onClick=${() => location.reload()} />`}</p>`;
 }

@@ -32,12 +32,12 @@ function Verdict(ended) {
   const won = ended.winner ? winners(ended.winner) : [];
   const verdict = contest.verdicts.at(-1);
   const text = ended.why || verdict?.text || "";
-  return html`<div class="ending" role="group" aria-label="How it ended">
+  return html`<div class="verdict" role="group" aria-label="How it ended">
     ${won.length ? html`<span class="winners">${won.slice(0, 3).map((id) => html`<${Face} id=${id} colour=${`var(--g${(graphs[creatures[id].graph]?.colour ?? 0) % 8})`} size=${30} />`)}</span>` : null}
-    <div class="ending-words">
+    <div class="verdict-words">
       <b dir="auto">${harmless(headline(ended))}</b>
       ${text ? html`<p class="line" dir="auto" title=${harmless(text)}>${harmless(text)}</p>` : null}
-      ${verdict ? html`<p class="ending-links"><button type="button" class="text-button" onClick=${() => seek(verdict.n)}>Go to event ${verdict.n}</button>${Why(verdict.n)}</p>` : null}
+      ${verdict ? html`<p class="verdict-links"><button type="button" class="text-button" onClick=${() => seek(verdict.n)}>Go to event ${verdict.n}</button>${Why(verdict.n)}</p>` : null}
     </div>
   </div>`;
 }
@@ -58,11 +58,11 @@ function headline({ winner, reason }) {
 /** @param {import("page/apply").Run} ended */
 function Limit(ended) {
   const canDirect = isDirector.value;
-  return html`<div class="ending is-limit" role="group" aria-label="Why it stopped">
-    <div class="ending-words">
+  return html`<div class="verdict is-limit" role="group" aria-label="Why it stopped">
+    <div class="verdict-words">
       <b>Stopped: ${limitWords(ended.axis)}</b>
       <p>${ended.state === "paused" ? "It goes on where it was once there is room." : "The run keeps all it has. Another one can go on from here."}</p>
-      ${canDirect ? html`<p class="ending-buttons">
+      ${canDirect ? html`<p class="verdict-buttons">
         <button type="button" class="button small" onClick=${() => openDialog("figures", { isRaising: true })}>Raise limit</button>
         <button type="button" class="button small" onClick=${() => openDialog("branch")}>Branch from here</button></p>` : null}
     </div>
@@ -71,5 +71,5 @@ function Limit(ended) {
 
 /** @param {import("page/apply").Run} paused */
 function Pause(paused) {
-  return html`<div class="ending is-pause" role="group" aria-label="Why it is paused"><div class="ending-words"><b>Paused</b><p dir="auto">${harmless(paused.reason ?? "")}</p></div></div>`;
+  return html`<div class="verdict is-pause" role="group" aria-label="Why it is paused"><div class="verdict-words"><b>Paused</b><p dir="auto">${harmless(paused.reason ?? "")}</p></div></div>`;
 }
