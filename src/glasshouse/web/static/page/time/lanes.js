@@ -12,8 +12,9 @@
  *   row: number, comesFrom?: Line, goesInto?: Line}} Line
  * @typedef {{run: string, title: string, at: number, session: string, length: number, row: number, from?: Line}} Fork
  *   another run that grew out of this story, or goes on where this one left it
- * @typedef {{lines: Line[], forks: Fork[], rows: number, colours: Map<string, number>}} Lineage
+ * @typedef {{lines: Line[], forks: Fork[], rows: number, colours: Map<string, number>, lineOf: Map<string, Line>}} Lineage
  */
+import { nameOf } from "page/apply";
 
 /** Lines that follow each other in a row stay this share of the axis apart: there is room for a curve and a name. */
 const gapShare = 0.03;
@@ -55,11 +56,11 @@ export function lineageOf(view, others, axisEvents) {
       parent.goesInto = line;
       parent.last = lane.first;
     }
-    line.nodes.push({ k: lane.first, kind: kindOf(lane, line), session, name: lane.name ?? "" });
+    line.nodes.push({ k: lane.first, kind: kindOf(lane, line), session, name: lane.name ? nameOf(lane.name, view) : "" });
   }
   const forks = others.map((other) => ({ ...other, length: Math.min(other.length, axisEvents * forkShare), row: 0, from: lineOf.get(other.session) }));
   const rows = putIntoRows(lines, forks, axisEvents);
-  return { lines, forks, rows, colours: coloursOf(view) };
+  return { lines, forks, rows, colours: coloursOf(view), lineOf };
 }
 
 /** @param {Lane} lane */

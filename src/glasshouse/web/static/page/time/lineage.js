@@ -26,8 +26,8 @@ const rowPixelsClose = 22;
 const endingPixels = 16;
 
 let pitch = rowPixels;
-/** @param {number} row */
-const yOf = (row) => firstRow + row * pitch;
+/** How far below the rule a row is. @param {number} row */
+export const yOf = (row) => firstRow + row * pitch;
 
 export const Lanes = memo(DrawnLanes);
 

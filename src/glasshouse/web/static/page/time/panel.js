@@ -15,6 +15,7 @@ import { followFamily, forks } from "page/time/family";
 import { compareWith } from "page/compare/open";
 import { lineageOf } from "page/time/lanes";
 import { Lanes } from "page/time/lineage";
+import { WhyPath } from "page/time/path";
 
 const drawMilliseconds = 100;
 const speeds = [1, 2, 4];
@@ -73,8 +74,8 @@ function Transport() {
     <span class="position mono"><b>${shown.value}</b><span> / ${drawn.value.events}</span></span>
     <${Speed} />
     <p class="transport-words">${words()}</p>
-    ${isRewound.value && source().kind === "server" ? html`<${Button} label=${run()?.state === "finished" ? "Back to the end" : "Back to live"} kbd="End" onClick=${goLive} />` : null}
-    ${isDirector.value ? html`<${Button} label="Branch from here" icon="branch" kbd="B" kind=${isRewound.value ? "primary" : "plain"} isDisabled=${!head.value} onClick=${() => openDialog("branch")} />` : null}
+    ${isRewound.value && source().kind === "server" ? html`<${Button} id="back-to-live" label="Back to live" kbd="End" onClick=${goLive} />` : null}
+    ${isDirector.value ? html`<${Button} id="branch-here" label="Branch from here" icon="branch" kbd="B" kind=${isRewound.value ? "primary" : "plain"} isDisabled=${!head.value} onClick=${() => openDialog("branch")} />` : null}
     <button type="button" class="button lanes-toggle" aria-expanded=${areLanesOpen.value} onClick=${() => (areLanesOpen.value = !areLanesOpen.value)}>Lanes</button>
   </div>`;
 }
@@ -96,7 +97,7 @@ function words() {
   if (status.value === "reconnecting") return "The stream is lost. What is here can be read and rewound.";
   if (source().kind === "file") return "Drag, or pick a moment. The address follows you.";
   if (isReplaying.value) return "The past is replayed at a reader’s pace. No model is called.";
-  if (isRewound.value) return `Everything on screen is event ${shown.value}. No model is called while you look back.`;
+  if (isRewound.value) return html`<span class="wide">Everything on screen is event ${shown.value}. </span>No model is called while you look back.`;
   if (status.value === "pausing") return "The act in flight ends first.";
   if (run()?.state === "finished") return `${endingOf(run())} Drag to rewind.`;
   return "Every event is kept. Drag to rewind.";
@@ -145,6 +146,7 @@ function Tracks() {
     <div class="rule"></div>
     ${lineage ? html`<${Lanes} lineage=${lineage} axis=${axis} head=${events} isOver=${isOver} isUnfolded=${isUnfolded} ending=${endingOf(newest?.runs[session.value.run])} ...${handlers} />` : null}
     <${Playhead} axis=${axis} />
+    ${lineage ? html`<${WhyPath} lineage=${lineage} axis=${axis} />` : null}
     <${Hover} axis=${axis} />
     ${menu ? html`<${Menu} label=${menu.fork.title} x=${menu.x} y=${menu.y} onClose=${() => setMenu(null)} items=${[
       { label: "Open this branch", icon: "branch", run: () => void open(menu.fork.run, { isStep: true }) },
