@@ -23,7 +23,6 @@ import { firstChars } from "page/plain";
 export const creatureRadius = 25;
 export const channelRadius = 12;
 const dotRadius = 13;
-const groundStep = 24;
 const goldCrown = [-0.52, 0, -0.58, -0.62, -0.27, -0.3, 0, -0.78, 0.27, -0.3, 0.58, -0.62, 0.52, 0];
 
 /** The radius of a node on the canvas. @param {Scene} scene @param {Node} node */
@@ -44,7 +43,6 @@ export function drawPicture(scene) {
   const { pen, width, height, ratio } = scene;
   pen.setTransform(ratio, 0, 0, ratio, 0, 0);
   pen.clearRect(0, 0, width, height);
-  drawGround(scene);
   for (const hull of scene.hulls) drawHull(scene, hull);
   if (scene.layout.areDots()) drawDots(scene);
   else drawFaces(scene);
@@ -53,16 +51,6 @@ export function drawPicture(scene) {
   drawStageRings(scene);
   drawPath(scene);
   drawGhosts(scene);
-}
-
-/** @param {Scene} scene */
-function drawGround({ pen, width, height }) {
-  pen.fillStyle = canvasColour("line");
-  pen.globalAlpha = theme.value === "dark" ? 0.42 : 0.62;
-  pen.beginPath();
-  for (let x = groundStep / 2; x < width; x += groundStep) for (let y = groundStep / 2; y < height; y += groundStep) pen.rect(x, y, 1.3, 1.3);
-  pen.fill();
-  pen.globalAlpha = 1;
 }
 
 /** @param {Scene} scene @param {Hull} hull */

@@ -47,7 +47,7 @@ const around = Array.from({ length: pointsRoundNode }, (_, at) => {
 export function hullOf(nodes) {
   // Of many nodes only those on the outside matter: their paddings hardly differ.
   const outer = nodes.length > manyNodes ? /** @type {(Point & {pad: number})[]} */ (convexHull(nodes)) : nodes;
-  const each = nodes.length > manyNodes ? 3 : 1;
+  const each = nodes.length > manyNodes ? 4 : 1;
   /** @type {Point[]} */
   const points = [];
   for (const { x, y, pad } of outer) for (let at = 0; at < pointsRoundNode; at += each) points.push({ x: x + around[at].x * pad, y: y + around[at].y * pad });

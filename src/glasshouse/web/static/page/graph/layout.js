@@ -133,6 +133,8 @@ export function makeLayout() {
     const hasChanged = isNew || change.came.length + change.went.length + change.moved.length > 0 || before !== links.map(({ key }) => key).join();
     if (hasChanged || wereDots !== areDots) {
       charge.strength((node) => size.charge * (/** @type {Node} */ (node).kind === "channel" ? 0.7 : 1));
+      // Dots keep apart by their size alone: it looks the same, and a thousand of them move at the pace of the screen.
+      nodeForces.force("charge", areDots ? null : charge);
       collide.iterations(areDots ? 1 : 3);
       nodeForces.nodes([...nodes.values()]);
       linkForce.links(links);
@@ -159,7 +161,7 @@ export function makeLayout() {
         isNew = true;
         const known = some.map((node) => (Number.isNaN(node.x) ? places.get(node.id) : node)).filter((place) => place !== undefined);
         const mean = { x: known.reduce((sum, { x }) => sum + x, 0) / known.length, y: known.reduce((sum, { y }) => sum + y, 0) / known.length };
-        circle = { id, r: room, vx: 0, vy: 0, nodes: some, ...(known.length ? mean : freeSpot(id, room)) };
+        circle = { id, r: room, vx: 0, vy: 0, nodes: some, ...(known.length ? mean : freeSpot(room)) };
         circles.set(id, circle);
       }
       circle.nodes = some;
@@ -192,18 +194,20 @@ export function makeLayout() {
     }
   }
 
-  /** Where a new circle touches another one and all stay close together. @param {string} id @param {number} room */
-  function freeSpot(id, room) {
+  /** Where a new circle touches another one and all stay close together. @param {number} room */
+  function freeSpot(room) {
     const others = [...circles.values()];
     if (!others.length) return { x: 0, y: 0 };
-    const turned = turnOf(id);
+    const box = { left: Math.min(...others.map(({ x, r }) => x - r)), right: Math.max(...others.map(({ x, r }) => x + r)), top: Math.min(...others.map(({ y, r }) => y - r)), bottom: Math.max(...others.map(({ y, r }) => y + r)) };
     let [best, least] = [{ x: 0, y: 0 }, Infinity];
     for (const other of others) {
       for (let at = 0; at < spotAngles; at += 1) {
-        const angle = turned + (at / spotAngles) * Math.PI * 2;
+        const angle = (at / spotAngles) * Math.PI * 2;
         const far = other.r + room + 2 * circleGap;
         const [x, y] = [other.x + Math.cos(angle) * far, other.y + Math.sin(angle) * far];
-        const cost = Math.max((Math.abs(x) + room) / aspect, Math.abs(y) + room) + Math.hypot(x, y) * 0.2;
+        const width = Math.max(box.right, x + room) - Math.min(box.left, x - room);
+        const height = Math.max(box.bottom, y + room) - Math.min(box.top, y - room);
+        const cost = Math.max(width / aspect, height) + Math.hypot(x, y) * 0.1;
         if (cost < least && others.every((one) => Math.hypot(one.x - x, one.y - y) >= one.r + room + 1.9 * circleGap)) [best, least] = [{ x, y }, cost];
       }
     }

@@ -177,7 +177,7 @@ export function makePicture(canvas, how = {}) {
       const passed = lastTime ? Math.min(6, Math.max(0.2, (time - lastTime) / frameMilliseconds)) : 1;
       lastTime = time;
       if (isReduced()) layout.settle(isStill ? Infinity : 2000);
-      else for (let step = 0; step < Math.min(2, Math.round(passed) || 1); step += 1) isMoving = layout.step() || isMoving;
+      else for (let step = 0; step < (layout.areDots() || passed < 1.5 ? 1 : 2); step += 1) isMoving = layout.step() || isMoving;
       const settled = motion.settle(now);
       wakeAt = settled.wakeAt - now;
       findHulls(now);
