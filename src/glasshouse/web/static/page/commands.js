@@ -1,5 +1,7 @@
 // @ts-check
 /** What the page asks the server to do. A refusal is shown in the server's own words, and nothing changes on the page. */
+import { nameOf } from "page/apply";
+import { harmless } from "page/plain";
 import { toast } from "page/toast";
 import { record, session, shown, source, view } from "page/store";
 
@@ -56,8 +58,8 @@ export async function forecast(what, fields) {
 
 /** @param {{kind: string, old_graph_ids: string[], new_graph_ids: string[]}} told */
 function sentenceOf(told) {
-  const graphs = view()?.graphs ?? {};
-  const names = told.old_graph_ids.map((id) => graphs[id]?.name ?? id);
+  const now = view();
+  const names = told.old_graph_ids.map((id) => (now?.graphs[id] ? harmless(nameOf(now.graphs[id].name, now)) : id));
   if (told.kind === "merge") return `Merges ${names.join(" and ")}`;
   if (told.kind === "split") return `Splits ${names.join(" and ")} into ${told.new_graph_ids.length}`;
   return "Graphs stay as they are";

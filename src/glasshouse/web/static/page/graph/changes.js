@@ -2,7 +2,7 @@
 /** How the graph can be changed: who may, what menus offer, and which request a drawn line means. */
 import { creatureCalled } from "page/apply";
 import { edit } from "page/commands";
-import { titleOf } from "page/graph/summary";
+import { graphName, titleOf } from "page/graph/summary";
 import { harmless } from "page/plain";
 import { canReadMinds, flip, isDirector, isRewound, openDialog, panel, record, setFilters, view } from "page/store";
 import { toast } from "page/toast";
@@ -89,10 +89,11 @@ export function channelItems(id) {
 
 /** What a menu on a graph, or on the ground, offers. @param {string|undefined} id @param {() => void} fit @returns {Item[]} */
 export function graphItems(id, fit) {
-  const graph = id === undefined ? undefined : view()?.graphs[id];
+  const now = view();
+  const graph = id === undefined ? undefined : now?.graphs[id];
   /** @type {Item[]} */
   const items = [{ label: "Fit", icon: "fit", kbd: "0", run: fit }];
-  if (graph) items.unshift({ label: `Only events of ${harmless(graph.name)}`, icon: "filter", run: () => setFilters({ graph: id }) });
+  if (graph && now) items.unshift({ label: `Only events of ${graphName(graph, now)}`, icon: "filter", run: () => setFilters({ graph: id }) });
   if (canEdit()) {
     items.unshift({ label: "Spawn here…", icon: "plus", kbd: "N", run: () => openDialog("spawn", graph ? { graph: id } : { graph: "" }) });
     if (graph) items.splice(1, 0, { label: "Open channel…", icon: "channel", run: () => openDialog("channel", { graph: id }) });

@@ -14,7 +14,7 @@ import { firstChars } from "page/plain";
  *   layout: ReturnType<typeof import("page/graph/layout").makeLayout>, motion: ReturnType<typeof import("page/graph/motion").makeMotion>,
  *   toCanvas(point: Point): Point, at(node: Node): Point, colourOf(node: Node): string, hulls: Hull[], slots: Map<string, string>,
  *   hovered: string, selected: string, focused: string, target: string, thinking: {[id: string]: any}, blinking: string, isReduced: boolean,
- *   path: PathStep[], ghosts: Ghost[], handle: Point|null, areNamesShown: boolean}} Scene
+ *   path: PathStep[], visitor: Node|null, ghosts: Ghost[], handle: Point|null, areNamesShown: boolean}} Scene
  * @typedef {{id: string, name: string, count: number, colour: string, points: Point[], alpha: number, isLit: boolean}} Hull
  * @typedef {{creature: string, number: number, from?: string, isDisturbance?: boolean}} PathStep
  * @typedef {{from: Point, to: Point, isRefused: boolean, isCut: boolean, colour: string}} Ghost
@@ -47,9 +47,9 @@ export function drawPicture(scene) {
   if (scene.layout.areDots()) drawDots(scene);
   else drawFaces(scene);
   for (const hull of scene.hulls) drawPill(scene, hull);
-  drawPulses(scene);
+  if (scene.layout.areDots()) drawPulses(scene);
   drawStageRings(scene);
-  drawPath(scene);
+  drawNumbers(scene);
   drawGhosts(scene);
 }
 
@@ -136,6 +136,8 @@ function drawFaces(scene) {
   const links = scene.layout.links();
   for (const link of links) if (!link.isWire) drawEdge(scene, link);
   for (const link of links) if (link.isWire) drawWire(scene, link);
+  drawPulses(scene);
+  drawPath(scene);
   for (const node of scene.layout.nodes.values()) drawNodeRings(scene, node);
   for (const { node, start } of scene.motion.deaths.values()) {
     const left = 1 - progress(scene.now, start, scene.motion.times.death);
@@ -483,8 +485,9 @@ function drawPulses(scene) {
     const curve = pulse.isWire ? curveOf(scene, source, target) : lineCurve(endsOf(scene, source, target));
     const colour = pulse.isWire ? canvasColour("gold-mark") : scene.colourOf(source.kind === "channel" ? source : target);
     const size = Math.max(1.6, Math.min(5, 4.6 * scene.scale));
+    const gap = 4.2 / Math.max(20, Math.hypot(curve.x2 - curve.x1, curve.y2 - curve.y1));
     for (let tail = 5; tail >= 0; tail -= 1) {
-      const { x, y } = onCurve(curve, Math.max(0, share - tail * 0.035));
+      const { x, y } = onCurve(curve, Math.max(0, share - tail * gap));
       pen.globalAlpha = tail ? 0.5 - tail * 0.075 : 1;
       pen.fillStyle = tail === 0 && isDark ? "#f2fffd" : colour;
       pen.beginPath();
@@ -522,13 +525,13 @@ function drawStageRings({ pen, motion, now, layout, toCanvas, width, height, sca
   pen.globalAlpha = 1;
 }
 
-/** How one thing led to another: numbers on nodes and arrows between them. @param {Scene} scene */
+/** How one thing led to another: arrows from cause to effect. @param {Scene} scene */
 function drawPath(scene) {
-  const { pen, path, layout } = scene;
+  const { pen, path } = scene;
   const isDark = theme.value === "dark";
   for (const step of path) {
-    const target = layout.nodes.get(step.creature);
-    const source = step.from === undefined ? undefined : layout.nodes.get(step.from);
+    const target = onPath(scene, step.creature);
+    const source = onPath(scene, step.from);
     if (!target || !source || source === target) continue;
     const { x1, y1, x2, y2, cx, cy } = curveOf(scene, source, target);
     const cause = path.find(({ creature }) => creature === step.from);
@@ -547,10 +550,44 @@ function drawPath(scene) {
     pen.fillStyle = colour;
     drawArrow(pen, x2, y2, (x2 - cx) / length, (y2 - cy) / length, 11);
   }
-  for (const step of path) {
-    const node = layout.nodes.get(step.creature);
+  if (scene.visitor) drawVisitor(scene, scene.visitor);
+}
+
+/** @param {Scene} scene */
+function drawNumbers(scene) {
+  // Who is on the path twice shows the newest number.
+  for (const step of [...scene.path].reverse()) {
+    const node = onPath(scene, step.creature);
     if (node) drawNumber(scene, node, step);
   }
+}
+
+/** A node on the path: a creature, or the visitor who is none. @param {Scene} scene @param {string|undefined} id */
+const onPath = (scene, id) => (id === undefined ? undefined : (scene.layout.nodes.get(id) ?? (scene.visitor?.id === id ? scene.visitor : undefined)));
+
+/** Somebody from outside: a dashed circle with a bolt. @param {Scene} scene @param {Node} node */
+function drawVisitor(scene, node) {
+  const { pen } = scene;
+  const { x, y } = scene.at(node);
+  const radius = radiusOf(scene, node);
+  pen.beginPath();
+  pen.arc(x, y, radius, 0, Math.PI * 2);
+  pen.fillStyle = canvasColour("coral-2");
+  pen.fill();
+  pen.strokeStyle = pen.fillStyle = canvasColour("coral");
+  pen.lineWidth = 1.8;
+  pen.setLineDash([4, 4]);
+  pen.stroke();
+  pen.setLineDash([]);
+  pen.lineJoin = "round";
+  pen.beginPath();
+  for (const [dx, dy] of [[0.1, -0.5], [-0.32, 0.1], [-0.02, 0.1], [-0.1, 0.5], [0.32, -0.1], [0.04, -0.1]]) pen.lineTo(x + dx * radius, y + dy * radius);
+  pen.closePath();
+  pen.stroke();
+  pen.font = `620 13px ${family("sans")}`;
+  pen.textAlign = "center";
+  pen.textBaseline = "middle";
+  pen.fillText("A visitor", x, y + radius + 16);
 }
 
 /** @param {Scene} scene @param {Node} node @param {PathStep} step */

@@ -1,17 +1,13 @@
 // @ts-check
-/** What lies over the graph: the path of a "why", a tip beside the pointer, and menus. */
-import { signal } from "@preact/signals";
+/** What lies over the graph: a tip beside the pointer, and menus. */
 import { html } from "page/html";
 import { graphInk } from "page/colours";
 import { channelItems, creatureItems, graphItems } from "page/graph/changes";
 import { menu, tip } from "page/graph/pointer";
-import { titleOf } from "page/graph/summary";
+import { graphName, titleOf } from "page/graph/summary";
 import { firstChars, harmless } from "page/plain";
 import { thinking, view } from "page/store";
 import { Menu } from "page/ui";
-
-/** How one thing led to another, the newest first; empty: no path is shown. @type {import("@preact/signals").Signal<import("page/graph/draw").PathStep[]>} */
-export const path = signal([]);
 
 const lineChars = 180;
 
@@ -34,7 +30,7 @@ export function Tip() {
     <b>${titleOf(creature)}</b>${states ? html` <small>${states}</small>` : null}
     ${creature.bio ? html`<p>${harmless(creature.bio)}</p>` : null}
     ${creature.line?.text ? html`<q dir="auto">${firstChars(harmless(creature.line.text), lineChars)}</q>` : null}
-    <small style=${{ color: graphInk(graph?.colour ?? 0) }}>${harmless(graph?.name ?? "")}${creature.model ? ` · ${creature.model}` : ""}</small>
+    <small style=${{ color: graphInk(graph?.colour ?? 0) }}>${graph ? graphName(graph, now) : ""}${creature.model ? ` · ${creature.model}` : ""}</small>
   </div>`;
 }
 
@@ -44,8 +40,14 @@ export function Menus({ fit }) {
   if (!open) return null;
   const { node, graph } = open;
   const items = node ? (node.kind === "creature" ? creatureItems(node.id) : channelItems(node.id)) : graphItems(graph, fit);
-  const label = node ? node.label : graph ? (view()?.graphs[graph]?.name ?? "Graph") : "Graph";
+  const label = node ? node.label : graph ? graphNamed(graph) : "Graph";
   return html`<${Menu} label=${label} x=${open.x} y=${open.y} items=${items} onClose=${closeMenu} />`;
+}
+
+/** @param {string} id */
+function graphNamed(id) {
+  const now = view();
+  return now?.graphs[id] ? graphName(now.graphs[id], now) : "Graph";
 }
 
 const closeMenu = () => {

@@ -5,7 +5,7 @@ import { html, useEffect, useLayoutEffect, useRef } from "page/html";
 import { isStill } from "page/address";
 import { theme } from "page/colours";
 import { canEdit } from "page/graph/changes";
-import { Menus, path, Tip } from "page/graph/overlay";
+import { Menus, Tip } from "page/graph/overlay";
 import { makePicture } from "page/graph/picture";
 import { listenToPointer } from "page/graph/pointer";
 import { counted, summaryOf } from "page/graph/summary";
@@ -13,6 +13,7 @@ import { Twin } from "page/graph/twin";
 import { register } from "page/keys";
 import { isReplaying, isRewound, moment, onRecord, openDialog, panel, selection, session, thinking, view } from "page/store";
 import { Button, IconButton } from "page/ui";
+import { path } from "page/why/path";
 
 const edge = { left: 26, top: 62, right: 26, bottom: 48 };
 const zoomStep = 1.25;
@@ -97,7 +98,9 @@ function follow(box, canvas) {
       requestAnimationFrame(resize); // The panel that covers the graph is drawn by then.
     }),
     effect(() => {
-      made.shown.path = path.value;
+      // Each link leads from the one before it, which has the next number.
+      const links = path.value?.links ?? [];
+      made.shown.path = links.map(({ n, actor, isDisturbance }, at) => ({ creature: actor, number: n, from: links[at + 1]?.actor, isDisturbance }));
       made.wake();
     }),
     listenToPointer(canvas, made),
@@ -138,6 +141,13 @@ function Legend() {
   const now = view();
   if (!now) return null;
   const creatures = Object.values(now.creatures);
+  if (path.value?.links.length) {
+    return html`<div class="graph-legend" aria-hidden="true">
+      <span><svg width="22" height="10" viewBox="0 0 22 10"><path d="M1 5H15M14 1l7 4-7 4z" class="legend-led" /></svg>led to</span>
+      ${path.value.links.some(({ isDisturbance }) => isDisturbance) ? html`<span><svg width="22" height="10" viewBox="0 0 22 10"><path d="M1 5H15M14 1l7 4-7 4z" class="legend-disturbance" /></svg>disturbance</span>` : null}
+      <span>dimmed: had no part in it</span>
+    </div>`;
+  }
   return html`<div class="graph-legend" aria-hidden="true">
     <span><svg width="14" height="14" viewBox="0 0 14 14"><rect x="3.2" y="3.2" width="7.6" height="7.6" rx="1.6" transform="rotate(45 7 7)" fill="none" stroke="currentColor" stroke-width="1.5" /></svg>channel</span>
     ${Object.keys(now.wires).length ? html`<span><svg width="20" height="6" viewBox="0 0 20 6"><path d="M1 3H20" class="legend-wire" /></svg>output wire</span>` : null}

@@ -13,7 +13,7 @@ import { hullOf, isInside } from "page/graph/geometry";
 import { placeLabels } from "page/graph/labels";
 import { makeLayout } from "page/graph/layout";
 import { easeOut, makeMotion, progress } from "page/graph/motion";
-import { harmless } from "page/plain";
+import { graphName } from "page/graph/summary";
 
 /**
  * @typedef {import("page/apply").View} View
@@ -104,7 +104,7 @@ export function makePicture(canvas, how = {}) {
         return { x: circle.x + (node.x - circle.x) * share, y: circle.y + (node.y - circle.y) * share, pad: node.pad, half: node.half * share, low: node.low };
       });
       const count = circle.nodes.reduce((sum, { kind }) => sum + Number(kind === "creature"), 0);
-      hulls.push({ id: circle.id, name: harmless(graph.name), count, colour: eased(`graph ${circle.id}`, graphHex(circle.id)), points: hullOf(points), alpha: 1, isLit: shown.litGraphs.includes(circle.id) });
+      hulls.push({ id: circle.id, name: graphName(graph, /** @type {View} */ (view)), count, colour: eased(`graph ${circle.id}`, graphHex(circle.id)), points: hullOf(points), alpha: 1, isLit: shown.litGraphs.includes(circle.id) });
       before.delete(circle.id);
     }
     for (const [id, hull] of before) if (hull.alpha === 1 && !isReduced()) gone.set(id, { hull, start: now });
@@ -113,6 +113,16 @@ export function makePicture(canvas, how = {}) {
       if (share < 1 && !view?.graphs[id]) hulls.push({ ...hull, alpha: 0.999 * (1 - share) });
       else gone.delete(id);
     }
+  }
+
+  /** Who disturbed, if the path that is shown tells of it: below everything, near whom it reached. @returns {Node|null} */
+  function visitorNode() {
+    const step = shown.path.find(({ isDisturbance }) => isDisturbance);
+    if (!step) return null;
+    const reached = layout.nodes.get(shown.path.find(({ from }) => from === step.creature)?.creature ?? "");
+    const bottom = Math.max(0, ...hulls.flatMap(({ points }) => points.map(({ y }) => y)));
+    const node = { id: step.creature, kind: /** @type {const} */ ("creature"), graph: "", entry: { role: "visitor" }, label: "A visitor", vx: 0, vy: 0, space: 46, pad: 50, half: 0, low: 0 };
+    return { ...node, x: (reached?.x ?? 0) + 70, y: bottom + 70 };
   }
 
   /** The part of the world that there is to see. */
@@ -127,6 +137,8 @@ export function makePicture(canvas, how = {}) {
         box.bottom = Math.max(box.bottom, y);
       }
     }
+    const visitor = visitorNode();
+    if (visitor) Object.assign(box, { bottom: visitor.y + 56, left: Math.min(box.left, visitor.x - 50), right: Math.max(box.right, visitor.x + 50) });
     return box.left === Infinity ? { left: -200, top: -200, right: 200, bottom: 200 } : box;
   }
 
@@ -135,7 +147,7 @@ export function makePicture(canvas, how = {}) {
     /** @type {Map<string, Point>} */
     const points = new Map();
     return {
-      pen, ...size, now, layout, motion, hulls, slots, ...shown,
+      pen, ...size, now, layout, motion, hulls, slots, ...shown, visitor: visitorNode(),
       scale: lens.camera.scale,
       toCanvas: lens.toCanvas,
       at(node) {

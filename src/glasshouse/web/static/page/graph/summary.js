@@ -8,6 +8,9 @@ const namesMax = 12;
 /** A creature's name as it is shown. @param {import("page/apply").Creature} creature */
 export const titleOf = (creature) => harmless(creature.title || nameOf(creature.handle));
 
+/** A graph is called like the creature it began with, unless somebody named it. @param {{name: string}} graph @param {import("page/apply").View} view */
+export const graphName = (graph, view) => harmless(nameOf(graph.name, view));
+
 /** @param {number} count @param {string} noun */
 export const counted = (count, noun) => `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
 
@@ -22,6 +25,6 @@ function listed(names) {
 export function summaryOf(view) {
   const graphs = Object.entries(view.graphs);
   const creatures = Object.values(view.creatures);
-  const parts = graphs.slice(0, namesMax).map(([id, graph]) => `${harmless(graph.name)}: ${listed(creatures.filter((creature) => creature.graph === id).map(titleOf))}`);
+  const parts = graphs.slice(0, namesMax).map(([id, graph]) => `${graphName(graph, view)}: ${listed(creatures.filter((creature) => creature.graph === id).map(titleOf))}`);
   return `${counted(graphs.length, "graph")}, ${counted(creatures.length, "creature")}, ${counted(Object.keys(view.channels).length, "channel")}. ${parts.join(". ")}.`;
 }

@@ -7,7 +7,7 @@ import { signal } from "@preact/signals";
 import { html, useEffect, useLayoutEffect, useRef } from "page/html";
 import { facesMax } from "page/graph/layout";
 import { menu } from "page/graph/pointer";
-import { counted, titleOf } from "page/graph/summary";
+import { counted, graphName, titleOf } from "page/graph/summary";
 import { register } from "page/keys";
 import { firstChars, harmless } from "page/plain";
 import { isRewound, moment, selection, thinking, view } from "page/store";
@@ -91,7 +91,7 @@ export function Twin({ picture }) {
       const isOpen = isSmall || id === graphHere;
       const creatures = Object.entries(now.creatures).filter(([, creature]) => creature.graph === id);
       const channels = Object.entries(now.channels).filter(([, channel]) => channel.graph === id);
-      return html`<div key=${id} role="treeitem" data-id=${id} tabindex=${id === here ? 0 : -1} aria-expanded=${isOpen} aria-selected=${selection.value?.id === id} aria-label=${`Graph ${harmless(graph.name)}, ${counted(creatures.length, "creature")}, ${counted(channels.length, "channel")}`}>
+      return html`<div key=${id} role="treeitem" data-id=${id} tabindex=${id === here ? 0 : -1} aria-expanded=${isOpen} aria-selected=${selection.value?.id === id} aria-label=${`Graph ${graphName(graph, now)}, ${counted(creatures.length, "creature")}, ${counted(channels.length, "channel")}`}>
         ${isOpen ? html`<div role="group">
           ${creatures.map(([one, creature]) => html`<div key=${one} role="treeitem" data-id=${one} tabindex=${one === here ? 0 : -1} aria-selected=${selection.value?.id === one} aria-label=${creatureWords(now, one, creature)}></div>`)}
           ${channels.map(([one, channel]) => html`<div key=${one} role="treeitem" data-id=${one} tabindex=${one === here ? 0 : -1} aria-selected=${selection.value?.id === one} aria-label=${`Channel #${harmless(channel.name)}, ${counted(Object.keys(channel.edges).length, "creature")}`}></div>`)}
