@@ -69,6 +69,7 @@ export function Details({ record, onHeight }) {
     <div class="feed-buttons">
       <${Button} label="Rewind here" icon="turn" onClick=${() => void seek(k)} />
       ${isDirector.value ? html`<${Button} label="Branch from here" icon="branch" onClick=${() => openDialog("branch", { eventId: id })} />` : null}
+      ${isDirector.value && /: budget$/.test(record.row.text ?? "") && record.row.icon === "run" ? html`<${Button} label="Raise limit" icon="plus" onClick=${() => openDialog("figures", { isRaising: true })} />` : null}
       <${Button} label="Why" icon="question" kbd="W" onClick=${() => (panel.value = `why:${id}`)} />
       <${Button} label="Copy link" icon="link" kind="quiet" onClick=${() => void copyLink({ at: id })} />
     </div>

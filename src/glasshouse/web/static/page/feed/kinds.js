@@ -2,7 +2,8 @@
 /** What the feed tells apart: speech, changes of the topology, and the world's own events. */
 import { nameOf } from "page/apply";
 import { harmless } from "page/plain";
-import { headView } from "page/store";
+import { limitWords } from "page/limits";
+import { headView, session } from "page/store";
 
 /** @typedef {import("page/apply").Record} Record */
 /** @typedef {"all"|"speech"|"topology"|"world"} Kind */
@@ -51,8 +52,7 @@ export function wordsOf(record, isHandle) {
   if (icon === "tool") return { ...voice, beside: text.includes(": ") ? "was told" : "uses a tool" };
   if (icon === "approval") return { ...voice, beside: "wants to change the graph" };
   if (icon === "run") return { ...runWords(text), isVoiced: false };
-  const isAboutGraphs = icon === "merge" || icon === "split";
-  return { ...worldWords(icon, isAboutGraphs ? text : named(text, isHandle)), isVoiced: false };
+  return { ...worldWords(icon, named(text, isHandle)), isVoiced: false };
 }
 
 /** @param {string} name @param {string} reason */
@@ -64,12 +64,12 @@ function runWords(text) {
   const title = { playing: "The play goes on", paused: "Paused", finished: "Finished" }[state];
   if (!title) return { title: "The play begins", beside: "", text };
   const why = reason.join(": ");
+  if (why === "budget") return { title, beside: "", text: `Stopped: ${limitWords(headView()?.runs[session.value.run]?.axis)}.` };
   return { title, beside: "", text: state === "playing" ? "from where it stopped" : (endings[why] ?? why) };
 }
 
 const endings = /** @type {{[reason: string]: string}} */ ({
   ended: "The play is over.",
-  budget: "A limit was reached.",
   stopped: "It was stopped.",
   no_contest: "It ended without a contest.",
 });

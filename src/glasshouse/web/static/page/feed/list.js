@@ -56,8 +56,9 @@ export function List() {
   if (at.reveal >= 0 && at.extra.has(at.reveal)) reveal(at, layout);
   const items = inSight(layout, at.top, at.height);
   at.anchor = anchorIn(items, at.top);
-  const last = layout.count ? layout.item(layout.count - 1) : null;
-  const active = at.active >= 0 && layout.position(at.active) >= 0 ? at.active : (last?.k ?? -1);
+  // One row in sight can be reached by Tab; arrow keys go on from there.
+  const reachable = items.filter((item) => item.type !== "gap" && item.type !== "turn" && item.top < at.top + at.height);
+  const active = reachable.some((item) => item.k === at.active) ? at.active : (reachable.at(-1)?.k ?? -1);
   const slots = Math.ceil((at.height + 2 * overscanPixels) / heights.turn) + 2;
 
   useLayoutEffect(() => {
@@ -68,6 +69,11 @@ export function List() {
       const button = scroller.querySelector(`[data-k="${at.focus}"] button`);
       if (button instanceof HTMLElement) button.focus({ preventScroll: true });
       at.focus = -1;
+    } else if (document.activeElement?.matches(".feed-head, .feed-fold button") && scroller.contains(document.activeElement) && numberOfRow(document.activeElement) !== at.active) {
+      // Its slot shows another row by now.
+      const button = scroller.querySelector(`[data-k="${at.active}"] button`);
+      if (button instanceof HTMLElement) button.focus({ preventScroll: true });
+      else scroller.focus({ preventScroll: true });
     }
   });
   useEffect(() => {
@@ -96,9 +102,13 @@ export function List() {
     redraw((count) => count + 1);
   };
   const { onToggle, onFold, onHeight } = useRef(handlers(at, () => redraw((count) => count + 1))).current;
+  /** @param {FocusEvent} event */
+  const onFocusIn = (event) => {
+    if (event.target instanceof Element && event.target.matches(".feed-head, .feed-fold button")) at.active = numberOfRow(event.target);
+  };
   /** @param {KeyboardEvent} event */
   const onKeyDown = (event) => {
-    if (!(event.target instanceof Element) || !event.target.closest(".feed-head, .feed-fold")) return;
+    if (!(event.target instanceof Element) || !event.target.matches(".feed-scroll, .feed-head, .feed-fold button")) return;
     const here = Math.max(0, positionNear(layout, active));
     const page = Math.max(1, Math.floor(at.height / heights.row) - 1);
     const goal = { ArrowDown: [here + 1, 1], ArrowUp: [here - 1, -1], PageDown: [here + page, 1], PageUp: [here - page, -1], Home: [0, 1], End: [layout.count - 1, -1] }[event.key];
@@ -116,7 +126,7 @@ export function List() {
 
   const shownView = view();
   const chosen = selection.value?.kind === "event" ? selection.value.id : "";
-  return html`<div class="feed-scroll" ref=${box} role="log" aria-live="off" aria-label="Events" tabindex=${layout.count ? -1 : 0} onScroll=${onScroll} onKeyDown=${onKeyDown}>
+  return html`<div class="feed-scroll" ref=${box} role="log" aria-live="off" aria-label="Events" tabindex=${layout.count ? -1 : 0} onScroll=${onScroll} onKeyDown=${onKeyDown} onFocusIn=${onFocusIn}>
       <div class="feed-rows" style=${{ height: `${layout.height + (isMomentUnlisted ? heights.turn : 0)}px` }}>
         ${items.map((item) => {
           const found = item.type === "gap" ? undefined : record(item.k);
@@ -240,6 +250,9 @@ function nearestRow(layout, from, by) {
   }
   return null;
 }
+
+/** @param {Element} element in a row */
+const numberOfRow = (element) => Number(/** @type {HTMLElement|null} */ (element.closest("[data-k]"))?.dataset.k);
 
 /** @param {Place} at @param {() => void} redraw */
 function jump(at, redraw) {

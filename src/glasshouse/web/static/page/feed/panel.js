@@ -23,8 +23,10 @@ function openChoices() {
   isChoosing.value = true;
 }
 
-/** The event that "why" asks about: what is selected, or the last line of the creature that is. @returns {Promise<string>} */
+/** The event that "why" asks about: the row that has the focus, what is selected, or the last line of the creature that is. @returns {Promise<string>} */
 async function askedAbout() {
+  const row = document.activeElement?.closest(".feed-row");
+  if (row instanceof HTMLElement) return record(Number(row.dataset.k))?.id ?? "";
   const chosen = selection.value;
   if (chosen?.kind === "event") return chosen.id;
   const spoken = chosen?.kind === "creature" ? view()?.creatures[chosen.id]?.line?.n : undefined;

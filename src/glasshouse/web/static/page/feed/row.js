@@ -10,10 +10,12 @@ import { Details } from "page/feed/details";
 
 /** @typedef {import("page/apply").Record} Record */
 
-/** Whether a word is the handle of a creature that is there now. @param {string} word */
+/** Whether a word is the handle of a creature, or the name of a graph, which is one. @param {string} word */
 const isHandle = (word) => {
-  const creatures = headView()?.creatures ?? {};
-  return word in creatures || (word.includes("-") && Object.values(creatures).some((creature) => creature.handle === word));
+  const story = headView();
+  if (!story || word in story.creatures) return story !== null;
+  const isGraph = Object.values(story.lanes).some((lane) => lane.name === word);
+  return isGraph || (word.includes("-") && Object.values(story.creatures).some((creature) => creature.handle === word));
 };
 
 /** A row whose creature also does the other: it listens and speaks. @param {string} text */

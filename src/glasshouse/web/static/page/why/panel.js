@@ -157,7 +157,7 @@ function LinkItem({ link, cause, at, isChosen, onChoose }) {
       <div class="why-main">
         <p class="why-who"><b dir="auto">${name}</b> <span>${doingOf(link, cited)}</span>${k ? html`<button type="button" title="Rewind here" aria-label=${`Rewind to event ${k}`} onClick=${() => void seek(k)}>${k}</button>` : null}</p>
         ${text ? html`<p class="why-text" dir="auto" title=${text.length > 160 ? text.slice(0, 2000) : undefined}>${text.slice(0, 600)}</p>` : null}
-        <${Lines} link=${link} cause=${cause} />
+        <${Lines} link=${link} cause=${cause} isFirst=${at === 0} />
       </div>
       <${Side} link=${link} />
     </div>
@@ -165,22 +165,27 @@ function LinkItem({ link, cause, at, isChosen, onChoose }) {
   </li>`;
 }
 
-/** The lines that its model was shown: what it cites and what it answers first. @param {{link: NumberedLink, cause: NumberedLink|undefined}} props */
-function Lines({ link, cause }) {
+/**
+ * The lines that its model was shown: what it cites and answers first, then what is on the path. The first link has room for
+ * others, too.
+ * @param {{link: NumberedLink, cause: NumberedLink|undefined, isFirst: boolean}} props
+ */
+function Lines({ link, cause, isFirst }) {
   const [isOpen, setOpen] = useState(false);
   if (!link.event.model?.calls?.length) return null;
   if (!link.lines.length) return html`<p class="why-lines-head">${link.missing.includes("prompt") ? "Lines in sight, prompt not kept" : "No lines in its prompt"}</p>`;
   const cited = new Set([...link.cites.map((event) => event.id), cause?.event.id]);
-  const newestFirst = [...link.lines].reverse();
-  const rank = (/** @type {any} */ line) => (cited.has(line.event_id) ? 0 : line.kind === "user.injected" ? 1 : 2);
-  const sorted = [...newestFirst].sort((a, b) => rank(a) - rank(b));
-  const lines = isOpen ? link.lines : sorted.slice(0, linesShown);
+  const onPath = new Set(path.value?.links.map(({ id }) => id));
+  const rank = (/** @type {any} */ line) => (cited.has(line.event_id) ? 0 : onPath.has(line.event_id) ? 1 : line.kind === "user.injected" ? 2 : 3);
+  const sorted = [...link.lines].reverse().sort((a, b) => rank(a) - rank(b));
+  const telling = sorted.filter((line, at) => isFirst || at === 0 || rank(line) < 3);
+  const lines = isOpen ? link.lines : telling.slice(0, linesShown);
   const count = `${link.lines.length} ${link.lines.length === 1 ? "line" : "lines"}`;
   return html`<div class="why-lines">
-    <p class="why-lines-head">In the prompt, ${link.lines.length > linesShown ? html`<button type="button" aria-expanded=${isOpen} onClick=${() => setOpen(!isOpen)}>${count}</button>` : count}</p>
+    <p class="why-lines-head">In the prompt, ${link.lines.length > lines.length || isOpen ? html`<button type="button" aria-expanded=${isOpen} onClick=${() => setOpen(!isOpen)}>${count}</button>` : count}</p>
     <ul>${lines.map((line) => {
       const k = numberHere(line.event_id);
-      const classes = [cited.has(line.event_id) ? "is-cited" : "", line.kind === "user.injected" ? "is-disturbance" : ""].join(" ");
+      const classes = [cited.has(line.event_id) || onPath.has(line.event_id) ? "is-cited" : "", line.kind === "user.injected" ? "is-disturbance" : ""].join(" ");
       return html`<li key=${line.event_id} class=${classes}><i>${k || ""}</i><span dir="auto" title=${`${line.who}: ${harmless(line.text).slice(0, 500)}`}>${harmless(line.text).slice(0, 300)}</span></li>`;
     })}</ul>
   </div>`;
