@@ -34,6 +34,8 @@ async def test_a_shared_file_opens_from_disk_at_any_moment_and_asks_nobody(
         await viewer.until("store.shown.value === given", wanted)
         row = viewer.page.locator("[aria-current=true]").first
         assert str(said[4].payload["text"]) in (await row.text_content() or "")
+        box = await row.locator("p").last.bounding_box()
+        assert box is not None and box["width"] > 400  # noqa: PT018 - no style of another panel reaches it
         for k in (wanted, 2, file_events := stories.length(story), wanted + 1):
             at_k = await stories.view_at(story, "spectator", k)
             assert await viewer.seek(k) == msgspec.to_builtins(at_k.view)

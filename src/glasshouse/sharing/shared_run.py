@@ -10,7 +10,7 @@ import re
 import shlex
 import zlib
 from base64 import b64encode
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from html import escape
 from pathlib import Path
@@ -254,7 +254,7 @@ def _template() -> str:
         raise Refused("The page's third-party files are missing.", "Run make setup.")
     needed = _needed_modules()
     mapped = page_files.import_map({name: _data_of(path, "text/javascript") for name, path in needed.items()})
-    style = "\n".join(map(_with_fonts, page_files.styles()))
+    style = "\n".join(map(_with_fonts, _needed_styles(needed)))
     theme = (page_files.STATIC / "theme_first.js").read_text(encoding="utf-8")
     entry = f'import "{_ENTRY}";'
     policy = {
@@ -289,6 +289,13 @@ def _needed_modules() -> dict[str, Path]:
             needed[name] = there[name]
             waiting += _IMPORT.findall(there[name].read_text(encoding="utf-8"))
     return dict(sorted(needed.items()))
+
+
+def _needed_styles(needed: Iterable[str]) -> list[Path]:
+    """The style sheets that everything builds on, and those of the parts of the page that are needed."""
+    parts = {*page_files.FIRST_STYLES, *[name.split("/")[1] for name in needed if name.startswith("page/")]}
+    root = page_files.STATIC / "page"
+    return [path for path in page_files.styles() if Path(path.relative_to(root).parts[0]).stem in parts]
 
 
 def _with_fonts(style: Path) -> str:

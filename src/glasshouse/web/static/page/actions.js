@@ -4,15 +4,18 @@ import { flipTheme } from "page/colours";
 import { pause, play, step } from "page/commands";
 import { listen, register } from "page/keys";
 import { isDrawer, isDrawerOpen } from "page/sides";
-import { canReadMinds, closeDialog, dialog, goLive, isDirector, isReplaying, isRewound, openDialog, panel, replay, run, seek, selection, status, stepBy, stepToMark, stopReplay, toggleMinds } from "page/store";
+import { canReadMinds, closeDialog, dialog, goLive, isDirector, isReplaying, isRewound, openDialog, panel, replay, run, seek, selection, source, status, stepBy, stepToMark, stopReplay, toggleMinds } from "page/store";
 
 const hasRun = () => run() !== undefined;
 const canDirect = () => isDirector.value && hasRun();
 
+/** Whether nothing more comes: the run has finished, or it was recorded until here. */
+export const canReplay = () => run()?.state === "finished" || source().kind === "file";
+
 /** Play or pause: the run while live, the page's own replay while rewound and where nothing more will come. */
 export function playOrPause() {
   if (isRewound.value) return isReplaying.value ? stopReplay() : replay();
-  if (run()?.state === "finished") return seek(1).then(replay);
+  if (canReplay()) return seek(1).then(replay);
   if (!isDirector.value) return undefined;
   return status.value === "live" ? pause() : play();
 }

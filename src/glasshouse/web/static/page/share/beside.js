@@ -4,7 +4,7 @@ import { html } from "page/html";
 import { icon } from "page/icons";
 import { Button, dollars } from "page/ui";
 import { StillGraph } from "page/graph/still";
-import { head, isRewound, moment, seek, shown, view } from "page/store";
+import { head, isRewound, moment, run, seek, shown, view } from "page/store";
 import { copyLink, current, goTo, isFramed, lineNow } from "page/share/moving";
 import { cut, inWords } from "page/share/playbill";
 
@@ -22,7 +22,7 @@ function GraphThen() {
   const line = lineNow.value;
   return html`<section class="panel share-graph" aria-label="Graph">
     <div class="panel-head"><h2 class="panel-title">${isRewound.value ? `The graph at ${shown.value}` : "The graph at the end"}</h2><span class="spacer"></span>
-      ${isRewound.value ? html`<button type="button" class="pill status is-rewound" title="To the end (End)" onClick=${() => void seek(head.value)}>Rewound to ${shown.value}</button>` : html`<span class="pill status">Finished</span>`}
+      ${isRewound.value ? html`<button type="button" class="pill status is-rewound" title="To the end (End)" onClick=${() => void seek(head.value)}>Rewound to ${shown.value}</button>` : html`<span class="pill status">${run()?.state === "finished" ? "Finished" : "As it stood"}</span>`}
     </div>
     <div class="share-graph-drawing">${now ? html`<${StillGraph} view=${now} selected=${line?.face ?? ""} />` : null}</div>
   </section>`;

@@ -30,11 +30,12 @@ export function read(packed) {
   const numbers = new Map();
   /** @type {Set<string>} */
   const channels = new Set();
+  meet(view, Object.keys(view.creatures), players);
   for (const record of packed.records) {
     const title = view.scene.title;
     apply(view, record);
     numbers.set(record.id, record.k);
-    meet(view, record, players);
+    meet(view, record.d.filter(([, path]) => path[0] === "creatures").map(([, path]) => path[1]), players);
     if (view.scene.n === record.k && view.scene.title && view.scene.title !== title) {
       scenes.push({ k: record.k, title: harmless(view.scene.title), lines: [], opening: null });
     }
@@ -53,11 +54,10 @@ export function read(packed) {
   return { hasMinds, hasChannels: channels.size > 1, scenes: told, lines, players: [...players.values()], numbers, moments: momentsOf(told), head: view };
 }
 
-/** @param {View} view @param {Record} record @param {Map<string, Player>} players */
-function meet(view, record, players) {
-  for (const [, path] of record.d) {
-    const [table, id] = path;
-    const creature = table === "creatures" ? view.creatures[id] : undefined;
+/** @param {View} view @param {Iterable<string>} ids @param {Map<string, Player>} players */
+function meet(view, ids, players) {
+  for (const id of ids) {
+    const creature = view.creatures[id];
     if (!creature) continue;
     const known = players.get(id);
     players.set(id, {

@@ -26,6 +26,11 @@ const axes = /** @type {{[axis: string]: string}} */ ({
 /** A small number as a word. @param {number} count */
 export const inWords = (count) => numbers[count] ?? String(count);
 
+/** The last event that the file has. @param {Shared["packed"]} packed */
+const lastOf = (packed) => packed.records[packed.records.length - 1].k;
+/** @param {Shared["packed"]} packed */
+const isPart = (packed) => packed.first > 1 || lastOf(packed) < packed.events;
+
 export function Playbill() {
   const { packed, story } = /** @type {Shared} */ (current.value);
   const title = harmless(packed.run.title);
@@ -34,7 +39,7 @@ export function Playbill() {
   const scenes = titles.size;
   return html`<section class="panel playbill" aria-label="Playbill">
     <div class="playbill-words">
-      <p class="kicker">${packed.run.state === "playing" ? "Recorded while it played" : "Performed once"}${scenes > 1 ? `, in ${inWords(scenes)} scenes` : ""}</p>
+      <p class="kicker">${isPart(packed) ? "A part of a performance" : packed.run.state === "finished" ? "Performed once" : "Recorded while it played"}${scenes > 1 && !isPart(packed) ? `, in ${inWords(scenes)} scenes` : ""}</p>
       <h1 dir="auto">${title || "A run"}</h1>
       ${goal ? html`<p class="playbill-synopsis" dir="auto">${goal}</p>` : null}
       <${Cast} />
@@ -66,7 +71,7 @@ function Ribbon() {
   const { winner } = packed.run;
   const why = harmless(packed.run.why ?? "");
   const at = packed.decided_at;
-  const isHere = at !== null && at >= packed.first && at <= packed.records[packed.records.length - 1].k;
+  const isHere = at !== null && at >= packed.first && at <= lastOf(packed);
   const champion = winner ? story.players.find((player) => player.handle === winner) : undefined;
   const name = winner ? champion?.title || nameOf(winner) : "";
   const heading = winner ? (why.startsWith(name) ? sentenceOf(why) : `${name} won`) : endingOf(packed.run);
@@ -97,15 +102,14 @@ function endingOf({ state, reason, axis }) {
 function Facts() {
   const { packed, story } = /** @type {Shared} */ (current.value);
   const { seed, rng_seed: rngSeed, spent, limits } = packed.run;
-  const last = packed.records[packed.records.length - 1].k;
-  const isPart = packed.first > 1 || last < packed.events;
+  const last = lastOf(packed);
   const facts = /** @type {[string, any, string?][]} */ ([
     ["Seed", harmless(seed) || "none", "serif"],
     ["Rng seed", rngSeed],
     ["Played", when(packed.began)],
     ["Duration", duration(Date.parse(packed.ended) - Date.parse(packed.began))],
     ["Turns", limits?.max_turns ? `${spent.turns} of ${limits.max_turns}` : spent.turns],
-    ["Events", isPart ? `${packed.first} to ${last} of ${packed.events}` : packed.events],
+    ["Events", isPart(packed) ? `${packed.first} to ${last} of ${packed.events}` : packed.events],
     ["Calls", spent.calls],
     ["Tokens", short(spent.tokens)],
     ["Cost", dollars(spent.usd)],

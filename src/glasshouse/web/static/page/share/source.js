@@ -73,6 +73,7 @@ export function fileSource(packed) {
       queueMicrotask(() => {
         handlers.onConnection(true);
         handlers.onView(viewAt(head));
+        handlers.onSignal({ driver: { [packed.run_id]: { state: "idle", speed: "reading" } } }); // Nobody plays it on here.
       });
       return () => {};
     },

@@ -19,7 +19,9 @@ const foldedLinesMin = 4;
 const linesAtEdge = 2;
 const linesAround = 3;
 
-/** The folds that were opened, by their first line. */
+const linesUnfolded = 100;
+
+/** The lines that were unfolded. */
 const opened = signal(/** @type {Set<number>} */ (new Set()));
 
 export function Transcript() {
@@ -91,14 +93,16 @@ function blocksOf(all, now) {
 function folded(stretch, now) {
   if (stretch.length <= quietLinesMax) return stretch.map((line) => ({ line }));
   const here = now ? stretch.indexOf(now) : -1;
-  const isShown = stretch.map((_, at) => at < linesAtEdge || at >= stretch.length - linesAtEdge || (here >= 0 && Math.abs(at - here) <= linesAround));
+  const isShown = stretch.map(
+    (line, at) => at < linesAtEdge || at >= stretch.length - linesAtEdge || (here >= 0 && Math.abs(at - here) <= linesAround) || opened.value.has(line.k),
+  );
   /** @type {Block[]} */
   const blocks = [];
   for (let at = 0; at < stretch.length; ) {
     let end = at;
     while (end < stretch.length && !isShown[end]) end += 1;
     const quiet = stretch.slice(at, end);
-    if (quiet.length >= foldedLinesMin && !quiet.some((line) => opened.value.has(line.k))) blocks.push({ fold: quiet });
+    if (quiet.length >= foldedLinesMin) blocks.push({ fold: quiet });
     else blocks.push(...quiet.map((line) => ({ line })));
     if (end < stretch.length) blocks.push({ line: stretch[end] });
     at = end + 1;
@@ -108,8 +112,8 @@ function folded(stretch, now) {
 
 /** @param {{lines: Line[]}} props */
 function Fold({ lines }) {
-  const open = () => (opened.value = new Set([...opened.value, ...lines.map((line) => line.k)]));
-  return html`<li class="folded-lines"><button type="button" onClick=${open}>${icon("chevron", 14)} Lines ${lines[0].k} to ${lines[lines.length - 1].k}<span>${lines.length} lines</span></button></li>`;
+  const open = () => (opened.value = new Set([...opened.value, ...lines.slice(0, linesUnfolded).map((line) => line.k)]));
+  return html`<li class="folded-lines"><button type="button" onClick=${open}>${icon("chevron", 14)} Lines ${lines[0].k} to ${lines[lines.length - 1].k}<span>${lines.length > linesUnfolded ? `${linesUnfolded} of ` : ""}${lines.length} lines</span></button></li>`;
 }
 
 /** @type {{[kind: string]: string}} */
@@ -126,8 +130,8 @@ function drawRow({ line, isNow, hasMind, hasChannels }) {
     <span class="row-face">${line.face && kind !== "thought" ? html`<${Face} id=${line.face} colour=${graphColour(line.colour)} size=${33} isJudge=${line.isJudge} />` : html`<i aria-hidden="true">${icon(kind === "change" ? line.icon : (marks[kind] ?? "world"), 18)}</i>`}</span>
     <div class="row-words">
       <p class="row-who"><b>${line.name}</b>${line.verb ? html` <span>${line.verb}</span>` : null}${line.channel && hasChannels ? html` <span class="row-channel mono">#${line.channel}</span>` : null}${line.isKept ? html`<em class="tag">kept by the judge</em>` : null}${line.mood && hasMind ? html`<em class="tag is-mood">${line.mood}</em>` : null}</p>
-      <p class=${isSpoken ? "said" : "told"} dir="auto">${line.text}</p>
-      ${hasMind && line.thought ? html`<p class="thought" dir="auto"><span class="hidden">thinks, privately: </span>${line.thought}</p>` : null}
+      <p class=${isSpoken ? "row-said" : "row-told"} dir="auto">${line.text}</p>
+      ${hasMind && line.thought ? html`<p class="row-thought" dir="auto"><span class="hidden">thinks, privately: </span>${line.thought}</p>` : null}
     </div>
     <a class="row-link" href=${`#${k}`} aria-label=${`Link to ${k}`} onClick=${onClick}>${icon("link")}</a>
   </li>`;

@@ -3,7 +3,7 @@
 import { effect, signal } from "@preact/signals";
 import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "page/html";
 import { nameOf } from "page/apply";
-import { playOrPause } from "page/actions";
+import { canReplay, playOrPause } from "page/actions";
 import { play } from "page/commands";
 import { register } from "page/keys";
 import { theme } from "page/colours";
@@ -65,8 +65,8 @@ function focusLineage() {
 function Transport() {
   moment.value;
   const isAtWork = isRewound.value ? isReplaying.value : status.value === "live" || status.value === "pausing";
-  const canPlay = isRewound.value || isDirector.value || run()?.state === "finished";
-  const label = isAtWork ? "Pause" : isRewound.value ? "Replay from here" : run()?.state === "finished" ? "Replay from the start" : "Play";
+  const canPlay = isRewound.value || isDirector.value || canReplay();
+  const label = isAtWork ? "Pause" : isRewound.value ? "Replay from here" : canReplay() ? "Replay from the start" : "Play";
   return html`<div class="transport">
     <${IconButton} label="One event back" kbd="[" icon="stepBack" onClick=${() => void stepBy(-1)} isDisabled=${shown.value <= 1} />
     <${IconButton} label=${label} kbd="Space" icon=${isAtWork ? "pause" : "play"} kind="primary" onClick=${playOrPause} isDisabled=${!canPlay || !head.value} />
@@ -82,7 +82,7 @@ function Transport() {
 
 /** Live, the speed of the run; rewound, the speed of the replay. */
 function Speed() {
-  if (isRewound.value || run()?.state === "finished") {
+  if (isRewound.value || canReplay()) {
     const next = speeds[(speeds.indexOf(replaySpeed.value) + 1) % speeds.length];
     return html`<button type="button" class="chip mono" title="Speed of the replay" aria-label=${`${replaySpeed.value}x, the speed of the replay`} onClick=${() => (replaySpeed.value = next)}>${replaySpeed.value}x</button>`;
   }
@@ -138,7 +138,8 @@ function Tracks() {
   const handlers = useMemo(() => ({
     onFold: () => setUnfolded((was) => !was),
     onGo: (/** @type {number} */ k) => void seek(k),
-    onFork: (/** @type {any} */ fork, /** @type {any} */ at) => setMenu({ fork, ...at }),
+    // A shared file has the names of branches, not the branches.
+    onFork: (/** @type {any} */ fork, /** @type {any} */ at) => (source().kind === "file" ? void seek(fork.at) : setMenu({ fork, ...at })),
   }), []);
   return html`<div class=${`tracks${isRewound.value ? " is-rewound" : ""}${areLanesOpen.value ? " has-lanes" : ""}`} ref=${box} ...${dragging(axis)}>
     ${isHatched && events ? html`<div class="hatched" style=${{ left: `${axis.first - 4}px`, width: `${axis.x(loadedFrom.value) - axis.first + 4}px` }}></div>` : null}
