@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from glasshouse import Terrarium
-from tests.browser.looking import Looking, page_of
+from glasshouse import MemoryStore, Terrarium
+from tests.browser.looking import Looking, Viewer, page_of
 
 # A source whose story says "line K" at event K, and which answers when it is told to.
 SOURCE = """
@@ -53,7 +53,7 @@ SOURCE = """
 
 async def test_the_page_s_state_has_neither_gap_nor_duplicate_nor_a_wrong_number(look: Looking) -> None:
     async with Terrarium() as house, look.at(house) as address:
-        viewer = await look(page_of(address))
+        viewer = await look(page_of(address, await house.open_world("mystery-roots")))
         await viewer.until("store.session.value.role === 'director'")
         await viewer.evaluate(SOURCE)
         await viewer.until("store.loadedFrom.value === 1")
@@ -89,3 +89,30 @@ async def test_the_page_s_state_has_neither_gap_nor_duplicate_nor_a_wrong_number
         await viewer.until("store.isRewound.value && store.view().scene.n === 5_500")
         assert await viewer.evaluate("store.shown.value") == 6_000
         assert (await viewer.seek(700))["scene"]["n"] == 200
+
+
+async def test_tabs_that_nobody_looks_at_leave_room_for_others(look: Looking) -> None:
+    """A browser opens six streams to one server, over all tabs. The seventh tab would wait for ever."""
+    async with Terrarium(MemoryStore()) as t, look.at(t) as address:
+        run = await t.open_world("mystery-roots")
+        first = await (await look(page_of(address, run))).ready()
+        context = first.page.context
+        away = "Object.defineProperty(document, 'hidden', {get: () => window.isAway !== false})"
+        await context.add_init_script(away)
+        tabs = [Viewer(await context.new_page(), []) for _ in range(6)]
+        for tab in tabs:
+            await tab.page.goto(page_of(address, run))
+            await tab.ready()
+        await t.disturb(run.id, "A goose walks in.")
+        await first.until(
+            "Object.values(store.view().runs).length && store.record(store.head.value).row.icon === 'visitor'"
+        )
+        head = await first.evaluate("store.head.value")
+        for tab in tabs[:2]:
+            await tab.evaluate(
+                "(window.isAway = false, document.dispatchEvent(new Event('visibilitychange')))"
+            )
+            await tab.until("store.head.value === given", head)
+            await tab.evaluate(
+                "(window.isAway = true, document.dispatchEvent(new Event('visibilitychange')))"
+            )

@@ -121,9 +121,18 @@ function reasonIn(told) {
   return first ? `${(first.loc ?? []).slice(1).join(".")}: ${first.msg}` : undefined;
 }
 
+const streamsMax = 4;
+const streamName = "glasshouse stream";
+
+/** Whether this browser has many streams open. It allows six to one server, over all tabs; then everything waits. */
+async function areStreamsMany() {
+  const { held = [] } = (await navigator.locks?.query()) ?? {};
+  return !navigator.locks || held.filter(({ name }) => name === streamName).length > streamsMax;
+}
+
 /**
  * A stream that comes back by itself. The browser resumes a broken one behind the last event it got; one that the server
- * refuses is asked for again, later and later.
+ * refuses is asked for again, later and later. Of many tabs, those that nobody looks at rest; they resume when they are seen.
  * @param {string} address
  * @param {Handlers} handlers
  */
@@ -131,36 +140,62 @@ function followed(address, handlers) {
   let isEnded = false;
   let waits = 1;
   let last = "";
-  /** @type {EventSource} */
-  let stream;
+  /** @type {EventSource|null} */
+  let stream = null;
   /** @type {ReturnType<typeof setTimeout>|undefined} */
   let timer;
+  let release = () => {};
+  let isResting = false;
+  const others = new BroadcastChannel(streamName);
   const open = () => {
-    stream = new EventSource(last ? `${address}?last_event_id=${last}` : address);
-    stream.onopen = () => {
+    isResting = false;
+    const opened = new EventSource(last ? `${address}?last_event_id=${last}` : address);
+    stream = opened;
+    const held = new Promise((resolve) => (release = () => resolve(undefined)));
+    void navigator.locks?.request(streamName, { mode: "shared" }, () => held);
+    others.postMessage("opened");
+    opened.onopen = () => {
       waits = 1;
       handlers.onConnection(true);
     };
-    stream.addEventListener("view", (event) => {
+    opened.addEventListener("view", (event) => {
       last = event.lastEventId;
       handlers.onView(JSON.parse(event.data));
     });
-    stream.onmessage = (event) => {
+    opened.onmessage = (event) => {
       last = event.lastEventId;
       handlers.onRecord(JSON.parse(event.data));
     };
-    stream.addEventListener("signal", (event) => handlers.onSignal(JSON.parse(event.data)));
-    stream.onerror = () => {
-      handlers.onConnection(false, stream.readyState === EventSource.CLOSED);
-      if (stream.readyState !== EventSource.CLOSED || isEnded) return;
+    opened.addEventListener("signal", (event) => handlers.onSignal(JSON.parse(event.data)));
+    opened.onerror = () => {
+      const isRefused = opened.readyState === EventSource.CLOSED;
+      handlers.onConnection(false, isRefused);
+      if (!isRefused || isEnded) return;
+      close();
       timer = setTimeout(open, waits * 1000);
       waits = Math.min(waits * 2, retrySecondsMax);
     };
   };
+  const close = () => {
+    clearTimeout(timer);
+    stream?.close();
+    stream = null;
+    release();
+  };
+  const restOrResume = async () => {
+    if (!document.hidden && isResting) open();
+    else if (document.hidden && stream && (await areStreamsMany()) && document.hidden && stream) {
+      close();
+      isResting = true;
+    }
+  };
+  document.addEventListener("visibilitychange", restOrResume);
+  others.onmessage = restOrResume;
   open();
   return () => {
     isEnded = true;
-    clearTimeout(timer);
-    stream.close();
+    close();
+    others.close();
+    document.removeEventListener("visibilitychange", restOrResume);
   };
 }
