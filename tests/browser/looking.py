@@ -131,11 +131,11 @@ class Viewer:
         """A button by its name."""
         return self.page.get_by_role("button", name=name, exact=True)
 
-    async def axe(self) -> list[str]:
-        """What axe finds wrong with the page as it stands."""
+    async def axe(self, within: str = "html") -> list[str]:
+        """What axe finds wrong with the page as it stands, or with a part of it."""
         if not await self.page.evaluate("Boolean(window.axe)"):
             await self.page.evaluate((ROOT / "node_modules/axe-core/axe.min.js").read_text(encoding="utf-8"))
-        found = await self.page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+        found = await self.page.evaluate("(within) => axe.run(within, {resultTypes: ['violations']})", within)
         return [
             f"{wrong['id']}: {wrong['help']}: {[node['target'] for node in wrong['nodes'][:5]]}"
             for wrong in found["violations"]

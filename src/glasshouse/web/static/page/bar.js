@@ -28,11 +28,11 @@ export function Bar() {
     ${StatusPill()}
     <span class="spacer"></span>
     ${shownRun ? Meters() : null}
-    ${isDirector.value && shownRun ? html`<${Button} label="Disturb" icon="bolt" kbd="I" onClick=${() => openDialog("disturb")} isDisabled=${shownRun.state === "finished"} />` : null}
-    ${isDirector.value ? html`<${IconButton} label="New play" icon="plus" onClick=${() => openDialog("start")} />` : null}
-    ${shownRun ? html`<${IconButton} label="Share" icon="share" onClick=${() => openDialog("share")} />` : null}
-    <${IconButton} label="Archive" icon="archive" onClick=${() => openDialog("archive")} />
-    <${IconButton} label=${theme.value === "dark" ? "Light theme" : "Dark theme"} kbd="D" icon=${theme.value === "dark" ? "sun" : "moon"} onClick=${flipTheme} />
+    ${isDirector.value && shownRun ? html`<${Button} key="disturb" label="Disturb" icon="bolt" kbd="I" onClick=${() => openDialog("disturb")} isDisabled=${shownRun.state === "finished"} />` : null}
+    ${isDirector.value ? html`<${IconButton} key="start" label="New play" icon="plus" onClick=${() => openDialog("start")} />` : null}
+    ${shownRun ? html`<${IconButton} key="share" label="Share" icon="share" onClick=${() => openDialog("share")} />` : null}
+    <${IconButton} key="archive" label="Archive" icon="archive" onClick=${() => openDialog("archive")} />
+    <${IconButton} key="theme" label=${theme.value === "dark" ? "Light theme" : "Dark theme"} kbd="D" icon=${theme.value === "dark" ? "sun" : "moon"} onClick=${flipTheme} />
   </header>`;
 }
 

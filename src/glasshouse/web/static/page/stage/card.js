@@ -51,7 +51,7 @@ function Front(props, name) {
   const { creature } = props;
   const { mood, line, error } = creature;
   return html`${Portrait(props)}
-    <span class="who"><b dir="auto">${name}</b>${Doing(props)}${mood ? html`<span class="mood" dir="auto">${harmless(mood)}</span>` : null}</span>
+    <span class="who"><b dir="auto">${name}</b>${creature.role === "judge" ? html`<span class="balance">${icon("judge", 14)}</span>` : null}${Doing(props)}${mood ? html`<span class="mood" dir="auto">${harmless(mood)}</span>` : null}</span>
     ${props.words ? html`<span class="line is-coming" dir="auto">${harmless(props.words)}</span>` : null}
     ${!props.words && error !== undefined ? html`<span class="line is-error" dir="auto">${harmless(error) || "Its model did not answer."}</span>` : null}
     ${!props.words && error === undefined ? html`<span class=${`line${line?.text ? "" : " is-none"}`} dir="auto">${harmless(line?.text ?? "") || "Has not spoken yet."}</span>` : null}`;
@@ -67,7 +67,7 @@ function Doing({ creature, isThinking, elapsed, queue }) {
   }
   const owed = creature.owes?.count ?? 0;
   if (owed) return html`<span class="doing">owes ${owed === 1 ? "an answer" : `${owed} answers`}</span>`;
-  if (creature.role === "judge") return html`<span class="bio is-judge" title=${harmless(creature.bio ?? "")}>${icon("judge", 14)} judge</span>`;
+  if (creature.role === "judge") return html`<span class="bio is-judge" title=${harmless(creature.bio ?? "")}>judge</span>`;
   const about = creature.bio || { narrator: "Narrator", root: "Root" }[creature.role] || "";
   return html`<span class="bio" title=${harmless(about)} dir="auto">${harmless(about)}</span>`;
 }
