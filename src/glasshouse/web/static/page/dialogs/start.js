@@ -11,7 +11,7 @@ import { Button, Dialog, Field } from "page/ui";
  * @typedef {{handle: string, title: string, role: string, bio: string, profile: string, team: string|null, is_privileged: boolean}} Member
  * @typedef {{name: string, title: string, where: string, synopsis: string, seed: string, seeds: string[], cast: Member[],
  *   limits: {[name: string]: number|null}|null, ending: string, profiles: string[], problem: string|null}} World
- * @typedef {{size: string, model: string|null, is_local: boolean|null, is_free: boolean|null, problem: string|null}} Size
+ * @typedef {{size: string, model: string|null, is_local: boolean|null, is_free: boolean|null, usd_per_million: {input: number, output: number}|null, problem: string|null}} Size
  * @typedef {{sizes: Size[], names: string[]}} Models
  * @typedef {{world: string, seed: string, rng_seed: string, turns: string, tokens: string, usd: string, models: {[handle: string]: string}, speed: string, alone: boolean}} Choice
  */
@@ -195,7 +195,7 @@ function More({ world, models, choice, wrong, change }) {
         <${Field} label="Speed"><select value=${choice.speed} onChange=${(/** @type {any} */ event) => change({ speed: event.target.value })}><option value="reading">Reading: each line stands as long as it takes to read</option><option value="fast">Fast: as fast as the models answer</option></select><//>
         <${Amount} label="Random seed" name="rng_seed" choice=${choice} wrong=${wrong.rng_seed} usual=${0} change=${change} />
       </div>
-      <p class="sizes">${sizes.map(({ size, model, is_local, is_free }) => html`<span class="chip"><span class="mono">${size}</span> is <span class="mono">${model ?? "nobody"}</span>${model ? html`<small>${[is_local ? "local" : "remote", is_free ? "free" : "priced"].join(", ")}</small>` : null}</span>`)}</p>
+      <p class="sizes">${sizes.map(({ size, model, is_local, is_free, usd_per_million: price }) => html`<span class="chip"><span class="mono">${size}</span> is <span class="mono">${model ?? "nobody"}</span>${model ? html`<small>${[is_local ? "local" : "remote", is_free ? "free" : price ? `$${price.input} in, $${price.output} out a million` : "price unknown"].join(", ")}</small>` : null}</span>`)}</p>
       <datalist id="start-names">${models.names.map((name) => html`<option value=${name}></option>`)}</datalist>
       <ul class="model-rows">${(world?.cast ?? []).map((member) => html`<li key=${`${world?.name}.${member.handle}`}><label>
         <${Face} id=${member.handle} colour="var(--g0)" size=${22} hasCrown=${member.is_privileged} /><span>${member.title}</span>
