@@ -15,7 +15,7 @@ import { firstChars } from "page/plain";
  *   toCanvas(point: Point): Point, at(node: Node): Point, colourOf(node: Node): string, hulls: Hull[], slots: Map<string, string>,
  *   hovered: string, selected: string, focused: string, target: string, thinking: {[id: string]: any}, blinking: string, isReduced: boolean,
  *   path: PathStep[], visitor: Node|null, ghosts: Ghost[], handle: Point|null, areNamesShown: boolean}} Scene
- * @typedef {{id: string, name: string, count: number, colour: string, points: Point[], alpha: number, isLit: boolean}} Hull
+ * @typedef {{id: string, name: string, count: number, colour: string, points: Point[], nodes: Node[], alpha: number, isLit: boolean}} Hull
  * @typedef {{creature: string, number: number, from?: string, isDisturbance?: boolean}} PathStep
  * @typedef {{from: Point, to: Point, isRefused: boolean, isCut: boolean, colour: string}} Ghost
  */

@@ -232,9 +232,9 @@ export function makeLayout() {
 
   function tick() {
     const alpha = nodeForces.alpha() * (1 - alphaDecay);
-    across.strength(0.05 / aspect);
-    down.strength(0.05 * aspect);
-    circleForces.alpha(Math.max(0.25, alpha)).tick();
+    across.strength(0.09 / aspect);
+    down.strength(0.09 * aspect);
+    circleForces.alpha(Math.max(0.4, alpha)).tick();
     nodeForces.alpha(alpha).tick();
     resize();
   }

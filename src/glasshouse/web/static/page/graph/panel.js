@@ -11,12 +11,13 @@ import { listenToPointer } from "page/graph/pointer";
 import { counted, summaryOf } from "page/graph/summary";
 import { Twin } from "page/graph/twin";
 import { register } from "page/keys";
-import { isReplaying, isRewound, moment, onRecord, openDialog, panel, selection, session, thinking, view } from "page/store";
+import { isReplaying, isRewound, moment, onRecord, openDialog, panel, selection, session, status, thinking, view } from "page/store";
 import { Button, IconButton } from "page/ui";
 import { path } from "page/why/path";
 
 const edge = { left: 26, top: 62, right: 26, bottom: 48 };
 const zoomStep = 1.25;
+const blinkMilliseconds = 2600;
 
 /** The part of the canvas that nothing covers. @param {HTMLElement} box */
 function roomIn(box) {
@@ -73,6 +74,8 @@ function follow(box, canvas) {
   const made = makePicture(canvas, { isStill });
   const resize = () => made.resize(box.clientWidth, box.clientHeight, roomIn(box));
   let [lastRun, lastK, wasRewound] = ["", 0, false];
+  /** The camera as it was before a panel covered the graph. @type {typeof made.lens.camera|null} */
+  let cameraBefore = null;
   const ends = [
     effect(() => {
       moment.value;
@@ -80,7 +83,7 @@ function follow(box, canvas) {
       if (!now) return;
       const isSame = lastRun === session.value.run;
       const isNext = isSame && now.k >= lastK && (isReplaying.value || (!isRewound.value && !wasRewound));
-      made.show(now, { isNext });
+      made.show(now, { isNext, isNew: !isSame });
       [lastRun, lastK, wasRewound] = [session.value.run, now.k, isRewound.value];
     }),
     effect(() => {
@@ -94,7 +97,14 @@ function follow(box, canvas) {
       made.recolour();
     }),
     effect(() => {
-      panel.value;
+      const isCovered = panel.value.startsWith("why:");
+      if (isCovered && !cameraBefore) {
+        cameraBefore = { ...made.lens.camera };
+        made.lens.follow();
+      } else if (!isCovered && cameraBefore) {
+        if (cameraBefore.isFree) Object.assign(made.lens.camera, cameraBefore);
+        cameraBefore = null;
+      }
       requestAnimationFrame(resize); // The panel that covers the graph is drawn by then.
     }),
     effect(() => {
@@ -103,6 +113,7 @@ function follow(box, canvas) {
       made.shown.path = links.map(({ n, actor, isDisturbance }, at) => ({ creature: actor, number: n, from: links[at + 1]?.actor, isDisturbance }));
       made.wake();
     }),
+    effect(() => (status.value === "live" && !isStill ? blinkNowAndThen(made) : undefined)),
     listenToPointer(canvas, made),
     onRecord((record, view) => made.tell(record, view)),
   ];
@@ -116,6 +127,21 @@ function follow(box, canvas) {
     made.end();
     picture.value = null;
   };
+}
+
+/** Let somebody blink every few seconds while the show goes on. Returns what ends that. @param {ReturnType<typeof makePicture>} made */
+function blinkNowAndThen(made) {
+  /** @type {ReturnType<typeof setTimeout>} */
+  let timer;
+  const next = () => {
+    timer = setTimeout(() => {
+      const creatures = [...made.layout.nodes.values()].filter(({ kind }) => kind === "creature");
+      made.blink(creatures[Math.floor(Math.random() * creatures.length)]?.id ?? "");
+      next();
+    }, blinkMilliseconds * (0.5 + Math.random()));
+  };
+  next();
+  return () => clearTimeout(timer);
 }
 
 /** What tests read. @param {ReturnType<typeof makePicture>} made */

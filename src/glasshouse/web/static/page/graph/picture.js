@@ -29,6 +29,7 @@ const hitPixelsMin = 12;
 const slowMilliseconds = 50;
 const settleMilliseconds = 160;
 const labelFrames = 12;
+const blinkMilliseconds = 130;
 
 /** @param {HTMLCanvasElement} canvas @param {{isStill?: boolean}} [how] still: everything comes to rest at once */
 export function makePicture(canvas, how = {}) {
@@ -104,13 +105,14 @@ export function makePicture(canvas, how = {}) {
         return { x: circle.x + (node.x - circle.x) * share, y: circle.y + (node.y - circle.y) * share, pad: node.pad, half: node.half * share, low: node.low };
       });
       const count = circle.nodes.reduce((sum, { kind }) => sum + Number(kind === "creature"), 0);
-      hulls.push({ id: circle.id, name: graphName(graph, /** @type {View} */ (view)), count, colour: eased(`graph ${circle.id}`, graphHex(circle.id)), points: hullOf(points), alpha: 1, isLit: shown.litGraphs.includes(circle.id) });
+      hulls.push({ id: circle.id, name: graphName(graph, /** @type {View} */ (view)), count, colour: eased(`graph ${circle.id}`, graphHex(circle.id)), points: hullOf(points), nodes: circle.nodes, alpha: 1, isLit: shown.litGraphs.includes(circle.id) });
       before.delete(circle.id);
     }
     for (const [id, hull] of before) if (hull.alpha === 1 && !isReduced()) gone.set(id, { hull, start: now });
     for (const [id, { hull, start }] of gone) {
       const share = progress(now, start, motion.times.death);
-      if (share < 1 && !view?.graphs[id]) hulls.push({ ...hull, alpha: 0.999 * (1 - share) });
+      // It fades round those whom it held, wherever they flow to.
+      if (share < 1 && !view?.graphs[id]) hulls.push({ ...hull, points: hullOf(hull.nodes), alpha: 0.999 * (1 - share) });
       else gone.delete(id);
     }
   }
@@ -188,7 +190,10 @@ export function makePicture(canvas, how = {}) {
       const now = performance.now();
       const passed = lastTime ? Math.min(6, Math.max(0.2, (time - lastTime) / frameMilliseconds)) : 1;
       lastTime = time;
-      if (isReduced()) layout.settle(isStill ? Infinity : 2000);
+      if (isReduced()) {
+        layout.settle(isStill ? Infinity : settleMilliseconds);
+        isMoving = layout.isMoving();
+      }
       else for (let step = 0; step < (layout.areDots() || passed < 1.5 ? 1 : 2); step += 1) isMoving = layout.step() || isMoving;
       const settled = motion.settle(now);
       wakeAt = settled.wakeAt - now;
@@ -245,16 +250,17 @@ export function makePicture(canvas, how = {}) {
     /**
      * Show a view. What came or went is shown in motion only if the view is the next moment of the one before.
      * @param {View} next
-     * @param {{isNext: boolean}} how
+     * @param {{isNext: boolean, isNew?: boolean}} how isNew: it is of another story
      */
-    show(next, { isNext }) {
-      const isFirst = view === null;
+    show(next, { isNext, isNew = false }) {
+      const isFirst = view === null || isNew;
       const edgesBefore = new Set(layout.links().map(({ key }) => key.split(":")[0]));
       view = next;
       const change = layout.update(next);
       if (isFirst) {
         layout.settle(isStill ? Infinity : settleMilliseconds);
         findHulls(performance.now());
+        lens.follow();
         lens.aim(bounds());
         lens.ease(1, true);
       }
@@ -308,6 +314,16 @@ export function makePicture(canvas, how = {}) {
     graphAt(point) {
       const place = lens.toWorld(point);
       return hulls.find(({ points, alpha }) => alpha === 1 && isInside(points, place))?.id;
+    },
+    /** Close somebody's eyes for a moment. @param {string} id */
+    blink(id) {
+      if (isReduced() || layout.areDots() || document.hidden) return;
+      shown.blinking = id;
+      wake();
+      setTimeout(() => {
+        shown.blinking = "";
+        wake();
+      }, blinkMilliseconds);
     },
     fit() {
       lens.follow();

@@ -28,6 +28,22 @@ function creatureWords(now, id, creature) {
   return `${[...parts, ...wires].filter(Boolean).join(", ")}${line}`;
 }
 
+/**
+ * The entries of a table, by their graph.
+ * @template {{graph: string}} T
+ * @param {{[id: string]: T}} table
+ */
+function byGraph(table) {
+  /** @type {Map<string, [string, T][]>} */
+  const groups = new Map();
+  for (const [id, entry] of Object.entries(table)) {
+    const group = groups.get(entry.graph);
+    if (group) group.push([id, entry]);
+    else groups.set(entry.graph, [[id, entry]]);
+  }
+  return groups;
+}
+
 /** @param {{picture: ReturnType<typeof import("page/graph/picture").makePicture>|null}} props */
 export function Twin({ picture }) {
   const tree = useRef(/** @type {HTMLElement|null} */ (null));
@@ -47,6 +63,9 @@ export function Twin({ picture }) {
   if (!now) return null;
   const isSmall = Object.keys(now.creatures).length <= facesMax;
   const graphHere = now.graphs[here] ? here : (now.creatures[here] ?? now.channels[here])?.graph;
+
+  const creaturesOf = byGraph(now.creatures);
+  const channelsOf = byGraph(now.channels);
 
   /** @param {string} id */
   const show = (id) => {
@@ -89,8 +108,7 @@ export function Twin({ picture }) {
   return html`<div class="hidden graph-twin" role="tree" aria-label="Graphs, creatures and channels" ref=${tree} onFocusIn=${onFocus} onFocusOut=${onBlur} onKeyDown=${onKeyDown}>
     ${Object.entries(now.graphs).map(([id, graph]) => {
       const isOpen = isSmall || id === graphHere;
-      const creatures = Object.entries(now.creatures).filter(([, creature]) => creature.graph === id);
-      const channels = Object.entries(now.channels).filter(([, channel]) => channel.graph === id);
+      const [creatures, channels] = [creaturesOf.get(id) ?? [], channelsOf.get(id) ?? []];
       return html`<div key=${id} role="treeitem" data-id=${id} tabindex=${id === here ? 0 : -1} aria-expanded=${isOpen} aria-selected=${selection.value?.id === id} aria-label=${`Graph ${graphName(graph, now)}, ${counted(creatures.length, "creature")}, ${counted(channels.length, "channel")}`}>
         ${isOpen ? html`<div role="group">
           ${creatures.map(([one, creature]) => html`<div key=${one} role="treeitem" data-id=${one} tabindex=${one === here ? 0 : -1} aria-selected=${selection.value?.id === one} aria-label=${creatureWords(now, one, creature)}></div>`)}
