@@ -125,7 +125,7 @@ function SideHead({ side, view }) {
     </div>
     <dl class="compare-figures">
       ${run ? [["Event", String(view.k)], ["Turns", String(run.spent.turns)], ["Calls", String(run.spent.calls)], ["Tokens", short(run.spent.tokens)], ["Spend", dollars(run.spent.usd)]].map(([label, value]) => html`<div><dt>${label}</dt><dd>${value}</dd></div>`) : null}
-      ${score.map(([who, points]) => html`<div><dt>${nameOf(who)}</dt><dd>${points}</dd></div>`)}
+      ${score.map(([who, points]) => html`<div><dt>${nameOf(who, view)}</dt><dd>${points}</dd></div>`)}
     </dl>
     <div class="compare-graph"><${StillGraph} view=${view} /></div>
   </section>`;
@@ -149,7 +149,7 @@ function Said({ line, side }) {
   const isWorld = line.actor === "world";
   return html`<div class=${`said is-${line.icon}${line.isSame ? " is-same" : ""}`}>
     ${creature ? html`<${Face} id=${creature[0]} colour=${graphColour(colour)} size=${24} />` : html`<span class="said-icon">${icon(line.icon, 14)}</span>`}
-    <div><p class="said-who"><b>${isWorld ? "Scene" : nameOf(line.actor)}</b><a class="mono" href=${linkTo({ run: side.run, at: line.id, panel: "" })} title="Open this run here">${line.k}</a></p>
+    <div><p class="said-who"><b>${isWorld ? "Scene" : nameOf(line.actor, side.head)}</b><a class="mono" href=${linkTo({ run: side.run, at: line.id, panel: "" })} title="Open this run here">${line.k}</a></p>
     <p class="said-text" dir="auto">${harmless(line.text)}</p></div>
   </div>`;
 }

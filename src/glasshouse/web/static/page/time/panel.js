@@ -6,7 +6,9 @@ import { nameOf } from "page/apply";
 import { canReplay, playOrPause } from "page/actions";
 import { play } from "page/commands";
 import { register } from "page/keys";
+import { limitWords } from "page/limits";
 import { theme } from "page/colours";
+import { harmless } from "page/plain";
 import { Button, IconButton, Menu } from "page/ui";
 import { driver, goLive, head, headView, isDirector, isReplaying, isRewound, lanesVersion, loadedFrom, moment, open, openDialog, record, replaySpeed, run, seek, session, shown, source, status, stepBy, timeline } from "page/store";
 import { axisOf } from "page/time/axis";
@@ -67,7 +69,7 @@ function Transport() {
   const isAtWork = isRewound.value ? isReplaying.value : status.value === "live" || status.value === "pausing";
   const canPlay = isRewound.value || isDirector.value || canReplay();
   const label = isAtWork ? "Pause" : isRewound.value ? "Replay from here" : canReplay() ? "Replay from the start" : "Play";
-  return html`<div class="transport">
+  return html`<div class="transport" onClick=${leaveToKeys}>
     <${IconButton} label="One event back" kbd="[" icon="stepBack" onClick=${() => void stepBy(-1)} isDisabled=${shown.value <= 1} />
     <${IconButton} label=${label} kbd="Space" icon=${isAtWork ? "pause" : "play"} kind="primary" onClick=${playOrPause} isDisabled=${!canPlay || !head.value} />
     <${IconButton} label="One event forward" kbd="]" icon="step" onClick=${() => void stepBy(1)} isDisabled=${!isRewound.value} />
@@ -78,6 +80,12 @@ function Transport() {
     ${isDirector.value ? html`<${Button} id="branch-here" label="Branch from here" icon="branch" kbd="B" kind=${isRewound.value ? "primary" : "plain"} isDisabled=${!head.value} onClick=${() => openDialog("branch")} />` : null}
     <button type="button" class="button lanes-toggle" aria-expanded=${areLanesOpen.value} onClick=${() => (areLanesOpen.value = !areLanesOpen.value)}>Lanes</button>
   </div>`;
+}
+
+/** After a click Space is play and pause again, not the button that was clicked. @param {MouseEvent} event */
+function leaveToKeys(event) {
+  const button = event.target instanceof Element ? event.target.closest("button") : null;
+  if (event.detail > 0) button?.blur();
 }
 
 /** Live, the speed of the run; rewound, the speed of the replay. */
@@ -106,9 +114,8 @@ function words() {
 /** How a run ended, in a sentence. @param {import("page/apply").Run|undefined} ended */
 export function endingOf(ended) {
   if (ended?.state !== "finished") return "";
-  if (ended.winner) return `${nameOf(ended.winner)} won.`;
-  if (ended.reason === "limit") return `Stopped: ${(ended.axis ?? "").replaceAll("_", " ") || "a limit"} reached.`;
-  return `The run has ended${ended.reason && ended.reason !== "ended" ? `: ${ended.reason.replaceAll("_", " ")}` : ""}.`;
+  if (ended.winner) return `${nameOf(ended.winner, headView())} won.`;
+  return ended.axis ? `Stopped: ${limitWords(ended.axis)}.` : "The play is over.";
 }
 
 function Tracks() {
@@ -187,7 +194,7 @@ function Hover({ axis }) {
   const scene = sceneAt(k);
   return html`<div class="hover" style=${{ left: `${Math.max(8, Math.min(axis.x(k) - 20, axis.width - 288))}px` }} aria-hidden="true">
     <p><b class="mono">${k}</b>${scene ? html`<span>${scene}</span>` : null}</p>
-    ${told?.row.text ? html`<p class="hover-line"><b>${told.row.actor === "world" ? "" : nameOf(told.row.actor)}</b> ${told.row.text}</p>` : null}
+    ${told?.row.text ? html`<p class="hover-line"><b>${told.row.actor === "world" ? "" : nameOf(told.row.actor, headView())}</b> ${harmless(told.row.text)}</p>` : null}
   </div>`;
 }
 
