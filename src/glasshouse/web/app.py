@@ -22,6 +22,7 @@ from glasshouse.web.access import COOKIE, Access, AccessMiddleware, Denied
 from glasshouse.web.driving import Drivers
 from glasshouse.web.feeds import Feeds
 from glasshouse.web.limits import LimitsMiddleware
+from glasshouse.web.openapi import describe
 from glasshouse.web.refusals import COMMANDS, EVERY, add_refusals
 from glasshouse.web.signals import Signals
 
@@ -89,6 +90,7 @@ def app(terrarium: Terrarium, access: Access | None = None, *, root_path: str = 
 
     _add_access(served, access)
     _add_page(served)
+    describe(served)
     return served
 
 

@@ -19,7 +19,7 @@ from glasshouse.runtime.past.stories import Lane, Stories, Story
 from glasshouse.runtime.run import Run
 from glasshouse.terrarium import Terrarium
 from glasshouse.web.commands import Command, Stage
-from glasshouse.web.csv_answers import csv_of
+from glasshouse.web.csv_answers import AS_CSV, csv_of
 from glasshouse.web.reading import (
     AsRole,
     Count,
@@ -187,7 +187,7 @@ def runs_of(request: Request) -> Runs:
 Lists = Annotated[Runs, Depends(runs_of)]
 
 
-@router.get("/runs", response_model=list[RunInfo])
+@router.get("/runs", response_model=list[RunInfo], responses=AS_CSV)
 async def runs(
     lists: Lists,
     wanted: WantedRuns,
@@ -211,7 +211,7 @@ class ArchiveInfo(BaseModel):
     labels: dict[str, int] = Field(description="Every label, with the number of runs that have it.")
 
 
-@router.get("/archive", response_model=ArchiveInfo)
+@router.get("/archive", response_model=ArchiveInfo, responses=AS_CSV)
 async def archive(
     lists: Lists,
     source: Source,
@@ -398,7 +398,7 @@ class LeaderboardInfo(BaseModel):
     branches_left_out: int = Field(description="Runs that would count the result of another one again.")
 
 
-@router.get("/leaderboard", response_model=LeaderboardInfo)
+@router.get("/leaderboard", response_model=LeaderboardInfo, responses=AS_CSV)
 async def leaderboard(
     source: Source,
     *,

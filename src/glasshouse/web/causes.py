@@ -10,7 +10,10 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Query, Response
 from pydantic import BaseModel, Field
 
+from glasshouse.views.who_knew import WhoKnew
+from glasshouse.views.why import Why
 from glasshouse.web.access import Denied
+from glasshouse.web.openapi import answered
 from glasshouse.web.reading import AsRole, Source, event_in, json_of
 from glasshouse.web.refusals import READS, answers
 
@@ -48,14 +51,14 @@ class PromptInfo(BaseModel):
     calls: list[CallInfo]
 
 
-@router.get("/why")
+@router.get("/why", responses=answered(Why))
 async def why(source: Source, role: AsRole, run_id: str, event_id: str) -> Response:
     """Tell why something was said: the causes back to where it began, each with what was in sight."""
     found = await event_in(source, run_id, event_id)
     return json_of(await source.terrarium.why(found.id, role=role))
 
 
-@router.get("/who-knew")
+@router.get("/who-knew", responses=answered(WhoKnew))
 async def who_knew(
     source: Source,
     run_id: str,

@@ -14,6 +14,11 @@ from typing import Any, Final
 
 from fastapi import Response
 
+AS_CSV: Final[dict[int | str, dict[str, Any]]] = {
+    200: {"content": {"text/csv": {"schema": {"type": "string"}}}}
+}
+"""That a list is also answered as CSV, for the documentation of its route."""
+
 _STARTS_A_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 
 

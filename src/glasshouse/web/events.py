@@ -24,6 +24,7 @@ from glasshouse.events.model_use import usage_of
 from glasshouse.events.redaction import Role, redacted
 from glasshouse.runtime.past.stories import Stories, Story
 from glasshouse.web.csv_answers import cells_of, file_headers
+from glasshouse.web.openapi import answered
 from glasshouse.web.reading import (
     AsRole,
     Count,
@@ -48,6 +49,12 @@ COLUMNS: Final = (
     "k", "id", "created_at", "kind", "actor", "graph", "channel", "turn", "text", "tokens", "usd", "payload",
 )  # fmt: skip
 _SPOKEN_BESIDE: Final = frozenset({kinds.USER_INJECTED, kinds.WORLD_OBSERVED})
+
+_AS_FILES: Final[dict[int | str, dict[str, Any]]] = {
+    200: {
+        "content": {name: {"schema": {"type": "string"}} for name in ("text/csv", "application/jsonl")},
+    }
+}
 
 Show = Literal["speech", "topology", "world"]
 Order = Literal["oldest", "newest"]
@@ -235,7 +242,7 @@ async def search_of(
 SearchAsked = Annotated[Search, Depends(search_of)]
 
 
-@router.get("", response_model=EventsInfo)
+@router.get("", response_model=EventsInfo, responses=_AS_FILES)
 async def events(
     source: Source,
     search: SearchAsked,
@@ -313,7 +320,7 @@ def _row(number: int, event: Event, handles: dict[str, str]) -> dict[str, Any]:
     }
 
 
-@router.get("/{event_id}", response_model=dict[str, Any])
+@router.get("/{event_id}", responses=answered(Event))
 async def event(source: Source, role: AsRole, run_id: str, event_id: str) -> Response:
     """Read one event of a run's story, as the role may read it."""
     found = await event_in(source, run_id, event_id)

@@ -12,16 +12,18 @@ from typing import Annotated, Any, Final
 import msgspec
 from fastapi import APIRouter, Depends, Header, Query, Request, Response
 from fastapi.responses import StreamingResponse
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from glasshouse.errors import UnknownName
 from glasshouse.events.event import Event
 from glasshouse.events.redaction import Role
 from glasshouse.runtime.past.stories import Stories, Story
 from glasshouse.terrarium import Terrarium
+from glasshouse.views.page import Record
 from glasshouse.views.page import version as page_version
 from glasshouse.web.access import lower_of
 from glasshouse.web.feeds import Feeds
+from glasshouse.web.openapi import answered
 from glasshouse.web.packed import PackedPages, content_tag, not_changed, packed, tagged
 from glasshouse.web.refusals import READS
 
@@ -71,7 +73,7 @@ class TimelineInfo(BaseModel):
     events: int
     width: int
     bins: list[dict[str, int]]
-    marks: list[tuple[int, str]]
+    marks: list[list[int | str]] = Field(description="Pairs: the number of an event, and what it is.")
     lanes: dict[str, Any]
 
 
@@ -94,7 +96,7 @@ async def view(
     )
 
 
-@router.get("/runs/{run_id}/diffs", response_model=list[dict[str, Any]])
+@router.get("/runs/{run_id}/diffs", responses=answered(Record, many=True))
 async def diffs(
     request: Request,
     source: Source,
@@ -143,13 +145,20 @@ async def event_in(source: Source, run_id: str, event_id: str) -> Event:
     return found
 
 
-@router.get("/runs/{run_id}/stream")
+@router.get(
+    "/runs/{run_id}/stream",
+    response_class=StreamingResponse,
+    responses={200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}},
+)
 async def stream(
     source: Source,
     role: AsRole,
     run_id: str,
-    last_event_id: Annotated[str | None, Header()] = None,
-    after: Annotated[int | None, Query(alias="last_event_id", ge=0, le=2**53)] = None,
+    last_event_id: Annotated[str | None, Header(description="The id of the last block that came.")] = None,
+    after: Annotated[
+        int | None,
+        Query(alias="last_event_id", ge=0, le=2**53, description="The same, where no header can be sent."),
+    ] = None,
 ) -> StreamingResponse:
     """The story as it happens: the whole view first, or what was missed since `Last-Event-ID`, then a record an event."""
     feed = await source.feeds.of(run_id, role)

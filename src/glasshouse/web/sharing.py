@@ -8,15 +8,17 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
+from fastapi.responses import HTMLResponse
 
 from glasshouse.web.reading import AsRole, Source
+from glasshouse.web.refusals import READS
 
-router = APIRouter(prefix="/api/v1")
+router = APIRouter(prefix="/api/v1", responses=READS)
 
 Number = Annotated[int, Query(ge=1, le=2**53)]
 
 
-@router.get("/runs/{run_id}/share.html", response_class=Response)
+@router.get("/runs/{run_id}/share.html", response_class=HTMLResponse)
 async def share(
     source: Source,
     role: AsRole,

@@ -1,0 +1,150 @@
+"""The API as its OpenAPI tells it: complete, and never answered with a failure, whatever is sent."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable
+from typing import Any, Final
+
+import pytest
+import requests
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import strategies as st
+from schemathesis import Case, GenerationMode
+from schemathesis.checks import not_a_server_error
+from schemathesis.core.result import Ok
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from glasshouse import MemoryStore, Terrarium
+from tests.web.served import served
+
+answer_seconds_max: Final = 60
+CHECKS: Final = [
+    not_a_server_error,
+    status_code_conformance,
+    content_type_conformance,
+    response_schema_conformance,
+]
+
+
+async def openapi() -> dict[str, Any]:
+    async with Terrarium(MemoryStore()) as t, served(t) as page:
+        told: dict[str, Any] = await page.get("/api/openapi.json")
+        return told
+
+
+async def test_every_route_is_described() -> None:
+    told = await openapi()
+    for path, methods in told["paths"].items():
+        for method, route in methods.items():
+            where = f"{method} {path}"
+            assert len(route["summary"].split()) > 1, where
+            assert route["summary"].endswith("."), where
+            for parameter in route.get("parameters", ()):
+                assert parameter.get("description"), f"{where}: {parameter['name']}"
+            answers = route["responses"]
+            for status in (
+                "401",
+                "421",
+                "429",
+                "503",
+                *(("403", "413", "415", "422") if method == "post" else ()),
+            ):
+                if path != "/healthz":
+                    assert "$ref" in answers[status]["content"]["application/json"]["schema"], (
+                        f"{where} {status}"
+                    )
+            if "{run_id}" in path:
+                assert "404" in answers, where
+            good = next(answer for status, answer in answers.items() if status.startswith("2"))
+            for content in good.get("content", {}).values():
+                assert content["schema"], f"{where} has no typed answer"
+    for name, model in told["components"]["schemas"].items():
+        assert model.get("description"), name
+
+
+def attack(base: str, told: dict[str, Any], names: dict[str, list[str]], examples: int) -> int:
+    """Ask every route many things, good and bad. Returns how often."""
+    schema = schemathesis.openapi.from_dict(told)
+    schema.config.update(base_url=base)
+    count = 0
+    session = requests.Session()
+    session.trust_env = False
+    for found in schema.get_all_operations():
+        assert isinstance(found, Ok)
+        operation = found.ok()
+        if operation.path.endswith("/stream"):
+            continue  # It does not end.
+        modes = [GenerationMode.POSITIVE]
+        if list(operation.query) or list(operation.body):  # Every text is a good name in an address.
+            modes.append(GenerationMode.NEGATIVE)
+        for mode in modes:
+            strategy = operation.as_strategy(generation_mode=mode)
+
+            @seed(1)
+            @settings(
+                max_examples=examples,
+                deadline=None,
+                database=None,
+                phases=[Phase.generate],
+                suppress_health_check=list(HealthCheck),
+            )
+            @given(case=strategy, data=st.data())
+            def ask(case: Case[Any], data: Any) -> None:
+                nonlocal count
+                for part in (case.path_parameters, case.body, case.query):
+                    put_names(part, names, data.draw)
+                response = case.call(session=session, timeout=answer_seconds_max)
+                count += 1
+                case.validate_response(response, checks=CHECKS)
+
+            ask()
+    return count
+
+
+def put_names(part: Any, names: dict[str, list[str]], draw: Callable[[Any], Any]) -> None:
+    """Put names that are there in place of made-up ones, mostly: otherwise nearly all is answered 404."""
+    if isinstance(part, dict):
+        for field in part.keys() & names.keys():
+            if draw(st.integers(0, 3)):
+                part[field] = draw(st.sampled_from(names[field]))
+
+
+async def attacked(examples: int) -> int:
+    async with Terrarium(MemoryStore()) as t:
+        runs = [await t.open_world(world) for world in ("twenty-sprouts", "mystery-roots")]
+        for run in runs:
+            await t.run(run.id, turns=2)
+        events = [event.id for run in runs for event in await t.run_events(run.id)][::7]
+        names = {
+            "run_id": [run.id for run in runs],
+            "event_id": events,
+            "at": events,
+            "world": ["twenty-sprouts"],
+            "graph": [graph.id for graph in t.graphs()],
+            "creature": [creature.id for creature in t.creatures()],
+            "target": [creature.handle for creature in t.creatures()],
+            "channel": ["stage"],
+            "speed": ["fast"],
+        }
+        async with served(t) as page:
+            told = await page.get("/api/openapi.json")
+            base = str(page.client.base_url).rstrip("/")
+            count = await asyncio.to_thread(attack, base, told, names, examples)
+            assert (await page.client.get("/healthz")).status_code == 200
+            return count
+
+
+async def test_nothing_that_is_sent_makes_the_server_fail() -> None:
+    assert await attacked(4) > 150
+
+
+@pytest.mark.soak
+async def test_nothing_makes_the_server_fail_for_long() -> None:
+    await attacked(int(os.environ.get("GLASSHOUSE_ATTACKS", "1000")))
