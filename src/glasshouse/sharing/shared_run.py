@@ -31,6 +31,8 @@ format_version: Final = 1
 file_bytes_max: Final = 25_000_000
 course_chars_max: Final = 60
 """The name of a branch is cut here."""
+description_chars_max: Final = 200
+"""What other programs show of a link to the file."""
 kept_lines_max: Final = 200
 """How many lines that judges cited are marked."""
 _ENTRY: Final = "page/share/main"
@@ -124,14 +126,14 @@ class SharedRun:
 
     def _note(self, event: Event) -> None:
         """Note what the playbill tells beside the view."""
+        if event.run_id != self._run_id:
+            return
         if event.kind == kinds.JUDGE_VERDICT:
             self._decided_in = event.id
             cites = redacted(event, self._fold.role).payload.get("cites")
             for cited in cites if isinstance(cites, list) else ():
                 if isinstance(cited, str) and len(self._cited) < kept_lines_max:
                     self._cited[cited] = None
-        if event.run_id != self._run_id:
-            return
         self._times = [*self._times[:1], event.created_at.isoformat()]
         if event.kind == kinds.RUN_STARTED:
             started = payload_of(event, payloads.RunStarted)
@@ -186,8 +188,15 @@ class SharedRun:
         fields += [f'"{name}":'.encode() + _encode(value) for name, value in about.items()]
         self._write(b"]," + b",".join(fields) + b"}")
         packed = b64encode(b"".join([*self._chunks, self._gzip.flush()])).decode()
-        text = _template().replace("<!-- title -->", escape(str(self._run.get("title") or "A run")))
-        made = text.replace("<!-- record -->", packed).encode()
+        words = {
+            "title": escape(str(self._run.get("title") or "A run")),
+            "description": escape(cut(str(self._run.get("goal", "")), description_chars_max)),
+            "record": packed,
+        }
+        text = _template()
+        for name, value in words.items():  # What is escaped holds no placeholder.
+            text = text.replace(f"<!-- {name} -->", value)
+        made = text.encode()
         if len(made) > self._file_bytes_max:
             raise self._too_large()
         return SharedFile(self._file_name, made, self._packed_count)

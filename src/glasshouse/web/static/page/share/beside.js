@@ -1,6 +1,6 @@
 // @ts-check
 /** What stands beside the transcript: the graph at the moment shown, the line of that moment, and moments worth a visit. */
-import { html } from "page/html";
+import { html, memo } from "page/html";
 import { icon } from "page/icons";
 import { Button, dollars } from "page/ui";
 import { StillGraph } from "page/graph/still";
@@ -52,11 +52,16 @@ function ThisMoment() {
 
 function Moments() {
   const { story } = /** @type {Shared} */ (current.value);
-  const line = lineNow.value;
-  if (!story.moments.length) return null;
+  return story.moments.length ? html`<${MomentList} moments=${story.moments} now=${lineNow.value?.k} />` : null;
+}
+
+const MomentList = memo(drawMoments);
+
+/** @param {{moments: import("page/share/lines").Moment[], now: number|undefined}} props */
+function drawMoments({ moments, now }) {
   return html`<section class="panel moments" aria-label="Moments">
     <h2 class="panel-title">Moments</h2>
-    <ul>${story.moments.map((one) => html`<li><button type="button" class=${`moment is-${one.kind}`} aria-current=${one.k === line?.k ? "true" : undefined} onClick=${() => void goTo(one.k)}>
+    <ul>${moments.map((one) => html`<li><button type="button" class=${`moment is-${one.kind}`} aria-current=${one.k === now ? "true" : undefined} onClick=${() => void goTo(one.k)}>
       ${icon(one.icon)}<span>${cut(one.label, 90)}</span><b class="mono">${one.k}</b></button></li>`)}</ul>
   </section>`;
 }

@@ -16,6 +16,7 @@ import { apply, cloneView, colourOf, graphOf, nameOf } from "page/apply";
 import { harmless } from "page/plain";
 
 const listen = 1;
+const momentsMax = 300;
 const changes = new Set(["merge", "split"]);
 
 /** Read the whole run once. @param {Packed} packed */
@@ -149,5 +150,8 @@ function momentsOf(scenes) {
       else if (line.isKept) moments.push({ k: line.k, icon: "flag", label: `${line.name}: ${line.text}`, kind: "kept" });
     }
   }
-  return moments;
+  // Of very many the most telling are kept: verdicts and what they rest on, disturbances, merges and splits, then scenes.
+  const kinds = ["verdict", "kept", "visitor", "change", "scene"];
+  const kept = new Set([...moments].sort((a, b) => kinds.indexOf(a.kind) - kinds.indexOf(b.kind)).slice(0, momentsMax));
+  return moments.filter((one) => kept.has(one));
 }

@@ -1,15 +1,18 @@
 // @ts-check
 /** A shared run: playbill, timeline, transcript, and beside it the moment shown. */
-import { html } from "page/html";
+import { html, useState } from "page/html";
 import { mark } from "page/icons";
 import { flipTheme, theme } from "page/colours";
 import { Toasts } from "page/toasts";
-import { Button, download, IconButton } from "page/ui";
+import { Button, download, IconButton, Menu } from "page/ui";
 import { Time } from "page/time/panel";
 import { Beside } from "page/share/beside";
-import { copyLink, current, isFramed } from "page/share/moving";
-import { Playbill } from "page/share/playbill";
+import { copyLink, current, goTo, isFramed } from "page/share/moving";
+import { cut, Playbill } from "page/share/playbill";
 import { Transcript } from "page/share/transcript";
+
+const menuItemsMax = 16;
+const menuWidth = 380;
 
 export function SharePage() {
   return html`<div class="share">
@@ -23,11 +26,25 @@ export function SharePage() {
     </header>
     <main>
       <${Playbill} />
-      <section class="panel at-time" aria-label="Timeline"><${Time} /></section>
+      <section class="panel at-time" aria-label="Timeline"><${Time} /><${MomentsButton} /></section>
       <div class="share-columns"><${Transcript} /><${Beside} /></div>
     </main>
     <${Toasts} />
   </div>`;
+}
+
+/** The moments, also where the list of them is far away. */
+function MomentsButton() {
+  const [at, setAt] = useState(/** @type {{x: number, y: number}|null} */ (null));
+  const moments = current.value?.story.moments ?? [];
+  if (!moments.length) return null;
+  const open = (/** @type {MouseEvent} */ event) => {
+    const { right, bottom } = /** @type {HTMLElement} */ (event.currentTarget).getBoundingClientRect();
+    setAt({ x: right - menuWidth, y: bottom + 4 });
+  };
+  const items = moments.slice(0, menuItemsMax).map((one) => ({ label: cut(one.label, 48), icon: one.icon, kbd: String(one.k), run: () => void goTo(one.k) }));
+  return html`<div class="share-moments"><${Button} label=${html`Moments <span class="mono">${moments.length}</span>`} icon="flag" onClick=${open} /></div>
+    ${at ? html`<${Menu} label="Moments" x=${at.x} y=${at.y} items=${items} onClose=${() => setAt(null)} />` : null}`;
 }
 
 function keep() {

@@ -58,7 +58,7 @@ function Cast() {
   return html`<ul class="cast-list" aria-label="Cast">
     ${shown.map((player) => html`<li>
       <${Face} id=${player.id} colour=${graphColour(player.colour)} size=${46} hasCrown=${player.isPrivileged} isJudge=${player.role === "judge"} />
-      <span><b>${player.title || nameOf(player.handle)}</b><small>${player.bio || (player.role === "judge" ? "judge" : counted(player.lines, "line"))}</small></span>
+      <span><b>${player.title || nameOf(player.handle)}</b><small>${player.bio || (player.role === "judge" ? "judge" : player.lines ? counted(player.lines, "line") : "has not spoken")}</small></span>
     </li>`)}
     ${visits.length ? html`<li class="visitor-entry"><i class="visitor-ring" aria-hidden="true">${icon("bolt", 18)}</i>
       <span><b>A visitor</b><small>disturbed it ${visits.length === 1 ? "once" : `${inWords(visits.length)} times`}: ${cut(visits[0].text, 60)}</small></span></li>` : null}
@@ -70,15 +70,17 @@ function Ribbon() {
   const { packed, story } = /** @type {Shared} */ (current.value);
   const { winner } = packed.run;
   const why = harmless(packed.run.why ?? "");
-  const at = packed.decided_at;
-  const isHere = at !== null && at >= packed.first && at <= lastOf(packed);
+  const last = story.lines.findLast((line) => line.face && line.kind !== "thought");
+  const at = packed.decided_at ?? last?.k ?? 0;
+  const isHere = at >= packed.first && at <= lastOf(packed);
   const champion = winner ? story.players.find((player) => player.handle === winner) : undefined;
   const name = winner ? champion?.title || nameOf(winner) : "";
   const heading = winner ? (why.startsWith(name) ? sentenceOf(why) : `${name} won`) : endingOf(packed.run);
   const rest = winner && why.startsWith(name) ? why.slice(sentenceOf(why).length + 1).trim() : why;
+  const quote = rest || (packed.decided_at ? "" : last?.text);
   return html`<div class=${`ribbon${winner ? "" : " has-no-winner"}`}>
     ${champion ? html`<${Face} id=${champion.id} colour=${graphColour(champion.colour)} size=${54} />` : html`<i class="ribbon-icon" aria-hidden="true">${icon("flag", 20)}</i>`}
-    <div><h2 dir="auto">${heading}</h2>${rest && rest !== heading ? html`<p>“${cut(rest, quoteCharsMax)}”</p>` : null}</div>
+    <div><h2 dir="auto">${heading}</h2>${quote && quote !== heading ? html`<p dir="auto">${rest ? null : html`${last?.name}: `}“${cut(quote, quoteCharsMax)}”</p>` : null}</div>
     ${isHere ? html`<${Button} label=${html`Line <span class="mono">${at}</span>`} icon="flag" onClick=${() => void goTo(at)} />` : null}
   </div>`;
 }

@@ -7,6 +7,7 @@ import { Face } from "page/face";
 import { icon } from "page/icons";
 import { Button } from "page/ui";
 import { isReplaying, minds } from "page/store";
+import { itemsOf, near } from "page/share/folding";
 import { current, goTo, lineNow, wanted } from "page/share/moving";
 
 /**
@@ -33,12 +34,17 @@ export function Transcript() {
     <div class="panel-head"><h2 class="panel-title">Transcript</h2><p>every line has an address of its own</p><span class="spacer"></span>
       ${story.hasMinds ? html`<${Button} label=${minds.value ? "Hide thoughts" : "Show thoughts"} icon="eye" kbd="T" isPressed=${minds.value} onClick=${() => (minds.value = !minds.value)} />` : null}
     </div>
-    ${story.scenes.map((scene) => html`<${SceneHead} key=${scene.k} scene=${scene} isNow=${scene.opening !== null && scene.opening === now} />
-      <ol class="lines" aria-label=${scene.title || "Lines"}>
-        ${blocksOf(scene.lines, now).map((block) => ("fold" in block ? html`<${Fold} key=${`fold-${block.fold[0].k}`} lines=${block.fold} />` : html`<${Row} key=${block.line.k} line=${block.line} isNow=${block.line === now} hasMind=${minds.value} hasChannels=${story.hasChannels} />`))}
-      </ol>`)}
+    <ol class="lines">${near(itemsOf(story.scenes, now, opened.value, minds.value), now).map((item) => drawn(item, now, story.hasChannels))}</ol>
     <p class="transcript-end">${icon("check", 14)} The record ends at ${story.head.k}.</p>
   </section>`;
+}
+
+/** @param {import("page/share/folding").Item} item @param {Line|undefined} now @param {boolean} hasChannels */
+function drawn(item, now, hasChannels) {
+  if ("scene" in item) return html`<${SceneHead} key=${`scene-${item.scene.k}`} scene=${item.scene} isNow=${item.scene.opening !== null && item.scene.opening === now} />`;
+  if ("far" in item) return html`<${Far} key=${`far-${item.side}`} lines=${item.far} side=${item.side} />`;
+  if ("fold" in item) return html`<${Fold} key=${`fold-${item.fold[0].k}`} lines=${item.fold} />`;
+  return html`<${Row} key=${item.line.k} line=${item.line} isNow=${item.line === now} hasMind=${minds.value} hasChannels=${hasChannels} />`;
 }
 
 /** Whoever moves by line or by link wants to see the line; whoever reads along while it plays, too. @param {HTMLElement|null} box */
@@ -54,12 +60,11 @@ function bringIntoSight(box) {
 
 /** @param {{scene: import("page/share/lines").Scene, isNow: boolean}} props */
 function SceneHead({ scene, isNow }) {
-  if (!scene.title) return null;
   const opening = scene.opening;
-  return html`<div id=${`line-${scene.k}`} class=${`scene-head${isNow ? " is-now" : ""}`} aria-current=${isNow ? "true" : undefined} onClick=${onPick(scene.k)}>
+  return html`<li id=${`line-${scene.k}`} class=${`scene-head${isNow ? " is-now" : ""}`} aria-current=${isNow ? "true" : undefined} onClick=${onPick(scene.k)}>
     <div><h3>${scene.title}</h3>${opening ? html`<p>${opening.face ? html`<b>${opening.name}</b> ` : null}${opening.text}</p>` : null}</div>
     <a class="mono" href=${`#${scene.k}`} aria-label=${`Link to ${scene.k}`} onClick=${onPick(scene.k)}>${scene.k}</a>
-  </div>`;
+  </li>`;
 }
 
 /** What a click on a line does: go there, unless it selects words or opens the link elsewhere. @param {number} k */
@@ -70,50 +75,16 @@ const onPick = (k) => (/** @type {MouseEvent} */ event) => {
   void goTo(k);
 };
 
-/** @param {Line} line */
-const standsOut = (line) => line.isKept || line.kind === "visitor" || line.kind === "change" || line.kind === "world" || line.isVerdict;
-
-/** The lines of a scene with long quiet stretches folded, but never the lines round the moment shown. @param {Line[]} all @param {Line|undefined} now @returns {Block[]} */
-function blocksOf(all, now) {
-  const lines = minds.value ? all : all.filter((line) => line.kind !== "thought");
-  /** @type {Block[]} */
-  const blocks = [];
-  let from = 0;
-  while (from < lines.length) {
-    let to = from;
-    while (to < lines.length && !standsOut(lines[to])) to += 1;
-    blocks.push(...folded(lines.slice(from, to), now));
-    if (to < lines.length) blocks.push({ line: lines[to] });
-    from = to + 1;
-  }
-  return blocks;
-}
-
-/** @param {Line[]} stretch @param {Line|undefined} now @returns {Block[]} */
-function folded(stretch, now) {
-  if (stretch.length <= quietLinesMax) return stretch.map((line) => ({ line }));
-  const here = now ? stretch.indexOf(now) : -1;
-  const isShown = stretch.map(
-    (line, at) => at < linesAtEdge || at >= stretch.length - linesAtEdge || (here >= 0 && Math.abs(at - here) <= linesAround) || opened.value.has(line.k),
-  );
-  /** @type {Block[]} */
-  const blocks = [];
-  for (let at = 0; at < stretch.length; ) {
-    let end = at;
-    while (end < stretch.length && !isShown[end]) end += 1;
-    const quiet = stretch.slice(at, end);
-    if (quiet.length >= foldedLinesMin) blocks.push({ fold: quiet });
-    else blocks.push(...quiet.map((line) => ({ line })));
-    if (end < stretch.length) blocks.push({ line: stretch[end] });
-    at = end + 1;
-  }
-  return blocks;
-}
-
 /** @param {{lines: Line[]}} props */
 function Fold({ lines }) {
   const open = () => (opened.value = new Set([...opened.value, ...lines.slice(0, linesUnfolded).map((line) => line.k)]));
   return html`<li class="folded-lines"><button type="button" onClick=${open}>${icon("chevron", 14)} Lines ${lines[0].k} to ${lines[lines.length - 1].k}<span>${lines.length > linesUnfolded ? `${linesUnfolded} of ` : ""}${lines.length} lines</span></button></li>`;
+}
+
+/** The way to lines that are far from the moment shown. @param {{lines: Line[], side: "before"|"after"}} props */
+function Far({ lines, side }) {
+  const next = side === "before" ? lines[lines.length - 1] : lines[0];
+  return html`<li class="folded-lines"><button type="button" onClick=${() => void goTo(next.k)}>${icon("arrow", 14)} ${side === "before" ? "Back" : "On"} to ${next.k}<span>${lines.length} lines ${side === "before" ? "before" : "after"}</span></button></li>`;
 }
 
 /** @type {{[kind: string]: string}} */

@@ -1,0 +1,91 @@
+// @ts-check
+/**
+ * Which lines of a transcript are shown: all that stand out, those round the moment, and short quiet stretches. The rest is folded.
+ *
+ * @typedef {import("page/share/lines").Line} Line
+ * @typedef {import("page/share/lines").Scene} Scene
+ * @typedef {{scene: Scene}|{line: Line}|{fold: Line[]}|{far: Line[], side: "before"|"after"}} Item
+ */
+
+const quietLinesMax = 10;
+const foldedLinesMin = 4;
+const linesAtEdge = 2;
+const linesAround = 3;
+const itemsAround = 250;
+
+/** @param {Line} line */
+const standsOut = (line) => line.isKept || line.isVerdict || ["visitor", "change", "world"].includes(line.kind);
+
+/**
+ * The items of a transcript, with long quiet stretches folded, but never the lines round the moment shown.
+ * @param {Scene[]} scenes
+ * @param {Line|undefined} now the line of the moment shown
+ * @param {Set<number>} opened lines that were unfolded
+ * @param {boolean} hasMinds whether thoughts are shown
+ * @returns {Item[]}
+ */
+export function itemsOf(scenes, now, opened, hasMinds) {
+  /** @type {Item[]} */
+  const items = [];
+  for (const scene of scenes) {
+    if (scene.title) items.push({ scene });
+    /** @type {Line[]} */
+    let quiet = [];
+    for (const line of scene.lines) {
+      if (line.kind === "thought" && !hasMinds) continue;
+      if (!standsOut(line)) {
+        quiet.push(line);
+        continue;
+      }
+      addStretch(items, quiet, now, opened);
+      quiet = [];
+      items.push({ line });
+    }
+    addStretch(items, quiet, now, opened);
+  }
+  return items;
+}
+
+/** @param {Item[]} items @param {Line[]} stretch @param {Line|undefined} now @param {Set<number>} opened */
+function addStretch(items, stretch, now, opened) {
+  const here = now ? stretch.indexOf(now) : -1;
+  const isShown = (/** @type {number} */ at) =>
+    at < linesAtEdge || at >= stretch.length - linesAtEdge || (here >= 0 && Math.abs(at - here) <= linesAround) || opened.has(stretch[at].k);
+  const isShort = stretch.length <= quietLinesMax;
+  /** @type {Line[]} */
+  let quiet = [];
+  const end = () => {
+    if (quiet.length >= foldedLinesMin) items.push({ fold: quiet });
+    else for (const line of quiet) items.push({ line });
+    quiet = [];
+  };
+  stretch.forEach((line, at) => {
+    if (!isShort && !isShown(at)) {
+      quiet.push(line);
+      return;
+    }
+    end();
+    items.push({ line });
+  });
+  end();
+}
+
+/** Of very many items only those near the moment, and the way to the others: a page with all of them would be slow. @param {Item[]} items @param {Line|undefined} now @returns {Item[]} */
+export function near(items, now) {
+  if (items.length <= itemsAround * 2) return items;
+  const here = Math.max(0, items.findIndex((item) => now !== undefined && linesOf(item).includes(now)));
+  const from = Math.max(0, Math.min(here - itemsAround, items.length - itemsAround * 2));
+  const [before, after] = [items.slice(0, from).flatMap(linesOf), items.slice(from + itemsAround * 2).flatMap(linesOf)];
+  /** @type {Item[]} */
+  const shown = items.slice(from, from + itemsAround * 2);
+  if (before.length) shown.unshift({ far: before, side: "before" });
+  if (after.length) shown.push({ far: after, side: "after" });
+  return shown;
+}
+
+/** @param {Item} item @returns {Line[]} */
+function linesOf(item) {
+  if ("scene" in item) return item.scene.opening ? [item.scene.opening] : [];
+  if ("line" in item) return [item.line];
+  return "fold" in item ? item.fold : item.far;
+}
