@@ -20,8 +20,24 @@ from tests.web.served import Served, served
 
 expect.set_options(timeout=60_000)
 
+Theme = Literal["light", "dark"]
+
 # Whatever stands in a test's way for so long is broken; a busy machine is not.
 milliseconds_max = 60_000
+
+
+AXE = """async (within) => {
+  const { flipTheme, theme } = await import("page/colours");
+  const found = [];
+  for (const rules of [{}, {runOnly: ["color-contrast"]}]) {
+    const { violations } = await axe.run(within, {...rules, resultTypes: ["violations"]});
+    for (const { id, help, nodes } of violations) {
+      found.push(`${theme.value}: ${id}: ${help}: ${nodes.slice(0, 5).map(({ target }) => target).join(", ")}`);
+    }
+    flipTheme();
+  }
+  return found;
+}"""
 
 
 class Looking:
@@ -50,7 +66,7 @@ class Looking:
         self,
         address: str,
         *,
-        theme: Literal["light", "dark"] = "light",
+        theme: Theme = "light",
         size: tuple[int, int] = (1440, 900),
         moves: bool = False,
         may_fail: str = "",
@@ -132,14 +148,10 @@ class Viewer:
         return self.page.get_by_role("button", name=name, exact=True)
 
     async def axe(self, within: str = "html") -> list[str]:
-        """What axe finds wrong with the page as it stands, or with a part of it."""
+        """What axe finds wrong in a part of the page as it stands: everything as it is, contrasts in the other theme too."""
         if not await self.page.evaluate("Boolean(window.axe)"):
             await self.page.evaluate((ROOT / "node_modules/axe-core/axe.min.js").read_text(encoding="utf-8"))
-        found = await self.page.evaluate("(within) => axe.run(within, {resultTypes: ['violations']})", within)
-        return [
-            f"{wrong['id']}: {wrong['help']}: {[node['target'] for node in wrong['nodes'][:5]]}"
-            for wrong in found["violations"]
-        ]
+        return list(await self.page.evaluate(AXE, within))
 
 
 def page_of(page: Served | Cable, run: Run | None = None, query: str = "") -> str:
