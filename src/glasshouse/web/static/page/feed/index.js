@@ -146,14 +146,22 @@ export class FeedIndex {
     return before?.row.icon === "channel" && found.row.icon === "channel" && edgeOf(before) !== "" && edgeOf(before) === edgeOf(found);
   }
 
-  /** @param {PageIndex} page @param {number} k */
+  /** Take in a row that is folded if it is not alone. @param {PageIndex} page @param {number} k */
   fold(page, k) {
-    if (page.fold < 0) {
+    const first = page.fold;
+    if (first < 0) {
       page.fold = page.ks.length;
-      page.add("fold", k);
+      page.add("compact", k);
+      return;
     }
-    page.lasts[page.fold] = k;
-    if (this.opened.has(page.ks[page.fold])) page.add("compact", k);
+    const isOpened = this.opened.has(page.ks[first]);
+    if (page.types[first] === "compact") {
+      page.types[first] = "fold";
+      page.height += heights.fold - heights.compact;
+      if (isOpened) page.add("compact", page.ks[first]);
+    }
+    page.lasts[first] = k;
+    if (isOpened) page.add("compact", k);
   }
 
   /** Open or close a fold. @param {number} k */

@@ -88,7 +88,8 @@ const titles = /** @type {{[icon: string]: string}} */ ({
 function worldWords(icon, text) {
   const edge = icon === "channel" ? /^(.+?) (no longer )?(listens|speaks) on (#.+)$/.exec(text) : null;
   if (edge) return { title: edge[2] ? "Left" : "Joined", beside: `${edge[1]} · ${edge[4]}`, text: `${edge[2] ?? "now "}${edge[3]} here` };
-  return { title: titles[icon] ?? icon, beside: "", text: text || "creatures take their places" };
+  const words = icon === "split" ? text.replace(/ is (\d+) graphs$/, " is now $1 graphs") : text;
+  return { title: titles[icon] ?? icon, beside: "", text: words || "creatures take their places" };
 }
 
 /** The same text with the handles in it as names. @param {string} text @param {(handle: string) => boolean} isHandle */

@@ -68,7 +68,7 @@ function drawFold({ k, last, isOpen, isActive, isNow, onFold }) {
   const words = record(k)?.row.turn === 0 ? "of setting up" : "behind the scenes";
   return html`<div class=${`feed-fold${isOpen ? " is-open" : ""}${isNow ? " is-now" : ""}`} data-k=${k}>
     <button type="button" aria-expanded=${isOpen} tabindex=${isActive ? 0 : -1} onClick=${() => onFold(k)}>
-      ${icon("chevron", 12)}<span>${count === 1 ? "One event" : `${short(count)} events`} ${words}</span><i>${k === last ? k : `${k}–${last}`}</i>
+      ${icon("chevron", 12)}<span>${count === 1 ? "One event" : `${short(count)} events`} ${words}</span><i>${count === 1 ? k : `${k}–${last}`}</i>
     </button>
   </div>`;
 }
