@@ -156,7 +156,9 @@ async def test_a_feed_of_a_hundred_thousand_events_has_few_rows_and_no_gap(look:
         await viewer.evaluate("store.goLive()")
         await viewer.evaluate("window.fake.say(given)", HOSTILE)
         said = page.locator(row(100_011))
-        await expect(said).to_contain_text("<script>globalThis.isHurt = true</script>⟨202E⟩desrever⟨0007⟩⟨0000⟩")
+        await expect(said).to_contain_text(
+            "<script>globalThis.isHurt = true</script>⟨202E⟩desrever⟨0007⟩⟨0000⟩"
+        )
         await said.locator(".feed-head").click()
         await expect(page.get_by_role("button", name="Show all 100k characters")).to_be_visible()
         assert await page.evaluate("globalThis.isHurt") is None
