@@ -10,12 +10,11 @@ const stepsPerDoubling = 4;
 
 /**
  * @param {number} width of the drawing, in pixels
- * @param {number} head the newest event
+ * @param {number} events how many there is room for
  * @param {boolean} isOver whether nothing more will come
  * @returns {Axis}
  */
-export function axisOf(width, head, isOver) {
-  const events = isOver ? Math.max(head, 2) : roomFor(head);
+export function axisOf(width, events, isOver) {
   const first = padding.left;
   const end = Math.max(first + 1, width - padding.right - (isOver ? endPixels : 0));
   const each = (end - first) / (events - 1);
@@ -25,12 +24,13 @@ export function axisOf(width, head, isOver) {
     end,
     events,
     x: (k) => first + (k - 1) * each,
-    k: (x) => Math.max(1, Math.min(head, Math.round((x - first) / each) + 1)),
+    k: (x) => Math.max(1, Math.min(events, Math.round((x - first) / each) + 1)),
   };
 }
 
-/** Room to grow, in steps that get longer: so the drawing seldom changes its scale. @param {number} head */
-function roomFor(head) {
+/** Room to grow, in steps that get longer: so the drawing seldom changes its scale. @param {number} head @param {boolean} isOver */
+export function roomFor(head, isOver) {
+  if (isOver) return Math.max(head, 2);
   const doublings = Math.max(0, Math.log2((head * 1.04 + 2) / eventsMin));
   return Math.round(eventsMin * 2 ** (Math.ceil(doublings * stepsPerDoubling) / stepsPerDoubling));
 }

@@ -75,9 +75,14 @@ function usualMost(tokens) {
 function drawBar(pen, bar, most, colours) {
   // By the square root: short lines stay visible beside long ones.
   const height = Math.max(4, Math.sqrt(Math.min(1, bar.tokens / most)) * (barsBottom - barsTop));
-  pen.save();
   pen.beginPath();
   pen.roundRect(bar.x, barsBottom - height, bar.width, height, 1.5);
+  if (bar.parts.length === 1) {
+    pen.fillStyle = canvasGraphColour(colours.get(bar.parts[0][0]) ?? 0);
+    pen.fill();
+    return;
+  }
+  pen.save();
   pen.clip();
   let bottom = barsBottom;
   for (const [graph, tokens] of bar.parts) {

@@ -88,18 +88,21 @@ function coloursOf(view) {
  */
 function putIntoRows(lines, forks, axisEvents) {
   const gap = axisEvents * gapShare;
-  /** @type {[number, number][][]} */
+  /** What is in each row: from when on it is taken for good, and up to when it was taken. @type {{opensAt: number, closedAt: number}[]} */
   const rows = [];
+  for (const line of lines.filter((one) => one.isOpen)) line.row = rows.push({ opensAt: line.first, closedAt: -Infinity }) - 1;
   /** @param {number} first @param {number} last */
   const rowFor = (first, last) => {
-    let row = rows.findIndex((others) => others.every(([from, to]) => last + gap < from || first > to + gap));
-    if (row < 0) row = rows.push([]) - 1;
-    rows[row].push([first, last]);
+    let row = rows.findIndex(({ opensAt, closedAt }) => first > closedAt + gap && last + gap < opensAt);
+    if (row < 0) row = rows.push({ opensAt: Infinity, closedAt: -Infinity }) - 1;
+    rows[row].closedAt = last;
     return row;
   };
-  const order = [...lines].sort((a, b) => Number(b.isOpen) - Number(a.isOpen) || a.first - b.first);
-  for (const line of order) line.row = rowFor(line.first, line.isOpen ? Infinity : line.last);
-  for (const fork of forks) fork.row = rowFor(fork.at, fork.at + fork.length);
+  const others = [
+    ...lines.filter((line) => !line.isOpen).map((line) => ({ line, first: line.first, last: line.last })),
+    ...forks.map((fork) => ({ line: fork, first: fork.at, last: fork.at + fork.length })),
+  ];
+  for (const { line, first, last } of others.sort((a, b) => a.first - b.first)) line.row = rowFor(first, last);
   return rows.length;
 }
 

@@ -18,6 +18,8 @@ const curvePixels = 26;
 const stopsApart = 9;
 const rowsMin = 3;
 const rowsUnfoldedMax = 4;
+/** Nobody reads more lanes than this, and a page with thousands of graphs stays quick. */
+const rowsMax = 60;
 const letterPixels = 6.3;
 const labelsApart = 150;
 
@@ -32,12 +34,12 @@ export const yOf = (row) => firstRow + row * pitch;
 export const Lanes = memo(DrawnLanes);
 
 /**
- * @param {{lineage: Lineage, axis: Axis, head: number, isOver: boolean, isUnfolded: boolean, ending: string,
+ * @param {{lineage: Lineage, axis: Axis, isOver: boolean, isUnfolded: boolean, ending: string,
  *   onFold: () => void, onGo: (k: number) => void, onFork: (fork: Fork, at: {x: number, y: number}) => void}} props
  */
-function DrawnLanes({ lineage, axis, head, isOver, isUnfolded, ending, onFold, onGo, onFork }) {
+function DrawnLanes({ lineage, axis, isOver, isUnfolded, ending, onFold, onGo, onFork }) {
   const box = useRef(/** @type {HTMLElement|null} */ (null));
-  const rows = isUnfolded || lineage.rows <= rowsUnfoldedMax ? lineage.rows : rowsShown(lineage, rowsMin);
+  const rows = Math.min(rowsMax, isUnfolded || lineage.rows <= rowsUnfoldedMax ? lineage.rows : rowsShown(lineage, rowsMin));
   pitch = rows === rowsUnfoldedMax ? rowPixelsClose : rowPixels;
   const lines = lineage.lines.filter((line) => line.row < rows);
   const folded = lineage.lines.filter((line) => line.row >= rows).reduce((sum, line) => sum + line.sessions, 0);
@@ -46,14 +48,16 @@ function DrawnLanes({ lineage, axis, head, isOver, isUnfolded, ending, onFold, o
   const height = Math.max(90, rows * pitch + 8);
   return html`<div class="lanes" ref=${box} role="group" aria-label="Lineage" onKeyDown=${(/** @type {KeyboardEvent} */ event) => walk(event, box.current)}>
     <div class="lanes-inside" style=${{ height: `${height}px` }}>
+      <svg class="so-far" width=${axis.width} height=${height} aria-hidden="true" focusable="false">
+        ${lines.map((line) => html`<path key=${line.graph} class="lane" d=${pathOf(line, axis, isThere)} style=${{ stroke: graphColour(line.colour) }} />`)}
+      </svg>
       <svg width=${axis.width} height=${height} aria-hidden="true" focusable="false">
-        ${lines.map((line) => html`<path key=${line.graph} class="lane" d=${pathOf(line, axis, head, isThere)} style=${{ stroke: graphColour(line.colour) }} />`)}
         ${lineage.forks.map((fork) => html`<path key=${fork.run} class="lane is-fork" d=${forkPath(fork, axis)} />`)}
         ${labelsOf(lines, lineage.forks, axis, isThere).map((label) => html`<text x=${label.x} y=${label.y}>${label.text}</text>`)}
         ${stops.map((stop) => html`<g key=${stop.key} transform=${`translate(${stop.x} ${yOf(stop.row)})`} style=${{ color: stop.colour }}>
           <circle class="stop" r="5.5" />${stop.kind === "merge" ? html`<circle r="2" fill="currentColor" />` : null}
         </g>`)}
-        ${isOver ? html`<g class="ending" transform=${`translate(${axis.x(head) + endingPixels} ${yOf(0)})`}><path class="lane" d=${`M${-endingPixels} 0H0`} /><circle r="7" /><path d="M-3 .3-.8 2.500 3.200-2.200" /></g>` : null}
+        ${isOver ? html`<g class="ending" transform=${`translate(${axis.x(axis.events) + endingPixels} ${yOf(0)})`}><path class="lane" d=${`M${-endingPixels} 0H0`} /><circle r="7" /><path d="M-3 .3-.8 2.500 3.200-2.200" /></g>` : null}
       </svg>
       ${stops.map((stop, number) => html`<button key=${stop.key} type="button" class="stop-button" tabindex=${number === 0 ? 0 : -1} data-row=${stop.row} data-k=${stop.k}
         style=${{ left: `${stop.x - 12}px`, top: `${yOf(stop.row) - 12}px` }} aria-label=${stop.label} title=${stop.label} onClick=${() => onGo(stop.k)}></button>`)}
@@ -67,11 +71,11 @@ function DrawnLanes({ lineage, axis, head, isOver, isUnfolded, ending, onFold, o
   </div>`;
 }
 
-/** @param {Line} line @param {Axis} axis @param {number} head @param {(line: Line|undefined) => boolean} isThere */
-function pathOf(line, axis, head, isThere) {
+/** A line that goes on is drawn to the end of the axis; the page shows it up to the newest event. @param {Line} line @param {Axis} axis @param {(line: Line|undefined) => boolean} isThere */
+function pathOf(line, axis, isThere) {
   const y = yOf(line.row);
   const begin = axis.x(line.first);
-  const end = axis.x(line.isOpen ? head : line.last);
+  const end = axis.x(line.isOpen ? axis.events : line.last);
   const from = isThere(line.comesFrom) && line.comesFrom && line.comesFrom.row !== line.row ? yOf(line.comesFrom.row) : null;
   const into = isThere(line.goesInto) && line.goesInto && line.goesInto.row !== line.row ? yOf(line.goesInto.row) : null;
   const bend = Math.min(curvePixels, (end - begin) / (from !== null && into !== null ? 2 : 1));

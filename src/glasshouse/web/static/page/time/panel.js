@@ -11,7 +11,7 @@ import { theme } from "page/colours";
 import { harmless } from "page/plain";
 import { Button, IconButton, Menu } from "page/ui";
 import { driver, goLive, head, headView, isDirector, isReplaying, isRewound, lanesVersion, loadedFrom, moment, open, openDialog, record, replaySpeed, run, seek, session, shown, source, status, stepBy, timeline } from "page/store";
-import { axisOf } from "page/time/axis";
+import { axisOf, roomFor } from "page/time/axis";
 import { drawBars } from "page/time/bars";
 import { followFamily, forks } from "page/time/family";
 import { compareWith } from "page/compare/open";
@@ -134,25 +134,26 @@ function Tracks() {
   const newest = headView();
   const { events, timeline: told } = drawn.value;
   const isOver = newest?.runs[session.value.run]?.state === "finished";
-  const axis = useMemo(() => axisOf(width, events, isOver), [width, events, isOver]);
+  const room = roomFor(events, isOver);
+  const axis = useMemo(() => axisOf(width, room, isOver), [width, room, isOver]);
   const version = lanesVersion.value;
   const others = forks.value;
   const lineage = useMemo(() => (newest && events ? lineageOf(newest, others, axis.events) : null), [newest, version, others, axis.events, events === 0]);
   const isHatched = told.events < 1 || loadedFrom.value > 1;
   useLayoutEffect(() => {
     if (canvas.current && width && lineage) drawBars(canvas.current, axis, told, lineage.colours);
-  }, [axis, told, lineage, theme.value]);
+  }, [axis, told, events, lineage, theme.value]);
   const handlers = useMemo(() => ({
     onFold: () => setUnfolded((was) => !was),
     onGo: (/** @type {number} */ k) => void seek(k),
     // A shared file has the names of branches, not the branches.
     onFork: (/** @type {any} */ fork, /** @type {any} */ at) => (source().kind === "file" ? void seek(fork.at) : setMenu({ fork, ...at })),
   }), []);
-  return html`<div class=${`tracks${isRewound.value ? " is-rewound" : ""}${areLanesOpen.value ? " has-lanes" : ""}`} ref=${box} ...${dragging(axis)}>
+  return html`<div class=${`tracks${isRewound.value ? " is-rewound" : ""}${areLanesOpen.value ? " has-lanes" : ""}`} style=${{ "--head": `${axis.x(events)}px` }} ref=${box} ...${dragging(axis)}>
     ${isHatched && events ? html`<div class="hatched" style=${{ left: `${axis.first - 4}px`, width: `${axis.x(loadedFrom.value) - axis.first + 4}px` }}></div>` : null}
     <canvas ref=${canvas} class="bars" style=${{ width: `${width}px` }} aria-hidden="true"></canvas>
     <div class="rule"></div>
-    ${lineage ? html`<${Lanes} lineage=${lineage} axis=${axis} head=${events} isOver=${isOver} isUnfolded=${isUnfolded} ending=${endingOf(newest?.runs[session.value.run])} ...${handlers} />` : null}
+    ${lineage ? html`<${Lanes} lineage=${lineage} axis=${axis} isOver=${isOver} isUnfolded=${isUnfolded} ending=${endingOf(newest?.runs[session.value.run])} ...${handlers} />` : null}
     <${Playhead} axis=${axis} />
     ${lineage ? html`<${WhyPath} lineage=${lineage} axis=${axis} />` : null}
     <${Hover} axis=${axis} />
@@ -208,7 +209,7 @@ function sceneAt(k) {
 /** What the pointer does on the tracks: drag to rewind. @param {import("page/time/axis").Axis} axis */
 function dragging(axis) {
   /** @param {PointerEvent} event */
-  const numberAt = (event) => axis.k(event.clientX - /** @type {HTMLElement} */ (event.currentTarget).getBoundingClientRect().left);
+  const numberAt = (event) => Math.min(head.value, axis.k(event.clientX - /** @type {HTMLElement} */ (event.currentTarget).getBoundingClientRect().left));
   return {
     onPointerDown: (/** @type {PointerEvent} */ event) => {
       const target = /** @type {HTMLElement} */ (event.target);
