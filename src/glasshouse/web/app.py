@@ -59,6 +59,7 @@ def app(terrarium: Terrarium, access: Access | None = None, *, root_path: str = 
     stories = stories_of(terrarium)
     drivers = Drivers(terrarium)
     feeds = Feeds(terrarium, stories, Signals(terrarium, drivers))
+    drivers.alone_seconds = feeds.alone_seconds
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:

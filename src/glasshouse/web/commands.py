@@ -57,7 +57,16 @@ class Limits(Command):
         return replace(limits, **self.model_dump(exclude_none=True))
 
 
-class Start(Command):
+class Driven(Command):
+    """How a run is played."""
+
+    speed: Speed = "reading"
+    go_on_alone: bool = Field(
+        default=False, description="Whether a run that costs something goes on with no director there."
+    )
+
+
+class Start(Driven):
     """A new run."""
 
     world: Name
@@ -65,13 +74,13 @@ class Start(Command):
     rng_seed: Annotated[int, Field(ge=0, le=2**53)] = 0
     limits: Limits | None = None
     models: dict[Name, Name] = Field(default_factory=dict, max_length=100)
-    speed: Speed = "reading"
 
 
 class Play(Command):
-    """How fast to play on."""
+    """How to play on. Left out: as before."""
 
     speed: Speed | None = None
+    go_on_alone: bool | None = None
 
 
 class Disturb(Command):
@@ -81,7 +90,7 @@ class Disturb(Command):
     graph: Name | None = None
 
 
-class Branch(Command):
+class Branch(Driven):
     """Where a branch begins, and what is otherwise in it."""
 
     at: Name
@@ -90,14 +99,12 @@ class Branch(Command):
     drop: bool = False
     limits: Limits | None = None
     play: bool = True
-    speed: Speed = "reading"
 
 
-class Raise(Command):
+class Raise(Driven):
     """Higher limits for a run that a limit has stopped."""
 
     limits: Limits
-    speed: Speed = "reading"
 
 
 class Edit(Command):
@@ -169,14 +176,14 @@ async def start(stage: Stage, command: Start) -> RunInfo:
     run = await stage.terrarium.open_world(
         world, command.seed, command.rng_seed, limits, models=command.models or None
     )
-    await stage.drivers.play(run.id, command.speed)
+    await stage.drivers.play(run.id, command.speed, go_on_alone=command.go_on_alone)
     return await run_info(stage.terrarium, run)
 
 
 @router.post("/runs/{run_id}/play")
 async def play(stage: Stage, run_id: str, command: Play) -> RunInfo:
     """Play a run on, or at another speed."""
-    await stage.drivers.play(run_id, command.speed)
+    await stage.drivers.play(run_id, command.speed, go_on_alone=command.go_on_alone)
     return await run_info(stage.terrarium, stage.terrarium.run_of(run_id))
 
 
@@ -225,7 +232,7 @@ async def branch(stage: Stage, run_id: str, command: Branch) -> RunInfo:
     change = WhatIf(disturb=command.disturb, replace=command.replace, drop=command.drop, limits=limits)
     run = await stage.terrarium.branch(at.session_id, at.id, change)
     if command.play:
-        await stage.drivers.play(run.id, command.speed)
+        await stage.drivers.play(run.id, command.speed, go_on_alone=command.go_on_alone)
     return await run_info(stage.terrarium, run)
 
 
@@ -244,7 +251,7 @@ async def raise_limits(stage: Stage, run_id: str, command: Raise) -> RunInfo:
         raise Refused("Nobody of this run is left to play on.", "Branch from an event of it.")
     last = max(map(stage.terrarium.graph, run.graph_ids), key=lambda graph: graph.turn)
     raised = await stage.terrarium.branch(last.session_id, None, WhatIf(limits=limits))
-    await stage.drivers.play(raised.id, command.speed)
+    await stage.drivers.play(raised.id, command.speed, go_on_alone=command.go_on_alone)
     return await run_info(stage.terrarium, raised)
 
 

@@ -2,14 +2,15 @@
 
 Always holds: two runs do not wait for each other. The speed belongs to the run: at the pace of a reader the next act
 begins when every line before it could be read, whoever looks on. An act that has begun is never cut off: to pause, to
-stop and to shut down let it end, and what is owed stays owed.
+stop and to shut down let it end, and what is owed stays owed. A run that costs something is paused when no director has
+looked on for a while, unless it may go on alone.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -23,7 +24,12 @@ from glasshouse.views.reading_time import seconds_to_read
 shutdown_seconds_max: Final = 2.0
 """How long the server waits for acts to end when it is shut down. What they had not written is owed still."""
 
+alone_seconds_max: Final = 60.0
+"""How long a run that costs something is played with no director looking on."""
+
 Speed = Literal["reading", "fast"]
+AloneSeconds = Callable[[str], float]
+"""How long no director has looked on at a run: 0 while one does."""
 
 
 @dataclass(frozen=True)
@@ -41,16 +47,28 @@ class Drive:
     """One run that is being played: until it ends or pauses, or for some turns."""
 
     def __init__(
-        self, terrarium: Terrarium, run_id: str, speed: Speed, turns: int | None, after: int | None
+        self,
+        terrarium: Terrarium,
+        run: Run,
+        speed: Speed,
+        turns: int | None,
+        after: int | None,
+        alone_seconds: AloneSeconds,
     ) -> None:
         """`after` is the position behind which a reader has read nothing; none if it has read everything."""
         self._terrarium = terrarium
-        self._run_id = run_id
+        self._run_id = run.id
         self._turns = turns
+        self._alone_seconds = alone_seconds
+        self._began, self._usd = 0.0, run.usd
+        self._is_wanted = True
+        """Whether somebody has asked for it since it last began to play."""
+        self._is_left_alone = False
         self._lines: Subscription | None = None
         """What was committed since the drive was last at its gate; none if nobody is given time to read."""
         self._read_until = 0.0
         """When the last line can have been read, by the clock of the event loop."""
+        self._noting = asyncio.Lock()
         self._changed = asyncio.Event()
         self.speed: Speed = "fast"
         self.is_stopping = False
@@ -69,6 +87,11 @@ class Drive:
         """Have it look whether it still waits for a reader."""
         self._changed.set()
 
+    def go_on(self) -> None:
+        """Play on, also if it is just ending."""
+        self._is_wanted, self._turns = True, None
+        self.look_again()
+
     def stop(self) -> None:
         """Let no act begin any more."""
         self.is_stopping = True
@@ -78,32 +101,51 @@ class Drive:
         """Play until the run ends or is paused, or its turns are over."""
         for handle in self._terrarium.send_visitors_away(self._run_id):
             _log.info("%s is played by a visitor, and passes.", handle)
-        because = "runs_paused"
-        # A run that was paused and goes on before its last act has ended is driven on.
-        while because == "runs_paused" and self._is_playing:
-            played = await self._terrarium.run(self._run_id, turns=self._turns, before_act=self._gate)
-            because = played.because
+        while self._is_wanted and self._is_playing:
+            self._is_wanted = self._is_left_alone = False
+            self._began, self._usd = self._now, self._run.usd
+            await self._terrarium.run(self._run_id, turns=self._turns, before_act=self._gate)
+            if self._is_left_alone and self._is_playing:
+                seconds = f"{alone_seconds_max:g} seconds"
+                reason = f"No director has looked on for {seconds}, and the run costs something."
+                await self._terrarium.pause(self._run_id, reason)
 
     @property
     def _is_playing(self) -> bool:
-        return not self.is_stopping and self._terrarium.run_of(self._run_id).status == "playing"
+        return not self.is_stopping and self._run.status == "playing"
+
+    @property
+    def _run(self) -> Run:
+        return self._terrarium.run_of(self._run_id)
+
+    @property
+    def _now(self) -> float:
+        return asyncio.get_running_loop().time()
 
     async def _gate(self, _graph_id: str) -> bool:
-        """Wait until every line that is in the ledger can have been read. False ends the drive."""
-        loop = asyncio.get_running_loop()
+        """Wait until every line that is in the ledger can have been read. False ends the drive. Free graphs come here at the
+        same time."""
         while self._is_playing:
             self._changed.clear()
-            await self._note_lines()
-            seconds = self._read_until - loop.time()
+            async with self._noting:
+                await self._note_lines()
+            seconds = self._read_until - self._now
             if self._lines is None or seconds <= 0:
                 break
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._changed.wait(), seconds)
-        return not self.is_stopping
+        self._is_left_alone = self._is_left_alone or self._costs_with_nobody_there
+        return not self.is_stopping and not self._is_left_alone
+
+    @property
+    def _costs_with_nobody_there(self) -> bool:
+        alone = min(self._alone_seconds(self._run_id), self._now - self._began)
+        usd = self._run.usd
+        return alone > alone_seconds_max and (usd is None or usd > (self._usd or 0.0))
 
     async def _note_lines(self) -> None:
         """Count the time to read what was said since. Everything before the gate is committed (see the conductor)."""
-        now = asyncio.get_running_loop().time()
+        now = self._now
         for event in [] if self._lines is None else await self._lines.arrived():
             text = event.payload.get("text")
             if event.run_id == self._run_id and isinstance(text, str):
@@ -118,6 +160,9 @@ class Drivers:
         self._drives: dict[str, Drive] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._speeds: dict[str, Speed] = {}
+        self._alone: set[str] = set()
+        """The runs that may go on alone."""
+        self.alone_seconds: AloneSeconds = lambda _run_id: 0.0
         self._closes_at: float | None = None
 
     def is_driven(self, run_id: str) -> bool:
@@ -135,15 +180,18 @@ class Drivers:
         is_ending = run.status == "paused" or self._drives[run.id].is_stopping
         return "pausing" if is_ending else "playing"
 
-    async def play(self, run_id: str, speed: Speed | None = None) -> None:
+    async def play(self, run_id: str, speed: Speed | None = None, *, go_on_alone: bool | None = None) -> None:
         """Play a run on, in the background. A paused run continues."""
+        if go_on_alone is not None:
+            (self._alone.add if go_on_alone else self._alone.discard)(run_id)
         if speed is not None:
             self._speeds[run_id] = speed
+        if await self._is_open(run_id):
+            await self._begin(run_id)
         drive = self._drives.get(run_id)
         if drive is not None:
             drive.set_speed(self._speed_of(run_id))
-        if await self._is_open(run_id):
-            await self._begin(run_id)
+            drive.go_on()
 
     async def pause(self, run_id: str) -> None:
         """Let no act begin any more. One that has begun ends."""
@@ -195,6 +243,9 @@ class Drivers:
             await self._terrarium.continue_run(run_id, by="page")
         return not run.is_finished
 
+    def _alone_seconds(self, run_id: str) -> float:
+        return 0.0 if run_id in self._alone else self.alone_seconds(run_id)
+
     def _speed_of(self, run_id: str) -> Speed:
         return self._speeds.get(run_id, "reading")
 
@@ -205,7 +256,9 @@ class Drivers:
         if run_id in self._tasks:
             return
         after = None if opening is None or opening.position is None else opening.position - 1
-        drive = self._drives[run_id] = Drive(self._terrarium, run_id, self._speed_of(run_id), turns, after)
+        speed = self._speed_of(run_id) if turns is None else "fast"
+        drive = Drive(self._terrarium, run, speed, turns, after, self._alone_seconds)
+        self._drives[run_id] = drive
         self._tasks[run_id] = asyncio.create_task(self._drive(run_id, drive), name=f"play {run_id}")
 
     async def _drive(self, run_id: str, drive: Drive) -> None:

@@ -10,6 +10,7 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import suppress
+from math import inf
 from typing import Final
 
 import msgspec
@@ -169,6 +170,8 @@ class Feeds:
         self._is_ended = False
         self._reading: asyncio.Task[None] | None = None
         self._signalling: asyncio.Task[None] | None = None
+        self._left_at: dict[str, float] = {}
+        """When a director last stopped looking at each run."""
         self._reloads: set[asyncio.Task[None]] = set()
 
     def end(self) -> None:
@@ -222,6 +225,15 @@ class Feeds:
                 yield some + signal or HEARTBEAT
         finally:
             feed.viewers.discard(viewer)
+            if feed.role == "director":
+                self._left_at |= dict.fromkeys(feed.story.runs, asyncio.get_running_loop().time())
+
+    def alone_seconds(self, run_id: str) -> float:
+        """How long no director has looked on at a run's story; 0 while one does."""
+        for feed in self._feeds.values():
+            if feed.role == "director" and feed.viewers and run_id in feed.story.runs:
+                return 0.0
+        return asyncio.get_running_loop().time() - self._left_at.get(run_id, -inf)
 
     async def _signal_on(self) -> None:
         """Look again and again at what goes on, as long as somebody looks on."""
