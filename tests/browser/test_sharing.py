@@ -10,7 +10,7 @@ import msgspec
 from glasshouse import Terrarium, kinds
 from glasshouse.terrarium import stories_of
 from glasshouse.testing import ScriptedModel, play_offline
-from tests.browser.looking import Looking
+from tests.browser.looking import Looking, page_of
 from tests.runtime.test_played import two_who_talk
 
 HOSTILE = "</script><!--<script>document.title = 'taken'</script>\u2028<img src=x onerror=alert(1)>"
@@ -19,16 +19,21 @@ HOSTILE = "</script><!--<script>document.title = 'taken'</script>\u2028<img src=
 async def test_a_shared_file_opens_from_disk_at_any_moment_and_asks_nobody(
     look: Looking, tmp_path: Path
 ) -> None:
-    async with Terrarium() as t:
+    async with Terrarium() as t, look.at(t) as house:
         run = await t.open_world("keeper-of-dusk", rng_seed=1)
         await t.run(run.id)
         file = tmp_path / "dusk.html"
-        file.write_bytes((await t.share(run.id)).content)
+        page = await (await look(page_of(house, run))).ready()
+        await page.button("Share").click()
+        async with page.page.expect_download() as download:
+            await page.button("Download").click()
+        await (await download.value).save_as(file)
         stories = stories_of(t)
         story = stories.of_run(run.id)
         said = [e for e in await t.run_events(run.id) if e.kind == kinds.AGENT_SPOKE]
         wanted = await stories.number_of(story, "spectator", said[4])
 
+        assert file.read_bytes() == (await t.share(run.id)).content
         viewer = await (await look(f"file://{file}?still=1#{wanted}", size=(1200, 900))).ready()
 
         await viewer.until("store.shown.value === given", wanted)

@@ -7,6 +7,7 @@ event of that past is copied or rewritten.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Collection, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
@@ -179,6 +180,7 @@ class Archive:
         async for some in self.stories.events(self.stories.of_run(run_id)):
             for event in some:
                 shared.take(event)
+            await asyncio.sleep(0)  # A long run takes seconds, and the show goes on meanwhile.
         return shared.file(
             await self._branches_of(run_id, "audience" if minds else "spectator"), verified_digest
         )

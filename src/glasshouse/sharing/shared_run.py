@@ -33,6 +33,8 @@ course_chars_max: Final = 60
 """The name of a branch is cut here."""
 description_chars_max: Final = 200
 """What other programs show of a link to the file."""
+name_chars_max: Final = 60
+"""The name of the file is cut here."""
 kept_lines_max: Final = 200
 """How many lines that judges cited are marked."""
 _ENTRY: Final = "page/share/main"
@@ -166,8 +168,10 @@ class SharedRun:
 
     @property
     def _file_name(self) -> str:
-        words = _NOT_IN_A_NAME.sub("-", str(self._run.get("title", "")).lower()).strip("-")[:60].strip("-")
-        return f"{words or 'run'}.html"
+        for name in (str(self._run.get("title", "")), self._world):
+            if words := _NOT_IN_A_NAME.sub("-", name.lower()).strip("-")[:name_chars_max].strip("-"):
+                return f"{words}.html"
+        return "run.html"
 
     @property
     def _run(self) -> Json:

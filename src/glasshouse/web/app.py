@@ -5,6 +5,7 @@ Always holds: a refusal is answered in words with the status that fits it, never
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, Final
@@ -81,6 +82,7 @@ def app(terrarium: Terrarium, access: Access | None = None, *, root_path: str = 
     served.state.directing = commands.Directing(terrarium, stories, drivers)
     served.state.runs = archive.Runs(terrarium, stories)
     served.state.estimates = starting.Estimates()
+    served.state.packing = asyncio.Lock()
     for part in (reading, events, archive, starting, causes, commands, sharing):
         served.include_router(part.router)
     access = access or Access()

@@ -97,7 +97,7 @@ const recordListeners = new Set();
 
 /** Where the page reads from. */
 export const source = () => reading;
-/** Read from elsewhere: a shared file. @param {any} other */
+/** Read from elsewhere: a shared file. @param {import("page/source").Source} other */
 export const readFrom = (other) => {
   reading = other;
 };

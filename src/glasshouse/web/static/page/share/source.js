@@ -20,7 +20,7 @@ export async function unpacked(text) {
   return { json, packed: JSON.parse(json) };
 }
 
-/** @param {Packed} packed */
+/** @param {Packed} packed @returns {import("page/source").Source} */
 export function fileSource(packed) {
   const { records, start, first } = packed;
   const head = records[records.length - 1].k;
