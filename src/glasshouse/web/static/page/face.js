@@ -10,7 +10,8 @@ function addLight() {
   render(
     html`<svg width="0" height="0" aria-hidden="true" focusable="false"><defs>
       ${faceLight.map(({ white, black }, tone) => html`<radialGradient id=${`face-light-${tone}`} gradientUnits="userSpaceOnUse" cx="-2" cy="-2" r="24" fx="-6" fy="-8">
-        <stop offset="0" stop-color="#fff" stop-opacity=${white} /><stop offset=".6" stop-color="#fff" stop-opacity=${Math.max(0, white * 0.4 - black * 0.6)} /><stop offset=".6" stop-color="#000" stop-opacity=${Math.max(0, black * 0.6 - white * 0.4)} /><stop offset="1" stop-color="#000" stop-opacity=${black} />
+        <stop offset="0" stop-color="#fff" stop-opacity=${white} /><stop offset=${white / (white + black)} stop-color="#fff" stop-opacity="0" />
+        <stop offset=${white / (white + black)} stop-color="#000" stop-opacity="0" /><stop offset="1" stop-color="#000" stop-opacity=${black} />
       </radialGradient>`)}
     </defs></svg>`,
     holder,

@@ -1,7 +1,8 @@
 // @ts-check
 /** Dialogs that change the graph. Each tells by the server's own forecast what would come of it, and offers only what it accepts. */
 import { html, useEffect, useState } from "page/html";
-import { graphInk } from "page/colours";
+import { graphColour, graphInk } from "page/colours";
+import { Face } from "page/face";
 import { ForecastLine, useForecast } from "page/dialogs/forecast";
 import { channelsOf, connection, creatureIn, make } from "page/graph/changes";
 import { graphName, titleOf } from "page/graph/summary";
@@ -181,7 +182,8 @@ export function Spawn({ graph: firstGraph, channel: firstChannel }) {
   const graph = now.graphs[choice.graph];
   const words = !graph ? "Begins a graph of its own" : choice.channel || channels.length === 1 ? `Comes in to ${graphName(graph, now)} on #${harmless(choice.channel || channels[0].name)}` : `Comes in to ${graphName(graph, now)}, on a channel with its oldest member`;
   return html`<${Dialog} id="spawn" title="Spawn a creature" width=${600} onSubmit=${send} footer=${html`<${Button} label="Cancel" onClick=${closeDialog} /><${Button} label="Spawn" kind="primary" type="submit" onClick=${() => {}} isDisabled=${!change || told?.isRefused} />`}>
-    <div class="two-fields">
+    <div class="spawn-name">
+      <span class="spawn-face"><${Face} id=${choice.name || "?"} colour=${graph ? graphColour(graph.colour) : "var(--ink-3)"} size=${44} isDim=${!choice.name} isJudge=${choice.role === "judge"} /></span>
       <${Field} label="Handle" hint="Small letters, digits and dashes"><input type="text" value=${choice.name} maxlength=${handleChars} data-first autocomplete="off" spellcheck=${false} placeholder="night-heron" onInput=${put("name")} /><//>
       <${Field} label="Role"><select value=${choice.role} onChange=${put("role")}><option value="worker">Player</option><option value="judge">Judge</option><option value="narrator">Narrator</option></select><//>
     </div>

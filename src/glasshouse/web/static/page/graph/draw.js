@@ -323,7 +323,7 @@ function drawCrown({ pen }, { x, y }, radius) {
 function drawNodeRings(scene, node) {
   const { pen, now, motion } = scene;
   const { x, y } = scene.at(node);
-  const radius = radiusOf(scene, node);
+  const radius = radiusOf(scene, node) * (node.entry.is_privileged && !scene.layout.areDots() ? 1.36 : 1);
   const circle = (/** @type {number} */ reach, /** @type {string} */ colour, /** @type {number} */ alpha, /** @type {number} */ width) => {
     pen.strokeStyle = colour;
     pen.globalAlpha = alpha;
@@ -344,11 +344,11 @@ function drawNodeRings(scene, node) {
   }
   if (motion.highlights.has(node.id)) circle(radius + 8, canvasColour("accent"), 0.9, 3);
   if (scene.target === node.id) circle(radius + 9, canvasColour("accent"), 1, 3);
-  else if (scene.selected === node.id) circle(radius + (node.entry.is_privileged ? 14 : 7), canvasColour("ink"), 0.85, 2);
-  else if (scene.hovered === node.id && !node.entry.is_privileged) circle(radius + 6, scene.colourOf(node), 0.5, 1.5);
+  else if (scene.selected === node.id) circle(radius + 6, canvasColour("ink"), 0.85, 2);
+  else if (scene.hovered === node.id) circle(radius + 6, scene.colourOf(node), 0.5, 1.5);
   if (scene.focused === node.id) {
-    circle(radius + 11, canvasColour("stage"), 1, 5);
-    circle(radius + 11, canvasColour("accent"), 1, 2.5);
+    circle(radius + 9, canvasColour("stage"), 1, 5);
+    circle(radius + 9, canvasColour("accent"), 1, 2.5);
   }
 }
 

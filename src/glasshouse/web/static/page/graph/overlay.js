@@ -14,19 +14,21 @@ const lineChars = 180;
 export function Tip() {
   const shown = tip.value;
   if (!shown) return null;
-  const style = { left: `min(${shown.x}px, 100% - 290px)`, top: `min(${shown.y}px, 100% - 170px)` };
-  if (!shown.node) return html`<div class=${`graph-tip is-forecast${shown.isRefused ? " is-refused" : ""}`} style=${style} role="status">${shown.text}</div>`;
+  // Beside what it tells about; where there is no room to the right, to the left.
+  const isLeft = shown.x > (document.querySelector(".graph")?.clientWidth ?? Infinity) - 320;
+  const style = { ...(isLeft ? { right: `calc(100% - ${shown.x}px)` } : { left: `${shown.x}px` }), top: `min(${shown.y}px, 100% - 150px)` };
+  if (!shown.node) return html`<div class=${`graph-tip is-forecast${shown.isRefused ? " is-refused" : ""}${isLeft ? " is-left" : ""}`} style=${style} role="status">${shown.text}</div>`;
   const now = view();
   if (shown.node.kind === "channel") {
     const channel = now?.channels[shown.node.id];
     if (!channel) return null;
-    return html`<div class="graph-tip" style=${style}><b class="mono">#${harmless(channel.name)}</b>${channel.description ? html`<p>${harmless(channel.description)}</p>` : null}<small>${Object.keys(channel.edges).length} on it</small></div>`;
+    return html`<div class=${isLeft ? "graph-tip is-left" : "graph-tip"} style=${style}><b class="mono">#${harmless(channel.name)}</b>${channel.description ? html`<p>${harmless(channel.description)}</p>` : null}<small>${Object.keys(channel.edges).length} on it</small></div>`;
   }
   const creature = now?.creatures[shown.node.id];
   if (!now || !creature) return null;
   const graph = now.graphs[creature.graph];
   const states = [creature.role === "judge" ? "judge" : "", creature.is_privileged ? "privileged" : "", creature.is_running ? "" : "stopped", thinking.value[shown.node.id] ? "thinking" : ""].filter(Boolean).join(", ");
-  return html`<div class="graph-tip" style=${style}>
+  return html`<div class=${isLeft ? "graph-tip is-left" : "graph-tip"} style=${style}>
     <b>${titleOf(creature)}</b>${states ? html` <small>${states}</small>` : null}
     ${creature.bio ? html`<p>${harmless(creature.bio)}</p>` : null}
     ${creature.line?.text ? html`<q dir="auto">${firstChars(harmless(creature.line.text), lineChars)}</q>` : null}

@@ -51,6 +51,7 @@ export function Graph() {
   const now = view();
   return html`<div class="graph" ref=${box}>
     <canvas ref=${canvas} class="graph-canvas" role="img" aria-label=${now ? summaryOf(now) : "No graph yet"}></canvas>
+    ${now && !Object.keys(now.creatures).length ? html`<p class="graph-empty">Nobody is here${now.k ? " at this moment" : " yet"}.</p>` : null}
     <${Counts} />
     <div class="graph-actions">
       ${canEdit() ? html`<${Button} label="Spawn" icon="plus" kbd="N" onClick=${() => openDialog("spawn")} /><${Button} label="Connect" icon="arrow" kbd="C" onClick=${() => openDialog("connect")} />` : null}
