@@ -22,6 +22,7 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from glasshouse import MemoryStore, Terrarium
+from tests.web import http_page
 from tests.web.served import served
 
 answer_seconds_max: Final = 60
@@ -148,3 +149,7 @@ async def test_nothing_that_is_sent_makes_the_server_fail() -> None:
 @pytest.mark.soak
 async def test_nothing_makes_the_server_fail_for_long() -> None:
     await attacked(int(os.environ.get("GLASSHOUSE_ATTACKS", "1000")))
+
+
+def test_the_reference_of_the_api_is_that_of_the_routes() -> None:
+    assert http_page.PAGE.read_text(encoding="utf-8") == http_page.written(), "python -m tests.web.http_page"
