@@ -1,5 +1,6 @@
 // @ts-check
 /** The archive: every run of the store, searched, filtered and sorted; and who won how often. */
+import { compareWith } from "page/compare/open";
 import { html, useEffect, useRef, useState } from "page/html";
 import { nameOf } from "page/apply";
 import { linkTo } from "page/address";
@@ -162,7 +163,7 @@ function Row({ run, again }) {
     <td class="mono">${dollars(run.usd)}</td>
     <td>${run.winner ? harmless(nameOf(run.winner)) : html`<span class="none">none</span>`}</td>
     <td><span class=${`pill is-${run.state}`}>${run.state === "playing" ? html`<i class="dot" aria-hidden="true"></i>` : null}${stateWords(run)}</span></td>
-    <td><${Thumbnail} lanes=${run.lanes} /></td>
+    <td><span class="archive-lanes"><${Thumbnail} lanes=${run.lanes} />${session.value.run && !isOpen ? html`<button type="button" class="button icon-only quiet" aria-label=${`Compare ${run.title} with the run that is open`} title="Compare with the run that is open" onClick=${() => (closeDialog(), compareWith(run.id))}>${icon("compare", 14)}</button>` : null}</span></td>
   </tr>`;
 }
 
