@@ -3,7 +3,7 @@
 import { html, useEffect, useState } from "page/html";
 import { linkTo } from "page/address";
 import { icon } from "page/icons";
-import { copy } from "page/share/copying";
+import { copy } from "page/copying";
 import { closeDialog, head, isDirector, run, session, shown, source, view } from "page/store";
 import { Button, Dialog, download, Field } from "page/ui";
 

@@ -1,10 +1,10 @@
 // @ts-check
 /** The list as a file, or as a link. */
+import { copy } from "page/copying";
 import { linkTo } from "page/address";
 import { download } from "page/ui";
 import { indexFor } from "page/feed/index";
 import { filters, head, isRewound, record, session, shown, source } from "page/store";
-import { toast } from "page/toast";
 
 /** Download what the feed lists: the server writes it, since it has every event. @param {"csv"|"jsonl"} format */
 export function exportAs(format) {
@@ -42,15 +42,5 @@ function cell(value) {
 
 /** Copy the address of the page with some of it changed. @param {import("page/address").Address} [parts] */
 export async function copyLink(parts = {}) {
-  await copyText(linkTo(parts), "The link is copied.");
-}
-
-/** @param {string} text @param {string} words what is told then */
-export async function copyText(text, words) {
-  try {
-    await navigator.clipboard.writeText(text);
-    toast(words);
-  } catch {
-    toast("The browser does not allow to copy.", { kind: "error" });
-  }
+  await copy(linkTo(parts), "The link is copied.");
 }

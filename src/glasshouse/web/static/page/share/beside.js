@@ -1,16 +1,21 @@
 // @ts-check
 /** What stands beside the transcript: the graph at the moment shown, the line of that moment, and moments worth a visit. */
+import { signal } from "@preact/signals";
 import { html, memo } from "page/html";
+import { nameOf } from "page/apply";
 import { icon } from "page/icons";
+import { harmless } from "page/plain";
 import { Button, dollars } from "page/ui";
 import { StillGraph } from "page/graph/still";
 import { head, isRewound, moment, run, seek, shown, view } from "page/store";
-import { copyLink, current, goTo, isFramed, lineNow } from "page/share/moving";
+import { copyLink, current, goTo, isFramed, lineAt, lineNow } from "page/share/moving";
 import { cut, inWords } from "page/share/playbill";
 
 /** @typedef {import("page/share/moving").Shared} Shared */
 
 const quoteCharsMax = 180;
+const causeCharsMax = 90;
+const causesMax = 5;
 
 export function Beside() {
   return html`<aside class="beside"><${GraphThen} /><${ThisMoment} /><${Moments} /></aside>`;
@@ -28,26 +33,50 @@ function GraphThen() {
   </section>`;
 }
 
+/** Whether the chain of causes is unfolded. */
+const isWhyOpen = signal(false);
+
 function ThisMoment() {
-  const { packed, story } = /** @type {Shared} */ (current.value);
+  const { packed } = /** @type {Shared} */ (current.value);
   const line = lineNow.value;
   if (!line) return null;
-  const answered = story.numbers.get(line.answers);
+  const causes = causesOf(line);
+  const [first] = causes;
   const words = [
-    answered ? `${line.name} answers ${answered}.` : `${line.name}.`,
+    !first ? `${line.name}.` : first.isTurn ? `${line.name} has its turn.` : `${line.name} answers ${first.k}.`,
     line.heardBy ? `Heard by ${inWords(line.heardBy)}.` : line.face ? "Heard by nobody." : "",
     line.tokens ? `${line.tokens.toLocaleString("en")} tokens, ${dollars(line.usd === undefined ? 0 : line.usd)}.` : "",
   ];
   return html`<section class="panel this-moment" aria-label="This moment">
     <div class="this-head"><h2 class="panel-title">This moment</h2><span class="mono">turn ${line.turn}</span></div>
-    <blockquote>“${cut(line.text, quoteCharsMax)}”</blockquote>
+    <blockquote dir="auto">“${cut(line.text, quoteCharsMax)}”</blockquote>
     <p>${words.filter(Boolean).join(" ")}</p>
     <div class="this-buttons">
       ${isFramed ? null : html`<${Button} label=${`Copy link to ${shown.value}`} icon="link" kind="primary" onClick=${copyLink} />`}
-      ${answered && answered >= packed.first ? html`<${Button} label="What it answers" icon="question" onClick=${() => void goTo(answered)} />` : null}
+      ${causes.length ? html`<${Button} label="Why?" icon="question" title="What it answers, and what that answered" isPressed=${isWhyOpen.value} onClick=${() => (isWhyOpen.value = !isWhyOpen.value)} />` : null}
     </div>
+    ${isWhyOpen.value && causes.length ? html`<ol class="causes" aria-label="What led to it">
+      ${causes.map((cause) => html`<li><button type="button" onClick=${() => void goTo(cause.k)}><b class="mono">${cause.k}</b><span><b>${cause.name}</b> ${cut(cause.text, causeCharsMax)}</span></button></li>`)}
+    </ol>` : null}
     ${isFramed ? null : html`<code>${packed.file_name}#${shown.value}</code>`}
   </section>`;
+}
+
+/** What a line answers, what that answered, and so on. @param {import("page/share/lines").Line} line */
+function causesOf(line) {
+  const { packed, story } = /** @type {Shared} */ (current.value);
+  const causes = [];
+  let answers = line.answers;
+  while (answers && causes.length < causesMax) {
+    const k = story.numbers.get(answers) ?? 0;
+    const row = packed.records[k - packed.first]?.row;
+    if (!row) break;
+    const said = lineAt(k);
+    const isTurn = row.icon === "turn";
+    causes.push({ k, isTurn, name: said?.name ?? (isTurn ? `Turn ${row.turn}` : harmless(nameOf(row.actor))), text: said?.text ?? (isTurn ? "begins" : harmless(row.text ?? "")) });
+    answers = said?.answers ?? "";
+  }
+  return causes;
 }
 
 function Moments() {

@@ -1,7 +1,7 @@
 // @ts-check
 /** The run that a shared file shows, and how one moves in it: from line to line, and to any moment. */
 import { computed, signal } from "@preact/signals";
-import { copy } from "page/share/copying";
+import { copy } from "page/copying";
 import { seek, shown } from "page/store";
 
 /** @typedef {{packed: import("page/share/source").Packed, story: ReturnType<typeof import("page/share/lines").read>, json: string}} Shared */
@@ -26,6 +26,13 @@ function placeUpTo(lines, k) {
     else high = middle;
   }
   return low - 1;
+}
+
+/** The line that is event number `k`, if it is one. @param {number|undefined} k */
+export function lineAt(k) {
+  const lines = current.value?.story.lines ?? [];
+  const line = k === undefined ? undefined : lines[placeUpTo(lines, k)];
+  return line?.k === k ? line : undefined;
 }
 
 /** Show a moment and bring its line into sight. @param {number} k */

@@ -7,7 +7,7 @@ import { icon } from "page/icons";
 import { Button, dollars, short } from "page/ui";
 import { nameOf } from "page/apply";
 import { harmless } from "page/plain";
-import { copy } from "page/share/copying";
+import { copy } from "page/copying";
 import { current, goTo } from "page/share/moving";
 
 /** @typedef {import("page/share/moving").Shared} Shared */
