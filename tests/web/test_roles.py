@@ -67,6 +67,9 @@ ROUTES: Final[dict[str, Asked]] = {
     "GET /healthz": Asked(),
     "POST /api/v1/session": Asked(body={"token": "no"}, is_harmless=False),
     "POST /api/v1/estimate": Asked(body={"world": "twenty-sprouts"}, roles=DIRECTOR),
+    "POST /api/v1/approvals": Asked(
+        body={"creature": "{creature}", "is_approved": False}, roles=DIRECTOR, is_harmless=False
+    ),
     "POST /api/v1/edits": Asked(
         body={"what": "stop", "creature": "{creature}", "dry_run": True}, roles=DIRECTOR
     ),

@@ -18,7 +18,7 @@ from pydantic import BaseModel, Field
 from glasshouse.events.redaction import Role
 from glasshouse.sharing import page_files
 from glasshouse.terrarium import Terrarium, stories_of
-from glasshouse.web import archive, causes, commands, events, reading, sharing, starting
+from glasshouse.web import approvals, archive, causes, commands, events, reading, sharing, starting
 from glasshouse.web.access import COOKIE, Access, AccessMiddleware, Denied
 from glasshouse.web.driving import Drivers
 from glasshouse.web.feeds import Feeds
@@ -81,9 +81,12 @@ def app(terrarium: Terrarium, access: Access | None = None, *, root_path: str = 
     served.state.reading = reading.Reading(terrarium, stories, feeds)
     served.state.directing = commands.Directing(terrarium, stories, drivers)
     served.state.runs = archive.Runs(terrarium, stories)
+    served.state.approvals = approvals.Approvals(feeds.alone_seconds)
+    if terrarium.approver is None:  # A program's own approver keeps its place.
+        terrarium.approver = served.state.approvals.ask
     served.state.estimates = starting.Estimates()
     served.state.packing = asyncio.Lock()
-    for part in (reading, events, archive, starting, causes, commands, sharing):
+    for part in (reading, events, archive, starting, causes, commands, sharing, approvals):
         served.include_router(part.router)
     access = access or Access()
     served.add_middleware(LimitsMiddleware)

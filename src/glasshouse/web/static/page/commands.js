@@ -38,6 +38,9 @@ export const raiseLimits = (limits) => ofRun("limits", { limits });
 export const branch = (change = {}, eventId = view()?.event_id ?? record(shown.value)?.id) =>
   ofRun("branch", { at: eventId, ...change });
 
+/** Allow or refuse what a creature proposes. @param {string} creature @param {boolean} isApproved */
+export const answerProposal = (creature, isApproved) => post("approvals", { creature, is_approved: isApproved });
+
 /** Change the graph. @param {string} what @param {any} fields */
 export const edit = (what, fields) => post("edits", { what, ...fields });
 

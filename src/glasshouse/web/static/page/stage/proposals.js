@@ -4,7 +4,9 @@ import { html } from "page/html";
 import { nameOf } from "page/apply";
 import { icon } from "page/icons";
 import { harmless } from "page/plain";
-import { moment, view } from "page/store";
+import { answerProposal } from "page/commands";
+import { isDirector, isLive, moment, view } from "page/store";
+import { Button } from "page/ui";
 
 export function Proposals() {
   moment.value;
@@ -12,7 +14,9 @@ export function Proposals() {
   const waiting = Object.entries(approvals);
   if (!waiting.length) return null;
   return html`<ul class="proposals" aria-label="Proposals that wait for an answer">
-    ${waiting.map(([id, { creature, tool, why }]) => html`<li key=${id}>${icon("approval", 14)}<span><b>${harmless(creatures[creature]?.title ?? nameOf(creature))}</b> asks whether it may ${toolWords(tool)}. <small dir="auto">${harmless(why)}</small></span></li>`)}
+    ${waiting.map(([id, { creature, tool, why }]) => html`<li key=${id}>${icon("approval", 14)}<span><b>${harmless(creatures[creature]?.title ?? nameOf(creature))}</b> asks whether it may ${toolWords(tool)}. <small dir="auto">${harmless(why)}</small></span>
+      ${isDirector.value && isLive.value ? html`<span class="answers"><${Button} label="Allow" onClick=${() => answerProposal(creature, true)} /><${Button} label="Refuse" kind="quiet" onClick=${() => answerProposal(creature, false)} /></span>` : null}
+    </li>`)}
   </ul>`;
 }
 
