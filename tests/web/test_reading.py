@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 
 from glasshouse import MemoryStore, Terrarium
-from glasshouse.events.event import Json
+from glasshouse.events.event import Event, Json
 from glasshouse.events.redaction import ROLES
+from glasshouse.runtime.ledger.history import HistoryReader
 from glasshouse.terrarium import stories_of
 from glasshouse.views.page import Record, apply
 from glasshouse.web import feeds
@@ -124,3 +126,61 @@ async def test_what_is_not_there_is_refused_in_words() -> None:
 async def test_the_server_tells_about_itself(path: str) -> None:
     async with Terrarium(MemoryStore()) as t, served(t) as page:
         assert await page.get(path)
+
+
+class CountingStore(MemoryStore):
+    """A store that counts the events that are read in the order of commits."""
+
+    events_read = 0
+
+    async def read_after(self, position: int, events_max: int) -> list[Event]:
+        events = await super().read_after(position, events_max)
+        self.events_read += len(events)
+        return events
+
+
+async def test_a_short_story_in_a_large_store_is_read_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("glasshouse.runtime.past.stories.page_events_max", 10)
+    store = CountingStore()
+    async with Terrarium(store) as t:
+        worlds = [await t.open_world("twenty-sprouts", rng_seed=seed) for seed in range(30)]
+        run, stories = worlds[15], stories_of(t)
+        story = stories.of_run(run.id)
+        store.events_read = 0
+
+        fold = await stories.view_at(story, "director")
+
+        assert fold.view["k"] == stories.length(story) > 10
+        assert store.events_read <= fold.view["k"] + 10
+        assert store.position > 10 * store.events_read
+
+
+async def test_an_imported_story_is_put_in_order_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("glasshouse.runtime.past.stories.page_events_max", 10)
+    async with Terrarium(MemoryStore()) as t:
+        run = await t.open_world("twenty-sprouts")
+        await t.run(run.id, turns=4)
+        await t.export(run.id, tmp_path / "part.glass")
+        await t.run(run.id)
+        await t.export(run.id, tmp_path / "whole.glass")
+    reads: list[str] = []
+    events_of_run = HistoryReader.events_of_run
+
+    async def counted(reader: HistoryReader, run_id: str) -> list[Event]:
+        reads.append(run_id)
+        return await events_of_run(reader, run_id)
+
+    monkeypatch.setattr(HistoryReader, "events_of_run", counted)
+    async with Terrarium(MemoryStore()) as t:
+        stories = stories_of(t)
+        for file in ("part.glass", "whole.glass"):
+            await t.import_file(tmp_path / file)
+            story = stories.of_run(run.id)
+            reads.clear()
+            pages = [[one.id for one in some] async for some in stories.events(story)]
+            folds = [await stories.view_at(story, "director", k) for k in (5, 12)]
+            assert reads == [run.id]
+            assert [fold.view["event_id"] for fold in folds] == [pages[0][4], pages[1][1]]
+            assert [name for page in pages for name in page] == [one.id for one in await t.run_events(run.id)]

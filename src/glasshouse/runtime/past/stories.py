@@ -14,21 +14,25 @@ from typing import Final, NamedTuple
 import msgspec
 
 from glasshouse.errors import Refused, UnknownName
-from glasshouse.events.event import Event
+from glasshouse.events.event import Event, place_of
 from glasshouse.events.redaction import Role
-from glasshouse.runtime.ledger.history import HistoryReader
+from glasshouse.runtime.ledger.history import HistoryReader, spans_of
 from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.ports import Snapshot, Store
 from glasshouse.views import page
 from glasshouse.views.page import Record
 from glasshouse.views.page_fold import PageFold, PageSnapshot
 from glasshouse.world.state.ids import the_run
-from glasshouse.world.state.lineage import joined_prefixes
+from glasshouse.world.state.lineage import joined_prefixes, span_of
 from glasshouse.world.state.state import SessionState
 
 view_events_between: Final = 1_000
 """A view is kept every so many events."""
 page_events_max: Final = 1_000
+orders_kept_max: Final = 4
+"""Of how many imported stories the order of their events is kept."""
+gap_events_max: Final = 8
+"""Events of one session whose seqs differ by at most this are read together."""
 
 _decode_snapshot: Final = msgspec.msgpack.Decoder(PageSnapshot).decode
 
@@ -71,6 +75,7 @@ class Stories:
         self._store = store
         self._ledger = ledger
         self._history = history
+        self._orders_cache: dict[str, tuple[list[Lane], list[str]]] = {}
 
     def of_run(self, run_id: str) -> Story:
         """The story that a run is part of, as it stands now."""
@@ -113,15 +118,8 @@ class Stories:
 
     async def events(self, story: Story, after: int = 0, position: int = 0) -> AsyncIterator[list[Event]]:
         """The events of a story behind its event number `after`, which stands at a position; page by page."""
-        await self._ledger.wait_for_durability()
-        if story.is_imported:  # Its positions tell in which order the file was read.
-            events = await self._history.events_of_run(story.runs[0])
-            for first in range(after, len(events), page_events_max):
-                yield events[first : first + page_events_max]
-            return
-        while some := await self._store.read_after(position, page_events_max):
-            position = some[-1].position or 0
-            yield [event for event in some if story.has(event)]
+        async for _, page_of_events in self.numbered(story, after, position):
+            yield [event for _, event in page_of_events]
 
     async def numbered(
         self, story: Story, k: int, position: int, *, newest_first: bool = False
@@ -129,14 +127,20 @@ class Stories:
         """The events behind event number `k`, which stands at a position, with their numbers; page by page, each with
         the position up to which the store was read. With `newest_first`, those before it."""
         await self._ledger.wait_for_durability()
-        if story.is_imported:
-            events = await self._history.events_of_run(story.runs[0])
-            pairs = list(enumerate(events, 1))
-            pairs = pairs[: k - 1][::-1] if newest_first else pairs[k:]
-            for first in range(0, len(pairs), page_events_max):
-                yield 0, pairs[first : first + page_events_max]
+        if story.is_imported:  # Its positions tell in which order the file was read.
+            order = await self._order_of(story)
+            numbers = range(k - 1, 0, -1) if newest_first else range(k + 1, len(order) + 1)
+            for first in range(0, len(numbers), page_events_max):
+                some_numbers = numbers[first : first + page_events_max]
+                events = await self._read([order[number - 1] for number in some_numbers])
+                yield 0, list(zip(some_numbers, events, strict=True))
             return
-        while True:
+        length = self.length(story)
+        if not newest_first and position == 0:
+            position = await self._beginning(story)
+        while (
+            k > 1 if newest_first else k < length
+        ):  # Behind the last one there may be many of other stories.
             start = max(position - 1 - page_events_max, 0) if newest_first else position
             count = min(page_events_max, position - 1) if newest_first else page_events_max
             some = await self._store.read_after(start, count) if count > 0 else []
@@ -152,6 +156,29 @@ class Stories:
                 page = list(enumerate(mine, k + 1))
                 k += len(mine)
             yield position, page
+
+    async def _beginning(self, story: Story) -> int:
+        """The position right before the first event of a story. Before it there may be many of other stories."""
+        sessions = self._ledger.world.sessions
+        roots = [sessions[name].segment for name in story.ends if not sessions[name].segment.parents]
+        first = await self._store.read([span_of(segment, 1, 1) for segment in roots])
+        return min([event.position or 1 for event in first], default=1) - 1
+
+    async def _order_of(self, story: Story) -> list[str]:
+        """The ids of the events of an imported story, in the order of histories."""
+        run_id, lanes = story.runs[0], self.lanes(story)
+        kept, order = self._orders_cache.get(run_id, (None, []))
+        if kept != lanes:  # A later file may have brought more of it.
+            order = [event.id for event in await self._history.events_of_run(run_id)]
+            while len(self._orders_cache) >= orders_kept_max:
+                del self._orders_cache[next(iter(self._orders_cache))]
+            self._orders_cache[run_id] = lanes, order
+        return order
+
+    async def _read(self, ids: list[str]) -> list[Event]:
+        spans = spans_of(self._ledger.world, sorted(ids, key=place_of), gap_events_max)
+        events = {event.id: event for event in await self._store.read(spans)}
+        return [events[name] for name in ids]
 
     async def position_of(self, story: Story, role: Role, k: int) -> int:
         """The position in the store of event number `k` of a story; 0 if that is 0."""
