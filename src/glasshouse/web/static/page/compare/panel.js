@@ -1,6 +1,6 @@
 // @ts-check
 /** Two runs side by side: what they share is folded, the rest stands turn by turn, and one scrubber moves both. */
-import { html, useEffect, useMemo, useRef, useState } from "page/html";
+import { html, memo, useCallback, useEffect, useMemo, useRef, useState } from "page/html";
 import { nameOf, sessionOf } from "page/apply";
 import { linkTo } from "page/address";
 import { Face } from "page/face";
@@ -76,7 +76,7 @@ function Compared({ sides }) {
   const [isUnfolded, setUnfolded] = useState(false);
   const list = useRef(/** @type {HTMLElement|null} */ (null));
   const last = rows.length - 1;
-  const go = (/** @type {number} */ row) => setAt(Math.max(0, Math.min(last, row)));
+  const go = useCallback((/** @type {number} */ row) => setAt(Math.max(0, Math.min(last, row))), [last]);
   const row = rows[at];
   useKeys({ "[": () => go(at - 1), "]": () => go(at + 1), Home: () => go(0), End: () => go(last), ArrowUp: () => go(at - 1), ArrowDown: () => go(at + 1) });
   useEffect(() => {
@@ -97,7 +97,7 @@ function Compared({ sides }) {
     <div class="compare-list" ref=${list}>
       ${sides[0].from || sameRows ? html`<button type="button" class="compare-fold" aria-expanded=${isUnfolded} onClick=${() => setUnfolded(!isUnfolded)} disabled=${!sameRows}>
         ${icon("chevron", 12)}<span>${sharedWords(sides[0].from, rows, sameRows)}</span></button>` : null}
-      ${rows.slice(folded).map((one, number) => html`<${Row} key=${one.turn} row=${one} sides=${sides} isFirst=${number + folded === differsAt?.row} isNow=${number + folded === at} onPick=${() => go(number + folded)} />`)}
+      ${rows.slice(folded).map((one, number) => html`<${Row} key=${one.turn} row=${one} sides=${sides} isFirst=${number + folded === differsAt?.row} isNow=${number + folded === at} number=${number + folded} onPick=${go} />`)}
       ${sides.some((side) => side.isCut) ? html`<p class="empty">Only the first ${short(sides[0].records.length)} events behind the branch are compared.</p>` : null}
     </div>
     <${Scrubber} rows=${rows} sides=${sides} at=${at} sameRows=${sameRows} onGo=${go} />
@@ -131,16 +131,19 @@ function SideHead({ side, view }) {
   </section>`;
 }
 
-/** @param {{row: TurnRow, sides: [Side, Side], isFirst: boolean, isNow: boolean, onPick: () => void}} props */
-function Row({ row, sides, isFirst, isNow, onPick }) {
+/** @param {{row: TurnRow, sides: [Side, Side], isFirst: boolean, isNow: boolean, number: number, onPick: (number: number) => void}} props */
+function drawRow({ row, sides, isFirst, isNow, number: at, onPick }) {
+  const pick = () => onPick(at);
   return html`${isFirst ? html`<p class="compare-first"><span>first differs here</span></p>` : null}
-    <div class=${`compare-row${isNow ? " is-now" : ""}${row.isSame ? " is-same" : ""}`} onClick=${onPick}>
-      ${[0, 1].map((number) => html`${number ? html`<button type="button" class="compare-turn" aria-current=${isNow} aria-label=${`Turn ${row.turn}${row.isSame ? ", the same in both" : ", not the same"}`} onClick=${onPick}>${row.turn}</button>` : null}
+    <div class=${`compare-row${isNow ? " is-now" : ""}${row.isSame ? " is-same" : ""}`} onClick=${pick}>
+      ${[0, 1].map((number) => html`${number ? html`<button type="button" class="compare-turn" aria-current=${isNow} aria-label=${`Turn ${row.turn}${row.isSame ? ", the same in both" : ", not the same"}`} onClick=${pick}>${row.turn}</button>` : null}
         <div class="compare-lines">
           ${row.sides[number].length ? row.sides[number].map((line) => html`<${Said} key=${line.id} line=${line} side=${sides[number]} />`) : html`<p class="compare-none">Nothing said in this turn.</p>`}
         </div>`)}
     </div>`;
 }
+
+const Row = memo(drawRow);
 
 /** @param {{line: Line, side: Side}} props */
 function Said({ line, side }) {

@@ -32,7 +32,7 @@ const sizes = {
 };
 
 /** An angle from an id. @param {string} id */
-const turnOf = (id) => (hashOf(id) / 2 ** 32) * Math.PI * 2;
+const turnOf = (id) => (hashOf(id.replace(/~\d+$/, "")) / 2 ** 32) * Math.PI * 2;
 
 export function makeLayout() {
   /** @type {Map<string, Node>} */

@@ -64,11 +64,17 @@ function DrawnLanes({ lineage, axis, isOver, isUnfolded, ending, onFold, onGo, o
       ${lineage.forks.map((fork) => html`<button key=${fork.run} type="button" class="fork-button" tabindex="-1" data-row=${fork.row} data-k=${fork.at}
         style=${{ left: `${axis.x(fork.at) + curvePixels}px`, top: `${yOf(fork.row) - 18}px`, width: `${Math.max(60, fork.title.length * letterPixels + 16)}px` }}
         aria-label=${`Branch ${fork.title}, from event ${fork.at}`} aria-haspopup="menu" title="Open or compare this branch"
-        onClick=${(/** @type {MouseEvent} */ event) => onFork(fork, { x: event.clientX || axis.x(fork.at), y: event.clientY || 0 })}></button>`)}
+        onClick=${(/** @type {MouseEvent} */ event) => onFork(fork, placeOf(event))}></button>`)}
       ${isOver ? html`<span class="hidden">${ending}</span>` : null}
     </div>
     ${folded || (isUnfolded && lineage.rows > rowsUnfoldedMax) ? html`<button type="button" class="fold" onClick=${onFold} aria-expanded=${isUnfolded}>${isUnfolded ? "Fold" : `+${folded} sessions`}</button>` : null}
   </div>`;
+}
+
+/** Where a menu opens: at the button, whether it was clicked or pressed. @param {MouseEvent} event */
+function placeOf(event) {
+  const { left, bottom } = /** @type {HTMLElement} */ (event.currentTarget).getBoundingClientRect();
+  return { x: left, y: bottom };
 }
 
 /** A line that goes on is drawn to the end of the axis; the page shows it up to the newest event. @param {Line} line @param {Axis} axis @param {(line: Line|undefined) => boolean} isThere */

@@ -150,6 +150,7 @@ function Tracks() {
     onFork: (/** @type {any} */ fork, /** @type {any} */ at) => (source().kind === "file" ? void seek(fork.at) : setMenu({ fork, ...at })),
   }), []);
   return html`<div class=${`tracks${isRewound.value ? " is-rewound" : ""}${areLanesOpen.value ? " has-lanes" : ""}`} style=${{ "--head": `${axis.x(events)}px` }} ref=${box} ...${dragging(axis)}>
+    ${!events && status.value === "loading" ? html`<div class="hatched" style=${{ left: "20px", right: "20px" }}></div>` : null}
     ${isHatched && events ? html`<div class="hatched" style=${{ left: `${axis.first - 4}px`, width: `${axis.x(loadedFrom.value) - axis.first + 4}px` }}></div>` : null}
     <canvas ref=${canvas} class="bars" style=${{ width: `${width}px` }} aria-hidden="true"></canvas>
     <div class="rule"></div>
@@ -159,7 +160,7 @@ function Tracks() {
     <${Hover} axis=${axis} />
     ${menu ? html`<${Menu} label=${menu.fork.title} x=${menu.x} y=${menu.y} onClose=${() => setMenu(null)} items=${[
       { label: "Open this branch", icon: "branch", run: () => void open(menu.fork.run, { isStep: true }) },
-      { label: "Compare with this run", icon: "compare", run: () => compareWith(menu.fork.run) },
+      { label: "Compare side by side", icon: "compare", run: () => compareWith(menu.fork.run) },
     ]} />` : null}
   </div>`;
 }
