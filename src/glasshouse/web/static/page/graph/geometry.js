@@ -58,6 +58,9 @@ export function hullOf(nodes) {
   return convexHull(points);
 }
 
+/** The area of a hull. @param {Point[]} hull */
+export const areaOf = (hull) => Math.abs(hull.reduce((sum, { x, y }, at) => sum + x * hull[(at + 1) % hull.length].y - y * hull[(at + 1) % hull.length].x, 0)) / 2;
+
 /**
  * Whether a point is inside a hull.
  * @param {Point[]} hull

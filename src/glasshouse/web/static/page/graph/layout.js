@@ -3,8 +3,8 @@
  * Where creatures and channels stand. Two small simulations: graphs as circles that do not overlap, and nodes that are pulled to
  * the centre of their graph. A merge or a split needs nothing of its own: nodes flow when their graph is another one.
  *
- * Always holds: a first position comes from the id, and the last position of every id is kept, so a look back and the way
- * forward again show the same picture.
+ * Always holds: a first position comes from the name, which a branch shares with the run it grew from, and the last position of
+ * every id is kept, so a look back and the way forward again show the same picture.
  */
 import { forceCollide, forceLink, forceManyBody, forceSimulation, forceX, forceY } from "d3-force";
 import { hashOf } from "page/faces";
@@ -31,8 +31,8 @@ const sizes = {
   dots: { creature: 19, channel: 14, charge: -60, link: 60 },
 };
 
-/** An angle from an id. @param {string} id */
-const turnOf = (id) => (hashOf(id.replace(/~\d+$/, "")) / 2 ** 32) * Math.PI * 2;
+/** An angle from a name. @param {string} name */
+const turnOf = (name) => (hashOf(name) / 2 ** 32) * Math.PI * 2;
 
 export function makeLayout() {
   /** @type {Map<string, Node>} */
@@ -70,14 +70,16 @@ export function makeLayout() {
 
   /** Pull every node to the centre of its graph, and back into its circle if it is outside. @param {number} alpha */
   function home(alpha) {
+    // One graph alone may be as wide as the picture; several need room round each.
+    const stretch = circles.size === 1 ? aspect : 1;
     for (const { x, y, r, nodes: members } of circles.values()) {
       for (const node of members) {
         const pull = alpha * (areDots ? 0.16 : node.kind === "channel" ? 0.16 : 0.08);
         const [dx, dy] = [x - node.x, y - node.y];
-        node.vx += dx * pull;
-        node.vy += dy * pull;
+        node.vx += (dx * pull) / stretch;
+        node.vy += dy * pull * stretch;
         const outside = Math.hypot(dx, dy) - (r - node.pad);
-        if (outside > 0) {
+        if (outside > 0 && circles.size > 1) {
           const back = Math.min(0.12, alpha) * (outside / Math.hypot(dx, dy));
           node.vx += dx * back;
           node.vy += dy * back;
@@ -127,7 +129,7 @@ export function makeLayout() {
     };
     for (const [id, entry] of creatures) put(id, "creature", entry);
     for (const [id, entry] of channels) put(id, "channel", entry);
-    const isNew = arrange(members, view.channels);
+    const isNew = arrange(members, view);
     const before = links.map(({ key }) => key).join();
     links = linksOf(view, nodes, size);
     const hasChanged = isNew || change.came.length + change.went.length + change.moved.length > 0 || before !== links.map(({ key }) => key).join();
@@ -146,15 +148,15 @@ export function makeLayout() {
   }
 
   /** Give every graph its circle, and every new node a place. Returns whether graphs came or went.
-   * @param {Map<string, Node[]>} members @param {import("page/apply").View["channels"]} channels */
-  function arrange(members, channels) {
+   * @param {Map<string, Node[]>} members @param {import("page/apply").View} view */
+  function arrange(members, view) {
     let isNew = false;
     for (const id of circles.keys()) {
       if (members.has(id)) continue;
       circles.delete(id);
       isNew = true;
     }
-    const bySize = [...members].map(([id, some]) => ({ id, some, room: roomOf(some) })).sort((a, b) => b.room - a.room || (a.id < b.id ? -1 : 1));
+    const bySize = [...members].map(([id, some]) => ({ id, some, room: roomOf(some) })).sort((a, b) => b.room - a.room || (view.graphs[a.id].name < view.graphs[b.id].name ? -1 : 1));
     for (const { id, some, room } of bySize) {
       let circle = circles.get(id);
       if (!circle) {
@@ -165,18 +167,18 @@ export function makeLayout() {
         circles.set(id, circle);
       }
       circle.nodes = some;
-      placeNew(circle, room, channels);
+      placeNew(circle, room, view);
     }
     return isNew;
   }
 
   /**
    * Give new nodes a place: channels on a ring, and creatures near the channels that they are on, so that few edges cross.
-   * @param {Circle} circle @param {number} room @param {import("page/apply").View["channels"]} channels
+   * @param {Circle} circle @param {number} room @param {import("page/apply").View} view
    */
-  function placeNew(circle, room, channels) {
-    const rings = circle.nodes.filter(({ kind }) => kind === "channel");
-    const turned = turnOf(circle.id);
+  function placeNew(circle, room, view) {
+    const rings = circle.nodes.filter(({ kind }) => kind === "channel").sort((a, b) => (a.label < b.label ? -1 : 1));
+    const turned = turnOf(view.graphs[circle.id].name);
     for (const [at, node] of rings.entries()) {
       if (!Number.isNaN(node.x)) continue;
       const angle = turned + (at / rings.length) * Math.PI * 2;
@@ -185,10 +187,10 @@ export function makeLayout() {
     }
     for (const node of circle.nodes) {
       if (!Number.isNaN(node.x)) continue;
-      const own = rings.filter(({ id }) => channels[id]?.edges[node.id]);
+      const own = rings.filter(({ id }) => view.channels[id]?.edges[node.id]);
       const mean = { x: circle.x, y: circle.y };
       for (const { x, y } of own) Object.assign(mean, { x: mean.x + (x - circle.x) / own.length, y: mean.y + (y - circle.y) / own.length });
-      const angle = turnOf(node.id);
+      const angle = turnOf(node.label);
       const far = own.length > 1 ? room * 0.08 : room * 0.4;
       Object.assign(node, places.get(node.id) ?? { x: mean.x + Math.cos(angle) * far, y: mean.y + Math.sin(angle) * far });
     }

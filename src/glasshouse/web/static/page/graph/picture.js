@@ -9,7 +9,7 @@ import { canvasGraphColour } from "page/colours";
 import { mixed } from "page/faces";
 import { makeCamera } from "page/graph/camera";
 import { creatureRadius, drawPicture, endsOf, forgetFaces, hasName, namedNode, radiusOf } from "page/graph/draw";
-import { hullOf, isInside } from "page/graph/geometry";
+import { areaOf, hullOf, isInside } from "page/graph/geometry";
 import { placeLabels } from "page/graph/labels";
 import { makeLayout } from "page/graph/layout";
 import { easeOut, makeMotion, progress } from "page/graph/motion";
@@ -24,7 +24,9 @@ import { graphName } from "page/graph/summary";
 
 const frameMilliseconds = 1000 / 60;
 const colourPerFrame = 0.09;
-const namesFromScale = 0.5;
+const namesFromScale = 0.42;
+const nameChars = { width: 6.6, height: 17 };
+const namesShareMax = 0.34;
 const hitPixelsMin = 12;
 const slowMilliseconds = 50;
 const settleMilliseconds = 160;
@@ -144,6 +146,16 @@ export function makePicture(canvas, how = {}) {
     return box.left === Infinity ? { left: -200, top: -200, right: 200, bottom: 200 } : box;
   }
 
+  /** Whether names would leave enough of the picture to see. */
+  function hasRoomForNames() {
+    const { scale } = lens.camera;
+    if (layout.areDots() || scale < namesFromScale) return false;
+    let letters = 0;
+    for (const { label } of layout.nodes.values()) letters += label.length;
+    const area = hulls.reduce((sum, { points }) => sum + areaOf(points), 0) * scale * scale;
+    return letters * nameChars.width * nameChars.height < area * namesShareMax;
+  }
+
   /** @param {number} now @returns {Scene} */
   function sceneAt(now) {
     /** @type {Map<string, Point>} */
@@ -159,7 +171,7 @@ export function makePicture(canvas, how = {}) {
       },
       colourOf,
       isReduced: isReduced(),
-      areNamesShown: !layout.areDots() && lens.camera.scale >= namesFromScale,
+      areNamesShown: hasRoomForNames(),
     }; // prettier-ignore
   }
 
