@@ -10,12 +10,12 @@ bin := .venv/bin
 code := src tests $(if $(wildcard bench/*.py),bench)
 JOBS ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 
-.PHONY: help setup ready play serve tour test quick check bench soak lock clean
+.PHONY: help setup ready play serve tour test quick check bench screenshots soak lock clean
 
 help: ## list what can be done here
 	@echo "Glasshouse. Start with: make play"
 	@echo
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-7s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' Makefile
 
 setup: ## build .venv for development from the locked requirements (the other targets do it by themselves)
 	@tools/setup.sh
@@ -57,6 +57,10 @@ check: setup ## lint, types, import contracts, tidiness, docs
 
 bench: setup ## measure against the bounds; prints a table, writes bench/results.json
 	@$(bin)/python -m bench
+
+screenshots: setup ## take the pictures of the page that the README opens with, from a real play
+	@tools/chromium.sh >/dev/null
+	@PYTHONPATH=. $(bin)/python tools/screenshots.py
 
 soak: setup ## the long rigs: hours of kills, power cuts and random plays
 	@GLASSHOUSE_HYPOTHESIS=soak $(bin)/python -m pytest -v -s -m soak

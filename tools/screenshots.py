@@ -1,0 +1,72 @@
+"""Take the pictures that the README opens with: `make screenshots`.
+
+A bundled world whose graphs merge and split is played offline with a fixed seed. The light picture shows it live, while its
+graphs are still apart; the dark one looks back from its end, at the moment when they merge, and reads all minds.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from playwright.async_api import Browser, async_playwright
+
+from glasshouse import MemoryStore, Terrarium
+from glasshouse.runtime.run import Run
+from tests.browser.chromium import FLAGS, chromium_path
+from tests.web.served import Served, served
+
+IMAGES = Path(__file__).resolve().parent.parent / "docs" / "images"
+WORLD, RNG_SEED = "three-ways-in", 3
+WIDTH, HEIGHT = 1440, 900
+turns_apart = 7
+merges_shown = 2
+SHOWN = """async (merges) => {
+  const store = await import("page/store");
+  const wait = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+  while (!store.headView() || store.loadedFrom.value > 1 || !store.record(store.head.value)) await wait(50);
+  if (merges) {
+    const [k] = store.timeline.value.marks.filter(([, icon]) => icon === "merge")[merges - 1];
+    await store.seek(k + 3); // Whoever joined has joined the channel by then, too.
+    store.minds.value = true;
+  }
+  await document.fonts.ready;
+  await wait(1500);
+}"""
+
+
+async def main() -> None:
+    """Play, look, and keep the pictures."""
+    IMAGES.mkdir(parents=True, exist_ok=True)
+    async with Terrarium(MemoryStore()) as t:
+        run = await t.open_world(WORLD, rng_seed=RNG_SEED)
+        await t.run(run.id, turns=turns_apart)
+        async with served(t) as page, async_playwright() as playwright:
+            browser = await playwright.chromium.launch(executable_path=chromium_path(), args=FLAGS)
+            await page.client.post(f"/api/v1/runs/{run.id}/play", json={"speed": "reading"})
+            await take(browser, page, run, "light", 0)
+            await page.client.post(f"/api/v1/runs/{run.id}/play", json={"speed": "fast"})
+            while not t.run_of(run.id).is_finished:  # noqa: ASYNC110 - nobody tells
+                await asyncio.sleep(0.1)
+            await take(browser, page, run, "dark", merges_shown)
+            await browser.close()
+
+
+async def take(browser: Browser, page: Served, run: Run, theme: str, merges: int) -> None:
+    """Keep a picture of the page as it is, or after so many merges."""
+    context = await browser.new_context(
+        viewport={"width": WIDTH, "height": HEIGHT},
+        color_scheme="dark" if theme == "dark" else "light",
+        reduced_motion="reduce",
+    )
+    opened = await context.new_page()
+    await opened.goto(f"{page.address}/?run={run.id}")
+    await opened.evaluate(SHOWN, merges)
+    path = IMAGES / f"{theme}.png"
+    await opened.screenshot(path=path)
+    await context.close()
+    print(f"{path.relative_to(IMAGES.parent.parent)}: {path.stat().st_size // 1000} kB")
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
