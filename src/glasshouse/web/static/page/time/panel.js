@@ -186,17 +186,20 @@ function rangeKeys(event) {
   void stepBy(way);
 }
 
-const hovered = signal(/** @type {number|null} */ (null));
+/** Which event the pointer is at, and where the tracks are on the screen. */
+const hovered = signal(/** @type {{k: number, left: number, top: number}|null} */ (null));
 
 /** @param {{axis: import("page/time/axis").Axis}} props */
 function Hover({ axis }) {
-  const k = hovered.value;
-  if (k === null || dragged.value !== null || !head.value) return null;
+  if (!hovered.value || dragged.value !== null || !head.value) return null;
+  const { k, left, top } = hovered.value;
   const told = record(k);
   const scene = sceneAt(k);
-  return html`<div class="hover" style=${{ left: `${Math.max(8, Math.min(axis.x(k) - 20, axis.width - 288))}px` }} aria-hidden="true">
-    <p><b class="mono">${k}</b>${scene ? html`<span>${scene}</span>` : null}</p>
-    ${told?.row.text ? html`<p class="hover-line"><b>${told.row.actor === "world" ? "" : nameOf(told.row.actor, headView())}</b> ${harmless(told.row.text)}</p>` : null}
+  const x = axis.x(k);
+  return html`<div class="hover-line" style=${{ left: `${x}px` }}></div>
+    <div class="hover" style=${{ left: `${left + Math.max(8, Math.min(x - 20, axis.width - 308))}px`, bottom: `${innerHeight - top + 6}px` }} aria-hidden="true">
+    <p><b class="mono">${k}</b>${scene ? html`<span>${harmless(scene)}</span>` : null}</p>
+    ${told?.row.text ? html`<p class="hover-said"><b>${told.row.actor === "world" ? "" : nameOf(told.row.actor, headView())}</b> ${harmless(told.row.text.slice(0, 240))}</p>` : null}
   </div>`;
 }
 
@@ -223,7 +226,11 @@ function dragging(axis) {
     },
     onPointerMove: (/** @type {PointerEvent} */ event) => {
       if (dragged.value !== null) dragTo(numberAt(event));
-      else hovered.value = /** @type {HTMLElement} */ (event.target).closest("button") ? null : numberAt(event);
+      else if (/** @type {HTMLElement} */ (event.target).closest("button")) hovered.value = null;
+      else {
+        const { left, top } = /** @type {HTMLElement} */ (event.currentTarget).getBoundingClientRect();
+        hovered.value = { k: numberAt(event), left, top };
+      }
     },
     onPointerLeave: () => (hovered.value = null),
     onPointerUp: endDrag,
