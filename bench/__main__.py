@@ -27,6 +27,7 @@ from bench import (
     source,
     stage,
     troupe,
+    viewers,
     why,
 )
 from bench.result import Result
@@ -44,6 +45,7 @@ PARTS: dict[str, Callable[[], list[Result]]] = {
     "group_tools": group_tools.run,
     "stage": stage.run,
     "page": page.run,
+    "viewers": viewers.run,
     "troupe": troupe.run,
     "commands": commands.run,
     "imports": imports.run,
