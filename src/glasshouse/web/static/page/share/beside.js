@@ -49,7 +49,7 @@ function ThisMoment() {
   ];
   return html`<section class="panel this-moment" aria-label="This moment">
     <div class="this-head"><h2 class="panel-title">This moment</h2><span class="mono">turn ${line.turn}</span></div>
-    <blockquote dir="auto">“${cut(line.text, quoteCharsMax)}”</blockquote>
+    <blockquote dir="auto">${line.face ? html`“${cut(line.text, quoteCharsMax)}”` : cut(line.text, quoteCharsMax)}</blockquote>
     <p>${words.filter(Boolean).join(" ")}</p>
     <div class="this-buttons">
       ${isFramed ? null : html`<${Button} label=${`Copy link to ${shown.value}`} icon="link" kind="primary" onClick=${copyLink} />`}

@@ -12,7 +12,7 @@
  * @typedef {{k: number, icon: string, label: string, kind: "scene"|"visitor"|"kept"|"verdict"|"change"}} Moment
  * @typedef {{id: string, handle: string, title: string, bio: string, role: string, colour: number, isPrivileged: boolean, lines: number}} Player
  */
-import { apply, cloneView, colourOf, graphOf, nameOf } from "page/apply";
+import { apply, cloneView, colourOf, creatureCalled, graphOf, nameOf } from "page/apply";
 import { harmless } from "page/plain";
 
 const listen = 1;
@@ -90,7 +90,7 @@ function lineOf(view, record, packed, kept) {
     actor,
     face: creature ? face : "",
     colour: colourOf(view, graph),
-    text: harmless(text),
+    text: harmless(isChange ? withNames(text, view) : text),
     verb: verbOf(icon, isOwn ? (creature?.line?.kind ?? "") : ""),
     channel,
     turn,
@@ -99,13 +99,21 @@ function lineOf(view, record, packed, kept) {
     thought: told(record, face, "thought"),
     mood: told(record, face, "mood"),
     answers: isOwn ? (creature?.line?.answers ?? "") : "",
-    heardBy: hearersOf(view, graph, channel, face),
+    heardBy: isChange ? 0 : hearersOf(view, graph, channel, face),
     isKept: kept.has(record.k),
     isJudge: creature?.role === "judge",
     isVerdict: record.k === packed.decided_at,
-    name: icon === "visitor" ? "A visitor" : isChange ? "The graph" : harmless(nameOf(actor, creature ? view : undefined)),
+    name: icon === "visitor" ? "A visitor" : isChange ? (icon === "merge" ? "Merge" : "Split") : harmless(nameOf(actor, creature ? view : undefined)),
     icon,
   };
+}
+
+/** A text about graphs, which are called after creatures, with their names in place of their handles. @param {string} text @param {View} view */
+function withNames(text, view) {
+  return text
+    .split(" ")
+    .map((word) => (creatureCalled(view, word) ? nameOf(word, view) : word))
+    .join(" ");
 }
 
 /** @param {View} view @param {Record} record */

@@ -14,6 +14,7 @@ import { current, goTo } from "page/share/moving";
 
 const playersShownMax = 12;
 const quoteCharsMax = 220;
+const championsMax = 3;
 const numbers = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
 const axes = /** @type {{[axis: string]: string}} */ ({
   max_turns: "all of its turns were played",
@@ -73,13 +74,14 @@ function Ribbon() {
   const last = story.lines.findLast((line) => line.face && line.kind !== "thought");
   const at = packed.decided_at ?? last?.k ?? 0;
   const isHere = at >= packed.first && at <= lastOf(packed);
-  const champion = winner ? story.players.find((player) => player.handle === winner) : undefined;
-  const name = winner ? champion?.title || nameOf(winner) : "";
+  const team = winner ? (story.head.contest.teams[winner] ?? [winner]) : [];
+  const champions = story.players.filter((player) => team.includes(player.handle));
+  const name = !winner ? "" : champions.length === 1 && champions[0].handle === winner ? champions[0].title || nameOf(winner) : nameOf(winner);
   const heading = winner ? (why.startsWith(name) ? sentenceOf(why) : `${name} won`) : endingOf(packed.run);
   const rest = winner && why.startsWith(name) ? why.slice(sentenceOf(why).length + 1).trim() : why;
   const quote = rest || (packed.decided_at ? "" : last?.text);
   return html`<div class=${`ribbon${winner ? "" : " has-no-winner"}`}>
-    ${champion ? html`<${Face} id=${champion.id} colour=${graphColour(champion.colour)} size=${54} />` : html`<i class="ribbon-icon" aria-hidden="true">${icon("flag", 20)}</i>`}
+    ${champions.length ? champions.slice(0, championsMax).map((one) => html`<${Face} id=${one.id} colour=${graphColour(one.colour)} size=${54} />`) : html`<i class="ribbon-icon" aria-hidden="true">${icon("flag", 20)}</i>`}
     <div><h2 dir="auto">${heading}</h2>${quote && quote !== heading ? html`<p dir="auto">${rest ? null : html`${last?.name}: `}“${cut(quote, quoteCharsMax)}”</p>` : null}</div>
     ${isHere ? html`<${Button} label=${html`Line <span class="mono">${at}</span>`} icon="flag" onClick=${() => void goTo(at)} />` : null}
   </div>`;
