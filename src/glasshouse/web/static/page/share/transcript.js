@@ -42,7 +42,7 @@ export function Transcript() {
 /** @param {import("page/share/folding").Item} item @param {Line|undefined} now @param {boolean} hasChannels */
 function drawn(item, now, hasChannels) {
   if ("scene" in item) return html`<${SceneHead} key=${`scene-${item.scene.k}`} scene=${item.scene} isNow=${item.scene.opening !== null && item.scene.opening === now} />`;
-  if ("far" in item) return html`<${Far} key=${`far-${item.side}`} lines=${item.far} side=${item.side} />`;
+  if ("far" in item) return html`<${Far} key=${`far-${item.side}`} k=${item.far} lines=${item.lines} side=${item.side} />`;
   if ("fold" in item) return html`<${Fold} key=${`fold-${item.fold[0].k}`} lines=${item.fold} />`;
   return html`<${Row} key=${item.line.k} line=${item.line} isNow=${item.line === now} hasMind=${minds.value} hasChannels=${hasChannels} />`;
 }
@@ -81,10 +81,9 @@ function Fold({ lines }) {
   return html`<li class="folded-lines"><button type="button" onClick=${open}>${icon("chevron", 14)} Lines ${lines[0].k} to ${lines[lines.length - 1].k}<span>${lines.length > linesUnfolded ? `${linesUnfolded} of ` : ""}${lines.length} lines</span></button></li>`;
 }
 
-/** The way to lines that are far from the moment shown. @param {{lines: Line[], side: "before"|"after"}} props */
-function Far({ lines, side }) {
-  const next = side === "before" ? lines[lines.length - 1] : lines[0];
-  return html`<li class="folded-lines"><button type="button" onClick=${() => void goTo(next.k)}>${icon("arrow", 14)} ${side === "before" ? "Back" : "On"} to ${next.k}<span>${lines.length} lines ${side === "before" ? "before" : "after"}</span></button></li>`;
+/** The way to lines that are far from the moment shown. @param {{k: number, lines: number, side: "before"|"after"}} props */
+function Far({ k, lines, side }) {
+  return html`<li class="folded-lines"><button type="button" onClick=${() => void goTo(k)}>${icon("arrow", 14)} ${side === "before" ? "Back" : "On"} to ${k}<span>${lines.toLocaleString("en")} lines ${side}</span></button></li>`;
 }
 
 /** @type {{[kind: string]: string}} */
