@@ -31,6 +31,11 @@ export function makeCamera() {
       const { x, y } = middle();
       return { x: (point.x - x) / camera.scale + camera.x, y: (point.y - y) / camera.scale + camera.y };
     },
+    /** Whether a point of the world can be seen. @param {{x: number, y: number}} point */
+    isInRoom(point) {
+      const { x, y } = this.toCanvas(point);
+      return x > room.left && x < room.right && y > room.top && y < room.bottom;
+    },
     /** Aim at a part of the world. @param {Box} box */
     aim(box) {
       const [width, height] = [Math.max(1, box.right - box.left), Math.max(1, box.bottom - box.top)];

@@ -78,6 +78,8 @@ function drawHull({ pen, toCanvas, layout, path, motion }, hull) {
 function drawPill({ pen, toCanvas, layout, scale: zoom }, hull) {
   if (hull.points.length < 3 || hull.alpha < 1 || (layout.areDots() && zoom < 0.5 && !hull.isLit)) return;
   const top = toCanvas(hull.points.reduce((best, point) => (point.y < best.y ? point : best)));
+  // A pill does not shrink with the picture: it makes way for a crown below it.
+  if (!layout.areDots()) top.y -= 14 * Math.max(0, 1 - zoom);
   const name = firstChars(hull.name, 24);
   pen.font = `620 11.5px ${family("sans")}`;
   const nameWidth = pen.measureText(name).width;
@@ -275,7 +277,8 @@ function drawCreature(scene, node) {
 
 /** Faces are drawn once for each look and size: shadows are dear. @type {Map<string, HTMLCanvasElement>} */
 const sprites = new Map();
-const spritesMax = 800;
+const spritePixelsMax = 8_000_000;
+let spritePixels = 0;
 
 /** @param {Scene} scene @param {Node} node @param {Point} point @param {number} radius */
 function drawSprite(scene, node, { x, y }, radius) {
@@ -288,9 +291,10 @@ function drawSprite(scene, node, { x, y }, radius) {
   const reach = Math.ceil(drawnRadius * 1.5 + 12);
   let sprite = sprites.get(key);
   if (!sprite) {
-    if (sprites.size >= spritesMax) sprites.clear();
+    if (spritePixels > spritePixelsMax) forgetFaces();
     sprite = document.createElement("canvas");
-    sprite.width = sprite.height = reach * 2 * scene.ratio;
+    sprite.width = sprite.height = Math.ceil(reach * 2 * scene.ratio);
+    spritePixels += sprite.width * sprite.height;
     const pen = /** @type {CanvasRenderingContext2D} */ (sprite.getContext("2d"));
     pen.scale(scene.ratio, scene.ratio);
     const shadow = theme.value === "dark" ? { colour: `${colour}88`, blur: 13 * scene.ratio, y: 0 } : { colour: "rgb(16 40 48 / .26)", blur: 8 * scene.ratio, y: 2.5 * scene.ratio };
@@ -301,8 +305,11 @@ function drawSprite(scene, node, { x, y }, radius) {
   scene.pen.drawImage(sprite, x - shown, y - shown, shown * 2, shown * 2);
 }
 
-/** Forget faces that were drawn with other colours. */
-export const forgetFaces = () => sprites.clear();
+/** Forget the faces that were drawn: there are too many, or colours are others. */
+export function forgetFaces() {
+  sprites.clear();
+  spritePixels = 0;
+}
 
 /** A crown, and a ring that is open where it sits. @param {Scene} scene @param {Point} point @param {number} radius */
 function drawCrown({ pen }, { x, y }, radius) {

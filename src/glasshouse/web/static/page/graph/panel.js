@@ -17,6 +17,7 @@ import { path } from "page/why/path";
 
 const edge = { left: 26, top: 62, right: 26, bottom: 48 };
 const zoomStep = 1.25;
+const narrowPixels = 640;
 const blinkMilliseconds = 2600;
 
 /** The part of the canvas that nothing covers. @param {HTMLElement} box */
@@ -73,7 +74,10 @@ function zoom(factor) {
 /** Keep a picture in step with the page, from now until it ends. @param {HTMLDivElement} box @param {HTMLCanvasElement} canvas */
 function follow(box, canvas) {
   const made = makePicture(canvas, { isStill });
-  const resize = () => made.resize(box.clientWidth, box.clientHeight, roomIn(box));
+  const resize = () => {
+    box.classList.toggle("is-narrow", box.clientWidth < narrowPixels);
+    made.resize(box.clientWidth, box.clientHeight, roomIn(box));
+  };
   let [lastRun, lastK, wasRewound] = ["", 0, false];
   /** The camera as it was before a panel covered the graph. @type {typeof made.lens.camera|null} */
   let cameraBefore = null;
@@ -89,7 +93,7 @@ function follow(box, canvas) {
     }),
     effect(() => {
       const chosen = selection.value;
-      made.shown.selected = chosen?.kind === "creature" || chosen?.kind === "channel" ? chosen.id : "";
+      made.shown.selected = chosen && chosen.kind !== "event" ? chosen.id : "";
       made.shown.thinking = isRewound.value ? {} : thinking.value;
       made.wake();
     }),

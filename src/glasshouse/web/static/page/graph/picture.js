@@ -107,7 +107,7 @@ export function makePicture(canvas, how = {}) {
         return { x: circle.x + (node.x - circle.x) * share, y: circle.y + (node.y - circle.y) * share, pad: node.pad, half: node.half * share, low: node.low };
       });
       const count = circle.nodes.reduce((sum, { kind }) => sum + Number(kind === "creature"), 0);
-      hulls.push({ id: circle.id, name: graphName(graph, /** @type {View} */ (view)), count, colour: eased(`graph ${circle.id}`, graphHex(circle.id)), points: hullOf(points), nodes: circle.nodes, alpha: 1, isLit: shown.litGraphs.includes(circle.id) });
+      hulls.push({ id: circle.id, name: graphName(graph, /** @type {View} */ (view)), count, colour: eased(`graph ${circle.id}`, graphHex(circle.id)), points: hullOf(points), nodes: circle.nodes, alpha: 1, isLit: shown.selected === circle.id || shown.litGraphs.includes(circle.id) });
       before.delete(circle.id);
     }
     for (const [id, hull] of before) if (hull.alpha === 1 && !isReduced()) gone.set(id, { hull, start: now });
@@ -326,6 +326,12 @@ export function makePicture(canvas, how = {}) {
     graphAt(point) {
       const place = lens.toWorld(point);
       return hulls.find(({ points, alpha }) => alpha === 1 && isInside(points, place))?.id;
+    },
+    /** Move the camera to a node that is out of sight. @param {string} id */
+    reveal(id) {
+      const node = layout.nodes.get(id);
+      if (node && lens.camera.isFree && !lens.isInRoom(node)) Object.assign(lens.camera, { x: node.x, y: node.y });
+      wake();
     },
     /** Close somebody's eyes for a moment. @param {string} id */
     blink(id) {

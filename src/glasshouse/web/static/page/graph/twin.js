@@ -72,7 +72,7 @@ export function Twin({ picture }) {
     if (!picture) return;
     picture.shown.focused = now.graphs[id] ? "" : id;
     picture.shown.litGraphs = now.graphs[id] ? [id] : [];
-    picture.wake();
+    picture.reveal(id);
   };
   /** @param {FocusEvent} event */
   const onFocus = (event) => {
