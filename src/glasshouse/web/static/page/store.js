@@ -235,9 +235,8 @@ async function loadNewest() {
   const mine = story;
   const last = pageOf(head.value);
   try {
-    const told = await reading.timeline(run);
+    await Promise.all([reading.timeline(run).then((told) => story === mine && takeTimeline(told)), loadPage(last)]);
     if (story !== mine) return;
-    takeTimeline(told);
     for (let page = last; page >= 0 && page > last - pagesAtStart; page -= 1) await loadPage(page);
   } catch (wrong) {
     if (story === mine) toast(messageOf(wrong), { kind: "error" });
