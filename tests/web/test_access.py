@@ -52,6 +52,41 @@ async def test_a_link_is_exchanged_for_a_cookie_that_no_script_reads() -> None:
         assert (await page.client.get(RUNS)).status_code == 200
 
 
+async def test_a_command_with_a_cookie_says_where_it_comes_from() -> None:
+    access = Access(SECRET)
+    async with Terrarium(MemoryStore()) as t, served(t, access) as page:
+        run = await t.open_world("twenty-sprouts")
+        cookie = f"{COOKIE}={access.token_for('director')}"
+        here = str(page.client.base_url).rstrip("/")
+
+        async def status(**headers: str) -> int:
+            asked = {"cookie": cookie, **headers}
+            body = {"labels": ["keep"]}
+            return (await page.client.post(f"{RUNS}/{run.id}/labels", json=body, headers=asked)).status_code
+
+        assert await status(origin=here) == 200
+        assert await status() == 403
+        assert await status(origin="https://elsewhere.example") == 403
+        assert await status(authorization="Basic eDp5") == 403
+        bearer = {"authorization": f"Bearer {access.token_for('director')}"}
+        assert await status(**bearer) == 200
+
+
+async def test_no_answer_is_guessed_at_included_elsewhere_or_kept() -> None:
+    async with Terrarium(MemoryStore()) as t, served(t) as page:
+        run = await t.open_world("twenty-sprouts")
+        for path, kept in (
+            ("/api/v1/runs", "no-store"),
+            (f"{RUNS}/{run.id}/view", "no-store"),
+            ("/api/v1/nothing", "no-store"),
+            (f"{RUNS}/{run.id}/diffs", "private, no-cache"),
+        ):
+            answer = await page.client.get(path)
+            assert answer.headers["x-content-type-options"] == "nosniff"
+            assert answer.headers["cross-origin-resource-policy"] == "same-origin"
+            assert answer.headers.get_list("cache-control") == [kept], path
+
+
 @pytest.mark.parametrize(
     ("headers", "status"),
     [

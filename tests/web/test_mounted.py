@@ -27,6 +27,7 @@ async def test_under_another_app_it_reads_directs_and_streams() -> None:
             async with page.client.stream("GET", f"{base}/runs/{run.id}/stream") as stream:
                 blocks = blocks_of(stream.aiter_lines())
                 assert (await anext(blocks)).name == "view"
-                stepped = await page.client.post(f"{base}/runs/{run.id}/step", json={})
+                here = {"origin": str(page.client.base_url).rstrip("/")}
+                stepped = await page.client.post(f"{base}/runs/{run.id}/step", json={}, headers=here)
                 assert stepped.json()["turns"] == 1
                 assert (await anext(blocks)).data["k"] > 0

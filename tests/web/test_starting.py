@@ -80,6 +80,14 @@ async def test_a_world_with_a_mistake_is_listed_with_its_problem(
             (world,) = [world for world in answer.json() if world["name"] == "broken"]
             assert (world["title"], world["where"], world["cast"]) == ("Broken", "here", [])
             assert ("nobody" in world["problem"]) is is_told
+        (broken / "scenario.yaml").write_text("name: broken\ntitle: Mended\ncast: [ada]\n", encoding="utf-8")
+        (broken / "creatures").mkdir()
+        ada = "name: ada\npersona: A gardener.\nschedule: {tick_every: 1}\n"
+        (broken / "creatures" / "ada.yaml").write_text(ada, encoding="utf-8")
+        bearer = {"authorization": f"Bearer {access.token_for('spectator')}"}
+        answer = await page.client.get("/api/v1/worlds", headers=bearer)
+        (world,) = [world for world in answer.json() if world["name"] == "broken"]
+        assert (world["title"], world["problem"], world["cast"][0]["title"]) == ("Mended", None, "Ada")
 
 
 async def test_models_tell_their_price_and_what_may_be_chosen() -> None:

@@ -24,6 +24,12 @@ COOKIE: Final = "glasshouse"
 secret_chars_min: Final = 16
 LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 _SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
+_ALWAYS: Final = (
+    (b"x-content-type-options", b"nosniff"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"cache-control", b"no-store"),
+)
+"""Headers of every answer, unless it has its own: nobody guesses what it is, no other site includes it, nobody keeps it."""
 _PASSING: Final = frozenset({429, 503})
 retry_seconds: Final = 5
 """When to try again what was refused only because there was too much at once."""
@@ -79,13 +85,14 @@ class Access:
         # Only names can be made to mean another machine. Without a token, numbers of other machines are refused as well.
         if host not in self._hosts and not (self._secret and _is_number(host)):
             raise Denied(421, f"This server is not called {host!r}. Allow that name with --allow-host.")
-        bearer = headers.get("authorization", "").partition(" ")
+        scheme, _, given = headers.get("authorization", "").partition(" ")
+        is_bearer = scheme.lower() == "bearer" and bool(given)
         cookie = _cookie_in(headers.get("cookie", ""))
-        if method not in _SAFE and not bearer[2]:
-            _check_is_from_the_page(headers)
+        if method not in _SAFE and not is_bearer:
+            _check_is_from_the_page(headers, has_cookie=bool(cookie))
         if not self._secret:
             return "director"
-        token = bearer[2] if bearer[0].lower() == "bearer" else cookie
+        token = given if is_bearer else cookie
         role = self.role_of_token(token) if token else None
         if role is None:
             if path in _OPEN or path.startswith(_FILES):
@@ -117,12 +124,13 @@ def _cookie_in(header: str) -> str:
     return "" if found is None else found.value
 
 
-def _check_is_from_the_page(headers: Mapping[str, str]) -> None:
-    """Refuse a command that another site may have a browser send."""
+def _check_is_from_the_page(headers: Mapping[str, str], *, has_cookie: bool) -> None:
+    """Refuse a command that another site may have a browser send. Only browsers send cookies, and with each command
+    they say where it comes from."""
     if headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
         raise Denied(415, "A command is sent as application/json.")
     origin, host = headers.get("origin"), headers.get("host", "")
-    if origin is not None and origin.partition("://")[2] != host:
+    if (has_cookie or origin is not None) and (origin or "").partition("://")[2] != host:
         raise Denied(403, "This command comes from another site.")
 
 
@@ -149,13 +157,24 @@ class AccessMiddleware:
             await answer_denied(send, denied)
             return
         scope.setdefault("state", {})["role"] = role
-        await self._app(scope, receive, send)
+
+        async def sent(message: Any) -> None:
+            if message["type"] == "http.response.start":
+                known = {name.lower() for name, _ in message["headers"]}
+                message["headers"] = [*message["headers"], *[one for one in _ALWAYS if one[0] not in known]]
+            await send(message)
+
+        await self._app(scope, receive, sent)
 
 
 async def answer_denied(send: Send, denied: Denied) -> None:
     """Answer with the reason why not."""
     body = msgspec.json.encode({"error": "Denied", "message": str(denied)})
-    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    headers = [
+        (b"content-type", b"application/json"),
+        (b"content-length", str(len(body)).encode()),
+        *_ALWAYS,
+    ]
     if denied.status in _PASSING:
         headers.append((b"retry-after", str(retry_seconds).encode()))
     await send({"type": "http.response.start", "status": denied.status, "headers": headers})

@@ -21,6 +21,7 @@ from glasshouse.contests.expected_cost import Expected, OfflinePlay, offline_pla
 from glasshouse.errors import GlasshouseError, UnknownName
 from glasshouse.events.model_use import FREE, Price
 from glasshouse.events.payloads import Governor
+from glasshouse.events.redaction import Role
 from glasshouse.manifests.loading import LoadedWorld, load_world
 from glasshouse.manifests.scenario import EndsWhenPlan
 from glasshouse.manifests.world_folders import FoundWorld, found_worlds
@@ -38,6 +39,12 @@ names_listed_max: Final = 500
 estimate_calls_max: Final = 2_000
 """How many calls of the offline troupe an estimate makes at most. A longer play costs at least what it tells."""
 estimates_kept_max: Final = 32
+worlds_kept_max: Final = 256
+world_files_max: Final = 512
+"""So many files of a world are looked at to see whether it has changed."""
+
+_worlds_cache: dict[str, tuple[tuple[object, ...], WorldInfo]] = {}
+"""Folder -> when its files were changed, and what is told about the world."""
 
 router = APIRouter(prefix="/api/v1", responses=READS)
 
@@ -134,19 +141,38 @@ class EstimateInfo(BaseModel):
 @router.get("/worlds", response_model=list[WorldInfo])
 def worlds(request: Request, role: AsRole) -> Response:
     """List the worlds that can be played by name, with what a start needs to know."""
-    infos = [_world_info(found, is_director=role == "director") for found in found_worlds()]
+    infos = [_told_to(role, _world_info_of(found)) for found in found_worlds()]
     body = msgspec.json.encode([info.model_dump(mode="json") for info in infos])
     tag = content_tag(body)
     return not_changed(request, tag) or tagged(request, tag, body)
 
 
-def _world_info(found: FoundWorld, *, is_director: bool) -> WorldInfo:
+def _told_to(role: Role, info: WorldInfo) -> WorldInfo:
+    """A world as a role may read it: what is wrong with one names files of this machine."""
+    if info.problem is None or role == "director":
+        return info
+    return info.model_copy(update={"problem": "There is a mistake in its files."})
+
+
+def _world_info_of(found: FoundWorld) -> WorldInfo:
+    """What is told about a world. It is read again when one of its files has changed."""
+    files = sorted(path for path in Path(found.path).rglob("*") if path.is_file())[:world_files_max]
+    stamp = tuple((str(path), path.stat().st_mtime_ns, path.stat().st_size) for path in files)
+    kept, info = _worlds_cache.get(found.path, (None, None))
+    if info is None or kept != stamp:
+        info = _world_info(found)
+        _worlds_cache[found.path] = stamp, info
+        if len(_worlds_cache) > worlds_kept_max:
+            del _worlds_cache[next(iter(_worlds_cache))]
+    return info
+
+
+def _world_info(found: FoundWorld) -> WorldInfo:
     title = found.title or found.name
     try:
         world = load_world(Path(found.path))
-    except GlasshouseError as wrong:  # Its text names files of this machine.
-        problem = str(wrong) if is_director else "There is a mistake in its files."
-        return WorldInfo(name=found.name, title=title, where=found.where, problem=problem)
+    except GlasshouseError as wrong:
+        return WorldInfo(name=found.name, title=title, where=found.where, problem=str(wrong))
     scenario = world.scenario
     cast = _cast_of(world)
     limits = asdict(scenario.governor.limits(scenario.creatures))
