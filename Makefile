@@ -58,7 +58,7 @@ check: setup ## lint, types, import contracts, tidiness, docs
 bench: setup ## measure against the bounds; prints a table, writes bench/results.json
 	@$(bin)/python -m bench
 
-screenshots: setup ## take the pictures of the page that the README opens with, from a real play
+screenshots: setup ## take the pictures of the page for the README and the docs, from real plays
 	@tools/chromium.sh >/dev/null
 	@PYTHONPATH=. $(bin)/python tools/screenshots.py
 

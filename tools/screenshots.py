@@ -1,24 +1,29 @@
-"""Take the pictures that the README opens with: `make screenshots`.
+"""Take the pictures of the README and the docs: `make screenshots`.
 
 A bundled world whose graphs merge and split is played offline with a fixed seed. The light picture shows it live, while its
-graphs are still apart; the dark one looks back from its end, at the moment when they merge, and reads all minds.
+graphs are still apart; the dark one looks back from its end, at the moment when they merge, and reads all minds. The third
+is another run as a shared file, opened from disk at the line before the verdict.
 """
 
 from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
-from playwright.async_api import Browser, async_playwright
+from playwright.async_api import Browser, Page, async_playwright
 
-from glasshouse import MemoryStore, Terrarium
+from glasshouse import MemoryStore, Terrarium, WhatIf
 from glasshouse.runtime.run import Run
+from glasshouse.sharing.shared_run import SharedFile
 from tests.browser.chromium import FLAGS, chromium_path
 from tests.web.served import Served, served
 
 IMAGES = Path(__file__).resolve().parent.parent / "docs" / "images"
 WORLD, RNG_SEED = "three-ways-in", 3
 WIDTH, HEIGHT = 1440, 900
+SHARED_WIDTH, SHARED_HEIGHT = 1200, 1500
+settle_milliseconds = 1500
 turns_apart = 7
 merges_shown = 2
 SHOWN = """async (merges) => {
@@ -49,6 +54,7 @@ async def main() -> None:
             while not t.run_of(run.id).is_finished:  # noqa: ASYNC110 - nobody tells
                 await asyncio.sleep(0.1)
             await take(browser, page, run, "dark", merges_shown)
+            await take_shared(browser, await shared(t))
             await browser.close()
 
 
@@ -62,9 +68,46 @@ async def take(browser: Browser, page: Served, run: Run, theme: str, merges: int
     opened = await context.new_page()
     await opened.goto(f"{page.address}/?run={run.id}")
     await opened.evaluate(SHOWN, merges)
-    path = IMAGES / f"{theme}.png"
-    await opened.screenshot(path=path)
+    await keep(opened, theme)
     await context.close()
+
+
+async def shared(t: Terrarium) -> SharedFile:
+    """Another play, with a visitor and a branch, as a file."""
+    run = await t.open_world("two-tale-hearth", rng_seed=7)
+    await t.run(run.id, turns=turns_apart)
+    visit = await t.disturb(
+        run.id, "A wet dog comes in with a letter in its mouth and lies down by the fire."
+    )
+    await t.run(run.id)
+    await t.branch(visit.session_id, visit.id, WhatIf(disturb="The dog keeps the letter."))
+    return await t.share(run.id, verify=True)
+
+
+async def take_shared(browser: Browser, file: SharedFile) -> None:
+    """Keep a picture of the shared file, from its head, at a line near its end."""
+    context = await browser.new_context(
+        viewport={"width": SHARED_WIDTH, "height": SHARED_HEIGHT}, reduced_motion="reduce"
+    )
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / file.name
+        path.write_bytes(file.content)
+        opened = await context.new_page()
+        await opened.goto(f"file://{path}")
+        await opened.get_by_role("button", name="Line", exact=False).first.click()
+        await opened.keyboard.press("k")
+        await opened.evaluate(
+            "document.fonts.ready.then(() => (document.activeElement.blur(), scrollTo(0, 0)))"
+        )
+        await opened.wait_for_timeout(settle_milliseconds)
+        await keep(opened, "shared")
+    await context.close()
+
+
+async def keep(opened: Page, name: str) -> None:
+    """Keep a picture of an open page."""
+    path = IMAGES / f"{name}.png"
+    await opened.screenshot(path=path)
     print(f"{path.relative_to(IMAGES.parent.parent)}: {path.stat().st_size // 1000} kB")
 
 

@@ -101,6 +101,8 @@ async def test_a_part_of_a_run_begins_with_the_view_before_it() -> None:
         assert packed["events"] > 30
         with pytest.raises(Refused, match="events, and none from 9,000 on"):
             await t.share(run.id, first=9_000)
+        with pytest.raises(Refused, match="A session cannot be shared as a page"):
+            await t.share(run.session_id)
         with pytest.raises(Refused, match="nothing from event 3 to event 2"):
             await t.share(run.id, first=3, last=2)
 

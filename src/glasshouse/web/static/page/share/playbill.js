@@ -15,6 +15,7 @@ import { current, goTo } from "page/share/moving";
 const playersShownMax = 12;
 const quoteCharsMax = 220;
 const championsMax = 3;
+const headingCharsMax = 64;
 const numbers = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
 const axes = /** @type {{[axis: string]: string}} */ ({
   max_turns: "all of its turns were played",
@@ -77,8 +78,9 @@ function Ribbon() {
   const team = winner ? (story.head.contest.teams[winner] ?? [winner]) : [];
   const champions = story.players.filter((player) => team.includes(player.handle));
   const name = !winner ? "" : champions.length === 1 && champions[0].handle === winner ? champions[0].title || nameOf(winner) : nameOf(winner);
-  const heading = winner ? (why.startsWith(name) ? sentenceOf(why) : `${name} won`) : endingOf(packed.run);
-  const rest = winner && why.startsWith(name) ? why.slice(sentenceOf(why).length + 1).trim() : why;
+  const sentence = winner && why.startsWith(name) ? sentenceOf(why) : "";
+  const heading = winner ? sentence || `${name} won` : endingOf(packed.run);
+  const rest = sentence ? why.slice(sentence.length + 1).trim() : why;
   const quote = rest || (packed.decided_at ? "" : last?.text);
   return html`<div class=${`ribbon${winner ? "" : " has-no-winner"}`}>
     ${champions.length ? champions.slice(0, championsMax).map((one) => html`<${Face} id=${one.id} colour=${graphColour(one.colour)} size=${54} />`) : html`<i class="ribbon-icon" aria-hidden="true">${icon("flag", 20)}</i>`}
@@ -87,10 +89,10 @@ function Ribbon() {
   </div>`;
 }
 
-/** The first sentence of a text, if it is short enough to be a heading. @param {string} text */
+/** The first sentence of a text, or nothing if it is too long for a heading. @param {string} text */
 function sentenceOf(text) {
   const sentence = text.split(/[.!?](?:\s|$)/, 1)[0];
-  return sentence.length <= 64 ? sentence : text.slice(0, 0);
+  return sentence.length <= headingCharsMax ? sentence : "";
 }
 
 /** Why a run without a winner ended. @param {import("page/apply").Run} run */
