@@ -43,12 +43,12 @@ function scallop(bumps, radius, bump) {
 /**
  * @typedef {{silhouette: typeof silhouettes[number], eyes: {x: number, y: number, r: number}[], pupil: {x: number, y: number, r: number},
  *   mouth: 0|1|2, tone: 0|1|2}} Face
- * @param {string} id
+ * @param {string} handle
  * @returns {Face}
  */
-export function faceOf(id) {
-  // In a branch "wick" is "wick~2": the same creature, so the same face.
-  const hash = hashOf(id.replace(/~\d+$/, ""));
+export function faceOf(handle) {
+  // A branch has the same creatures under new ids, and in a merged graph a second "wick" is "wick~2": handles tell who they are.
+  const hash = hashOf(handle.replace(/~\d+$/, ""));
   const hasOneEye = (hash >>> 8) % 3 === 0;
   const look = [-1, 1, -0.6][(hash >>> 20) % 3];
   const y = -3;

@@ -151,7 +151,7 @@ function Said({ line, side }) {
   const colour = side.head.lanes[sessionOf(line.id)]?.colour ?? 0;
   const isWorld = line.actor === "world";
   return html`<div class=${`said is-${line.icon}${line.isSame ? " is-same" : ""}`}>
-    ${creature ? html`<${Face} id=${creature[0]} colour=${graphColour(colour)} size=${24} />` : html`<span class="said-icon">${icon(line.icon, 14)}</span>`}
+    ${creature ? html`<${Face} id=${creature[1].handle} colour=${graphColour(colour)} size=${24} />` : html`<span class="said-icon">${icon(line.icon, 14)}</span>`}
     <div><p class="said-who"><b>${isWorld ? "Scene" : nameOf(line.actor, side.head)}</b><a class="mono" href=${linkTo({ run: side.run, at: line.id, panel: "" })} title="Open this run here">${line.k}</a></p>
     <p class="said-text" dir="auto">${harmless(line.text)}</p></div>
   </div>`;

@@ -94,7 +94,7 @@ function Line({ row }) {
   const actor = creatureCalled(shownView, row.row.actor);
   const colour = colourOf(shownView, graphOf(shownView, row)) % 8;
   return html`<div class=${`branch-line of-${colour}`}>
-    ${actor ? html`<${Face} id=${actor[0]} colour=${`var(--g${colour})`} size=${28} hasCrown=${actor[1].is_privileged} />` : null}
+    ${actor ? html`<${Face} id=${actor[1].handle} colour=${`var(--g${colour})`} size=${28} hasCrown=${actor[1].is_privileged} />` : null}
     <div><b>${harmless(nameOf(row.row.actor, shownView))}</b>${row.row.channel ? html` <span class="mono">#${row.row.channel}</span>` : null}<p class=${isSpeech(row) ? "line" : ""} dir="auto">${harmless(row.row.text ?? "")}</p></div>
   </div>`;
 }

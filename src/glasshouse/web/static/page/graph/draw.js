@@ -298,7 +298,7 @@ function drawSprite(scene, node, { x, y }, radius) {
     const pen = /** @type {CanvasRenderingContext2D} */ (sprite.getContext("2d"));
     pen.scale(scene.ratio, scene.ratio);
     const shadow = theme.value === "dark" ? { colour: `${colour}88`, blur: 13 * scene.ratio, y: 0 } : { colour: "rgb(16 40 48 / .26)", blur: 8 * scene.ratio, y: 2.5 * scene.ratio };
-    drawFace(pen, faceOf(node.id), reach, reach, drawnRadius, colour, { isOpen, isBlinking, shadow });
+    drawFace(pen, faceOf(node.entry.handle ?? node.id), reach, reach, drawnRadius, colour, { isOpen, isBlinking, shadow });
     sprites.set(key, sprite);
   }
   const shown = (reach * radius) / drawnRadius;

@@ -59,7 +59,7 @@ function Cast() {
   const more = story.players.length - shown.length;
   return html`<ul class="cast-list" aria-label="Cast">
     ${shown.map((player) => html`<li>
-      <${Face} id=${player.id} colour=${graphColour(player.colour)} size=${46} hasCrown=${player.isPrivileged} isJudge=${player.role === "judge"} />
+      <${Face} id=${player.handle} colour=${graphColour(player.colour)} size=${46} hasCrown=${player.isPrivileged} isJudge=${player.role === "judge"} />
       <span><b>${player.title || nameOf(player.handle)}</b><small>${player.bio || (player.role === "judge" ? "judge" : player.lines ? counted(player.lines, "line") : "has not spoken")}</small></span>
     </li>`)}
     ${visits.length ? html`<li class="visitor-entry"><i class="visitor-ring" aria-hidden="true">${icon("bolt", 18)}</i>
@@ -83,7 +83,7 @@ function Ribbon() {
   const rest = sentence ? why.slice(sentence.length + 1).trim() : why;
   const quote = rest || (packed.decided_at ? "" : last?.text);
   return html`<div class=${`ribbon${winner ? "" : " has-no-winner"}`}>
-    ${champions.length ? champions.slice(0, championsMax).map((one) => html`<${Face} id=${one.id} colour=${graphColour(one.colour)} size=${54} />`) : html`<i class="ribbon-icon" aria-hidden="true">${icon("flag", 20)}</i>`}
+    ${champions.length ? champions.slice(0, championsMax).map((one) => html`<${Face} id=${one.handle} colour=${graphColour(one.colour)} size=${54} />`) : html`<i class="ribbon-icon" aria-hidden="true">${icon("flag", 20)}</i>`}
     <div><h2 dir="auto">${heading}</h2>${quote && quote !== heading ? html`<p dir="auto">${rest ? null : html`${last?.name}: `}“${cut(quote, quoteCharsMax)}”</p>` : null}</div>
     ${isHere ? html`<${Button} label=${html`Line <span class="mono">${at}</span>`} icon="flag" onClick=${() => void goTo(at)} />` : null}
   </div>`;

@@ -97,7 +97,7 @@ function drawRow({ line, isNow, hasMind, hasChannels }) {
   return html`<li id=${`line-${k}`} class=${`row is-${kind}${isNow ? " is-now" : ""}`} aria-current=${isNow ? "true" : undefined} onClick=${onClick}
       style=${{ "--colour": graphColour(line.colour), "--colour-ink": graphInk(line.colour) }}>
     <span class="row-number mono">${k}</span>
-    <span class="row-face">${line.face && kind !== "thought" ? html`<${Face} id=${line.face} colour=${graphColour(line.colour)} size=${33} isJudge=${line.isJudge} />` : html`<i aria-hidden="true">${icon(kind === "change" ? line.icon : (marks[kind] ?? "world"), 18)}</i>`}</span>
+    <span class="row-face">${line.face && kind !== "thought" ? html`<${Face} id=${line.actor} colour=${graphColour(line.colour)} size=${33} isJudge=${line.isJudge} />` : html`<i aria-hidden="true">${icon(kind === "change" ? line.icon : (marks[kind] ?? "world"), 18)}</i>`}</span>
     <div class="row-words">
       <p class="row-who"><b>${line.name}</b>${line.verb ? html` <span>${line.verb}</span>` : null}${line.channel && hasChannels ? html` <span class="row-channel mono">#${line.channel}</span>` : null}${line.isKept ? html`<em class="tag">kept by the judge</em>` : null}${line.mood && hasMind ? html`<em class="tag is-mood">${line.mood}</em>` : null}</p>
       <p class=${isSpoken ? "row-said" : "row-told"} dir="auto">${line.text}</p>

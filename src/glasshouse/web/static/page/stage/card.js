@@ -42,7 +42,7 @@ function flipByKey(event, id, canRead) {
 
 /** @param {Props} props */
 function Portrait({ id, creature, colour, isSpeaking, step }) {
-  return html`<span class="portrait"><${Face} id=${id} colour=${`var(--g${colour % 8})`} size=${30} isOpen=${isSpeaking} hasCrown=${creature.is_privileged} isDim=${!creature.is_running} />
+  return html`<span class="portrait"><${Face} id=${creature.handle} colour=${`var(--g${colour % 8})`} size=${30} isOpen=${isSpeaking} hasCrown=${creature.is_privileged} isDim=${!creature.is_running} />
     ${creature.error !== undefined ? html`<i class="trouble-dot"></i>` : null}${step ? html`<i class=${`step mono${step === 1 ? " is-first" : ""}`} title="Its place on the path that is shown">${step}</i>` : null}</span>`;
 }
 

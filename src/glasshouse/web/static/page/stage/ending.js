@@ -33,7 +33,7 @@ function Verdict(ended) {
   const verdict = contest.verdicts.at(-1);
   const text = ended.why || verdict?.text || "";
   return html`<div class="verdict" role="group" aria-label="How it ended">
-    ${won.length ? html`<span class="winners">${won.slice(0, 3).map((id) => html`<${Face} id=${id} colour=${`var(--g${(graphs[creatures[id].graph]?.colour ?? 0) % 8})`} size=${30} />`)}</span>` : null}
+    ${won.length ? html`<span class="winners">${won.slice(0, 3).map((id) => html`<${Face} id=${creatures[id].handle} colour=${`var(--g${(graphs[creatures[id].graph]?.colour ?? 0) % 8})`} size=${30} />`)}</span>` : null}
     <div class="verdict-words">
       <b dir="auto">${harmless(headline(ended))}</b>
       ${text ? html`<p class="line" dir="auto" title=${harmless(text)}>${harmless(text)}</p>` : null}

@@ -221,7 +221,7 @@ function Faces({ link }) {
         const { handle, graph } = shownView.creatures[id];
         const name = nameOf(handle, shownView);
         return isKnown
-          ? html`<span key=${id} title=${name}><${Face} id=${id} colour=${graphColour(colourOf(shownView, graph))} size=${17} /></span>`
+          ? html`<span key=${id} title=${name}><${Face} id=${handle} colour=${graphColour(colourOf(shownView, graph))} size=${17} /></span>`
           : html`<i key=${id} class="why-unknown" title=${`${name} did not know`}></i>`;
       })}
       ${faces.length > facesShown ? html`<small>+${faces.length - facesShown}</small>` : null}
@@ -249,7 +249,7 @@ function Knowers({ why }) {
       const creature = shownView.creatures[one.creature] ?? creatureCalled(shownView, one.handle)?.[1];
       const since = numberHere(one.since);
       return html`<li key=${one.creature}>
-        <${Face} id=${one.creature} colour=${graphColour(creature ? colourOf(shownView, creature.graph) : 0)} size=${18} isDim=${!creature} />
+        <${Face} id=${one.handle} colour=${graphColour(creature ? colourOf(shownView, creature.graph) : 0)} size=${18} isDim=${!creature} />
         <b>${nameOf(harmless(one.handle), shownView)}</b><span>${ways[one.how] ?? one.how}${one.with_content ? "" : ", without the words"}${one.until ? ", gone since" : ""}</span><i>${since ? `since ${since}` : ""}</i>
       </li>`;
     })}
