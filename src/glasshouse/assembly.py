@@ -16,6 +16,7 @@ from glasshouse.runtime.ports import Approver, Router, Store
 from glasshouse.runtime.ports import Toolbox as AnyToolbox
 from glasshouse.stores.memory import MemoryStore
 from glasshouse.stores.sqlite import SqliteStore
+from glasshouse.stores.sqlite.lock import holder_of
 from glasshouse.tools.function import tool
 from glasshouse.tools.group.group_tools import GroupTools
 from glasshouse.tools.toolbox import JoinedTools, Toolbox
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from glasshouse.models.named_models import Choice, NamedModels, missing_models, pull_model
 
 __all__ = [
-    "PARAMETERS_B", "Choice", "MemoryStore", "ModelRouter", "NamedModels", "SqliteStore", "Toolbox", "in_words", "missing_models", "pull_model", "tool",
+    "PARAMETERS_B", "Choice", "MemoryStore", "ModelRouter", "NamedModels", "SqliteStore", "Toolbox", "holder_of", "in_words", "missing_models", "pull_model", "tool",
     "why_not_chosen",
 ]  # fmt: skip
 """The adapters that other modules take from here."""

@@ -26,6 +26,7 @@ from glasshouse.runtime.acts.act_time import act_seconds_max
 from glasshouse.runtime.blocking import outcome_of
 from glasshouse.runtime.clock import RandomIds, SystemClock
 from glasshouse.runtime.conducting.conductor import BeforeAct
+from glasshouse.runtime.conducting.guest import Guest
 from glasshouse.runtime.conducting.order import Conducted, Pacing
 from glasshouse.runtime.creature import Creature, CreatureOrId, id_of
 from glasshouse.runtime.ledger.ledger import Acknowledgement
@@ -112,6 +113,7 @@ class Terrarium:
             },
         )
         self._house = parts.house
+        self._guest = parts.guest
         self._edits = parts.edits
         self._stage = parts.stage
         self._archive = parts.archive
@@ -136,7 +138,8 @@ class Terrarium:
         except BaseException:
             await self._close_models()
             raise
-        self._stage.listen()
+        if self._guest is None:
+            self._stage.listen()
 
     async def close(self) -> None:
         """Wait until everything in flight is durable, then close the store."""
@@ -670,3 +673,8 @@ def stories_of(terrarium: Terrarium) -> Stories:
 def router_of(terrarium: Terrarium) -> Router:
     """What the page's server tells about models: the router of a terrarium."""
     return terrarium._parts.router
+
+
+def guest_of(terrarium: Terrarium) -> Guest | None:
+    """How a terrarium follows and asks the process that plays its store; None if it plays the store itself."""
+    return terrarium._guest

@@ -9,13 +9,11 @@ an event.
 from __future__ import annotations
 
 import asyncio
-import fcntl
 import gzip
 import json
-import os
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -23,6 +21,7 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from glasshouse.assembly import SqliteStore
+from glasshouse.assembly import holder_of as lock_holder
 from glasshouse.cli.command_line import CommandLine, store_path
 from glasshouse.errors import Refused, UnknownName
 from glasshouse.events import kinds
@@ -42,24 +41,9 @@ short_id_chars: Final = 8
 
 
 def holder_of(store: Path) -> int | None:
-    """The process that plays a store now, if one does.
-
-    The lock is tried only if the process that it names is alive. Otherwise this brief lock could make a process that is
-    just opening the store fail.
-    """
-    lock = Path(f"{os.path.realpath(store)}.lock")
-    try:
-        process = int(lock.read_text(encoding="ascii"))
-        with suppress(PermissionError):  # It is alive and belongs to another user.
-            os.kill(process, 0)
-    except (OSError, ValueError, OverflowError):
-        return None
-    with suppress(OSError), lock.open("rb") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return process
-    return None
+    """The process that plays a store now, if one does."""
+    holder = lock_holder(store)
+    return None if holder is None else holder.process
 
 
 def id_meant(noun: str, name: str, known: Sequence[str]) -> str:

@@ -17,6 +17,7 @@ from glasshouse.runtime.acts.warm_lines import BatchWorlds, WarmLines
 from glasshouse.runtime.archive import Archive
 from glasshouse.runtime.conducting.conductor import Conductor
 from glasshouse.runtime.conducting.endings import Endings
+from glasshouse.runtime.conducting.guest import Guest
 from glasshouse.runtime.conducting.order import Pacing
 from glasshouse.runtime.graph_edits import GraphEdits
 from glasshouse.runtime.house import House
@@ -48,6 +49,10 @@ class Parts:
         agents: Mapping[str, Agent] | None = None,
     ) -> None:
         self.house = house = House(store, clock, ids)
+        self.guest: Guest | None = None
+        if getattr(store, "is_guest", False):
+            self.guest = Guest(store, house.ledger, clock, getattr(store, "holder", str))
+            house.ledger.asks = self.guest.change
         self.minds = Minds(lambda: house.ledger.world, agent_for, agents)
         self.tools = tools
         self.router = router

@@ -16,8 +16,9 @@ from fastapi.staticfiles import StaticFiles
 from pydantic import BaseModel, Field
 
 from glasshouse.events.redaction import Role
+from glasshouse.runtime.conducting.guest import Guest
 from glasshouse.sharing import page_files
-from glasshouse.terrarium import Terrarium, stories_of
+from glasshouse.terrarium import Terrarium, guest_of, stories_of
 from glasshouse.web import approvals, archive, causes, commands, events, reading, sharing, starting
 from glasshouse.web.access import COOKIE, Access, AccessMiddleware, Denied
 from glasshouse.web.driving import Drivers
@@ -64,7 +65,11 @@ def app(terrarium: Terrarium, access: Access | None = None, *, root_path: str = 
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
+        guest = guest_of(terrarium)
+        following = None if guest is None else asyncio.create_task(guest.follow_until_cancelled())
         yield
+        if following is not None:
+            following.cancel()
         feeds.end()
         await drivers.close()
         await feeds.close()
@@ -94,13 +99,13 @@ def app(terrarium: Terrarium, access: Access | None = None, *, root_path: str = 
     served.add_middleware(AccessMiddleware, access=access)
     add_refusals(served)
 
-    _add_access(served, access)
+    _add_access(served, access, guest_of(terrarium))
     _add_page(served)
     describe(served)
     return served
 
 
-def _add_access(served: FastAPI, access: Access) -> None:
+def _add_access(served: FastAPI, access: Access, guest: Guest | None) -> None:
     @served.post("/api/v1/session", status_code=204, responses=COMMANDS)
     def enter(request: Request, given: TokenGiven) -> Response:
         """Exchange a token for a cookie that no script can read."""
@@ -114,7 +119,10 @@ def _add_access(served: FastAPI, access: Access) -> None:
     @served.get("/api/v1/me")
     def me(request: Request) -> Me:
         """Who asks: the role that the request has."""
-        return Me(role=request.state.role, has_token=access.has_secret)
+        holder = None if guest is None else guest.holder() or None
+        return Me(
+            role=request.state.role, has_token=access.has_secret, is_guest=guest is not None, holder=holder
+        )
 
     @served.get("/healthz")
     def health() -> dict[str, str]:

@@ -23,7 +23,7 @@ from glasshouse.manifests.manifest import Manifest
 from glasshouse.manifests.world_folders import found_worlds
 from glasshouse.runtime.past.stories import Stories
 from glasshouse.runtime.past.what_if import WhatIf
-from glasshouse.terrarium import Terrarium
+from glasshouse.terrarium import Terrarium, guest_of
 from glasshouse.web.access import Denied
 from glasshouse.web.driving import Drivers, Speed
 from glasshouse.web.refusals import COMMANDS
@@ -142,11 +142,18 @@ class Directing:
     drivers: Drivers
 
 
+_BY_INBOX: Final = ("/disturb", "/edits", "/estimate")
+"""What a director can do while another process plays the store."""
+
+
 def directing_of(request: Request) -> Directing:
     """What the app of a request acts on; a director's alone."""
     if request.state.role != "director":
         raise Denied(403, "Only a director does that. Ask whoever serves this page for a director's link.")
     found: Directing = request.app.state.directing
+    guest = guest_of(found.terrarium)
+    if guest is not None and not request.url.path.endswith(_BY_INBOX):
+        raise guest.refused()
     return found
 
 
@@ -210,7 +217,16 @@ async def stop(stage: Stage, run_id: str) -> RunInfo:
 
 @router.post("/runs/{run_id}/disturb")
 async def disturb(stage: Stage, run_id: str, command: Disturb) -> dict[str, str]:
-    """Say something to a run. One that has gone quiet plays on."""
+    """Say something to a run. One that has gone quiet plays on. If another process plays it, that one says it later, and
+    no event is named."""
+    guest = guest_of(stage.terrarium)
+    if guest is not None:
+        if command.graph is not None:
+            raise Refused(
+                "The inbox takes lines for whole runs.", "Say it to all, or ask who plays the store."
+            )
+        await guest.disturb(stage.terrarium.run_of(run_id).id, command.text)
+        return {"event_id": ""}
     event = await stage.terrarium.disturb(run_id, command.text, graph_id=command.graph)
     if stage.terrarium.run_of(run_id).status == "playing":
         await stage.drivers.play(run_id)

@@ -18,7 +18,7 @@ from typing import Final, Literal
 from glasshouse.errors import GlasshouseError, Refused
 from glasshouse.runtime.ledger.subscriptions import Subscription
 from glasshouse.runtime.run import Run
-from glasshouse.terrarium import Terrarium
+from glasshouse.terrarium import Terrarium, guest_of
 from glasshouse.views.reading_time import seconds_to_read
 
 shutdown_seconds_max: Final = 2.0
@@ -170,7 +170,9 @@ class Drivers:
         return run_id in self._drives
 
     def states(self, run_ids: Iterable[str]) -> dict[str, DriverState]:
-        """What each of these runs that is not over is doing here."""
+        """What each of these runs that is not over is doing here; nothing is known of those that another process plays."""
+        if guest_of(self._terrarium) is not None:
+            return {}
         runs = [run for run in map(self._terrarium.run_of, run_ids) if not run.is_finished]
         return {run.id: DriverState(self._state_of(run), self._speed_of(run.id)) for run in runs}
 

@@ -10,6 +10,7 @@ import socket
 import sys
 import threading
 import webbrowser
+from pathlib import Path
 from typing import Annotated, Final
 
 import typer
@@ -22,7 +23,7 @@ from glasshouse.cli.interrupts import run_until_interrupted
 from glasshouse.cli.model_choice import PLAY_OFFLINE, ModelChoice, heading
 from glasshouse.cli.options import option
 from glasshouse.cli.prose import say
-from glasshouse.errors import ModelMisconfigured, ModelUnreachable, Refused
+from glasshouse.errors import ModelMisconfigured, ModelUnreachable, Refused, StoreBusy
 from glasshouse.events.redaction import ROLES
 from glasshouse.settings import has_display
 from glasshouse.terrarium import Terrarium
@@ -95,30 +96,45 @@ class _Page:
         self._access = access
         self._root_path = root_path
         self._command_line = command_line
+        self._is_new = not Path(command_line.path).exists()
         self._is_opened = sys.stdout.isatty() and has_display() if is_opened is None else is_opened
 
     async def serve(self, choice: ModelChoice) -> None:
         """Serve it until somebody stops it."""
-        models, store = choice.models(), SqliteStore(self._command_line.path)
-        is_new = not store.path.exists()
+        path = self._command_line.path
+        models = choice.models()
         seconds_max = checked_settings().act_seconds_max
-        async with Terrarium(store, models=models, act_seconds_max=seconds_max) as terrarium:
-            if isinstance(models, NamedModels):
-                Screen().draw(*heading(models))
-                print(f"  {self._command_line.call('models', '--models', models.wanted)}")
-            links = self._links()
-            new = " is new and empty. It" if is_new else ""
-            say(f"{self._command_line.path}{new} is shown here:", *links)
-            say("Stop it with Ctrl-C.")
-            if self._is_opened:  # A browser in a terminal would not return.
-                link = links[0].split()[-1]
-                threading.Thread(target=webbrowser.open, args=[link], daemon=True).start()
-            await serve_page(app(terrarium, self._access, root_path=self._root_path), self._listener)
+        try:
+            store = SqliteStore(path)
+            async with Terrarium(store, models=models, act_seconds_max=seconds_max) as terrarium:
+                if isinstance(models, NamedModels):
+                    Screen().draw(*heading(models))
+                    print(f"  {self._command_line.call('models', '--models', models.wanted)}")
+                store.lock.announce(self._address)
+                new = " is new and empty. It" if self._is_new else ""
+                await self._show(terrarium, f"{path}{new} is shown here:")
+        except StoreBusy:
+            guest = SqliteStore(path, is_guest=True)
+            async with Terrarium(guest, models=choice.models()) as terrarium:
+                remark = f"{guest.holder() or 'Another process'} plays {path}. This page follows it, and asks it for changes."
+                await self._show(terrarium, remark, f"{path} is shown here:")
+
+    async def _show(self, terrarium: Terrarium, *heading: str) -> None:
+        links = self._links()
+        say(*heading, *links, "Stop it with Ctrl-C.")
+        if self._is_opened:  # A browser in a terminal would not return.
+            link = links[0].split()[-1]
+            threading.Thread(target=webbrowser.open, args=[link], daemon=True).start()
+        await serve_page(app(terrarium, self._access, root_path=self._root_path), self._listener)
+
+    @property
+    def _address(self) -> str:
+        return f"http://{name_of(self._listener)}:{self._listener.getsockname()[1]}{self._root_path}/"
 
     def _links(self) -> list[str]:
         """The address; with a token, one link for each role, the director's first."""
-        port = self._listener.getsockname()[1]
-        address = f"http://{name_of(self._listener)}:{port}{self._root_path}/"
         if not self._access.has_secret:
-            return [address]
-        return [f"{role:<10} {address}#token={self._access.token_for(role)}" for role in reversed(ROLES)]
+            return [self._address]
+        return [
+            f"{role:<10} {self._address}#token={self._access.token_for(role)}" for role in reversed(ROLES)
+        ]

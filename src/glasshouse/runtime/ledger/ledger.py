@@ -16,7 +16,7 @@ from __future__ import annotations
 import asyncio
 from asyncio import Future
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple, TypeVar
 
@@ -62,6 +62,9 @@ Look = Callable[[str], object]
 
 Beside = Callable[[Decision], Batch]
 """Takes the decision about an intent; returns what goes into the same commit."""
+
+Asks = Callable[[Intent], Awaitable[tuple[Change, str]]]
+"""Asks another process for a change; returns the change and its subject."""
 
 Tell = Callable[[Change, str], Intent]
 """Takes the change that an edit made and the id of its subject; returns the intent that reports the edit."""
@@ -161,11 +164,17 @@ class Ledger:
         self._broken: BaseException | None = None
         self._is_refolding = False
         self._is_closing = False
+        self.asks: Asks | None = None
+        """Asks another process for changes, because it has the store open and this one is a guest."""
+        self._followed_upto: int | None = None
+        self._following = asyncio.Lock()
 
     async def open(self) -> None:
         """Fold what the store holds and start the writer."""
         self._loop = asyncio.get_running_loop()
-        self._take(await folded_from(self._store))
+        position = self._store.position
+        self._take(await folded_from(self._store, position))
+        self._followed_upto = position
         self._writer = asyncio.create_task(self._write_until_closed(), name="glasshouse writer")
         self._move_gate()
 
@@ -173,7 +182,8 @@ class Ledger:
         """Make everything queued durable, then stop the writer."""
         if self._writer is None:
             return
-        if self._broken is None and self.position - self._snapshot_at >= snapshot_on_close_events_min:
+        is_grown = self.position - self._snapshot_at >= snapshot_on_close_events_min
+        if self._broken is None and self.asks is None and is_grown:
             self._queue_snapshot()
         self._is_closing = True
         self._move_gate()
@@ -198,6 +208,12 @@ class Ledger:
         `look` is called with the subject right after the decision. Later, other changes may have touched the subject.
         `beside` goes into the same commit: prompt texts to keep, what is answered in the inbox.
         """
+        if self.asks is not None:
+            change, subject = await self.asks(intent)
+            await self.follow()
+            if look is not None:
+                look(subject)
+            return Receipt(change, subject, [])
         await self.wait_for_room()
         decision = decide(self.world, intent)
         queued = None
@@ -219,6 +235,23 @@ class Ledger:
         if batch.answers:
             await self.settle(batch)
         return Receipt(decision.change, decision.subject, [])
+
+    async def follow(self) -> None:
+        """Take in what another process has written. Only for a guest: it has written nothing itself."""
+        async with self._following:
+            position = self._store.position
+            if position == self._followed_upto:
+                return
+            after, self._followed_upto = self._followed_upto, None
+            if after is None:  # The last time it failed halfway.
+                self._use(await folded_from(self._store, position))
+            else:
+                self.folded.position = after
+                await _folded_on(self._store, self.folded, position)
+            self._followed_upto = self.position = self.moved_at = self._taken_upto = position
+            self.refolds += 1
+            self.graphs_moved[EVERY_GRAPH] = None
+            self._subscriptions.catch_up(position)
 
     async def change_and_see(self, intent: Intent, look: Callable[[str], Seen]) -> Seen:
         """Decide an intent, wait until it is durable, and return what `look` returned right after the decision."""
@@ -524,8 +557,10 @@ class Ledger:
             self._queue_snapshot()
 
     def keep_snapshot(self, snapshot: Snapshot) -> None:
-        """Keep a snapshot of some view. It goes through the same queue as the events; nobody waits for it."""
-        self._enqueue(Batch(snapshot=snapshot), [])
+        """Keep a snapshot of some view. It goes through the same queue as the events; nobody waits for it. A guest keeps
+        none."""
+        if self.asks is None:
+            self._enqueue(Batch(snapshot=snapshot), [])
 
     def _queue_snapshot(self) -> None:
         """Queue a snapshot of the pending world. It holds exactly the events that are queued before it."""

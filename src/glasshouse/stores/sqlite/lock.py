@@ -9,8 +9,12 @@ import fcntl
 import os
 from contextlib import suppress
 from pathlib import Path
+from typing import Final, NamedTuple
 
 from glasshouse.errors import StoreBusy, StoreFailed
+
+lock_bytes_max: Final = 1_024
+"""How much of a lock file is read: a number and an address."""
 
 
 class WriterLock:
@@ -34,20 +38,56 @@ class WriterLock:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as taken:
-            holder = os.read(descriptor, 32).decode(errors="replace").strip() or "unknown"
+            process, *address = os.read(descriptor, lock_bytes_max).decode(errors="replace").split() or [
+                "unknown"
+            ]
             os.close(descriptor)
+            shown = f", which shows it at {address[0]}" if address else ""
             raise StoreBusy(
-                f"{self._store_path} is being written by process {holder}. Stop it first, or choose another --store;"
+                f"{self._store_path} is being written by process {process}{shown}. Stop it first, or choose another --store;"
                 " to read only, open the store as a guest."
             ) from taken
         self._descriptor = descriptor
-        # The process number is only for the message above. On a full disk, SQLite reports the problem itself.
-        with suppress(OSError):
-            os.ftruncate(descriptor, 0)
-            os.write(descriptor, f"{os.getpid()}\n".encode())
+        self.announce("")
+
+    def announce(self, address: str) -> None:
+        """Note in the lock which process holds it, and where it shows the store."""
+        # This is only for messages. On a full disk, SQLite reports the problem itself.
+        if self._descriptor is not None:
+            with suppress(OSError):
+                os.ftruncate(self._descriptor, 0)
+                os.pwrite(self._descriptor, f"{os.getpid()}\n{address}\n".encode(), 0)
 
     def release(self) -> None:
         """Release the lock, if it is held."""
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
+
+
+class Holder(NamedTuple):
+    """The process that has a store open, and the address at which it shows it, if it does."""
+
+    process: int
+    address: str = ""
+
+
+def holder_of(store: Path) -> Holder | None:
+    """Who has a store open now, if somebody does.
+
+    The lock is tried only if the process that it names is alive. Otherwise this brief lock could make a process that is
+    just opening the store fail.
+    """
+    lock = Path(f"{os.path.realpath(store)}.lock")
+    try:
+        process, *address = lock.read_text(encoding="utf-8").split()
+        with suppress(PermissionError):  # It is alive and belongs to another user.
+            os.kill(int(process), 0)
+    except (OSError, ValueError, OverflowError):
+        return None
+    with suppress(OSError), lock.open("rb") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return Holder(int(process), *address[:1])
+    return None

@@ -19,7 +19,7 @@ from glasshouse.errors import Refused, StoreFailed
 from glasshouse.runtime.ports import Batch
 from glasshouse.stores.sqlite.faults import FAULTS, store_error
 from glasshouse.stores.sqlite.journal import Journal, LogFile, prepare
-from glasshouse.stores.sqlite.lock import WriterLock
+from glasshouse.stores.sqlite.lock import WriterLock, holder_of
 from glasshouse.stores.sqlite.migrate import Migration, bundled_migrations, migrate, version_of
 from glasshouse.stores.sqlite.read_only import ReadOnlyStore, can_be_written
 from glasshouse.stores.sqlite.thread import WorkThread
@@ -60,7 +60,7 @@ class SqliteStore:
         self.path = Path(path).absolute()
         self.is_guest = is_guest
         self._migrations = migrations if migrations is not None else bundled_migrations()
-        self._lock = WriterLock(self.path)
+        self.lock = WriterLock(self.path)
         self._read_only: ReadOnlyStore | None = None
         """Set while a guest has a store open that it may not write."""
         self.house_id = ""
@@ -93,7 +93,7 @@ class SqliteStore:
                 f"{self.path} cannot be opened, for it is a folder. Name a file in it, or choose another --store."
             )
         if not self.is_guest:
-            self._lock.take()
+            self.lock.take()
         elif not os.path.exists(self.path):
             raise StoreFailed(
                 f"There is no store at {self.path}. Play something first, or name another --store."
@@ -124,6 +124,13 @@ class SqliteStore:
         self._connections.append(connection)
         return connection
 
+    def holder(self) -> str:
+        """Who has this store open for writing, in words; empty if nobody does."""
+        held = holder_of(self.path)
+        if held is None:
+            return ""
+        return f"Process {held.process}{f' ({held.address})' if held.address else ''}"
+
     async def close(self) -> None:
         """Stop the threads, close the file, release the lock."""
         for thread in (*self._readers, *([self._writer] if self._writer is not None else [])):
@@ -133,7 +140,7 @@ class SqliteStore:
         for connection in self._connections:
             connection.close()
         self._connections.clear()
-        self._lock.release()
+        self.lock.release()
         if self._read_only is not None:
             self._read_only.close()
             self._read_only = None

@@ -1,0 +1,60 @@
+"""`Guest`: a terrarium beside the process that plays its store. It follows what that one writes, and asks it for changes.
+
+Always holds: a guest writes nothing but the inbox. What only the process that plays can do is refused, and the refusal
+names it (ADR 0017, ADR 0058).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Final
+
+from glasshouse.errors import Refused
+from glasshouse.runtime.conducting.inbox_requests import ask
+from glasshouse.runtime.ledger.ledger import Ledger
+from glasshouse.runtime.ports import Clock, Store
+from glasshouse.world.decisions.intents import GraphEdit, Intent
+from glasshouse.world.state.values import Change
+
+answer_seconds_max: Final = 10.0
+"""How long a guest waits for the answer to a change that it asks for."""
+follow_seconds: Final = 0.1
+"""How often a guest looks for new events."""
+
+
+class Guest:
+    """Follows and asks the process that plays a store."""
+
+    def __init__(self, store: Store, ledger: Ledger, clock: Clock, holder: Callable[[], str]) -> None:
+        self._store = store
+        self._ledger = ledger
+        self._clock = clock
+        self.holder = holder
+        """Who plays the store, in words; empty if nobody does."""
+
+    async def follow_until_cancelled(self) -> None:
+        """Take in what the other process writes, again and again."""
+        while True:
+            await self._ledger.follow()
+            await self._clock.sleep(follow_seconds)
+
+    def refused(self) -> Refused:
+        """What is answered to what only the process that plays can do."""
+        if holder := self.holder():
+            return Refused(f"{holder} plays this store, and only it can do that.", "Ask there.")
+        return Refused("Nobody plays this store any more, and a guest cannot.", "Open it again to play it.")
+
+    async def change(self, intent: Intent) -> tuple[Change, str]:
+        """Ask for a change of the graph; the change and its subject."""
+        if not isinstance(intent, GraphEdit) or not self.holder():
+            raise self.refused()
+        sender = f"a guest, process {os.getpid()}"
+        answer = await ask(self._store, self._clock, intent, sender=sender, seconds=answer_seconds_max)
+        return answer.change or Change("nothing"), answer.subject
+
+    async def disturb(self, run_id: str, text: str) -> None:
+        """Leave a line in the inbox. It is said at the run's next step."""
+        if not self.holder():
+            raise self.refused()
+        await self._store.put_in_inbox(text, run_id)
