@@ -51,14 +51,14 @@ function crossing(box, { x1, y1, x2, y2 }) {
  * @param {{x1: number, y1: number, x2: number, y2: number}[]} lines
  * @param {Map<string, string>} before
  * @param {(node: Named, box: Box) => boolean} isInHull
+ * @param {Box[]} covered by something else
  * @returns {Map<string, string>}
  */
-export function placeLabels(nodes, lines, before, isInHull) {
+export function placeLabels(nodes, lines, before, isInHull, covered) {
   const bodies = nodes.map(({ id, x, y, r, above }) => ({ id, left: x - r, right: x + r, top: y - r - above, bottom: y + r }));
   /** @type {Map<string, string>} */
   const chosen = new Map();
-  /** @type {Box[]} */
-  const taken = [];
+  const taken = [...covered];
   for (const node of [...nodes].sort((a, b) => Number(a.isChannel) - Number(b.isChannel))) {
     let [best, least] = ["below", Infinity];
     for (const slot of slots[node.isChannel ? "channel" : "creature"]) {

@@ -60,6 +60,10 @@ export function makeMotion(isReduced) {
     pulses.push({ from, to, isWire, start, milliseconds });
   }
 
+  /** @param {Ring} ring */
+  const addRing = (ring) => {
+    rings = [...rings, ring].slice(-ringsMax);
+  };
   /** @param {string} id @param {number} now */
   const highlight = (id, now) => highlights.set(id, now + times.highlight);
 
@@ -89,8 +93,7 @@ export function makeMotion(isReduced) {
         return;
       }
       messages = [...messages.filter((time) => now - time < 1000), now];
-      rings.push({ node: speaker, kind: "speaker", start: now, milliseconds: times.speaker });
-      rings = rings.slice(-ringsMax);
+      addRing({ node: speaker, kind: "speaker", start: now, milliseconds: times.speaker });
       if (channel) {
         pulse(speaker, channel, now, times.toChannel, false);
         for (const listener of listeners) pulse(channel, listener, now + times.toChannel, times.toListener, false);
@@ -100,12 +103,12 @@ export function makeMotion(isReduced) {
     /** Graphs merged or split. @param {string} graph @param {number} now */
     changeGraph(graph, now) {
       if (isReduced()) highlight(graph, now);
-      else rings.push({ graph, kind: "change", start: now, milliseconds: times.change });
+      else addRing({ graph, kind: "change", start: now, milliseconds: times.change });
     },
     /** @param {number} now */
     disturb(now) {
       if (isReduced()) highlight("", now);
-      else rings.push({ kind: "disturbance", start: now, milliseconds: times.disturbance });
+      else addRing({ kind: "disturbance", start: now, milliseconds: times.disturbance });
     },
     /** @param {{came: Node[], went: Node[], moved: {node: Node, from: string}[]}} change @param {string[]} edges that are new @param {number} now */
     change({ came, went, moved }, edges, now) {

@@ -8,17 +8,20 @@
 import { canvasGraphColour } from "page/colours";
 import { mixed } from "page/faces";
 import { makeCamera } from "page/graph/camera";
-import { creatureRadius, drawPicture, endsOf, forgetFaces, hasName, namedNode, radiusOf } from "page/graph/draw";
+import { drawPicture, pillBox } from "page/graph/draw";
 import { areaOf, hullOf, isInside } from "page/graph/geometry";
 import { placeLabels } from "page/graph/labels";
 import { makeLayout } from "page/graph/layout";
+import { endsOf } from "page/graph/lines";
 import { easeOut, makeMotion, progress } from "page/graph/motion";
+import { forgetFaces, hasName, namedNode } from "page/graph/nodes";
+import { creatureRadius, radiusOf } from "page/graph/scene";
 import { graphName } from "page/graph/summary";
 
 /**
  * @typedef {import("page/apply").View} View
  * @typedef {import("page/graph/layout").Node} Node
- * @typedef {import("page/graph/draw").Scene} Scene
+ * @typedef {import("page/graph/scene").Scene} Scene
  * @typedef {{x: number, y: number}} Point
  */
 
@@ -50,7 +53,7 @@ export function makePicture(canvas, how = {}) {
   /** @type {View|null} */
   let view = null;
   let size = { width: 0, height: 0, ratio: 1 };
-  /** What only the caller knows. @type {{hovered: string, selected: string, focused: string, target: string, thinking: {[id: string]: any}, blinking: string, path: import("page/graph/draw").PathStep[], ghosts: import("page/graph/draw").Ghost[], litGraphs: string[], held: string, handle: {x: number, y: number}|null}} */
+  /** What only the caller knows. @type {{hovered: string, selected: string, focused: string, target: string, thinking: {[id: string]: any}, blinking: string, path: import("page/graph/scene").PathStep[], ghosts: import("page/graph/scene").Ghost[], litGraphs: string[], held: string, handle: {x: number, y: number}|null}} */
   const shown = { hovered: "", selected: "", focused: "", target: "", thinking: {}, blinking: "", path: [], ghosts: [], litGraphs: [], held: "", handle: null };
   let frames = 0;
   let handle = 0;
@@ -58,9 +61,9 @@ export function makePicture(canvas, how = {}) {
   let timer;
   let lastTime = 0;
   let isEnded = false;
-  /** @type {import("page/graph/draw").Hull[]} */
+  /** @type {import("page/graph/scene").Hull[]} */
   let hulls = [];
-  /** @type {Map<string, {hull: import("page/graph/draw").Hull, start: number}>} */
+  /** @type {Map<string, {hull: import("page/graph/scene").Hull, start: number}>} */
   const gone = new Map();
 
   /** The colour of something on its way to another one. @param {string} id @param {string} target */
@@ -187,7 +190,7 @@ export function makePicture(canvas, how = {}) {
     slots = placeLabels(named, lines, slots, ({ id }, { left, right, top, bottom }) => {
       const points = hullOfGraph.get(layout.nodes.get(id)?.graph ?? "") ?? [];
       return [left, right].every((x) => [top, bottom].every((y) => isInside(points, lens.toWorld({ x, y }))));
-    });
+    }, hulls.filter(({ points }) => points.length).map((hull) => pillBox(scene, hull)));
     scene.slots = slots;
   }
 
@@ -229,6 +232,9 @@ export function makePicture(canvas, how = {}) {
       }
     }
   }
+
+  /** Whether anybody can see the picture. What nobody sees is not put into motion: it would wait for a frame and pile up. */
+  const isSeen = () => size.width > 0 && !document.hidden;
 
   /** Have a frame drawn. */
   function wake() {
@@ -280,7 +286,7 @@ export function makePicture(canvas, how = {}) {
         motion.clear();
         gone.clear();
         hulls = hulls.filter(({ id }) => next.graphs[id]);
-      } else if (change.hasChanged) {
+      } else if (change.hasChanged && isSeen()) {
         const edges = layout.links().map(({ key }) => key).filter((key) => !edgesBefore.has(key.split(":")[0]));
         motion.change(change, edges, performance.now());
       }
@@ -290,6 +296,7 @@ export function makePicture(canvas, how = {}) {
     },
     /** Show what a record tells: who speaks, what merged. @param {import("page/apply").Record} record @param {View} view */
     tell(record, view) {
+      if (!isSeen()) return;
       const now = performance.now();
       const { icon } = record.row;
       if (icon === "merge" || icon === "split") {
