@@ -148,7 +148,7 @@ async def test_nothing_that_is_sent_makes_the_server_fail() -> None:
 
 @pytest.mark.soak
 async def test_nothing_makes_the_server_fail_for_long() -> None:
-    await attacked(int(os.environ.get("GLASSHOUSE_ATTACKS", "1000")))
+    await attacked(int(os.environ.get("GLASSHOUSE_ATTACKS", "300")))
 
 
 def test_the_reference_of_the_api_is_that_of_the_routes() -> None:
