@@ -24,7 +24,7 @@ _PARTS: Final = {
     "models": "models",
     "web": "the page's server",
     "sharing": "the page's server",
-} | dict.fromkeys(("cli", "views", "contests", "testing"), "faces")
+} | dict.fromkeys(("cli", "mcp_server", "views", "contests", "testing"), "faces")
 """Folder -> its part. All others are the engine."""
 
 _NO_CODE: Final = frozenset(

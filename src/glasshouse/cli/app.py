@@ -27,6 +27,7 @@ COMMANDS: Final = {
     "worlds": "List the worlds that can be played by name.",
     "play": "Play a world, live.",
     "serve": "Show a store in the browser, live.",
+    "mcp": "Let an assistant read a store, or play in it.",
     "disturb": "Say something to a run that is being played.",
     "graph": "Change the graph of a show, also while it plays.",
     "runs": "List the runs in a store.",

@@ -73,13 +73,14 @@ async def _denied(_request: Request, denied: Exception) -> Response:
 
 async def _refused(request: Request, wrong: Exception) -> Response:
     status = next(status for error, status in _STATUS if isinstance(wrong, error))
-    is_told = getattr(request.state, "role", "") == "director" or not isinstance(wrong, _OF_THIS_MACHINE)
-    message = (
-        str(wrong)
-        if is_told
-        else "Something that this needs cannot be used now. Ask whoever serves the page."
-    )
-    return refusal(status, type(wrong).__name__, message)
+    return refusal(status, type(wrong).__name__, message_for(wrong, getattr(request.state, "role", "")))
+
+
+def message_for(wrong: Exception, role: str) -> str:
+    """Why not, as a role may read it."""
+    if role == "director" or not isinstance(wrong, _OF_THIS_MACHINE):
+        return str(wrong)
+    return "Something that this needs cannot be used now. Ask whoever runs this server."
 
 
 async def _invalid(_request: Request, wrong: Exception) -> Response:

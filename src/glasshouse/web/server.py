@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from ipaddress import ip_address
 from typing import Final
@@ -17,7 +17,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from glasshouse.errors import Refused
-from glasshouse.web.access import LOOPBACK
+from glasshouse.web.access import LOOPBACK, App
 
 requests_seconds_max: Final = 1
 """How long requests that are being answered may take when the server ends."""
@@ -72,16 +72,25 @@ class _Server(uvicorn.Server):
 
 
 async def serve(page: FastAPI, listener: socket.socket) -> None:
-    """Serve the page until this is cancelled. Then end in order, and return."""
+    """Serve the page until this is cancelled."""
+
+    def begin_to_end() -> None:
+        page.state.directing.drivers.begin_to_close()
+        page.state.reading.feeds.end()  # Open streams would hold up the server's end.
+
+    await serve_app(page, listener, begin_to_end)
+
+
+async def serve_app(app: App, listener: socket.socket, begin_to_end: Callable[[], None]) -> None:
+    """Serve an app until this is cancelled. Then have it begin to end, end in order, and return."""
     config = uvicorn.Config(
-        page, log_config=None, access_log=False, lifespan="on", timeout_graceful_shutdown=requests_seconds_max
+        app, log_config=None, access_log=False, lifespan="on", timeout_graceful_shutdown=requests_seconds_max
     )
     server = _Server(config)
-    running = asyncio.create_task(server.serve([listener]), name="page")
+    running = asyncio.create_task(server.serve([listener]), name="server")
     try:
         await asyncio.shield(running)
     except asyncio.CancelledError:
-        page.state.directing.drivers.begin_to_close()
-        page.state.reading.feeds.end()  # Open streams would hold up the server's end.
+        begin_to_end()
         server.should_exit = True
         await running

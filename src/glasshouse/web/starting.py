@@ -141,14 +141,15 @@ class EstimateInfo(BaseModel):
 @router.get("/worlds", response_model=list[WorldInfo])
 def worlds(request: Request, role: AsRole) -> Response:
     """List the worlds that can be played by name, with what a start needs to know."""
-    infos = [_told_to(role, _world_info_of(found)) for found in found_worlds()]
+    infos = [world_info(found, role) for found in found_worlds()]
     body = msgspec.json.encode([info.model_dump(mode="json") for info in infos])
     tag = content_tag(body)
     return not_changed(request, tag) or tagged(request, tag, body)
 
 
-def _told_to(role: Role, info: WorldInfo) -> WorldInfo:
+def world_info(found: FoundWorld, role: Role) -> WorldInfo:
     """A world as a role may read it: what is wrong with one names files of this machine."""
+    info = _world_info_of(found)
     if info.problem is None or role == "director":
         return info
     return info.model_copy(update={"problem": "There is a mistake in its files."})

@@ -23,13 +23,14 @@ from glasshouse.cli.interrupts import run_until_interrupted
 from glasshouse.cli.model_choice import PLAY_OFFLINE, ModelChoice, heading
 from glasshouse.cli.options import option
 from glasshouse.cli.prose import say
+from glasshouse.cli.token import checked_token
 from glasshouse.errors import ModelMisconfigured, ModelUnreachable, Refused, StoreBusy
 from glasshouse.events.redaction import ROLES
 from glasshouse.settings import has_display
 from glasshouse.terrarium import Terrarium
-from glasshouse.web.access import Access, secret_chars_min
+from glasshouse.web.access import Access
 from glasshouse.web.app import app
-from glasshouse.web.server import is_of_this_machine, listening, name_of
+from glasshouse.web.server import listening, name_of
 from glasshouse.web.server import serve as serve_page
 
 usual_port: Final = 8420
@@ -63,14 +64,9 @@ def serve(
       glasshouse serve --root-path /show --allow-host glass.example   behind a proxy
     """
     command_line = CommandLine.on(store_path(store))
-    secret = checked_settings().token.get_secret_value()
     if not re.fullmatch(r"(/[\w.~-]+)*", root := f"/{root_path.strip('/')}".rstrip("/"), re.ASCII):
         raise typer.BadParameter(f"{root_path!r} is no path. Write --root-path /show.")
-    if len(secret) < secret_chars_min and (secret or allow_host or not is_of_this_machine(host)):
-        token = f"GLASSHOUSE_TOKEN=$(openssl rand -hex 16) {command_line.call('serve', '--host', host)}"
-        why = "is too short" if secret else "is not set"
-        reason = f"Other machines are answered only with a token of at least {secret_chars_min} characters, and GLASSHOUSE_TOKEN {why}."
-        raise Refused(reason, f"Write: {token}")
+    secret = checked_token(host, allow_host, command_line.call("serve", "--host", host))
     with listening(host, port) as listener:
         names = {name_of(listener), host, *(allow_host or ())}
         page = _Page(listener, Access(secret, names), root, command_line, is_opened)
