@@ -13,23 +13,22 @@ export function makeCamera() {
   let target = { scale: 1, x: 0, y: 0 };
   /** The part of the canvas that nothing covers. @type {Box} */
   let room = { left: 0, top: 0, right: 1, bottom: 1 };
-  const middle = () => ({ x: (room.left + room.right) / 2, y: (room.top + room.bottom) / 2 });
+  let middle = { x: 0, y: 0 };
 
   return {
     camera,
     /** @param {Box} box */
     setRoom(box) {
       room = box;
+      middle = { x: (room.left + room.right) / 2, y: (room.top + room.bottom) / 2 };
     },
     /** Where a point of the world is on the canvas. @param {{x: number, y: number}} point */
     toCanvas(point) {
-      const { x, y } = middle();
-      return { x: (point.x - camera.x) * camera.scale + x, y: (point.y - camera.y) * camera.scale + y };
+      return { x: (point.x - camera.x) * camera.scale + middle.x, y: (point.y - camera.y) * camera.scale + middle.y };
     },
     /** @param {{x: number, y: number}} point */
     toWorld(point) {
-      const { x, y } = middle();
-      return { x: (point.x - x) / camera.scale + camera.x, y: (point.y - y) / camera.scale + camera.y };
+      return { x: (point.x - middle.x) / camera.scale + camera.x, y: (point.y - middle.y) / camera.scale + camera.y };
     },
     /** Whether a point of the world can be seen. @param {{x: number, y: number}} point */
     isInRoom(point) {
@@ -60,7 +59,7 @@ export function makeCamera() {
       camera.y -= dy / camera.scale;
     },
     /** @param {number} factor @param {{x: number, y: number}} [at] the point that stays where it is */
-    zoom(factor, at = middle()) {
+    zoom(factor, at = middle) {
       const fixed = this.toWorld(at);
       camera.isFree = true;
       camera.scale = Math.max(scaleMin, Math.min(zoomMax, camera.scale * factor));

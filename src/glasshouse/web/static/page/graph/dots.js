@@ -9,6 +9,8 @@ import { radiusOf } from "page/graph/scene";
  * @typedef {import("page/graph/layout").Node} Node
  */
 
+const linksFromScale = 0.15;
+
 /** Many creatures: one path for all dots of a graph. @param {Scene} scene */
 export function drawDots(scene) {
   const { pen, layout, motion } = scene;
@@ -19,12 +21,11 @@ export function drawDots(scene) {
     pen.strokeStyle = pen.fillStyle = scene.colourOf(circle.nodes[0]);
     /** @type {Node[]} */
     const channels = [];
-    if (scene.scale > 0.09) {
+    if (scene.scale > linksFromScale) {
       pen.globalAlpha = 0.22;
       pen.lineWidth = 1;
       pen.beginPath();
-      for (const link of layout.links()) {
-        if (link.target.graph !== circle.id) continue;
+      for (const link of circle.links) {
         const [a, b] = [scene.at(link.source), scene.at(link.target)];
         pen.moveTo(a.x, a.y);
         pen.lineTo(b.x, b.y);

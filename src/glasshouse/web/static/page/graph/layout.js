@@ -14,7 +14,7 @@ import { harmless } from "page/plain";
 /**
  * @typedef {{id: string, kind: "creature"|"channel", graph: string, entry: any, label: string, x: number, y: number, vx: number,
  *   vy: number, space: number, pad: number, half: number, low: number, index?: number, fx?: number|null, fy?: number|null}} Node
- * @typedef {{id: string, x: number, y: number, vx: number, vy: number, r: number, nodes: Node[]}} Circle
+ * @typedef {{id: string, x: number, y: number, vx: number, vy: number, r: number, nodes: Node[], links: Link[]}} Circle
  * @typedef {{source: Node, target: Node, key: string, direction: number, isWire: boolean, distance: number, strength: number}} Link
  */
 
@@ -132,6 +132,8 @@ export function makeLayout() {
     const isNew = arrange(members, view);
     const before = links.map(({ key }) => key).join();
     links = linksOf(view, nodes, size);
+    for (const circle of circles.values()) circle.links = [];
+    for (const link of links) circles.get(link.target.graph)?.links.push(link);
     const hasChanged = isNew || change.came.length + change.went.length + change.moved.length > 0 || before !== links.map(({ key }) => key).join();
     if (hasChanged || wereDots !== areDots) {
       charge.strength((node) => size.charge * (/** @type {Node} */ (node).kind === "channel" ? 0.7 : 1));
@@ -163,7 +165,7 @@ export function makeLayout() {
         isNew = true;
         const known = some.map((node) => (Number.isNaN(node.x) ? places.get(node.id) : node)).filter((place) => place !== undefined);
         const mean = { x: known.reduce((sum, { x }) => sum + x, 0) / known.length, y: known.reduce((sum, { y }) => sum + y, 0) / known.length };
-        circle = { id, r: room, vx: 0, vy: 0, nodes: some, ...(known.length ? mean : freeSpot(room)) };
+        circle = { id, r: room, vx: 0, vy: 0, nodes: some, links: [], ...(known.length ? mean : freeSpot(room)) };
         circles.set(id, circle);
       }
       circle.nodes = some;

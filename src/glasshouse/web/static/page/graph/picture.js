@@ -212,7 +212,8 @@ export function makePicture(canvas, how = {}) {
       else for (let step = 0; step < (layout.areDots() || passed < 1.5 ? 1 : 2); step += 1) isMoving = layout.step() || isMoving;
       const settled = motion.settle(now);
       wakeAt = settled.wakeAt - now;
-      findHulls(now);
+      // The hulls of a crowd follow every other frame: they are wide enough for that.
+      if (!layout.areDots() || !isMoving || frames % 2 === 0) findHulls(now);
       isMoving = settled.isMoving || gone.size > 0 || isMoving;
       lens.aim(bounds());
       isMoving = lens.ease(passed, isReduced()) || isMoving;
