@@ -23,6 +23,8 @@ export const facesMax = 150;
 const reachMax = 230;
 const circleGap = 16;
 const spotAngles = 24;
+const spreadStrength = 0.85;
+const spreadNodesMax = 90;
 const placesKeptMax = 20_000;
 const alphaMin = 0.004;
 const alphaDecay = 0.03;
@@ -67,6 +69,29 @@ export function makeLayout() {
     .velocityDecay(0.42)
     .stop();
   nodeForces.alpha(0);
+
+  /** Keep dots apart within each graph. Graphs do not overlap, so nobody else is near: much cheaper than to look for neighbours. */
+  function spread() {
+    for (const { nodes: members } of circles.values()) {
+      for (let at = 0; at < members.length; at += 1) {
+        const one = members[at];
+        for (let next = at + 1; next < members.length; next += 1) {
+          const other = members[next];
+          const wanted = one.space + other.space;
+          const [dx, dy] = [one.x + one.vx - other.x - other.vx, one.y + one.vy - other.y - other.vy];
+          const square = dx * dx + dy * dy;
+          if (square >= wanted * wanted || square === 0) continue;
+          const far = Math.sqrt(square);
+          const push = ((wanted - far) / far) * spreadStrength;
+          const share = (other.space * other.space) / (one.space * one.space + other.space * other.space);
+          one.vx += dx * push * share;
+          one.vy += dy * push * share;
+          other.vx -= dx * push * (1 - share);
+          other.vy -= dy * push * (1 - share);
+        }
+      }
+    }
+  }
 
   /** Pull every node to the centre of its graph, and back into its circle if it is outside. @param {number} alpha */
   function home(alpha) {
@@ -139,7 +164,8 @@ export function makeLayout() {
       charge.strength((node) => size.charge * (/** @type {Node} */ (node).kind === "channel" ? 0.7 : 1));
       // Dots keep apart by their size alone: it looks the same, and a thousand of them move at the pace of the screen.
       nodeForces.force("charge", areDots ? null : charge);
-      collide.iterations(areDots ? 1 : 3);
+      const isSpread = areDots && [...circles.values()].every(({ nodes: some }) => some.length <= spreadNodesMax);
+      nodeForces.force("collide", isSpread ? spread : collide.iterations(areDots ? 1 : 3));
       nodeForces.nodes([...nodes.values()]);
       linkForce.links(links);
       circleForces.nodes([...circles.values()]);
