@@ -45,6 +45,14 @@ class Settings(BaseSettings):
         default=SecretStr(""),
         description="The secret that the page's links are made from. `serve` needs it for any address but this machine.",
     )
+    telemetry: bool = Field(
+        default=False,
+        description="Whether commands that play or serve send traces and metrics, as the OTEL_ variables say.",
+    )
+    telemetry_content: bool = Field(
+        default=False,
+        description="Whether traces hold prompts, replies, and arguments and answers of tools. Thoughts and sealed cards are in them.",
+    )
 
     @field_validator("models")
     @classmethod

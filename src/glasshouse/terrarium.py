@@ -40,6 +40,8 @@ from glasshouse.runtime.past.what_if import WhatIf
 from glasshouse.runtime.played import Played, played_of
 from glasshouse.runtime.ports import Approver, Clock, Ids, Proposal, Router, Store, Toolbox, Verdict
 from glasshouse.runtime.run import DueTurn, Run, Thinking
+from glasshouse.runtime.telemetry.configured import configured_telemetry
+from glasshouse.runtime.telemetry.event_log import EventLog, is_event_log_read
 from glasshouse.turns.moment.playbill import Policy
 from glasshouse.views.comparison import Comparison
 from glasshouse.views.leaderboard import By, Standing
@@ -108,6 +110,7 @@ class Terrarium:
             act_seconds_max=act_seconds_max,
             strict=strict,
             offline=ModelRouter(),
+            telemetry=configured_telemetry(),
             agents={
                 handle: _checked("Terrarium(agents=...)", agent) for handle, agent in (agents or {}).items()
             },
@@ -140,6 +143,8 @@ class Terrarium:
             raise
         if self._guest is None:
             self._stage.listen()
+        if is_event_log_read():
+            self._house.observe(EventLog(self._parts.span_of), None)
 
     async def close(self) -> None:
         """Wait until everything in flight is durable, then close the store."""

@@ -21,6 +21,7 @@ from glasshouse.cli import begin_command, begin_to_end
 from glasshouse.cli.commands import add_command
 from glasshouse.cli.exits import errors_in_words
 from glasshouse.cli.program import examples_to_paste
+from glasshouse.cli.watching import watched
 
 COMMANDS: Final = {
     "tour": "A short tour: graphs merge, split, fork, are read back.",
@@ -53,6 +54,9 @@ COMMANDS: Final = {
 }
 """Every command with its line in the help, in the order of the help."""
 
+PLAYING: Final = frozenset({"play", "serve", "branch", "resume", "tournament", "rehearse", "mcp"})
+"""The commands that play or serve: they can send telemetry and write logs."""
+
 
 class CommandModules(UserDict[str, Any]):
     """Every command by its name, imported when it is looked up."""
@@ -65,7 +69,7 @@ class CommandModules(UserDict[str, Any]):
         if isinstance(command, typer.Typer):
             return get_command(command)
         single = typer.Typer(add_completion=False, rich_markup_mode=None)
-        add_command(single, name, short_help, command)
+        add_command(single, name, short_help, watched(command) if name in PLAYING else command)
         return get_command(single)
 
 

@@ -24,12 +24,12 @@ from glasshouse.world.state.state import World
 class House:
     """A store and its ledger, with subscriptions and observers."""
 
-    def __init__(self, store: Store, clock: Clock, ids: Ids) -> None:
+    def __init__(self, store: Store, clock: Clock, ids: Ids, ledger: Callable[..., Ledger] = Ledger) -> None:
         self.store = store
         self.clock = clock
         self.ids = ids
         self.subscriptions = Subscriptions(store, lambda: self.ledger.world, self._world_at)
-        self.ledger = Ledger(store, clock, self.subscriptions)
+        self.ledger = ledger(store, clock, self.subscriptions)
         self.history = HistoryReader(store, self.ledger)
         self._observers = Observers()
         self._is_used = False

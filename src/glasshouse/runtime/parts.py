@@ -5,7 +5,9 @@ Always holds: only this module knows how the parts are connected. The terrarium 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING
 
 from glasshouse.events.payloads import Governor
 from glasshouse.runtime.acts.act import Acts
@@ -21,10 +23,14 @@ from glasshouse.runtime.conducting.guest import Guest
 from glasshouse.runtime.conducting.order import Pacing
 from glasshouse.runtime.graph_edits import GraphEdits
 from glasshouse.runtime.house import House
+from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.minds.minds import Agent, AgentFor, Minds
 from glasshouse.runtime.ports import Clock, Ids, Router, Store, Toolbox
 from glasshouse.runtime.stage import Stage
 from glasshouse.turns.moment.playbill import Policy, policy_as_json
+
+if TYPE_CHECKING:
+    from glasshouse.runtime.telemetry.telemetry import Telemetry
 
 
 class Parts:
@@ -47,8 +53,12 @@ class Parts:
         strict: bool = False,
         offline: Router | None = None,
         agents: Mapping[str, Agent] | None = None,
+        telemetry: Telemetry | None = None,
     ) -> None:
-        self.house = house = House(store, clock, ids)
+        ledger_made, acts_made, tools_used = _built_from(tools, telemetry)
+        self.span_of = None if telemetry is None else telemetry.span_of
+        """The span in which an event was written, if this program traces."""
+        self.house = house = House(store, clock, ids, ledger_made)
         self.guest: Guest | None = None
         if getattr(store, "is_guest", False):
             self.guest = Guest(store, house.ledger, clock, getattr(store, "holder", str))
@@ -62,9 +72,9 @@ class Parts:
         warm_lines = WarmLines(house.store, ledger)
         treasury = Treasury(ledger, clock, is_limited=not answers.knows_limits)
         self.desk = ModelDesk(treasury, clock)
-        desk = ToolDesk(ledger, tools, answers, event, warm_lines)
+        desk = ToolDesk(ledger, tools_used, answers, event, warm_lines)
         batch_worlds = BatchWorlds(house.store, event)
-        acts = Acts(
+        acts = acts_made(
             ledger,
             self.desk,
             routes.route_of,
@@ -86,3 +96,14 @@ class Parts:
             house, self.minds, routes, conductor, answers, self.tools, pacing, self.edits.make, self.desk
         )
         self.archive = Archive(house, routes, self.tools, self.stage.run_of)
+
+
+def _built_from(
+    tools: Toolbox, telemetry: Telemetry | None
+) -> tuple[Callable[..., Ledger], Callable[..., Acts], Toolbox]:
+    """What makes the ledger and the acts, and the tools that acts use: traced ones if this program traces (ADR 0086)."""
+    if telemetry is None:
+        return Ledger, Acts, tools
+    from glasshouse.runtime.telemetry.traced import TracedActs, TracedLedger, TracedTools
+
+    return partial(TracedLedger, telemetry), partial(TracedActs, telemetry), TracedTools(telemetry, tools)

@@ -33,7 +33,7 @@ from glasshouse.events.payloads import Fault, LoopSuspected, converted
 from glasshouse.events.shown import Shown
 from glasshouse.model_values import Form
 from glasshouse.runtime.acts.act_time import ActTime, ActTimer
-from glasshouse.runtime.acts.asking import Asking, Kept, ModelDesk, RecordedFailure
+from glasshouse.runtime.acts.asking import Asking, Kept, ModelDesk, Recorded, RecordedFailure
 from glasshouse.runtime.acts.inside import ActUnderWay
 from glasshouse.runtime.acts.recall import Answers
 from glasshouse.runtime.acts.tool_use import ToolDesk, ToolUse
@@ -371,9 +371,15 @@ class Acts:
         recorded = self._answers.answers(creature, cause, profile, route.name)
         seen_upto = self._answers.seen_upto(creature, cause)
         upto = upto if seen_upto is None else seen_upto
-        asking = Asking(route, self._desk, mine, recorded, kept)
+        asking = self._asking(route, mine, recorded, kept)
         form = self._answers.form_of(creature, cause) or form_asked(character, route)
         return Scene(self._ledger, creature, character, cause, upto, route, form, asking, then=then)
+
+    def _asking(
+        self, route: Route, mine: Reservation, recorded: Recorded | None, kept: Kept | None
+    ) -> Asking:
+        """What asks the model for an act. A traced terrarium has its own."""
+        return Asking(route, self._desk, mine, recorded, kept)
 
     def _world_of(self, due: Due, then: BatchWorld | None) -> World:
         """The world of an act: the world at the start of its batch, unless a branch renamed the creature."""
@@ -423,7 +429,8 @@ class Acts:
             if self._is_strict:
                 raise wrong
             if fault is not None:
-                _log.warning("%s failed in its act.\n%s", scene.creature.handle, traceback_of(wrong))
+                handle = scene.creature.handle
+                _log.warning("%s failed in its act.\n%s", handle, traceback_of(wrong), extra={"fault": wrong})
         return ActOutcome(failure=failure_of(wrong), fault=fault, attempts=max(1, len(scene.asking.calls)))
 
     def _time_for(self, scene: Scene, agent: Agent, task: asyncio.Task[Any] | None) -> ActTime:

@@ -61,7 +61,7 @@ async def _decide(ledger: Ledger, clock: Clock, edit: Edit, request: InboxReques
         if asked.dry_run:
             await ledger.settle(answered(receipt))
         else:
-            _log.info("%s, asked by %s", asked.intent, asked.sender)
+            _log.info("%s, asked by %s", type(asked.intent).__name__, asked.sender)
     except GlasshouseError as refusal:
         await _refuse(ledger, request, str(refusal))
 
