@@ -166,7 +166,10 @@ async def test_a_server_that_only_reads_refuses_to_play_and_reads_beside_one_tha
         stage = await reads.ask("read_stage", run=playing.id)
         held = await may.refusal("play", world=WOOD)
         left = await may.ask("disturb", run=playing.id, text="Rain.")
+        next_lines = reads.ask("read_stage", run=playing.id, cursor=stage["cursor"], wait_seconds=30)
+        following = asyncio.create_task(next_lines)
         await terrarium.step()
+        followed = await following
         heard = await reads.ask("read_stage", run=playing.id, cursor=stage["cursor"])
 
     assert all("--allow-play" in refusal for refusal in refused)
@@ -174,6 +177,7 @@ async def test_a_server_that_only_reads_refuses_to_play_and_reads_beside_one_tha
     assert re.search(r"is being written by process \d+", held)
     assert left["event"] is None
     assert re.search(r"Process \d+ has the store open", left["note"])
+    assert followed["lines"]
     assert "Rain." in [line["text"] for line in heard["lines"]]
 
 

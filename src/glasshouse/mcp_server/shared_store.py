@@ -18,7 +18,8 @@ from glasshouse.assembly import ModelRouter, SqliteStore
 from glasshouse.errors import GlasshouseError, Refused
 from glasshouse.runtime.ledger.subscriptions import Subscription
 from glasshouse.runtime.ports import Router
-from glasshouse.terrarium import Terrarium
+from glasshouse.runtime.run import Run
+from glasshouse.terrarium import Terrarium, guest_of
 from glasshouse.web.driving import shutdown_seconds_max
 
 plays_max: Final = 4
@@ -52,9 +53,15 @@ class SharedStore:
             async with self.hold() as terrarium:
                 yield terrarium
             return
-        # Opened anew for each call: a guest sees what was there when it came.
         async with Terrarium(SqliteStore(self.path, is_guest=True), models=ModelRouter()) as terrarium:
-            yield terrarium
+            guest = guest_of(terrarium)
+            assert guest is not None
+            following = asyncio.create_task(guest.follow_until_cancelled(), name="follow the store")
+            try:
+                yield terrarium
+            finally:
+                following.cancel()
+                await asyncio.gather(following, return_exceptions=True)
 
     @asynccontextmanager
     async def hold(self) -> AsyncIterator[Terrarium]:
@@ -120,6 +127,12 @@ class SharedStore:
     def is_played(self, run_id: str) -> bool:
         """Whether a run is being played here."""
         return run_id in self._plays
+
+    def may_change(self, terrarium: Terrarium, run: Run) -> bool:
+        """Whether more may happen in a run: it is played here, or another process has the store open."""
+        guest = guest_of(terrarium)
+        is_open_elsewhere = guest is not None and bool(guest.holder())
+        return run.id in self._plays or (is_open_elsewhere and run.status == "playing")
 
     async def wait_for_change(self, run_id: str, happened: Subscription, seconds: float) -> None:
         """Wait until something happens in the store, a run is not played here any more, or the time is over."""

@@ -106,7 +106,9 @@ class Tools:
         until = loop.time() + wait_seconds
         async with self._store.read() as terrarium, terrarium.subscribe() as happened:
             stage = await self._stage(terrarium, run, cursor)
-            while not stage.lines and self._store.is_played(run) and (left := until - loop.time()) > 0:
+            while not stage.lines and (left := until - loop.time()) > 0:
+                if not self._store.may_change(terrarium, terrarium.run_of(run)):
+                    break
                 await self._store.wait_for_change(run, happened, left)
                 stage = await self._stage(terrarium, run, stage.cursor)
             return stage
