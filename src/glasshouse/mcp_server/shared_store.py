@@ -2,7 +2,7 @@
 
 Always holds: the store is held only while something is changed or played here, so that other processes can play it in
 between. Whoever reads waits for nobody: beside another process that plays, the store is opened as a guest. No act that
-has begun is cut off, unless the server ends and it takes too long; then it is owed still.
+has begun is cut off, unless the server ends and it takes too long; then it is owed still (ADR 0087).
 """
 
 from __future__ import annotations
