@@ -1,14 +1,12 @@
 """Copy the page's third-party modules, fonts and licences from node_modules into the package.
 
 Modules keep their bare names as paths (`vendor/preact/hooks.js`), so that an import map can be made from the files alone.
-Relative imports inside a package become bare names too: a page opened from disk cannot load relative ones. The folder is
-made aside and moved into place whole; its stamp (the argument) is written before the move.
+The folder is made aside and moved into place whole; its stamp (the argument) is written before the move.
 """
 
 from __future__ import annotations
 
 import json
-import posixpath
 import re
 import shutil
 import sys
@@ -24,10 +22,14 @@ MODULES = {
     "@preact/signals": ("@preact/signals",),
     "@preact/signals-core": ("@preact/signals-core",),
     "htm": ("htm",),
-    "d3-dispatch": ("d3-dispatch",),
     "d3-force": ("d3-force",),
-    "d3-quadtree": ("d3-quadtree",),
-    "d3-timer": ("d3-timer",),
+}
+# Packages whose modules are many tiny files, by what they export: their one older file is wrapped into a module, since each
+# file is a request.
+IN_ONE_FILE = {
+    "d3-dispatch": ("dispatch",),
+    "d3-quadtree": ("quadtree",),
+    "d3-timer": ("interval", "now", "timeout", "timer", "timerFlush"),
 }
 # Latin subsets: about 50 kB each.
 FONTS = {
@@ -36,7 +38,7 @@ FONTS = {
     "@fontsource-variable/newsreader": ("newsreader-latin-wght-normal", "newsreader-latin-wght-italic"),
 }
 
-RELATIVE_IMPORT = re.compile(r"""(\bfrom\s*|\bimport\s*)(["'])(\.\.?/[^"']+)\2""")
+RELATIVE_IMPORT = re.compile(r"""\b(?:from|import)\s*["']\.""")
 SOURCE_MAP = re.compile(r"//# sourceMappingURL=\S+\n?")
 
 
@@ -50,24 +52,23 @@ def entry_of(package: str, name: str) -> PurePosixPath:
     return PurePosixPath(entry)
 
 
-def copy_module(package: str, file: PurePosixPath, name: str, folder: Path) -> None:
-    """Copy one file as the module of that name, and the files of its package that it imports."""
+def copy_module(package: str, name: str, folder: Path) -> None:
+    """Copy the file of a package as the module of that name."""
+    text = (PACKAGES / package / entry_of(package, name)).read_text(encoding="utf-8")
+    if RELATIVE_IMPORT.search(text):
+        raise SystemExit(
+            f"{name} imports by relative names, which do not load from a file that is opened from disk."
+        )
     target = folder / f"{name}.js"
-    if target.exists():
-        return
-    text = (PACKAGES / package / file).read_text(encoding="utf-8")
-    inner: dict[str, PurePosixPath] = {}
-
-    def as_bare_name(found: re.Match[str]) -> str:
-        imported = PurePosixPath(posixpath.normpath(file.parent / found[3]))
-        bare = f"{package}/{imported.with_suffix('')}"
-        inner[bare] = imported
-        return f"{found[1]}{found[2]}{bare}{found[2]}"
-
     target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_text(SOURCE_MAP.sub("", RELATIVE_IMPORT.sub(as_bare_name, text)), encoding="utf-8")
-    for bare, imported in inner.items():
-        copy_module(package, imported, bare, folder)
+    target.write_text(SOURCE_MAP.sub("", text), encoding="utf-8")
+
+
+def wrapped(package: str, exported: tuple[str, ...]) -> str:
+    """The file of a package that was made for loaders of old, as a module."""
+    text = (PACKAGES / package / "dist" / f"{package}.js").read_text(encoding="utf-8")
+    names = ", ".join(exported)
+    return f"const exports = {{}}, module = {{ exports }};\n{text}export const {{ {names} }} = exports;\n"
 
 
 def main(stamp: str) -> None:
@@ -77,7 +78,9 @@ def main(stamp: str) -> None:
         shutil.rmtree(old, ignore_errors=True)
     for package, names in MODULES.items():
         for name in names:
-            copy_module(package, entry_of(package, name), name, folder)
+            copy_module(package, name, folder)
+    for package, exported in IN_ONE_FILE.items():
+        (folder / f"{package}.js").write_text(wrapped(package, exported), encoding="utf-8")
     (folder / "fonts").mkdir()
     for package, fonts in FONTS.items():
         for font in fonts:
@@ -85,7 +88,7 @@ def main(stamp: str) -> None:
                 PACKAGES / package / "files" / f"{font}.woff2", folder / "fonts" / f"{font}.woff2"
             )
     (folder / "licences").mkdir()
-    for package in (*MODULES, *FONTS):
+    for package in (*MODULES, *IN_ONE_FILE, *FONTS):
         licence = folder / "licences" / f"{package.removeprefix('@').replace('/', '-')}.txt"
         shutil.copyfile(PACKAGES / package / "LICENSE", licence)
     (folder / ".stamp").write_text(stamp, encoding="utf-8")

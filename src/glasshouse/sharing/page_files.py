@@ -8,19 +8,23 @@ page and the hashes that its policy allows are the same wherever it is served.
 from __future__ import annotations
 
 import json
+import re
 from base64 import b64encode
-from collections.abc import Iterator, Mapping
-from functools import cache
+from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
 from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
 from typing import Final, NamedTuple
 
-STATIC: Final = Path(str(files("glasshouse"))) / "web" / "static"
+STATIC: Final = (Path(str(files("glasshouse"))) / "web" / "static").resolve()
 VENDOR: Final = STATIC / "vendor"
 FIRST_STYLES: Final = ("theme", "layout")
 """Style sheets that the others build on."""
 MISSING: Final = "The page's third-party files are missing. Run make setup, then reload."
+
+_IMPORT: Final = re.compile(r"""\b(?:from|import)\s*["']([^"']+)["']""")
+_ADDRESS: Final = re.compile(r"""url\("([^"]+)"\)""")
 
 
 class Page(NamedTuple):
@@ -47,11 +51,31 @@ def _named(root: Path, under: str) -> Iterator[tuple[str, Path]]:
         yield path.relative_to(root).with_suffix("").as_posix(), path
 
 
+def modules_of(entry: str) -> dict[str, Path]:
+    """A module, and every module that it imports, itself or by way of others."""
+    there, needed, waiting = modules(), dict[str, Path](), [entry]
+    while waiting:
+        name = waiting.pop()
+        if name in there and name not in needed:
+            needed[name] = there[name]
+            waiting += _IMPORT.findall(there[name].read_text(encoding="utf-8"))
+    return dict(sorted(needed.items()))
+
+
 def styles() -> list[Path]:
     """Every style sheet, in the order in which they are linked."""
     found = sorted((STATIC / "page").rglob("*.css"))
     order = {name: number for number, name in enumerate(FIRST_STYLES)}
     return sorted(found, key=lambda path: (order.get(path.stem, len(order)), path.as_posix()))
+
+
+def with_addresses(style: Path, address: Callable[[Path], str]) -> str:
+    """A style sheet with the addresses of the files that it names as they are elsewhere."""
+
+    def moved(match: re.Match[str]) -> str:
+        return f'url("{address((style.parent / match[1]).resolve())}")'
+
+    return _ADDRESS.sub(moved, style.read_text(encoding="utf-8"))
 
 
 def import_map(addresses: Mapping[str, str]) -> str:
@@ -70,21 +94,28 @@ def address_of(path: Path) -> str:
     return f"./static/{path.relative_to(STATIC).as_posix()}"
 
 
-@cache
 def page() -> Page:
-    """The page as the server sends it. Made once: the files of an installed package do not change."""
+    """The page as the server sends it, made anew only if a file has changed."""
+    return _made(max(path.stat().st_mtime_ns for path in (*STATIC.rglob("*.*"), STATIC)))
+
+
+@lru_cache(maxsize=1)
+def _made(_newest: int) -> Page:
+    # Each file is a request: style sheets stand in the page, and modules are asked for all at once, since a browser would
+    # find out about each only when it has read the one that imports it.
     mapped = import_map({name: address_of(path) for name, path in modules().items()})
     theme = (STATIC / "theme_first.js").read_text(encoding="utf-8")
-    links = [f'  <link rel="stylesheet" href="{address_of(path)}">' for path in styles()]
-    # All at once: else a browser finds out about each module only when it has read the one that imports it.
-    links += [f'  <link rel="modulepreload" href="{address_of(path)}">' for path in modules().values()]
+    style = "\n".join(with_addresses(path, address_of) for path in styles())
+    entry = modules_of("page/main").values()
+    links = "\n".join(f'  <link rel="modulepreload" href="{address_of(path)}">' for path in entry)
     text = (STATIC / "index.html").read_text(encoding="utf-8")
-    for name, value in (("styles", "\n".join(links)), ("theme", theme), ("import map", mapped)):
+    values = {"import map": mapped, "theme": theme, "styles": style, "modules": links}
+    for name, value in values.items():
         text = text.replace(f"<!-- {name} -->", value)
     policy = {
         "default-src": "'self'",
         "script-src": f"'self' {hash_of(mapped)} {hash_of(theme)}",
-        "style-src": "'self'",
+        "style-src": f"'self' {hash_of(style)}",
         "img-src": "'self' data: blob:",
         "object-src": "'none'",
         "base-uri": "'none'",

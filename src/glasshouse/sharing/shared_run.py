@@ -40,8 +40,6 @@ kept_lines_max: Final = 200
 _ENTRY: Final = "page/share/main"
 _GZIP: Final = 31
 """What zlib calls a gzip stream. It has no time in it, so that the same run gives the same bytes."""
-_IMPORT: Final = re.compile(r"""\b(?:from|import)\s*["']([^"']+)["']""")
-_ADDRESS: Final = re.compile(r"""url\("([^"]+)"\)""")
 _NOT_IN_A_NAME: Final = re.compile(r"[^a-z0-9]+")
 
 _encode: Final = msgspec.json.Encoder().encode
@@ -265,7 +263,7 @@ def _template() -> str:
     """The file without a run in it. Made once: the files of an installed package do not change."""
     if not page_files.has_vendor():
         raise Refused("The page's third-party files are missing.", "Run make setup.")
-    needed = _needed_modules()
+    needed = page_files.modules_of(_ENTRY)
     mapped = page_files.import_map({name: _data_of(path, "text/javascript") for name, path in needed.items()})
     style = "\n".join(map(_with_fonts, _needed_styles(needed)))
     theme = (page_files.STATIC / "theme_first.js").read_text(encoding="utf-8")
@@ -293,17 +291,6 @@ def _template() -> str:
     return text
 
 
-def _needed_modules() -> dict[str, Path]:
-    """The page of a shared run, and every module that it imports, itself or by way of others."""
-    there, needed, waiting = page_files.modules(), dict[str, Path](), [_ENTRY]
-    while waiting:
-        name = waiting.pop()
-        if name in there and name not in needed:
-            needed[name] = there[name]
-            waiting += _IMPORT.findall(there[name].read_text(encoding="utf-8"))
-    return dict(sorted(needed.items()))
-
-
 def _needed_styles(needed: Iterable[str]) -> list[Path]:
     """The style sheets that everything builds on, and those of the parts of the page that are needed."""
     parts = {*page_files.FIRST_STYLES, *[name.split("/")[1] for name in needed if name.startswith("page/")]}
@@ -313,11 +300,7 @@ def _needed_styles(needed: Iterable[str]) -> list[Path]:
 
 def _with_fonts(style: Path) -> str:
     """A style sheet with the fonts that it names inside of it."""
-
-    def packed(match: re.Match[str]) -> str:
-        return f'url("{_data_of((style.parent / match[1]).resolve(), "font/woff2")}")'
-
-    return _ADDRESS.sub(packed, style.read_text(encoding="utf-8"))
+    return page_files.with_addresses(style, lambda font: _data_of(font, "font/woff2"))
 
 
 def _data_of(path: Path, media_type: str) -> str:
