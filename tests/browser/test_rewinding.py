@@ -18,8 +18,8 @@ from tests.browser.looking import Looking, page_of
 from tests.simulation.ledger_checks import ledger_of
 from tests.simulation.mixing import operate
 
-seeks_tried = 60
-steps_of_a_story = 60
+seeks_tried = 25
+steps_of_a_story = 45
 events_apart = 7
 
 APPLIED = """async ({view, records, every}) => {
@@ -75,7 +75,7 @@ async def test_records_change_a_view_in_the_browser_as_they_do_here(look: Lookin
                 apply(here, msgspec.convert(record, Record))
                 if str(record["k"]) in there:
                     assert there[str(record["k"])] == here
-            assert len(there) > len(records) // events_apart
+            assert len(there) >= len(records) // events_apart
 
 
 async def test_any_moment_is_the_server_s_and_costs_no_model_call(look: Looking) -> None:
