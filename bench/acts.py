@@ -83,7 +83,7 @@ async def _pair(t: Terrarium) -> str:
     return ada.id
 
 
-async def _stage_after(history: int) -> Terrarium:
+async def stage_after(history: int) -> Terrarium:
     """A pair that has talked that much already, and is warmed up."""
     t = Terrarium(MemoryStore(), models=ModelRouter(AnswersAtOnce()), governor=ENDLESS)
     await t.open()
@@ -98,7 +98,8 @@ async def _stage_after(history: int) -> Terrarium:
     return t
 
 
-async def _cpu_per_act(t: Terrarium, turns: int) -> float:
+async def cpu_per_act(t: Terrarium, turns: int) -> float:
+    """Microseconds of CPU that an act takes, over this many turns."""
     calls, began = t.runs()[0].calls, time.process_time()
     await t.step(turns)
     return (time.process_time() - began) / (t.runs()[0].calls - calls) * 1e6
@@ -106,11 +107,11 @@ async def _cpu_per_act(t: Terrarium, turns: int) -> float:
 
 async def _cpu_per_act_after_each() -> dict[int, float]:
     """All histories take turns in short rounds, and the quickest round of each counts: others use these cores, too."""
-    stages = {history: await _stage_after(history) for history in histories}
+    stages = {history: await stage_after(history) for history in histories}
     figures: dict[int, list[float]] = {history: [] for history in histories}
     for _ in range(rounds):
         for history, t in stages.items():
-            figures[history].append(await _cpu_per_act(t, turns_a_round))
+            figures[history].append(await cpu_per_act(t, turns_a_round))
     for t in stages.values():
         await t.close()
     return {history: min(costs) for history, costs in figures.items()}
@@ -123,15 +124,15 @@ async def _cpu_per_act_of_many() -> float:
             for _ in range(graphs_side_by_side):
                 await _pair(t)
             await t.step(4)
-            return min([await _cpu_per_act(t, turns_in_each_graph) for _ in range(rounds)])
+            return min([await cpu_per_act(t, turns_in_each_graph) for _ in range(rounds)])
 
 
 def _parts_of_an_act() -> str:
     """Where the time of an act goes, part by part, and the functions that take most of it."""
 
     async def measured(rounds: int) -> list[float]:
-        t = await _stage_after(histories[0])
-        costs = [await _cpu_per_act(t, turns_a_round) for _ in range(rounds)]
+        t = await stage_after(histories[0])
+        costs = [await cpu_per_act(t, turns_a_round) for _ in range(rounds)]
         await t.close()
         return costs
 

@@ -24,6 +24,7 @@ code_lines_max: Final = {
     "faces": 7_300,
     "the page's server": 3_000,
     "assistants": 650,
+    "telemetry": 650,
 }
 """Part -> how many lines it may have (ADR 0079)."""
 _PARTS: Final = {
@@ -31,8 +32,10 @@ _PARTS: Final = {
     "web": "the page's server",
     "sharing": "the page's server",
     "mcp_server": "assistants",
+    "runtime/telemetry": "telemetry",
+    "cli/watched": "telemetry",
 } | dict.fromkeys(("cli", "views", "contests", "testing"), "faces")
-"""Folder -> its part. All others are the engine."""
+"""Folder -> its part, which its inner folders belong to as well unless they are named. All others are the engine."""
 
 _NO_CODE: Final = frozenset(
     {
@@ -50,7 +53,8 @@ def run() -> list[Result]:
     """The lines of code of all modules, by part."""
     rooms: dict[str, Counter[str]] = {part: Counter() for part in code_lines_max}
     for room, count in _lines_by_room().items():
-        rooms[_PARTS.get(room.partition("/")[0], "the engine")][room] = count
+        part = _PARTS.get(room) or _PARTS.get(room.partition("/")[0], "the engine")
+        rooms[part][room] = count
     return [
         judged(
             f"source: {part}",

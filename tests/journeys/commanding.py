@@ -24,7 +24,17 @@ OPEN = "r-77aa99bb22cc33d2"
 
 
 def environment(**more: str) -> dict[str, str]:
-    unwanted = ("COLUMNS", "FORCE_", "TTY_", "GLASSHOUSE_", "NO_COLOR", "OLLAMA_", "OPENAI_", "OPENROUTER_")
+    unwanted = (
+        "COLUMNS",
+        "FORCE_",
+        "TTY_",
+        "GLASSHOUSE_",
+        "NO_COLOR",
+        "OLLAMA_",
+        "OPENAI_",
+        "OPENROUTER_",
+        "OTEL_",
+    )
     plain = {key: value for key, value in os.environ.items() if not key.startswith(unwanted)}
     # Nobody's own models.yaml changes what a test plays.
     return plain | {"XDG_CONFIG_HOME": os.devnull} | more

@@ -16,8 +16,8 @@ from opentelemetry.semconv._incubating.metrics import gen_ai_metrics
 from opentelemetry.semconv.schemas import Schemas
 
 from glasshouse import Agent, Draft, Terrarium
-from glasshouse.cli.logs import LogFormatter
-from glasshouse.cli.telemetry import send_telemetry
+from glasshouse.cli.watched.logs import LogFormatter
+from glasshouse.cli.watched.telemetry import send_telemetry
 from glasshouse.errors import Refused
 from glasshouse.runtime.telemetry import names
 from glasshouse.turns.moment.moment import Moment

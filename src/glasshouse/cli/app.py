@@ -21,7 +21,7 @@ from glasshouse.cli import begin_command, begin_to_end
 from glasshouse.cli.commands import add_command
 from glasshouse.cli.exits import errors_in_words
 from glasshouse.cli.program import examples_to_paste
-from glasshouse.cli.watching import watched
+from glasshouse.cli.watched.watching_options import watched
 
 COMMANDS: Final = {
     "tour": "A short tour: graphs merge, split, fork, are read back.",

@@ -101,7 +101,7 @@ class Parts:
 def _built_from(
     tools: Toolbox, telemetry: Telemetry | None
 ) -> tuple[Callable[..., Ledger], Callable[..., Acts], Toolbox]:
-    """What makes the ledger and the acts, and the tools that acts use: traced ones if this program traces (ADR 0086)."""
+    """What makes the ledger and the acts, and the tools that acts use: traced ones if this program traces (ADR 0088)."""
     if telemetry is None:
         return Ledger, Acts, tools
     from glasshouse.runtime.telemetry.traced import TracedActs, TracedLedger, TracedTools

@@ -267,6 +267,6 @@ class Drivers:
         try:
             await drive.play()
         except GlasshouseError as wrong:
-            _log.warning("Run %s is not played on: %s", run_id, wrong)
+            _log.warning("Run %s is not played on.\n%s", run_id, wrong, extra={"fault": wrong})
         finally:
             del self._drives[run_id], self._tasks[run_id]

@@ -1,7 +1,7 @@
 """Whether this program has configured OpenTelemetry.
 
 Always holds: if it has not, nothing of OpenTelemetry is imported here, and a terrarium is built as if telemetry did not
-exist (ADR 0086).
+exist (ADR 0088).
 """
 
 from __future__ import annotations

@@ -96,7 +96,8 @@ class Telemetry:
     def note_event(self, span: Span, event: Event) -> None:
         """Say which event a span has led to; from then on the span is found by the event, too."""
         span.set_attributes({names.EVENT_ID: event.id, names.EVENT_KIND: event.kind})
-        self._span_of[event.id] = span.get_span_context()
+        if (ids := span.get_span_context()).is_valid:
+            self._span_of[event.id] = ids
         while len(self._span_of) > events_with_span_max:
             del self._span_of[next(iter(self._span_of))]
 

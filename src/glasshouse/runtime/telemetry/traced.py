@@ -1,7 +1,7 @@
 """The ledger, acts, model calls and tools of a terrarium that is traced: each does what it always does, inside a span.
 
 They are built in place of the usual ones if this program has configured OpenTelemetry. So whoever does not trace pays
-nothing for it (ADR 0086).
+nothing for it (ADR 0088).
 
 Always holds: they decide nothing and write nothing of their own.
 """

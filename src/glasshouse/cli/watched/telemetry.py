@@ -1,4 +1,4 @@
-"""Sending traces and metrics: configures OpenTelemetry's SDK for a command, as the standard OTEL_ variables say (ADR 0086)."""
+"""Sending traces and metrics: configures OpenTelemetry's SDK for a command, as the standard OTEL_ variables say (ADR 0088)."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ def watched(command: Callable[..., None]) -> Callable[..., None]:
 
 def _begin_to_log(style: LogStyle | None, level: LogLevel | None) -> None:
     if style is not None or level is not None:
-        from glasshouse.cli.logs import log_to_stderr
+        from glasshouse.cli.watched.logs import log_to_stderr
 
         log_to_stderr(style or LogStyle.TEXT, level or LogLevel.INFO)
 
@@ -70,6 +70,6 @@ def _begin_to_send(is_wanted: bool | None) -> None:
     from glasshouse.cli.command_line import checked_settings
 
     if checked_settings().telemetry if is_wanted is None else is_wanted:
-        from glasshouse.cli.telemetry import send_telemetry
+        from glasshouse.cli.watched.telemetry import send_telemetry
 
         send_telemetry()
