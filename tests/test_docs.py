@@ -14,6 +14,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from opentelemetry import trace
 from typer.main import get_command
 
 import glasshouse
@@ -312,6 +313,8 @@ def test_the_readme_shows_python_that_runs() -> None:
 @pytest.mark.parametrize(("page", "sample"), [pytest.param(p, s, id=f"{p}:{s.line}") for p, s in samples()])
 def test_every_sample_runs(page: str, sample: Fence, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    # A sample may configure OpenTelemetry; the tests after it are not traced.
+    monkeypatch.setattr(trace, "_TRACER_PROVIDER", None)
     write_files(page_text(page), tmp_path)
 
     run_sample(sample, page)

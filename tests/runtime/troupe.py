@@ -42,6 +42,7 @@ def terrarium_of(parts: Parts) -> Terrarium:
     """A terrarium over parts that a test has constructed, for example with a toolbox without group tools."""
     terrarium = Terrarium.__new__(Terrarium)
     terrarium.approver, terrarium._parts, terrarium._house = None, parts, parts.house
+    terrarium._guest = parts.guest
     terrarium._edits, terrarium._stage, terrarium._archive = parts.edits, parts.stage, parts.archive
     return terrarium
 
