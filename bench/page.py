@@ -1,6 +1,6 @@
 """The page in a real browser, without a graphics card: how soon it is there, how it rewinds and how it moves.
 
-Each figure is the median of the quickest of a few rounds: others use these cores, too. Also here: what two runs at once take on a model that thinks for a while. Without a Chromium the figures of the page are
+Each figure is the median of the medians of a few rounds. Also here: what two runs at once take on a model that thinks for a while. Without a Chromium the figures of the page are
 left out.
 """
 
@@ -154,9 +154,9 @@ async def _of_a_long_story() -> list[Result]:
                     await _sought(opened)
                     figures = [await _sought(opened) for _ in range(rounds)]
     return [
-        judged(f"page: ready with {events_kept:,} events", min(ready) / 1e3, "s", "≤", 1.5),
-        judged("page: seek, applied", min(applied for applied, _ in figures), "ms", "≤", 20),
-        judged("page: seek, painted", min(painted for _, painted in figures), "ms", "≤", 50),
+        judged(f"page: ready with {events_kept:,} events", middle(ready) / 1e3, "s", "≤", 1.5),
+        judged("page: seek, applied", middle([applied for applied, _ in figures]), "ms", "≤", 20),
+        judged("page: seek, painted", middle([painted for _, painted in figures]), "ms", "≤", 50),
     ]
 
 
@@ -202,7 +202,7 @@ async def _of_a_crowd() -> list[Result]:
             await asyncio.sleep(idle_seconds)
             idle = int(await opened.evaluate("framesAsked")) - int(before)
     return [
-        judged(f"page: a frame with {crowd:,} creatures, layout running", min(moving), "ms", "≤", 40),
+        judged(f"page: a frame with {crowd:,} creatures, layout running", middle(moving), "ms", "≤", 40),
         judged(f"page: frames in {idle_seconds} s when nothing moves", idle, "frames", "≤", 0),
     ]
 
