@@ -15,7 +15,7 @@ from playwright.async_api import Browser, Page, async_playwright
 
 from glasshouse import MemoryStore, Terrarium, WhatIf
 from glasshouse.runtime.run import Run
-from glasshouse.sharing.shared_run import SharedFile
+from glasshouse.views.shared_file import SharedFile
 from tests.browser.chromium import FLAGS, chromium_path
 from tests.web.served import Served, served
 

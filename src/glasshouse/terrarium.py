@@ -45,6 +45,7 @@ from glasshouse.runtime.telemetry.event_log import EventLog, is_event_log_read
 from glasshouse.turns.moment.playbill import Policy
 from glasshouse.views.comparison import Comparison
 from glasshouse.views.leaderboard import By, Standing
+from glasshouse.views.shared_file import SharedFile
 from glasshouse.views.topology import Shape
 from glasshouse.views.who_knew import WhoKnew
 from glasshouse.views.why import Why
@@ -54,7 +55,6 @@ from glasshouse.world.state.values import Change, Channel, Environment, Graph, L
 if TYPE_CHECKING:
     from glasshouse.manifests.loading import LoadedWorld
     from glasshouse.runtime.replay.replay import Verification
-    from glasshouse.sharing.shared_run import SharedFile
 
 
 class Terrarium:

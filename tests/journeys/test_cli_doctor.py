@@ -10,6 +10,8 @@ from tests.journeys.commanding import objects, run
 
 GROUPS = [("new",), ("graph",), ("graph", "channel")]
 """Commands that only hold others."""
+SERVERS = [("serve",), ("mcp",)]
+"""Commands that run until they are stopped, and speak JSON to whoever asks."""
 
 
 def commands() -> list[tuple[str, ...]]:
@@ -30,7 +32,7 @@ def test_every_help_ends_with_examples_and_every_command_can_speak_to_machines(
     examples = helped.stdout.partition("Examples:")[2]
     assert f"glasshouse {' '.join(words)}" in examples
     assert all(line.startswith("    glasshouse ") for line in examples.strip("\n").splitlines())
-    assert words in GROUPS or "--json" in helped.stdout
+    assert words in [*GROUPS, *SERVERS] or "--json" in helped.stdout
 
 
 def test_a_healthy_place_is_told_line_by_line(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
-from glasshouse import ModelRouter, Refused, SqliteStore, Terrarium
+from glasshouse import ModelRouter, Refused, SqliteStore, Terrarium, kinds
 from glasshouse.events.model_use import Price
 from glasshouse.mcp_server.server import message_bytes_max
 from glasshouse.mcp_server.shared_store import SharedStore, plays_max
@@ -165,11 +165,16 @@ async def test_a_server_that_only_reads_refuses_to_play_and_reads_beside_one_tha
         ]
         stage = await reads.ask("read_stage", run=playing.id)
         held = await may.refusal("play", world=WOOD)
+        happens = terrarium.subscribe()
         left = await may.ask("disturb", run=playing.id, text="Rain.")
         next_lines = reads.ask("read_stage", run=playing.id, cursor=stage["cursor"], wait_seconds=30)
         following = asyncio.create_task(next_lines)
         await terrarium.step()
         followed = await following
+        # Whoever has the store open takes the line from its inbox, now and then.
+        while (await anext(happens)).kind != kinds.USER_INJECTED:
+            pass
+        await happens.aclose()
         heard = await reads.ask("read_stage", run=playing.id, cursor=stage["cursor"])
 
     assert all("--allow-play" in refusal for refusal in refused)

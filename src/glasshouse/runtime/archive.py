@@ -36,12 +36,13 @@ from glasshouse.runtime.run import Run
 from glasshouse.views import lineage as lineage_views
 from glasshouse.views.comparison import Comparison, compared
 from glasshouse.views.leaderboard import By, Standing, leaderboard
+from glasshouse.views.shared_file import SharedFile
 from glasshouse.world.decisions.intents import Fork
 from glasshouse.world.state.ids import the_run
 from glasshouse.world.state.values import Lineage, Session
 
 if TYPE_CHECKING:
-    from glasshouse.sharing.shared_run import Branch, SharedFile
+    from glasshouse.sharing.shared_run import Branch
 
 branches_shared_max: Final = 24
 """How many branches a shared file names."""

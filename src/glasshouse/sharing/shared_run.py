@@ -26,6 +26,7 @@ from glasshouse.events.redaction import Role, redacted
 from glasshouse.sharing import page_files
 from glasshouse.views.page import cut
 from glasshouse.views.page_fold import PageFold
+from glasshouse.views.shared_file import SharedFile
 
 format_version: Final = 1
 file_bytes_max: Final = 25_000_000
@@ -54,16 +55,6 @@ class Branch(NamedTuple):
     """The last event that it shares with the run."""
     events: int
     """How many events it has of its own."""
-
-
-class SharedFile(NamedTuple):
-    """A run as one HTML file."""
-
-    name: str
-    """A name for the file, safe on any system."""
-    content: bytes
-    events: int
-    """How many events it shows."""
 
 
 class SharedRun:
