@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from glasshouse.runtime.ledger.history import HistoryReader
 from glasshouse.terrarium import stories_of
 from glasshouse.views.page import Record, apply
 from glasshouse.web import feeds
+from glasshouse.web.app import app
 from tests.web.served import Block, blocks_of, served
 
 
@@ -184,3 +186,16 @@ async def test_an_imported_story_is_put_in_order_once(
             assert reads == [run.id]
             assert [fold.view["event_id"] for fold in folds] == [pages[0][4], pages[1][1]]
             assert [name for page in pages for name in page] == [one.id for one in await t.run_events(run.id)]
+
+
+async def test_the_newest_story_is_prepared_before_anybody_asks_for_it() -> None:
+    async with Terrarium(MemoryStore()) as t:
+        await t.open_world("one-odd-acorn")
+        newest = await t.open_world("thousand-token-wood")
+        prepared = app(t).state.reading.feeds
+        prepared.prepare()
+        await asyncio.gather(*prepared._reloads)
+        assert [(key, feed.is_loaded) for key, feed in prepared._feeds.items()] == [
+            ((newest.id, "director"), True)
+        ]
+        await prepared.close()

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine
 from contextlib import suppress
 from math import inf
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
+from glasshouse.errors import GlasshouseError
 from glasshouse.events import kinds
 from glasshouse.events.event import Event
 from glasshouse.events.redaction import Role
@@ -190,6 +191,20 @@ class Feeds:
                 with suppress(asyncio.CancelledError):
                     await task
 
+    def prepare(self) -> None:
+        """Begin to come to the end of the newest run's story: of a long one that no page has shown, that takes seconds."""
+        if runs := self._terrarium.runs():
+            self._do(self._prepare(runs[-1].id))
+
+    async def _prepare(self, run_id: str) -> None:
+        with suppress(GlasshouseError):  # Whoever asks for it is told why it cannot be shown.
+            await self.of(run_id, "director")
+
+    def _do(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._reloads.add(task)
+        task.add_done_callback(self._reloads.discard)
+
     async def of(self, run_id: str, role: Role) -> Feed:
         """The feed of a run's story for a role, at the end of the story."""
         if self._reading is None:  # Not before: a mounted app learns of nothing but requests.
@@ -260,9 +275,7 @@ class Feeds:
             if story.runs == feed.story.runs:
                 feed.story = story
             else:
-                task = asyncio.create_task(feed.load(self._stories))
-                self._reloads.add(task)
-                task.add_done_callback(self._reloads.discard)
+                self._do(feed.load(self._stories))
 
 
 def block_of(position: int, data: bytes, event: str = "") -> bytes:

@@ -78,6 +78,7 @@ async def serve(page: FastAPI, listener: socket.socket) -> None:
         page.state.directing.drivers.begin_to_close()
         page.state.reading.feeds.end()  # Open streams would hold up the server's end.
 
+    page.state.reading.feeds.prepare()
     await serve_app(page, listener, begin_to_end)
 
 
