@@ -92,6 +92,7 @@ async def _things() -> list[object]:
         for graph in t.graphs():
             place = t.environment(graph.id)
             found += [graph, place, *place.channels, t.session(graph.session_id), t.lineage(graph.session_id)]
+        found.append(await t.share(run.id))
         found += [one for shape in await t.shapes() for one in (shape, *shape.members)]
         events = await t.run_events(run.id)
         why, knew = await t.why(events[-2].id, role="director"), await t.who_knew(events[-2].id)

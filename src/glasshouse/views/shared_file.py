@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import msgspec
+
+from glasshouse.reprs import repr_of
 
 
-class SharedFile(NamedTuple):
+class SharedFile(msgspec.Struct, frozen=True):
     """A run as one HTML file."""
+
+    __repr__ = repr_of("name", "events")
 
     name: str
     """A name for the file, safe on any system."""
