@@ -12,12 +12,13 @@ import { Time } from "page/time/panel";
 import { Why } from "page/why/panel";
 import { Compare } from "page/compare/panel";
 import { registerActions } from "page/actions";
-import { areSidesFree, Divider, isDrawerOpen, sideWidths, tab } from "page/sides";
+import { areSidesFree, Divider, isDrawerOpen, keepLayoutInAddress, sideWidths, tab } from "page/sides";
 import { dialog, head, openDialog, panel, session, status, trouble } from "page/store";
 import { Button } from "page/ui";
 
 export function App() {
   useEffect(registerActions, []);
+  useEffect(keepLayoutInAddress, []);
   const name = status.value;
   if (name === "error") return html`<div class="page" inert=${dialog.value !== null}><${Bar} /><main class="only-words"><${Trouble} /></main></div><${Overlays} />`;
   const { stage, feed } = sideWidths.value;

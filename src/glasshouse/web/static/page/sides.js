@@ -2,19 +2,30 @@
 /** Where the panels are: the widths of the side panels, dragged or moved by arrow keys and remembered; and which panel a narrow
  * page shows. */
 import { html } from "page/html";
-import { signal } from "@preact/signals";
+import { effect, signal } from "@preact/signals";
+import { address, setAddress } from "page/address";
 
 const bounds = { stage: [264, 520], feed: [280, 560] };
 const stepPixels = 24;
 const usual = { stage: 352, feed: 356 };
 
+const { layout } = address();
+
 /** Which of the three panels a narrow page shows. */
-export const tab = signal(/** @type {"stage"|"graph"|"feed"} */ ("graph"));
+export const tab = signal(/** @type {"stage"|"graph"|"feed"} */ (layout === "stage" || layout === "feed" ? layout : "graph"));
 /** Whether the drawer with the events is open, where it is a drawer. */
-export const isDrawerOpen = signal(false);
+export const isDrawerOpen = signal(layout === "feed");
 
 /** Whether the events are a drawer: the page is too narrow for three panels, and too wide for tabs. */
 export const isDrawer = () => innerWidth <= 1180 && innerWidth > 820;
+
+/** Keep in the address which panel a narrow page shows. Returns what ends that. */
+export const keepLayoutInAddress = () =>
+  effect(() => {
+    const [panel, hasDrawer] = [tab.value, isDrawerOpen.value];
+    const shown = isDrawer() ? (hasDrawer ? "feed" : "") : areSidesFree() || panel === "graph" ? "" : panel;
+    if (shown !== (address().layout ?? "")) setAddress({ layout: shown });
+  });
 
 export const sideWidths = signal(kept());
 

@@ -49,7 +49,6 @@ export const minds = signal(false);
 export const flipped = signal(/** @type {Set<string>} */ (new Set()));
 export const panel = signal("");
 export const dialog = signal(/** @type {{name: string, args?: any}|null} */ (null));
-export const layout = signal(address().layout ?? "graph");
 /** Whether a rewound page plays on by itself, without the server. */
 export const isReplaying = signal(false);
 export const replaySpeed = signal(1);
