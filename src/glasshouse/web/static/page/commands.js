@@ -22,8 +22,6 @@ export async function post(path, body) {
 /** @param {string} what @param {any} [body] @param {string} [run] */
 const ofRun = (what, body, run = session.value.run) => post(`runs/${encodeURIComponent(run)}/${what}`, body);
 
-/** @param {any} start */
-export const startRun = (start) => post("runs", start);
 /** @param {"reading"|"fast"} [speed] */
 export const play = (speed) => ofRun("play", speed ? { speed } : {});
 export const pause = () => ofRun("pause");

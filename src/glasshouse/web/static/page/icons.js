@@ -50,11 +50,9 @@ const paths = {
   crown: "M2.5 12.5 1.8 5l3.7 2.8L8 3l2.5 4.8L14.2 5l-.7 7.5z",
   share: "M8 10V2M5 4.8 8 2l3 2.8M3.5 8v5.5h9V8",
   settings: "M8 5.8a2.2 2.2 0 1 1 0 4.4 2.2 2.2 0 0 1 0-4.4M8 1.8v2M8 12.2v2M1.8 8h2M12.2 8h2M3.6 3.6 5 5M11 11l1.4 1.4M3.6 12.4 5 11M11 5l1.4-1.4",
-  keyboard: "M1.8 4h12.4v8H1.8zM4.5 6.5h.01M7 6.5h.01M9.5 6.5h.01M12 6.5h.01M5 9.5h6",
   menu: "M3 8h.01M8 8h.01M13 8h.01",
   trash: "M3 4.5h10M6.5 4.5v-2h3v2M4.5 4.5l.6 9h5.8l.6-9",
   compare: "M2.5 3h4.5v10H2.5zM9 3h4.5v10H9z",
-  clock: "M8 2.5a5.5 5.5 0 1 1 0 11 5.5 5.5 0 0 1 0-11M8 5v3.2l2.2 1.6",
 };
 const filled = new Set(["play", "stop", "step", "stepBack", "crown"]);
 

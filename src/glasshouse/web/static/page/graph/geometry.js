@@ -69,19 +69,3 @@ export const areaOf = (hull) => Math.abs(hull.reduce((sum, { x, y }, at) => sum 
 export function isInside(hull, point) {
   return hull.length > 2 && hull.every((corner, at) => turn(corner, hull[(at + 1) % hull.length], point) >= 0);
 }
-
-/**
- * The place in a list of ascending numbers where a number belongs.
- * @param {ArrayLike<number>} numbers
- * @param {number} wanted
- */
-export function placeIn(numbers, wanted) {
-  let low = 0;
-  let high = numbers.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (numbers[middle] < wanted) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
