@@ -38,7 +38,7 @@ test: setup ## run every test but the long rigs: about 12 minutes on two cores
 	@[ "$(BROWSER)" = skip ] || tools/chromium.sh >/dev/null
 	@$(bin)/python -m pytest -q -n $(JOBS) --dist worksteal
 	@if [ "$(BROWSER)" = skip ]; then echo "The browser tests are left out, as BROWSER=skip says."; \
-		else $(bin)/python -m pytest -q -n 1 -m browser; fi
+		else $(bin)/python -m pytest -q -n $(JOBS) --dist worksteal -m browser; fi
 	@echo "make test: all passed."
 
 quick: setup ## the rules and the runtime with fewer examples: about a minute, for the inner loop
