@@ -52,7 +52,7 @@ async def test_a_play_goes_from_its_start_to_its_limit_and_on_in_a_branch(look: 
         dialog = viewer.page.get_by_role("dialog")
         await dialog.get_by_role("radio", name="Hedge Parliament").check()
         await expect(dialog.get_by_label("Seed text")).to_have_value("a gate in every hedge")
-        await expect(dialog.get_by_text("calls for nothing")).to_be_visible()
+        await expect(dialog.get_by_text("calls, free of charge")).to_be_visible()
         await expect_no_barriers(viewer)
         await dialog.get_by_label("Turns").fill("none")
         await expect(dialog.get_by_role("alert")).to_have_text("A whole number above 0")

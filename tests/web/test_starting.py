@@ -135,7 +135,7 @@ async def test_an_unknown_price_is_null_and_a_free_play_costs_nothing() -> None:
     async with Terrarium(MemoryStore()) as t, served(t) as page:
         told = await post(page, {"world": "twenty-sprouts"})
         assert told["usd"] == 0
-        assert told["says"].endswith("calls for nothing.")
+        assert told["says"].endswith("calls, free of charge.")
 
 
 async def test_a_long_play_is_estimated_up_to_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:

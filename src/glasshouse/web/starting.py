@@ -315,7 +315,7 @@ async def estimate(stage: Stage, request: Request, command: Estimate) -> Estimat
 
 
 def _in_words(expected: Expected, hourly_budget_usd: float | None, *, is_at_least: bool) -> str:
-    cost = f"about {expected.calls:,} calls for nothing" if expected.usd == 0 else str(expected)
+    cost = f"about {expected.calls:,} calls, free of charge" if expected.usd == 0 else str(expected)
     said = f"{'At least ' if is_at_least else ''}{cost}"
     if hourly_budget_usd is not None and expected.usd is not None and expected.usd > hourly_budget_usd:
         said += f"; it stops when an hour has cost ${hourly_budget_usd:.2f}"
