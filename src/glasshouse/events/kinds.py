@@ -49,6 +49,8 @@ SESSION_FORKED: Final = "session.forked"
 SESSION_RESTATED: Final = "session.restated"
 CREATURE_SESSION_ATTACHED: Final = "session.attached"
 PRIVILEGE_GRANTED: Final = "privilege.granted"
+TOOL_CHANGED: Final = "tool.changed"
+TOOL_ACCEPTED: Final = "tool.accepted"
 
 _OF_CREATURES: Final = frozenset({CREATURE_STARTED, CREATURE_STOPPED, CREATURE_RENAMED, PRIVILEGE_GRANTED})
 OF_CHANNELS: Final = frozenset(
@@ -61,7 +63,9 @@ _OF_SESSIONS: Final = frozenset({SESSION_FORKED, SESSION_RESTATED, CREATURE_SESS
 OF_GRAPHS: Final = frozenset({TOPOLOGY_CHANGED, SESSION_FORKED, CREATURE_SESSION_ATTACHED})
 """Kinds that change a graph as a whole, or its session. They name only the creatures that move."""
 
-ENGINE: Final = _OF_CREATURES | OF_CHANNELS | _OF_LINKS | _OF_SESSIONS
+_OF_TOOLS: Final = frozenset({TOOL_CHANGED, TOOL_ACCEPTED})
+
+ENGINE: Final = _OF_CREATURES | OF_CHANNELS | _OF_LINKS | _OF_SESSIONS | _OF_TOOLS
 """Kinds that the engine writes about the shape of the world."""
 
 MID_ACT: Final = frozenset({TOOL_CALLED, TOOL_RETURNED, EDIT_PROPOSED, EDIT_DECIDED})

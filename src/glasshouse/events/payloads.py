@@ -17,6 +17,7 @@ from msgspec.structs import asdict, replace
 from glasshouse.errors import BadEvent, WrongType, check_type, in_brief
 from glasshouse.events import kinds
 from glasshouse.events.carried import Carried
+from glasshouse.events.described_tool import DescribedTool, GrantedTool
 from glasshouse.events.event import Event, Json
 from glasshouse.reprs import repr_of
 
@@ -115,6 +116,8 @@ class CreatureStarted(Payload, frozen=True):
     """The creatures that it may add by a tool besides those that its run allows: name -> manifest."""
     played_by_code: str = ""
     """The class of the Python object that plays it, if it was added with one. Nobody else speaks for it."""
+    granted: list[GrantedTool] = msgspec.field(default_factory=list)
+    """The tools of servers that it may use, as they were described."""
 
 
 class CreatureStopped(Payload, frozen=True):
@@ -276,6 +279,23 @@ class PrivilegeGranted(Payload, frozen=True):
     """A creature was given the privilege to change its graph with tools."""
 
     creature: str
+    by: str
+
+
+class ToolChanged(Payload, frozen=True):
+    """A server describes a tool otherwise than when it was granted. It is withheld until somebody accepts it; if it is
+    as it was, it is offered again."""
+
+    tool: DescribedTool
+    creatures: list[str]
+    """Those who were granted it."""
+
+
+class ToolAccepted(Payload, frozen=True):
+    """Somebody outside accepted a tool as its server describes it now."""
+
+    tool: str
+    creatures: list[str]
     by: str
 
 
@@ -516,6 +536,8 @@ PAYLOAD_TYPES: dict[str, type[Payload]] = {
     kinds.SESSION_RESTATED: SessionRestated,
     kinds.CREATURE_SESSION_ATTACHED: SessionAttached,
     kinds.PRIVILEGE_GRANTED: PrivilegeGranted,
+    kinds.TOOL_CHANGED: ToolChanged,
+    kinds.TOOL_ACCEPTED: ToolAccepted,
 }
 
 RUN_PAYLOAD_TYPES: dict[str, type[Payload]] = {

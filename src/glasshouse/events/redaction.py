@@ -146,8 +146,17 @@ def _public_part(manifest: object) -> object:
 
 
 def _birth_with_bio(born: Json) -> Json:
+    if "granted" in born:
+        born = {name: part for name, part in born.items() if name != "granted"}
     born = _with_bios(born, "may_spawn")
     return {**born, "manifest": _public_part(born["manifest"])} if "manifest" in born else born
+
+
+def _change_without_description(changed: Json) -> Json:
+    """Keep which tool changed. What its server says of it is for those who decide about it."""
+    tool = changed.get("tool")
+    kept = {**tool, "description": "", "parameters": {}} if isinstance(tool, dict) else tool
+    return {**changed, "tool": kept}
 
 
 def _start_with_bios(started: Json) -> Json:
@@ -200,5 +209,6 @@ _FOR_SPECTATORS: Final[dict[str, Callable[[Json], Json]]] = {
     kinds.SESSION_FORKED: _fork_with_bios,
     kinds.TOOL_CALLED: _call_without_persona,
     kinds.EDIT_PROPOSED: _call_without_persona,
+    kinds.TOOL_CHANGED: _change_without_description,
 }
 """What a spectator does not read either is removed by these."""

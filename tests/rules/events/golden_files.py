@@ -14,6 +14,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from pathlib import Path
 
+import msgspec
+
 from glasshouse.events import kinds
 from glasshouse.events.carried import (
     Carried,
@@ -39,6 +41,7 @@ from glasshouse.events.carried import (
     CarriedWire,
 )
 from glasshouse.events.codec import VERSIONS, encoded
+from glasshouse.events.described_tool import DescribedTool, GrantedTool
 from glasshouse.events.event import CONDUCTOR, TERRARIUM, VISITOR, Event, Json
 from glasshouse.events.model_use import Call, ModelUse, PromptDigests, Usage
 from glasshouse.events.payloads import (
@@ -72,7 +75,9 @@ from glasshouse.events.payloads import (
     SessionAttached,
     SessionForked,
     SessionRestated,
+    ToolAccepted,
     ToolCalled,
+    ToolChanged,
     ToolReturned,
     TopologyChanged,
     TurnStarted,
@@ -91,6 +96,15 @@ OTHER_STAGE, OTHER_WIRE = "c-00112233445566aa", "w-00112233445566aa"
 STAGE, RUN, WIRE = "c-90abcdef12345678", "r-a1b2c3d4e5f60718", "w-1234567890abcdef"
 
 MANIFEST: Json = {"name": "echo", "persona": "A pond.", "may_emit": ["agent.spoke"], "subscribes_to": []}
+
+FORECAST = DescribedTool(
+    "weather/forecast",
+    "Tells the weather of a day. day: such as Monday.",
+    {"type": "object", "properties": {"day": {"type": "string"}}, "required": ["day"]},
+    is_read_only=True,
+    digest="0011223344556677",
+)
+FORECAST_NOW = msgspec.structs.replace(FORECAST, description="Tells the weather.", digest="8899aabbccddeeff")
 
 SEALED = Sealed(["echo"], {"word": "fern"})
 
@@ -232,6 +246,7 @@ ENGINE_PAYLOADS: dict[str, Payload] = {
         True,
         {"fern": MANIFEST},
         "Gardener",
+        [GrantedTool(FORECAST, FORECAST_NOW)],
     ),
     kinds.CREATURE_STOPPED: CreatureStopped("echo", "removed"),
     kinds.CREATURE_RENAMED: CreatureRenamed("echo~2", "echo", "echo~2"),
@@ -259,6 +274,8 @@ ENGINE_PAYLOADS: dict[str, Payload] = {
     ),
     kinds.CREATURE_SESSION_ATTACHED: SessionAttached(SESSION, ["moss", "fern"]),
     kinds.PRIVILEGE_GRANTED: PrivilegeGranted("echo", VISITOR),
+    kinds.TOOL_CHANGED: ToolChanged(FORECAST_NOW, ["echo"]),
+    kinds.TOOL_ACCEPTED: ToolAccepted("weather/forecast", ["echo"], VISITOR),
 }
 
 RUN_PAYLOADS: dict[str, tuple[str, Payload]] = {

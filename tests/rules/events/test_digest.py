@@ -20,7 +20,7 @@ from tests.rules.events.stories import a_story, told_in
 from tests.rules.under_hash_seeds import printed_under_hash_seeds
 from tests.rules.worlds_by_hand import HandWorld
 
-GOLDEN_DIGEST = "4ba0d6d019f04c5a9dd0c05d81cac5662bbd3fc97519455ab11fe78c1bbf0bde"
+GOLDEN_DIGEST = "2d22b9a5dec6dc2274634e4c7c873215799ab1b7a7dc37a6edb2fd0b5a23082f"
 
 STORY = a_story()
 

@@ -162,7 +162,9 @@ def _born(past: Past, creature: CreatureState) -> payloads.CreatureStarted:
     manifest = past.world.facts_of(creature).manifest
     was = None if past.is_new(creature.id) else creature.id
     may_spawn = creature.may_spawn or {}
-    return replace(as_started(creature), manifest=manifest, incarnation_of=was, may_spawn=may_spawn)
+    granted = past.world.granted_to(creature)
+    born = replace(as_started(creature), manifest=manifest, incarnation_of=was, may_spawn=may_spawn)
+    return replace(born, granted=granted)
 
 
 def _reopened(past: Past, channel: ChannelState) -> intents.Reopened:

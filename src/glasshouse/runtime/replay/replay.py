@@ -393,8 +393,9 @@ def _opening(run_id: str, events: Sequence[Event]) -> OpenRun:
     """The recorded opening of a run, with scenario, manifests and deals from the ledger."""
     started = payload_of(events[0], payloads.RunStarted)
     scenario = Scenario.model_validate(started.scenario)
-    births = [event.payload for event in events if event.kind == kinds.CREATURE_STARTED]
-    manifests = {str(born["cast_key"]): Manifest.model_validate(born["manifest"]) for born in births}
+    born_in = [event for event in events if event.kind == kinds.CREATURE_STARTED]
+    births = {born.creature: born for born in [payload_of(e, payloads.CreatureStarted) for e in born_in]}
+    manifests = {born.cast_key: Manifest.model_validate(born.manifest) for born in births.values()}
     world = LoadedWorld(scenario.model_copy(update={"deal": {}}), manifests, {})
     opening = opening_of(world, run_id=run_id, seed=started.seed, rng_seed=started.rng_seed)
     sealed = [event.sealed for event in events if event.sealed is not None]
@@ -403,7 +404,8 @@ def _opening(run_id: str, events: Sequence[Event]) -> OpenRun:
     def as_then(member: Member, entry: payloads.CastEntry) -> Member:
         dealt = next((one["facts"] for one in sealed if entry.creature in one["to"]), None)
         model = {"model": entry.model, "is_bound": entry.is_bound, "model_digest": entry.model_digest}
-        return replace(member, dealt=dealt, **model)
+        granted = tuple(births[entry.creature].granted)
+        return replace(member, dealt=dealt, granted=granted, **model)
 
     troupes = [
         replace(troupe, members=tuple([as_then(member, next(cast)) for member in troupe.members]))

@@ -121,7 +121,10 @@ def birth(
 ) -> CreatureStarted:
     """The payload that adds a creature as it is described."""
     started = CreatureStarted(creature_id, handle, described.name, described.manifest_digest, run_id=run_id)
-    return replace(started, is_privileged=described.is_privileged, manifest=described.manifest)
+    granted = list(described.granted)
+    return replace(
+        started, is_privileged=described.is_privileged, manifest=described.manifest, granted=granted
+    )
 
 
 def as_started(creature: CreatureState) -> CreatureStarted:
@@ -146,7 +149,9 @@ def creature_spawned(world: World, intent: Spawn) -> Decision:
     check_may_act(world, parent)
     manifest = _narrowed(world, parent, intent)
     digest = blake2b(canonical_json(manifest), digest_size=8).hexdigest()
+    granted = [tool for tool in world.granted_to(parent) if tool.tool.name in manifest.get("tools", ())]
     asked = AddCreature(intent.name, manifest, digest, intent.handle, parent=parent.id, run_id=parent.run_id)
+    asked = replace(asked, granted=tuple(granted))
     return _born_into(world, world.graphs[parent.graph_id], asked, parent)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from glasshouse.world.decisions import acts, creatures, edges, intents, restate, runs, split
+from glasshouse.world.decisions import acts, creatures, edges, intents, restate, runs, server_tools, split
 from glasshouse.world.decisions.decision import Decision
 from glasshouse.world.state.state import World
 
@@ -36,6 +36,8 @@ DECISIONS: Final[Mapping[type[intents.Intent], Callable[[World, Any], Decision]]
     intents.RemoveWire: edges.wire_removed,
     intents.SetParent: creatures.parent_set,
     intents.GrantPrivilege: creatures.privilege_granted,
+    intents.ChangeTool: server_tools.tool_changed,
+    intents.AcceptTool: server_tools.tool_accepted,
     intents.Fork: restate.session_forked,
     intents.Restate: restate.restated,
     intents.Inject: acts.injected,

@@ -11,6 +11,7 @@ import msgspec
 
 from glasshouse.events import payloads
 from glasshouse.events.carried import Carried
+from glasshouse.events.described_tool import DescribedTool, GrantedTool
 from glasshouse.events.event import Draft, Json
 from glasshouse.events.model_use import ModelUse
 from glasshouse.world.decisions.decision import Fact
@@ -39,6 +40,7 @@ class AddCreature(GraphEdit, frozen=True, gc=False):
     channel: str | None = None
     may_spawn: dict[str, Json] = msgspec.field(default_factory=dict)
     played_by_code: str = ""
+    granted: tuple[GrantedTool, ...] = ()
 
 
 class Spawn(Intent, frozen=True, gc=False):
@@ -171,6 +173,23 @@ class GrantPrivilege(GraphEdit, frozen=True, gc=False):
     by: str
 
 
+class ChangeTool(GraphEdit, frozen=True, gc=False):
+    """Note how a server describes a tool now that these creatures were granted."""
+
+    tool: DescribedTool
+    creatures: tuple[str, ...]
+
+
+class AcceptTool(GraphEdit, frozen=True, gc=False):
+    """Let the creatures of a run use a tool as its server describes it now. No creature can do this."""
+
+    run_id: str
+    tool: str
+    by: str
+    digest: str = ""
+    """The digest of the description that somebody read; empty: whatever it is."""
+
+
 class Say(Intent, frozen=True, gc=False):
     """Append a creature's drafts, as one batch."""
 
@@ -235,6 +254,7 @@ class Member(msgspec.Struct, frozen=True, gc=False):
     was: str | None = None
     """The handle that it had before it was renamed."""
     model_digest: str = ""
+    granted: tuple[GrantedTool, ...] = ()
 
 
 class Troupe(msgspec.Struct, frozen=True, gc=False):

@@ -104,7 +104,11 @@ class Answer(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fie
 def request_for(intent: Intent, by: Asker | None) -> Request | None:
     """The request to keep for a granted intent; None if its events say everything."""
     if isinstance(intent, GraphEdit):
-        kept = replace(intent, manifest={}, may_spawn={}) if isinstance(intent, AddCreature) else intent
+        kept = (
+            replace(intent, manifest={}, may_spawn={}, granted=())
+            if isinstance(intent, AddCreature)
+            else intent
+        )
         return Request(by or "api", kept)
     if isinstance(intent, MoveRun) and by is not None:
         return Request(by, _moved(intent))
@@ -129,7 +133,8 @@ def with_manifest(birth: AddCreature, events: Iterable[Event]) -> AddCreature:
     if event is None:
         return birth
     born = payloads.payload_of(event, payloads.CreatureStarted)
-    return replace(birth, manifest=born.manifest or {}, may_spawn=born.may_spawn)
+    facts = {"manifest": born.manifest or {}, "may_spawn": born.may_spawn, "granted": tuple(born.granted)}
+    return replace(birth, **facts)
 
 
 def encoded_request(request: Request) -> str:

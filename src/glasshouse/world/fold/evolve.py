@@ -11,15 +11,16 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from glasshouse.events import kinds, payloads
+from glasshouse.events.described_tool import DescribedTool, GrantedTool, key_of
 from glasshouse.events.event import Event
 from glasshouse.events.payloads import PAYLOAD_TYPES, RunStarted, payload_of
 from glasshouse.world.fold import members
 from glasshouse.world.fold.carried_over import take_over
-from glasshouse.world.state.state import Ear, RunFacts, Segment, SessionState, World, manifest_facts
+from glasshouse.world.state.state import Ear, Grant, RunFacts, Segment, SessionState, World, manifest_facts
 from glasshouse.world.state.topology import BITS, LISTEN, discard
 from glasshouse.world.state.values import GOES_ON
 
-version: Final = 13
+version: Final = 14
 """Increased when the fold changes, so that snapshots of the old fold are not used."""
 
 
@@ -169,6 +170,8 @@ def _creature_started(world: World, event: Event, payload: payloads.CreatureStar
         graph = members.graph_arriving(world, event.graph_id, payload.handle, event.session_id)
     world.births += 1
     creature = world.creatures[payload.creature] = members.creature_arriving(payload, event, world.births)
+    if payload.granted:
+        creature.grants = {one.tool.name: _grant(world, one) for one in payload.granted}
     if payload.is_root:
         graph.roots[payload.creature] = None
     if payload.run_id is not None:
@@ -318,6 +321,34 @@ def _privilege_granted(world: World, _event: Event, payload: payloads.PrivilegeG
     world.creatures[payload.creature].is_privileged = True
 
 
+def _grant(world: World, granted: GrantedTool) -> Grant:
+    now = None if granted.now is None else _kept_description(world, granted.now)
+    return Grant(_kept_description(world, granted.tool), now)
+
+
+def _kept_description(world: World, tool: DescribedTool) -> str:
+    key = key_of(tool)
+    world.tools.setdefault(key, tool)
+    return key
+
+
+def _tool_changed(world: World, _event: Event, payload: payloads.ToolChanged) -> None:
+    key = _kept_description(world, payload.tool)
+    for name in payload.creatures:
+        grant = (world.creatures[name].grants or {}).get(payload.tool.name)
+        if grant is None:
+            continue  # The file was exported without the grant.
+        is_as_granted = world.tools[grant.granted].digest == payload.tool.digest
+        grant.now = None if is_as_granted else key
+
+
+def _tool_accepted(world: World, _event: Event, payload: payloads.ToolAccepted) -> None:
+    for name in payload.creatures:
+        grant = (world.creatures[name].grants or {}).get(payload.tool)
+        if grant is not None:
+            grant.granted, grant.now = grant.now or grant.granted, None
+
+
 _FOLDS: dict[str, Callable[[World, Event, Any], None]] = {
     kinds.CREATURE_STARTED: _creature_started,
     kinds.CREATURE_STOPPED: _creature_stopped,
@@ -336,4 +367,6 @@ _FOLDS: dict[str, Callable[[World, Event, Any], None]] = {
     kinds.SESSION_RESTATED: take_over,
     kinds.CREATURE_SESSION_ATTACHED: _session_attached,
     kinds.PRIVILEGE_GRANTED: _privilege_granted,
+    kinds.TOOL_CHANGED: _tool_changed,
+    kinds.TOOL_ACCEPTED: _tool_accepted,
 }

@@ -16,6 +16,7 @@ from typing import Any, Literal
 import msgspec
 from msgspec.structs import asdict
 
+from glasshouse.events.described_tool import DescribedTool, GrantedTool
 from glasshouse.events.event import Event, Json
 from glasshouse.events.manifest_fields import ManifestFields, fields_of
 from glasshouse.events.payloads import History, Recipe
@@ -173,6 +174,14 @@ class Handing(msgspec.Struct, gc=False, array_like=True):
     until: int | None = None
 
 
+class Grant(msgspec.Struct, gc=False, array_like=True):
+    """A tool of a server that a creature was granted. Descriptions are in `World.tools`, by these keys."""
+
+    granted: str
+    now: str | None = None
+    """How its server describes it now, if that is different and nobody has accepted it: then it is withheld."""
+
+
 class CreatureState(msgspec.Struct, gc=False, array_like=True):
     """A live creature."""
 
@@ -200,6 +209,8 @@ class CreatureState(msgspec.Struct, gc=False, array_like=True):
     """Name -> manifest of the creatures that it may add besides those that its run allows."""
     played_by_code: str = ""
     """The class of the Python object that plays it; empty if its manifest does."""
+    grants: dict[str, Grant] | None = None
+    """The tools of servers that it was granted, by name."""
 
 
 class Departed(msgspec.Struct, gc=False, array_like=True):
@@ -279,6 +290,8 @@ class World(msgspec.Struct, dict=True):
     sessions: dict[str, SessionState] = msgspec.field(default_factory=dict)
     topology: Topology = msgspec.field(default_factory=Topology)
     manifests: dict[str, ManifestFacts] = msgspec.field(default_factory=dict)
+    tools: dict[str, DescribedTool] = msgspec.field(default_factory=dict)
+    """The descriptions of servers' tools, by their keys. Many creatures may share one."""
     runs: dict[str, RunFacts] = msgspec.field(default_factory=dict)
     numbers_given: dict[str, int] = msgspec.field(default_factory=dict)
     births: int = 0
@@ -293,6 +306,11 @@ class World(msgspec.Struct, dict=True):
     def facts_of(self, creature: CreatureState) -> ManifestFacts:
         """What the world knows of a creature's manifest."""
         return self.manifests[creature.manifest_digest]
+
+    def granted_to(self, creature: CreatureState) -> list[GrantedTool]:
+        """The tools of servers that a creature was granted, in the order of its manifest."""
+        grants = (creature.grants or {}).values()
+        return [GrantedTool(self.tools[one.granted], self.tools.get(one.now or "")) for one in grants]
 
     def ever(self, creature_id: str) -> CreatureState | None:
         """A live creature, or a removed one as it was at its end."""

@@ -1,0 +1,42 @@
+"""What a server says of a tool that creatures may use, as the ledger keeps it.
+
+Always holds: the text is a stranger's. It is bounded and its schema is normalised before it gets here, and it stands only
+quoted in prompts. What a creature was granted is in the ledger, so no reader of the past needs the server.
+"""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+
+import msgspec
+
+from glasshouse.events.codec import canonical_json
+from glasshouse.events.event import Json
+
+
+class DescribedTool(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True, omit_defaults=True):
+    """A tool as its server describes it."""
+
+    name: str
+    """The server and the tool, such as `weather/forecast`."""
+    description: str
+    """One line: what the tool does, and what its parameters are."""
+    parameters: Json
+    """A JSON Schema of an object, without texts of the server."""
+    is_read_only: bool
+    digest: str
+    """The digest of the whole definition, as the server sent it."""
+
+
+class GrantedTool(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True, omit_defaults=True):
+    """A tool of a server that a creature may use."""
+
+    tool: DescribedTool
+    """As it was when it was granted, or accepted."""
+    now: DescribedTool | None = None
+    """As the server describes it now, if that is different. Then the tool is withheld until somebody accepts it."""
+
+
+def key_of(tool: DescribedTool) -> str:
+    """A key for a description: equal texts have equal keys. `digest` is none, because a file from elsewhere may lie."""
+    return blake2b(canonical_json(msgspec.to_builtins(tool)), digest_size=16).hexdigest()
