@@ -10,7 +10,7 @@ from glasshouse import Governor, Refused, kinds
 from glasshouse.errors import ModelFailed, ModelMisconfigured, ModelUnreachable
 from glasshouse.events.event import Event
 from glasshouse.events.model_use import FREE, Price
-from glasshouse.model_values import Tokens
+from glasshouse.model_values import Form, Tokens
 from glasshouse.models.router import ModelRouter
 from glasshouse.models.scripted import ScriptedModel
 from glasshouse.runtime.acts.act_time import ActTime, ActTimer
@@ -242,6 +242,33 @@ async def test_a_fallback_is_asked_if_the_model_is_away_with_its_own_name_and_pr
         # The circuit of the first server is open, and it was tried a moment ago.
         assert [call.model for call in second.calls] == ["spare"]
         assert t.run_of(run.id).usd == pytest.approx(2 * Price(1.0, 1.0).of(USED))
+        assert (await verify(t, run.id)).is_same
+
+
+PROSE = "KIND: agent.spoke\nTHINK: hm\nSAY: Good evening from the spare one.\nMOOD: calm"
+
+
+@pytest.mark.parametrize(("form", "spare_form"), [("schema", "prose"), ("prose", "schema")])
+async def test_a_fallback_is_asked_in_its_own_form_and_reads_a_prompt_of_its_own_length(
+    form: Form, spare_form: Form
+) -> None:
+    spare = Served("spare", PROSE if spare_form == "prose" else ANSWER)
+    fallback = Route(spare, "spare", 1_300, 100, FREE, form=spare_form)
+    first = Served("gone", AWAY, *[SILENT] * 30)
+    async with on_stage(models=routed(first, fallback, form=form)) as t:
+        world = world_of(ticking("a"), ticking("b"), opening="It rains on the roof of the shed. " * 200)
+        run = await t.open_world(world, governor=only(max_turns=3))
+
+        await soon(t.run())
+
+        lines = await ends_of_acts(t)
+        assert {line.kind for line in lines} == {kinds.AGENT_SPOKE}
+        assert all(prompt.form == form for prompt in first.prompts)
+        for prompt in spare.prompts:
+            assert (prompt.form, "SAY:" in prompt.system) == (spare_form, spare_form == "prose")
+            assert bool(prompt.stop) == (spare_form == "prose")
+            assert len(prompt.system) + len(prompt.user) < 1_300 * 3
+        assert [call.form for call in lines[0].calls if call.reached][-1] == spare_form
         assert (await verify(t, run.id)).is_same
 
 

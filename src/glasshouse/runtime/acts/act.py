@@ -52,6 +52,7 @@ from glasshouse.turns.moment.moment import NOTHING_SHOWN, Moment
 from glasshouse.turns.moment.playbill import Playbill
 from glasshouse.turns.moment.prompt import CONTEXT_TOKENS, REPLY_TOKENS, Completion, Prompt, seed_bits
 from glasshouse.turns.moment.tools import ToolAnswer, ToolCall
+from glasshouse.turns.prompts.context import in_form
 from glasshouse.turns.replies.repetition import brings_nothing_new
 from glasshouse.turns.runs.schedule import Due
 from glasshouse.world.decisions.intents import EndAct
@@ -119,6 +120,8 @@ class Scene(msgspec.Struct):
     """The position of the last event in the house when its last moment was made."""
     seen_in_graph: tuple[str, int] = ("", 0)
     """The session of its graph at that moment, and the last seq there."""
+    looked: Moment | None = None
+    """Its last moment."""
 
     @property
     def has_told_calls(self) -> bool:
@@ -206,7 +209,8 @@ class Scene(msgspec.Struct):
             handed=handed,
             masks=masks_before(world, purse, creature) if is_judge and purse is not None else None,
         )
-        return moment if using is None else self._with_tools(moment, using, folded, creature)
+        self.looked = moment if using is None else self._with_tools(moment, using, folded, creature)
+        return self.looked
 
     async def _ask(self, act_key: str, prompt: Prompt, shown: Shown = NOTHING_SHOWN, /) -> Completion:
         self.asked += 1
@@ -216,7 +220,11 @@ class Scene(msgspec.Struct):
             if known is not None:
                 return known
         seed = _seed_of(act_key, self.asked)
-        return await self.asking.ask(replace(prompt, seed=seed), shown)
+        return await self.asking.ask(replace(prompt, seed=seed), shown, self._in_form)
+
+    def _in_form(self, prompt: Prompt, form: Form) -> Prompt:
+        """A prompt of this act in another form."""
+        return prompt if form == prompt.form or self.looked is None else in_form(prompt, self.looked, form)
 
     def _looked_at(self) -> tuple[Folded, CreatureState]:
         """The state that a moment is made from: the batch's world for the first moment, if there is one, else the
@@ -371,8 +379,10 @@ class Acts:
         recorded = self._answers.answers(creature, cause, profile, route.name)
         seen_upto = self._answers.seen_upto(creature, cause)
         upto = upto if seen_upto is None else seen_upto
-        asking = self._asking(route, mine, recorded, kept)
         form = self._answers.form_of(creature, cause) or form_asked(character, route)
+        if route.fallbacks:
+            route = _with_fallbacks(route, form, character)
+        asking = self._asking(route, mine, recorded, kept)
         return Scene(self._ledger, creature, character, cause, upto, route, form, asking, then=then)
 
     def _asking(
@@ -491,6 +501,13 @@ def form_asked(character: Character, route: Route) -> Form:
         return route.form
     form: Form = getattr(route.model, "form", "schema")
     return form
+
+
+def _with_fallbacks(route: Route, form: Form, character: Character) -> Route:
+    """The route of an act, each fallback with the form it is asked in. Prompts are as long as all of them can read."""
+    fallbacks = tuple([other._replace(form=form_asked(character, other)) for other in route.fallbacks])
+    context = min(other.context_tokens_max for other in (route, *fallbacks))
+    return route._replace(form=form, context_tokens_max=context, fallbacks=fallbacks)
 
 
 def _end_of(scene: Scene, cause: str, session_id: str, outcome: ActOutcome) -> EndAct:

@@ -34,7 +34,7 @@ from glasshouse.events.manifest_fields import fields_of
 from glasshouse.events.model_use import NOTHING, Call, Usage, usage_of
 from glasshouse.events.payloads import CastEntry, Fault, RunStarted
 from glasshouse.events.shown import Shown
-from glasshouse.model_values import Tokens
+from glasshouse.model_values import Form, Tokens
 from glasshouse.runtime.acts.act_so_far import completion_of
 from glasshouse.runtime.acts.backend_queue import BackendQueue, queue_of, unreached_in_a_row_max
 from glasshouse.runtime.acts.treasury import Reservation, Treasury
@@ -74,8 +74,11 @@ digest_cache_texts_max: Final = 1_024
 _system_digest = lru_cache(maxsize=digest_cache_texts_max)(text_digest)
 """Cached, because a creature's system message stays the same from act to act."""
 
-Recorded = Callable[[int, Prompt], Call | None]
-"""Gives the recorded call of an act by its number, if there is one."""
+InForm = Callable[[Prompt, Form], Prompt]
+"""Gives the same prompt in another form."""
+
+Recorded = Callable[[int, Prompt, InForm], Call | None]
+"""Gives the recorded call of an act by its number, if there is one. It may have asked in another form than the act."""
 
 
 class RecordedFailure(Exception):
@@ -226,24 +229,33 @@ class Asking:
         self._calls_before = 0
         self.calls, self._prompts, self._shown = [], [], []
 
-    async def ask(self, prompt: Prompt, shown: Shown) -> Completion:
-        """The model's answer. Raises `BudgetExceeded` before a call that does not fit the budget, `ModelUnreachable` or
+    async def ask(self, prompt: Prompt, shown: Shown, in_form: InForm) -> Completion:
+        """The model's answer; a fallback is asked in its own form. Raises `BudgetExceeded` before a call that does not fit the budget, `ModelUnreachable` or
         `ModelMisconfigured` if the run must pause, and `ModelFailed` if the act must fail."""
         if self._recorded is not None:
-            completion = await self._answer_on_record(self._recorded, prompt, shown)
+            completion = await self._answer_on_record(self._recorded, prompt, shown, in_form)
             if completion is not None:
                 return completion
         *others, last = self._route, *self._route.fallbacks
         for route in others:
             if not queue_of(route.model, route.name).was_away_lately:
                 with suppress(ModelUnreachable, ModelFailed):
-                    return await self._answer(route, prompt, shown)
-        return await self._answer(last, prompt, shown)
+                    return await self._answer(route, self._for_route(route, prompt, in_form), shown)
+        return await self._answer(last, self._for_route(last, prompt, in_form), shown)
 
-    async def _answer_on_record(self, recorded: Recorded, prompt: Prompt, shown: Shown) -> Completion | None:
+    def _for_route(self, route: Route, prompt: Prompt, in_form: InForm) -> Prompt:
+        """The prompt as a route wants it. If answers could not be used, and the act asks in a simpler form than its route
+        has, all are asked in that."""
+        if route is self._route or prompt.form != self._route.form or route.form == "auto":
+            return prompt
+        return in_form(prompt, route.form)
+
+    async def _answer_on_record(
+        self, recorded: Recorded, prompt: Prompt, shown: Shown, in_form: InForm
+    ) -> Completion | None:
         """The recorded answer, after the attempts that were made in vain; None if there is none."""
-        while (call := recorded(self._calls_told + len(self.calls), prompt)) is not None:
-            again = self._as_sent(self._route, prompt)
+        while (call := recorded(self._calls_told + len(self.calls), prompt, in_form)) is not None:
+            again = in_form(self._as_sent(self._route, prompt), call.form)
             await self._desk.treasury.reserve(self.mine, _worst_case(self._route, again)[1])
             if call.is_answered:
                 self._note(again, shown, replace(call, seed=again.seed, **_digests(again)))

@@ -16,7 +16,7 @@ from glasshouse.events.model_use import Call, ModelUse
 from glasshouse.model_values import Form
 from glasshouse.runtime.acts import act_so_far
 from glasshouse.runtime.acts.act_so_far import ActKey, ActSoFar, Step
-from glasshouse.runtime.acts.asking import Recorded
+from glasshouse.runtime.acts.asking import InForm, Recorded
 from glasshouse.runtime.ledger.history import HistoryReader
 from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.ports import Route
@@ -134,7 +134,7 @@ class Recall(Answers):
         if not calls:
             return None
 
-        def recorded(_number: int, prompt: Prompt) -> Call | None:
+        def recorded(_number: int, prompt: Prompt, _in_form: InForm) -> Call | None:
             texts = text_digest(prompt.system), text_digest(prompt.user)
             key = (profile, model, *texts, prompt.form, prompt.seed)
             call = calls.get(key)

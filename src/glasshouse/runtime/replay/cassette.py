@@ -24,7 +24,7 @@ from glasshouse.runtime.acts.act_so_far import (
     act_so_far_of,
     ways_of,
 )
-from glasshouse.runtime.acts.asking import Recorded, RecordedFailure
+from glasshouse.runtime.acts.asking import InForm, Recorded, RecordedFailure
 from glasshouse.runtime.acts.recall import Answers
 from glasshouse.runtime.minds.minds import Agent, ManifestAgent
 from glasshouse.runtime.ports import Route, Store
@@ -166,11 +166,12 @@ class Cassette(Answers):
         failure = None if end is None else _failure_in(end)
         limit = self._limit_reached(creature.run_id, failure)
 
-        def recorded(number: int, prompt: Prompt) -> Call:
+        def recorded(number: int, prompt: Prompt, in_form: InForm) -> Call:
             if number >= len(calls):
                 away = ModelUnreachable(f"Call {number + 1} of {creature.handle} was not recorded.")
                 raise limit or failure or away
             call = calls[number]
+            prompt = in_form(prompt, call.form)
             digests = text_digest(prompt.system), text_digest(prompt.user)
             if call.is_answered and (call.system, call.user) != digests:
                 turn = 0 if end is None else end.turn

@@ -67,6 +67,9 @@ _CUT_IN_THIS_ORDER: Final = (
 )
 """The sections to cut, in order, when a prompt is too long, and how many of the newest lines each step leaves."""
 
+_STOPS: Final[dict[Form, tuple[str, ...]]] = {"schema": (), "json": (), "prose": (f"\n{OR}\n",)}
+"""A model that goes on with another example has said all that counts."""
+
 _LANGUAGES: Final = dict(
     re.findall(
         r"(\w+) (\w+)",
@@ -111,12 +114,27 @@ def written_for(moment: Moment) -> Written:
         seed=moment.seed,
         reply_tokens_max=moment.reply_tokens_max,
         form=moment.form,
-        # A model that goes on with another example has said all that counts.
-        stop=(f"\n{OR}\n",) if moment.form == "prose" else (),
+        stop=_STOPS[moment.form],
         is_untrusted=_is_untrusted(moment, lines, sections, indexes) if moment.tools or moment.talk else None,
     )
     ids = [*map(lines.ids_of, indexes.values()), (moment.cause.id,) if cause else ()]
     return Written(prompt, Shown(*ids))
+
+
+def in_form(prompt: Prompt, moment: Moment, form: Form) -> Prompt:
+    """The same prompt in another form. One that an agent wrote in its own words stays as it is."""
+    if moment.masks is not None:
+        moment = masked(moment, moment.masks)
+    about = (
+        moment.handle,
+        moment.character,
+        moment.playbill.goal,
+        moment.playbill.language,
+        reply_schema(moment),
+    )
+    if form == prompt.form or prompt.system != _system(*about, prompt.form):
+        return prompt
+    return replace(prompt, system=_system(*about, form), form=form, stop=_STOPS[form])
 
 
 def repair_prompt(prompt: Prompt, raw: str, problem: str) -> Prompt:
