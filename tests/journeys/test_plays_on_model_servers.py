@@ -130,6 +130,8 @@ async def test_a_llama_cpp_that_is_killed_in_a_call_costs_what_was_reserved_for_
     assert record.estimated
     assert all(call.error and call.usage.total for call in record.estimated)
     assert record.calls[-1].reached
+    # The act in which the server died stayed due: whoever thought then speaks later.
+    assert [event for event in record.acts if event.kind == kinds.AGENT_FAILED] == []
 
 
 def kill_in_a_call(server: LlamaServer) -> None:

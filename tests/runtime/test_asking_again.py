@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable
+from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
@@ -221,6 +222,65 @@ async def test_a_server_that_refuses_pauses_at_once_and_says_what_to_do() -> Non
         await soon(t.run())
         (line,) = await ends_of_acts(t)
         assert [call.reached for call in line.calls] == [True]
+        assert (await verify(t, run.id)).is_same
+
+
+# Servers that die inside a call
+
+
+async def test_a_server_that_dies_inside_a_call_costs_the_attempt_and_no_line() -> None:
+    model = Served("dies", SILENT, AWAY, AWAY, AWAY, ANSWER)
+    async with on_stage(models=routed(model)) as t:
+        run = await t.open_world(world_of(ticking("a")), governor=only(max_turns=1))
+
+        await soon(t.run())
+
+        (paused,) = await told(t, kinds.RUN_PAUSED)
+        assert await ends_of_acts(t) == []
+        assert [call.reached for call in paused.calls] == [True, False, False, False]
+        assert t.run_of(run.id).usd == paused.calls[0].usd == PRICE.worst(paused.calls[0].usage)
+        assert (await verify(t, run.id)).is_same
+
+        await t.continue_run(run.id)
+        await soon(t.run())
+        (line,) = await ends_of_acts(t)
+        assert line.kind == kinds.AGENT_SPOKE
+        assert [call.is_answered for call in line.calls] == [True]
+        assert t.run_of(run.id).usage.calls == 2
+        assert (await verify(t, run.id)).is_same
+
+
+@pytest.mark.parametrize("goes_on", [True, False])
+async def test_attempts_of_creatures_that_thought_together_when_the_server_died_are_all_recorded(
+    goes_on: bool, tmp_path: Path
+) -> None:
+    class Dying(Served):
+        is_back = False
+
+        async def complete(self, prompt: Prompt) -> Completion:
+            is_first = prompt.system not in [before.system for before in self.prompts]
+            answer = await super().complete(prompt)
+            if not self.is_back:
+                raise SILENT if is_first else AWAY
+            return answer
+
+    store, model = tmp_path / "played.glasshouse", Dying("dies-for-all", ANSWER)
+    cast = [ticking(name, together=True) for name in ("a", "b", "c")]
+    async with Terrarium(store, models=routed(model)) as t:
+        run = await t.open_world(world_of(*cast), governor=only(max_turns=1))
+        await soon(t.run())
+        assert t.run_of(run.id).paused is not None
+        if goes_on:
+            model.is_back = True
+            await t.continue_run(run.id)
+            await soon(t.run())
+            assert [line.kind for line in await ends_of_acts(t)] == [kinds.AGENT_SPOKE] * 3
+
+    async with Terrarium(store) as t:
+        calls = [call for event in await t.run_events(run.id) for call in event.calls]
+        assert len([call for call in calls if call.reached and not call.is_answered]) == 3
+        assert t.run_of(run.id).usage.calls == 3 + 3 * goes_on
+        assert t.run_of(run.id).usd == pytest.approx(sum(call.usd or 0.0 for call in calls))
         assert (await verify(t, run.id)).is_same
 
 

@@ -81,6 +81,8 @@ class Thought(msgspec.Struct, frozen=True):
     stopped_by: Stop | None = None
     attempts: ModelUse | None = None
     """The model calls of an act that was stopped and stays due."""
+    given_up: EndAct | None = None
+    """How an act that was stopped ends if it is never thought again, so that what it cost is recorded."""
 
 
 class ActOutcome(msgspec.Struct, frozen=True, gc=False):
@@ -341,20 +343,28 @@ class Acts:
             else:
                 self._desk.keep(act, scene.asking)
             raise
+        end = _end_of(scene, due.cause, session_id, outcome)
         if stopped_by is not None and not _is_worth_telling(stopped_by, scene):
+            given_up = end if scene.asking.has_reached_a_model else None
             self._desk.keep(act, scene.asking)
-            return Thought(act, None, scene, mine, stopped_by, _model_use(scene))
+            return Thought(act, None, scene, mine, stopped_by, _model_use(scene), given_up)
         # An act that ends without a model call counts as one call (ADR 0022).
         is_free = mine.done.calls > 0 or scene.has_told_calls
         if not is_free or mine.open is not NOTHING:
             self._treasury.settle(mine, NOTHING if is_free else Usage(calls=1))
-        return Thought(act, _end_of(scene, due.cause, session_id, outcome), scene, mine, stopped_by)
+        return Thought(act, end, scene, mine, stopped_by)
 
     def forget_attempts(self, thought: Thought) -> None:
         """The attempts of a stopped act are in the ledger now: they need not be recorded with its end."""
         kept = self._desk.take_kept(thought.act)
         if kept is not None:
             self._treasury.release(kept.mine)
+
+    def given_up(self, thought: Thought) -> Thought:
+        """The thought with an end. A stopped act that will not be thought again ends in a failure if it cost something."""
+        if thought.given_up is None or self._desk.take_kept(thought.act) is None:
+            return thought
+        return replace(thought, end=thought.given_up, attempts=None, given_up=None)
 
     def may_use_tools(self, creature_id: str) -> bool:
         """Whether a creature may use tools in its act, or has an act with tool calls under way."""
@@ -582,8 +592,8 @@ def _channels_of(world: World, creature_id: str) -> dict[str, str]:
 
 def _is_worth_telling(stopped_by: Stop, scene: Scene) -> bool:
     """Whether a stopped act ends here. It ends if a model call was answered since its last tool call, or if the budget
-    ran out after a tool call or after an interruption that cost something. Otherwise the act stays due."""
-    if scene.asking.has_reached_a_model:
+    ran out after a tool call or after calls that cost something. Otherwise the act stays due."""
+    if scene.asking.is_answered:
         return True
     if not isinstance(stopped_by, BudgetExceeded):
         return False

@@ -215,6 +215,11 @@ class Asking:
         return any(call.reached for call in self.calls[self._calls_before :])
 
     @property
+    def is_answered(self) -> bool:
+        """Whether a model answered a call since the last recorded one, or since an interruption."""
+        return any(call.is_answered for call in self.calls[self._calls_before :])
+
+    @property
     def kept(self) -> Kept:
         """What to keep of an interrupted act. It will be thought again, so its answers are not used."""
         calls = [

@@ -342,11 +342,12 @@ class Conductor:
         await asyncio.wait([ended])
 
     async def _written(
-        self, act: Act, due: Due | None = None, before: Queued | None = None
+        self, act: Act, due: Due | None = None, before: Queued | None = None, *, is_for_good: bool = False
     ) -> tuple[Thought | None, Queued | None]:
         """The result of an act, begun ahead or now, and the events written for it; None if its creature was removed.
 
         `before` is what was written before it, if its commit is still under way. If that fails, the act is not written.
+        With `is_for_good`, an act that was stopped is not thought again.
         """
         try:
             ahead = self.ahead.begun.get(act)
@@ -356,6 +357,7 @@ class Conductor:
             if ahead is not None and before is not None and _has_failed(before):
                 self.ahead.begun[act] = ahead  # It has been thought: the next drive writes it.
                 await before.acknowledged
+            thought = self._acts.given_up(thought) if is_for_good else thought
             queued = await self._acts.write(thought, before)
             if queued is not None:
                 self._endings.note(queued.events[0])
@@ -398,6 +400,8 @@ class Conductor:
     ) -> None:
         """Pause a run, unless it is paused already or has ended. The attempts of the act that was stopped are recorded."""
         if self._ledger.world.runs[run_id].status != "playing":
+            if stopped is not None:
+                await self._acts.write(self._acts.given_up(stopped))
             return
         if stopped is None or stopped.attempts is None:
             await self._ledger.change(MoveRun(run_id, paused, graph.id), by=by)
@@ -474,7 +478,7 @@ class Conductor:
             return
         self._begin_act(act, run_id)
         try:
-            _, queued = await self._written(act)
+            _, queued = await self._written(act, is_for_good=True)
         finally:
             self._end_act(act, run_id)
         if queued is not None:
