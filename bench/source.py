@@ -25,6 +25,7 @@ code_lines_max: Final = {
     "the page's server": 3_000,
     "assistants": 650,
     "telemetry": 650,
+    "tool servers": 900,
 }
 """Part -> how many lines it may have (ADR 0079)."""
 _PARTS: Final = {
@@ -32,6 +33,7 @@ _PARTS: Final = {
     "web": "the page's server",
     "sharing": "the page's server",
     "mcp_server": "assistants",
+    "tools/mcp": "tool servers",
     "runtime/telemetry": "telemetry",
     "cli/watched": "telemetry",
 } | dict.fromkeys(("cli", "views", "contests", "testing"), "faces")

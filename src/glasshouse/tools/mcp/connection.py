@@ -1,0 +1,284 @@
+"""One connection to a tool server, from its opening to its end.
+
+Theory of operation. The SDK's contexts must be entered and left in one task, so a connection has a task of its own: it
+opens the transport, negotiates the protocol's version, lists the tools, and then waits for changes until the connection
+ends. Calls come from any task. Each is a task too, so that it can be given up without disturbing the connection.
+
+Always holds: a connection and its calls run in a context of their own, not in that of the act which happened to need them
+first: they belong to no act, what the SDK logs about them (messages of strangers, arguments) is dropped, and no span quotes
+a stranger. Whatever the server does, opening, listing and calling end within their bounds of time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from contextlib import AsyncExitStack, suppress
+from contextvars import Context, ContextVar
+from importlib import import_module
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any, Final
+
+from glasshouse.errors import Refused
+from glasshouse.events.event import Json
+from glasshouse.tools.mcp.described import Described, described
+from glasshouse.tools.mcp.http import checked_header, http_client, statuses
+from glasshouse.tools.mcp.process import LastWords, message_bytes_max, process_streams
+from glasshouse.tools.mcp.tool_server import ToolServer
+from glasshouse.turns.moment.line_text import cut, safe_line
+
+if TYPE_CHECKING:
+    from mcp import Client
+
+open_seconds_max: Final = 60.0
+"""How long a server may take until its tools are listed. It includes ten seconds in which the SDK waits for servers that do
+not answer its first question, as old ones may."""
+list_seconds_max: Final = 10.0
+probe_seconds_max: Final = 5.0
+"""A server that did not answer a call in time is asked for its tools. If it does not answer that either, it is ended."""
+relist_seconds_min: Final = 1.0
+"""The least time between two lists of changed tools."""
+relisten_seconds: Final = 30.0
+close_seconds_max: Final = 5.0
+server_tools_max: Final = 512
+tool_pages_max: Final = 64
+said_chars_max: Final = 300
+"""What a message quotes of a server."""
+hidden_chars_min: Final = 6
+"""A shorter value of a variable is no key, and is not looked for in what a server says."""
+
+VARIABLES: Final = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TMPDIR", "TZ", "USER", "LOGNAME")
+"""The environment variables that every command gets."""
+_LOGGERS: Final = frozenset({"mcp", "client", "httpx2", "httpcore2"})
+
+_is_quiet: ContextVar[bool] = ContextVar("logs of the SDK are dropped here", default=False)
+
+
+def _is_logged(_record: logging.LogRecord) -> bool:
+    return not _is_quiet.get()
+
+
+class Connection:
+    """A connection that is being opened, is open, or has ended."""
+
+    def __init__(
+        self,
+        server: ToolServer,
+        value_of: Callable[[str], str],
+        on_described: Callable[[Described], None],
+        on_end: Callable[[], None],
+        *,
+        is_old: bool,
+    ) -> None:
+        """`on_end` is called once, unless the connection is closed. `is_old`: the server is known to speak a version of the
+        protocol from before 2026."""
+        self.server = server
+        self.is_old = is_old
+        self.tools: Described = {}
+        self._on_described = on_described
+        self._on_end = on_end
+        self._words = LastWords()
+        self._news = asyncio.Event()
+        """Set when the tools may have changed, or the server has ended."""
+        self.has_ended = False
+        """Whether nothing can be asked any more. Its process may still be ending."""
+        self._statuses: list[int] = []
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._keys = {header: value_of(variable) for header, variable in server.headers.items()}
+        names = (*VARIABLES, *server.variables) if server.command else ()
+        self._environment = {name: value for name in names if (value := value_of(name))}
+        given = [*self._keys.values(), *[self._environment.get(name, "") for name in server.variables]]
+        self.hidden = [value for value in given if len(value) >= hidden_chars_min]
+        self.opened: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.task = self._begun(self._serve())
+        self.task.add_done_callback(self._note_end)
+
+    async def ask(
+        self, request: Any, result_type: Any, seconds_max: float, seen: list[int] | None = None
+    ) -> Any:
+        """The answer to a request. Raises what the SDK raises, and `TimeoutError`."""
+        context = self._context()
+        if seen is not None:
+            context.run(statuses.set, seen)
+        asked = self._begun(self._session.send_request(request, result_type), context)
+        try:
+            done, _ = await asyncio.wait([asked], timeout=seconds_max)
+        finally:
+            if not asked.done():
+                asked.cancel()
+        if not done:
+            raise TimeoutError
+        return asked.result()
+
+    def probe(self) -> None:
+        """End the connection if the server does not even say what its tools are."""
+
+        def judge(probing: asyncio.Task[Any]) -> None:
+            if probing.cancelled() or probing.exception() is not None:
+                self.end()
+
+        self._begun(self._listed(probe_seconds_max)).add_done_callback(judge)
+
+    def end(self) -> None:
+        """Begin to end the connection, which has failed."""
+        if not self.has_ended:
+            self.has_ended = True
+            self._news.set()
+            self._on_end()
+
+    async def close(self) -> None:
+        """End the connection and wait until its process is gone."""
+        self.has_ended = True
+        for _ in range(2):  # A server may hold up the cleaning. The second time nothing waits for it.
+            self.task.cancel()
+            await asyncio.wait([self.task], timeout=close_seconds_max)
+
+    def hid(self, text: str) -> str:
+        """A text of the server without the keys it was given."""
+        for value in self.hidden:
+            text = text.replace(value, "***")
+        return text
+
+    async def _serve(self) -> None:
+        async with AsyncExitStack() as stack:
+            async with asyncio.timeout(open_seconds_max):
+                client = await self._client(stack)
+                self._session = client.session
+                self.is_old = self._session.initialize_result is not None
+                self._describe(await self._listed(list_seconds_max))
+            self.opened.set_result(None)
+            if not self.is_old:
+                listening = asyncio.create_task(self._listen(client))
+                stack.callback(listening.cancel)
+            await self._news.wait()
+            while not self.has_ended:
+                self._news.clear()
+                self._describe(await self._listed(list_seconds_max))
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self._wait_for_end(), relist_seconds_min)
+                await self._news.wait()
+
+    async def _client(self, stack: AsyncExitStack) -> Client:
+        # A second of work, in which others should get on.
+        await asyncio.to_thread(import_module, "mcp.client.streamable_http")
+        from mcp import Client
+        from mcp.client.streamable_http import streamable_http_client
+        from mcp.types import Implementation
+
+        _silence()
+        transport: Any
+        if self.server.command:
+            transport = process_streams(self.server, self._environment, self._words, self.end)
+        else:
+            keys = {header: checked_header(self.server, header, key) for header, key in self._keys.items()}
+            http = await stack.enter_async_context(http_client(self.server, keys))
+            transport = streamable_http_client(
+                self.server.url, http_client=http, max_sse_event_size=message_bytes_max
+            )
+        client = Client(
+            transport,
+            mode="legacy" if self.is_old else "auto",
+            message_handler=self._hear,
+            client_info=Implementation(name="glasshouse", version=version("glasshouse")),
+            cache=None,
+        )
+        return await stack.enter_async_context(client)
+
+    async def _listed(self, seconds_max: float) -> list[Json]:
+        """The definitions of all tools."""
+        from mcp.types import PaginatedRequestParams
+
+        definitions: list[Json] = []
+        cursor: str | None = None
+        async with asyncio.timeout(seconds_max):
+            for _ in range(tool_pages_max):
+                params = None if cursor is None else PaginatedRequestParams(cursor=cursor)
+                page = await self._session.list_tools(params=params)
+                definitions += [
+                    tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in page.tools
+                ]
+                cursor = page.next_cursor
+                if not cursor or len(definitions) > server_tools_max:
+                    break
+        if cursor or len(definitions) > server_tools_max:
+            raise Refused(
+                f"{self.server.name} lists more than {server_tools_max} tools, or too many pages of them."
+            )
+        return definitions
+
+    def _describe(self, definitions: list[Json]) -> None:
+        self.tools = described(self.server.name, definitions)
+        self._on_described(self.tools)
+
+    async def _hear(self, message: Any) -> None:
+        if getattr(message, "method", None) == "notifications/tools/list_changed":
+            self._news.set()
+
+    async def _listen(self, client: Client) -> None:
+        """Ask a server of the newer protocol to tell of changes, again if it stops."""
+        from mcp import MCPError
+        from mcp.client.subscriptions import SubscriptionLost
+
+        with suppress(MCPError):  # Not every server tells of changes.
+            while True:
+                with suppress(SubscriptionLost):
+                    async with client.listen(tools_list_changed=True) as changes:
+                        async for _ in changes:
+                            self._news.set()
+                await asyncio.sleep(relisten_seconds)
+                self._news.set()
+
+    async def _wait_for_end(self) -> None:
+        while not self.has_ended:
+            await self._news.wait()
+            await asyncio.sleep(0)
+
+    def _note_end(self, task: asyncio.Task[None]) -> None:
+        self.end()
+        if not self.opened.done():
+            wrong = None if task.cancelled() else task.exception()
+            self.opened.set_exception(self._why_not_opened(wrong))
+            self.opened.exception()  # Nobody may be waiting any more.
+
+    def _why_not_opened(self, wrong: BaseException | None) -> Refused:
+        while isinstance(wrong, BaseExceptionGroup):
+            wrong = wrong.exceptions[0]
+        if isinstance(wrong, Refused):
+            return wrong
+        name, shown = self.server.name, self.server.shown
+        if isinstance(wrong, TimeoutError):
+            reason = f"it did not answer within {open_seconds_max:g} seconds"
+        elif self._statuses:
+            reason = f"it answered with status {self._statuses[-1]}"
+        elif isinstance(wrong, OSError):
+            reason = wrong.strerror or type(wrong).__name__
+        else:
+            reason = f"{type(wrong).__name__}: {wrong}" if wrong is not None else "the connection was closed"
+        said = self._words.end.decode("utf-8", "replace").strip().splitlines()
+        heard = f" The last it said: {said[-1]}" if said else ""
+        words = self.hid(f"The tool server {name} ({shown}) is not there: {reason}.{heard}")
+        instead = (
+            "Run that command by itself to see more." if self.server.command else "Start it, and try again."
+        )
+        return Refused(cut(safe_line(words), said_chars_max), instead)
+
+    def _begun(self, work: Any, context: Context | None = None) -> asyncio.Task[Any]:
+        # By hand: the loop's task factory would note it as a part of the act that is being played here.
+        task = asyncio.Task(work, context=context or self._context())
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+    def _context(self) -> Context:
+        context = Context()
+        context.run(_is_quiet.set, True)
+        context.run(statuses.set, self._statuses)
+        return context
+
+
+def _silence() -> None:
+    """Have the loggers of the SDK drop what they log in a connection."""
+    for name in [*logging.root.manager.loggerDict]:
+        if name.partition(".")[0] in _LOGGERS:
+            logging.getLogger(name).addFilter(_is_logged)

@@ -1,0 +1,114 @@
+"""What a server says of its tools: bounded, normalised, and with a digest by which a change is noticed.
+
+Always holds: whatever a server says, each of its tools is described or refused in words. Names are plain, texts are
+short and on one line. The digest is of the definition as the server sent it, so that whatever changes in it is noticed,
+also what is not shown.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from hashlib import sha256
+from typing import Any, Final
+
+import msgspec
+
+from glasshouse.errors import Refused, in_brief
+from glasshouse.events.codec import canonical_json
+from glasshouse.events.event import Json
+from glasshouse.reprs import repr_of
+from glasshouse.tools.mcp.schemas import normalised
+from glasshouse.turns.moment.line_text import cut, safe_line
+
+tool_description_chars_max: Final = 500
+"""What is kept of a server's description of a tool."""
+parameter_description_chars_max: Final = 100
+description_with_parameters_chars_max: Final = 1_000
+"""The description of a tool, with those of its parameters."""
+
+SEPARATOR: Final = "/"
+"""Between the name of a server and that of its tool."""
+_TOOL: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
+
+
+class DescribedTool(msgspec.Struct, frozen=True):
+    """A tool as its server describes it."""
+
+    __repr__ = repr_of("name", "is_read_only", "description")
+
+    name: str
+    """`weather/forecast`: the server's name in Glasshouse, and its own name for the tool."""
+    description: str
+    """One line of a stranger's text; after it what the server says of the parameters."""
+    parameters: Json
+    """A schema in normal form."""
+    is_read_only: bool
+    digest: str
+    """The digest of the definition that the server sent."""
+
+
+Described = dict[str, DescribedTool | Refused]
+"""Name -> the tool, or why it cannot be used."""
+
+
+def described(server: str, definitions: Sequence[Json]) -> Described:
+    """The tools of a server, from their definitions on the wire."""
+    counts = Counter(_name_in(definition) for definition in definitions)
+    tools: Described = {}
+    for definition in definitions:
+        name = _name_in(definition)
+        shown = name if _TOOL.fullmatch(name) else in_brief(name, 60)
+        full = f"{server}{SEPARATOR}{shown}"
+        try:
+            if counts[name] > 1:
+                raise Refused(f"{full} is listed more than once.")
+            if shown != name:
+                raise Refused(
+                    f"{full} has no plain name: up to 64 letters, digits, hyphens, dots, underscores."
+                )
+            tools[full] = _described(full, definition)
+        except Refused as wrong:
+            tools[full] = wrong
+    return tools
+
+
+def _described(full: str, definition: Json) -> DescribedTool:
+    schema, hints = definition.get("inputSchema"), definition.get("annotations")
+    told = {key: definition.get(key) for key in ("name", "description", "inputSchema", "annotations")}
+    try:
+        parameters = normalised(schema)
+        digest = sha256(canonical_json(told)).hexdigest()
+    except Refused as wrong:
+        raise Refused(f"{full} cannot be used. {wrong}") from None
+    except (OverflowError, TypeError, ValueError, RecursionError):
+        raise Refused(f"{full} cannot be used. Its definition is not plain JSON.") from None
+    return DescribedTool(
+        name=full,
+        description=_description(definition.get("description"), schema, parameters),
+        parameters=parameters,
+        is_read_only=isinstance(hints, dict) and hints.get("readOnlyHint") is True,
+        digest=digest,
+    )
+
+
+def _name_in(definition: Json) -> str:
+    return str(definition.get("name", ""))
+
+
+def _description(description: Any, schema: Any, parameters: Json) -> str:
+    about = _text(description, tool_description_chars_max)
+    raw = schema.get("properties") if isinstance(schema, dict) else None
+    given = raw if isinstance(raw, dict) else {}
+    notes = [
+        f"{name}: {note}"
+        for name in parameters["properties"]
+        if isinstance(given.get(name), dict)
+        and (note := _text(given[name].get("description"), parameter_description_chars_max))
+    ]
+    return cut("; ".join([about, *notes] if about else notes), description_with_parameters_chars_max)
+
+
+def _text(value: Any, chars_max: int) -> str:
+    return cut(safe_line(value[: 4 * chars_max]), chars_max) if isinstance(value, str) else ""

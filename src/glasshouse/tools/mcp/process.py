@@ -1,0 +1,170 @@
+"""A tool server in a process of its own: spoken to on stdin and stdout, one JSON message a line.
+
+The SDK has such a transport. This one differs in what strangers can do (ADR 0091): a line is bounded, what is no message is
+skipped and not logged, of stderr only the end is kept, and the environment is what it is given.
+
+Always holds: the process and its children are gone when the transport is left, also if the house is killed: a guard, which
+sees the house's end of a pipe close, then ends them. The process is in a session of its own, so a Ctrl-C for the house does
+not reach it before the house has closed the connection.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
+from typing import Any, Final
+
+from glasshouse.tools.mcp.tool_server import ToolServer
+
+message_bytes_max: Final = 4_194_304
+"""A longer message of a server ends its connection."""
+unasked_messages_max: Final = 10_000
+"""A server that sends more messages in a row than this, and answers nothing, is disconnected."""
+last_words_bytes_max: Final = 2_048
+"""What is kept of the end of stderr."""
+leave_seconds_max: Final = 1.0
+"""How long a process may take to end once its stdin is closed, and again after SIGTERM. Then it is killed."""
+poll_seconds: Final = 0.01
+buffered_messages_max: Final = 16
+
+_GUARD: Final = 'read -r _; sleep 2; kill -TERM -- "-$1"; sleep 1; kill -KILL -- "-$1"'
+"""Waits until stdin ends, which is when the house is gone, and then ends a group of processes that has not ended itself."""
+_DROPPED: Final = frozenset({"notifications/message", "notifications/progress"})
+
+
+class LastWords:
+    """What a server said that is no message, for whoever must find out why it does not work."""
+
+    def __init__(self) -> None:
+        self.end = b""
+
+    def add(self, said: bytes) -> None:
+        """Keep the end of it."""
+        self.end = (self.end + said)[-last_words_bytes_max:]
+
+
+@asynccontextmanager
+async def process_streams(
+    server: ToolServer, environment: Mapping[str, str], words: LastWords, on_end: Callable[[], None]
+) -> AsyncIterator[tuple[Any, Any]]:
+    """The messages from a new process and to it, as streams of the SDK."""
+    import anyio
+
+    process = await asyncio.create_subprocess_exec(
+        *server.command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment,
+        cwd=server.folder,
+        start_new_session=True,
+        limit=message_bytes_max,
+    )
+    tasks: list[asyncio.Task[None]] = []
+    guard: subprocess.Popen[bytes] | None = None
+    to_house, incoming = anyio.create_memory_object_stream[Any](buffered_messages_max)
+    outgoing, from_house = anyio.create_memory_object_stream[Any](0)
+    try:
+        guard = _guard_of(process)
+        tasks = [
+            asyncio.create_task(_read(process, to_house, words, on_end)),
+            asyncio.create_task(_write(process, from_house, on_end)),
+            asyncio.create_task(_hear(process, words)),
+        ]
+        yield incoming, outgoing
+    finally:
+        try:
+            await _stop(process)
+        finally:
+            _kill(process, signal.SIGKILL)  # Also children that outlive the process itself.
+            if guard is not None:
+                _dismiss(guard)
+            for task in tasks:
+                task.cancel()
+            for stream in (to_house, incoming, outgoing, from_house):
+                stream.close()
+            # A child that left the group may still hold a pipe. Only the transport closes our end of it.
+            process._transport.close()  # type: ignore[attr-defined]
+
+
+async def _read(process: Any, to_house: Any, words: LastWords, on_end: Callable[[], None]) -> None:
+    import anyio
+    from mcp.shared.message import SessionMessage
+    from mcp.types import JSONRPCError, JSONRPCNotification, JSONRPCResponse, jsonrpc_message_adapter
+
+    unasked = 0
+    try:
+        while unasked <= unasked_messages_max and (line := await process.stdout.readline()):
+            unasked += 1
+            try:
+                message = jsonrpc_message_adapter.validate_json(line, by_name=False)
+            except ValueError:
+                words.add(line)
+                continue
+            if isinstance(message, JSONRPCResponse | JSONRPCError):
+                unasked = 0
+            if not (isinstance(message, JSONRPCNotification) and message.method in _DROPPED):
+                await to_house.send(SessionMessage(message))
+    except (ValueError, OSError, anyio.BrokenResourceError, anyio.ClosedResourceError):
+        pass  # A line that is too long, a broken pipe, or nobody who reads on: there is no more to say.
+    finally:
+        to_house.close()
+        on_end()
+
+
+async def _write(process: Any, from_house: Any, on_end: Callable[[], None]) -> None:
+    try:
+        async for message in from_house:
+            line = message.message.model_dump_json(by_alias=True, exclude_unset=True)
+            process.stdin.write(line.encode() + b"\n")
+            await process.stdin.drain()
+    except (ValueError, OSError):
+        on_end()
+
+
+async def _hear(process: Any, words: LastWords) -> None:
+    while said := await process.stderr.read(65_536):
+        words.add(said)
+
+
+def _guard_of(process: Any) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(  # noqa: S603
+        ["/bin/sh", "-c", _GUARD, "guard", str(process.pid)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env={"PATH": os.defpath},
+        start_new_session=True,
+    )
+
+
+def _dismiss(guard: subprocess.Popen[bytes]) -> None:
+    guard.kill()
+    guard.communicate()
+
+
+async def _stop(process: Any) -> None:
+    process.stdin.close()
+    if not await _has_left(process):
+        _kill(process, signal.SIGTERM)
+        if not await _has_left(process):
+            _kill(process, signal.SIGKILL)
+            await _has_left(process)
+
+
+async def _has_left(process: Any) -> bool:
+    """Whether it ended in time. `process.wait` also waits for its pipes, which a child may hold."""
+    for _ in range(int(leave_seconds_max / poll_seconds)):
+        if process.returncode is not None:
+            return True
+        await asyncio.sleep(poll_seconds)
+    return False
+
+
+def _kill(process: Any, number: signal.Signals) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, number)
