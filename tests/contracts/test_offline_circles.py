@@ -32,7 +32,13 @@ def branch(kind: str, required: tuple[str, ...] = ("text",), **fields: Any) -> d
 
 def tool(name: str, required: tuple[str, ...], **fields: Any) -> dict[str, Any]:
     dry_run = {"type": "boolean", "description": "true: only say what would happen"}
-    return branch("tool.called", ("tool", *required), tool={"const": name}, **fields, dry_run=dry_run)
+    arguments = {
+        "type": "object",
+        "properties": {**fields, "dry_run": dry_run},
+        "required": [*required],
+        "additionalProperties": False,
+    }
+    return branch("tool.called", ("tool", "arguments"), tool={"const": name}, arguments=arguments)
 
 
 ADD = tool("group_add_node", ("use",), use={"enum": ["diver", "cook"]}, handle=TEXT)
@@ -116,7 +122,7 @@ def used(given: Prompt) -> dict[str, Any] | None:
     reply = answered(given)
     if reply["kind"] != "tool.called":
         return None
-    return {name: value for name, value in reply.items() if name not in {"kind", "thought", "mood"}}
+    return {"tool": reply["tool"], **reply["arguments"]}
 
 
 def test_a_direction_is_a_condition_and_a_deed_whichever_comes_first() -> None:

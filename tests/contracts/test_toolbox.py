@@ -3,6 +3,7 @@ not granted.
 """
 
 import asyncio
+import json
 import threading
 from collections.abc import Callable
 from contextlib import suppress
@@ -15,12 +16,14 @@ import pytest
 
 from glasshouse import Manifest, MemoryStore, Refused, Terrarium, Toolbox, kinds, tool
 from glasshouse.errors import BadWorld, UnknownName
+from glasshouse.manifests.manifest import Reply, Schedule
 from glasshouse.models.router import ModelRouter
 from glasshouse.models.scripted import ScriptedModel
 from glasshouse.runtime.errand import Errand
 from glasshouse.runtime.ports import Toolbox as Port
 from glasshouse.tools import running
 from glasshouse.tools.toolbox import JoinedTools
+from glasshouse.turns.moment.prompt import as_prose
 from glasshouse.turns.moment.tools import ToolAnswer, ToolCall
 from glasshouse.world.decisions.intents import CallTool
 
@@ -313,7 +316,6 @@ def told_by(annotations: dict[str, Any], name: str = "word", **more: Any) -> Cal
         (lambda: tool(name="group_untold")(spells), "would be a tool of the engine"),
         (told_by({"word": dict}), "takes 'word' as <class 'dict'>"),
         (told_by({}), "takes 'word' as nothing that is told"),
-        (told_by({"kind": str}, "kind"), "Every reply has a field 'kind' already"),
         (told_by({"words": str}, "*words"), "takes \\*words"),
         (told_by({"word": str}, seconds_max=11), "seconds_max of the tool odd is 11"),
         (told_by({"word": str}, bytes_max=0), "bytes_max of the tool odd is 0"),
@@ -352,9 +354,33 @@ def world_at(folder: Path, tools: str, code: str | None = TIDE) -> Path:
     return folder
 
 
+@tool
+def label_jar(kind: str, mood: str, thought: str, tool: str, arguments: str) -> str:
+    """Write the label of a jar."""
+    return f"{kind}, {mood}, {thought}, {tool}, {arguments}"
+
+
+@pytest.mark.parametrize("form", ["schema", "json", "prose"])
+async def test_parameters_may_be_called_as_the_fields_of_a_reply_are(form: Reply) -> None:
+    arguments = {"kind": "jam", "mood": "sour", "thought": "plums", "tool": "spoon", "arguments": "none"}
+    call = {"kind": "tool.called", "thought": "A label.", "tool": "label_jar", "arguments": arguments}
+    asks = as_prose(call) if form == "prose" else json.dumps(call)
+    model = ScriptedModel(asks, "SAY: Done." if form == "prose" else '{"kind":"agent.spoke","text":"Done."}')
+    manifest = Manifest(name="cook", schedule=Schedule(tick_every=1), tools=("label_jar",), reply=form)
+    async with Terrarium(MemoryStore(), models=ModelRouter(model), tools=Toolbox(label_jar)) as t:
+        cook = await t.add_creature(manifest)
+        await t.step_one()
+        events = await t.events(cook.session_id)
+
+    called, returned, said = [event for event in events if event.actor == cook.id][-3:]
+    assert (called.payload["arguments"], called.private) == (arguments, {"thought": "A label."})
+    assert returned.payload["text"] == "jam, sour, plums, spoon, none"
+    assert said.payload["text"] == "Done."
+
+
 async def test_a_function_in_a_file_beside_a_world_is_a_tool_of_that_world(tmp_path: Path) -> None:
-    asks = '{"kind":"tool.called","thought":"","tool":"tide","harbour":"Ayr"}'
-    wind = '{"kind":"tool.called","thought":"","tool":"wind","harbour":"Ayr"}'
+    asks = '{"kind":"tool.called","thought":"","tool":"tide","arguments":{"harbour":"Ayr"}}'
+    wind = '{"kind":"tool.called","thought":"","tool":"wind","arguments":{"harbour":"Ayr"}}'
     model = ScriptedModel(asks, wind, '{"kind":"agent.spoke","text":"Out."}')
     async with Terrarium(MemoryStore(), models=ModelRouter(model)) as t:
         run = await t.open_world(world_at(tmp_path / "harbour", "[sea.py:tide, sea.py:wind]"))

@@ -111,10 +111,11 @@ class Obedient:
     def _call(self, handle: str, prompt: Prompt) -> dict[str, Any] | None:
         used = prompt.user.partition("WHAT YOUR TOOLS SAID")[2].partition("WHAT YOU ANSWER NOW")[0]
         if ORDER in prompt.user and "group_remove_node {" not in used and handle not in self._lines:
-            return {"kind": "tool.called", "tool": "group_remove_node", "creature": "moth"}
+            return {"kind": "tool.called", "tool": "group_remove_node", "arguments": {"creature": "moth"}}
         done = len([line for line in used.splitlines() if line])
         if handle == "lead" and done < len(self._calls):
-            return {"kind": "tool.called", **self._calls[done]}
+            arguments = {**self._calls[done]}
+            return {"kind": "tool.called", "tool": arguments.pop("tool"), "arguments": arguments}
         return None
 
 

@@ -54,7 +54,12 @@ class WeighsTwice:
     async def complete(self, prompt: Prompt) -> Completion:
         said = prompt.user.partition("\nWHAT YOUR TOOLS SAID\n")[2].count(" answered: ")
         if said < 2:
-            reply = {"kind": "tool.called", "thought": "", "tool": "weigh", "thing": f"stone {said}"}
+            reply = {
+                "kind": "tool.called",
+                "thought": "",
+                "tool": "weigh",
+                "arguments": {"thing": f"stone {said}"},
+            }
         else:
             reply = {"kind": "agent.spoke", "thought": "", "text": text_digest(prompt.system + prompt.user)}
         return Completion(json.dumps(reply), self.name, Tokens(20, 10), usd=0.0)

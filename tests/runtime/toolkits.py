@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable
-from typing import Any
 
 from glasshouse.runtime.errand import Errand
 from glasshouse.runtime.folded import Folded
@@ -43,9 +42,9 @@ class OneTool:
         return ToolAnswer(is_ok=True, text=f"The lamp is {call.arguments['how']}.", is_engine=self._is_engine)
 
 
-def uses(how: str = "low", tool: str = "lamp", **more: Any) -> str:
+def uses(how: str = "low", tool: str = "lamp") -> str:
     """A reply that uses a tool."""
-    return json.dumps({"kind": "tool.called", "thought": "Light.", "tool": tool, "how": how, **more})
+    return json.dumps({"kind": "tool.called", "thought": "Light.", "tool": tool, "arguments": {"how": how}})
 
 
 def speaks(text: str = "It is bright.") -> str:

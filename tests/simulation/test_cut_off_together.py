@@ -73,13 +73,15 @@ class Opening:
         digest = text_digest(prompt.system + prompt.user)
         number = int(digest, 16)
         doors = [
-            one["properties"]["to"] for one in (prompt.schema or {})["anyOf"] if "to" in one["properties"]
+            one["properties"]["arguments"]["properties"]["to"]
+            for one in (prompt.schema or {})["anyOf"]
+            if "tool" in one["properties"]
         ]
         said = prompt.user.partition("\nWHAT YOUR TOOLS SAID\n")[2].count("door {")
         reply: dict[str, Any] = {"kind": "agent.spoke", "thought": "", "text": digest}
         if doors and said < number % 3:
             to = doors[0]["enum"][number % len(doors[0]["enum"])]
-            reply = {"kind": "tool.called", "thought": "", "tool": "door", "to": to}
+            reply = {"kind": "tool.called", "thought": "", "tool": "door", "arguments": {"to": to}}
         return Completion(json.dumps(reply), self.name, Tokens(20, 10), usd=0.0)
 
 

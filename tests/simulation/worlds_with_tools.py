@@ -101,9 +101,10 @@ class Consulting:
         tools = [branch for branch in branches if "tool" in branch["properties"]]
         if tools and chance % (2 + said):
             branch = tools[chance % len(tools)]
-            things = {"thing": f"stone{chance % 97}"} if "thing" in branch["properties"] else {}
+            takes = branch["properties"]["arguments"]["properties"]
+            things = {"thing": f"stone{chance % 97}"} if "thing" in takes else {}
             tool = branch["properties"]["tool"]["const"]
-            return {"kind": "tool.called", "thought": f"t{chance % 89}", "tool": tool, **things}
+            return {"kind": "tool.called", "thought": f"t{chance % 89}", "tool": tool, "arguments": things}
         kind = branches[0]["properties"]["kind"]["const"]
         return {"kind": kind, "thought": "", "text": f"{word_for(chance % 1009)} after {said}"}
 

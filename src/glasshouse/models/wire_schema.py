@@ -37,13 +37,17 @@ def reply_text(text: str, dialect: Dialect) -> str:
         return text
     try:
         wrapped = msgspec.json.decode(text)
+        reply = wrapped.get(WRAPPER) if isinstance(wrapped, dict) else None
+        return msgspec.json.encode(_without_nulls(reply)).decode() if isinstance(reply, dict) else text
     except (msgspec.DecodeError, ValueError, RecursionError):
         return text
-    reply = wrapped.get(WRAPPER) if isinstance(wrapped, dict) else None
-    if not isinstance(reply, dict):
-        return text
-    given = {name: value for name, value in reply.items() if value is not None}
-    return msgspec.json.encode(given).decode()
+
+
+def _without_nulls(value: Any) -> Any:
+    """A value without the fields that are null, also in the objects inside it: there null means left out."""
+    if isinstance(value, dict):
+        return {name: _without_nulls(part) for name, part in value.items() if part is not None}
+    return [_without_nulls(part) for part in value] if isinstance(value, list) else value
 
 
 def _strict(schema: Json) -> Json:

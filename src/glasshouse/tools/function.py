@@ -17,7 +17,7 @@ from typing import Annotated, Any, Final, Generic, Literal, ParamSpec, TypeVar, 
 from glasshouse.errors import Refused
 from glasshouse.events.event import Json
 from glasshouse.reprs import repr_of
-from glasshouse.turns.moment.tools import GROUP_PREFIX, RESERVED_ARGUMENTS, ToolOffer
+from glasshouse.turns.moment.tools import GROUP_PREFIX, ToolOffer
 
 tool_seconds_max: Final = 10.0
 """A tool that takes longer has failed. A tool may set a lower bound."""
@@ -122,10 +122,6 @@ def _parameters(name: str, function: Callable[..., Any]) -> Json:
     for parameter in signature(function).parameters.values():
         if parameter.kind not in (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY):
             raise Refused(f"The tool {name} takes {parameter}.", "Give each parameter a name of its own.")
-        if parameter.name in RESERVED_ARGUMENTS:
-            raise Refused(
-                f"Every reply has a field {parameter.name!r} already.", "Call the parameter otherwise."
-            )
         properties[parameter.name] = _schema(name, parameter.name, hints.get(parameter.name, parameter.empty))
         if parameter.default is Parameter.empty:
             required.append(parameter.name)

@@ -66,6 +66,9 @@ SKILLS: Final[tuple[Skill, ...]] = (
 )
 """Asked in this order; the first that has an answer gives it."""
 
+_CALLING: Final[tuple[Skill, ...]] = (consulted, used)
+"""Those that call tools. The others do not take an argument of a tool for a field of theirs."""
+
 _NUMBERED: Final = re.compile(r"(@[\w-]+)~\d+")
 """The number behind the name of another graph says only how many were there before in the same store."""
 
@@ -125,8 +128,12 @@ def _in_parts(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
 
 
 def _reply(speaker: Speaker, branches: Sequence[Branch]) -> Reply:
-    reply = next((found for skill in SKILLS if (found := skill(speaker, branches)) is not None), None)
-    return reply or _talk(speaker, branches)
+    spoken = [one for one in branches if not one.tool]
+    for skill in SKILLS:
+        reply = skill(speaker, branches if skill in _CALLING else spoken)
+        if reply is not None:
+            return reply
+    return _talk(speaker, branches)
 
 
 def dice_for(prompt: Prompt) -> Random:

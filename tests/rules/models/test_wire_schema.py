@@ -17,11 +17,18 @@ CALLED = {
     "description": "Looks things up.",
     "properties": {
         "kind": {"const": "tool.called"},
-        "page": {"enum": [1, 2]},
-        "words": {"type": "array", "items": {"type": "string", "minLength": 1}},
-        "options": {"type": "object"},
+        "arguments": {
+            "type": "object",
+            "properties": {
+                "page": {"enum": [1, 2]},
+                "words": {"type": "array", "items": {"type": "string", "minLength": 1}},
+                "options": {"type": "object"},
+            },
+            "required": ["page"],
+            "additionalProperties": False,
+        },
     },
-    "required": ["kind", "page"],
+    "required": ["kind", "arguments"],
     "additionalProperties": False,
 }
 SCHEMA: dict[str, Any] = {"anyOf": [SPOKE, CALLED]}
@@ -45,20 +52,26 @@ def test_a_strict_server_gets_one_object_without_optional_fields_and_refused_bou
         "kind": {"type": "string", "enum": ["agent.spoke"]},
         "text": {"type": "string"},
     }
-    assert called["required"] == ["kind", "page", "words", "options"]
-    assert called["description"] == "Looks things up."
-    assert called["properties"]["page"] == {"type": "integer", "enum": [1, 2]}
-    assert called["properties"]["words"]["anyOf"] == [
+    assert (called["required"], called["description"]) == (["kind", "arguments"], "Looks things up.")
+    arguments = called["properties"]["arguments"]
+    assert arguments["required"] == ["page", "words", "options"]
+    assert arguments["additionalProperties"] is False
+    assert arguments["properties"]["page"] == {"type": "integer", "enum": [1, 2]}
+    assert arguments["properties"]["words"]["anyOf"] == [
         {"type": "array", "items": {"type": "string"}},
         {"type": "null"},
     ]
-    assert called["properties"]["options"]["anyOf"][0]["type"] == "string"
+    assert arguments["properties"]["options"]["anyOf"][0]["type"] == "string"
 
 
 @pytest.mark.parametrize(
     ("written", "text"),
     [
         ('{"reply": {"kind": "a.b", "text": "Yes.", "mood": null}}', '{"kind":"a.b","text":"Yes."}'),
+        (
+            '{"reply": {"kind": "a.b", "arguments": {"page": 1, "words": null, "in": [{"a": null, "b": [null]}]}}}',
+            '{"kind":"a.b","arguments":{"page":1,"in":[{"b":[null]}]}}',
+        ),
         ('{"kind": "a.b"}', '{"kind": "a.b"}'),
         ('{"reply": "no object"}', '{"reply": "no object"}'),
         ('{"reply": {"kind": "a.b"', '{"reply": {"kind": "a.b"'),

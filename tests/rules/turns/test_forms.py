@@ -87,7 +87,8 @@ def read_back(reply: dict[str, Any], moment: Moment, text: str) -> None:
             ids = {"7": TALK[0].id, "8": TALK[1].id, "9": TALK[2].id, "10": TALK[3].id}
             assert payload == {name: cited(value, name, ids) for name, value in given.items()}
         case ToolCall(tool=tool, arguments=arguments, private=private):
-            assert {"tool": tool, **arguments} == given
+            meant = {name: value for name, value in given["arguments"].items() if value is not None}
+            assert (tool, arguments) == (given["tool"], meant)
             assert private == {"thought": reply["thought"]}
         case Passed(reason=reason):
             assert (reply["kind"], reply["reason"]) == ("agent.passed", reason)
@@ -161,6 +162,7 @@ or
 KIND: tool.called
 THINK: This is what is needed now.
 TOOL: lamp
+ARGUMENTS:
 HOW: low
 or
 KIND: agent.passed
@@ -217,7 +219,7 @@ def test_a_colon_in_a_line_begins_a_field_only_where_the_kind_has_it() -> None:
         ("I think so.", "There is no line that starts with SAY: "),
         ("KIND: sung\nSAY: La.", 'The kind may not be "sung": '),
         ("KIND: idea.formed\nSAY: So.\nSUSPECT: moth", "The answer has no SURE: add it."),
-        ("KIND: tool.called\nTOOL: lamp", "The tool lamp needs HOW: add it."),
+        ("KIND: tool.called\nTOOL: lamp", "The tool lamp needs the argument HOW: add it."),
         ("KIND: guess.made\nWORD:", "WORD is empty: "),
     ],
 )

@@ -117,7 +117,7 @@ def test_no_name_shows_in_channels_keys_emphasis_or_what_tools_say() -> None:
 
     prompt = prompt_for(moment)
     call = draft_from(
-        f'{{"kind":"tool.called","thought":"","tool":"group_channel","channel":"{masks.label_of("fern")}-owl"}}',
+        f'{{"kind":"tool.called","thought":"","tool":"group_channel","arguments":{{"channel":"{masks.label_of("fern")}-owl"}}}}',
         moment,
     )
 
@@ -175,12 +175,12 @@ def test_a_contestant_may_be_called_as_the_words_of_a_schema_are() -> None:
 
     schema = compact_json(prompt_for(moment).schema)
     call = draft_from(
-        f'{{"kind":"tool.called","thought":"","tool":"lamp","creature":"{masks.label_of("object")}","is_on":true}}',
+        f'{{"kind":"tool.called","thought":"","tool":"lamp","arguments":{{"creature":"{masks.label_of("object")}","is_on":true}}}}',
         moment,
     )
 
     assert '"is_on":{"type":"boolean"}}' in schema
-    assert '"required":["kind","thought","tool","creature"]' in schema
+    assert '"required":["creature"]' in schema
     assert isinstance(call, ToolCall)
     assert call.arguments == {"creature": "object", "is_on": True}
 

@@ -52,6 +52,8 @@ def test_a_thought_that_looks_like_a_text_is_not_shown() -> None:
         ("THINK: secret\n**SAY:** Good evening.\nMOOD: calm", "Good evening."),
         ("KIND: agent.thought\nSAY: secret", ""),
         ("THINK: secret", ""),
+        ("TOOL: lamp\nARGUMENTS:\nSAY: secret", ""),
+        ('{"kind": "lamp", "thought": "", "arguments": {"text": "secret', ""),
         ("<think>SAY: secret", ""),
         ("<think>SAY: secret</think>\nSAY: Good evening.", "Good evening."),
         ('```json\n{"kind": "agent.spoke", "text": "Good', "Good"),

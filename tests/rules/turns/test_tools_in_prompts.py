@@ -14,7 +14,7 @@ from tests.rules.turns.moments_by_hand import a_moment, a_tick, injected, said
 LAMP = ToolOffer(
     "lamp",
     "Turn the lamp.",
-    {"type": "object", "properties": {"how": {"enum": ["low", "high"]}, "tool": {}}, "required": ["how"]},
+    {"type": "object", "properties": {"how": {"enum": ["low", "high"]}}, "required": ["how"]},
 )
 TALK = (said(1, "moth-id", "My lantern is out."), said(2, "fern-id", "Then light it."))
 ECHO = Character(name="echo", memory=Memory(window=2))
@@ -40,9 +40,14 @@ def test_a_tool_is_a_branch_after_the_kinds_and_before_passing() -> None:
             "kind": {"const": "tool.called"},
             "thought": {"type": "string", "maxLength": 480},
             "tool": {"const": "lamp"},
-            "how": {"enum": ["low", "high"]},
+            "arguments": {
+                "type": "object",
+                "properties": {"how": {"enum": ["low", "high"]}},
+                "required": ["how"],
+                "additionalProperties": False,
+            },
         },
-        "required": ["kind", "thought", "tool", "how"],
+        "required": ["kind", "thought", "tool", "arguments"],
         "additionalProperties": False,
     }
 
@@ -50,9 +55,8 @@ def test_a_tool_is_a_branch_after_the_kinds_and_before_passing() -> None:
 def test_a_prompt_tells_what_a_tool_does_and_takes_with_an_example() -> None:
     system = prompt_for(at(tools=(LAMP,))).system
 
-    assert (
-        '{"kind":"tool.called","thought":"This is what is needed now.","tool":"lamp","how":"low"}\n' in system
-    )
+    call = '{"kind":"tool.called","thought":"This is what is needed now.","tool":"lamp","arguments":{"how":"low"}}'
+    assert f"\n{call}\n" in system
     assert '\nYour tools:\nlamp: Turn the lamp. "how": one of low, high.\n' in system
 
 

@@ -30,7 +30,9 @@ class Branch(NamedTuple):
     schema: Mapping[str, Any]
     kind: str
     fields: Mapping[str, Any]
-    """The schemas of its own fields."""
+    """The schemas of its own fields; of a tool's call, those of its arguments."""
+    tool: str = ""
+    """The tool that it calls."""
 
     @property
     def is_passing(self) -> bool:
@@ -40,7 +42,7 @@ class Branch(NamedTuple):
     @property
     def is_plain(self) -> bool:
         """Whether a text is all it asks for."""
-        return set(self.fields) == {"text"}
+        return not self.tool and set(self.fields) == {"text"}
 
     def words_of(self, field: str) -> list[str]:
         """The words a field may be; none if it may be any, or is the number of a line."""
@@ -81,6 +83,17 @@ def with_line(branch: Branch, spoken: Spoken, **fields: Any) -> Reply:
     """A reply with a line, what was thought and felt behind it, and some more fields."""
     said = {"text": spoken.text, "thought": spoken.thought, "mood": spoken.mood, **fields}
     return Reply(branch, {name: value for name, value in said.items() if name in branch.schema["properties"]})
+
+
+def call(branch: Branch, arguments: Mapping[str, Any], thought: str) -> Reply:
+    """A call of a tool with these arguments, and beside them only what it cannot be called without."""
+    properties = branch.schema["properties"]
+    required = properties["arguments"].get("required", ())
+    needed = {name: schema for name, schema in branch.fields.items() if name in required}
+    meant = {name: {"const": value} for name, value in arguments.items()}
+    given = {**properties["arguments"], "properties": needed | meant}
+    schema = {**branch.schema, "properties": {**properties, "arguments": given}}
+    return Reply(branch._replace(schema=schema), {"thought": thought})
 
 
 def passing(branches: Sequence[Branch], speaker: Speaker, why: str, book: str = "games.txt") -> Reply | None:
@@ -159,6 +172,8 @@ def _behind(lead: str, end: str) -> str:
 
 def _branch(schema: dict[str, Any]) -> Branch:
     properties = schema["properties"]
-    kind = properties.get("kind")
-    fields = {name: one for name, one in properties.items() if name not in _ABOUT_ONESELF}
-    return Branch(schema, str(kind.get("const", "")) if isinstance(kind, dict) else "", fields)
+    sort = properties.get("kind")
+    kind = str(sort.get("const", "")) if isinstance(sort, dict) else ""
+    if kind == kinds.TOOL_CALLED:
+        return Branch(schema, kind, properties["arguments"]["properties"], properties["tool"]["const"])
+    return Branch(schema, kind, {name: one for name, one in properties.items() if name not in _ABOUT_ONESELF})

@@ -30,6 +30,7 @@ from glasshouse.troupe.skills.almanacs import (
 from glasshouse.troupe.skills.branches import (
     Branch,
     Reply,
+    call,
     own_heading,
     passing,
     sentences,
@@ -57,9 +58,7 @@ def consulted(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
     tools = [one for one in branches if one.kind == kinds.TOOL_CALLED and _date_wanted_by(one)]
     if not tools:
         return None
-    said = [
-        one for one in speaker.reading.tools_said if any(one.tool in tool.words_of("tool") for tool in tools)
-    ]
+    said = [one for one in speaker.reading.tools_said if any(one.tool == tool.tool for tool in tools)]
     speaking = next((one for one in branches if one.kind != kinds.TOOL_CALLED and not one.is_passing), None)
     if said and speaking is not None:
         return _told(speaker, speaking, said[-1])
@@ -85,14 +84,7 @@ def _looked_up(speaker: Speaker, branch: Branch, day: date) -> Reply:
     given: dict[str, Any] = {_date_wanted_by(branch): day.isoformat()}
     if latitude is not None and "latitude" in branch.fields:
         given["latitude"] = latitude
-    given["thought"] = f"They ask about {day_called(day)}. I do not guess, I look it up."
-    given["mood"] = "exact"
-    wanted = {*branch.schema.get("required", ()), *given}
-    schema = {
-        **branch.schema,
-        "properties": {name: one for name, one in branch.schema["properties"].items() if name in wanted},
-    }
-    return Reply(branch._replace(schema=schema), given)
+    return call(branch, given, f"They ask about {day_called(day)}. I do not guess, I look it up.")
 
 
 def _told(speaker: Speaker, branch: Branch, said: ToolSaid) -> Reply:

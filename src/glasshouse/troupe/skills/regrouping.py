@@ -14,6 +14,7 @@ from glasshouse.troupe import data_files as shelf
 from glasshouse.troupe.directions import Direction, directions_of, met_best
 from glasshouse.troupe.reactions import acts
 from glasshouse.troupe.reading import Reading, ToolSaid
+from glasshouse.troupe.skills import branches as replies
 from glasshouse.troupe.skills.branches import Branch, Reply
 from glasshouse.troupe.skills.choosing import akin
 from glasshouse.troupe.speaking import Speaker, name_of
@@ -54,12 +55,12 @@ class Desk(NamedTuple):
 
 def is_group_tool(branch: Branch) -> bool:
     """Whether a branch is a tool that changes or shows a group."""
-    return any(word.startswith(_PREFIX) for word in branch.words_of("tool"))
+    return branch.tool.startswith(_PREFIX)
 
 
 def regrouped(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
     """The change that is called for now; none if none is."""
-    tools = {branch.words_of("tool")[0]: branch for branch in branches if is_group_tool(branch)}
+    tools = {branch.tool: branch for branch in branches if is_group_tool(branch)}
     said = speaker.reading.tools_said
     if not tools or len(said) >= calls_in_act_max:
         return None
@@ -67,21 +68,8 @@ def regrouped(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
     for decide in _CHANGES:
         call = decide(desk)
         if call is not None and not any(_is_same(call, one) for one in said):
-            return _asked(speaker, tools[call.tool], call)
+            return replies.call(tools[call.tool], call.arguments, speaker.thought(acts()["offer"], call.aim))
     return None
-
-
-def _asked(speaker: Speaker, branch: Branch, call: Call) -> Reply:
-    """The call as a reply, with nothing in it that was neither meant nor asked for."""
-    act = acts()["offer"]
-    thought = speaker.thought(act, call.aim)
-    fields = {**call.arguments, "thought": thought, "mood": speaker.dice.choice(act.moods)}
-    properties = branch.schema["properties"]
-    kept = {"kind", "tool", *fields, *branch.schema.get("required", ())}
-    meant = {name: {"const": value} for name, value in call.arguments.items()}
-    shown = {name: one for name, one in properties.items() if name in kept} | meant
-    schema = {**branch.schema, "properties": shown}
-    return Reply(branch._replace(schema=schema), fields)
 
 
 def _is_same(call: Call, said: ToolSaid) -> bool:

@@ -15,7 +15,7 @@ from glasshouse.troupe import data_files as shelf
 from glasshouse.troupe import kinds
 from glasshouse.troupe.reading import Reading, ToolSaid, value_in
 from glasshouse.troupe.schema import chosen_word
-from glasshouse.troupe.skills.branches import Branch, Reply, with_gaps_filled, with_line
+from glasshouse.troupe.skills.branches import Branch, Reply, call, with_gaps_filled, with_line
 from glasshouse.troupe.skills.choosing import akin
 from glasshouse.troupe.speaking import Speaker
 from glasshouse.troupe.world_dates import date_in_sight, with_dates_written
@@ -28,6 +28,7 @@ _NUMBER: Final = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?![\w.])")
 _DATE_WORDS: Final = frozenset({"date", "day", "when", "until"})
 _SUM_WORDS: Final = frozenset({"expression", "arithmetic", "formula"})
 _CALLED: Final = 0.6
+_THOUGHT: Final = "I do not guess. I look it up."
 
 
 def used(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
@@ -38,26 +39,24 @@ def used(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
         speaking = next(
             (one for one in branches if one.kind != kinds.TOOL_CALLED and not one.is_passing), None
         )
-        again = next((one for one in tools if said[-1].tool in one.words_of("tool")), None)
+        again = next((one for one in tools if said[-1].tool == one.tool), None)
         if not said[-1].is_ok and len(said) < calls_of_a_failing_tool_max and again is not None:
-            return _called(again, said[-1].arguments)
+            return call(again, said[-1].arguments, _THOUGHT)
         return None if speaking is None else _told(speaker, speaking, said[-1])
     heard = speaker.reading.stems_heard
     for branch in tools:
         if akin(_told_of(branch), heard) and speaker.dice.random() < _CALLED:
             arguments = arguments_for(branch, speaker)
             if arguments is not None:
-                return _called(branch, arguments)
+                return call(branch, arguments, _THOUGHT)
     return None
 
 
 def arguments_for(branch: Branch, speaker: Speaker) -> dict[str, Any] | None:
     """What a tool can be asked with; none if something that it needs cannot be seen anywhere."""
     found = {}
-    for name, schema in branch.fields.items():
-        if name == "tool" or name not in branch.schema.get("required", ()) or not isinstance(schema, dict):
-            continue
-        value = _argument(name, schema, speaker)
+    for name in branch.schema["properties"]["arguments"].get("required", ()):
+        value = _argument(name, branch.fields[name], speaker)
         if value is None:
             return None
         found[name] = value
@@ -91,14 +90,6 @@ def _argument(name: str, schema: Mapping[str, Any], speaker: Speaker) -> Any:
 def _numbers_in_sight(reading: Reading) -> list[str]:
     texts = (*(line.text for line in reversed(reading.discussion)), reading.scene)
     return list(dict.fromkeys(number for text in texts for number in _NUMBER.findall(text)))
-
-
-def _called(branch: Branch, arguments: Mapping[str, Any]) -> Reply:
-    """A call with these arguments and no others."""
-    wanted = {*branch.schema.get("required", ()), *arguments, "kind", "tool"}
-    properties = {name: one for name, one in branch.schema["properties"].items() if name in wanted}
-    given = {**arguments, "thought": "I do not guess. I look it up.", "mood": "exact"}
-    return Reply(branch._replace(schema={**branch.schema, "properties": properties}), given)
 
 
 def _told(speaker: Speaker, branch: Branch, said: ToolSaid) -> Reply:
@@ -135,4 +126,4 @@ def fields_from(said: ToolSaid, branch: Branch) -> dict[str, Any]:
 
 def _told_of(branch: Branch) -> str:
     """What a tool is called, and what the schema says about it."""
-    return f"{' '.join(branch.words_of('tool'))} {branch.schema.get('description', '')}"
+    return f"{branch.tool} {branch.schema.get('description', '')}"

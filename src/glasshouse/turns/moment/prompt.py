@@ -96,8 +96,15 @@ def prose_label(name: str, names: Collection[str]) -> str:
 
 
 def as_prose(reply: Json) -> str:
-    """A reply as prose: one line for each field, with its label."""
-    return "\n".join([f"{prose_label(name, reply)}: {_in_prose(value)}" for name, value in reply.items()])
+    """A reply as prose: one line for each field, with its label. The arguments of a tool stand below `ARGUMENTS:`."""
+    lines: list[str] = []
+    # The arguments come last: below them only the tool's own labels count.
+    for name, value in sorted(reply.items(), key=lambda field: isinstance(field[1], dict)):
+        if isinstance(value, dict):
+            lines += [f"{name.upper()}:", *[f"{part.upper()}: {_in_prose(value[part])}" for part in value]]
+        else:
+            lines.append(f"{prose_label(name, reply)}: {_in_prose(value)}")
+    return "\n".join(lines)
 
 
 def _in_prose(value: Any) -> str:

@@ -3,7 +3,7 @@
 Always holds: the schema is `{"anyOf": [...]}`. It has one branch for each kind in the order of `may_emit`, then one for
 each offered tool, then one for passing. Every branch names all its fields and allows no others. The fields of a kind
 are required, in the order kind, thought, text, mood, others: a model that writes from left to right thinks before it
-speaks. A field that cites lines is a choice of the lines that the prompt shows; a kind that must cite one is left out
+speaks. A tool's arguments stand in one field, `arguments`. A field that cites lines is a choice of the lines that the prompt shows; a kind that must cite one is left out
 where none is shown. Texts of the engine's own fields are bounded below 1,000 characters, because grammars of servers
 refuse longer ones. Kinds that only the engine writes are never offered.
 """
@@ -21,7 +21,7 @@ from glasshouse.events.codec import canonical_json
 from glasshouse.events.event import Json
 from glasshouse.turns.moment.moment import Moment
 from glasshouse.turns.moment.playbill import Playbill
-from glasshouse.turns.moment.tools import RESERVED_ARGUMENTS, ToolOffer
+from glasshouse.turns.moment.tools import ToolOffer
 
 schema_cache_values_max: Final = 1_024
 
@@ -165,11 +165,17 @@ def _branch(kind: str, said: Json, playbill: Playbill, handles: tuple[str, ...])
 
 
 def _tool_branch(offer: ToolOffer) -> Json:
-    arguments: Json = offer.parameters.get("properties", {})
-    fields = {name: _bounded(part) for name, part in arguments.items() if name not in RESERVED_ARGUMENTS}
-    start = {"kind": {"const": kinds.TOOL_CALLED}, "thought": _THOUGHT, "tool": {"const": offer.name}}
-    required = [*start, *[name for name in offer.parameters.get("required", ()) if name in fields]]
-    return {**_object({**start, **fields}), "description": offer.description, "required": required}
+    """A call. The arguments are an object of their own, so a parameter may have any name (ADR 0092)."""
+    parameters = offer.parameters
+    properties = {name: _bounded(part) for name, part in parameters.get("properties", {}).items()}
+    required = [name for name in parameters.get("required", ()) if name in properties]
+    fields = {
+        "kind": {"const": kinds.TOOL_CALLED},
+        "thought": _THOUGHT,
+        "tool": {"const": offer.name},
+        "arguments": {**_object(properties), "required": required},
+    }
+    return {**_object(fields), "description": offer.description}
 
 
 def _bounded(schema: Json) -> Json:

@@ -21,9 +21,6 @@ tool_calls_in_act_max: Final = 8
 GROUP_PREFIX: Final = "group_"
 """How the names of the engine's own tools begin. No other tool may have it, and only privilege grants them."""
 
-RESERVED_ARGUMENTS: Final = frozenset({"kind", "thought", "mood", "tool"})
-"""Fields that every reply with a tool call has. No parameter of a tool may have one of these names."""
-
 
 class ToolOffer(msgspec.Struct, frozen=True):
     """A tool that a creature may use now."""

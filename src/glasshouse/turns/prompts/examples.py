@@ -31,7 +31,6 @@ OR: Final = "or"
 TOOL_THOUGHT: Final = "This is what is needed now."
 
 _REF_EXAMPLE: Final = "12"
-_ALWAYS: Final = ("kind", "thought", "tool")
 _TYPES: Final = {
     "string": "text",
     "number": "a number",
@@ -55,25 +54,24 @@ def how_to_answer(schema: ReplySchema, character: Character, form: Form) -> str:
     return "\n".join([*told, alone, *_rules(branches, form), *_tools(branches, form)])
 
 
-def _named(name: str, names: Collection[str], form: Form) -> str:
-    return prose_label(name, names) if form == "prose" else f'"{name}"'
+def _is_call(branch: Json) -> bool:
+    return bool(branch["properties"]["kind"]["const"] == kinds.TOOL_CALLED)
 
 
 def _example(branch: Json, number: int, character: Character) -> Json:
+    """An example of a reply: where it can be, in the creature's own words."""
     properties: Json = branch["properties"]
-    shown = [name for name in properties if name in branch["required"]]
-    is_tool = properties["kind"]["const"] == kinds.TOOL_CALLED
-    if is_tool and len(shown) == len(_ALWAYS):
-        shown += [name for name in properties if name not in shown][:1]
-    example = {name: _value(name, properties[name], number, character) for name in shown}
-    return {**example, "thought": TOOL_THOUGHT} if is_tool else example
+    if _is_call(branch):
+        example = {name: _value(name, schema) for name, schema in properties.items()}
+        return {**example, "thought": TOOL_THOUGHT}
+    return {
+        name: _own_words(name, number, character) or _value(name, schema)
+        for name, schema in properties.items()
+    }
 
 
-def _value(name: str, schema: Json, number: int, character: Character) -> Any:
-    """An example of what stands in a field: where it can be, in the creature's own words."""
-    own = _own_words(name, number, character)
-    if own:
-        return own
+def _value(name: str, schema: Json) -> Any:
+    """An example of what stands in a field."""
     if is_ref(schema):
         return _REF_EXAMPLE if schema["type"] == "string" else [_REF_EXAMPLE]
     if "const" in schema or "enum" in schema:
@@ -84,9 +82,11 @@ def _value(name: str, schema: Json, number: int, character: Character) -> Any:
         case "boolean":
             return True
         case "array":
-            return [_value(name, schema.get("items", {}), number, character)]
+            return [_value(name, schema.get("items", {}))]
         case "object":
-            return {}
+            fields: Json = schema.get("properties", {})
+            shown = [part for part in fields if part in schema.get("required", ())] or [*fields][:1]
+            return {part: _value(part, fields[part]) for part in shown}
         case _:
             return f"some {name.replace('_', ' ')}"
 
@@ -113,10 +113,11 @@ def _rules(branches: Iterable[Json], form: Form) -> list[str]:
     rules: dict[str, str] = {}
     for branch in branches:
         properties: Json = branch["properties"]
-        if properties["kind"]["const"] != kinds.TOOL_CALLED:
+        if not _is_call(branch):
             for name, schema in properties.items():
                 if name != "kind" and (rule := _rule(schema)):
-                    rules.setdefault(name, f"{_named(name, properties, form)}: {rule}.")
+                    label = prose_label(name, properties) if form == "prose" else f'"{name}"'
+                    rules.setdefault(name, f"{label}: {rule}.")
     return [*rules.values()]
 
 
@@ -133,31 +134,31 @@ def _rule(schema: Json) -> str:
 
 def _tools(branches: Iterable[Json], form: Form) -> list[str]:
     """What each tool does and takes, one line each, and last what all of them take. What was listed is not listed again."""
-    tools = [branch for branch in branches if "tool" in branch["properties"]]
+    tools = [branch for branch in branches if _is_call(branch)]
     if not tools:
         return []
-    first = tools[0]["properties"]
+    parameters = [tool["properties"]["arguments"]["properties"] for tool in tools]
+    first = parameters[0]
     shared = [
-        name
-        for name in first
-        if len(tools) > 1 and all(tool["properties"].get(name) == first[name] for tool in tools)
+        name for name in first if len(tools) > 1 and all(some.get(name) == first[name] for some in parameters)
     ]
     listed: dict[str, str] = {}
-    lines = [_tool_line(branch, {*_ALWAYS, *shared}, listed, form) for branch in tools]
-    alike = [_argument(name, tools[0], listed, form) for name in shared if name not in _ALWAYS]
+    lines = [_tool_line(branch, shared, listed, form) for branch in tools]
+    alike = [_argument(name, tools[0], listed, form) for name in shared]
     return ["Your tools:", *lines, *([f"Each of them takes {' '.join(alike)}"] if alike else [])]
 
 
 def _tool_line(branch: Json, but: Collection[str], listed: dict[str, str], form: Form) -> str:
     properties: Json = branch["properties"]
     told = f"{properties['tool']['const']}: {cut(safe_line(branch['description']), description_chars_max)}"
-    arguments = [_argument(name, branch, listed, form) for name in properties if name not in but]
-    return " ".join([told, *arguments])
+    names = [name for name in properties["arguments"]["properties"] if name not in but]
+    return " ".join([told, *[_argument(name, branch, listed, form) for name in names]])
 
 
 def _argument(name: str, branch: Json, listed: dict[str, str], form: Form) -> str:
     """What an argument may be. `listed` has the choices that were told, each with where that was."""
-    schema, label = branch["properties"][name], _named(name, branch["properties"], form)
+    arguments = branch["properties"]["arguments"]
+    schema, label = arguments["properties"][name], name.upper() if form == "prose" else f'"{name}"'
     described = safe_line(str(schema.get("description", "")))
     told = cut(
         _rule(schema) or described or _TYPES.get(schema.get("type", ""), "text"), description_chars_max
@@ -166,4 +167,4 @@ def _argument(name: str, branch: Json, listed: dict[str, str], form: Form) -> st
         here = f"{label} of {branch['properties']['tool']['const']}"
         where = listed.setdefault(told, here)
         told = told if where is here else f"one of those for {where}"
-    return f"{label}: {told}{'' if name in branch['required'] else ', or left out'}."
+    return f"{label}: {told}{'' if name in arguments['required'] else ', or left out'}."

@@ -7,7 +7,6 @@ words. What stands behind a label is not checked here: the object is read like a
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, Final
 
@@ -29,15 +28,13 @@ _ALWAYS: Final = ("kind", "thought", "mood")
 
 def prose_in(text: str, moment: Moment) -> Json | None:
     """The object that a text gives line by line; none if no line begins with a label."""
-    named = _values(text, ("kind", "tool"))
-    kind, offer = _kind(named, moment), None
+    mark = _labels(("arguments",))[0].search(text) if moment.tools else None
+    named = _values(text if mark is None else text[: mark.start()], ("kind", "tool"))
+    kind = _kind(named, moment)
     if kind == kinds.TOOL_CALLED:
-        offer = _offer(named, moment.tools)
-        sorts: Mapping[str, Any] = {} if offer is None else offer.parameters.get("properties", {})
-        names = (*_ALWAYS, "tool", *sorts)
-    else:
-        sorts = fields_of(kind, moment.playbill)
-        names = (*_ALWAYS, "reason") if kind == kinds.AGENT_PASSED else (*_ALWAYS, *sorts)
+        return _call(text, mark, _offer(named, moment.tools))
+    sorts = fields_of(kind, moment.playbill)
+    names = (*_ALWAYS, "reason") if kind == kinds.AGENT_PASSED else (*_ALWAYS, *sorts)
     given = _values(text, names)
     if not given:
         return None
@@ -49,16 +46,32 @@ def prose_in(text: str, moment: Moment) -> Json | None:
     return reply
 
 
-def in_prose_words(problem: str, moment: Moment) -> str:
+def _call(text: str, mark: re.Match[str] | None, offer: ToolOffer | None) -> Json:
+    """The object of a call. Below `ARGUMENTS:` only the tool's own labels count, so a parameter may be called `kind`."""
+    sorts: Json = {} if offer is None else offer.parameters.get("properties", {})
+    about = (*_ALWAYS, "tool")
+    if mark is None:  # Small models leave the line out.
+        reply: Json = {n: _value(value, sorts.get(n)) for n, value in _values(text, (*about, *sorts)).items()}
+    else:
+        reply, below = {**_values(text[: mark.start()], about)}, text[mark.end() :].strip()
+        given = _values(below, (*sorts,)) if sorts else {}
+        arguments = {name: _value(value, sorts[name]) for name, value in given.items()}
+        reply["arguments"] = (
+            arguments if arguments or below.strip(_DECORATION).casefold() in _NOTHING else below
+        )
+    return {**reply, "kind": kinds.TOOL_CALLED}
+
+
+def in_prose_words(problem: str, moment: Moment, *, is_call: bool) -> str:
     """A problem that names fields, with their labels as prose has them."""
     names = {"kind", "thought", "tool", "reason"}
     for kind in kinds_offered(moment.character.may_emit):
         names.update(fields_of(kind, moment.playbill))
-    for offer in moment.tools:
-        names.update(offer.parameters.get("properties", ()))
-    return re.sub(
-        r'"(\w+)"', lambda match: prose_label(match[1], ()) if match[1] in names else match[0], problem
-    )
+    labels = {name: prose_label(name, ()) for name in names}
+    if is_call:
+        given = [name for offer in moment.tools for name in offer.parameters.get("properties", ())]
+        labels |= {name: name.upper() for name in ("arguments", *given)}
+    return re.sub(r'"(\w+)"', lambda match: labels.get(match[1], match[0]), problem)
 
 
 def _kind(named: Json, moment: Moment) -> str:
@@ -77,7 +90,8 @@ def _kind(named: Json, moment: Moment) -> str:
 
 def _offer(named: Json, offers: tuple[ToolOffer, ...]) -> ToolOffer | None:
     given = str(named.get("tool") or named.get("kind") or "").strip(_DECORATION).casefold()
-    return next((offer for offer in offers if offer.name.casefold() == given), None)
+    alone = offers[0] if len(offers) == 1 else None
+    return next((offer for offer in offers if offer.name.casefold() == given), alone)
 
 
 def _values(text: str, names: tuple[str, ...]) -> dict[str, str]:

@@ -23,6 +23,10 @@ _OBJECT: Final = re.compile(
 """The start of a JSON reply, also wrapped for a strict server or fenced."""
 # Inside a string every quotation mark is escaped, so this is a field and never a part of a thought.
 _TEXT: Final = re.compile(r'"text"\s*:\s*"')
+_CALL: Final = re.compile(
+    r'"arguments"\s*:\s*\{|^[ \t*_>#-]*(?:TOOL|ARGUMENTS)[*_]*[ \t]*[:\uff1a]', re.M | re.I
+)
+"""Stands before the arguments of a call, also where a reply has the tool's name as its kind."""
 _DECODABLE: Final = re.compile(r'(?:[^"\\]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*')
 _KIND_LINE: Final = re.compile(
     r"^[ \t*_>#-]*KIND[*_]*[ \t]*[:\uff1a][ \t*_]*([a-z0-9_.]+)[ \t*_]*$", re.M | re.I
@@ -41,14 +45,14 @@ def public_text_in(raw: str, kind_if_none: str) -> str:
     beginning = _OBJECT.match(raw)
     if beginning is not None:
         field = _TEXT.search(raw, beginning.end())
-        if field is None or not _is_public(beginning[1]):
+        if field is None or not _is_public(beginning[1]) or _CALL.search(raw, 0, field.start()):
             return ""
         whole = _DECODABLE.match(raw, field.end())
         text = "" if whole is None else _decoder.decode(f'"{whole[0]}"')
         # Half of a character that JSON writes as two escapes is not text yet.
         return _shown(text[:-1] if text and "\ud800" <= text[-1] <= "\udbff" else text)
     line = _SAY_LINE.search(raw)
-    if line is None or raw.lstrip()[:1] == "{":
+    if line is None or raw.lstrip()[:1] == "{" or _CALL.search(raw, 0, line.start()):
         return ""
     kind = _KIND_LINE.search(raw, 0, line.start())
     return _shown(line[1]) if _is_public(kind_if_none if kind is None else kind[1]) else ""

@@ -7,14 +7,14 @@ call names an offered tool, and has all its required arguments, each of its type
 
 The steps: find the JSON object (or the labelled lines of prose), check its kind and fields, clean its texts, look up
 the lines that it cites. Small models add fences, labels and lines of others; cleaning removes them and never adds words. An
-object is read as it was written; only commas before a closing bracket are removed. A value is read leniently if its
+object is read as it was written; only commas before a closing bracket are removed, and a last brace is added. A value is read leniently if its
 meaning is clear. What is wrong is raised as `Wrong`, in a sentence that names the field.
 """
 
 from __future__ import annotations
 
 import re
-from json import JSONDecoder
+from json import JSONDecodeError, JSONDecoder
 from typing import Any, Final
 
 import msgspec
@@ -29,7 +29,7 @@ from glasshouse.turns.moment import reply_schema
 from glasshouse.turns.moment.line_text import ELLIPSIS, cut, one_line
 from glasshouse.turns.moment.moment import Moment
 from glasshouse.turns.moment.reply_schema import NOBODY, items_max
-from glasshouse.turns.moment.tools import RESERVED_ARGUMENTS, ToolCall, ToolOffer
+from glasshouse.turns.moment.tools import ToolCall, ToolOffer
 from glasshouse.turns.prompts.lines import event_ids_by_ref
 from glasshouse.turns.prompts.masking import masked, unmasked
 from glasshouse.turns.replies.prose import in_prose_words, prose_in
@@ -50,8 +50,9 @@ word_chars_max: Final = 24
 
 _NUMBER: Final = re.compile(r"-?[0-9]{1,15}(?:\.[0-9]{1,15})?")
 _TRUTHS: Final = {"true": True, "yes": True, "false": False, "no": False}
-_NESTED: Final = ("arguments", "parameters", "args")
-"""Where small models put arguments that should stand beside the tool's name."""
+_BESIDE_ARGUMENTS: Final = frozenset({"kind", "thought", "mood", "tool"})
+_ARGUMENTS: Final = ("arguments", "parameters", "args")
+"""Where the arguments of a call stand, and the words that small models write instead."""
 _BROKEN: Final = (
     "The JSON object is broken or cut off: write it again, shorter, and close every quote and brace."
 )
@@ -127,7 +128,7 @@ def draft_from(
 def _read(
     text: str, moment: Moment, shown: Shown | None, *, is_last: bool
 ) -> Draft | Passed | ToolCall | Problem:
-    in_prose = moment.form == "prose"
+    in_prose, reply = moment.form == "prose", None
     try:
         reply = (prose_in(text, moment) or object_in(text)) if in_prose else object_in(text)
         if reply is None and not in_prose and "{" not in text:
@@ -138,7 +139,8 @@ def _read(
             return _last_verdict(reply, moment, shown)
         return _from_object(reply, moment, shown)
     except Wrong as wrong:
-        return Problem(in_prose_words(str(wrong), moment) if in_prose else str(wrong))
+        is_call = reply is not None and _asks_for_tool(reply, moment.tools)
+        return Problem(in_prose_words(str(wrong), moment, is_call=is_call) if in_prose else str(wrong))
 
 
 def _with_thought(reply: Draft | Passed | ToolCall, reasoning: str | None) -> Draft | Passed | ToolCall:
@@ -152,7 +154,7 @@ def _from_object(reply: Json, moment: Moment, shown: Shown | None) -> Draft | Pa
     offered = reply_schema.kinds_offered(moment.character.may_emit)
     if moment.tools and _asks_for_tool(reply, moment.tools):
         offer = _offer(reply, moment.tools)
-        return ToolCall(offer.name, arguments_in(_given(reply, offer), offer), _private(reply))
+        return ToolCall(offer.name, arguments_in(_arguments(reply, offer), offer), _private(reply))
     kind = _kind(reply.get("kind"), offered, has_tools=bool(moment.tools))
     if kind == kinds.AGENT_PASSED:
         return Passed(_note(reply.get("reason"), reason_chars_max), _private(reply))
@@ -279,7 +281,12 @@ def object_in(text: str) -> Json | None:
         whole = None
     if isinstance(whole, dict):
         return whole
-    return _first_object(text) or _first_object(_SPURIOUS_COMMA.sub(lambda match: match[1] or "", text))
+    mended = _SPURIOUS_COMMA.sub(lambda match: match[1] or "", text)
+    reply = _first_object(text) or _first_object(mended)
+    if reply is None and (mended := mended.rstrip("` \t\n")).endswith("}"):
+        # Small models forget the brace behind that of the arguments.
+        reply = _first_object(f"{mended}}}")
+    return reply
 
 
 def _first_object(text: str) -> Json | None:
@@ -291,6 +298,9 @@ def _first_object(text: str) -> Json | None:
         value: Json | None = None
         try:
             value, end = _decoder.raw_decode(text, at)
+        except JSONDecodeError as wrong:
+            # An object inside a broken one is a part of it, never a reply by itself.
+            end = max(at + 1, wrong.pos)
         except (ValueError, RecursionError):
             end = at + 1
         if value is not None and "kind" in value:
@@ -426,31 +436,39 @@ def _offer(reply: Json, offers: tuple[ToolOffer, ...]) -> ToolOffer:
     return next(offer for offer in offers if offer.name == name)
 
 
-def _given(reply: Json, offer: ToolOffer) -> Json:
-    """The arguments, also where they were put into an object of their own."""
-    properties = offer.parameters.get("properties", {})
-    for name in _NESTED:
-        nested = reply.get(name)
-        if isinstance(nested, dict) and name not in properties:
-            return {**reply, **nested}
-    return reply
+def _arguments(reply: Json, offer: ToolOffer) -> Json:
+    """The arguments of a call as they were given. Small models also write them beside the tool's name. This is accepted
+    if it can mean nothing else: there is no object `arguments`, and every other field is a parameter of the tool."""
+    parameters: Json = offer.parameters.get("properties", {})
+    for name in _ARGUMENTS:
+        given = reply.get(name)
+        if isinstance(given, str) and given.lstrip()[:1] == "{":
+            given = object_in(given)
+        if isinstance(given, dict) and (name == "arguments" or name not in parameters):
+            return given
+    flat = {n: value for n, value in reply.items() if n not in _BESIDE_ARGUMENTS and value is not None}
+    for name in flat:
+        if name == "arguments" and name not in parameters:
+            raise Wrong(f'"arguments" must give each argument of {offer.name} by its name.')
+        if name not in parameters:
+            raise Wrong(f'Put only the arguments of {offer.name} into "arguments": {named(name)} is none.')
+    return flat
 
 
 def arguments_in(given: Json, offer: ToolOffer) -> Json:
     """The arguments of a call as its schema wants them. What the schema does not know is left out."""
-    properties: Json = offer.parameters.get("properties", {})
-    required = offer.parameters.get("required", ())
-    arguments: Json = {}
-    for name, schema in properties.items():
-        if name in RESERVED_ARGUMENTS:
-            continue
+    return _fields_in(given, offer.parameters, f"The tool {offer.name}", offer.open_arguments)
+
+
+def _fields_in(given: Json, schema: Json, whose: str, open_names: frozenset[str] = frozenset()) -> Json:
+    required, fields = schema.get("required", ()), {}
+    for name, part in schema.get("properties", {}).items():
         value = given.get(name)
         if value is not None:
-            is_open = name in offer.open_arguments
-            arguments[name] = (_open_argument if is_open else _argument)(name, value, schema)
+            fields[name] = (_open_argument if name in open_names else _argument)(name, value, part)
         elif name in required:
-            raise Wrong(f'The tool {offer.name} needs "{name}": add it.')
-    return arguments
+            raise Wrong(f'{whose} needs the argument "{name}": add it.')
+    return fields
 
 
 def _argument(name: str, given: Any, schema: Json) -> Any:
@@ -471,7 +489,7 @@ def _argument(name: str, given: Any, schema: Json) -> Any:
         case "array":
             return [_argument(name, item, schema.get("items", {})) for item in items_in(name, given)]
         case "object":
-            return _object_argument(name, given)
+            return _object_argument(name, given, schema)
         case _:
             return _text_argument(name, given)
 
@@ -505,10 +523,12 @@ def _within(name: str, number: int | float, schema: Json) -> int | float:
     return number
 
 
-def _object_argument(name: str, given: Any) -> Json:
+def _object_argument(name: str, given: Any, schema: Json) -> Json:
     given = object_in(given) if isinstance(given, str) else given  # Strict servers and prose give it as text.
     if not isinstance(given, dict):
         raise Wrong(f'"{name}" must be an object in braces.')
+    if schema.get("properties"):
+        return _fields_in(given, schema, f'"{name}"')
     try:
         return json_copy(kinds.TOOL_CALLED, _whole_texts(given))
     except (BadEvent, RecursionError) as wrong:
