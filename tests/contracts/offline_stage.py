@@ -21,6 +21,7 @@ from glasshouse.turns.moment.prompt import Completion, Prompt
 from glasshouse.turns.prompts.context import prompt_for
 from glasshouse.turns.prompts.lines import event_ids_by_ref
 from tests.rules.events.events_by_hand import an_event
+from tests.rules.turns.moments_by_hand import never_spending
 
 SESSION = "s-00112233445566bb"
 
@@ -129,6 +130,7 @@ class OfflineStage:
             handles={one.name: one.name for one in self.cast},
             around=Around(("stage",), ("stage",), others, len(others)),
             ask=_nobody_asks,
+            spending=never_spending,
             known=self.known.get(name, {}),
             seed=self.seed,
         )

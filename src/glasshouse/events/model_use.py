@@ -58,6 +58,8 @@ class Call(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True, om
     """How long the server loaded the model."""
     first_text_ms: float = 0.0
     """When the first text came, counted from the sending."""
+    is_own: bool = False
+    """Whether an agent made the call by its own means and reported what it cost. Nobody can repeat such a call."""
 
     @property
     def is_answered(self) -> bool:

@@ -69,6 +69,11 @@ async def never_asked(_prompt: Prompt, _shown: Shown = NOTHING_SHOWN, /) -> Comp
     raise AssertionError("a pure rule asked a model")
 
 
+def never_spending(_model: str, /, **_counts: Any) -> Any:
+    """No call of an agent's own either."""
+    raise AssertionError("a pure rule counted a call")
+
+
 AROUND_ECHO = Around(
     listens=("stage",),
     sends=("stage",),
@@ -98,6 +103,7 @@ def a_moment(
         "around": AROUND_ECHO,
         "lines_before": 0,
         "ask": never_asked,
+        "spending": never_spending,
         **changes,
     }
     return Moment(

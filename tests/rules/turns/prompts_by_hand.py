@@ -10,7 +10,7 @@ from glasshouse.turns.moment.moment import Moment
 from glasshouse.turns.moment.playbill import Playbill
 from glasshouse.turns.prompts.context import prompt_for
 from tests.rules.turns.houses_by_hand import House
-from tests.rules.turns.moments_by_hand import a_tick, never_asked
+from tests.rules.turns.moments_by_hand import a_tick, never_asked, never_spending
 
 PLAYBILL = Playbill(goal="Talk.", kinds={"finger.pointed": {"at": "creature", "text": "string"}})
 
@@ -34,6 +34,7 @@ def moment_in(house: House, name: str, cause: Event | None = None) -> Moment:
         handles=handles_of(house.world, house.tables, creature, answered.actor),
         around=around_of(house.world, creature),
         ask=never_asked,
+        spending=never_spending,
         handed=handed,
     )
 

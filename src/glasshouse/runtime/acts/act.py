@@ -36,6 +36,7 @@ from glasshouse.runtime.acts.act_time import ActTime, ActTimer
 from glasshouse.runtime.acts.asking import Asking, Kept, ModelDesk, Recorded, RecordedFailure
 from glasshouse.runtime.acts.inside import ActUnderWay
 from glasshouse.runtime.acts.recall import Answers
+from glasshouse.runtime.acts.spending import Spending
 from glasshouse.runtime.acts.tool_use import ToolDesk, ToolUse
 from glasshouse.runtime.acts.treasury import Reservation
 from glasshouse.runtime.acts.warm_lines import BatchWorld, BatchWorlds
@@ -200,6 +201,7 @@ class Scene(msgspec.Struct):
             handles=handles_of(world, tables, creature, cause.actor),
             around=around_of(world, creature),
             ask=partial(self._ask, act_key),
+            spending=self._spending,
             known=tables.dealt.get(creature.id, {}),
             as_of=self.as_of,
             number_in_run=creature.ordinal,
@@ -227,6 +229,19 @@ class Scene(msgspec.Struct):
     def _in_form(self, prompt: Prompt, form: Form) -> Prompt:
         """A prompt of this act in another form."""
         return prompt if form == prompt.form or self.looked is None else in_form(prompt, self.looked, form)
+
+    def _spending(
+        self,
+        model: str,
+        /,
+        *,
+        tokens_max: int,
+        usd_max: float | None = None,
+        is_untrusted: bool | None = None,
+    ) -> Spending:
+        if self.using is not None:
+            self.using.note_prompt(Prompt("", "", is_untrusted=is_untrusted))
+        return Spending(self.asking, model, tokens_max, usd_max)
 
     def _looked_at(self) -> tuple[Folded, CreatureState]:
         """The state that a moment is made from: the batch's world for the first moment, if there is one, else the

@@ -67,9 +67,10 @@ class ActSoFar(NamedTuple):
 
     @property
     def calls(self) -> list[Call]:
-        """The model calls that were answered, in order. Those without texts, from a redacted file, are asked again."""
+        """The model calls that were answered, in order. Those without texts, from a redacted file, are asked again, and so
+        are those that an agent made by its own means."""
         calls = [call for step in self.steps for call in step.called.calls]
-        return [call for call in calls if call.is_answered and call.has_texts]
+        return [call for call in calls if call.is_answered and call.has_texts and not call.is_own]
 
     @property
     def is_untrusted(self) -> bool:

@@ -20,6 +20,7 @@ import asyncio
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from functools import cache, lru_cache
 from hashlib import blake2b
 from operator import attrgetter
@@ -58,6 +59,7 @@ from glasshouse.world.state.state import CreatureState
 
 INTERRUPTED: Final = "The act was interrupted and thought again."
 """What is recorded of an answer that was not used."""
+CUT_OFF_CALL: Final = "The call was cut off before it was answered."
 busy_answers_max: Final = 20
 """After this many answers that a server is busy, to one question of an act, the run pauses."""
 busy_seconds_max: Final = 60.0
@@ -143,6 +145,11 @@ class CallUnderWay:
         """What has come of the line that its creature will say aloud, if the server sends it in pieces."""
 
 
+_asking_inside: ContextVar[Asking | None] = ContextVar(
+    "the asking of the `moment.spending` round this", default=None
+)
+
+
 class Kept(NamedTuple):
     """The calls of an act that are not recorded yet, with their prompts and the lines shown in them."""
 
@@ -195,6 +202,8 @@ class Asking:
         self._calls_told = 0
         self._calls_before = 0
         """How many of the calls were made before the act was interrupted."""
+        self._one_at_a_time = asyncio.Lock()
+        """An agent may ask several times at once. Its act has one reservation, so its calls come one after another."""
         if kept is not None:
             self.calls, self._prompts, self._shown, _ = kept
             self._calls_before = len(kept.calls)
@@ -237,16 +246,43 @@ class Asking:
     async def ask(self, prompt: Prompt, shown: Shown, in_form: InForm) -> Completion:
         """The model's answer; a fallback is asked in its own form. Raises `BudgetExceeded` before a call that does not fit the budget, `ModelUnreachable` or
         `ModelMisconfigured` if the run must pause, and `ModelFailed` if the act must fail."""
-        if self._recorded is not None:
-            completion = await self._answer_on_record(self._recorded, prompt, shown, in_form)
-            if completion is not None:
-                return completion
-        *others, last = self._route, *self._route.fallbacks
-        for route in others:
-            if not queue_of(route.model, route.name).was_away_lately:
-                with suppress(ModelUnreachable, ModelFailed):
-                    return await self._answer(route, self._for_route(route, prompt, in_form), shown)
-        return await self._answer(last, self._for_route(last, prompt, in_form), shown)
+        self._check_is_outside_own()
+        async with self._one_at_a_time:
+            if self._recorded is not None:
+                completion = await self._answer_on_record(self._recorded, prompt, shown, in_form)
+                if completion is not None:
+                    return completion
+            *others, last = self._route, *self._route.fallbacks
+            for route in others:
+                if not queue_of(route.model, route.name).was_away_lately:
+                    with suppress(ModelUnreachable, ModelFailed):
+                        return await self._answer(route, self._for_route(route, prompt, in_form), shown)
+            return await self._answer(last, self._for_route(last, prompt, in_form), shown)
+
+    async def begin_own(self, worst: Usage) -> None:
+        """Reserve the worst case of a call that the agent makes by its own means. Raises `BudgetExceeded` at a limit."""
+        self._check_is_outside_own()
+        await self._one_at_a_time.acquire()
+        try:
+            await self._desk.treasury.reserve(self.mine, worst)
+        except BaseException:
+            self._one_at_a_time.release()
+            raise
+        _asking_inside.set(self)
+
+    def end_own(self, call: Call, prompt: str) -> None:
+        """Settle the cost of such a call, and record it."""
+        _asking_inside.set(None)
+        self._note(Prompt("", prompt), Shown(), call)
+        self._one_at_a_time.release()
+
+    def _check_is_outside_own(self) -> None:
+        """Refuse a call inside `moment.spending`: it would wait for the end of the block that it is in."""
+        if _asking_inside.get() is self:
+            raise Refused(
+                "This call is inside a block of moment.spending, which counts one call.",
+                "End the block before the next call.",
+            )
 
     def _for_route(self, route: Route, prompt: Prompt, in_form: InForm) -> Prompt:
         """The prompt as a route wants it. If answers could not be used, and the act asks in a simpler form than its route
@@ -509,7 +545,7 @@ def _failed(route: Route, prompt: Prompt, wrong: BaseException, worst: Tokens, q
     if usage is None and isinstance(wrong, ModelUnreachable | ModelMisconfigured):
         return Call(**about, reached=False, error=failure_of(wrong))
     price, is_cut_off = route.price, isinstance(wrong, asyncio.CancelledError)
-    error = "The call was cut off before it was answered." if is_cut_off else failure_of(wrong)
+    error = CUT_OFF_CALL if is_cut_off else failure_of(wrong)
     if usage is not None and _is_sound(usage):
         return Call(**about, usage=usage, usd=None if price is None else price.of(usage), error=error)
     usd = None if price is None else price.worst(worst)

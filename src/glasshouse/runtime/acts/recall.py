@@ -77,7 +77,7 @@ Key = tuple[str, str, str, str, Form, int]
 def _questions(use: ModelUse) -> Iterator[tuple[Call, Call]]:
     """Each question of an act that was answered: its first attempt, and the call that answered it."""
     first: Call | None = None
-    for call in use.calls:
+    for call in [call for call in use.calls if not call.is_own]:
         first = first or call
         if call.is_answered:
             yield first, call

@@ -15,6 +15,7 @@ from glasshouse.events import kinds
 from glasshouse.events.event import Draft, Event, place_of
 from glasshouse.events.model_use import FREE, Call
 from glasshouse.events.payloads import AgentFailed, Governor, RunFinished, payload_of
+from glasshouse.manifests.manifest import Manifest
 from glasshouse.model_values import Form
 from glasshouse.runtime.acts.act import time_of
 from glasshouse.runtime.acts.act_so_far import (
@@ -26,6 +27,7 @@ from glasshouse.runtime.acts.act_so_far import (
 )
 from glasshouse.runtime.acts.asking import InForm, Recorded, RecordedFailure
 from glasshouse.runtime.acts.recall import Answers
+from glasshouse.runtime.acts.spending import Spending
 from glasshouse.runtime.minds.minds import Agent, ManifestAgent
 from glasshouse.runtime.ports import Route, Store
 from glasshouse.turns.moment.moment import Moment
@@ -164,7 +166,7 @@ class Cassette(Answers):
         end, calls = self.end_of(*act), self._calls_of(*act)
         calls = calls[self._calls_before.get(act, 0) :]
         failure = None if end is None else _failure_in(end)
-        limit = self._limit_reached(creature.run_id, failure)
+        limit = self.limit_reached(creature.run_id, failure)
 
         def recorded(number: int, prompt: Prompt, in_form: InForm) -> Call:
             if number >= len(calls):
@@ -180,7 +182,12 @@ class Cassette(Answers):
 
         return recorded
 
-    def _limit_reached(self, run_id: str | None, failure: RecordedFailure | None) -> BudgetExceeded | None:
+    def is_played_by_code(self, creature_id: str) -> bool:
+        """Whether a creature was added with a Python object."""
+        creature = self.world().ever(creature_id)
+        return creature is not None and bool(creature.played_by_code)
+
+    def limit_reached(self, run_id: str | None, failure: RecordedFailure | None) -> BudgetExceeded | None:
         """The limit that stopped an act, if one did. A stopped act has no recorded end, or failed because of it."""
         if failure is None:
             axis = self._axes.get(run_id)
@@ -196,25 +203,41 @@ class Cassette(Answers):
 
 
 class RecordedAgent(Agent):
-    """Plays a creature again: with the recorded answers if a model was called, otherwise with its recorded line."""
+    """Plays a creature again. If its manifest played it, prompts and parsing run again on the recorded answers. If code or a
+    visitor played it, the recorded calls and lines are taken as they are: nobody can say what code would ask (ADR 0090)."""
 
     goes_on_from_its_talk = True
 
-    def __init__(self, cassette: Cassette) -> None:
+    def __init__(self, cassette: Cassette, manifest: Manifest) -> None:
         self._cassette = cassette
+        self._is_of_manifest = manifest.played_by is None
         self._by_manifest = ManifestAgent()
 
     async def act(self, moment: Moment) -> Draft | None:
-        """What the creature said then. If a model was called, prompts and parsing run again on the recorded answers."""
+        """What the creature did and said then."""
         end = self._cassette.end_of(moment.creature_id, moment.cause.id)
-        if end is None or end.model is not None:
+        is_of_code = not self._is_of_manifest or self._cassette.is_played_by_code(moment.creature_id)
+        if not is_of_code and (end is None or end.model is not None):
             return await self._by_manifest.act(moment)
         if moment.carry is not None:
             for step in self._cassette.way_of(moment.creature_id, moment.cause.id).steps[len(moment.talk) :]:
+                await _call_again(moment, step.called)
                 await moment.carry(step.call)
+        if end is None:
+            return None  # The record ends before the act does.
+        await _call_again(moment, end)
         if (failure := _failure_in(end)) is not None:
-            raise failure
+            raise self._cassette.limit_reached(moment.run_id, failure) or failure
         return draft_of(end)
+
+
+async def _call_again(moment: Moment, event: Event) -> None:
+    """Count the model calls of code that led to an event, as they are on record."""
+    is_untrusted = event.model is not None and event.model.is_untrusted
+    for call in event.calls:
+        async with moment.spending(call.model, tokens_max=0, is_untrusted=is_untrusted) as again:
+            assert isinstance(again, Spending), "a replay runs in its own house"
+            again.call = call
 
 
 def _failure_in(end: Event) -> RecordedFailure | None:

@@ -160,7 +160,7 @@ class _Replay:
             self,
             SeededIds(0),
             NoModel(),
-            lambda _manifest: RecordedAgent(cassette),
+            lambda manifest: RecordedAgent(cassette, manifest),
             tools=tools,
             answers=cassette,
         )

@@ -7,6 +7,7 @@ calls have been removed.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
+from contextlib import AbstractAsyncContextManager
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -103,6 +104,37 @@ class Ask(Protocol):
         """The model's answer. `shown` lists the events whose lines are in the prompt, for `why`."""
 
 
+class OwnCall(Protocol):
+    """A model call that an agent makes by its own means, while it is under way."""
+
+    def report(
+        self,
+        *,
+        input_tokens: int,
+        output_tokens: int,
+        usd: float | None = None,
+        prompt: str = "",
+        reply: str = "",
+    ) -> None:
+        """Say what the call cost. `prompt` and `reply` are kept with it, for `why`."""
+
+
+class OwnCalls(Protocol):
+    """Counts a call that an agent makes by its own means. What it may cost is reserved when the block begins, which raises
+    `BudgetExceeded` at a limit; what it cost is recorded when the block ends."""
+
+    def __call__(
+        self,
+        model: str,
+        /,
+        *,
+        tokens_max: int,
+        usd_max: float | None = None,
+        is_untrusted: bool | None = None,
+    ) -> AbstractAsyncContextManager[OwnCall]:
+        """The block round the call. One that reports nothing costs its worst case; a price that is None is unknown."""
+
+
 Carry = Callable[[ToolCall], Awaitable[ToolAnswer]]
 """Runs a call of a tool that was offered. The call and its result are recorded (ADR 0034)."""
 
@@ -128,6 +160,7 @@ class Moment(msgspec.Struct, frozen=True, dict=True):
     """Creature id -> handle, for the actors in `recent_events` and the creatures around."""
     around: Around
     ask: Ask
+    spending: OwnCalls
     known: Json = msgspec.field(default_factory=dict)
     """What was dealt to this creature alone."""
     as_of: str | None = None
