@@ -6,6 +6,11 @@ from urllib.error import HTTPError, URLError
 
 import pytest
 
+from glasshouse.turns.moment.character import Character
+from glasshouse.turns.moment.reply_schema import reply_schema
+from glasshouse.turns.moment.tools import ToolCall, ToolOffer
+from glasshouse.turns.replies.reply import draft_from
+from tests.rules.turns.moments_by_hand import a_moment
 from tests.servers.llama_server import LlamaServer, llama_server
 
 
@@ -29,10 +34,12 @@ def completion(server: LlamaServer, said: str, **more: Any) -> Any:
     return server.posted("/v1/chat/completions", {"messages": messages, "max_tokens": 300, **more})
 
 
-def under_schema(server: LlamaServer, said: str, seed: int) -> Any:
-    schema = {"name": "act", "schema": SCHEMA, "strict": True}
+def under_schema(
+    server: LlamaServer, said: str, seed: int, wanted: dict[str, Any] = SCHEMA, tokens_max: int = 300
+) -> Any:
+    schema = {"name": "act", "schema": wanted, "strict": True}
     answer_format = {"type": "json_schema", "json_schema": schema}
-    return completion(server, said, seed=seed, response_format=answer_format)
+    return completion(server, said, seed=seed, response_format=answer_format, max_tokens=tokens_max)
 
 
 def text_of(answer: Any) -> str:
@@ -52,6 +59,43 @@ def test_answers_follow_the_schema_and_the_server_counts_what_it_reports() -> No
     assert counted.cache_read == cached > 0
     assert counted.input_uncached == sum(usage["prompt_tokens"] for usage in usages) - cached
     assert counted.output == sum(usage["completion_tokens"] for usage in usages)
+
+
+LABEL = ToolOffer(
+    "label",
+    "Write a label.",
+    {
+        "type": "object",
+        "properties": {
+            "kind": {"enum": ["jam", "tea"]},
+            "size": {"type": "object", "properties": {"grams": {"enum": [1, 2]}}, "required": ["grams"]},
+            "mood": {"type": "boolean"},
+        },
+        "required": ["kind", "size"],
+    },
+)
+RING = ToolOffer("ring", "Ring the bell.", {"type": "object", "properties": {}, "required": []})
+
+
+def test_a_grammar_holds_calls_to_the_object_of_their_arguments() -> None:
+    moment = a_moment(character=Character(name="ada"), tools=(LABEL, RING))
+    calls = [branch for branch in reply_schema(moment).value["anyOf"] if "tool" in branch["properties"]]
+
+    with llama_server() as server:
+        texts = [
+            text_of(under_schema(server, f"Good morning, {seed}.", seed, {"anyOf": calls}, 900))
+            for seed in range(12)
+        ]
+
+    read = [draft_from(text, moment) for text in texts]
+    assert {call.tool for call in read if isinstance(call, ToolCall)} == {"label", "ring"}
+    for call in read:
+        assert isinstance(call, ToolCall)
+        if call.tool == "label":
+            assert call.arguments["kind"] in ("jam", "tea")
+            assert call.arguments["size"] in ({"grams": 1}, {"grams": 2})
+        else:
+            assert call.arguments == {}
 
 
 def test_a_fresh_server_with_one_slot_gives_the_same_texts_for_the_same_seeds() -> None:
