@@ -64,6 +64,22 @@ class ViewDiff(msgspec.Struct, frozen=True):
         """Whether anything but the counters changed. A change of counters alone is not worth a redraw."""
         return any(step.path[0] != "counters" for step in self.patch)
 
+    def apply_to(self, stage: StageProjection) -> None:
+        """Bring a stage up to date that has everything before this diff."""
+        for step in self.patch:
+            name, part = step.path[0], getattr(stage, step.path[0])
+            if name in NOTES:
+                part.append(_as(Note, step.value))
+                del part[:-stage_lines_max]
+            elif name in ROWS and step.op == "drop":
+                part.pop(step.path[1], None)
+            elif name in ROWS:
+                part[step.path[1]] = _as(ROWS[name], step.value)
+            elif name == "counters":
+                setattr(part, step.path[1], step.value)
+            else:
+                setattr(stage, name, step.value)
+
     def __add__(self, later: ViewDiff) -> ViewDiff:
         return ViewDiff(self.patch + later.patch)
 
@@ -93,23 +109,6 @@ def _step(stage: StageProjection, path: tuple[str, ...]) -> Patch:
     if path[0] in NOTES:
         return Patch("append", path, part[-1])
     return Patch("set", path, part)
-
-
-def apply_diff(stage: StageProjection, diff: ViewDiff) -> None:
-    """Apply a diff to a stage."""
-    for step in diff.patch:
-        name, part = step.path[0], getattr(stage, step.path[0])
-        if name in NOTES:
-            part.append(_as(Note, step.value))
-            del part[:-stage_lines_max]
-        elif name in ROWS and step.op == "drop":
-            part.pop(step.path[1], None)
-        elif name in ROWS:
-            part[step.path[1]] = _as(ROWS[name], step.value)
-        elif name == "counters":
-            setattr(part, step.path[1], step.value)
-        else:
-            setattr(stage, name, step.value)
 
 
 def _as(kind: type[Any], value: Any) -> Any:

@@ -12,7 +12,7 @@ from glasshouse.events.event import CONDUCTOR, TERRARIUM, VISITOR, Event, Json
 from glasshouse.events.model_use import Call, ModelUse
 from glasshouse.events.payloads import Governor
 from glasshouse.model_values import Tokens
-from glasshouse.views.diff import ViewDiff, apply_diff
+from glasshouse.views.diff import ViewDiff
 from glasshouse.views.stage import StageProjection
 from tests.rules.events.events_by_hand import an_event
 
@@ -218,5 +218,5 @@ def patched(stage: StageProjection, diffs: Iterable[ViewDiff]) -> StageProjectio
     """A stage after some diffs; the one given stays as it is."""
     after = stage.copy()
     for diff in diffs:
-        apply_diff(after, diff)
+        diff.apply_to(after)
     return after

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from glasshouse.events import kinds
 from glasshouse.events.event import VISITOR, Event
-from glasshouse.views.diff import ViewDiff, apply_diff, diff_of
+from glasshouse.views.diff import ViewDiff, diff_of
 from glasshouse.views.stage import StageProjection, rebuild_stage, stage_lines_max, stage_runs_max
 from glasshouse.views.transcript import line_of, transcript_of
 from tests.rules.views.stories_on_stage import (
@@ -98,7 +98,7 @@ def test_diffs_in_a_row_rebuild_the_stage_after_every_event(story: list[Event], 
     stage = StageProjection(run_id=run_id)
 
     for k, diff in enumerate(diffs_of(story, run_id), start=1):
-        apply_diff(stage, diff)
+        diff.apply_to(stage)
 
         assert stage == rebuild_stage(story[:k], run_id)
 
