@@ -6,7 +6,7 @@ pruned.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Literal
 
 import msgspec
@@ -45,7 +45,13 @@ def decoded_shown(body: str) -> tuple[Shown, ...]:
     return tuple([Shown(*[_ids(getattr(call, field)) for field in _FIELDS]) for call in _decode(body)])
 
 
-def _packed(ids: Iterable[str]) -> str:
+def _packed(ids: Sequence[str]) -> str:
+    text = " ".join(ids)
+    if len(ids) < 2:
+        return text
+    session = ids[0].rpartition(".")[0] + "."
+    if text.count(session) == len(ids):  # They are of one session, as nearly always.
+        return text.replace(f" {session}", " ")
     words: list[str] = []
     session_before = ""
     for event_id in ids:

@@ -113,6 +113,7 @@ def test_what_was_shown_reads_back_as_it_was_kept() -> None:
     calls = (
         Shown(
             discussion=(f"{SESSION}.4", f"{SESSION}.5", f"{OTHER}.12", f"{SESSION}.9"),
+            remembered=(f"{SESSION}.1", f"{SESSION}.2", f"{SESSION}.11"),
             answered=(f"{SESSION}.9",),
         ),
         Shown(),
@@ -120,5 +121,7 @@ def test_what_was_shown_reads_back_as_it_was_kept() -> None:
 
     body = encoded_shown(calls)
 
-    assert body == f'[{{"discussion":"{SESSION}.4 5 {OTHER}.12 {SESSION}.9","answered":"{SESSION}.9"}},{{}}]'
+    discussion, remembered = f"{SESSION}.4 5 {OTHER}.12 {SESSION}.9", f"{SESSION}.1 2 11"
+    shown = f'"discussion":"{discussion}","remembered":"{remembered}","answered":"{SESSION}.9"'
+    assert body == f"[{{{shown}}},{{}}]"
     assert decoded_shown(body) == calls
