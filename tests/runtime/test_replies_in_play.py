@@ -1,15 +1,20 @@
 """From a model's reply to a line: parse, clean, check, one repair, one simpler form, then a failure with a message."""
 
+import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from glasshouse import Event, Manifest, MemoryStore, Terrarium, kinds
+from glasshouse.events.redaction import redacted
 from glasshouse.manifests.manifest import Schedule
 from glasshouse.models.router import ModelRouter
 from glasshouse.models.scripted import ScriptedModel
-from glasshouse.turns.moment.prompt import Completion
+from glasshouse.terrarium import verify
+from glasshouse.turns.moment.prompt import Completion, Prompt
 
 GOOD = '{"kind":"agent.spoke","thought":"now","text":"The pond is rising."}'
 
@@ -187,3 +192,32 @@ async def test_a_line_with_ones_own_sealed_word_is_asked_for_again_and_then_mask
     assert (line.private or {}).get("masked") == (["word"] if "[sealed]" in text else None)
     if calls == 2:
         assert 'You alone know "fern": say it without that word, or pass.' in model.prompts[1].user
+
+
+async def test_reasoning_becomes_a_thought_that_tells_the_audience_no_sealed_word() -> None:
+    class Musing(ScriptedModel):
+        async def complete(self, prompt: Prompt) -> Completion:
+            (word,) = re.findall(r'^word: "([^"]+)"', prompt.user, flags=re.MULTILINE)[:1] or ["nothing"]
+            words.add(word)
+            kind = "word.described" if "word.described" in prompt.system else kinds.AGENT_PASSED
+            text = json.dumps({"kind": kind, "text": f"Line {self.calls}.", "reason": f"I keep {word}."})
+            answer = await super().complete(prompt)
+            return replace(answer, text=text, reasoning=f"I was dealt {word}, so I say little.")
+
+    words: set[str] = set()
+    async with Terrarium(MemoryStore(), models=ModelRouter(Musing(GOOD))) as t:
+        run = await t.open_world("one-odd-acorn")
+        await t.run(run.id, turns=2)
+        events = await t.run_events(run.id)
+        is_same = (await verify(t, run.id)).is_same
+
+    secrets = words - {"nothing"}
+    notes = [redacted(event, "audience").private for event in events if event.calls]
+    assert len(secrets) == 2
+    assert {"thought": "I was dealt [sealed], so I say little."} in notes
+    for event in [event for event in events if event.calls]:
+        shown = str(redacted(event, "audience"))
+        assert [word for word in secrets if word in shown] == []
+        assert event.calls[0].reasoning != redacted(event, "audience").calls[0].reasoning is None
+        assert redacted(event, "spectator").private is None
+    assert is_same

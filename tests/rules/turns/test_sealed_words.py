@@ -8,7 +8,9 @@ from glasshouse.events import kinds
 from glasshouse.events.event import Draft
 from glasshouse.turns.moment.moment import Moment
 from glasshouse.turns.moment.playbill import DealRule, Playbill
-from glasshouse.turns.replies.sealed_words import masked_words, sealed_facts_said
+from glasshouse.turns.moment.tools import ToolCall
+from glasshouse.turns.replies.reply import Passed
+from glasshouse.turns.replies.sealed_words import masked_words, sealed_facts_said, with_masked_notes
 from tests.rules.turns.moments_by_hand import a_moment, said
 
 KEPT = DealRule()
@@ -73,3 +75,19 @@ def test_a_mask_covers_the_word_in_free_text_alone_and_the_private_part_names_th
         "sure": "fern",
     }
     assert masked.private == {"thought": "It is a fern.", "masked": ["word"]}
+
+
+def test_notes_that_an_audience_reads_are_masked_too_until_the_word_was_said() -> None:
+    notes = {"thought": "It is a fern.", "mood": "fern-ish"}
+    drafted = Draft(kind=kinds.AGENT_SPOKE, payload={"text": "Hm."}, private=notes)
+
+    assert with_masked_notes(drafted, at()).private == {
+        "thought": "It is a [sealed].",
+        "mood": "[sealed]-ish",
+    }
+    assert with_masked_notes(Passed("Not the fern.", notes), at()) == Passed(
+        "Not the [sealed].", {"thought": "It is a [sealed].", "mood": "[sealed]-ish"}
+    )
+    assert with_masked_notes(ToolCall("look", {}, notes), at()).private != notes
+    assert with_masked_notes(Passed("Not the moss."), at()) == Passed("Not the moss.")
+    assert with_masked_notes(drafted, at("Is it a fern?")) == drafted

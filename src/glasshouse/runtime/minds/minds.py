@@ -30,7 +30,7 @@ from glasshouse.turns.moment.tools import ToolCall
 from glasshouse.turns.prompts.context import repair_prompt, written_for
 from glasshouse.turns.replies.repetition import line_repeated
 from glasshouse.turns.replies.reply import Passed, Problem, draft_from
-from glasshouse.turns.replies.sealed_words import masked_words, sealed_facts_said
+from glasshouse.turns.replies.sealed_words import masked_words, sealed_facts_said, with_masked_notes
 from glasshouse.world.state.state import World
 
 attempts_max: Final = 3
@@ -114,7 +114,9 @@ def _reply(
         return Passed(FILTERED)
     reply = draft_from(answer.text, moment, shown, reasoning=answer.reasoning, is_last=is_last)
     is_cut = isinstance(reply, Problem) or (moment.form == "prose" and not is_last)
-    return Problem(CUT_OFF) if is_cut and answer.finish == "length" else reply
+    if is_cut and answer.finish == "length":
+        return Problem(CUT_OFF)
+    return with_masked_notes(reply, moment) if moment.known and not isinstance(reply, Problem) else reply
 
 
 def _without_faults(draft: Draft, moment: Moment) -> tuple[Draft, str]:
@@ -137,7 +139,7 @@ def _kept_of(answer: Completion, moment: Moment, shown: Shown) -> Draft | None:
     """The draft that can be kept of an answer with a problem, if any: a verdict with an unknown winner still has its
     text."""
     kept = draft_from(answer.text, moment, shown, reasoning=answer.reasoning, is_last=True)
-    return kept if isinstance(kept, Draft) else None
+    return with_masked_notes(kept, moment) if isinstance(kept, Draft) else None
 
 
 class VisitorAgent(Agent):

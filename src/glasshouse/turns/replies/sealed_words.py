@@ -1,7 +1,8 @@
 """Sealed words: a line that says aloud the word that was dealt to its speaker alone (ADR 0075).
 
 Always holds: a word counts as long as no line that its holder recalls has it. Facts that are longer than a few words are
-for telling, so they do not count, and neither do facts that the scenario lets be said. Verdicts and thoughts may say all.
+for telling, so they do not count, and neither do facts that the scenario lets be said. Verdicts may say all. Thoughts, to
+which a model's reasoning belongs, are for the audience, who does not read what is sealed: there a word is masked at once.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from msgspec.structs import replace
 
@@ -18,6 +19,8 @@ from glasshouse.events.event import Draft, Json
 from glasshouse.turns.moment.moment import Moment
 from glasshouse.turns.moment.playbill import MAY_BE_SAID
 from glasshouse.turns.moment.reply_schema import fields_of
+from glasshouse.turns.moment.tools import ToolCall
+from glasshouse.turns.replies.reply import Passed
 
 sealed_words_max: Final = 3
 """A dealt text of more words is no word to be kept, but something to tell."""
@@ -26,13 +29,29 @@ MASK: Final = "[sealed]"
 
 _MAY_SAY_ALL: Final = kinds.INNER | {kinds.JUDGE_VERDICT}
 
+Reply = TypeVar("Reply", bound=Draft | Passed | ToolCall)
+
 
 def sealed_facts_said(draft: Draft, moment: Moment) -> dict[str, str]:
     """Fact -> its word, for the sealed words that a draft says aloud."""
     if draft.kind in _MAY_SAY_ALL:
         return {}
-    said = "\n".join(text for _, text in _texts(draft, moment))
-    facts = {fact: word for fact, word in _sealed(moment) if _pattern(word).search(said)}
+    return _facts_in("\n".join(text for _, text in _texts(draft, moment)), moment)
+
+
+def with_masked_notes(reply: Reply, moment: Moment) -> Reply:
+    """The reply with a mask over its creature's sealed words in its thought, its mood, and the reason of a pass."""
+    notes: Json = {
+        "private": reply.private,
+        **({"reason": reply.reason} if isinstance(reply, Passed) else {}),
+    }
+    facts = _facts_in(str(notes), moment)
+    return replace(reply, **_over(notes, facts)) if facts else reply
+
+
+def _facts_in(text: str, moment: Moment) -> dict[str, str]:
+    """Fact -> its word, for the sealed words in a text that no line said before."""
+    facts = {fact: word for fact, word in _sealed(moment) if _pattern(word).search(text)}
     if not facts:
         return {}
     heard = "\n".join([str(event.payload.get("text", "")) for event in moment.recent_events])
@@ -50,6 +69,10 @@ def masked_words(draft: Draft, moment: Moment, facts: dict[str, str]) -> Draft:
 def _over(value: Any, facts: dict[str, str]) -> Any:
     if isinstance(value, list):
         return [_over(item, facts) for item in value]
+    if isinstance(value, dict):
+        return {name: _over(item, facts) for name, item in value.items()}
+    if not isinstance(value, str):
+        return value
     for word in facts.values():
         value = _pattern(word).sub(MASK, value)
     return value
