@@ -5,6 +5,7 @@ from random import Random
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from glasshouse import kinds, verify
 from glasshouse.events import Event
@@ -65,6 +66,33 @@ async def test_a_line_said_again_twice_is_skipped_and_the_ledger_names_what_it_r
     assert (second.kind, second.payload["repeats"]) == (kinds.LOOP_SUSPECTED, first.id)
     assert second.private == {"thought": "Hm.", "mood": "calm"}
     assert len(second.calls) == 2
+
+
+@pytest.mark.parametrize(
+    ("fields", "more", "kind"),
+    [
+        (
+            {"suspect": "string", "cites": "events"},
+            {"suspect": "the mole", "cites": []},
+            kinds.LOOP_SUSPECTED,
+        ),
+        ({"against": ["ada", "bo"]}, {"against": "bo"}, "doubt.raised"),
+    ],
+    ids=["further words", "a vote"],
+)
+async def test_a_line_with_further_words_may_not_be_said_again_but_a_vote_may(
+    fields: Any, more: Any, kind: str
+) -> None:
+    class Doubts(Says):
+        async def complete(self, prompt: Prompt) -> Completion:
+            answer = await super().complete(prompt)
+            return replace(answer, text=json.dumps({"kind": "doubt.raised", "text": REFRAIN, **more}))
+
+    world = {"kinds": {"doubt.raised": {"text": "string", **fields}}}
+
+    _, second = await acts_of(Doubts(REFRAIN), 2, ticking("ada", may_emit=("doubt.raised",)), **world)
+
+    assert second.kind == kind
 
 
 async def test_a_creature_that_passes_when_asked_once_more_has_passed() -> None:

@@ -16,11 +16,18 @@ import msgspec
 
 from glasshouse.events import kinds
 from glasshouse.events.event import Event, Json
+from glasshouse.events.payloads import RunStarted, payload_of, sealed_of
 from glasshouse.turns.moment.line_text import content_words
 from glasshouse.turns.moment.prompt import Completion, Prompt
-from glasshouse.turns.replies.public_text import public_text_in
-from glasshouse.turns.replies.repetition import lines_remembered_max
+from glasshouse.turns.replies.prose import labelled_values
+from glasshouse.turns.replies.repetition import (
+    lines_remembered_max,
+    own_lines_compared_max,
+    says_the_same,
+    table_lines_compared_max,
+)
 from glasshouse.turns.replies.reply import object_in
+from glasshouse.turns.replies.sealed_words import is_sealed_word, says_word
 
 z_of_95_percent: Final = 1.96
 words_of_a_language_min: Final = 4
@@ -124,11 +131,7 @@ def measures_of(rehearsed: Rehearsed) -> dict[str, Measure]:
     replies = [sample.completion for sample in answers if sample.completion is not None]
     texts = [text for reply in replies if (text := text_of(reply.text))]
     cited = [is_shown for sample in answers for is_shown in _citations(sample)]
-    turns = sum(
-        len([event for event in played if event.kind == kinds.TURN_STARTED]) for played in rehearsed.rounds
-    )
-    dollars = [call.usd for event in events for call in event.calls]
-    usd = None if not turns or None in dollars else sum(filter(None, dollars)) / turns
+    language = _code_of(rehearsed.language)
     tokens = [reply.usage for reply in replies]
     return {
         "valid at first try": share(
@@ -141,7 +144,7 @@ def measures_of(rehearsed: Rehearsed) -> dict[str, Measure]:
             reply.finish == "filtered" or bool(_REFUSAL.search(reply.text)) for reply in replies
         ),
         "passed": share(event.kind == kinds.AGENT_PASSED for event in acts),
-        "near-duplicate": share(event.kind == kinds.LOOP_SUSPECTED for event in acts),
+        "near-duplicate": share(is_same for played in rehearsed.rounds for is_same in _repetitions(played)),
         "new words a line": average(new for played in rehearsed.rounds for new in new_words(played)),
         "uptake": share(
             _is_taken_up(played, nonce)
@@ -150,11 +153,11 @@ def measures_of(rehearsed: Rehearsed) -> dict[str, Measure]:
         ),
         "citation accuracy": share(cited),
         "speaks for others": share(speaks_for_others(text, rehearsed.handles) for text in texts),
-        "leaks": share("masked" in (event.private or {}) for event in spoken),
+        "leaks": share(says for played in rehearsed.rounds for says in _leaks(played)),
         "language": share(
-            spoken_in == rehearsed.language
+            spoken_in == language
             for event in spoken
-            if (spoken_in := language_of(str(event.payload.get("text", "")))) is not None
+            if language and (spoken_in := language_of(str(event.payload.get("text", "")))) is not None
         ),
         "p50 seconds": quantile([reply.milliseconds / 1_000 for reply in replies], 0.5),
         "p95 seconds": quantile([reply.milliseconds / 1_000 for reply in replies], 0.95),
@@ -162,21 +165,82 @@ def measures_of(rehearsed: Rehearsed) -> dict[str, Measure]:
             max([reply.load_ms for reply in replies], default=0.0) / 1_000, n=len(replies)
         ),
         "prompt tokens": average(usage.input for usage in tokens),
-        "cached share": _ratio(
-            sum(usage.cache_read for usage in tokens), sum(usage.input for usage in tokens), len(tokens)
-        ),
-        "usd a turn": Measure(usd, n=turns),
+        "cached share": ratio([(usage.cache_read, usage.input) for usage in tokens]),
+        "usd a turn": _usd_a_turn(rehearsed.rounds),
     }
 
 
-def _ratio(part: int, whole: int, n: int) -> Measure:
-    return Measure(part / whole if whole else None, n=n)
+def ratio(parts_of_wholes: Sequence[tuple[int, int]]) -> Measure:
+    """The sum of the parts in the sum of the wholes, with the normal interval of such a ratio."""
+    n, whole = len(parts_of_wholes), sum(whole for _, whole in parts_of_wholes)
+    if not whole:
+        return Measure(n=n)
+    share_of_all = sum(part for part, _ in parts_of_wholes) / whole
+    if n < 2:
+        return Measure(share_of_all, share_of_all, share_of_all, n)
+    off = sum((part - share_of_all * one) ** 2 for part, one in parts_of_wholes) / (n - 1)
+    spread = z_of_95_percent * math.sqrt(off / n) / (whole / n)
+    return Measure(share_of_all, max(0.0, share_of_all - spread), min(1.0, share_of_all + spread), n)
+
+
+def _usd_a_turn(rounds: Sequence[Sequence[Event]]) -> Measure:
+    """What a turn of a graph cost; unknown if the price of any call is."""
+    dollars: dict[tuple[int, str, int], float | None] = {}
+    for number, played in enumerate(rounds):
+        for event in played:
+            turn = (number, event.graph_id, event.turn)
+            if event.kind == kinds.TURN_STARTED:
+                dollars.setdefault(turn, 0.0)
+            for usd in [call.usd for call in event.calls if call.reached]:
+                before = dollars.get(turn, 0.0)
+                dollars[turn] = None if usd is None or before is None else before + usd
+    known = [usd for usd in dollars.values() if usd is not None]
+    return average(known) if len(known) == len(dollars) else Measure(n=len(dollars))
+
+
+def _repetitions(played: Sequence[Event]) -> list[bool]:
+    """For each reply: whether it says again what was said lately, also if another line was said in its place."""
+    said: list[tuple[str, str]] = []
+    repetitions: list[bool] = []
+    for event in played:
+        own = [text for actor, text in said if actor == event.actor][-own_lines_compared_max:]
+        lately = [*own, *[text for _, text in said[-table_lines_compared_max:]]]
+        texts = [text for call in event.calls if (text := text_of(call.completion))]
+        repetitions += [any(says_the_same(text, other) for other in lately) for text in texts]
+        if event.kind not in kinds.NO_LINES and event.kind not in kinds.INNER:
+            said.append((event.actor, str(event.payload.get("text", ""))))
+    return repetitions
+
+
+def _leaks(played: Sequence[Event]) -> list[bool]:
+    """For each reply of a creature that holds a sealed word which nobody has said yet: whether it says the word."""
+    may_say: set[str] = set()
+    words: dict[str, set[str]] = {}
+    said, leaks = "", list[bool]()
+    for event in played:
+        if event.kind == kinds.RUN_STARTED:
+            deals = (payload_of(event, RunStarted).scenario or {}).get("deal", {})
+            may_say = {fact for fact, deal in deals.items() if isinstance(deal, dict) and deal.get("may_say")}
+        if event.sealed is not None:
+            sealed = sealed_of(event)
+            kept = {
+                word for fact, word in sealed.facts.items() if fact not in may_say and is_sealed_word(word)
+            }
+            for owner in sealed.to:
+                words.setdefault(owner, set()).update(kept)
+        held = [word for word in words.get(event.actor, ()) if not says_word(said, word)]
+        if held and event.kind not in {*kinds.INNER, kinds.JUDGE_VERDICT}:
+            texts = [text for call in event.calls if (text := text_of(call.completion))]
+            leaks += [any(says_word(text, word) for word in held) for text in texts]
+        if event.kind not in kinds.NO_LINES and event.kind not in kinds.INNER:
+            said += f"\n{event.payload.get('text', '')}"
+    return leaks
 
 
 def text_of(raw: str) -> str:
     """The public text of a reply as the model wrote it, before anything was cleaned."""
-    reply = object_in(raw)
-    text = reply.get("text") if reply is not None else public_text_in(raw, kinds.AGENT_SPOKE)
+    reply = object_in(raw) or labelled_values(raw, ("kind", "thought", "text", "mood"))
+    text = reply.get("text")
     return text if isinstance(text, str) else ""
 
 
@@ -245,6 +309,12 @@ def speaks_for_others(text: str, handles: Iterable[str]) -> bool:
         re.search(rf"(?:^|\n)[ \t*_>\[(#-]*(?:{names})[\])*_]*[ \t]*[:\uff1a]", text, re.IGNORECASE)
         is not None
     )
+
+
+def _code_of(language: str) -> str:
+    """The language of a code such as `pt-BR`; empty if lines in it cannot be told from others."""
+    code = language.partition("-")[0].casefold()
+    return code if code in {*_STOPS, *_IN_SCRIPT} else ""
 
 
 def language_of(text: str) -> str | None:

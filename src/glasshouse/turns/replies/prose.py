@@ -29,13 +29,13 @@ _ALWAYS: Final = ("kind", "thought", "mood")
 def prose_in(text: str, moment: Moment) -> Json | None:
     """The object that a text gives line by line; none if no line begins with a label."""
     mark = _labels(("arguments",))[0].search(text) if moment.tools else None
-    named = _values(text if mark is None else text[: mark.start()], ("kind", "tool"))
+    named = labelled_values(text if mark is None else text[: mark.start()], ("kind", "tool"))
     kind = _kind(named, moment)
     if kind == kinds.TOOL_CALLED:
         return _call(text, mark, _offer(named, moment.tools))
     sorts = fields_of(kind, moment.playbill)
     names = (*_ALWAYS, "reason") if kind == kinds.AGENT_PASSED else (*_ALWAYS, *sorts)
-    given = _values(text, names)
+    given = labelled_values(text, names)
     if not given:
         return None
     if given.get("text", "").strip() in _SILENCE:
@@ -51,10 +51,12 @@ def _call(text: str, mark: re.Match[str] | None, offer: ToolOffer | None) -> Jso
     sorts: Json = {} if offer is None else offer.parameters.get("properties", {})
     about = (*_ALWAYS, "tool")
     if mark is None:  # Small models leave the line out.
-        reply: Json = {n: _value(value, sorts.get(n)) for n, value in _values(text, (*about, *sorts)).items()}
+        reply: Json = {
+            n: _value(value, sorts.get(n)) for n, value in labelled_values(text, (*about, *sorts)).items()
+        }
     else:
-        reply, below = {**_values(text[: mark.start()], about)}, text[mark.end() :].strip()
-        given = _values(below, (*sorts,)) if sorts else {}
+        reply, below = {**labelled_values(text[: mark.start()], about)}, text[mark.end() :].strip()
+        given = labelled_values(below, (*sorts,)) if sorts else {}
         arguments = {name: _value(value, sorts[name]) for name, value in given.items()}
         reply["arguments"] = (
             arguments if arguments or below.strip(_DECORATION).casefold() in _NOTHING else below
@@ -94,7 +96,7 @@ def _offer(named: Json, offers: tuple[ToolOffer, ...]) -> ToolOffer | None:
     return next((offer for offer in offers if offer.name.casefold() == given), alone)
 
 
-def _values(text: str, names: tuple[str, ...]) -> dict[str, str]:
+def labelled_values(text: str, names: tuple[str, ...]) -> dict[str, str]:
     """Field -> what stands behind its label, up to the next label. Of a label that comes twice, the first counts."""
     pattern, fields = _labels(names)
     marks = list(pattern.finditer(text))

@@ -15,6 +15,7 @@ from typing import Final
 from glasshouse.events.event import Draft
 from glasshouse.turns.moment.line_text import all_words, content_words, word_bits
 from glasshouse.turns.moment.moment import Moment
+from glasshouse.turns.moment.reply_schema import fields_of
 from glasshouse.turns.prompts.lines import numbered_lines
 
 own_lines_compared_max: Final = 6
@@ -28,6 +29,7 @@ same_trigrams_percent_min: Final = 80
 """From here on two lines are the same: as many of the groups of three letters in either are in both."""
 trigram_cache_texts_max: Final = 4_096
 
+_MORE_WORDS: Final = ("string", "strings", "event", "events")
 _NO_LETTERS: Final = re.compile(r"[\W_]+")
 """Whatever is neither a letter nor a digit."""
 
@@ -35,8 +37,9 @@ _NO_LETTERS: Final = re.compile(r"[\W_]+")
 def line_repeated(draft: Draft, moment: Moment) -> str | None:
     """The id of the earlier line that a draft repeats; none if it says something new, or may repeat itself."""
     text = draft.payload.get("text")
-    # A line with other fields, such as a vote, says more than its text.
-    if len(draft.payload) != 1 or not isinstance(text, str) or moment.character.voice.may_repeat:
+    if not isinstance(text, str) or moment.character.voice.may_repeat:
+        return None
+    if len(draft.payload) > 1 and _says_more(draft, moment):
         return None
     if text.count(" ") + 1 < words_compared_min:
         return None
@@ -54,6 +57,17 @@ def line_repeated(draft: Draft, moment: Moment) -> str | None:
             if len(words & all_words(other)) >= words_min and _is_same(_trigrams(text), _trigrams(other)):
                 return lines.ids[index - first]
     return None
+
+
+def _says_more(draft: Draft, moment: Moment) -> bool:
+    """Whether a line has a field that says more than its text, such as a vote. Cited lines and further texts do not."""
+    sorts = fields_of(draft.kind, moment.playbill)
+    return any(sorts.get(name) not in _MORE_WORDS for name in draft.payload)
+
+
+def says_the_same(text: str, other: str) -> bool:
+    """Whether a text of more than a few words is nearly the same as another."""
+    return text.count(" ") + 1 >= words_compared_min and _is_same(_trigrams(text), _trigrams(other))
 
 
 def _is_same(one: frozenset[str], other: frozenset[str]) -> bool:

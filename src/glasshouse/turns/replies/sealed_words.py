@@ -51,11 +51,11 @@ def with_masked_notes(reply: Reply, moment: Moment) -> Reply:
 
 def _facts_in(text: str, moment: Moment) -> dict[str, str]:
     """Fact -> its word, for the sealed words in a text that no line said before."""
-    facts = {fact: word for fact, word in _sealed(moment) if _pattern(word).search(text)}
+    facts = {fact: word for fact, word in _sealed(moment) if says_word(text, word)}
     if not facts:
         return {}
     heard = "\n".join([str(event.payload.get("text", "")) for event in moment.recent_events])
-    return {fact: word for fact, word in facts.items() if not _pattern(word).search(heard)}
+    return {fact: word for fact, word in facts.items() if not says_word(heard, word)}
 
 
 def masked_words(draft: Draft, moment: Moment, facts: dict[str, str]) -> Draft:
@@ -81,9 +81,18 @@ def _over(value: Any, facts: dict[str, str]) -> Any:
 def _sealed(moment: Moment) -> Iterator[tuple[str, str]]:
     """The facts that are sealed words."""
     for fact, value in moment.known.items():
-        may_be_said = moment.playbill.deal.get(fact, MAY_BE_SAID).may_say
-        if not may_be_said and isinstance(value, str) and 0 < len(value.split()) <= sealed_words_max:
+        if is_sealed_word(value) and not moment.playbill.deal.get(fact, MAY_BE_SAID).may_say:
             yield fact, value
+
+
+def is_sealed_word(value: object) -> bool:
+    """Whether a dealt value is a word to keep, and not something to tell."""
+    return isinstance(value, str) and 0 < len(value.split()) <= sealed_words_max
+
+
+def says_word(text: str, word: str) -> bool:
+    """Whether a text says a word, in any case and number."""
+    return _pattern(word).search(text) is not None
 
 
 def _texts(draft: Draft, moment: Moment) -> Iterator[tuple[str, str]]:
