@@ -62,7 +62,13 @@ def longest_said(script: Script, text: str) -> str:
 
 
 def bound_lists(script: Script) -> list[tuple[str, tuple[str, ...]]]:
-    slots = {slot for entry in entries_of(script) for way in entry.ways for slot in way.slots if "=" in slot}
+    slots = {
+        slot
+        for entry in entries_of(script)
+        for phrasing in entry.phrasings
+        for slot in phrasing.slots
+        if "=" in slot
+    }
     return [(slot.partition("=")[0], script.lists[slot.partition("=")[2]]) for slot in sorted(slots)]
 
 
@@ -71,8 +77,8 @@ def names_used(entry: Entry) -> set[str]:
     refs = {value[1:].removesuffix("*") for _, value in entry.fields if value.startswith("@")}
     cited = {
         slot.partition(":")[2]
-        for way in entry.ways
-        for slot in way.slots
+        for phrasing in entry.phrasings
+        for slot in phrasing.slots
         if ":" in slot and slot[0] not in "Xxa"
     }
     every = {*entry.after, *entry.excluded, *pairs, *refs, *cited, *(name for name, _ in entry.later)}
@@ -88,8 +94,8 @@ def test_a_script_names_only_what_there_is(name: str) -> None:
     lists = {
         slot.partition("=")[2]
         for e in entries_of(script)
-        for way in e.ways
-        for slot in way.slots
+        for phrasing in e.phrasings
+        for slot in phrasing.slots
         if "=" in slot
     }
 
@@ -100,12 +106,12 @@ def test_a_script_names_only_what_there_is(name: str) -> None:
     unknown = [
         (entry.id, slot)
         for entry in entries_of(script)
-        for way in entry.ways
-        for slot in way.slots
+        for phrasing in entry.phrasings
+        for slot in phrasing.slots
         if "=" not in slot and ":" not in slot and bound_name(slot) and slot not in bound | FIXED
     ]
     assert unknown == []
-    assert [entry.id for entry in entries_of(script) if not entry.ways] == []
+    assert [entry.id for entry in entries_of(script) if not entry.phrasings] == []
 
 
 @pytest.mark.parametrize("name", SCRIPTS)
@@ -119,8 +125,8 @@ def test_every_part_is_somebodys_and_keeps_to_words_and_vows(name: str) -> None:
         me = Identity(handle=handle, persona=character.persona, never=tuple(character.voice.never))
         assert part_of(me) is not None, f"the persona of {handle} has other words"
         for entry in entries:
-            for way in entry.ways:
-                text = longest_said(script, way.text)
+            for phrasing in entry.phrasings:
+                text = longest_said(script, phrasing.text)
                 if len(text.split()) > character.voice.say_words_max:
                     wrong.append(f"{entry.id} has {len(text.split())} words: {text}")
                 if breaks_a_vow(text, voice_of(me).forbidden):
@@ -134,7 +140,7 @@ def test_every_part_is_somebodys_and_keeps_to_words_and_vows(name: str) -> None:
 def test_no_line_belongs_to_two_entries(name: str) -> None:
     script = script_named(name)
 
-    fixed = Counter(way.longest for entry in entries_of(script) for way in entry.ways)
+    fixed = Counter(phrasing.longest for entry in entries_of(script) for phrasing in entry.phrasings)
 
     assert [longest for longest, times in fixed.items() if times > 1] == []
 

@@ -26,8 +26,8 @@ def text_of(name: str) -> str:
 @lru_cache(maxsize=8)
 def names_in(folder: str) -> tuple[str, ...]:
     """The names of the text files in a folder, without their ending."""
-    found = (one.name for one in _data().joinpath(folder).iterdir())
-    return tuple(sorted(name.removesuffix(".txt") for name in found if name.endswith(".txt")))
+    files = (file.name for file in _data().joinpath(folder).iterdir())
+    return tuple(sorted(name.removesuffix(".txt") for name in files if name.endswith(".txt")))
 
 
 @lru_cache(maxsize=64)
@@ -46,14 +46,14 @@ def rows(name: str) -> tuple[tuple[str, ...], ...]:
 @lru_cache(maxsize=64)
 def sections(name: str) -> MappingProxyType[str, tuple[str, ...]]:
     """The entries of a list by their headings."""
-    found: dict[str, list[str]] = {}
+    sections: dict[str, list[str]] = {}
     heading = ""
     for line in entries(name):
         if line.startswith("[") and line.endswith("]"):
             heading = line[1:-1]
         else:
-            found.setdefault(heading, []).append(line)
-    return MappingProxyType({heading: tuple(lines) for heading, lines in found.items()})
+            sections.setdefault(heading, []).append(line)
+    return MappingProxyType({heading: tuple(lines) for heading, lines in sections.items()})
 
 
 @lru_cache(maxsize=64)

@@ -60,24 +60,23 @@ class Direction(NamedTuple):
 @lru_cache(maxsize=directions_cache_identities_max)
 def directions_of(me: Identity) -> tuple[Direction, ...]:
     """Everything a player is told to do when something happens, in the order it is told."""
-    told = (part.strip(" .;!?").lower() for text in (me.wants, me.persona) for part in _PARTS.split(text))
-    return tuple(found for part in told if (found := _direction(part)) is not None)
+    parts = (part.strip(" .;!?").lower() for text in (me.wants, me.persona) for part in _PARTS.split(text))
+    return tuple(direction for part in parts if (direction := _direction(part)) is not None)
 
 
 def heard_now(reading: Reading) -> list[frozenset[str]]:
     """The stems of the scene, and of each line since I spoke last with the words of its kind."""
     lines = [*reading.fresh, *([] if reading.cause is None else [reading.cause])]
-    told = [stems_of(f"{line.text} {line.kind.replace('.', ' ')}") for line in lines]
-    return [stems_of(reading.scene), *told]
+    stems = [stems_of(f"{line.text} {line.kind.replace('.', ' ')}") for line in lines]
+    return [stems_of(reading.scene), *stems]
 
 
 def met_best(reading: Reading, what: str) -> Direction | None:
     """The direction of a sort whose condition is met best; none if none is."""
     heard = heard_now(reading)
-    ranked = sorted(
-        (one for one in directions_of(reading.me) if one.is_to(what)), key=lambda one: -one.met_by(heard)
-    )
-    return ranked[0] if ranked and ranked[0].met_by(heard) else None
+    candidates = [direction for direction in directions_of(reading.me) if direction.is_to(what)]
+    best = max(candidates, key=lambda direction: direction.met_by(heard), default=None)
+    return best if best is not None and best.met_by(heard) else None
 
 
 def _direction(part: str) -> Direction | None:

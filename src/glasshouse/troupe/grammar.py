@@ -109,13 +109,13 @@ def _dealt(move: str, heading: str, cast: tuple[str, ...]) -> list[tuple[Pattern
 @lru_cache(maxsize=1)
 def _words_of_talk() -> Mapping[str, tuple[str, ...]]:
     """Word -> the longest fixed parts of the sentences of the general talk that have it in a fixed part."""
-    found: dict[str, set[str]] = {}
+    parts_with: dict[str, set[str]] = {}
     for move in shelf.names_in("grammar"):
         for heading in shelf.sections(f"grammar/{move}.txt"):
             for pattern in cores(move, heading):
                 for word in WORD.findall(" ".join(pattern.texts).lower()):
-                    found.setdefault(word, set()).add(pattern.longest)
-    return MappingProxyType({word: tuple(sorted(parts)) for word, parts in found.items()})
+                    parts_with.setdefault(word, set()).add(pattern.longest)
+    return MappingProxyType({word: tuple(sorted(parts)) for word, parts in parts_with.items()})
 
 
 def is_part_of_talk(word: str, line: str) -> bool:
@@ -188,14 +188,14 @@ def filled(
 
 def with_capitals(text: str) -> str:
     """The text with a capital at the start of each sentence. Three dots are a pause, and end none."""
-    return _SENTENCE_START.sub(lambda found: found[1] + found[2].upper(), text)
+    return _SENTENCE_START.sub(lambda match: match[1] + match[2].upper(), text)
 
 
 def _pattern(text: str, mark: str = ".") -> Pattern:
     parts = _SLOT.split(text)
     texts, slots = tuple(parts[::3]), tuple(parts[1::3])
     needs = frozenset(slots).difference(shelf.sections("stock.txt"))
-    accepts = frozenset(one for classes in parts[2::3] if classes for one in classes.split("|"))
+    accepts = frozenset(noun_class for classes in parts[2::3] if classes for noun_class in classes.split("|"))
     return Pattern(texts, slots, needs, max(texts, key=len).lower(), mark, accepts)
 
 

@@ -108,7 +108,7 @@ def answer(prompt: Prompt, lines_max: int | None = None) -> str:
     if not branches:
         return _without_branches(speaker, reading)
     reply = regrouped(speaker, branches)
-    branches = [one for one in branches if not is_group_tool(one)]
+    branches = [branch for branch in branches if not is_group_tool(branch)]
     if reply is None:
         reply = _in_parts(speaker, branches) or _reply(speaker, branches)
     said = filled_schema(reply.branch.schema, _source(speaker), reply.fields)
@@ -119,7 +119,7 @@ def answer(prompt: Prompt, lines_max: int | None = None) -> str:
 
 def _in_parts(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
     """What a player who is alone says in the next part that has something to say."""
-    passing_branches = [one for one in branches if one.is_passing]
+    passing_branches = [branch for branch in branches if branch.is_passing]
     for part in parts_in_turn(speaker.reading, branches):
         reply = _reply(speaker, [part, *passing_branches])
         if not reply.branch.is_passing:
@@ -128,7 +128,7 @@ def _in_parts(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
 
 
 def _reply(speaker: Speaker, branches: Sequence[Branch]) -> Reply:
-    spoken = [one for one in branches if not one.tool]
+    spoken = [branch for branch in branches if not branch.tool]
     for skill in SKILLS:
         reply = skill(speaker, branches if skill in _CALLING else spoken)
         if reply is not None:
@@ -138,20 +138,20 @@ def _reply(speaker: Speaker, branches: Sequence[Branch]) -> Reply:
 
 def dice_for(prompt: Prompt) -> Random:
     """Dice that fall alike for the same seed and the same texts."""
-    told = f"{prompt.system}\x1f{prompt.user}"
-    if "~" in told:
-        told = _NUMBERED.sub(r"\1", told)
-    seen = f"{prompt.seed}\x1f{told}".encode("utf-8", "surrogatepass")
+    texts = f"{prompt.system}\x1f{prompt.user}"
+    if "~" in texts:
+        texts = _NUMBERED.sub(r"\1", texts)
+    seen = f"{prompt.seed}\x1f{texts}".encode("utf-8", "surrogatepass")
     return Random(int.from_bytes(blake2b(seen, digest_size=8).digest(), "big"))
 
 
 def _talk(speaker: Speaker, branches: Sequence[Branch]) -> Reply:
     """Plain talk in one of the branches that take it; of several, the first is the likeliest."""
-    open_ones = [one for one in branches if not one.is_passing and one.kind != kinds.TOOL_CALLED]
-    if not open_ones:
+    open_branches = [branch for branch in branches if not (branch.is_passing or branch.tool)]
+    if not open_branches:
         return passing(branches, speaker, "pass") or Reply(branches[0], {})
-    outward = [one for one in open_ones if one.kind not in kinds.INNER] or open_ones
-    branch = outward[0] if speaker.dice.random() < 0.85 else speaker.dice.choice(open_ones)
+    outward = [branch for branch in open_branches if branch.kind not in kinds.INNER] or open_branches
+    branch = outward[0] if speaker.dice.random() < 0.85 else speaker.dice.choice(open_branches)
     return with_line(branch, speaker.speak(branch.kind))
 
 
@@ -166,7 +166,7 @@ def _source(speaker: Speaker) -> Source:
     """What the fields that no skill has filled are made from."""
     reading = speaker.reading
     line = speaker.topic.line
-    newest = [one.ref for one in reversed(reading.heard)]
+    newest = [line.ref for line in reversed(reading.heard)]
     refs = newest if line is None else [line.ref, *(ref for ref in newest if ref != line.ref)]
 
     def text(name: str) -> str:

@@ -137,15 +137,15 @@ class _Token(NamedTuple):
 def nouns_in(text: str) -> tuple[Noun, ...]:
     """The things a text names, the most telling first; at equal weight in the order they come."""
     tokens = _tokens(text)
-    found = [noun for at in range(len(tokens)) if (noun := _noun_at(tokens, at)) is not None]
+    nouns = [noun for at in range(len(tokens)) if (noun := _noun_at(tokens, at)) is not None]
     idioms = [match.span() for match in _idioms().finditer(text.lower())]
-    found = [
-        one for one in found if one.is_rare or not any(start <= one.start < end for start, end in idioms)
+    nouns = [
+        noun for noun in nouns if noun.is_rare or not any(start <= noun.start < end for start, end in idioms)
     ]
-    if not any(noun.weight > 0 for noun in found):
-        found += _bare_words(tokens)
+    if not any(noun.weight > 0 for noun in nouns):
+        nouns += _bare_words(tokens)
     heads: dict[str, Noun] = {}
-    for noun in sorted(found, key=lambda one: (-one.weight, one.start)):
+    for noun in sorted(nouns, key=lambda noun: (-noun.weight, noun.start)):
         heads.setdefault(noun.head.lower(), noun)
     return tuple(noun for noun in heads.values() if noun.weight > 0)
 
@@ -158,12 +158,12 @@ def _idioms() -> re.Pattern[str]:
 def _tokens(text: str) -> list[_Token]:
     tokens: list[_Token] = []
     before = 0
-    for found in WORD.finditer(text):
-        start, end = found.span()
+    for match in WORD.finditer(text):
+        start, end = match.span()
         gap = text[before:start]
         joined = gap == " "
         opens = not tokens or (not joined and not _OPENING.isdisjoint(gap))
-        word = found[0]
+        word = match[0]
         tokens.append(_Token(word, word.lower(), start, end, opens, joined, ":" in gap))
         before = end
     return tokens
@@ -204,7 +204,7 @@ def _noun_at(tokens: list[_Token], at: int) -> Noun | None:
     if (
         not det
         and first < at
-        and not all(is_rare(one.lower) or is_a(one.lower, "adjective") for one in tokens[first:at])
+        and not all(is_rare(token.lower) or is_a(token.lower, "adjective") for token in tokens[first:at])
     ):
         first = at
     is_acting = first > 0 and tokens[first].joined and tokens[first - 1].lower in of_sort("doer")
@@ -276,8 +276,8 @@ def _title_ending_at(tokens: list[_Token], at: int) -> Noun | None:
     if first < at - 1 and first > 0 and tokens[first].joined and tokens[first - 1].lower == "the":
         first -= 1
     words = tokens[first : at + 1]
-    rare = any(is_rare(one.lower) for one in words)
-    phrase = " ".join(one.lower if one.lower == "the" else one.word for one in words)
+    rare = any(is_rare(token.lower) for token in words)
+    phrase = " ".join(token.lower if token.lower == "the" else token.word for token in words)
     return Noun(
         tokens[at].word,
         phrase,
@@ -305,12 +305,13 @@ def _with_contents(noun: Noun, tokens: list[_Token], at: int) -> Noun:
 
 def _noun(tokens: list[_Token], det: str, *, is_acting: bool) -> Noun:
     head = tokens[-1]
-    rare = any(is_rare(one.lower) for one in tokens)
+    rare = any(is_rare(token.lower) for token in tokens)
     plural = _is_plural(head.lower, det)
     capital = head.word[0].isupper() and not det
     is_name = capital and (is_rare(head.lower) or not tokens[0].opens) and not (tokens[0].opens and plural)
     phrase = " ".join(
-        one.word if is_name or (is_rare(one.lower) and not one.opens) else one.lower for one in tokens
+        token.word if is_name or (is_rare(token.lower) and not token.opens) else token.lower
+        for token in tokens
     )
     return Noun(
         head=head.word if is_name or (is_rare(head.lower) and not head.opens) else head.lower,
@@ -447,7 +448,7 @@ def _is_plural(head: str, det: str) -> bool:
 def _bare_words(tokens: list[_Token]) -> list[Noun]:
     """Words that nobody has a word for, for a text that names no thing."""
     return [
-        Noun(one.lower, one.lower, 0.25, is_rare=True, is_word=True, start=one.start, end=one.end)
-        for one in tokens
-        if len(one.lower) > 2 and is_rare(one.lower) and not _is_contracted(one.lower)
+        Noun(token.lower, token.lower, 0.25, is_rare=True, is_word=True, start=token.start, end=token.end)
+        for token in tokens
+        if len(token.lower) > 2 and is_rare(token.lower) and not _is_contracted(token.lower)
     ]

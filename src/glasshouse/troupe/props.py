@@ -55,7 +55,7 @@ def own_things(me: Identity) -> tuple[str, ...]:
     """What a player's cares, persona and example lines name, as things one can point at."""
     nouns = [noun for care in me.cares for noun in nouns_in(care)[:1]]
     nouns += [noun for text in (me.persona, *me.examples) for noun in nouns_in(text) if noun.det]
-    return tuple({one.head: one.definite for one in nouns if _is_prop(one)}.values())
+    return tuple({noun.head: noun.definite for noun in nouns if _is_prop(noun)}.values())
 
 
 @lru_cache(maxsize=props_cache_identities_max)

@@ -56,12 +56,12 @@ def acts() -> Mapping[str, Act]:
 def weights_of(me: Identity) -> Mapping[str, float]:
     """How likely each act is for a player, before anything is said."""
     weights = dict(_EVERYBODY)
-    for told, share in ((me.temper, 1.0), (f"{me.persona} {me.role} {me.wants}", 0.4)):
-        lower = f" {told.lower()}"
+    for text, share in ((me.temper, 1.0), (f"{me.persona} {me.role} {me.wants}", 0.4)):
+        lower = f" {text.lower()}"
         for cue, bonus in shelf.rows("tempers.tsv"):
             if f" {cue}" in lower or f"-{cue}" in lower:
-                for one in bonus.split():
-                    name, _, much = one.partition(":")
+                for entry in bonus.split():
+                    name, _, much = entry.partition(":")
                     weights[name] = weights.get(name, 0.0) + share * float(much)
     # Nobody does one thing only: who leans to something twelve times as much does it five times as often.
     weights = {name: weight**_LEANING for name, weight in weights.items()}
@@ -74,13 +74,13 @@ def weights_of(me: Identity) -> Mapping[str, float]:
 @lru_cache(maxsize=tempers_cache_identities_max)
 def stance_of(me: Identity) -> str:
     """For or against, where a persona or a want takes a side; empty where it takes none or both."""
-    told = f" {me.wants} {me.persona} {me.temper} ".lower()
-    found = {
-        side: sum(told.count(f" {cue} ") for cue in cues.split("|"))
+    text = f" {me.wants} {me.persona} {me.temper} ".lower()
+    counts = {
+        side: sum(text.count(f" {cue} ") for cue in cues.split("|"))
         for side, cues in shelf.rows("stances.tsv")
     }
-    best = max(found.values())
-    sides = [side for side, count in found.items() if count == best]
+    best = max(counts.values())
+    sides = [side for side, count in counts.items() if count == best]
     return sides[0] if best and len(sides) == 1 else ""
 
 
@@ -111,7 +111,7 @@ def _seldom(heard: str) -> float:
 
 @lru_cache(maxsize=1)
 def _moves() -> Mapping[str, list[Move]]:
-    found: dict[str, list[Move]] = {}
+    moves: dict[str, list[Move]] = {}
     for heard, move, act in shelf.rows("moves.tsv"):
-        found.setdefault(heard, []).append(Move(move, acts()[act]))
-    return MappingProxyType(found)
+        moves.setdefault(heard, []).append(Move(move, acts()[act]))
+    return MappingProxyType(moves)

@@ -113,8 +113,8 @@ class Reading:
     @cached_property
     def scene(self) -> str:
         """What the world looked like last."""
-        found = value_in(self._scene[0]) if self._scene else ""
-        return found if isinstance(found, str) else ""
+        scene = value_in(self._scene[0]) if self._scene else ""
+        return scene if isinstance(scene, str) else ""
 
     @cached_property
     def known(self) -> Json:
@@ -130,9 +130,9 @@ class Reading:
     @cached_property
     def last_own_place(self) -> int:
         """Where in the discussion I spoke last; before its beginning if I have not."""
-        for place in range(len(self.discussion) - 1, -1, -1):
-            if self.is_mine(self.discussion[place]):
-                return place
+        for index in range(len(self.discussion) - 1, -1, -1):
+            if self.is_mine(self.discussion[index]):
+                return index
         return -1
 
     @cached_property
@@ -171,8 +171,9 @@ class Reading:
     def told_text(self) -> str:
         """What the world and my own manifest told, in small letters: words that nobody had to bring in."""
         me = self.me
-        told = (line.text for line in self.discussion if line.origin == "world")
-        return "\n".join((self.scene, me.goal, me.persona, me.wants, *me.cares, *me.examples, *told)).lower()
+        narrated = (line.text for line in self.discussion if line.origin == "world")
+        written = (me.goal, me.persona, me.wants, *me.cares, *me.examples)
+        return "\n".join((self.scene, *written, *narrated)).lower()
 
     @cached_property
     def visible_text(self) -> str:
@@ -201,8 +202,8 @@ class Reading:
     @cached_property
     def titles(self) -> dict[str, str]:
         """Handle -> what somebody around is called, where the prompt says so."""
-        line = next((one for one in self.around.split("\n") if one.startswith(_CALLED)), "")
-        pairs = (one.partition(" is ") for one in line.removeprefix(_CALLED).removesuffix(".").split("; "))
+        line = next((line for line in self.around.split("\n") if line.startswith(_CALLED)), "")
+        pairs = (pair.partition(" is ") for pair in line.removeprefix(_CALLED).removesuffix(".").split("; "))
         return {handle: title for handle, _, title in pairs if title}
 
     @cached_property
@@ -232,10 +233,10 @@ def _parts_of_name(name: str) -> frozenset[str]:
 @lru_cache(maxsize=line_cache_lines_max)
 def line_of(text: str) -> Heard | None:
     """A physical line of a prompt as what was heard; none if it is no such line."""
-    found = _LINE.fullmatch(text)
-    if found is None:
+    match = _LINE.fullmatch(text)
+    if match is None:
         return None
-    ref, handle, origin, kind, said, fields = found.groups()
+    ref, handle, origin, kind, said, fields = match.groups()
     spoken = value_in(said) if "\\" in said else said[1:-1]
     return Heard(ref, handle, origin, kind, spoken if isinstance(spoken, str) else "", fields or "")
 
@@ -244,26 +245,26 @@ def line_of(text: str) -> Heard | None:
 def identity_of(system: str) -> Identity:
     """Who a system message says I am."""
     lines = system.partition(f"\n{HOW_TO_ANSWER}\n")[0].split("\n")
-    found: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     persona = []
     opening = re.fullmatch(r"You are (.+), (\w+)\.", lines[0])
     if opening:
-        found["handle"], found["role"] = opening.groups()
+        fields["handle"], fields["role"] = opening.groups()
     for line in lines[1:]:
         label, parted, rest = line.partition(": ")
         if label in _LABELS and parted:
             name, many = _LABELS[label]
-            found[name] = tuple(part.strip() for part in rest.split("; ") if part.strip()) if many else rest
+            fields[name] = tuple(part.strip() for part in rest.split("; ") if part.strip()) if many else rest
         elif line.startswith('- "'):
-            found.setdefault("examples", []).append(value_in(line[2:]))
+            fields.setdefault("examples", []).append(value_in(line[2:]))
         elif called := re.fullmatch(r"Others call you (.+)\.", line):
-            found["title"] = called[1]
+            fields["title"] = called[1]
         elif spoken := re.fullmatch(r"Speak (.+)\.", line):
-            found["language"] = spoken[1]
+            fields["language"] = spoken[1]
         elif line and line != "Lines in your voice:":
             persona.append(line)
-    found["examples"] = tuple(one for one in found.get("examples", ()) if isinstance(one, str))
-    return Identity(**found, persona=" ".join(persona))
+    fields["examples"] = tuple(example for example in fields.get("examples", ()) if isinstance(example, str))
+    return Identity(**fields, persona=" ".join(persona))
 
 
 _LABELS: Final = {
@@ -291,9 +292,10 @@ def _lines(texts: Any) -> list[Heard]:
 
 
 def _tools(texts: Any) -> list[ToolSaid]:
-    found = (_TOOL.fullmatch(text) for text in texts)
+    matches = (match.groups() for text in texts if (match := _TOOL.fullmatch(text)))
     return [
-        ToolSaid(one[1], _fields(one[2]), one[3] == "answered", str(value_in(one[4]))) for one in found if one
+        ToolSaid(tool, _fields(arguments), how == "answered", str(value_in(said)))
+        for tool, arguments, how, said in matches
     ]
 
 

@@ -81,10 +81,10 @@ def topic_of(reading: Reading, dice: Random) -> Topic:
         is_of_world = noun is not None
         is_named = is_of_world and (line is None or line.origin == "world")
     noun = noun or _STAND_IN
-    second = next((one.definite for _, one in owed if one.key != noun.key), "") or _second(
+    second = next((other.definite for _, other in owed if other.key != noun.key), "") or _second(
         reading, noun, dice
     )
-    return Topic(line, noun, tuple(one for _, one in owed), second, is_named, is_of_world)
+    return Topic(line, noun, tuple(noun for _, noun in owed), second, is_named, is_of_world)
 
 
 def question_waiting(reading: Reading) -> Heard | None:
@@ -93,7 +93,7 @@ def question_waiting(reading: Reading) -> Heard | None:
         return reading.cause
     # A narration is no answer.
     spoken = [
-        one for one in reading.fresh if one.origin in {"cast", "visitor"} and one.kind != WORLD_OBSERVED
+        line for line in reading.fresh if line.origin in {"cast", "visitor"} and line.kind != WORLD_OBSERVED
     ]
     outside = [line for line in reading.fresh_disturbances[-1:] if line not in spoken]
     return next((line for line in (*spoken[-1:], *outside) if "?" in line.text), None)
@@ -101,19 +101,19 @@ def question_waiting(reading: Reading) -> Heard | None:
 
 def owed_by(reading: Reading) -> list[tuple[Heard, Noun]]:
     """The things that must be taken up: what disturbs, then rare words in what is answered and in what is new."""
-    found: dict[str, tuple[Heard, Noun]] = {}
+    owed: dict[str, tuple[Heard, Noun]] = {}
     for line in reversed(reading.fresh_disturbances):
         usable = _usable(reading, line)
-        for noun in [one for one in usable if one.is_rare] or usable[:1]:
-            found.setdefault(noun.key, (line, noun))
+        for noun in [noun for noun in usable if noun.is_rare] or usable[:1]:
+            owed.setdefault(noun.key, (line, noun))
     newest = [line for line in reversed(reading.fresh[-lines_weighed_max:]) if line.origin != "world"]
     if reading.cause is not None and reading.cause in newest:
         newest = [reading.cause, *(line for line in newest if line is not reading.cause)]
     for line in newest:
         for noun in _usable(reading, line):
             if noun.is_rare and noun.key not in reading.own_text and _is_news(reading, noun.key):
-                found.setdefault(noun.key, (line, noun))
-    return list(found.values())[:nouns_owed_max]
+                owed.setdefault(noun.key, (line, noun))
+    return list(owed.values())[:nouns_owed_max]
 
 
 def _is_news(reading: Reading, key: str) -> bool:
@@ -165,11 +165,11 @@ def is_somebody(reading: Reading, noun: Noun) -> bool:
 
 @lru_cache(maxsize=somebodies_cache_texts_max)
 def _somebodies(text: str) -> tuple[tuple[str, Noun | None], ...]:
-    found: dict[str, Noun | None] = {noun.head: noun for noun in nouns_in(text) if _is_living(noun)}
+    somebodies: dict[str, Noun | None] = {noun.head: noun for noun in nouns_in(text) if _is_living(noun)}
     for owner in owners_in(text):
         if owner in shelf.words_listed("animates.txt"):
-            found.setdefault(owner, None)
-    return tuple(found.items())
+            somebodies.setdefault(owner, None)
+    return tuple(somebodies.items())
 
 
 @lru_cache(maxsize=somebodies_cache_texts_max)
@@ -185,7 +185,7 @@ def _is_living(noun: Noun) -> bool:
 
 def _chosen(reading: Reading, dice: Random) -> tuple[Heard | None, Noun | None]:
     """The line that matters most, and the thing in it that I speak of; none if it names none that is not worn out."""
-    lines = (reading.fresh or [one for one in reading.heard if one.text])[-lines_weighed_max:]
+    lines = (reading.fresh or [line for line in reading.heard if line.text])[-lines_weighed_max:]
     if reading.cause is not None and reading.cause.text and reading.cause not in lines:
         lines = [*lines, reading.cause]
     if not lines:
@@ -215,8 +215,8 @@ def times_said(reading: Reading, noun: Noun) -> int:
 def thing_of_the_world(reading: Reading, dice: Random, but: str = "") -> Noun | None:
     """A thing of the world's own texts, and not that whose head is given."""
     for text in (reading.scene, reading.me.goal, *reading.me.cares):
-        fresh = [one for one in sayable_in(reading, text) if times_said(reading, one) < passes_max]
-        noun = _best(reading, [one for one in fresh if not one.is_word and one.head.lower() != but], dice)
+        fresh = [noun for noun in sayable_in(reading, text) if times_said(reading, noun) < passes_max]
+        noun = _best(reading, [noun for noun in fresh if not noun.is_word and noun.head.lower() != but], dice)
         if noun is not None:
             return noun
     return None
@@ -235,20 +235,20 @@ def _best(reading: Reading, nouns: list[Noun], dice: Random) -> Noun | None:
         return lifted - said - 0.6 * min(4, visible.count(head)) + (1.5 if noun.stem in kin else 0.0)
 
     weighed = [(weight(noun), noun) for noun in nouns]
-    best = max(one for one, _ in weighed)
-    return dice.choice([noun for one, noun in weighed if one > best - 0.5])
+    best = max(worth for worth, _ in weighed)
+    return dice.choice([noun for worth, noun in weighed if worth > best - 0.5])
 
 
 def _second(reading: Reading, noun: Noun, dice: Random) -> str:
-    lines = reading.fresh[-3:] or reading.heard[-3:]
-    found = [
-        one.definite
+    lines, head = reading.fresh[-3:] or reading.heard[-3:], noun.head.lower()
+    others = [
+        other.definite
         for line in lines
-        for one in _usable(reading, line)[:2]
-        if one.head.lower() != noun.head.lower() and not one.is_word
+        for other in _usable(reading, line)[:2]
+        if other.head.lower() != head and not other.is_word
     ]
-    found += [one.definite for one in nouns_in(reading.scene)[:2] if one.head.lower() != noun.head.lower()]
-    return dice.choice(found) if found else ""
+    others += [other.definite for other in nouns_in(reading.scene)[:2] if other.head.lower() != head]
+    return dice.choice(others) if others else ""
 
 
 def main_thing(reading: Reading, line: Heard) -> Noun | None:
@@ -257,22 +257,22 @@ def main_thing(reading: Reading, line: Heard) -> Noun | None:
 
 
 def _usable(reading: Reading, line: Heard) -> list[Noun]:
-    found = reading.usable_cache.get(line.text)
-    if found is None:
-        found = (
+    nouns = reading.usable_cache.get(line.text)
+    if nouns is None:
+        nouns = (
             [] if _ANNOUNCED.match(line.text) and line.origin == "world" else sayable_in(reading, line.text)
         )
         if line.origin == "cast":
             lower = line.text.lower()
-            found = [one for one in found if one.is_rare or not is_part_of_talk(one.head.lower(), lower)]
-        reading.usable_cache[line.text] = found
-    return found
+            nouns = [noun for noun in nouns if noun.is_rare or not is_part_of_talk(noun.head.lower(), lower)]
+        reading.usable_cache[line.text] = nouns
+    return nouns
 
 
 def sayable_in(reading: Reading, text: str) -> list[Noun]:
     """The things in a text that are no names of the cast, no secrets of mine and nothing that I never say."""
     names, secrets, forbidden = reading.names, reading.secrets, voice_of(reading.me).forbidden
-    found = []
+    nouns = []
     for noun in nouns_in(text):
         head, phrase = noun.head.lower(), noun.phrase.lower()
         if head in names or head.removesuffix("s") in names:
@@ -280,5 +280,5 @@ def sayable_in(reading: Reading, text: str) -> list[Noun]:
         if secrets and any(secret in phrase or secret == head for secret in secrets):
             continue
         if not breaks_a_vow(phrase, forbidden):
-            found.append(noun)
-    return found
+            nouns.append(noun)
+    return nouns

@@ -85,17 +85,17 @@ class _Filling:
             elif schema.get("anyOf") or schema.get("oneOf"):
                 choices = schema.get("anyOf") or schema["oneOf"]
                 rest = {k: v for k, v in schema.items() if k not in {"anyOf", "oneOf"}}
-                solid = [one for one in choices if isinstance(one, dict) and one.get("type") != "null"]
+                solid = [part for part in choices if isinstance(part, dict) and part.get("type") != "null"]
                 schema = _joined(rest, [(solid or choices)[0]])
             else:
                 return schema
         return {}
 
-    def _referred(self, place: str) -> dict[str, Any]:
-        found = self.root
-        for step in place.removeprefix("#").strip("/").split("/"):
-            found = found.get(step, {}) if isinstance(found, dict) and step else found
-        return found if isinstance(found, dict) else {}
+    def _referred(self, pointer: str) -> dict[str, Any]:
+        target = self.root
+        for step in pointer.removeprefix("#").strip("/").split("/"):
+            target = target.get(step, {}) if isinstance(target, dict) and step else target
+        return target if isinstance(target, dict) else {}
 
     def _object(self, schema: dict[str, Any], given: Mapping[str, Any], depth: int) -> dict[str, Any]:
         properties = schema.get("properties", {})
@@ -127,7 +127,7 @@ class _Filling:
             return False
         counts = schema.get("minItems", 0), schema.get("maxItems", len(value))
         return counts[0] <= len(value) <= counts[1] and all(
-            self._suits(schema.get("items", {}), one) for one in value
+            self._suits(schema.get("items", {}), item) for item in value
         )
 
     def _array(self, schema: dict[str, Any], name: str, depth: int) -> list[Any]:
@@ -163,7 +163,7 @@ class _Filling:
             step = plain.get("multipleOf", 1)
             return next((low + n * step for n in range(len(made) + 1) if low + n * step not in made), None)
         if sort == "boolean":
-            return next((one for one in (True, False) if one not in made), None)
+            return next((value for value in (True, False) if value not in made), None)
         return None
 
     def _refs(self, schema: dict[str, Any], least: int, most: int) -> list[str]:
@@ -184,7 +184,7 @@ class _Filling:
 def _sort_of(schema: dict[str, Any]) -> str:
     sort = schema.get("type")
     if isinstance(sort, list):
-        sort = next((one for one in sort if one != "null"), "null")
+        sort = next((name for name in sort if name != "null"), "null")
     if isinstance(sort, str):
         return sort
     if "properties" in schema or "required" in schema:
@@ -195,11 +195,11 @@ def _sort_of(schema: dict[str, Any]) -> str:
 
 
 def _joined(schema: dict[str, Any], more: list[Any]) -> dict[str, Any]:
-    for one in more:
-        if isinstance(one, dict):
-            properties = {**schema.get("properties", {}), **one.get("properties", {})}
-            required = [*schema.get("required", ()), *one.get("required", ())]
-            schema = {**schema, **one}
+    for part in more:
+        if isinstance(part, dict):
+            properties = {**schema.get("properties", {}), **part.get("properties", {})}
+            required = [*schema.get("required", ()), *part.get("required", ())]
+            schema = {**schema, **part}
             if properties:
                 schema["properties"] = properties
             if required:

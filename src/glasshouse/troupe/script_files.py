@@ -35,17 +35,17 @@ REMARK: Final = "remark"
 """The act of what is no line by itself, and is set beside what a game has its player say."""
 
 GAME_FACT: Final = "game:"
+"""How the names begin of what a game knows and no line says."""
 GAME_SLOTS: Final = frozenset({"clause", "told", "suspect", "name", "pick", "accuser", "friend"})
 """Slots that a game of near-twins fills: what is true of my word, what another said, who that is and as whom addressed."""
-"""How the names begin of what a game knows and no line says."""
 
 _PART: Final = re.compile(r"\[part ([\w-]+): (.+)\]")
 _LIST: Final = re.compile(r"\[list ([\w-]+)\]")
 _ARTICLES: Final = ("a ", "an ", "the ", "his ", "her ", "my ", "one ")
 
 
-class Way(NamedTuple):
-    """One way to say an entry."""
+class Phrasing(NamedTuple):
+    """One wording of an entry."""
 
     text: str
     slots: tuple[str, ...]
@@ -64,7 +64,7 @@ class Entry(NamedTuple):
     id: str
     handle: str
     act: str
-    ways: tuple[Way, ...]
+    phrasings: tuple[Phrasing, ...]
     thoughts: tuple[str, ...]
     names: frozenset[str]
     """What a line of this entry is known by: its id, what it means, its plots."""
@@ -108,9 +108,10 @@ class Script(NamedTuple):
     lists: Mapping[str, tuple[str, ...]]
     parts: Mapping[str, tuple[Entry, ...]]
 
-    def movement_of(self, told: str) -> int:
+    def movement_of(self, narrated: str) -> int:
         """Which movement has begun, by what the world has told."""
-        return next((number for number, words in self.movements if any(one in told for one in words)), 1)
+        begun = (number for number, words in self.movements if any(phrase in narrated for phrase in words))
+        return next(begun, 1)
 
 
 class Part(NamedTuple):
@@ -152,12 +153,12 @@ def recognised(script: str, handle: str, text: str) -> tuple[Entry, Mapping[str,
         entries = tuple(entry for part in known.parts.values() for entry in part)
     lower = text.lower()
     for entry in entries:
-        for way in entry.ways:
-            if way.longest in lower:
-                found = way.form.fullmatch(text)
-                if found is not None:
+        for phrasing in entry.phrasings:
+            if phrasing.longest in lower:
+                match = phrasing.form.fullmatch(text)
+                if match is not None:
                     return entry, {
-                        name: _as_listed(value, known) for name, value in found.groupdict().items()
+                        name: _as_listed(value, known) for name, value in match.groupdict().items()
                     }
     return None
 
@@ -172,17 +173,17 @@ def _as_listed(value: str, script: Script) -> str:
 
 @lru_cache(maxsize=64)
 def _listed(script: str) -> frozenset[str]:
-    return frozenset(one for values in script_named(script).lists.values() for one in values)
+    return frozenset(value for values in script_named(script).lists.values() for value in values)
 
 
 @lru_cache(maxsize=1)
 def _parts_by_handle() -> Mapping[str, tuple[tuple[str, str], ...]]:
     """The scripts in which a handle has a part, each with the words of its persona."""
-    found: dict[str, tuple[tuple[str, str], ...]] = {}
+    parts: dict[str, tuple[tuple[str, str], ...]] = {}
     for name in shelf.names_in("scripts"):
         for handle, words in _PART.findall(shelf.text_of(f"scripts/{name}.txt")):
-            found[handle] = (*found.get(handle, ()), (name, words.strip()))
-    return found
+            parts[handle] = (*parts.get(handle, ()), (name, words.strip()))
+    return parts
 
 
 @lru_cache(maxsize=8_192)
@@ -265,7 +266,7 @@ class _ScriptReader:
         number, parted, words = line.partition(":")
         if not parted or not number.strip().isdigit():
             raise ValueError("a movement is written as 2: words of its beat.")
-        self._movements[int(number)] = tuple(one.strip() for one in words.split("|"))
+        self._movements[int(number)] = tuple(phrase.strip() for phrase in words.split("|"))
 
     def _take_entry(self, line: str) -> None:
         entries = self._parts[self._handle]
@@ -280,14 +281,14 @@ class _ScriptReader:
         elif line.strip().startswith("~ "):
             entries[-1] = entries[-1]._replace(thoughts=(*entries[-1].thoughts, line.strip()[2:]))
         else:
-            entries[-1] = entries[-1]._replace(ways=(*entries[-1].ways, _way(line.strip())))
+            entries[-1] = entries[-1]._replace(phrasings=(*entries[-1].phrasings, _phrasing(line.strip())))
 
 
-def _way(text: str) -> Way:
+def _phrasing(text: str) -> Phrasing:
     if "{" in SLOT.sub("", text):
         raise ValueError("a slot is not closed.")
     parts = SLOT.split(text)
-    return Way(text, tuple(parts[1::2]), max(parts[::2], key=len).strip().lower())
+    return Phrasing(text, tuple(parts[1::2]), max(parts[::2], key=len).strip().lower())
 
 
 def entry_of(words: list[str], handle: str) -> Entry:
@@ -331,10 +332,10 @@ def _all_of(value: str) -> frozenset[str]:
 
 def _pairs(mark: str) -> Callable[[str], tuple[tuple[str, str], ...]]:
     def pairs(value: str) -> tuple[tuple[str, str], ...]:
-        found = tuple(tuple(one.split(mark, 1)) for one in value.split(","))
-        if any(len(one) != 2 for one in found):
+        pairs = tuple(tuple(pair.split(mark, 1)) for pair in value.split(","))
+        if any(len(pair) != 2 for pair in pairs):
             raise ValueError(f"{value} should be two names with {mark} between them.")
-        return tuple((one[0], one[1]) for one in found)
+        return tuple((pair[0], pair[1]) for pair in pairs)
 
     return pairs
 
@@ -345,12 +346,12 @@ def _counted(value: str) -> tuple[tuple[str, int], ...]:
 
 CONDITIONS: Final[Mapping[str, tuple[str, Callable[[str], Any]]]] = {
     "after": ("after", _all_of),
-    "needs": ("needs", lambda value: tuple(frozenset(one.split("|")) for one in value.split(","))),
+    "needs": ("needs", lambda value: tuple(frozenset(names.split("|")) for names in value.split(","))),
     "not": ("excluded", _all_of),
-    "in": ("movements", lambda value: frozenset(int(one) for one in value.split(","))),
+    "in": ("movements", lambda value: frozenset(int(number) for number in value.split(","))),
     "plot": ("plots", _pairs(".")),
     "on": ("on", _cue_named),
-    "hears": ("hears", lambda value: tuple(one.replace("_", " ").lower() for one in value.split("|"))),
+    "hears": ("hears", lambda value: tuple(phrase.replace("_", " ").lower() for phrase in value.split("|"))),
     "with": ("company", _all_of),
     "without": ("absent", _all_of),
     "answers": ("answers", _all_of),

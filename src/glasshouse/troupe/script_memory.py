@@ -23,7 +23,7 @@ class Said(NamedTuple):
     entry: Entry
     bound: Mapping[str, str]
     """What was set into its slots."""
-    place: int
+    line_index: int
 
 
 class ScriptMemory:
@@ -36,22 +36,22 @@ class ScriptMemory:
         self.said: list[Said] = []
         self.strange: list[Heard] = []
         """Lines of others that no script knows, oldest first."""
-        for place, line in enumerate(self.lines):
+        for index, line in enumerate(self.lines):
             if line.origin == "cast" and line.text:
-                self._take(part, line, place)
+                self._take(part, line, index)
         self.counts = Counter(name for said in self.said for name in said.entry.names)
         self.newest = {name: said for said in self.said for name in said.entry.names}
         self._count_what_was_kept()
         self.plots = {group: chosen for said in reversed(self.said) for group, chosen in said.entry.plots}
         """What was decided; the first line that decided it counts."""
         self.bound = {name: value for said in self.said for name, value in said.bound.items()}
-        told = [line.text for line in self.lines if line.origin == "world"]
-        self.movement = part.script.movement_of("\n".join((*told, reading.scene)))
+        narrated = [line.text for line in self.lines if line.origin == "world"]
+        self.movement = part.script.movement_of("\n".join((*narrated, reading.scene)))
 
-    def _take(self, part: Part, line: Heard, place: int) -> None:
+    def _take(self, part: Part, line: Heard, index: int) -> None:
         known = recognised(part.script.name, bare_name(line.handle), line.text)
         if known is not None:
-            self.said.append(Said(line, known[0], known[1], place))
+            self.said.append(Said(line, known[0], known[1], index))
         elif not self._reading.is_mine(line):
             self.strange.append(line)
 
@@ -76,7 +76,7 @@ class ScriptMemory:
     def lines_since(self, name: str) -> int:
         """How many lines were said since one of this name; fewer than none if there was none."""
         said = self.newest.get(name)
-        return len(self.lines) - 1 - said.place if said is not None else -1
+        return len(self.lines) - 1 - said.line_index if said is not None else -1
 
     def refs_of(self, name: str) -> list[str]:
         """The numbers of the newest lines of a name, the newest first."""

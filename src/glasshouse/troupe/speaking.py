@@ -8,7 +8,7 @@ least every third of its lines speaks; a line has at most one sentence or phrase
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from random import Random
 from typing import Final, NamedTuple
@@ -132,11 +132,11 @@ class Speaker:
         `own` is how likely a short line of my own stock goes before it.
         """
         visible = self.reading.visible_text
-        fresh = [one for one in sentences if one.lower() not in visible] or list(sentences)
+        fresh = [sentence for sentence in sentences if sentence.lower() not in visible] or list(sentences)
         some = (
             fresh if len(fresh) <= sentences_dressed_max else self.dice.sample(fresh, sentences_dressed_max)
         )
-        text = self._composed([grammar.pattern_of(one) for one in some], is_finding=False)
+        text = self._composed([grammar.pattern_of(sentence) for sentence in some], is_finding=False)
         if not self.has_a_part and self.dice.random() < own:
             text = self._with_own_line(text)
         return self._spoken(text, acts()[act_name], aim)
@@ -169,8 +169,8 @@ class Speaker:
         else:
             heading = "question" if "?" in line.text else "cast"
         slots = {"who": "somebody", **(self.slots if self._has_topic else self._slots_without_topic())}
-        leads = [one for one in listed("thoughts.txt", heading) if fits(one, slots)]
-        about = [one for one in leads if one.is_about_something]
+        leads = [pattern for pattern in listed("thoughts.txt", heading) if fits(pattern, slots)]
+        about = [pattern for pattern in leads if pattern.is_about_something]
         lead = filled(dice.choice(about or leads), slots, dice, set())
         if self.cares and self.topic.noun.stem in self.reading.kin:
             kin = dice.choice(listed("thoughts.txt", "kin"))
@@ -181,25 +181,28 @@ class Speaker:
         """Who looks for traces looks for traces of somebody; what else must be taken up stands beside it."""
         reading = self.reading
         listed = [reading.me.goal, *(line.text for line in reading.heard if line.origin == "world")]
-        found = {one.head: one for text in listed for one in nouns_in(text) if is_somebody(reading, one)}
-        if not found:
-            heard = [reading.scene, *(line.text for line in reading.heard[-8:])]
-            found = {one.head: one for text in heard for one in nouns_in(text) if is_somebody(reading, one)}
-        if found:
+        somebodies = self._somebodies_in(listed)
+        if not somebodies:
+            somebodies = self._somebodies_in([reading.scene, *(line.text for line in reading.heard[-8:])])
+        if somebodies:
             mine = self.reading.own_text
-            counts = [1.0 + _FOLLOWED_UP * min(3, mine.count(name.lower())) for name in found]
-            noun = self.dice.choices(list(found.values()), counts)[0]
+            counts = [1.0 + _FOLLOWED_UP * min(3, mine.count(name.lower())) for name in somebodies]
+            noun = self.dice.choices(list(somebodies.values()), counts)[0]
             self.topic = self.topic._replace(noun=noun)
             self.slots = self._slots_of(self.topic.noun)
         self.slots |= self._finding()
+
+    def _somebodies_in(self, texts: Sequence[str]) -> dict[str, Noun]:
+        nouns = (noun for text in texts for noun in nouns_in(text))
+        return {noun.head: noun for noun in nouns if is_somebody(self.reading, noun)}
 
     def _finding(self) -> dict[str, str]:
         """Where something lay and what it was: by the topic's own signs, where I know them."""
         dice, me = self.dice, self.reading.me
         mine = self.reading.own_text
         known = signs_of(me).get(self.topic.noun.head.lower(), ()) or self.stock["trace"]
-        signs = [one for one in known if one not in mine] or known
-        fresh = [one for one in labels_of(me) if one.lower() not in mine]
+        signs = [sign for sign in known if sign not in mine] or known
+        fresh = [label for label in labels_of(me) if label.lower() not in mine]
         labels = fresh or labels_of(me)
         spot = dice.choice(self.stock["spot"])
         label = dice.choice(labels) if labels and dice.random() < 0.7 else spot.removeprefix("the ")
@@ -216,8 +219,9 @@ class Speaker:
             return CHANGE if line in self.reading.fresh else REPORT
         act = speech_act(line.text)
         lower = line.text.lower()
+        others = (handle for handle in self.reading.cast if handle != self.reading.me.handle)
         is_to_another = not is_addressed(self.reading, lower) and any(
-            name_of(one).lower() in lower for one in self.reading.cast if one != self.reading.me.handle
+            name_of(handle).lower() in lower for handle in others
         )
         return REPORT if act in _TO_SOMEBODY and is_to_another else act
 
@@ -252,9 +256,9 @@ class Speaker:
             if text.lower() not in self.reading.visible_text and self._may_be_said(text):
                 return text
         own = [
-            one
-            for one in self.voice.sentences
-            if self._has_topic and fits(one, self.slots) and self._is_news(one)
+            pattern
+            for pattern in self.voice.sentences
+            if self._has_topic and fits(pattern, self.slots) and self._is_news(pattern)
         ]
         if own and dice.random() < min(0.2, _OWN_SENTENCE * len(own)):
             return self._first_sayable(iter([dice.choice(own)]))
@@ -267,9 +271,9 @@ class Speaker:
         slots = self._talk_slots
         own = grammar.cores_owned(move, heading, reading.cast, reading.me.handle, reading.rounds)
         for patterns in (own, grammar.cores(move, heading)):
-            fresh = [one for one in patterns if fits(one, slots) and one.longest not in reading.visible_text]
-            about = [one for one in fresh if one.is_about_something]
-            others = [one for one in fresh if not one.is_about_something]
+            fresh = self._unsaid(patterns, slots)
+            about = [pattern for pattern in fresh if pattern.is_about_something]
+            others = [pattern for pattern in fresh if not pattern.is_about_something]
             is_worn = times_said(reading, self.topic.noun) > 1 and not self.topic.owed
             tiers = (
                 (others, about) if about and others and is_worn and dice.random() < 0.5 else (about, others)
@@ -282,10 +286,14 @@ class Speaker:
                 yield from first
                 yield from tier[len(first) :]
 
+    def _unsaid(self, patterns: Iterable[Pattern], slots: dict[str, str]) -> list[Pattern]:
+        """Those that fit, and of which nothing can be seen in what was said."""
+        visible = self.reading.visible_text
+        return [pattern for pattern in patterns if fits(pattern, slots) and pattern.longest not in visible]
+
     def _first_sayable(self, patterns: Iterator[Pattern]) -> str:
-        tried = [
-            one for one, _ in zip(patterns, range(tries_max), strict=False) if fits(one, self._talk_slots)
-        ]
+        some = (pattern for pattern, _ in zip(patterns, range(tries_max), strict=False))
+        tried = [pattern for pattern in some if fits(pattern, self._talk_slots)]
         for is_bare in (False, True):
             for pattern in tried:
                 for text in self._compositions(pattern, is_bare=is_bare):
@@ -327,10 +335,10 @@ class Speaker:
         """What names the thing that was asked about, before an answer that does not."""
         reading = self.reading
         leads = grammar.cores_owned("answer", "lead", reading.cast, reading.me.handle, reading.rounds)
-        fitting = [one for one in leads if fits(one, self._talk_slots)] or [
-            one for one in grammar.cores("answer", "lead") if fits(one, self._talk_slots)
+        fitting = [pattern for pattern in leads if fits(pattern, self._talk_slots)] or [
+            pattern for pattern in grammar.cores("answer", "lead") if fits(pattern, self._talk_slots)
         ]
-        unsaid = [one for one in fitting if is_calling or "you" not in one.slots] or fitting
+        unsaid = [pattern for pattern in fitting if is_calling or "you" not in pattern.slots] or fitting
         chosen = self.dice.choice(unsaid)
         mark = "?" if chosen.mark == "?" else "" if chosen.texts[-1].endswith(":") else "."
         return f"{filled(chosen, self._talk_slots, self.dice, set(), self.stock)}{mark}"
@@ -348,7 +356,7 @@ class Speaker:
         is_opened = not pattern.texts[0].startswith(("yes", "no"))
         if self.voice.openings and is_opened and dice.random() < _OWN_OPENING:
             return f"{dice.choice(self.voice.openings)} ", ""
-        mine = [one for one in self.voice.last_words if one.lower() not in self.reading.visible_text]
+        mine = [words for words in self.voice.last_words if words.lower() not in self.reading.visible_text]
         return ("", f" {dice.choice(mine)}") if mine and dice.random() < _OWN_LAST_WORDS else ("", "")
 
     @cached_property
@@ -366,11 +374,7 @@ class Speaker:
         for heading in dict.fromkeys((self._want_state(), "press", "open")):
             own = grammar.cores_owned("want", heading, reading.cast, reading.me.handle, reading.rounds)
             for rotated in (own, grammar.cores("want", heading)):
-                fresh = [
-                    one
-                    for one in rotated
-                    if fits(one, self._talk_slots) and one.longest not in reading.visible_text
-                ]
+                fresh = self._unsaid(rotated, self._talk_slots)
                 if fresh:
                     chosen = self.dice.choice(self._of_this_round(fresh))
                     return f"{filled(chosen, self._talk_slots, self.dice, set(), self.stock)}{chosen.mark}"
@@ -390,8 +394,8 @@ class Speaker:
             return ""
         slots = self._slots_of(noun)
         own = grammar.cores_owned("bring", "", reading.cast, reading.me.handle, reading.rounds)
-        fresh = [one for one in own if fits(one, slots) and one.longest not in reading.visible_text]
-        fitting = [one for one in fresh if one != beside and not (one.mark == beside.mark == "?")]
+        fresh = (pattern for pattern in self._unsaid(own, slots) if pattern != beside)
+        fitting = [pattern for pattern in fresh if not (pattern.mark == beside.mark == "?")]
         if not fitting:
             return ""
         # Beside the same sentence another one comes each time round: nobody can see what was said long ago.
@@ -408,7 +412,7 @@ class Speaker:
         said = [
             state
             for state in ("got", "lost", "after")
-            if any(one.longest in own for one in grammar.cores("want", state))
+            if any(pattern.longest in own for pattern in grammar.cores("want", state))
         ]
         if rounds < rounds_opening:
             return "open"
@@ -443,14 +447,13 @@ class Speaker:
         """Whether a sentence was not just said, and does not name the topic by itself."""
         head = self.topic.noun.head.lower()
         return pattern.longest not in self.reading.visible_text and not any(
-            head in one.lower() for one in pattern.texts
+            head in text.lower() for text in pattern.texts
         )
 
     def _composed(self, patterns: Sequence[Pattern], *, is_finding: bool) -> str:
         """The first composition that may be said."""
-        visible = self.reading.visible_text
-        usable = [one for one in patterns if fits(one, self.slots)]
-        fresh = [one for one in usable if one.longest not in visible] or usable
+        usable = [pattern for pattern in patterns if fits(pattern, self.slots)]
+        fresh = self._unsaid(usable, self.slots) or usable
         last = ""
         for attempt in range(tries_max):
             if not fresh:
@@ -458,8 +461,8 @@ class Speaker:
             last = self._try(self.dice.choice(fresh), is_bare=is_finding or attempt > tries_max // 2)
             if self._may_be_said(last):
                 return last
-        bare = (self._try(one, is_bare=True) for one in usable)
-        return next((one for one in bare if self._may_be_said(one)), None) or self._plainest(
+        bare = (self._try(pattern, is_bare=True) for pattern in usable)
+        return next((text for text in bare if self._may_be_said(text)), None) or self._plainest(
             last, named=is_finding
         )
 
@@ -481,14 +484,14 @@ class Speaker:
             every = " and ".join(noun.definite for noun in missing)
             return f" {filled(self.dice.choice(listed('asides.txt', 'many')), {'X': every}, self.dice, used)}"
         slots = slots_for(missing[0])
-        choices = [one for one in listed("asides.txt", heading) if fits(one, slots)]
-        fresh = [one for one in choices if one.longest not in self.reading.visible_text] or choices
+        asides = listed("asides.txt", heading)
+        fresh = self._unsaid(asides, slots) or [pattern for pattern in asides if fits(pattern, slots)]
         return f" {filled(self.dice.choice(fresh), slots, self.dice, used, self.stock)}"
 
     def _with_own_line(self, text: str) -> str:
         """A line behind a short one of my own stock that I have not said lately, if there is room for both."""
-        mine = [one for one in self.voice.whole if len(one.split()) <= own_line_words_max and "?" not in one]
-        fresh = [one for one in mine if one.lower() not in self.reading.visible_text]
+        mine = [line for line in self.voice.whole if len(line.split()) <= own_line_words_max]
+        fresh = [line for line in mine if "?" not in line and line.lower() not in self.reading.visible_text]
         both = f"{self.dice.choice(fresh)} {text}" if fresh else text
         return both if self._may_be_said(both) else text
 
@@ -507,8 +510,9 @@ class Speaker:
         nouns = dict.fromkeys((self.topic.noun, *self.topic.owed) if named or not last else self.topic.owed)
         things = with_capitals(", ".join(noun.definite for noun in nouns) + "." if nouns else "").split()
         room = max(0, words_max - len(things))
-        sentences = [one.rstrip(".").split() for one in last.split(". ")]
-        whole = max((one for one in sentences if len(one) <= room), key=len, default=sentences[0][:room])
+        sentences = [sentence.rstrip(".").split() for sentence in last.split(". ")]
+        short = (words for words in sentences if len(words) <= room)
+        whole = max(short, key=len, default=sentences[0][:room])
         core = [] if named else whole
         text = f"{' '.join(core)}. {' '.join(things)}" if core else " ".join(things)
         return " ".join(text.split()[:words_max]).rstrip(",;:")
@@ -532,10 +536,9 @@ class Speaker:
             if noun.det in _MY and noun in nouns_in(line.text):
                 # What somebody calls theirs is theirs in the mouths of others, too.
                 slots["X"] = f"{slots['who']}'s {noun.phrase}"
-        others = [
-            one for one in reading.cast if one != reading.me.handle and (line is None or one != line.handle)
-        ]
-        spots = [one for one in places_near(reading.me, reading.scene) if one != noun.definite]
+        known = {reading.me.handle, *([] if line is None else [line.handle])}
+        others = [handle for handle in reading.cast if handle not in known]
+        spots = [spot for spot in places_near(reading.me, reading.scene) if spot != noun.definite]
         optional["other"] = name_of(self.dice.choice(others)) if others else ""
         optional["spot"] = self.dice.choice(spots) if spots else ""
         return slots | {name: value for name, value in optional.items() if value}

@@ -29,7 +29,7 @@ _QUESTION_WORD: Final = re.compile(
 def speech_act(text: str) -> str:
     """What a line does; its last sentences count most, since they are what one answers."""
     sentences = _sentences(text)
-    if any(one.endswith("?") for one in sentences):
+    if any(sentence.endswith("?") for sentence in sentences):
         return ASK
     for sentence in reversed(sentences):
         for act, beginnings, parts in _cues():
@@ -41,16 +41,16 @@ def speech_act(text: str) -> str:
 @lru_cache(maxsize=acts_cache_texts_max)
 def question_in(text: str) -> str:
     """What a question asks for: where, who, when, why, how, many, far, what; `yes` for one that yes or no would answer."""
-    asked = next((one for one in reversed(_sentences(text)) if one.endswith("?")), "")
-    found = _QUESTION_WORD.search(_CALL.sub("", asked)[:60])
-    word = found[1] if found else ""
+    asked = next((sentence for sentence in reversed(_sentences(text)) if sentence.endswith("?")), "")
+    match = _QUESTION_WORD.search(_CALL.sub("", asked)[:60])
+    word = match[1] if match else ""
     if word.startswith("how "):
         return "many" if word in {"how many", "how much"} else "far"
     return {"": "yes", "whom": "who", "whose": "who", "which": "what"}.get(word, word)
 
 
 def _sentences(text: str) -> list[str]:
-    return [one for one in _SENTENCES.split(text.lower().strip(' "\u201c\u201d')) if one]
+    return [sentence for sentence in _SENTENCES.split(text.lower().strip(' "\u201c\u201d')) if sentence]
 
 
 @lru_cache(maxsize=1)

@@ -50,8 +50,8 @@ def circle_of(reading: Reading) -> Circle:
 
 
 def _told(around: str, what: str) -> str:
-    found = re.search(rf"^{what}: (.+)\.$", around, re.MULTILINE)
-    return found[1] if found else ""
+    match = re.search(rf"^{what}: (.+)\.$", around, re.MULTILINE)
+    return match[1] if match else ""
 
 
 def _names(listed: str) -> tuple[str, ...]:

@@ -37,7 +37,7 @@ def _nouns_with_a_class() -> frozenset[str]:
 
 @lru_cache(maxsize=1)
 def _with_a_class() -> frozenset[str]:
-    return frozenset[str]().union(*(shelf.words_listed("noun_classes.txt", one) for one in NOUN_CLASSES))
+    return frozenset[str]().union(*(shelf.words_listed("noun_classes.txt", name) for name in NOUN_CLASSES))
 
 
 @lru_cache(maxsize=1)
@@ -119,25 +119,25 @@ def stems_of(text: str) -> frozenset[str]:
 def singular_forms(word: str) -> list[str]:
     """What a word is the plural of, perhaps."""
     bare = word[:-2] if word.endswith(("'s", "\u2019s")) else word
-    found = [bare[: -len(ending)] for ending in ("s", "es") if bare.endswith(ending) and len(bare) > 3]
+    forms = [bare[: -len(ending)] for ending in ("s", "es") if bare.endswith(ending) and len(bare) > 3]
     if bare.endswith("ies"):
-        found.append(f"{bare[:-3]}y")
-    return found
+        forms.append(f"{bare[:-3]}y")
+    return forms
 
 
 @lru_cache(maxsize=word_cache_words_max)
 def _simpler(word: str) -> tuple[str, ...]:
     """What a word is another form of, perhaps; asked for several sorts of words in a row."""
-    found: list[str] = []
+    forms: list[str] = []
     if word.endswith(("'s", "\u2019s")):
         word = word[:-2]
-        found.append(word)
+        forms.append(word)
     for ending in _ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= 3:
             bare = word[: -len(ending)]
-            found += [bare, bare + "e", bare + "y"]
+            forms += [bare, bare + "e", bare + "y"]
             if bare.endswith("i"):
-                found.append(bare[:-1] + "y")
+                forms.append(bare[:-1] + "y")
             if len(bare) > 3 and bare[-1] == bare[-2]:
-                found.append(bare[:-1])
-    return tuple(found)
+                forms.append(bare[:-1])
+    return tuple(forms)

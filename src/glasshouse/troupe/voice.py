@@ -43,13 +43,14 @@ class Voice(NamedTuple):
 @lru_cache(maxsize=voices_cache_identities_max)
 def voice_of(me: Identity) -> Voice:
     """The voice that an identity's examples and vows make."""
-    sentences = [one for example in me.examples for one in _SENTENCES.split(example.strip()) if one]
+    split = (part for example in me.examples for part in _SENTENCES.split(example.strip()))
+    sentences = [sentence for sentence in split if sentence]
     return Voice(
         openings=tuple(dict.fromkeys(filter(None, map(_opening, me.examples)))),
         last_words=tuple(dict.fromkeys(filter(None, map(_last_words, me.examples)))),
         sentences=tuple(filter(None, map(_with_gap, sentences))),
         whole=me.examples,
-        exclaims=2 * sum(one.endswith("!") for one in sentences) > len(sentences),
+        exclaims=2 * sum(sentence.endswith("!") for sentence in sentences) > len(sentences),
         forbidden=_forbidden(me.never),
         register=_register(me.temper),
     )
@@ -60,7 +61,7 @@ def breaks_a_vow(text: str, forbidden: tuple[str, ...]) -> bool:
     if not forbidden:
         return False
     padded = f" {text.lower()} "
-    return any(one in padded for one in forbidden)
+    return any(phrase in padded for phrase in forbidden)
 
 
 def _register(temper: str) -> str:
@@ -115,15 +116,14 @@ def _small(text: str) -> str:
 
 def _forbidden(never: tuple[str, ...]) -> tuple[str, ...]:
     """What vows forbid in words: marks and phrases by their cues, and the things that a vow says not to name."""
-    found: list[str] = []
+    forbidden: list[str] = []
     cues = shelf.rows("never.tsv")
     for vow in never:
         lower = f" {vow.lower()}"
-        found += [one for cue, ones in cues if f" {cue}" in lower for one in ones.split("|")]
+        forbidden += [phrase for cue, ones in cues if f" {cue}" in lower for phrase in ones.split("|")]
         quoted = re.findall(r"[\"\u2018\u201c]([^\"\u2019\u201d]+)[\"\u2019\u201d]", lower)
-        found += quoted
+        forbidden += quoted
         if not quoted and _NAMING.intersection(lower.split()):
-            found += [
-                f" {one.stem}" for one in nouns_in(vow) if len(one.head) > 3 and not is_a(one.head, "hollow")
-            ]
-    return tuple(dict.fromkeys(found))
+            nouns = (noun for noun in nouns_in(vow) if len(noun.head) > 3)
+            forbidden += [f" {noun.stem}" for noun in nouns if not is_a(noun.head, "hollow")]
+    return tuple(dict.fromkeys(forbidden))

@@ -53,7 +53,7 @@ class Want(NamedTuple):
 @lru_cache(maxsize=wants_cache_identities_max)
 def want_of(me: Identity) -> Want:
     """What a manifest says its player wants, as the player says it."""
-    cares = tuple(one for one in map(_care, me.cares) if one and len(one.split()) <= care_words_max)
+    cares = tuple(care for care in map(_care, me.cares) if care and len(care.split()) <= care_words_max)
     stems = stems_of("; ".join((*me.cares, me.wants)))
     text = _first_clause(me.wants)
     if not text or len(text.split()) > want_words_max:
@@ -102,15 +102,15 @@ def _as_mine(text: str) -> str:
         word = match[0].lower()
         following = (match[1] or "").strip().lower()
         if any(
-            one in _SOMEBODY or class_of_word(one) == "person"
-            for one in text[: match.start()].lower().split()
+            word in _SOMEBODY or class_of_word(word) == "person"
+            for word in text[: match.start()].lower().split()
         ):
             return match[0]
         if word == "her" and (not following or is_a(following, "stop")):
             return "me"
         return _OWN[word]
 
-    if any(one in _SOMEBODY or class_of_word(one) == "person" for one in text.lower().split()):
+    if any(word in _SOMEBODY or class_of_word(word) == "person" for word in text.lower().split()):
         return _PRONOUN.sub(turned, text)
     return _PRONOUN.sub(turned, _DOING.sub(lambda match: f"I {_as_i_do(match[1])}", text))
 

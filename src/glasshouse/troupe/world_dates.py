@@ -31,9 +31,9 @@ def date_in_sight(reading: Reading) -> date | None:
 
 def date_in(text: str) -> date | None:
     """The first day that a text names."""
-    found = _ISO.search(text)
-    if found:
-        return _date(int(found[1]), int(found[2]), int(found[3]))
+    iso = _ISO.search(text)
+    if iso:
+        return _date(int(iso[1]), int(iso[2]), int(iso[3]))
     written = _WRITTEN.search(text)
     if written is None:
         return None

@@ -29,17 +29,17 @@ class Matter(NamedTuple):
     @property
     def called(self) -> str:
         """In full, as something that is known by now."""
-        bare = next((self.text.removeprefix(one) for one in _ARTICLES if self.text.startswith(one)), "")
-        return f"the {bare}" if bare else self.text
+        article = next((article for article in _ARTICLES if self.text.startswith(article)), "")
+        return f"the {self.text.removeprefix(article)}" if article else self.text
 
 
 def matter_of(reading: Reading) -> Matter | None:
     """The matter of the evening; none if no scene in sight names one."""
     scenes = [line.text for line in (*reading.remembered, *reading.discussion) if line.origin == "world"]
     for text in (*scenes, reading.scene):
-        found = _matter_in(text)
-        if found is not None:
-            return found
+        matter = _matter_in(text)
+        if matter is not None:
+            return matter
     return None
 
 

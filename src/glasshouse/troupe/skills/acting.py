@@ -26,12 +26,12 @@ from glasshouse.troupe.script_files import (
     SLOT,
     Entry,
     Part,
-    Way,
+    Phrasing,
     part_of,
     recognised,
 )
 from glasshouse.troupe.script_memory import Said, ScriptMemory
-from glasshouse.troupe.skills.branches import Branch, Reply, passing, with_line
+from glasshouse.troupe.skills.branches import Branch, Reply, in_a_list, passing, with_line
 from glasshouse.troupe.skills.timed_lines import changes_made
 from glasshouse.troupe.speaking import Speaker, Spoken, name_of
 from glasshouse.troupe.surroundings import bare_name, circle_of
@@ -82,8 +82,9 @@ def without_remark(reading: Reading, line: Heard) -> str:
     known = recognised(part.script.name, bare_name(line.handle), line.text) if part is not None else None
     if known is None or known[0].act != REMARK:
         return line.text
-    said = (way.text for way in known[0].ways if line.text.lower().startswith(way.text.lower()))
-    return line.text[len(next(said, "")) :].lstrip()
+    texts, lower = (phrasing.text for phrasing in known[0].phrasings), line.text.lower()
+    said = next((text for text in texts if lower.startswith(text.lower())), "")
+    return line.text[len(said) :].lstrip()
 
 
 def _has_any(line: Heard, texts: Sequence[str]) -> bool:
@@ -125,9 +126,9 @@ class _Performance:
         self.entries = part.entries
         self.branches = branches
         self.open_branches = [
-            one
-            for one in branches
-            if not one.is_passing and one.kind not in kinds.INNER and one.takes_text("text")
+            branch
+            for branch in branches
+            if not branch.is_passing and branch.kind not in kinds.INNER and branch.takes_text("text")
         ]
         fresh = {line.ref for line in self.reading.fresh}
         cause = self.reading.cause
@@ -170,9 +171,9 @@ class _Performance:
     def reply(self) -> Reply | None:
         if not self.open_branches:
             return None
-        found = self.line_that_fits()
+        reply = self.line_that_fits()
         is_awaited = self._is_owed or any(self.outside.values()) or self._goes_on_with_a_game
-        return found if found is not None or is_awaited else passing(self.branches, self.speaker, "pass")
+        return reply if reply is not None or is_awaited else passing(self.branches, self.speaker, "pass")
 
     @property
     def _is_owed(self) -> bool:
@@ -181,13 +182,13 @@ class _Performance:
     def line_that_fits(self) -> Reply | None:
         """A line whose cue has come; none if there is none, or none for what came from outside."""
         for step, entries in enumerate(self._steps()):
-            found = self._chosen(entries)
-            if found is not None:
-                return found
+            reply = self._chosen(entries)
+            if reply is not None:
+                return reply
             if (
                 step == _LAST_STEP_OUTSIDE
                 and self._is_owed
-                and any(one.on in _OUTSIDE for one in self.entries)
+                and any(entry.on in _OUTSIDE for entry in self.entries)
             ):
                 return None
         return None
@@ -195,7 +196,7 @@ class _Performance:
     @property
     def _goes_on_with_a_game(self) -> bool:
         """Whether my part is only what I say beside a game, and what I answer is more than talk."""
-        cause, answers_visitors = self.reading.cause, any(one.on == "visitor" for one in self.entries)
+        cause, answers_visitors = self.reading.cause, any(entry.on == "visitor" for entry in self.entries)
         is_talk = cause is not None and (
             cause.kind == kinds.AGENT_SPOKE or (cause.origin == "visitor" and answers_visitors)
         )
@@ -203,18 +204,22 @@ class _Performance:
 
     def _steps(self) -> Iterator[list[tuple[Entry, _Cue]]]:
         """What may be said, the most pressing first; among the entries of one step the dice choose."""
-        fitting = [one for one in self._fitting() if one[0].act != REMARK]
-        yield [one for one in fitting if one[0].on in self._changes]
-        outside = [one for one in fitting if one[0].on in _OUTSIDE or (one[0].hears and not one[0].after)]
+        fitting = [(entry, cue) for entry, cue in self._fitting() if entry.act != REMARK]
+        yield [(entry, cue) for entry, cue in fitting if entry.on in self._changes]
+        outside = [
+            (entry, cue)
+            for entry, cue in fitting
+            if entry.on in _OUTSIDE or (entry.hears and not entry.after)
+        ]
         # A line written for what was heard goes before one for whatever was heard.
-        yield [one for one in outside if one[0].hears]
+        yield [(entry, cue) for entry, cue in outside if entry.hears]
         yield outside
-        replies = [one for one in fitting if one[0].after and one[0].on not in self._changes]
-        yield [one for one in replies if self._is_to_me(one[1].line)]
-        yield [one for one in fitting if one[0].on == "beat"]
+        replies = [(entry, cue) for entry, cue in fitting if entry.after and entry.on not in self._changes]
+        yield [(entry, cue) for entry, cue in replies if self._is_to_me(cue.line)]
+        yield [(entry, cue) for entry, cue in fitting if entry.on == "beat"]
         yield replies
-        own = [one for one in fitting if not one[0].has_cue]
-        yield [one for one in own if one[0].want]
+        own = [(entry, cue) for entry, cue in fitting if not entry.has_cue]
+        yield [(entry, cue) for entry, cue in own if entry.want]
         yield own
 
     def _fitting(self) -> list[tuple[Entry, _Cue]]:
@@ -222,17 +227,17 @@ class _Performance:
 
     def remark(self) -> str:
         """One of the remarks that fit; what answers something goes first."""
-        fitting = [one for one in self._fitting() if one[0].act == REMARK]
-        for candidates in ([one for one in fitting if one[0].has_cue], fitting):
+        fitting = [(entry, cue) for entry, cue in self._fitting() if entry.act == REMARK]
+        for candidates in ([(entry, cue) for entry, cue in fitting if entry.has_cue], fitting):
             for entry, cue in self.speaker.dice.sample(candidates, len(candidates)):
-                for way, bound in self._sayings(entry, cue):
-                    return with_capitals(_filled(way.text, bound))
+                for phrasing, bound in self._sayings(entry, cue):
+                    return with_capitals(_filled(phrasing.text, bound))
         return ""
 
     def _is_to_me(self, line: Heard | None) -> bool:
         if line is None:
             return False
-        said = next(one for one in self.cues if one.line.ref == line.ref)
+        said = next(cue for cue in self.cues if cue.line.ref == line.ref)
         return self.reading.me.handle in said.entry.to or line == self.reading.cause
 
     def _holds(self, entry: Entry) -> bool:
@@ -260,8 +265,8 @@ class _Performance:
             (not entry.answers or self._answered in entry.answers)
             and (not entry.wait or memory.lines_in_movement >= entry.wait)
             and all(memory.lines_since(name) >= count for name, count in entry.later)
-            and all(counts[one] > counts[other] for one, other in entry.more)
-            and all(counts[one] == counts[other] for one, other in entry.even)
+            and all(counts[name] > counts[other] for name, other in entry.more)
+            and all(counts[name] == counts[other] for name, other in entry.even)
             and (not entry.company or entry.company <= self._neighbours)
             and not (entry.absent and entry.absent & self._neighbours)
             and (entry.chance >= 1.0 or self.speaker.dice.random() < entry.chance)
@@ -337,8 +342,8 @@ class _Performance:
         if branch is None:
             return None
         self._owe(cue.line if entry.hears else None)
-        for way, bound in self._sayings(entry, cue):
-            text = with_capitals(_filled(way.text, bound))
+        for phrasing, bound in self._sayings(entry, cue):
+            text = with_capitals(_filled(phrasing.text, bound))
             if entry.act not in _NOTHING_ADDED and not self._answers_later(entry):
                 text = self.speaker.with_what_is_owed(text)
             fields = self._fields_of(entry, branch, bound)
@@ -352,49 +357,49 @@ class _Performance:
         is_later = cause is None or cause.origin != "visitor"
         return is_later and entry.on in self._changes and self.reading.me.role == "root"
 
-    def _sayings(self, entry: Entry, cue: _Cue) -> Iterator[tuple[Way, dict[str, str]]]:
+    def _sayings(self, entry: Entry, cue: _Cue) -> Iterator[tuple[Phrasing, dict[str, str]]]:
         """The ways to say an entry that nobody can have heard yet, each with what stands in its slots."""
         visible = self.reading.visible_text
-        for way in self.speaker.dice.sample(entry.ways, len(entry.ways)):
-            if way.longest not in visible:
-                bound = self._bound_for(way, cue)
+        for phrasing in self.speaker.dice.sample(entry.phrasings, len(entry.phrasings)):
+            if phrasing.longest not in visible:
+                bound = self._bound_for(phrasing, cue)
                 if bound is not None:
-                    yield way, bound
+                    yield phrasing, bound
 
     def _branch_for(self, entry: Entry) -> Branch | None:
         if not entry.kind:
             return self.open_branches[0]
-        return next((one for one in self.open_branches if one.kind == entry.kind), None)
+        return next((branch for branch in self.open_branches if branch.kind == entry.kind), None)
 
     def _spoken(self, entry: Entry, text: str, bound: dict[str, str]) -> Spoken:
         dice, act = self.speaker.dice, acts()[ACTS[entry.act]]
-        thoughts = [one for one in entry.thoughts if all(slot in bound for slot in SLOT.findall(one))]
+        thoughts = [thought for thought in entry.thoughts if bound.keys() >= set(SLOT.findall(thought))]
         thought = _filled(dice.choice(thoughts), bound) if thoughts else self.speaker.thought(act)
         return Spoken(text, with_capitals(thought), entry.mood.replace("_", " ") or dice.choice(act.moods))
 
     def _fields_of(self, entry: Entry, branch: Branch, bound: dict[str, str]) -> dict[str, Any] | None:
         """The other fields of a reply; none if one of them cannot be filled."""
-        found: dict[str, Any] = {}
-        for name, told in entry.fields:
+        fields: dict[str, Any] = {}
+        for name, text in entry.fields:
             schema = branch.fields.get(name)
             if schema is None:
                 return None
-            value: Any = told
-            if told.startswith("@"):
-                refs = self.memory.refs_of(told[1:].removesuffix("*"))
+            value: Any = text
+            if text.startswith("@"):
+                refs = self.memory.refs_of(text[1:].removesuffix("*"))
                 if not refs:
                     return None
-                value = refs if told.endswith("*") else refs[0]
-            elif "{" in told:
-                values = {slot: self._field_value(slot, bound) for slot in SLOT.findall(told)}
-                known = {slot: one for slot, one in values.items() if one is not None}
+                value = refs if text.endswith("*") else refs[0]
+            elif "{" in text:
+                values = {slot: self._field_value(slot, bound) for slot in SLOT.findall(text)}
+                known = {slot: value for slot, value in values.items() if value is not None}
                 if len(known) < len(values):
                     return None
-                value = _filled(told, known)
+                value = _filled(text, known)
             if schema.get("type") in {"integer", "number"}:
                 value = float(value) if schema["type"] == "number" else int(value)
-            found[name] = value
-        return found
+            fields[name] = value
+        return fields
 
     def _field_value(self, slot: str, bound: dict[str, str]) -> str | None:
         """What a slot is in a field: there somebody is named as the prompt names them."""
@@ -403,10 +408,10 @@ class _Performance:
             return self.memory.newest[of].line.handle
         return self._value_of(slot, _Cue(), bound)
 
-    def _bound_for(self, way: Way, cue: _Cue) -> dict[str, str] | None:
+    def _bound_for(self, phrasing: Phrasing, cue: _Cue) -> dict[str, str] | None:
         """What stands in the slots of a line; none if one of them cannot be filled."""
         bound = dict(self.memory.bound)
-        for slot in way.slots:
+        for slot in phrasing.slots:
             value = self._value_of(slot, cue, bound)
             if value is None:
                 return None
@@ -431,7 +436,8 @@ class _Performance:
         if name == "you":
             return name_of(cue.line.handle) if cue.line is not None and cue.line.origin == "cast" else None
         if name == "who":
-            return _in_a_row(list(dict.fromkeys(who for names in self._changes.values() for who in names)))
+            changed = dict.fromkeys(who for names in self._changes.values() for who in names)
+            return in_a_list(list(changed)) or None
         if name.startswith("seed"):
             return self._seed(name.partition(".")[2])
         if cue.noun is not None and name in (agreeing := slots_for(cue.noun)):
@@ -440,7 +446,7 @@ class _Performance:
 
     def _drawn(self, name: str) -> str | None:
         values = self.lists[name]
-        fresh = [one for one in values if one.lower() not in self.reading.visible_text]
+        fresh = [value for value in values if value.lower() not in self.reading.visible_text]
         return self.speaker.dice.choice(fresh or values)
 
     def _seed(self, form: str) -> str | None:
@@ -460,11 +466,5 @@ def _as_thing(form: str, noun: Noun | None, classes: str) -> str | None:
     return slots.get("aX" if form == "a X" else "x")
 
 
-def _in_a_row(names: list[str]) -> str | None:
-    if not names:
-        return None
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-
-
 def _filled(text: str, bound: dict[str, str]) -> str:
-    return SLOT.sub(lambda found: bound[found[1]], text)
+    return SLOT.sub(lambda slot: bound[slot[1]], text)

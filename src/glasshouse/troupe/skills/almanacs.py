@@ -36,14 +36,14 @@ class Known(NamedTuple):
     def phase(self) -> str:
         """What the moon is called on it, as far as the line says."""
         lower = self.line.text.lower()
-        return next((one for one in shelf.sections(BOOK)["phases"] if one in lower), "moon")
+        return next((phase for phase in shelf.sections(BOOK)["phases"] if phase in lower), "moon")
 
 
 def day_in(value: Any) -> date | None:
     """The first date in a text."""
-    for found in _ISO.findall(value) if isinstance(value, str) else ():
+    for written in _ISO.findall(value) if isinstance(value, str) else ():
         try:
-            return date.fromisoformat(found)
+            return date.fromisoformat(written)
         except ValueError:
             continue
     return None
@@ -62,22 +62,21 @@ def day_of(line: Heard) -> date | None:
 
 def known_days(reading: Reading) -> list[Known]:
     """What was looked up, oldest first; of a day that was looked up twice, the newest."""
-    found: dict[date, Known] = {}
+    known: dict[date, Known] = {}
     for line in (*reading.remembered, *reading.discussion):
-        numbers = [
-            one for one in line.fields.values() if isinstance(one, int | float) and not isinstance(one, bool)
-        ]
+        values = (value for value in line.fields.values() if not isinstance(value, bool))
+        numbers = [value for value in values if isinstance(value, int | float)]
         day = day_of(line) if numbers and line.origin == "cast" else None
         if day is not None:
-            found[day] = Known(day, float(numbers[0]), line)
-    return list(found.values())
+            known[day] = Known(day, float(numbers[0]), line)
+    return list(known.values())
 
 
 def days_open(reading: Reading) -> list[date]:
     """The days between the two that the world named; a later date that it names is the last."""
     lines = [*reading.remembered, *reading.discussion]
-    told = [line.text for line in lines if line.origin == "world"] or [reading.scene]
-    dates = [day for text in told for found in _ISO.findall(text) if (day := day_in(found)) is not None]
+    texts = [line.text for line in lines if line.origin == "world"] or [reading.scene]
+    dates = [day for text in texts for written in _ISO.findall(text) if (day := day_in(written)) is not None]
     if len(dates) < 2:
         return []
     first, last = dates[0], min(dates[1], dates[-1])
@@ -89,18 +88,18 @@ def wanted_by(*texts: str) -> Wanted | None:
     cues = shelf.sections(BOOK)
     for text in texts:
         lower = text.lower()
-        found = {
+        last = {
             kind: max((lower.rfind(cue) for cue in cues[kind]), default=-1) for kind in ("bright", "dark")
         }
-        if max(found.values()) >= 0:
-            return "bright" if found["bright"] > found["dark"] else "dark"
+        if max(last.values()) >= 0:
+            return "bright" if last["bright"] > last["dark"] else "dark"
     return None
 
 
 def latitude_in(reading: Reading) -> float | None:
     """How far north it is here, as far as the world or my own manifest says."""
     for text in (reading.told_text, reading.me.goal):
-        found = _DEGREES.search(text.lower())
-        if found:
-            return float(found[1]) * (-1 if found[2] == "south" else 1)
+        match = _DEGREES.search(text.lower())
+        if match:
+            return float(match[1]) * (-1 if match[2] == "south" else 1)
     return None

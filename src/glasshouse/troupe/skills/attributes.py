@@ -61,18 +61,17 @@ def attributes() -> MappingProxyType[str, Attribute]:
 def wonderings(handle: str) -> MappingProxyType[str, tuple[str, ...]]:
     """How somebody who thinks aloud asks for each attribute; empty for everybody else."""
     return MappingProxyType(
-        {name: tuple(ways.split("|")) for who, name, ways in shelf.rows("wonderings.tsv") if who == handle}
+        {name: tuple(texts.split("|")) for who, name, texts in shelf.rows("wonderings.tsv") if who == handle}
     )
 
 
 @lru_cache(maxsize=1)
-def _ways_to_ask() -> tuple[tuple[str, str], ...]:
+def _questions() -> tuple[tuple[str, str], ...]:
     """Every way to ask for an attribute, with the attribute; the longest first, since it may hold a shorter one."""
-    wondered = ((way, name) for _, name, ways in shelf.rows("wonderings.tsv") for way in ways.split("|"))
-    plain = ((way, one.name) for one in attributes().values() for way in one.asked)
-    return tuple(
-        sorted(((way.lower(), name) for way, name in (*wondered, *plain)), key=lambda one: -len(one[0]))
-    )
+    wondered = ((text, name) for _, name, texts in shelf.rows("wonderings.tsv") for text in texts.split("|"))
+    plain = ((text, attribute.name) for attribute in attributes().values() for text in attribute.asked)
+    questions = ((text.lower(), name) for text, name in (*wondered, *plain))
+    return tuple(sorted(questions, key=lambda question: -len(question[0])))
 
 
 @lru_cache(maxsize=1)
@@ -106,17 +105,17 @@ def attribute_asked(text: str) -> str:
     if "?" not in text:
         return ""
     lower = text.lower()
-    for way, asked in _ways_to_ask():
-        if way in lower:
+    for text_asked, asked in _questions():
+        if text_asked in lower:
             return asked
     question = lower[: lower.rindex("?")]
     start = max(question.rfind(mark) for mark in ".!?")
     words = {stem(word) for word in WORD.findall(question[start + 1 :])}
     best, name = 0, ""
-    for one in attributes().values():
-        hits = len(one.cues & words)
+    for attribute in attributes().values():
+        hits = len(attribute.cues & words)
         if hits > best:
-            best, name = hits, one.name
+            best, name = hits, attribute.name
     return name
 
 
@@ -124,9 +123,9 @@ def attribute_asked(text: str) -> str:
 def told_by(text: str) -> tuple[str, Truth] | None:
     """What an answer's own words give away: an attribute and whether it holds."""
     lower = text.lower()
-    for one in attributes().values():
-        if any(clause in lower for clause in one.yes):
-            return one.name, "yes"
-        if any(clause in lower for clause in one.no):
-            return one.name, "no"
+    for attribute in attributes().values():
+        if any(clause in lower for clause in attribute.yes):
+            return attribute.name, "yes"
+        if any(clause in lower for clause in attribute.no):
+            return attribute.name, "no"
     return None

@@ -36,10 +36,10 @@ def description(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
     if branch is None or thing is None:
         return None
     mine = speaker.reading.own_text
-    clauses = [one for name in attributes() if name in thing.holds for one in attributes()[name].yes]
-    fresh = [one for one in clauses if one not in mine] or clauses
-    found = sentences("describe", clause=speaker.dice.choice(fresh))
-    return with_line(branch, speaker.dress(found, "answer", "I say something true of it, and not the word"))
+    clauses = [clause for name in attributes() if name in thing.holds for clause in attributes()[name].yes]
+    fresh = [clause for clause in clauses if clause not in mine] or clauses
+    texts = sentences("describe", clause=speaker.dice.choice(fresh))
+    return with_line(branch, speaker.dress(texts, "answer", "I say something true of it, and not the word"))
 
 
 def fitness(reading: Reading, handle: str) -> float:
@@ -49,19 +49,19 @@ def fitness(reading: Reading, handle: str) -> float:
     others = [line.text for line in reading.heard if line.handle != handle and line.origin == "cast"]
     fit = 0.0
     for text in theirs:
-        told = told_by(text)
-        if told is not None and thing is not None:
-            fit += 2.0 if thing.truth(told[0]) == told[1] else -2.0
+        clue = told_by(text)
+        if clue is not None and thing is not None:
+            fit += 2.0 if thing.truth(clue[0]) == clue[1] else -2.0
         fit += 0.2 * sum(len(stems_of(text) & stems_of(other)) for other in others)
     return fit / max(1, len(theirs))
 
 
 def _voted(speaker: Speaker, branches: Sequence[Branch], branch: Branch, field: str) -> Reply | None:
     reading = speaker.reading
-    spoke = [one for one in branch.words_of(field) if any(line.handle == one for line in reading.heard)]
-    fits = {one: fitness(reading, one) for one in spoke if one != reading.me.handle}
+    heard = {line.handle for line in reading.heard} - {reading.me.handle}
+    fits = {handle: fitness(reading, handle) for handle in branch.words_of(field) if handle in heard}
     worst = min(fits.values(), default=0.0)
-    odd = [one for one, fit in fits.items() if fit == worst]
+    odd = [handle for handle, fit in fits.items() if fit == worst]
     if not odd or (len(odd) > 1 and len(odd) == len(fits)):
         reply = passing(branches, speaker, "pass no evidence")
         if reply is not None:

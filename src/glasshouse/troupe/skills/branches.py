@@ -74,9 +74,8 @@ def branches_of(schema: Any) -> list[Branch]:
     if not isinstance(schema, dict):
         return []
     choices = schema.get("anyOf") or schema.get("oneOf") or [schema]
-    return [
-        _branch(one) for one in choices if isinstance(one, dict) and isinstance(one.get("properties"), dict)
-    ]
+    objects = (choice for choice in choices if isinstance(choice, dict))
+    return [_branch(choice) for choice in objects if isinstance(choice.get("properties"), dict)]
 
 
 def with_line(branch: Branch, spoken: Spoken, **fields: Any) -> Reply:
@@ -98,7 +97,7 @@ def call(branch: Branch, arguments: Mapping[str, Any], thought: str) -> Reply:
 
 def passing(branches: Sequence[Branch], speaker: Speaker, why: str, book: str = "games.txt") -> Reply | None:
     """To say nothing, and why; none where that is not offered."""
-    branch = next((one for one in branches if one.is_passing), None)
+    branch = next((branch for branch in branches if branch.is_passing), None)
     if branch is None:
         return None
     return Reply(branch, {"reason": speaker.dice.choice(shelf.sections(book)[why])})
@@ -106,8 +105,14 @@ def passing(branches: Sequence[Branch], speaker: Speaker, why: str, book: str = 
 
 def plain_branch(branches: Sequence[Branch]) -> Branch | None:
     """The branch that asks for a text alone; a world's own kind goes before the core's."""
-    plain = [one for one in branches if one.is_plain and one.kind not in kinds.INNER]
-    return next((one for one in plain if not one.kind.startswith("agent.")), plain[0] if plain else None)
+    plain = [branch for branch in branches if branch.is_plain and branch.kind not in kinds.INNER]
+    of_world = [branch for branch in plain if not branch.kind.startswith("agent.")]
+    return next(iter(of_world or plain), None)
+
+
+def speaking_branch(branches: Sequence[Branch]) -> Branch | None:
+    """The first branch that neither calls a tool nor says nothing."""
+    return next((branch for branch in branches if not (branch.tool or branch.is_passing)), None)
 
 
 def sentences(heading: str, book: str = "games.txt", **gaps: str) -> list[str]:
@@ -124,7 +129,7 @@ def own_heading(reading: Reading, heading: str, book: str = "games.txt") -> str:
 def untold(reading: Reading, heading: str, book: str, **gaps: str) -> list[str]:
     """The sentences of a game that cannot be seen in what was said, whatever their gaps were filled with."""
     visible = reading.visible_text
-    fresh = [one for one in shelf.sections(book)[heading] if _longest_part(one) not in visible]
+    fresh = [sentence for sentence in shelf.sections(book)[heading] if _longest_part(sentence) not in visible]
     return with_gaps_filled(fresh, gaps)
 
 
@@ -136,15 +141,15 @@ def _longest_part(text: str) -> str:
 
 def with_gaps_filled(lines: Iterable[str], gaps: Mapping[str, str]) -> list[str]:
     """The lines whose gaps can all be filled, with them filled."""
-    found = []
+    filled = []
     for line in lines:
         text = line
         for gap, value in gaps.items():
             if value:
                 text = text.replace(f"<{gap}>", value)
         if "<" not in text:
-            found.append(text)
-    return found
+            filled.append(text)
+    return filled
 
 
 def counted(number: int) -> str:
@@ -156,6 +161,11 @@ def counted(number: int) -> str:
     if not 2 <= tens < 2 + len(_TENS):
         return str(number)
     return f"{_TENS[tens - 2]}-{words[ones]}" if ones else _TENS[tens - 2]
+
+
+def in_a_list(names: Sequence[str]) -> str:
+    """Some names as one says them: `wren, moth and owl`; empty if there is none."""
+    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 
 def paired(dice: Random, leads: Sequence[str], ends: Sequence[str]) -> list[str]:
@@ -176,4 +186,5 @@ def _branch(schema: dict[str, Any]) -> Branch:
     kind = str(sort.get("const", "")) if isinstance(sort, dict) else ""
     if kind == kinds.TOOL_CALLED:
         return Branch(schema, kind, properties["arguments"]["properties"], properties["tool"]["const"])
-    return Branch(schema, kind, {name: one for name, one in properties.items() if name not in _ABOUT_ONESELF})
+    fields = {name: field for name, field in properties.items() if name not in _ABOUT_ONESELF}
+    return Branch(schema, kind, fields)

@@ -43,9 +43,9 @@ def chosen(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
 def akin(text: str, heard: frozenset[str]) -> int:
     """How many of a text's words were heard, in this or a kindred form."""
     words = stems_of(text.replace("-", " ").replace("_", " "))
-    starts = {one[:akin_chars_min] for one in heard if len(one) >= akin_chars_min}
+    starts = {word[:akin_chars_min] for word in heard if len(word) >= akin_chars_min}
     return sum(
-        one in heard or (len(one) >= akin_chars_min and one[:akin_chars_min] in starts) for one in words
+        word in heard or (len(word) >= akin_chars_min and word[:akin_chars_min] in starts) for word in words
     )
 
 

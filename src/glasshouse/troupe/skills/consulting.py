@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from datetime import date
 from typing import Any, Final
 
-from glasshouse.troupe import kinds
 from glasshouse.troupe.reading import Reading, ToolSaid, value_in
 from glasshouse.troupe.schema import is_ref
 from glasshouse.troupe.skills.acting import remarked
@@ -34,6 +33,7 @@ from glasshouse.troupe.skills.branches import (
     own_heading,
     passing,
     sentences,
+    speaking_branch,
     untold,
     with_line,
 )
@@ -55,11 +55,11 @@ _ONE_PART: Final = re.compile(r"\b1 parts\b")
 
 def consulted(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
     """A tool that wants a date, used; once it has spoken, what it said."""
-    tools = [one for one in branches if one.kind == kinds.TOOL_CALLED and _date_wanted_by(one)]
+    tools = [branch for branch in branches if branch.tool and _date_wanted_by(branch)]
     if not tools:
         return None
-    said = [one for one in speaker.reading.tools_said if any(one.tool == tool.tool for tool in tools)]
-    speaking = next((one for one in branches if one.kind != kinds.TOOL_CALLED and not one.is_passing), None)
+    said = [past for past in speaker.reading.tools_said if any(past.tool == tool.tool for tool in tools)]
+    speaking = speaking_branch(branches)
     if said and speaking is not None:
         return _told(speaker, speaking, said[-1])
     day = _day_asked_about(speaker.reading)
@@ -70,12 +70,12 @@ def consulted(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
 
 def asked_or_acted(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
     """A question about a day that nobody asked about yet; or a day that was looked up, and what to do about it."""
-    branch = next((one for one in branches if one.takes_text(DATE)), None)
+    branch = next((branch for branch in branches if branch.takes_text(DATE)), None)
     if branch is None:
         return None
-    one, many = _ref_fields(branch)
-    if one:
-        return _acted(speaker, branches, branch, one)
+    single, many = _ref_fields(branch)
+    if single:
+        return _acted(speaker, branches, branch, single)
     return _chose(speaker, branches, branch, many) if many else _asked(speaker, branch)
 
 
@@ -97,7 +97,7 @@ def _told(speaker: Speaker, branch: Branch, said: ToolSaid) -> Reply:
             else sentences("unread", BOOK)
         )
         return with_line(branch, speaker.dress(texts, "answer", "I say what I was told, and no more"))
-    day = next((found for one in result.values() if (found := day_in(one)) is not None), None)
+    day = next((named for value in result.values() if (named := day_in(value)) is not None), None)
     gaps = {
         "day": day_called(day) if day is not None else "",
         "moon": str(result.get("moon", "")),
@@ -142,7 +142,7 @@ def _asked(speaker: Speaker, branch: Branch) -> Reply | None:
         heading = f"{heading} {_band(last.lit)}"
     gaps = {"day": day_called(day), "lit": f"{last.lit:g}" if last is not None else ""}
     still = set(days_open(reading))
-    best = _best([one for one in known if one.day in still], wanted)
+    best = _best([night for night in known if night.day in still], wanted)
     if last is not None and best is not None and _band(last.lit) == wanted:
         gaps |= {"best": day_called(best.day), "most": f"{best.lit:g}"}
         if best.lit != last.lit:
@@ -168,7 +168,7 @@ def _next_day(speaker: Speaker, wanted: str, known: list[Known]) -> date | None:
     if not left:
         return None
     still = set(days_open(reading))
-    best = _best([one for one in known if one.day in still], wanted)
+    best = _best([night for night in known if night.day in still], wanted)
     if best is None:
         return speaker.dice.choice(left)
     if best.phase.startswith("wa"):
@@ -185,7 +185,7 @@ def _acted(speaker: Speaker, branches: Sequence[Branch], branch: Branch, field: 
     """What a day that was just told of means for me."""
     known = known_days(speaker.reading)
     cause = speaker.reading.cause
-    about = next((one for one in known if cause is not None and one.line.ref == cause.ref), None)
+    about = next((night for night in known if cause is not None and night.line.ref == cause.ref), None)
     about = about or (known[-1] if known else None)
     if about is None:
         return passing(branches, speaker, "unknown", BOOK)
@@ -194,7 +194,7 @@ def _acted(speaker: Speaker, branches: Sequence[Branch], branch: Branch, field: 
     texts = _beside(speaker, f"pack {kind}", "pack", **gaps) or sentences(f"pack {kind}", BOOK, **gaps)
     if any(line.origin == "world" for line in speaker.reading.fresh):
         # To what the world shows several speak at once, so it has to be said which day is meant.
-        texts = [one for one in texts if gaps["day"] in one] or texts
+        texts = [text for text in texts if gaps["day"] in text] or texts
     still = days_open(speaker.reading)
     if still and about.day not in still and not speaker.topic.owed:
         texts = sentences("pack gone", BOOK, **gaps)
@@ -209,11 +209,11 @@ def _chose(speaker: Speaker, branches: Sequence[Branch], branch: Branch, field: 
     shown = [line.text for line in reversed(reading.discussion) if line.origin == "world"]
     wanted = wanted_by(reading.scene, *shown, reading.me.wants) or "bright"
     still = set(days_open(reading))
-    known = [one for one in known_days(reading) if one.day in still or not still]
+    known = [night for night in known_days(reading) if night.day in still or not still]
     best = _best(known, wanted)
     if best is None:
         return passing(branches, speaker, "unknown", BOOK)
-    other = _best([one for one in known if one != best], wanted)
+    other = _best([night for night in known if night != best], wanted)
     is_poor = best.lit < lit_bright_min if wanted == "bright" else best.lit > lit_dark_max
     gaps = _gaps(reading, best)
     if other is not None:
@@ -228,7 +228,7 @@ def _chose(speaker: Speaker, branches: Sequence[Branch], branch: Branch, field: 
         texts, "appraise", f"a {wanted} night is wanted, and this is it", own=_WITH_OWN_LINE
     )
     spoken = remarked(speaker, spoken, how.removeprefix("choose "), is_last=True)
-    refs = [one.line.ref for one in (best, other) if one is not None][:lines_rested_on_max]
+    refs = [night.line.ref for night in (best, other) if night is not None][:lines_rested_on_max]
     return with_line(branch, spoken, **{DATE: best.day.isoformat(), field: refs})
 
 
@@ -257,7 +257,7 @@ def _beside(speaker: Speaker, heading: str, lead: str = "", **gaps: str) -> list
     """What was not said yet under a heading; where something came in that must be taken up, with that in it."""
     reading = speaker.reading
     owed = untold(reading, f"{lead or heading} beside", BOOK, **gaps) if speaker.topic.owed else []
-    return [_counted(one) for one in owed or untold(reading, heading, BOOK, **gaps)]
+    return [_counted(text) for text in owed or untold(reading, heading, BOOK, **gaps)]
 
 
 def _counted(text: str) -> str:
@@ -267,7 +267,7 @@ def _counted(text: str) -> str:
 
 def _best(known: Sequence[Known], wanted: str) -> Known | None:
     sign = 1 if wanted == "bright" else -1
-    return max(known, key=lambda one: sign * one.lit, default=None)
+    return max(known, key=lambda night: sign * night.lit, default=None)
 
 
 def _gaps(reading: Reading, about: Known) -> dict[str, str]:
@@ -296,7 +296,7 @@ def _date_wanted_by(branch: Branch) -> str:
 
 def _ref_fields(branch: Branch) -> tuple[str, str]:
     """The field that asks for one line, and the field that asks for several; empty where there is none."""
-    one = next((name for name, schema in branch.fields.items() if is_ref(schema)), "")
+    single = next((name for name, schema in branch.fields.items() if is_ref(schema)), "")
     many = next(
         (
             name
@@ -305,13 +305,13 @@ def _ref_fields(branch: Branch) -> tuple[str, str]:
         ),
         "",
     )
-    return one, many
+    return single, many
 
 
-def _length(told: str) -> str:
+def _length(length: str) -> str:
     """`7 h 50 min` as one says it."""
     return (
-        told.replace(" h 00 min", " hours")
+        length.replace(" h 00 min", " hours")
         .replace(" h 0", " hours and ")
         .replace(" h ", " hours and ")
         .replace(" min", " minutes")

@@ -33,7 +33,7 @@ _MANNERS: Final = {
 
 def contributed(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
     """One thing more, resting on a line of somebody else's."""
-    branch = next((one for one in branches if is_ref(one.fields.get(FIELD))), None)
+    branch = next((branch for branch in branches if is_ref(branch.fields.get(FIELD))), None)
     if branch is None:
         return None
     reading, dice = speaker.reading, speaker.dice
@@ -54,7 +54,7 @@ def contributed(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
         or sentences(heading, BOOK, **gaps)
     )
     if not is_keeping:
-        texts = [f"{one}{_end(speaker)}" for one in texts]
+        texts = [f"{text}{_end(speaker)}" for text in texts]
     spoken = speaker.dress(texts, "agree" if is_keeping else "extend", own=_WITH_OWN_LINE)
     return with_line(branch, spoken, **({FIELD: line.ref} if line is not None else {}))
 
@@ -62,9 +62,9 @@ def contributed(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
 def built_on(reading: Reading, line: Heard) -> list[str]:
     """The handles of those who built on a line, once for each time, beside the one who said it."""
     return [
-        one.handle
-        for one in reading.discussion
-        if one.fields.get(FIELD) == line.ref and one.handle != line.handle
+        later.handle
+        for later in reading.discussion
+        if later.fields.get(FIELD) == line.ref and later.handle != line.handle
     ]
 
 
@@ -75,25 +75,24 @@ def things_brought(reading: Reading, line: Heard, *, is_new: bool) -> list[Noun]
     """
     matter = matter_of(reading)
     about = matter.text.lower() if matter is not None else ""
-    named = [
-        one for one in nouns_in(line.text) if one.det and not one.is_word and one.head.lower() not in about
-    ]
-    named = [one for one in named if one.head.lower() not in reading.names]
-    counts = {one: reading.visible_text.count(one.head.lower()) for one in named}
+    named = [noun for noun in nouns_in(line.text) if noun.det and not noun.is_word]
+    named = [noun for noun in named if not (noun.head.lower() in about or noun.head.lower() in reading.names)]
+    counts = {noun: reading.visible_text.count(noun.head.lower()) for noun in named}
     if not is_new:
-        return sorted(named, key=lambda one: counts[one])
+        return sorted(named, key=lambda noun: counts[noun])
     lines = reading.discussion
-    before = "\n".join(one.text for one in lines[: lines.index(line)]).lower() if line in lines else ""
-    fresh = [one for one in named if one.head.lower() not in before] or named
-    return sorted(fresh, key=lambda one: -counts[one])
+    earlier = lines[: lines.index(line)] if line in lines else []
+    before = "\n".join(line.text for line in earlier).lower()
+    fresh = [noun for noun in named if noun.head.lower() not in before] or named
+    return sorted(fresh, key=lambda noun: -counts[noun])
 
 
 def _is_last_round(reading: Reading) -> bool:
     """Whether the world has asked what should be kept, and I have not said so yet."""
-    told = [at for at, line in enumerate(reading.discussion) if line.origin == "world"]
-    if not told or told[-1] < reading.last_own_place:
+    world_indexes = [at for at, line in enumerate(reading.discussion) if line.origin == "world"]
+    if not world_indexes or world_indexes[-1] < reading.last_own_place:
         return False
-    newest = reading.discussion[told[-1]].text.lower()
+    newest = reading.discussion[world_indexes[-1]].text.lower()
     return any(cue in newest for cue in shelf.sections(BOOK)["keeping"])
 
 
@@ -117,7 +116,7 @@ def _kept(reading: Reading) -> Heard | None:
     counts = Counter({line.ref: len(built_on(reading, line)) for line in lines})
     kin = reading.kin
     ranked = sorted(
-        lines, key=lambda one: (-counts[one.ref], -len({n.stem for n in nouns_in(one.text)} & kin))
+        lines, key=lambda line: (-counts[line.ref], -len({n.stem for n in nouns_in(line.text)} & kin))
     )
     return ranked[0] if ranked else _newest(reading)
 

@@ -20,6 +20,7 @@ from glasshouse.troupe.skills.branches import (
     Branch,
     Reply,
     counted,
+    in_a_list,
     passing,
     sentences,
     untold,
@@ -46,7 +47,8 @@ _LED: Final = 0.6
 
 def argued(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
     """My side's next speech; of the one who only gives the floor, a word on what comes now."""
-    branch = next((one for one in branches if {"opening", "closing"} <= set(one.words_of("part"))), None)
+    parts = {"opening", "closing"}
+    branch = next((branch for branch in branches if parts <= set(branch.words_of("part"))), None)
     if branch is None:
         return None
     reading = speaker.reading
@@ -83,7 +85,8 @@ class Point(NamedTuple):
 
     ground: str
     is_answer: bool
-    place: int
+    start: int
+    """Where in the speech it stands."""
     number: int = 0
     """Which of the book's sentences on this ground it is."""
     side: str = ""
@@ -103,16 +106,16 @@ class Claim(NamedTuple):
 def points_of(text: str) -> tuple[Point, ...]:
     """The points a speech makes, in its order: by the book's sentences, else by single words that point to a ground."""
     lower = text.lower()
-    found = [
+    points = [
         Point(ground, is_answer, at, number, side)
         for ground, is_answer, number, side, fixed in _fixed_parts()
         if (at := lower.find(fixed)) >= 0
     ]
-    if not found:
+    if not points:
         words = set(WORD.findall(lower))
         named = (name for name, _, cues in shelf.rows("grounds.tsv") if words & set(cues.split()))
-        found = [Point(name, is_answer=False, place=0) for name in named][:1]
-    return tuple(sorted(found, key=lambda one: one.place))
+        points = [Point(name, is_answer=False, start=0) for name in named][:1]
+    return tuple(sorted(points, key=lambda point: point.start))
 
 
 def standing_points(reading: Reading, handle: str) -> list[tuple[Heard, Point]]:
@@ -155,24 +158,24 @@ def lines_that_met(reading: Reading, handle: str) -> list[Heard]:
 def vote(reading: Reading, winner: str) -> tuple[str, dict[str, str]]:
     """How a vote came about, and what one says of it: which point was left, since when, and what was left beside it."""
     speeches = [line for line in (*reading.remembered, *reading.discussion) if is_speech(line)]
-    rivals = [one for one in dict.fromkeys(line.handle for line in speeches) if one != winner]
+    rivals = [rival for rival in dict.fromkeys(line.handle for line in speeches) if rival != winner]
     mine = standing_points(reading, winner) if winner else []
-    theirs = [left for one in rivals for left in standing_points(reading, one)]
+    theirs = [left for rival in rivals for left in standing_points(reading, rival)]
     if not mine:
         return "nobody", {}
     line, point = mine[0]
-    left = list(dict.fromkeys(ground_called(one.ground) for _, one in mine))
-    others = list(dict.fromkeys(ground_called(one.ground) for _, one in theirs))
-    since = [one for one in speeches[speeches.index(line) + 1 :] if one.handle != winner]
+    left = list(dict.fromkeys(ground_called(point.ground) for _, point in mine))
+    others = list(dict.fromkeys(ground_called(point.ground) for _, point in theirs))
+    since = [speech for speech in speeches[speeches.index(line) + 1 :] if speech.handle != winner]
     gaps = {
         "point": left[0],
-        "second": _in_a_list(left[1:]),
-        "all": _in_a_list(left),
-        "other": _in_a_list(others),
+        "second": in_a_list(left[1:]),
+        "all": in_a_list(left),
+        "other": in_a_list(others),
         "part": f"in the {line.fields['part']}" if line.fields["part"] == "opening" else "late in the night",
         "times": _times(len(since)),
         "met": counted(len(lines_that_met(reading, winner))),
-        "less": counted(min(len(lines_that_met(reading, one)) for one in rivals) if rivals else 0),
+        "less": counted(min(len(lines_that_met(reading, rival)) for rival in rivals) if rivals else 0),
         "fate": {"for": "carried", "against": "not carried"}.get(point.side, "decided"),
     }
     if not theirs:
@@ -180,10 +183,6 @@ def vote(reading: Reading, winner: str) -> tuple[str, dict[str, str]]:
     if len(mine) > len(theirs) and gaps["second"]:
         return "more", gaps
     return "longer" if gaps["met"] == gaps["less"] else "even", gaps
-
-
-def _in_a_list(names: Sequence[str]) -> str:
-    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 
 def _times(count: int) -> str:
@@ -217,7 +216,7 @@ def _fixed_parts() -> tuple[tuple[str, bool, int, str, str], ...]:
 def _claims_for_any(side: str) -> tuple[Claim, ...]:
     """What a side can say of any motion, ground by ground."""
     book = shelf.sections(BOOK)
-    other = next(one for one in _SIDES.values() if one != side)
+    other = next(other_side for other_side in _SIDES.values() if other_side != side)
     return tuple(
         Claim(ground, text, book[f"{ground} met {other}"][number], number)
         for ground, *_ in shelf.rows("grounds.tsv")
@@ -240,8 +239,8 @@ def _claims_in(heading: str) -> list[Claim]:
 def claims_of(motion: str, side: str) -> Sequence[Claim]:
     """The points that a side can make for or against a motion: its own where the motion is known."""
     words = set(WORD.findall(motion.lower()))
-    known = (one for one in shelf.sections(MOTIONS) if one.endswith(f" {side}") and one.split()[0] in words)
-    heading = next(known, "")
+    of_side = (heading for heading in shelf.sections(MOTIONS) if heading.endswith(f" {side}"))
+    heading = next((heading for heading in of_side if heading.split()[0] in words), "")
     return _claims_in(heading) if heading else _claims_for_any(side)
 
 
@@ -253,7 +252,7 @@ def _part_now(reading: Reading, *, is_speaker: bool) -> str:
     for line in reversed(reading.discussion):
         if line.origin == "world":
             lower = line.text.lower()
-            part = next((one for one in reversed(_PARTS) if one in lower), "rebuttal")
+            part = next((part for part in reversed(_PARTS) if part in lower), "rebuttal")
             return "rebuttal" if is_speaker and part == "opening" else part
     return "rebuttal"
 
@@ -280,7 +279,7 @@ def _to_be_met(reading: Reading) -> tuple[Heard | None, Point | None]:
 
 def _turn_to_the_point(speaker: Speaker, target: Heard, point: Point | None) -> None:
     """Speak of a thing in the sentence that makes the point."""
-    start = point.place if point is not None else 0
+    start = point.start if point is not None else 0
     end = target.text.find(". ", start) % (len(target.text) + 1)
     motion = _motion(speaker.reading).lower()
     named = [
@@ -310,7 +309,7 @@ def _speeches(speaker: Speaker, part: str, side: str, met: Point | None) -> list
     motion = _motion(reading)
     fresh = _fresh_claims(speaker, side)
     if part == "opening":
-        claims = [one.text.replace("<motion>", motion) for one in fresh[:2]]
+        claims = [claim.text.replace("<motion>", motion) for claim in fresh[:2]]
         leads = _leads(reading, "opening lead", motion=motion)
         long = [_in_a_row(lead, *claims) for lead in leads]
         return _fitting(reading, long, [_in_a_row(lead, claims[0]) for lead in leads], claims)
@@ -331,9 +330,9 @@ def _answer_to(met: Point | None, reading: Reading, side: str) -> str:
     """How my side meets a point of the other; empty if there is none."""
     if met is None:
         return ""
-    other = next(one for one in _SIDES.values() if one != side)
+    other = next(other_side for other_side in _SIDES.values() if other_side != side)
     claims = (*_claims_known(other), *_claims_for_any(other))
-    answers = [one.answer for one in claims if (one.ground, one.number) == (met.ground, met.number)]
+    answers = [claim.answer for claim in claims if (claim.ground, claim.number) == (met.ground, met.number)]
     return answers[0].replace("<motion>", _motion(reading)) if answers else ""
 
 
@@ -356,7 +355,7 @@ def _rebuttal_leads(speaker: Speaker, met: Point | None) -> list[str]:
 def _brought(speaker: Speaker, fresh: Sequence[Claim], met: Point | None, motion: str) -> str:
     """A point that I bring in beside my answer; empty where I have none left that I did not make."""
     reading, dice = speaker.reading, speaker.dice
-    claim = next((one for one in fresh if met is None or one.ground != met.ground), None)
+    claim = next((claim for claim in fresh if met is None or claim.ground != met.ground), None)
     if claim is None:
         return ""
     text = claim.text.replace("<motion>", motion)
@@ -385,16 +384,16 @@ def _closings(speaker: Speaker, side: str, motion: str) -> list[str]:
 def _in_a_row(*sentences_said: str) -> str:
     """Some sentences as one text, without the mark behind the last."""
     text = ""
-    for one in sentences_said:
-        if one:
-            text = f"{text}{'' if text.endswith('?') else '.'} {one}" if text else one
+    for sentence in sentences_said:
+        if sentence:
+            text = f"{text}{'' if text.endswith('?') else '.'} {sentence}" if text else sentence
     return text
 
 
 def _fitting(reading: Reading, *choices: list[str]) -> list[str]:
     """The first of some lists of speeches, from long to short, with any that keep to the words allowed."""
     room = max(1, reading.words_max - opener_words_max)
-    short = ([one for one in some if one and len(one.split()) <= room] for some in choices)
+    short = ([speech for speech in some if speech and len(speech.split()) <= room] for some in choices)
     return next((some for some in short if some), choices[0])
 
 
@@ -413,5 +412,5 @@ def _fresh_claims(speaker: Speaker, side: str) -> list[Claim]:
     grounds = [point.ground for point in used]
     made = {(point.ground, point.number) for point in used if not point.is_answer}
     claims = claims_of(_motion(reading), side)
-    left = [one for one in claims if (one.ground, one.number) not in made]
-    return sorted(dice.sample(left, len(left)), key=lambda one: grounds.count(one.ground))
+    left = [claim for claim in claims if (claim.ground, claim.number) not in made]
+    return sorted(dice.sample(left, len(left)), key=lambda claim: grounds.count(claim.ground))

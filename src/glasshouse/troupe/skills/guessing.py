@@ -46,22 +46,22 @@ _GOOD_ENOUGH: Final = 0.2
 
 def named_or_asked(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
     """The word, if there is one left or no time; else the question that tells most."""
-    naming = next((one for one in branches if one.takes_text("word")), None)
+    naming = next((branch for branch in branches if branch.takes_text("word")), None)
     if naming is None or word_known(speaker.reading):
         return None
     reading = speaker.reading
     asking = plain_branch(branches)
-    told = _told(reading)
-    left = candidates(reading, told)
+    answers = _answers_in_sight(reading)
+    left = candidates(reading, answers)
     if not left:
         return passing(branches, speaker, "pass contradiction")
-    attribute = "" if asking is None or _is_last_chance(reading) else _best_question(speaker, left, told)
+    attribute = "" if asking is None or _is_last_chance(reading) else _best_question(speaker, left, answers)
     if asking is None or not attribute or len(left) == 1:
-        return _named(speaker, naming, _likeliest(left, told, speaker), len(left))
+        return _named(speaker, naming, _likeliest(left, answers, speaker), len(left))
     return with_line(asking, _asked(speaker, attribute, len(left)))
 
 
-def candidates(reading: Reading, told: dict[str, str]) -> list[Thing]:
+def candidates(reading: Reading, answers: dict[str, str]) -> list[Thing]:
     """What it can still be, by the answers in sight and the words that were refused."""
     refused = [
         str(line.fields["word"])
@@ -69,13 +69,13 @@ def candidates(reading: Reading, told: dict[str, str]) -> list[Thing]:
         if line.fields.get("word")
     ]
     return [
-        thing for thing in things_left(told) if not any(is_same_word(thing.name, word) for word in refused)
+        thing for thing in things_left(answers) if not any(is_same_word(thing.name, word) for word in refused)
     ]
 
 
-def things_left(told: dict[str, str]) -> list[Thing]:
+def things_left(answers: dict[str, str]) -> list[Thing]:
     """What it can still be by some answers; one that was unsure rules out nothing."""
-    sure = {name: truth for name, truth in told.items() if truth in {"yes", "no"}}
+    sure = {name: truth for name, truth in answers.items() if truth in {"yes", "no"}}
     return [
         thing
         for thing in things().values()
@@ -85,25 +85,25 @@ def things_left(told: dict[str, str]) -> list[Thing]:
 
 def questions_answered(reading: Reading) -> list[tuple[Heard, Heard]]:
     """The questions of which one knows what they were about, each with its answer, oldest first."""
-    found = []
+    pairs = []
     question: Heard | None = None
     for line in reading.discussion:
         if _answer(line):
             if question is not None:
-                found.append((question, line))
+                pairs.append((question, line))
             question = None
         elif attribute_asked(line.text):
             question = line
-    return found
+    return pairs
 
 
-def _told(reading: Reading) -> dict[str, str]:
+def _answers_in_sight(reading: Reading) -> dict[str, str]:
     """The answers in sight by what they are about; the newest goes."""
-    told: dict[str, str] = {}
+    answers: dict[str, str] = {}
     for line in reading.remembered:
         known = told_by(line.text) if _answer(line) else None
         if known is not None:
-            told[known[0]] = known[1]
+            answers[known[0]] = known[1]
     lines = reading.discussion
     for at, line in enumerate(lines):
         answer = _answer(line)
@@ -113,8 +113,8 @@ def _told(reading: Reading) -> dict[str, str]:
                 known = told_by(line.text)
                 asked = known[0] if known is not None else ""
             if asked:
-                told[asked] = answer
-    return told
+                answers[asked] = answer
+    return answers
 
 
 def _answer(line: Heard) -> str:
@@ -136,9 +136,9 @@ def _asked_before(lines: Sequence[Heard], at: int) -> str:
     return ""
 
 
-def _best_question(speaker: Speaker, left: Sequence[Thing], told: dict[str, str]) -> str:
+def _best_question(speaker: Speaker, left: Sequence[Thing], answers: dict[str, str]) -> str:
     """An attribute that parts what is left, not much worse than the best would; empty if none parts it."""
-    asked = {*told, *(attribute_asked(line.text) for line in speaker.reading.discussion)}
+    asked = {*answers, *(attribute_asked(line.text) for line in speaker.reading.discussion)}
     worth: dict[str, float] = {}
     for name in attributes():
         if name not in asked:
@@ -151,9 +151,9 @@ def _best_question(speaker: Speaker, left: Sequence[Thing], told: dict[str, str]
     return speaker.dice.choice([name for name, value in worth.items() if value >= _GOOD_ENOUGH * best])
 
 
-def _likeliest(left: Sequence[Thing], told: dict[str, str], speaker: Speaker) -> Thing:
+def _likeliest(left: Sequence[Thing], answers: dict[str, str], speaker: Speaker) -> Thing:
     """The one that fits the answers best; an answer that was unsure fits what nobody can be sure of."""
-    fit = [sum(thing.truth(name) == truth for name, truth in told.items()) for thing in left]
+    fit = [sum(thing.truth(name) == truth for name, truth in answers.items()) for thing in left]
     return speaker.dice.choice([thing for thing, hits in zip(left, fit, strict=True) if hits == max(fit)])
 
 
@@ -166,7 +166,7 @@ def _asked(speaker: Speaker, attribute: str, left: int) -> Spoken:
         remarked(speaker, speaker.dress(asked, "ask", aim, own=_WITH_OWN_LINE), *facts)
         for _ in range(rewordings_max)
     )
-    clear = next((one for one in tries if attribute_asked(one.text) == attribute), None)
+    clear = next((spoken for spoken in tries if attribute_asked(spoken.text) == attribute), None)
     return clear or speaker.dress(asked, "ask", aim)._replace(text=asked[0].capitalize())
 
 
@@ -188,8 +188,8 @@ def _named(speaker: Speaker, branch: Branch, thing: Thing, left: int) -> Reply:
     heading = own_heading(speaker.reading, "guess")
     if left > left_few_max and f"{heading} blind" in shelf.sections(GAMES):
         heading = f"{heading} blind"
-    found = sentences(heading, guess=said, left=counted(left))
-    spoken = speaker.dress(found, "answer", f"it can only be {said}, so I name it")
+    texts = sentences(heading, guess=said, left=counted(left))
+    spoken = speaker.dress(texts, "answer", f"it can only be {said}, so I name it")
     return with_line(branch, remarked(speaker, spoken, "last"), word=thing.name)
 
 

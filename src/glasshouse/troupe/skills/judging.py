@@ -64,7 +64,7 @@ class Standing(NamedTuple):
 
 def verdict(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
     """Who won and why; nothing while a game is open."""
-    branch = next((one for one in branches if one.words_of("winner")), None)
+    branch = next((branch for branch in branches if branch.words_of("winner")), None)
     if branch is None:
         return None
     reading = speaker.reading
@@ -76,9 +76,10 @@ def verdict(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
         if reply is not None:
             return reply
     contestants = [word for word in branch.words_of("winner") if word != _NOBODY]
-    ranked = sorted((standing(reading, one) for one in contestants), key=lambda one: -one.sum)
+    ranked = sorted((standing(reading, name) for name in contestants), key=lambda standing: -standing.sum)
     winner = ranked[0] if ranked and _is_ahead(ranked) else _settled(speaker, ranked)
-    lines = winner.lines if winner is not None else tuple(line for one in ranked for line in one.lines[:1])
+    best = tuple(line for standing in ranked for line in standing.lines[:1])
+    lines = best if winner is None else winner.lines
     name = winner.name if winner is not None else _NOBODY
     aim = f"{name} comes out ahead" if winner is not None else "nothing here tips the scale, so nobody does"
     spoken = speaker.dress(
@@ -116,7 +117,7 @@ def standing(reading: Reading, contestant: str) -> Standing:
     worth = [
         (_taken_up(lines, at), at, line) for at, line in enumerate(lines) if speaks_for(line, contestant)
     ]
-    worth.sort(key=lambda one: (-one[0], -one[1]))
+    worth.sort(key=lambda entry: (-entry[0], -entry[1]))
     total = 0.0
     if counts_talk(reading):
         total = min(spoken_worth_max, sum(value for value, _, _ in worth)) + min(1.0, 0.2 * len(worth))
@@ -125,7 +126,7 @@ def standing(reading: Reading, contestant: str) -> Standing:
         if speaks_for(line, contestant):
             total += value
             weighty.append((value, line))
-    weighty.sort(key=lambda one: -one[0])
+    weighty.sort(key=lambda entry: -entry[0])
     chief = list(dict.fromkeys(line for _, line in weighty))
     if not counts_talk(reading):
         return Standing(contestant, total, tuple(chief))
@@ -141,8 +142,8 @@ def speaks_for(line: Heard, contestant: str) -> bool:
 def _taken_up(lines: Sequence[Heard], at: int) -> float:
     """How often others went on with what a line named."""
     heads = {noun.stem for noun in nouns_in(lines[at].text)[:2]}
-    later = (one for one in lines[at + 1 : at + 7] if one.handle != lines[at].handle)
-    return _TAKEN_UP * sum(bool(heads & stems_of(one.text)) for one in later)
+    later = (line for line in lines[at + 1 : at + 7] if line.handle != lines[at].handle)
+    return _TAKEN_UP * sum(bool(heads & stems_of(line.text)) for line in later)
 
 
 def _game(lines: Sequence[Heard]) -> list[tuple[float, Heard]]:
@@ -162,10 +163,10 @@ def _case(reading: Reading) -> list[tuple[float, Heard]]:
     if not claims:
         return []
     claim = lines[claims[-1]]
-    found = suspicions(reading, [])
     about = stem(str(claim.fields["suspect"]).lower())
-    support = sum(mentions(one.text, str(claim.fields["suspect"])) for one in evidence(reading))
-    rival = max((len(one.lines) for one in found if stem(one.name.lower()) != about), default=0)
+    support = sum(mentions(line.text, str(claim.fields["suspect"])) for line in evidence(reading))
+    rivals = [rival for rival in suspicions(reading, []) if stem(rival.name.lower()) != about]
+    rival = max((len(rival.lines) for rival in rivals), default=0)
     cites = claim.fields.get("cites")
     cited = len({line.ref for line in lines} & set(cites)) if isinstance(cites, list) else 0
     case = [(support + _CITED * cited, claim)]
@@ -180,7 +181,7 @@ def _guess_answered(lines: Sequence[Heard]) -> tuple[Heard, Heard] | None:
     """The newest word that was named and the answer it got."""
     for at in range(len(lines) - 1, -1, -1):
         if lines[at].fields.get("word"):
-            return next(((lines[at], one) for one in lines[at + 1 :] if one.fields.get("answer")), None)
+            return next(((lines[at], line) for line in lines[at + 1 :] if line.fields.get("answer")), None)
     return None
 
 
@@ -198,7 +199,8 @@ def _settled(speaker: Speaker, ranked: Sequence[Standing]) -> Standing | None:
         or not any("draw" in vow.split() for vow in speaker.reading.me.never)
     ):
         return None
-    return speaker.dice.choice([one for one in ranked if ranked[0].sum - one.sum <= _TOO_CLOSE])
+    equals = [standing for standing in ranked if ranked[0].sum - standing.sum <= _TOO_CLOSE]
+    return speaker.dice.choice(equals)
 
 
 def _reasons(reading: Reading, winner: Standing | None, lines: Sequence[Heard], dice: Random) -> list[str]:
@@ -230,8 +232,8 @@ def _reasons(reading: Reading, winner: Standing | None, lines: Sequence[Heard], 
     if claimed is None:
         return reasons(reading, winner.name, lines, gaps) or sentences("verdict", **gaps)
     suspect = str(claimed.fields["suspect"])
-    told = [one for one in evidence(reading) if mentions(one.text, suspect)]
-    gaps["detail"], gaps["other"] = details_in(reading, told, suspect)
+    mentioning = [line for line in evidence(reading) if mentions(line.text, suspect)]
+    gaps["detail"], gaps["other"] = details_in(reading, mentioning, suspect)
     gaps["suspect"] = called_so(suspect)
     if claims:
         return paired(dice, sentences("verdict suspect", **gaps), sentences("verdict suspect why", **gaps))
@@ -253,12 +255,12 @@ def _questions_asked(reading: Reading) -> str:
 
 def _best_question(reading: Reading) -> dict[str, str]:
     """The question whose answer left least of what it could have been, and by how much."""
-    told: dict[str, str] = {}
+    answers: dict[str, str] = {}
     best: tuple[float, dict[str, str]] = (1.0, {})
     before = len(things())
     for question, answer in questions_answered(reading):
-        told[attribute_asked(question.text)] = str(answer.fields["answer"])
-        after = len(things_left(told))
+        answers[attribute_asked(question.text)] = str(answer.fields["answer"])
+        after = len(things_left(answers))
         if after and after / before < best[0]:
             put = _QUESTION.findall(question.text)[-1].strip()
             gone = counted(before - after)
@@ -270,18 +272,19 @@ def _best_question(reading: Reading) -> dict[str, str]:
 
 def _weighed(reading: Reading, lines: Sequence[Heard]) -> list[Heard]:
     """Of a case: the line that carried it and the newest evidence that the suspicion was about."""
-    claim = next((one for one in lines if one.fields.get("suspect")), None) or _claim_attacked(reading, lines)
+    claim = next((line for line in lines if line.fields.get("suspect")), None)
+    claim = claim or _claim_attacked(reading, lines)
     if claim is None:
         return []
     about = str(claim.fields["suspect"])
-    told = [one for one in evidence(reading) if mentions(one.text, about)]
-    return [lines[0], *reversed(told[1 - lines_cited_max :])]
+    mentioning = [line for line in evidence(reading) if mentions(line.text, about)]
+    return [lines[0], *reversed(mentioning[1 - lines_cited_max :])]
 
 
 def _claim_attacked(reading: Reading, lines: Sequence[Heard]) -> Heard | None:
     against = {line.fields.get("against") for line in lines}
     return next(
-        (one for one in reversed(reading.discussion) if one.ref in against and one.fields.get("suspect")),
+        (line for line in reversed(reading.discussion) if line.ref in against and line.fields.get("suspect")),
         None,
     )
 

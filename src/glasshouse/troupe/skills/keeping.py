@@ -39,7 +39,7 @@ _WITH_OWN_LINE: Final = 0.15
 
 def kept_answer(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
     """A yes, a no or a shrug, whichever is true of the word that I was dealt."""
-    branch = next((one for one in branches if {"yes", "no"} <= set(one.words_of("answer"))), None)
+    branch = next((branch for branch in branches if {"yes", "no"} <= set(branch.words_of("answer"))), None)
     if branch is None:
         return None
     reading = speaker.reading
@@ -53,8 +53,8 @@ def kept_answer(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
     if word and guess:
         is_right = is_same_word(word, guess)
         heading = own_heading(reading, "right" if is_right else "wrong")
-        found = sentences(heading, clause=_unasked(speaker, word))
-        spoken = speaker.dress(found, "answer", "I must say whether that is it")
+        texts = sentences(heading, clause=_unasked(speaker, word))
+        spoken = speaker.dress(texts, "answer", "I must say whether that is it")
         spoken = remarked(speaker, spoken, "right" if is_right else "wrong", is_last=True)
         return with_line(branch, spoken, answer="yes" if is_right else "no")
     asked = attribute_asked(line.text) if line is not None else ""
@@ -68,13 +68,14 @@ def word_known(reading: Reading) -> str:
     for key, value in reading.known.items():
         if "word" in key and isinstance(value, str):
             return value
-    return next((one for one in reading.known.values() if isinstance(one, str) and thing_called(one)), "")
+    texts = (value for value in reading.known.values() if isinstance(value, str))
+    return next((text for text in texts if thing_called(text)), "")
 
 
-def is_same_word(one: str, other: str) -> bool:
+def is_same_word(word: str, other: str) -> bool:
     """Whether two words are one, whatever their article, case and number."""
-    a, b = bare_word(one), bare_word(other)
-    return a == b or (thing_called(one) is not None and thing_called(one) == thing_called(other))
+    a, b = bare_word(word), bare_word(other)
+    return a == b or (thing_called(word) is not None and thing_called(word) == thing_called(other))
 
 
 def _question(reading: Reading) -> Heard | None:
@@ -90,20 +91,20 @@ def _guess_in(line: Heard | None) -> str:
     named = line.fields.get("word")
     if isinstance(named, str) and named:
         return named
-    found = _NAMING.search(line.text.lower())
-    return found[1] if found and thing_called(found[1]) else ""
+    match = _NAMING.search(line.text.lower())
+    return match[1] if match and thing_called(match[1]) else ""
 
 
 def _unasked(speaker: Speaker, word: str) -> str:
     """Something that is true of my word and that nobody has asked for."""
-    thing, told = thing_called(word), speaker.reading.visible_text
+    thing, visible = thing_called(word), speaker.reading.visible_text
     asked = {attribute_asked(line.text) for line in speaker.reading.discussion}
     clauses = [
         clause
         for name, attribute in attributes().items()
         if thing is not None and name in thing.holds and name not in asked
         for clause in attribute.yes
-        if clause not in told
+        if clause not in visible
     ]
     return speaker.dice.choice(clauses) if clauses else ""
 
@@ -112,15 +113,15 @@ def _said(speaker: Speaker, truth: Truth, asked: str) -> Spoken:
     reading = speaker.reading
     if truth == "unsure":
         heading = own_heading(reading, "unsure")
-        found = untold(reading, heading, GAMES) or sentences(heading)
-        spoken = speaker.dress(found, "answer", "I cannot say for certain, so I will not")
+        texts = untold(reading, heading, GAMES) or sentences(heading)
+        spoken = speaker.dress(texts, "answer", "I cannot say for certain, so I will not")
         return remarked(speaker, spoken, "answered")
     attribute = attributes()[asked]
     clauses = attribute.yes if truth == "yes" else attribute.no
     heading, clause = own_heading(reading, truth), speaker.dice.choice(clauses)
-    found = untold(reading, heading, GAMES, clause=clause) or sentences(heading, clause=clause)
+    texts = untold(reading, heading, GAMES, clause=clause) or sentences(heading, clause=clause)
     aim = f"the true answer is {truth}, and I give it without the word"
-    return remarked(speaker, speaker.dress(found, "answer", aim, own=_WITH_OWN_LINE), "answered")
+    return remarked(speaker, speaker.dress(texts, "answer", aim, own=_WITH_OWN_LINE), "answered")
 
 
 def _word_for(branch: Branch, truth: Truth) -> str:

@@ -64,7 +64,7 @@ class Table(NamedTuple):
     doubt_field: str = ""
 
 
-class Told(NamedTuple):
+class Saying(NamedTuple):
     """Something that can be said of a thing: the clause, what it is true of, and what it may be true of."""
 
     clause: str
@@ -95,10 +95,10 @@ def bluffed(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
 
 def _table(reading: Reading, branches: Sequence[Branch]) -> Table | None:
     describing = plain_branch(branches)
-    pointing = [(one, field) for one in branches if (field := _field_of_handles(reading, one))]
+    pointing = [(branch, field) for branch in branches if (field := _field_of_handles(reading, branch))]
     if describing is None or not pointing:
         return None
-    pointing.sort(key=lambda one: "vote" not in one[0].kind)
+    pointing.sort(key=lambda pair: "vote" not in pair[0].kind)
     return Table(describing, *pointing[0], *(pointing[1] if len(pointing) > 1 else ()))
 
 
@@ -131,9 +131,9 @@ def _state_of_play(speaker: Speaker, table: Table, word: str) -> tuple[list[str]
         if _times_said(reading, mark.clause) >= _SAID_MAX:
             slots["told"] = ""
     elif (line := _doubt_of_me(reading, table)) is not None:
-        told = next((one.clause for one in told_in(line.text)), "")
-        facts += ["accused", _of_what(reading, table, told)]
-        slots |= {"told": told, "accuser": _called(line.handle), "name": _name(line.handle)}
+        clause = next((saying.clause for saying in told_in(line.text)), "")
+        facts += ["accused", _of_what(reading, table, clause)]
+        slots |= {"told": clause, "accuser": _called(line.handle), "name": _name(line.handle)}
     elif not reading.own_text:
         facts.append("first")
     else:
@@ -170,7 +170,7 @@ def _after_the_votes(reading: Reading, table: Table) -> list[str]:
         line.fields.get(table.vote_field) for line in reading.discussion if line.kind == table.voting.kind
     ]
     mine = votes.count(reading.me.handle)
-    is_most = bool(mine) and all(votes.count(one) < mine for one in set(votes) - {reading.me.handle})
+    is_most = bool(mine) and all(votes.count(handle) < mine for handle in set(votes) - {reading.me.handle})
     if len(votes) < len({*table.voting.words_of(table.vote_field), reading.me.handle}):
         return []
     facts = ["caught" if is_most else "free", "pointed-at" if mine else "spared"]
@@ -188,12 +188,12 @@ def _doubt_of_me(reading: Reading, table: Table) -> Heard | None:
     return next((line for line in reversed(mine) if line.ref in fresh), None)
 
 
-def _of_what(reading: Reading, table: Table, told: str) -> str:
+def _of_what(reading: Reading, table: Table, clause: str) -> str:
     """What I am doubted for: a thing I said of my word, a thing I had doubted, or my face."""
-    if not told:
+    if not clause:
         return "unquoted"
     mine = [
-        line for line in reading.discussion if reading.is_mine(line) and told.lower() in line.text.lower()
+        line for line in reading.discussion if reading.is_mine(line) and clause.lower() in line.text.lower()
     ]
     return "quoted" if any(line.kind == table.describing.kind for line in mine) else "had-doubted"
 
@@ -244,14 +244,14 @@ def _agreed_with(reading: Reading, table: Table, word: str) -> tuple[str, str] |
 def _choice(speaker: Speaker, table: Table, word: str, offered: Sequence[str]) -> tuple[str, Mark]:
     """Whom I suspect most, and what speaks against them; who is found out points where the others do."""
     reading = speaker.reading
-    others = [one for one in offered if one != reading.me.handle]
-    spoke = [one for one in others if one in _others(reading)] or others
-    marks = {one: mark_of(reading, table, one, word) for one in spoke}
-    worst = {one: mark.strangeness + _IMPRESSION * speaker.dice.random() for one, mark in marks.items()}
+    others = [handle for handle in offered if handle != reading.me.handle]
+    spoke = [handle for handle in others if handle in _others(reading)] or others
+    marks = {handle: mark_of(reading, table, handle, word) for handle in spoke}
+    worst = {handle: mark.strangeness + _IMPRESSION * speaker.dice.random() for handle, mark in marks.items()}
     if _theirs(reading, table, word):
-        worst = {one: float(_times_doubted(reading, table, one)) for one in spoke}
+        worst = {handle: float(_times_doubted(reading, table, handle)) for handle in spoke}
     top = max(worst.values())
-    who = speaker.dice.choice([one for one in spoke if worst[one] == top])
+    who = speaker.dice.choice([handle for handle in spoke if worst[handle] == top])
     return who, marks[who]
 
 
@@ -260,36 +260,37 @@ def _times_doubted(reading: Reading, table: Table, who: str) -> int:
     said = [line for line in reading.heard if line.origin == "cast"]
     pointed = {table.doubt_field, table.vote_field} - {""}
     return sum(
-        name_of(who) in line.text or any(line.fields.get(one) == who for one in pointed) for line in said
+        name_of(who) in line.text or any(line.fields.get(field) == who for field in pointed) for line in said
     )
 
 
-def clauses_of(word: str) -> dict[str, Told]:
+def clauses_of(word: str) -> dict[str, Saying]:
     """Everything one can say of a thing without naming it."""
     return {
-        clause: told
-        for clause, told in sayings().items()
-        if word in told.holds and word not in WORD.findall(clause.lower())
+        clause: saying
+        for clause, saying in sayings().items()
+        if word in saying.holds and word not in WORD.findall(clause.lower())
     }
 
 
 @lru_cache(maxsize=1)
-def sayings() -> MappingProxyType[str, Told]:
+def sayings() -> MappingProxyType[str, Saying]:
     """What can be said of things: what was written of some of them, then what holds of many."""
-    found = {clause: Told(clause, frozenset(names.split())) for clause, names in shelf.rows("likenesses.tsv")}
-    for one in attributes().values():
-        holds = frozenset(thing.name for thing in things().values() if one.name in thing.holds)
-        unsure = frozenset(thing.name for thing in things().values() if one.name in thing.unsure)
-        found |= {clause: Told(clause, holds, unsure, _LOOSE) for clause in one.yes}
-    return MappingProxyType(found)
+    rows = shelf.rows("likenesses.tsv")
+    by_clause = {clause: Saying(clause, frozenset(names.split())) for clause, names in rows}
+    for attribute in attributes().values():
+        holds = frozenset(thing.name for thing in things().values() if attribute.name in thing.holds)
+        unsure = frozenset(thing.name for thing in things().values() if attribute.name in thing.unsure)
+        by_clause |= {clause: Saying(clause, holds, unsure, _LOOSE) for clause in attribute.yes}
+    return MappingProxyType(by_clause)
 
 
 @lru_cache(maxsize=told_cache_texts_max)
-def told_in(text: str) -> tuple[Told, ...]:
+def told_in(text: str) -> tuple[Saying, ...]:
     """What a line says of words, in its order: first of its speaker's own, then what it takes up of another's."""
     lower = text.lower()
-    places = sorted((at, clause) for clause in sayings() if (at := lower.find(clause.lower())) >= 0)
-    return tuple(sayings()[clause] for _, clause in places)
+    starts = sorted((at, clause) for clause in sayings() if (at := lower.find(clause.lower())) >= 0)
+    return tuple(sayings()[clause] for _, clause in starts)
 
 
 class Mark(NamedTuple):
@@ -305,46 +306,49 @@ def mark_of(reading: Reading, table: Table, handle: str, word: str) -> Mark:
     total, worst = 0.0, Mark(-1.0)
     for line in (*_descriptions(reading, table), *_doubts(reading, table)):
         if line.handle == handle:
-            for one in _marks(reading, line, table, word):
-                total += one.strangeness
-                if one.clause and one.strangeness >= worst.strangeness:
-                    worst = one
+            for mark in _marks(reading, line, table, word):
+                total += mark.strangeness
+                if mark.clause and mark.strangeness >= worst.strangeness:
+                    worst = mark
     return worst._replace(strangeness=total)
 
 
 def _marks(reading: Reading, line: Heard, table: Table, word: str) -> list[Mark]:
-    told = told_in(line.text)
-    if not told:
+    said = told_in(line.text)
+    if not said:
         return []
     if table.doubting is not None and line.kind == table.doubting.kind:
         # Who is doubted may have said it, or have doubted it: only in the first case is the doubt a doubt of it.
         whom = line.fields.get(table.doubt_field)
-        theirs = [
-            one.text.lower()
-            for one in reading.discussion
-            if one.handle == whom and one.kind == table.describing.kind
-        ]
-        doubted = [one for one in told if any(one.clause.lower() in text for text in theirs)]
-        return [Mark(_STRANGE / 2, one.clause, is_doubt=True) for one in doubted if word in one.holds]
-    first, *others = told
+        theirs = [line for line in reading.discussion if line.handle == whom]
+        texts = [line.text.lower() for line in theirs if line.kind == table.describing.kind]
+        return _marks_for_doubt(
+            [saying for saying in said if any(saying.clause.lower() in text for text in texts)], word
+        )
+    first, *others = said
     is_strange = word not in first.holds and word not in first.unsure
-    found = [Mark((_STRANGE if is_strange else -_FITS) * first.weight, first.clause)]
+    marks = [Mark((_STRANGE if is_strange else -_FITS) * first.weight, first.clause)]
     if table.doubting is None and not any(cue in line.text.lower() for cue in _agreeing()):
-        found += [Mark(_STRANGE / 2, one.clause, is_doubt=True) for one in others if word in one.holds]
-    return found
+        marks += _marks_for_doubt(others, word)
+    return marks
+
+
+def _marks_for_doubt(doubted: Sequence[Saying], word: str) -> list[Mark]:
+    """What it counts for that somebody doubted what is true of my word."""
+    return [Mark(_STRANGE / 2, saying.clause, is_doubt=True) for saying in doubted if word in saying.holds]
 
 
 @lru_cache(maxsize=1)
 def _agreeing() -> tuple[str, ...]:
     """The words by which one says that another is right."""
-    parts = (re.split(r"<\w+>", line.lower().strip(". ")) for line in shelf.sections(BOOK)["agree"])
-    return tuple(max(one, key=len).strip() for one in parts)
+    lines = (line.lower().strip(". ") for line in shelf.sections(BOOK)["agree"])
+    return tuple(max(re.split(r"<\w+>", line), key=len).strip() for line in lines)
 
 
 def _descriptions(reading: Reading, table: Table) -> list[Heard]:
     """What others said of their words: lines with a text alone. A vote says what another said."""
     lines = [line for line in reading.heard if line.origin == "cast" and not line.fields_text]
-    return lines if table.doubting is None else [one for one in lines if one.kind == table.describing.kind]
+    return lines if table.doubting is None else [line for line in lines if line.kind == table.describing.kind]
 
 
 def _doubts(reading: Reading, table: Table) -> list[Heard]:
@@ -358,15 +362,15 @@ def _others(reading: Reading) -> list[str]:
 
 def _theirs(reading: Reading, table: Table, word: str) -> str:
     """What the others seem to hold, where it is not what I hold; empty while I may think that we hold the same."""
-    told = [
+    said = [
         (line.handle, told_in(line.text)[0]) for line in _descriptions(reading, table) if told_in(line.text)
     ]
-    told = [(who, one) for who, one in told if one.weight > _LOOSE]
-    strange = {who for who, one in told if word not in one.holds}
+    said = [(who, saying) for who, saying in said if saying.weight > _LOOSE]
+    strange = {who for who, saying in said if word not in saying.holds}
     if len(strange) < strangers_min:
         return ""
-    things = dict.fromkeys(thing for _, one in told for thing in sorted(one.holds) if thing != word)
-    return max(things, key=lambda thing: sum(thing in one.holds for _, one in told), default="")
+    things = dict.fromkeys(thing for _, saying in said for thing in sorted(saying.holds) if thing != word)
+    return max(things, key=lambda thing: sum(thing in saying.holds for _, saying in said), default="")
 
 
 def _described(speaker: Speaker, table: Table, word: str) -> Spoken:
@@ -391,15 +395,15 @@ def _clause(speaker: Speaker, word: str, theirs: str) -> str:
     """Something true of my word that was not said yet; where the others hold another, true of that, too."""
     visible = speaker.reading.visible_text
     clauses = clauses_of(word)
-    shared = [one for one, told in clauses.items() if told.weight > _LOOSE]
+    shared = [clause for clause, saying in clauses.items() if saying.weight > _LOOSE]
     if theirs:
-        safe = [one for one, told in clauses.items() if theirs in told.holds]
+        safe = [clause for clause, saying in clauses.items() if theirs in saying.holds]
     else:
         # What is true of one thing alone tells everybody who holds another; one keeps it back most of the time.
         is_telling = speaker.dice.random() < _TELLING
-        safe = [one for one in shared if (len(clauses[one].holds) == 1) == is_telling]
-    for some in ([one for one in safe if one in shared], safe, shared, list(clauses)):
-        fresh = [one for one in some if one.lower() not in visible]
+        safe = [clause for clause in shared if (len(clauses[clause].holds) == 1) == is_telling]
+    for some in ([clause for clause in safe if clause in shared], safe, shared, list(clauses)):
+        fresh = [clause for clause in some if clause.lower() not in visible]
         if fresh:
             return speaker.dice.choice(fresh)
     return speaker.dice.choice(list(clauses))
@@ -411,7 +415,7 @@ def _on_somebody(speaker: Speaker, table: Table, word: str, register: str) -> st
     if dice.random() >= _DOUBTED:
         return _nodded(speaker, table, word)
     marks = {who: mark_of(reading, table, who, word) for who in _others(reading)}
-    who = max(marks, key=lambda one: marks[one].strangeness, default="")
+    who = max(marks, key=lambda handle: marks[handle].strangeness, default="")
     if not who or marks[who].strangeness <= 0 or not marks[who].clause or marks[who].is_doubt:
         return ""
     if marks[who].clause.lower() in reading.own_text:
@@ -463,7 +467,7 @@ def _field_of_handles(reading: Reading, branch: Branch) -> str:
     """The field of a branch that takes the handle of somebody around."""
     for field in branch.fields:
         words = branch.words_of(field)
-        if len(words) > 1 and field != "winner" and all(f"{one} (" in reading.around for one in words):
+        if len(words) > 1 and field != "winner" and all(f"{handle} (" in reading.around for handle in words):
             return field
     return ""
 

@@ -50,7 +50,7 @@ class Desk(NamedTuple):
 
     def used(self, tool: str) -> list[ToolSaid]:
         """The calls of a tool in this act."""
-        return [one for one in self.reading.tools_said if one.tool == tool]
+        return [said for said in self.reading.tools_said if said.tool == tool]
 
 
 def is_group_tool(branch: Branch) -> bool:
@@ -67,7 +67,7 @@ def regrouped(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
     desk = Desk(speaker.reading, circle_of(speaker.reading), tools)
     for decide in _CHANGES:
         call = decide(desk)
-        if call is not None and not any(_is_same(call, one) for one in said):
+        if call is not None and not any(_is_same(call, earlier) for earlier in said):
             return replies.call(tools[call.tool], call.arguments, speaker.thought(acts()["offer"], call.aim))
     return None
 
@@ -81,7 +81,7 @@ def _is_same(call: Call, said: ToolSaid) -> bool:
 
 def _sent_home(desk: Desk) -> Call | None:
     """Whoever says that the work is done, if there is a direction to send such a one home."""
-    if not any(one.is_to("dismiss") for one in directions_of(desk.reading.me)):
+    if not any(direction.is_to("dismiss") for direction in directions_of(desk.reading.me)):
         return None
     around = desk.words(_REMOVE, "creature")
     for line in desk.reading.fresh:
@@ -97,9 +97,8 @@ def _released(desk: Desk) -> Call | None:
     direction = met_best(desk.reading, "dismiss")
     if direction is None:
         return None
-    named = [
-        one for one in desk.words(_REMOVE, "creature") if direction.names(one) and one not in _gone(desk)
-    ]
+    here = (handle for handle in desk.words(_REMOVE, "creature") if handle not in _gone(desk))
+    named = [handle for handle in here if direction.names(handle)]
     if not named:
         return None
     arguments: dict[str, Any] = {"creature": named[0]}
@@ -151,16 +150,15 @@ def _said_by_others(desk: Desk) -> frozenset[str]:
     """The stems of what is new and was not said by anybody who was sent for."""
     uses, reading = desk.words(_ADD, "use"), desk.reading
     lines = [*reading.fresh, *([] if reading.cause is None else [reading.cause])]
-    told = [line.text for line in lines if line.handle.split("~", maxsplit=1)[0] not in uses]
-    return frozenset[str]().union(*map(stems_of, told))
+    texts = [line.text for line in lines if line.handle.split("~", maxsplit=1)[0] not in uses]
+    return frozenset[str]().union(*map(stems_of, texts))
 
 
 def _called_for(desk: Desk, use: str, heard: frozenset[str]) -> int:
     """How much of what was heard is what a direction, or its own name, says it is for."""
-    told = [one for one in directions_of(desk.reading.me) if one.is_to("spawn") and one.names(use)]
-    if told:
-        return max(len(one.cue & heard) for one in told)
-    return akin(use, heard)
+    spawning = (direction for direction in directions_of(desk.reading.me) if direction.is_to("spawn"))
+    scores = [len(direction.cue & heard) for direction in spawning if direction.names(use)]
+    return max(scores) if scores else akin(use, heard)
 
 
 def _is_here(desk: Desk, use: str) -> bool:
@@ -169,9 +167,10 @@ def _is_here(desk: Desk, use: str) -> bool:
 
 def _wired(desk: Desk) -> Call | None:
     """My own lines to whoever was just sent for, where a direction or a want says to hand them on."""
-    new = [one for one in _born(desk, _WIRE, "target") if one not in desk.circle.handed_to]
-    me, told = desk.reading.me, _manifest_text(desk)
-    if not new or me.handle not in desk.words(_WIRE, "source") or not (" wire " in told or " hand " in told):
+    new = [handle for handle in _born(desk, _WIRE, "target") if handle not in desk.circle.handed_to]
+    me, manifest = desk.reading.me, _manifest_text(desk)
+    is_meant = " wire " in manifest or " hand " in manifest
+    if not new or me.handle not in desk.words(_WIRE, "source") or not is_meant:
         return None
     arguments = {"action": "add", "source": me.handle, "target": new[-1]}
     return Call(_WIRE, arguments, f"{name_of(new[-1])} must hear what I say")
@@ -179,14 +178,14 @@ def _wired(desk: Desk) -> Call | None:
 
 def _put_on_channel(desk: Desk) -> Call | None:
     """Whoever was just sent for, on the channel of mine that my manifest says to put them on: `put them on the deck`."""
-    told = _manifest_text(desk)
+    manifest = _manifest_text(desk)
     for channel in desk.circle.speaks_on:
         new = [
-            one
-            for one in _born(desk, _CHANNEL, "creature")
-            if channel not in desk.circle.channels_of.get(one, ())
+            handle
+            for handle in _born(desk, _CHANNEL, "creature")
+            if channel not in desk.circle.channels_of.get(handle, ())
         ]
-        if new and f" put them on the {channel} " in told:
+        if new and f" put them on the {channel} " in manifest:
             arguments = {"action": "join", "channel": channel, "creature": new[-1]}
             return Call(_CHANNEL, arguments | _both_ways(desk), f"everybody must hear {name_of(new[-1])}")
     return None
@@ -194,9 +193,9 @@ def _put_on_channel(desk: Desk) -> Call | None:
 
 def _born(desk: Desk, tool: str, field: str) -> list[str]:
     """Those among the names that a tool offers who were sent for in this act."""
-    added = [one.arguments for one in desk.used(_ADD) if one.is_ok]
+    added = [said.arguments for said in desk.used(_ADD) if said.is_ok]
     born = [str(arguments.get("use") or arguments.get("handle")) for arguments in added]
-    return [one for one in desk.words(tool, field) if one.split("~", maxsplit=1)[0] in born]
+    return [handle for handle in desk.words(tool, field) if handle.split("~", maxsplit=1)[0] in born]
 
 
 def _manifest_text(desk: Desk) -> str:
@@ -210,7 +209,7 @@ def _joined(desk: Desk) -> Call | None:
     direction = met_best(desk.reading, "join")
     if direction is None or "join" not in desk.words(_CHANNEL, "action") or not desk.circle.speaks_on:
         return None
-    if any(one.arguments.get("action") == "leave" for one in desk.used(_CHANNEL)):
+    if any(said.arguments.get("action") == "leave" for said in desk.used(_CHANNEL)):
         return None
     wanted = _wanted(desk, direction)
     asked = desk.used(_STATUS)
@@ -227,25 +226,25 @@ def _joined(desk: Desk) -> Call | None:
 
 def _wanted(desk: Desk, direction: Direction) -> list[str]:
     """Whom to join that is not with me yet and was not tried in this act."""
-    tried = {one.arguments.get("creature") for one in desk.used(_CHANNEL)}
+    tried = {said.arguments.get("creature") for said in desk.used(_CHANNEL)}
     known = desk.words(_CHANNEL, "creature") or _names_told(desk)
-    newest = {bare_name(one): one for one in known}
-    strangers = [one for one in newest.values() if not desk.circle.is_on_mine(one) and one not in tried]
-    named = [one for one in strangers if direction.names(one)]
-    if named or any(direction.names(one) for one in (*known, *desk.circle.channels_of)):
+    newest = {bare_name(name): name for name in known}
+    strangers = [name for name in newest.values() if not desk.circle.is_on_mine(name) and name not in tried]
+    named = [name for name in strangers if direction.names(name)]
+    if named or any(direction.names(name) for name in (*known, *desk.circle.channels_of)):
         return named
-    outside = [
-        one for one in strangers if bare_name(one) not in {*desk.circle.channels_of, desk.reading.me.handle}
-    ]
+    around = {*desk.circle.channels_of, desk.reading.me.handle}
+    outside = [name for name in strangers if bare_name(name) not in around]
     return [] if desk.circle.guests or tried else outside[:1]
 
 
 def _names_told(desk: Desk) -> list[str]:
     """The names in what the tools said of others, where no list of them is offered."""
-    told = " ".join(one.text for one in desk.used(_STATUS))
+    text = " ".join(said.text for said in desk.used(_STATUS))
     me = desk.reading.me
-    words = dict.fromkeys(part.strip("\"'.,;:()[]{}") for part in told.replace(",", " ").split())
-    return [word for word in words if any(one.names(word) for one in directions_of(me)) and word != me.handle]
+    words = dict.fromkeys(part.strip("\"'.,;:()[]{}") for part in text.replace(",", " ").split())
+    directions = directions_of(me)
+    return [word for word in words if word != me.handle and any(known.names(word) for known in directions)]
 
 
 def _both_ways(desk: Desk) -> dict[str, str]:
@@ -258,19 +257,19 @@ def _parted(desk: Desk) -> Call | None:
     if direction is None or "leave" not in desk.words(_CHANNEL, "action"):
         return None
     winners = {line.fields.get("winner") for line in desk.reading.fresh}
-    gone = {one.arguments.get("creature") for one in desk.used(_CHANNEL)}
+    gone = {said.arguments.get("creature") for said in desk.used(_CHANNEL)}
     for guest in desk.circle.guests:
         if guest not in winners | gone:
-            channel = next(one for one in desk.circle.channels_of[guest] if one in desk.circle.speaks_on)
+            channels = desk.circle.channels_of[guest]
+            channel = next(channel for channel in channels if channel in desk.circle.speaks_on)
             arguments = {"action": "leave", "channel": channel, "creature": guest}
             return Call(_CHANNEL, arguments, f"it is time that {name_of(guest)} and we part")
     return None
 
 
 def _gone(desk: Desk) -> set[str]:
-    return {
-        str(one.arguments.get("creature")) for one in desk.used(_REMOVE) if not one.arguments.get("dry_run")
-    }
+    calls = [said.arguments for said in desk.used(_REMOVE)]
+    return {str(arguments.get("creature")) for arguments in calls if not arguments.get("dry_run")}
 
 
 def says_it_is_done(kind: str) -> bool:

@@ -53,18 +53,18 @@ class Suspicion(NamedTuple):
 
 def hypothesis(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
     """Somebody named in the evidence, with the lines that speak of them."""
-    branch = next((one for one in branches if "suspect" in one.fields), None)
+    branch = next((branch for branch in branches if "suspect" in branch.fields), None)
     if branch is None:
         return None
     reading = speaker.reading
-    found = suspicions(reading, branch.words_of("suspect"))
-    if not found or not found[0].lines:
+    ranked = suspicions(reading, branch.words_of("suspect"))
+    if not ranked or not ranked[0].lines:
         reply = passing(branches, speaker, "pass no evidence")
         if reply is not None:
             return reply
-    if not found:
+    if not ranked:
         return None
-    suspicion = found[0]
+    suspicion = ranked[0]
     called = called_so(suspicion.name)
     detail, other = details_in(reading, suspicion.lines[-lines_cited_max:], suspicion.name)
     before = _named_before(reading)
@@ -83,7 +83,7 @@ def hypothesis(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
 
 def objection(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
     """What speaks against the newest thing that somebody claimed: the clue it rests on, or one it leaves out."""
-    branch = next((one for one in branches if is_ref(one.fields.get("against"))), None)
+    branch = next((branch for branch in branches if is_ref(branch.fields.get("against"))), None)
     if branch is None:
         return None
     reading = speaker.reading
@@ -119,20 +119,20 @@ def _fresh(reading: Reading, heading: str, gaps: Mapping[str, str]) -> list[str]
 def rival_to(reading: Reading, suspect: str) -> tuple[str, str]:
     """Who else could have done it, and the newest thing that says so; both empty if nothing does."""
     about = stem(suspect.lower())
-    for one in suspicions(reading, []):
-        if one.lines and stem(one.name.lower()) != about:
-            return called_so(one.name), details_in(reading, one.lines[-1:], one.name)[0]
+    for suspicion in suspicions(reading, []):
+        if suspicion.lines and stem(suspicion.name.lower()) != about:
+            return called_so(suspicion.name), details_in(reading, suspicion.lines[-1:], suspicion.name)[0]
     return "", ""
 
 
 def suspects_named(reading: Reading) -> list[str]:
     """Those whom the goal names as the ones it can be, or else the world; empty if that is open."""
-    found = _somebodies(reading, reading.me.goal)
-    if len(found) < suspects_min:
-        told = (line.text for line in reading.heard if line.origin == "world")
-        for text in (*told, reading.scene):
-            found |= _somebodies(reading, text)
-    return list(found.values()) if len(found) >= suspects_min else []
+    suspects = _somebodies(reading, reading.me.goal)
+    if len(suspects) < suspects_min:
+        texts = (line.text for line in reading.heard if line.origin == "world")
+        for text in (*texts, reading.scene):
+            suspects |= _somebodies(reading, text)
+    return list(suspects.values()) if len(suspects) >= suspects_min else []
 
 
 def _somebodies(reading: Reading, text: str) -> dict[str, str]:
@@ -168,20 +168,23 @@ def suspicions(reading: Reading, words: list[str]) -> list[Suspicion]:
     named = _lines_by_suspect(reading, lines, words)
     doubted = _doubted(reading)
     before = stem(_named_before(reading).removeprefix("the ").lower())
-    place = {line.ref: at for at, line in enumerate(lines)}
-    found = [
+    index = {line.ref: at for at, line in enumerate(lines)}
+    weighed = [
         Suspicion(
             name,
-            len(told)
+            len(mentioning)
             - _OBJECTED * doubted.count(stem(name.lower()))
             + _HELD_TO * (stem(name.lower()) == before),
-            tuple(told),
+            tuple(mentioning),
         )
-        for name, told in named.items()
+        for name, mentioning in named.items()
     ]
-    return sorted(
-        found, key=lambda one: (-one.weight, -place[one.lines[-1].ref] if one.lines else 1, one.name)
-    )
+
+    def rank(suspicion: Suspicion) -> tuple[float, int, str]:
+        newest = -index[suspicion.lines[-1].ref] if suspicion.lines else 1
+        return -suspicion.weight, newest, suspicion.name
+
+    return sorted(weighed, key=rank)
 
 
 def _lines_by_suspect(reading: Reading, lines: Sequence[Heard], words: list[str]) -> dict[str, list[Heard]]:
@@ -210,10 +213,9 @@ def _stems_and_owners(text: str) -> frozenset[str]:
 def _doubted(reading: Reading) -> list[str]:
     """The stems of those whose case was objected to, once for each objection in sight."""
     claims = {line.ref: line for line in (*reading.remembered, *reading.discussion)}
-    attacked = [
-        claims.get(str(line.fields["against"])) for line in claims.values() if line.fields.get("against")
-    ]
-    return [stem(str(one.fields["suspect"]).lower()) for one in attacked if one and one.fields.get("suspect")]
+    refs = [str(line.fields["against"]) for line in claims.values() if line.fields.get("against")]
+    suspects = [claims[ref].fields.get("suspect") for ref in refs if ref in claims]
+    return [stem(str(suspect).lower()) for suspect in suspects if suspect]
 
 
 def details_in(reading: Reading, lines: Sequence[Heard], but: str) -> tuple[str, str]:
@@ -221,13 +223,13 @@ def details_in(reading: Reading, lines: Sequence[Heard], but: str) -> tuple[str,
 
     Of each line the most telling comes first, so that two lines give one each before either gives a second.
     """
-    told = [_things_in(reading, line, but) for line in reversed(lines)]
-    found: dict[str, str] = {}
+    named = [_things_in(reading, line, but) for line in reversed(lines)]
+    chosen: dict[str, str] = {}
     for rank in range(things_a_line_max):
-        for things in told:
+        for things in named:
             if rank < len(things):
-                found.setdefault(*things[rank])
-    details = [*found.values(), "", ""]
+                chosen.setdefault(*things[rank])
+    details = [*chosen.values(), "", ""]
     return details[0] or NOTHING_NAMED, details[1]
 
 
@@ -235,9 +237,9 @@ def _things_in(reading: Reading, line: Heard, but: str) -> list[tuple[str, str]]
     """What a line names beside somebody and places; its places only where it names nothing else."""
     where = shelf.words_listed("places.txt")
     things: dict[str, str] = {}
-    for noun in sorted(nouns_in(line.text), key=lambda one: one.head.lower() in where):
+    for noun in sorted(nouns_in(line.text), key=lambda noun: noun.head.lower() in where):
         head = noun.head.lower()
-        is_said = head in reading.names or any(f" {head}" in one for one in things.values())
+        is_said = head in reading.names or any(f" {head}" in phrase for phrase in things.values())
         if not (is_said or noun.is_word or is_somebody(reading, noun) or stem(head) == stem(but.lower())):
             things.setdefault(stem(head), noun.definite)
     return list(things.items())[:things_a_line_max]

@@ -34,8 +34,8 @@ def said_before(reading: Reading) -> list[Heard]:
 
 def parts_in_turn(reading: Reading, branches: Sequence[Branch]) -> list[Branch]:
     """The branches that a player who is alone tries one after another; none if there is company, or one part only."""
-    parts = [one for one in branches if not one.is_passing and one.kind != kinds.AGENT_SPOKE]
+    parts = [branch for branch in branches if not branch.is_passing and branch.kind != kinds.AGENT_SPOKE]
     if len(parts) < parts_min or not is_alone(reading):
         return []
-    played = {line.kind: place for place, line in enumerate(reading.discussion) if reading.is_mine(line)}
-    return sorted(parts, key=lambda one: played.get(one.kind, -1))
+    played = {line.kind: index for index, line in enumerate(reading.discussion) if reading.is_mine(line)}
+    return sorted(parts, key=lambda branch: played.get(branch.kind, -1))

@@ -51,7 +51,7 @@ class Hero(NamedTuple):
 
 def told_on(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
     """The next piece of the tale that is mine to tell."""
-    branch = next((one for one in branches if one.is_plain and calling_of(one.kind) == "tell"), None)
+    branch = _plain_branch_for("tell", branches)
     if branch is None:
         return None
     manner = "tall" if speaker.voice.register in _TALL else "quiet"
@@ -67,7 +67,7 @@ def told_on(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
 
 def called_for(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
     """A turn that a tale has to take: something happens to a thing that was just told of."""
-    branch = next((one for one in branches if one.is_plain and calling_of(one.kind) == "call"), None)
+    branch = _plain_branch_for("call", branches)
     if branch is None:
         return None
     reading = speaker.reading
@@ -76,14 +76,19 @@ def called_for(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
         # A tale that is being brought home takes no more turns.
         return passing(branches, speaker, "pass")
     if not speaker.topic.owed:
-        found = _things_told_of(reading)
-        if found:
-            speaker.turn_to(speaker.dice.choice(found))
+        things = _things_told_of(reading)
+        if things:
+            speaker.turn_to(speaker.dice.choice(things))
     mine = (without_remark(reading, line) for line in reading.discussion if reading.is_mine(line))
     before = [turn_called(text) for text in mine][-turns_apart_min:]
-    turns = [one for one in shelf.entries("grammar/call.txt") if turn_called(one) not in before]
+    turns = [turn for turn in shelf.entries("grammar/call.txt") if turn_called(turn) not in before]
     spoken = speaker.dress(turns, "call", own=_WITH_OWN_LINE)
     return with_line(branch, remarked(speaker, spoken, "called" if before else "first"))
+
+
+def _plain_branch_for(act: str, branches: Sequence[Branch]) -> Branch | None:
+    plain = (branch for branch in branches if branch.is_plain)
+    return next((branch for branch in plain if calling_of(branch.kind) == act), None)
 
 
 def _things_told_of(reading: Reading) -> list[Noun]:
@@ -92,14 +97,14 @@ def _things_told_of(reading: Reading) -> list[Noun]:
     Each teller has to go on with what is called for: a thing of one tale alone would come from nowhere in the other.
     """
     heroes = {row[1].split()[-1] for row in shelf.rows("heroes.tsv")}
-    told = [line for line in reading.heard if line.origin == "cast"]
-    pieces = told[-pieces_called_on_max:]
+    lines = [line for line in reading.heard if line.origin == "cast"]
+    pieces = lines[-pieces_called_on_max:]
     tales = [
-        " ".join(line.text.lower() for line in told if line.handle == teller)
+        " ".join(line.text.lower() for line in lines if line.handle == teller)
         for teller in {line.handle for line in pieces}
     ]
     texts = [without_remark(reading, line) for line in pieces]
-    found = {
+    things = {
         noun.head: noun
         for text in texts
         for noun in nouns_in(text)
@@ -115,9 +120,9 @@ def _things_told_of(reading: Reading) -> list[Noun]:
         and noun.head not in _calling_words()
     }
     matter = matter_of(reading)
-    if matter is not None and (not found or not any(matter.noun.head in line.text for line in pieces)):
-        return [matter.noun, *list(found.values())[:1]]
-    return list(found.values())[:things_called_on_max]
+    if matter is not None and (not things or not any(matter.noun.head in line.text for line in pieces)):
+        return [matter.noun, *list(things.values())[:1]]
+    return list(things.values())[:things_called_on_max]
 
 
 def _turn_to_what_is_called_for(speaker: Speaker, heading: str) -> None:
@@ -128,7 +133,7 @@ def _turn_to_what_is_called_for(speaker: Speaker, heading: str) -> None:
         return
     if cause is not None and cause.origin != "world":
         last = _SENTENCES.split(cause.text)[-1]
-        named = [one for one in nouns_in(last) if one.head not in _calling_words() and not one.is_word]
+        named = [noun for noun in nouns_in(last) if noun.head not in _calling_words() and not noun.is_word]
         if named:
             speaker.turn_to(named[0])
     elif matter is not None:
@@ -159,7 +164,7 @@ def hero_in(lines: Sequence[Heard]) -> Hero | None:
         for _, name, pronoun, intro in shelf.rows("heroes.tsv"):
             if intro.lower() in lower:
                 wishes = shelf.sections(BOOK)["wishes"]
-                return Hero(name, pronoun, intro, next((one for one in wishes if one in lower), wishes[0]))
+                return Hero(name, pronoun, intro, next((wish for wish in wishes if wish in lower), wishes[0]))
     return None
 
 
@@ -167,9 +172,9 @@ def brought_home(reading: Reading, teller: str) -> dict[str, str]:
     """What a teller made of what was handed over: whose hero it took, and which of the things called for came back."""
     lines = [*reading.remembered, *reading.discussion]
     traded = _place_of(lines, "trading")
-    told = [(at, line) for at, line in enumerate(lines) if calling_of(line.kind) == "tell"]
-    hero = hero_in([line for at, line in told if at < traded and line.handle != teller])
-    pieces = [line.text.lower() for _, line in told if line.handle == teller]
+    tellings = [(at, line) for at, line in enumerate(lines) if calling_of(line.kind) == "tell"]
+    hero = hero_in([line for at, line in tellings if at < traded and line.handle != teller])
+    pieces = [line.text.lower() for _, line in tellings if line.handle == teller]
     called = [
         noun
         for line in lines
@@ -183,24 +188,24 @@ def brought_home(reading: Reading, teller: str) -> dict[str, str]:
         for noun in called
         if matter is None or noun.head != matter.noun.head
     }
-    kept = max(counts, key=lambda one: counts[one], default="")
-    found = {"thing": kept if kept and counts[kept] > 1 else ""}
+    kept = max(counts, key=lambda name: counts[name], default="")
+    gaps = {"thing": kept if kept and counts[kept] > 1 else ""}
     if hero is not None:
         him, his = _PRONOUNS[hero.pronoun]
-        found |= {"hero": hero.name, "want": hero.wish, "he": hero.pronoun, "him": him, "his": his}
-    return found
+        gaps |= {"hero": hero.name, "want": hero.wish, "he": hero.pronoun, "him": him, "his": his}
+    return gaps
 
 
 def _next_piece(reading: Reading, kind: str) -> tuple[str, Hero | None]:
     """Which piece comes next and whose tale it is; no hero where a tale begins."""
     lines = [*reading.remembered, *reading.discussion]
     traded, ending = _place_of(lines, "trading"), _place_of(lines, "ending")
-    told = [(at, line) for at, line in enumerate(lines) if line.kind == kind]
-    mine = [(at, line) for at, line in told if reading.is_mine(line)]
+    tellings = [(at, line) for at, line in enumerate(lines) if line.kind == kind]
+    mine = [(at, line) for at, line in tellings if reading.is_mine(line)]
     since = [line for at, line in mine if at > ending] if ending >= 0 else []
     hero = hero_in([line for _, line in mine])
     if traded >= 0:
-        hero = hero_in([line for at, line in told if at < traded and not reading.is_mine(line)]) or hero
+        hero = hero_in([line for at, line in tellings if at < traded and not reading.is_mine(line)]) or hero
     if ending >= 0 and since:
         new = hero_in(since)
         if new is not None:
@@ -234,9 +239,9 @@ def _place_of(lines: Sequence[Heard], cues: str) -> int:
 def _new_hero(speaker: Speaker, manner: str) -> Hero:
     visible = speaker.reading.visible_text
     known = [Hero(name, he, intro) for how, name, he, intro in shelf.rows("heroes.tsv") if how == manner]
-    fresh = [one for one in known if one.intro.lower() not in visible] or known
+    fresh = [hero for hero in known if hero.intro.lower() not in visible] or known
     wishes = shelf.sections(BOOK)["wishes"]
-    wish = speaker.dice.choice([one for one in wishes if one not in visible] or wishes)
+    wish = speaker.dice.choice([wish for wish in wishes if wish not in visible] or wishes)
     return speaker.dice.choice(fresh)._replace(wish=wish)
 
 
@@ -251,8 +256,8 @@ def _pieces(reading: Reading, heading: str, otherwise: str, hero: Hero) -> list[
         "him": him,
         "his": his,
     }
-    for one in (heading, otherwise):
-        found = untold(reading, one, BOOK, **gaps)
-        if found:
-            return found
-    return sentences(heading, BOOK, **gaps)
+    return (
+        untold(reading, heading, BOOK, **gaps)
+        or untold(reading, otherwise, BOOK, **gaps)
+        or sentences(heading, BOOK, **gaps)
+    )

@@ -15,7 +15,15 @@ from glasshouse.troupe import kinds
 from glasshouse.troupe.directions import Direction, directions_of, heard_now
 from glasshouse.troupe.noun_phrases import nouns_in
 from glasshouse.troupe.reading import Heard, Reading, ToolSaid
-from glasshouse.troupe.skills.branches import Branch, Reply, passing, untold, with_gaps_filled, with_line
+from glasshouse.troupe.skills.branches import (
+    Branch,
+    Reply,
+    in_a_list,
+    passing,
+    untold,
+    with_gaps_filled,
+    with_line,
+)
 from glasshouse.troupe.skills.regrouping import says_it_is_done
 from glasshouse.troupe.skills.sleuthing import NOTHING_NAMED, details_in
 from glasshouse.troupe.speaking import Speaker, Spoken, name_of
@@ -36,46 +44,45 @@ _CROSSING: Final = frozenset({"carry", "carries", "across"})
 
 def staged(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
     """A line whose hour has come; else, where one's hour has not, a line of another kind."""
-    open_ones = [
-        one for one in branches if not one.is_passing and one.kind not in kinds.INNER and one.is_plain
-    ]
-    if not open_ones:
+    plain = (branch for branch in branches if branch.is_plain and not branch.is_passing)
+    open_branches = [branch for branch in plain if branch.kind not in kinds.INNER]
+    if not open_branches:
         return None
     after = aftermath(speaker)
-    waiting = _waiting(speaker.reading, open_ones)
+    waiting = _waiting(speaker.reading, open_branches)
     if any(_is_over(speaker.reading, branch) for branch, _ in waiting):
         return passing(branches, speaker, "pass")
     for branch, has_come in waiting:
         if has_come and not _is_joining_refused(speaker.reading):
             return with_line(branch, _of_the_hour(speaker, branch) or after or speaker.speak(branch.kind))
-    rest = [one for one in open_ones if one.kind not in {branch.kind for branch, _ in waiting}]
+    rest = [branch for branch in open_branches if branch.kind not in {branch.kind for branch, _ in waiting}]
     if rest and (after is not None or waiting):
         return with_line(rest[0], after or _carried(speaker) or speaker.speak(rest[0].kind))
-    closing = _of_the_hour(speaker, open_ones[0]) if open_ones[0].kind.endswith(f".{_CLOSED}") else None
-    if closing is not None:
-        return with_line(open_ones[0], closing)
-    carried = _carried(speaker)
-    return None if carried is None else with_line(open_ones[0], carried)
+    first = open_branches[0]
+    closing = _of_the_hour(speaker, first) if first.kind.endswith(f".{_CLOSED}") else None
+    spoken = closing or _carried(speaker)
+    return None if spoken is None else with_line(first, spoken)
 
 
-def _waiting(reading: Reading, open_ones: Sequence[Branch]) -> list[tuple[Branch, bool]]:
+def _waiting(reading: Reading, open_branches: Sequence[Branch]) -> list[tuple[Branch, bool]]:
     """The branches that wait for an hour of their own, and whether it has come."""
-    found: list[tuple[Branch, bool]] = []
+    waiting: list[tuple[Branch, bool]] = []
     mine = [line for line in reading.discussion if reading.is_mine(line)]
     heard = heard_now(reading)
-    for branch in open_ones[1:]:
-        told = [one for one in directions_of(reading.me) if _is_of(one, branch.kind)]
-        if told:
+    for branch in open_branches[1:]:
+        directions = [direction for direction in directions_of(reading.me) if _is_of(direction, branch.kind)]
+        if directions:
             said = any(line.kind == branch.kind for line in mine)
-            found.append((branch, not said and any(one.met_by(heard) for one in told)))
+            waiting.append((branch, not said and any(direction.met_by(heard) for direction in directions)))
         elif says_it_is_done(branch.kind):
-            found.append((branch, len(mine) >= own_lines_before_done))
-    return found
+            waiting.append((branch, len(mine) >= own_lines_before_done))
+    return waiting
 
 
 def _is_over(reading: Reading, branch: Branch) -> bool:
     """Whether I have said already that my work is done, and nothing tells me to do anything else."""
-    if not says_it_is_done(branch.kind) or any(_is_of(one, branch.kind) for one in directions_of(reading.me)):
+    directions = directions_of(reading.me)
+    if not says_it_is_done(branch.kind) or any(_is_of(known, branch.kind) for known in directions):
         return False
     return any(line.kind == branch.kind for line in reading.discussion if reading.is_mine(line))
 
@@ -89,7 +96,7 @@ def _of_the_hour(speaker: Speaker, branch: Branch) -> Spoken | None:
     """A line in words that belong to the kind; none if there are no such words."""
     words = [stem(word) for word in branch.kind.split(".")]
     sections = shelf.sections("circles.txt")
-    heading = next((one for one in sections if one and stem(one) in words), "")
+    heading = next((name for name in sections if name and stem(name) in words), "")
     if not heading and says_it_is_done(branch.kind):
         heading = "done"
     if not heading:
@@ -121,18 +128,18 @@ def _gaps(reading: Reading, heard: Sequence[Heard]) -> dict[str, str]:
         gaps |= {"who": name_of(heard[0].handle), "other": name_of(heard[-1].handle)}
     here = {*circle_of(reading).channels_of, reading.me.handle}
     gone = [line for line in heard if line.handle not in here]
-    crew = _named_in(heard, {name_of(one) for one in (*here, *(line.handle for line in heard))})
+    crew = _named_in(heard, {name_of(handle) for handle in (*here, *(line.handle for line in heard))})
     if gone:
         gaps |= {"gone": name_of(gone[-1].handle), "gift": details_in(reading, gone[-1:], "")[0]}
     elif len(crew) > 1:
-        gaps["crew"] = _all_of(crew[:crew_named_max])
+        gaps["crew"] = in_a_list(crew[:crew_named_max])
     return gaps
 
 
 def _named_in(lines: Sequence[Heard], known: set[str]) -> list[str]:
     """Those whom lines call by a name of two words, and who did not speak before me themselves."""
-    found = dict.fromkeys(name for line in lines for name in _NAME.findall(line.text))
-    return [name for name in found if name not in known and not _opens_a_sentence(name.split()[0].lower())]
+    names = dict.fromkeys(name for line in lines for name in _NAME.findall(line.text))
+    return [name for name in names if name not in known and not _opens_a_sentence(name.split()[0].lower())]
 
 
 def _opens_a_sentence(word: str) -> bool:
@@ -147,25 +154,25 @@ def aftermath(speaker: Speaker) -> Spoken | None:
     done = changes_made(speaker.reading)
     if not done:
         return None
-    told = list(done.items())[:changes_told_max]
-    named = [whom for _, names in told for whom in names]
+    changes = list(done.items())[:changes_told_max]
+    named = [whom for _, names in changes for whom in names]
     stake = at_stake(speaker, _cues(speaker.reading, named))
-    lines = [_of_change(speaker.reading, heading, whom, stake) for heading, whom in told]
+    lines = [_of_change(speaker.reading, heading, whom, stake) for heading, whom in changes]
     if len(lines) == 1:
-        after = f"{told[0][0]} after"
+        after = f"{changes[0][0]} after"
         if after not in shelf.sections("circles.txt"):
             return speaker.dress(lines[0], "offer")
         lines.append(_sentences(after, speaker.reading, detail=speaker.topic.noun.definite))
-    return speaker.dress([f"{one}. {speaker.dice.choice(lines[1])}" for one in lines[0]], "offer")
+    return speaker.dress([f"{sentence}. {speaker.dice.choice(lines[1])}" for sentence in lines[0]], "offer")
 
 
 def changes_made(reading: Reading) -> dict[str, list[str]]:
     """What my tools have just done to my circle, and to whom; that they were refused, where they did nothing."""
-    said = [one for one in reading.tools_said if _heading(one) and not one.arguments.get("dry_run")]
+    said = [call for call in reading.tools_said if _heading(call) and not call.arguments.get("dry_run")]
     done: dict[str, list[str]] = {}
-    for one in said:
-        if one.is_ok and _heading(one) != "wired":
-            done.setdefault(_heading(one), []).append(_whom(one))
+    for call in said:
+        if call.is_ok and _heading(call) != "wired":
+            done.setdefault(_heading(call), []).append(_whom(call))
     if said and not done:
         done = {"refused" if not said[-1].is_ok else "wired": [_whom(said[-1])]}
     return done
@@ -173,8 +180,8 @@ def changes_made(reading: Reading) -> dict[str, list[str]]:
 
 def _is_joining_refused(reading: Reading) -> bool:
     """Whether nobody could be joined that I tried to join in this act: then there is nobody to speak to yet."""
-    joins = [one for one in reading.tools_said if _heading(one) == "joined"]
-    return bool(joins) and not any(one.is_ok for one in joins)
+    joins = [call for call in reading.tools_said if _heading(call) == "joined"]
+    return bool(joins) and not any(call.is_ok for call in joins)
 
 
 def _of_change(reading: Reading, heading: str, whom: list[str], stake: str) -> list[str]:
@@ -182,7 +189,7 @@ def _of_change(reading: Reading, heading: str, whom: list[str], stake: str) -> l
     many = f"{heading} many"
     if len(names) > 1 and many in shelf.sections("circles.txt"):
         heading = many
-    return _sentences(heading, reading, who=_all_of(names), detail=stake)
+    return _sentences(heading, reading, who=in_a_list(names), detail=stake)
 
 
 def at_stake(speaker: Speaker, cues: frozenset[str]) -> str:
@@ -201,8 +208,9 @@ def at_stake(speaker: Speaker, cues: frozenset[str]) -> str:
 def _cues(reading: Reading, whom: Sequence[str] = ()) -> frozenset[str]:
     """The words of all conditions; of those alone whose deed names one of these, if any does."""
     known = directions_of(reading.me)
-    named = [one for one in known if any(one.names(name.replace(" ", "-")) for name in whom)]
-    return frozenset[str]().union(*(one.cue for one in named or known))
+    handles = [name.replace(" ", "-") for name in whom]
+    named = [direction for direction in known if any(map(direction.names, handles))]
+    return frozenset[str]().union(*(direction.cue for direction in named or known))
 
 
 def _heading(said: ToolSaid) -> str:
@@ -220,12 +228,8 @@ def _heading(said: ToolSaid) -> str:
 
 
 def _whom(said: ToolSaid) -> str:
-    told = said.arguments
-    return name_of(bare_name(str(told.get("use") or told.get("target") or told.get("creature", ""))))
-
-
-def _all_of(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    given = said.arguments
+    return name_of(bare_name(str(given.get("use") or given.get("target") or given.get("creature", ""))))
 
 
 def _carried(speaker: Speaker) -> Spoken | None:

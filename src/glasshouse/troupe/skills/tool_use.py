@@ -12,10 +12,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from glasshouse.troupe import data_files as shelf
-from glasshouse.troupe import kinds
 from glasshouse.troupe.reading import Reading, ToolSaid, value_in
 from glasshouse.troupe.schema import chosen_word
-from glasshouse.troupe.skills.branches import Branch, Reply, call, with_gaps_filled, with_line
+from glasshouse.troupe.skills.branches import (
+    Branch,
+    Reply,
+    call,
+    speaking_branch,
+    with_gaps_filled,
+    with_line,
+)
 from glasshouse.troupe.skills.choosing import akin
 from glasshouse.troupe.speaking import Speaker
 from glasshouse.troupe.world_dates import date_in_sight, with_dates_written
@@ -33,13 +39,11 @@ _THOUGHT: Final = "I do not guess. I look it up."
 
 def used(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
     """A tool, called or called again; or what came of it."""
-    tools = [one for one in branches if one.kind == kinds.TOOL_CALLED]
-    said = [one for one in speaker.reading.tools_said if not one.tool.startswith("group_")]
+    tools = [branch for branch in branches if branch.tool]
+    said = [past for past in speaker.reading.tools_said if not past.tool.startswith("group_")]
     if said:
-        speaking = next(
-            (one for one in branches if one.kind != kinds.TOOL_CALLED and not one.is_passing), None
-        )
-        again = next((one for one in tools if said[-1].tool == one.tool), None)
+        speaking = speaking_branch(branches)
+        again = next((branch for branch in tools if said[-1].tool == branch.tool), None)
         if not said[-1].is_ok and len(said) < calls_of_a_failing_tool_max and again is not None:
             return call(again, said[-1].arguments, _THOUGHT)
         return None if speaking is None else _told(speaker, speaking, said[-1])
@@ -54,13 +58,13 @@ def used(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
 
 def arguments_for(branch: Branch, speaker: Speaker) -> dict[str, Any] | None:
     """What a tool can be asked with; none if something that it needs cannot be seen anywhere."""
-    found = {}
+    arguments = {}
     for name in branch.schema["properties"]["arguments"].get("required", ()):
         value = _argument(name, branch.fields[name], speaker)
         if value is None:
             return None
-        found[name] = value
-    return found
+        arguments[name] = value
+    return arguments
 
 
 def _argument(name: str, schema: Mapping[str, Any], speaker: Speaker) -> Any:
@@ -117,9 +121,8 @@ def fields_from(said: ToolSaid, branch: Branch) -> dict[str, Any]:
     result = value_in(said.text)
     if isinstance(result, dict):
         return {name: result[name] for name in branch.fields if name in result and name != "text"}
-    numbers = [
-        name for name, one in branch.fields.items() if isinstance(one, dict) and one.get("type") == "number"
-    ]
+    schemas = ((name, schema) for name, schema in branch.fields.items() if isinstance(schema, dict))
+    numbers = [name for name, schema in schemas if schema.get("type") == "number"]
     is_number = isinstance(result, int | float) and not isinstance(result, bool)
     return {numbers[0]: result} if is_number and len(numbers) == 1 else {}
 

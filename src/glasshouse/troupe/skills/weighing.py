@@ -42,9 +42,9 @@ class Contest(NamedTuple):
 def contest_in(reading: Reading) -> Contest | None:
     """What kind of contest the lines make; none if they make none of these."""
     cast = [line for line in reading.discussion if line.origin == "cast" and line.text]
-    told = [line for line in cast if calling_of(line.kind) == "tell"]
-    if told:
-        return Contest(telling.BOOK, told)
+    tales = [line for line in cast if calling_of(line.kind) == "tell"]
+    if tales:
+        return Contest(telling.BOOK, tales)
     argued = [line for line in cast if debating.is_speech(line)]
     if argued:
         return Contest(debating.BOOK, argued)
@@ -62,11 +62,11 @@ def weighed(reading: Reading) -> list[Weight]:
     if contest.book == contributing.BOOK:
         return _most_built_on(reading, contest.lines)
     handles = dict.fromkeys(line.handle for line in contest.lines)
-    left = [line for one in handles for line, _ in debating.standing_points(reading, one)]
+    left = [line for handle in handles for line, _ in debating.standing_points(reading, handle)]
     if not left:
         # To have met everything is no victory where nothing of one's own is left.
         return []
-    met = [line for one in handles for line in debating.lines_that_met(reading, one)]
+    met = [line for handle in handles for line in debating.lines_that_met(reading, handle)]
     oldest = min(left, key=contest.lines.index, default=None)
     return [
         *((_POINT + (_OLDEST if line is oldest else 0.0), line) for line in left),
@@ -129,17 +129,15 @@ def _most_built_on(reading: Reading, lines: Sequence[Heard]) -> list[Weight]:
 def _carried(reading: Reading, line: Heard) -> float:
     """How much of what others had said lately a piece of a tale has in it."""
     at = reading.discussion.index(line)
-    before = [
-        one for one in reading.discussion[max(0, at - lines_back_max) : at] if one.handle != line.handle
-    ]
-    heard = frozenset[str]().union(*(stems_of(one.text) for one in before))
+    before = reading.discussion[max(0, at - lines_back_max) : at]
+    heard = frozenset[str]().union(*(stems_of(other.text) for other in before if other.handle != line.handle))
     words = stems_of(line.text)
     return words_even * len(words & heard) / max(1, len(words))
 
 
 def _grounds_of(reading: Reading, winner: str) -> dict[str, str]:
     left = [point.ground for _, point in debating.standing_points(reading, winner)] if winner else []
-    called = [debating.ground_called(one) for one in dict.fromkeys(reversed(left))]
+    called = [debating.ground_called(ground) for ground in dict.fromkeys(reversed(left))]
     return {"ground": called[0] if called else "", "other": called[1] if len(called) > 1 else ""}
 
 
@@ -155,5 +153,5 @@ def _things_shared(reading: Reading, winner: str, lines: Sequence[Heard]) -> tup
             if noun.det and not noun.is_word and noun.head.lower() not in {*reading.names, *heroes}:
                 nouns.setdefault(noun.head.lower(), noun)
     counts = Counter({head: sum(head in text for text in texts) for head in nouns})
-    found = [nouns[head].definite for head, _ in counts.most_common(2)]
-    return (found[0] if found else "what was said", found[1] if len(found) > 1 else "")
+    shared = [nouns[head].definite for head, _ in counts.most_common(2)]
+    return (shared[0] if shared else "what was said", shared[1] if len(shared) > 1 else "")
