@@ -132,22 +132,22 @@ async def _looked_at(models: NamedModels, *, asks_priced: bool) -> list[Finding]
     """What the servers of the models really do. A model that costs something is asked only if that is agreed to."""
     with suppress(GlasshouseError):  # What is wrong stands in the choices.
         await models.open()
-    found: dict[str, list[Finding]] = {}
+    findings: dict[str, list[Finding]] = {}
     for choice in models.choices():
         if choice.problem:
-            found.setdefault(choice.problem, [Finding("models", "broken", choice.problem)])
+            findings.setdefault(choice.problem, [Finding("models", "broken", choice.problem)])
         elif choice.place.server == OFFLINE:
             text = (
                 "The offline troupe plays every size."
                 if models.wanted == OFFLINE
                 else f"{choice.size}: offline."
             )
-            found.setdefault(text, [Finding("models", "ok", text)])
-        elif choice.model not in found and choice.route is not None:
-            found[choice.model] = await _asked(choice, choice.route, asks_priced=asks_priced)
+            findings.setdefault(text, [Finding("models", "ok", text)])
+        elif choice.model not in findings and choice.route is not None:
+            findings[choice.model] = await _asked(choice, choice.route, asks_priced=asks_priced)
     await models.close()
     remarks = [Finding("models", "warning", remark) for remark in remarks_on(models)]
-    return [*chain.from_iterable(found.values()), *remarks]
+    return [*chain.from_iterable(findings.values()), *remarks]
 
 
 async def _asked(choice: Choice, route: Route, *, asks_priced: bool) -> list[Finding]:

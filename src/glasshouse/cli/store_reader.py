@@ -207,7 +207,8 @@ def contents_of(path: Path) -> tuple[dict[str, Any], list[str]]:
         head = json.loads(file.readline())
         segments = [json.loads(file.readline())["segment"] for _ in range(head["segments"])]
         end = json.loads(deque(file, maxlen=1).pop())["end"]
-    continued = {head["session"], *[parent["session_id"] for one in segments for parent in one["parents"]]}
+    parents = [parent["session_id"] for segment in segments for parent in segment["parents"]]
+    continued = {head["session"], *parents}
     about = {"session_id": head["session"], "sessions": len(segments), "events": end["events"]}
     return about, [segment["id"] for segment in segments if segment["id"] not in continued]
 

@@ -269,7 +269,7 @@ def _citations(sample: Sample) -> list[bool]:
     """For each line that a reply cites: whether the prompt showed it."""
     reply = None if sample.completion is None else _reply_in(sample.completion.text)
     branches = (sample.prompt.schema or {}).get("anyOf", ())
-    branch = next((one for one in branches if reply and _kind_of(one) == reply.get("kind")), None)
+    branch = next((branch for branch in branches if reply and _kind_of(branch) == reply.get("kind")), None)
     if reply is None or branch is None:
         return []
     cited: list[bool] = []

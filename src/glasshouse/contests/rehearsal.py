@@ -124,8 +124,9 @@ async def _round(router: OneForm, plan: Plan, rng_seed: int, nonce: str) -> tupl
 
 def _in_any_form(world: LoadedWorld) -> LoadedWorld:
     """The world with creatures that reply in whatever form they are asked for."""
-    manifests = {name: one.model_copy(update={"reply": "auto"}) for name, one in world.manifests.items()}
-    return replace(world, manifests=manifests)
+    manifests = world.manifests.items()
+    copies = {name: manifest.model_copy(update={"reply": "auto"}) for name, manifest in manifests}
+    return replace(world, manifests=copies)
 
 
 def _nonce(number: int) -> str:

@@ -90,7 +90,7 @@ class Tournament:
         for number, rng_seed in self._rounds:
             for pair in combinations(self._models, 2):
                 for first in (0, 1):
-                    models = {seat: pair[(place + first) % 2] for place, seat in enumerate(seats)}
+                    models = {seat: pair[(at + first) % 2] for at, seat in enumerate(seats)}
                     run = await self._played(self._world, rng_seed, models)
                     yield _told(number, rng_seed, run, models)
 

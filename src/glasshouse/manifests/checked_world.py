@@ -49,7 +49,7 @@ class CheckedWorld:
     @property
     def entries(self) -> list[tuple[At, CastEntry]]:
         """All cast entries as written, and where."""
-        return [place for at, troupe in self.troupes for place in items_at((*at, "cast"), troupe.cast)]
+        return [entry for at, troupe in self.troupes for entry in items_at((*at, "cast"), troupe.cast)]
 
     @property
     def used(self) -> tuple[str, ...]:

@@ -115,7 +115,7 @@ def unknown_wire_targets(world: CheckedWorld) -> Iterator[Complaint]:
 def bad_wires(world: CheckedWorld) -> Iterator[Complaint]:
     """Conditions and prompts that cannot be parsed, or that name what no line in this world has."""
     known, fields = CORE_KINDS.union(world.scenario.kinds), CORE_FIELDS.union(*world.scenario.kinds.values())
-    wires = [place for at, entry in world.entries for place in items_at((*at, "wires"), entry.wires)]
+    wires = [wire for at, entry in world.entries for wire in items_at((*at, "wires"), entry.wires)]
     for at, wire in wires:
         for field, faults_of in (("when", _faults_of_condition), ("prompt", _faults_of_prompt)):
             try:
@@ -149,7 +149,7 @@ def unknown_handles(world: CheckedWorld) -> Iterator[Complaint]:
     scenario, cast = world.scenario, world.scenario.cast_by_handle
     places = [
         *_contestants(world),
-        *(place for key, deal in scenario.deal.items() for place in items_at(("deal", key, "to"), deal.to)),
+        *(name for key, deal in scenario.deal.items() for name in items_at(("deal", key, "to"), deal.to)),
         *items_at(("policy", "protected"), scenario.policy.protected),
         *((("beats", n, "at"), beat.at) for n, beat in enumerate(scenario.beats) if beat.at),
     ]
@@ -367,7 +367,7 @@ def limits_too_small(scenario: Scenario, manifests: Mapping[str, Manifest]) -> I
     In a round, every creature that a model plays is asked once, and once more if it has tools.
     """
     casts = [[manifests[entry.use] for entry in stage.cast] for stage in scenario.stages.values()]
-    asked = [sum(1 + bool(one.tools) for one in cast if one.played_by is None) for cast in casts]
+    asked = [sum(1 + bool(member.tools) for member in cast if member.played_by is None) for cast in casts]
     in_turn = max(asked) if scenario.governor.on_turn_limit == "finish" else 0
     limits = scenario.governor.limits(scenario.creatures)
     for axis, needed in (("max_calls_per_turn", in_turn), ("max_total_calls", sum(asked))):

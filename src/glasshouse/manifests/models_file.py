@@ -192,7 +192,8 @@ def load_models_file(path: Path) -> ModelsFile:
     file, complaints, damaged, rest = valid_part_of(source, ModelsFile)
     problems: list[Problem] = [*source.problems, *map(source.problem, complaints)]
     if file is not None:
-        problems += [rest.problem(one) for one in _complaints_about(file) if str(one.at[0]) not in damaged]
+        sound = (complaint for complaint in _complaints_about(file) if str(complaint.at[0]) not in damaged)
+        problems += map(rest.problem, sound)
     if problems or file is None:
         raise BadWorld(in_order(problems))
     return file

@@ -15,7 +15,7 @@ At: TypeAlias = tuple[str | int, ...]
 """The path to a field from the top of its file: keys and list indexes."""
 
 
-class Place(NamedTuple):
+class Position(NamedTuple):
     """A line and a column, both counted from one."""
 
     line: int
@@ -35,9 +35,9 @@ class Problem(NamedTuple):
     text: str
 
     def __str__(self) -> str:
-        place = f":{self.line}:{self.column}" if self.line else ""
+        position = f":{self.line}:{self.column}" if self.line else ""
         field = f"{self.field}: " if self.field else ""
-        return " ".join(f"{self.path}{place}: {field}{self.text}".split())
+        return " ".join(f"{self.path}{position}: {field}{self.text}".split())
 
 
 class Complaint(NamedTuple):

@@ -352,8 +352,8 @@ class Scenario(Strict):
 
         def filled(entry: CastEntry) -> CastEntry:
             is_privileged = entry.privileged or entry.name == root
-            place = {"handle": entry.name, "channels": joined[entry.name], "privileged": is_privileged}
-            return entry.model_copy(update=place)
+            settled = {"handle": entry.name, "channels": joined[entry.name], "privileged": is_privileged}
+            return entry.model_copy(update=settled)
 
         opening = troupe.opening or self.opening
         return Troupe(cast=tuple(map(filled, cast)), channels=channels, opening=opening, root=root)

@@ -110,11 +110,11 @@ def _described(given: object) -> str:
 
 def _known_fields(model: type[BaseModel], at: At) -> list[str]:
     """The names of the fields that are allowed at a place of a model's data, read from its JSON schema."""
-    schema = place = model.model_json_schema()
+    schema = part_schema = model.model_json_schema()
     for part in at:
-        fields = place.get("properties", {})
-        inner = fields.get(part) or place.get("items") or place["additionalProperties"]
+        fields = part_schema.get("properties", {})
+        inner = fields.get(part) or part_schema.get("items") or part_schema["additionalProperties"]
         options = inner.get("anyOf", [inner])
         model_name = next((option["$ref"].rpartition("/")[2] for option in options if "$ref" in option), None)
-        place = options[0] if model_name is None else schema["$defs"][model_name]
-    return list(place["properties"])
+        part_schema = options[0] if model_name is None else schema["$defs"][model_name]
+    return list(part_schema["properties"])

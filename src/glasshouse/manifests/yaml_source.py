@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 
 import yaml
 
-from glasshouse.manifests.problem import At, Complaint, Place, Problem, field_named, shown
+from glasshouse.manifests.problem import At, Complaint, Position, Problem, field_named, shown
 from glasshouse.manifests.yaml_errors import words_for
 
 yaml_bytes_max = 1_048_576
@@ -36,7 +36,7 @@ _WHOLE = re.compile(r"[-+]?[0-9]+")
 _NUMBER = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _NO_NUMBER = re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
 
-_TOP = Place(1, 1)
+_TOP = Position(1, 1)
 
 Scalar: TypeAlias = str | int | float | bool | None
 
@@ -45,13 +45,13 @@ Scalar: TypeAlias = str | int | float | bool | None
 class Node:
     """A value and where it stands: a mapping, a list or a scalar."""
 
-    place: Place
+    position: Position
     scalar: Scalar = None
     sort: type[dict[str, Any]] | type[list[Any]] | None = None
     """What its children make: a mapping or a list. A scalar has none."""
     children: dict[str | int, Node] = field(default_factory=dict)
     """The values by key or list index."""
-    keys: dict[str | int, Place] = field(default_factory=dict)
+    keys: dict[str | int, Position] = field(default_factory=dict)
     """Where each key of a mapping stands."""
 
     @property
@@ -67,15 +67,15 @@ class Node:
         extents = [node.extent for node in self.children.values()]
         return 1 + sum(size for size, _ in extents), max([1 + levels for _, levels in extents], default=0)
 
-    def place_of(self, at: At, *, of_key: bool = False) -> Place:
+    def position_of(self, at: At, *, of_key: bool = False) -> Position:
         """Where a field stands, or the nearest thing round it that is there."""
         if of_key and len(at) == 1 and at[0] in self.keys:
             return self.keys[at[0]]
         child = self.children.get(at[0]) if at else None
-        return self.place if child is None else child.place_of(at[1:], of_key=of_key)
+        return self.position if child is None else child.position_of(at[1:], of_key=of_key)
 
     def without(self, at: At) -> Node:
-        """The same without the field at this place."""
+        """The same without the field at this position."""
         if at[0] not in self.children:
             return self
         children = dict(self.children)
@@ -95,14 +95,16 @@ class Source:
     problems: tuple[Problem, ...] = ()
 
     @classmethod
-    def unreadable(cls, path: str, text: str, place: Place = _TOP) -> Source:
+    def unreadable(cls, path: str, text: str, position: Position = _TOP) -> Source:
         """What stands for a file that could not be read at all."""
-        return cls(path, None, (Problem(path, *place, "", text),))
+        return cls(path, None, (Problem(path, *position, "", text),))
 
     def problem(self, complaint: Complaint) -> Problem:
         """A complaint about this file with its line and column, which are zero if there is no text."""
-        place = self.root.place_of(complaint.at, of_key=complaint.at_key) if self.root else Place(0, 0)
-        return Problem(self.path, *place, field_named(complaint.at), complaint.text)
+        position = (
+            self.root.position_of(complaint.at, of_key=complaint.at_key) if self.root else Position(0, 0)
+        )
+        return Problem(self.path, *position, field_named(complaint.at), complaint.text)
 
     @property
     def data(self) -> Any:
@@ -111,7 +113,7 @@ class Source:
 
 
 def source_of(text: str | bytes, path: str) -> Source:
-    """YAML text as data with places. `path` is how its problems name the file."""
+    """YAML text as data with positions. `path` is how its problems name the file."""
     try:
         reader = _Reader(_decoded(text.encode("utf-8", "replace") if isinstance(text, str) else text), path)
         return Source(path, reader.document(), tuple(reader.problems))
@@ -120,7 +122,7 @@ def source_of(text: str | bytes, path: str) -> Source:
 
 
 def source_at(path: Path) -> Source:
-    """A YAML file as data with places; that it cannot be opened is a problem like any other."""
+    """A YAML file as data with positions; that it cannot be opened is a problem like any other."""
     try:
         with path.open("rb") as file:
             content = file.read(yaml_bytes_max + 1)
@@ -137,7 +139,7 @@ def shown_path(path: Path) -> str:
 
 
 class _Unreadable(Exception):
-    """Why a file cannot be read: a sentence, and the place if it is not the top."""
+    """Why a file cannot be read: a sentence, and the position if it is not the top."""
 
 
 def _decoded(given: bytes) -> str:
@@ -154,8 +156,8 @@ def _decoded(given: bytes) -> str:
     return text
 
 
-def _end_of(text: str) -> Place:
-    return Place(text.count("\n") + 1, len(text) - (text.rfind("\n") + 1) + 1)
+def _end_of(text: str) -> Position:
+    return Position(text.count("\n") + 1, len(text) - (text.rfind("\n") + 1) + 1)
 
 
 class _Reader:
@@ -172,7 +174,7 @@ class _Reader:
         root = None
         for event in self._events:
             if isinstance(event, yaml.DocumentStartEvent) and root is not None:
-                raise _Unreadable("a second document begins here. One file holds one.", _place(event))
+                raise _Unreadable("a second document begins here. One file holds one.", _position(event))
             if isinstance(event, yaml.NodeEvent):
                 root = self._node(event, ())
         if root is None:
@@ -184,10 +186,10 @@ class _Reader:
             yield from yaml.parse(text, Loader=_LOADER)
         except yaml.MarkedYAMLError as fault:
             words, mark = words_for(fault, self._lines)
-            place = Place(mark.line + 1, mark.column + 1) if mark else _TOP
+            position = Position(mark.line + 1, mark.column + 1) if mark else _TOP
             # The parser puts the end of a text on a line after the last: the last line's end is meant.
-            last = Place(len(self._lines), len(self._lines[-1]) + 1)
-            raise _Unreadable(words, place if place.line <= last.line else last) from fault
+            last = Position(len(self._lines), len(self._lines[-1]) + 1)
+            raise _Unreadable(words, position if position.line <= last.line else last) from fault
         except (yaml.YAMLError, ValueError, OverflowError) as fault:
             raise _Unreadable("this cannot be read as YAML. Look for a stray character.") from fault
 
@@ -197,10 +199,10 @@ class _Reader:
         self._nodes += values
         if self._nodes > yaml_nodes_max:
             words = f"the file stands for more than {yaml_nodes_max:,} values, aliases counted. Cut it."
-            raise _Unreadable(words, _place(event))
+            raise _Unreadable(words, _position(event))
         if len(at) + levels > yaml_levels_max:
             words = f"this is nested deeper than {yaml_levels_max} levels. Make it flatter."
-            raise _Unreadable(words, _place(event))
+            raise _Unreadable(words, _position(event))
         if aliased is not None:
             return aliased
         if event.tag is not None:
@@ -210,7 +212,7 @@ class _Reader:
         elif isinstance(event, yaml.SequenceStartEvent):
             node = self._sequence(event, at)
         else:
-            node = Node(_place(event), scalar=self._scalar(event, at))
+            node = Node(_position(event), scalar=self._scalar(event, at))
         if event.anchor is not None:
             self._anchored[event.anchor] = node
         return node
@@ -219,13 +221,13 @@ class _Reader:
         if event.anchor in self._anchored:
             return self._anchored[event.anchor]
         words = f"nothing above is marked &{event.anchor}, so *{event.anchor} stands for nothing."
-        raise _Unreadable(f"{words} Mark it before it is used, and not round itself.", _place(event))
+        raise _Unreadable(f"{words} Mark it before it is used, and not round itself.", _position(event))
 
     def _mapping(self, event: yaml.Event, at: At) -> Node:
-        node = Node(_place(event), sort=dict)
+        node = Node(_position(event), sort=dict)
         while not isinstance(key := next(self._events), yaml.MappingEndEvent):
             if not isinstance(key, yaml.ScalarEvent):
-                raise _Unreadable("a key is one word, not a list, a mapping or an alias.", _place(key))
+                raise _Unreadable("a key is one word, not a list, a mapping or an alias.", _position(key))
             name = self._text(key, at)
             value = self._node(next(self._events), (*at, name))
             if name == "<<":
@@ -234,11 +236,11 @@ class _Reader:
                 words = f"this key is there twice: first in line {node.keys[name].line}. Keep one."
                 self._complain((*at, name), key, words)
             else:
-                node.children[name], node.keys[name] = value, _place(key)
+                node.children[name], node.keys[name] = value, _position(key)
         return node
 
     def _sequence(self, event: yaml.Event, at: At) -> Node:
-        node = Node(_place(event), sort=list)
+        node = Node(_position(event), sort=list)
         while not isinstance(item := next(self._events), yaml.SequenceEndEvent):
             index = len(node.children)
             node.children[index] = self._node(item, (*at, index))
@@ -268,8 +270,8 @@ class _Reader:
         return text.encode("utf-8", "replace").decode()
 
     def _complain(self, at: At, event: yaml.Event, text: str) -> None:
-        self.problems.append(Problem(self.path, *_place(event), field_named(at), text))
+        self.problems.append(Problem(self.path, *_position(event), field_named(at), text))
 
 
-def _place(event: Any) -> Place:
-    return Place(event.start_mark.line + 1, event.start_mark.column + 1)
+def _position(event: Any) -> Position:
+    return Position(event.start_mark.line + 1, event.start_mark.column + 1)

@@ -68,16 +68,16 @@ class Tools:
 
     async def list_worlds(self) -> answers.Worlds:
         """List the worlds that can be played by name: what each is about, who is in it, what it may start from."""
-        found = await asyncio.to_thread(found_worlds)
-        some = found[: answers.worlds_listed_max]
+        worlds = await asyncio.to_thread(found_worlds)
+        some = worlds[: answers.worlds_listed_max]
         infos = await asyncio.to_thread(lambda: [world_info(world, ROLE) for world in some])
-        return answers.Worlds(count=len(found), worlds=list(map(answers.world_of, infos)))
+        return answers.Worlds(count=len(worlds), worlds=list(map(answers.world_of, infos)))
 
     async def check_world(
         self, world: Annotated[Name, Field(description="Its name in `list_worlds`.")]
     ) -> answers.Checked:
         """Find everything that is wrong with a world's files: each problem with file, line and field."""
-        folders = {found.name: found.path for found in await asyncio.to_thread(found_worlds)}
+        folders = {listed.name: listed.path for listed in await asyncio.to_thread(found_worlds)}
         if world not in folders:
             raise UnknownName(noun="world", name=world, known=list(folders))
         folder, known = Path(folders[world]), usual_tools().names()

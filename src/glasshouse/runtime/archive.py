@@ -133,7 +133,7 @@ class Archive:
     def skews(self) -> dict[str, int]:
         """By session: how far its logical time is ahead of the story's time, because of a branch. A digest needs
         this."""
-        return {name: one.skew for name, one in self._ledger.world.sessions.items() if one.skew}
+        return {name: session.skew for name, session in self._ledger.world.sessions.items() if session.skew}
 
     def leaderboard(
         self, by: By, world: str | None, run_ids: Collection[str] | None, *, branches: bool
@@ -257,7 +257,7 @@ class Archive:
         _check_has_manifests(past)
         lines = changed(past, what_if)
         with_models_now, recorded = self._routes.with_models_now, await self._started_in(past)
-        started = {run_id: with_models_now(past.folded, one) for run_id, one in recorded.items()}
+        started = {run_id: with_models_now(past.folded, start) for run_id, start in recorded.items()}
         intent = restate_of(past, how, what_if, lines, lambda: self._new_run_for(past), started)
         self._routes.check_prices_of(past.folded, intent)
         await self._ledger.change(intent)

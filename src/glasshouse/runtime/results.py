@@ -47,7 +47,10 @@ def _result_of(run_id: str, purse: Purse) -> Result | None:
 
 
 def _players(purse: Purse, handles: tuple[str, ...]) -> tuple[Player, ...]:
-    accounts = [
-        (name, account) for name, account in purse.spent.accounts.items() if purse.cast.get(name) in handles
-    ]
-    return tuple([Player(purse.cast[name], one.cast_key, one.model, one.usage) for name, one in accounts])
+    return tuple(
+        [
+            Player(purse.cast[name], account.cast_key, account.model, account.usage)
+            for name, account in purse.spent.accounts.items()
+            if purse.cast.get(name) in handles
+        ]
+    )

@@ -158,6 +158,6 @@ def run_of(
         branch_of=None if purse.branch_of is None else purse.branch_of.run_id,
         branch_at=None if purse.branch_of is None else purse.branch_of.at,
         ended_in=purse.ended_in,
-        beside=tuple([one for one in purse.beside if one in folded.runs.purses]),
+        beside=tuple([other for other in purse.beside if other in folded.runs.purses]),
         calls_recalled=calls_recalled,
     )

@@ -258,7 +258,7 @@ class Stage:
         ahead = [(agendas.of(name).turn, graphs[name]) for name in agendas.graphs_of(run_id)]
         due = [(turn, graph) for turn, graph in ahead if turn is not None]
         due.sort(key=lambda pair: (pair[0], pair[1].born))
-        return tuple([DueTurn(max(turn, one.turn), one.id, turn <= one.turn) for turn, one in due])
+        return tuple([DueTurn(max(turn, graph.turn), graph.id, turn <= graph.turn) for turn, graph in due])
 
     async def step_one(self, graph_id: str | None = None) -> Event | None:
         """Play one act, of the graph named or of the first in order. Returns its last event, or None if nothing is

@@ -64,9 +64,9 @@ def modules_of(entry: str) -> dict[str, Path]:
 
 def styles() -> list[Path]:
     """Every style sheet, in the order in which they are linked."""
-    found = sorted((STATIC / "page").rglob("*.css"))
+    sheets = sorted((STATIC / "page").rglob("*.css"))
     order = {name: number for number, name in enumerate(FIRST_STYLES)}
-    return sorted(found, key=lambda path: (order.get(path.stem, len(order)), path.as_posix()))
+    return sorted(sheets, key=lambda path: (order.get(path.stem, len(order)), path.as_posix()))
 
 
 def with_addresses(style: Path, address: Callable[[Path], str]) -> str:

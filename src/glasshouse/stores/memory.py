@@ -1,7 +1,7 @@
 """`MemoryStore`: the ledger in this process's memory, as the same bytes that a file would hold.
 
 Always holds: it passes the same contract suite as the other stores. It keeps only the newest prompts, to
-bound its memory.
+bound its memory. A place is what the bodies of one segment begin with, and is kept once for all of them (ADR 0052).
 """
 
 from __future__ import annotations
@@ -192,10 +192,8 @@ class MemoryStore:
         def bodies_of(session_id: str, first: int, last: int) -> list[bytes]:
             kept = self._segments.get(session_id)
             in_store = () if kept is None else map(self._body, kept.positions)
-            placed = [
-                b for new in new_writes for one in new if one.session_id == session_id for b in one.bodies
-            ]
-            return [*in_store, *placed][first - 1 : last]
+            placed = [earlier for new in new_writes for earlier in new if earlier.session_id == session_id]
+            return [*in_store, *[body for earlier in placed for body in earlier.bodies]][first - 1 : last]
 
         return check_room(write, head, self._opened(write.session_id, new_writes), bodies_of)
 
@@ -306,6 +304,6 @@ class MemoryStore:
         asked = requests.get(number)
         if asked is not None and asked.answer is None:  # The first answer stands.
             requests[number] = asked._replace(answer=answer)
-        for old in [one for one in requests.values() if one.number <= number - answers_kept_max]:
+        for old in [request for request in requests.values() if request.number <= number - answers_kept_max]:
             if old.answer is not None:
                 del requests[old.number]

@@ -44,8 +44,8 @@ def check_room(write: SegmentWrite, head: int | None, opened: Segment | None, bo
 
 def _are_same(kept: Sequence[bytes], given: Sequence[bytes]) -> bool:
     return len(kept) == len(given) and all(
-        one == other or content_of(decoded(one)) == content_of(decoded(other))
-        for one, other in zip(kept, given, strict=True)
+        mine == other or content_of(decoded(mine)) == content_of(decoded(other))
+        for mine, other in zip(kept, given, strict=True)
     )
 
 

@@ -179,8 +179,8 @@ class PageFold:
     def _show_spent(self, run_id: str, graph_id: str) -> None:
         spent, clock = self.behind.usage.get(run_id, NOTHING), self.behind.clocks.get(graph_id)
         turns = max(self.view["runs"][run_id]["spent"]["turns"], clock.turns.get(run_id, 0) if clock else 0)
-        told = {"turns": turns, "calls": spent.calls, "tokens": spent.tokens}
-        self.changes.set("runs", run_id, "spent", {**told, "usd": spent.usd})
+        shown = {"turns": turns, "calls": spent.calls, "tokens": spent.tokens}
+        self.changes.set("runs", run_id, "spent", {**shown, "usd": spent.usd})
 
     # Lines
 
@@ -232,14 +232,14 @@ class PageFold:
 
     def _judge(self, event: Event, shown: Event, k: int) -> tuple[Icon, str]:
         verdict = verdict_of(shown)
-        told = {
+        entry = {
             "n": k,
             "by": event.actor,
             "winner": verdict.winner,
             "text": cut(verdict.text or "", text_chars_max),
         }
         self.changes.append(
-            "contest", "verdicts", {name: one for name, one in told.items() if one is not None}
+            "contest", "verdicts", {name: value for name, value in entry.items() if value is not None}
         )
         if verdict.winner:
             score = self.view["contest"]["score"].get(verdict.winner, 0)
@@ -317,20 +317,20 @@ class PageFold:
 
     def _change_run(self, event: Event, shown: Event, _k: int) -> tuple[Icon, str]:
         run_id = event.run_id or ""
-        state, told = "playing", dict[str, str | None]()
+        state, ending = "playing", dict[str, str | None]()
         match payload_of(shown, payloads.RUN_PAYLOAD_TYPES[event.kind]):
             case payloads.RunPaused(reason=reason, axis=axis):
-                state, told = "paused", {"reason": reason, "axis": axis}
+                state, ending = "paused", {"reason": reason, "axis": axis}
             case payloads.RunFinished(reason=reason, axis=axis, winner=winner, why=why):
-                state, told = "finished", {"reason": reason, "axis": axis, "winner": winner, "why": why}
+                state, ending = "finished", {"reason": reason, "axis": axis, "winner": winner, "why": why}
                 self._forgive(run_id)
             case _:
                 pass
         if run_id in self.view["runs"]:
             self.changes.set("runs", run_id, "state", state)
             for name in ("reason", "axis", "winner", "why"):
-                self.changes.set("runs", run_id, name, told.get(name))
-        return "run", ": ".join(filter(None, (state, told.get("reason"))))
+                self.changes.set("runs", run_id, name, ending.get(name))
+        return "run", ": ".join(filter(None, (state, ending.get("reason"))))
 
     def _begin_turn(self, event: Event, _shown: Event, _k: int) -> tuple[Icon, str]:
         if event.graph_id in self.view["graphs"]:
@@ -527,9 +527,8 @@ class PageFold:
         if change.kind == "merge":
             survivor = change.new_graph_ids[0]
             self._merge_clocks(change.old_graph_ids, survivor)
-            turns = [
-                self.view["graphs"][one]["turn"] for one in change.old_graph_ids if one in self.view["graphs"]
-            ]
+            graphs = self.view["graphs"]
+            turns = [graphs[graph_id]["turn"] for graph_id in change.old_graph_ids if graph_id in graphs]
             for graph_id in change.old_graph_ids:
                 if graph_id != survivor:
                     self._absorb(survivor, graph_id)
@@ -547,7 +546,7 @@ class PageFold:
         return "session", ""
 
     def _merge_clocks(self, graph_ids: list[str], survivor: str) -> None:
-        parts = [self.behind.clocks.pop(one) for one in graph_ids if one in self.behind.clocks]
+        parts = [self.behind.clocks.pop(graph_id) for graph_id in graph_ids if graph_id in self.behind.clocks]
         turns: dict[str, int] = {}
         for part in parts:
             for run_id, count in part.turns.items():

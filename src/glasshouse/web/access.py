@@ -68,16 +68,16 @@ class Access:
 
     def token_for(self, role: Role) -> str:
         """The token that grants a role. Whoever has it cannot make the token of another role from it."""
-        told = hmac.new(self._secret.encode(), f"glasshouse {role}".encode(), sha256).digest()
-        return urlsafe_b64encode(told).decode().rstrip("=")
+        digest = hmac.new(self._secret.encode(), f"glasshouse {role}".encode(), sha256).digest()
+        return urlsafe_b64encode(digest).decode().rstrip("=")
 
     def role_of_token(self, token: str) -> Role | None:
         """The role that a token grants; none if it grants nothing."""
-        found: Role | None = None
+        granted: Role | None = None
         for known, role in self._roles.items():  # Every one is compared, so that the time tells nothing.
             if hmac.compare_digest(known.encode(), token.encode()):
-                found = role
-        return found
+                granted = role
+        return granted
 
     def role_of(self, method: str, path: str, headers: Mapping[str, str]) -> Role:
         """The role of a request, or `Denied`."""
@@ -118,10 +118,10 @@ def _is_number(host: str) -> bool:
 
 def _cookie_in(header: str) -> str:
     try:
-        found = SimpleCookie(header).get(COOKIE)
+        cookie = SimpleCookie(header).get(COOKIE)
     except CookieError:
         return ""
-    return "" if found is None else found.value
+    return "" if cookie is None else cookie.value
 
 
 def _check_is_from_the_page(headers: Mapping[str, str], *, has_cookie: bool) -> None:
@@ -161,7 +161,8 @@ class AccessMiddleware:
         async def sent(message: Any) -> None:
             if message["type"] == "http.response.start":
                 known = {name.lower() for name, _ in message["headers"]}
-                message["headers"] = [*message["headers"], *[one for one in _ALWAYS if one[0] not in known]]
+                added = [header for header in _ALWAYS if header[0] not in known]
+                message["headers"] = [*message["headers"], *added]
             await send(message)
 
         await self._app(scope, receive, sent)

@@ -56,8 +56,8 @@ class Approvals:
 
 def approvals_of(request: Request) -> Approvals:
     """The proposals that the app of a request has."""
-    found: Approvals = request.app.state.approvals
-    return found
+    approvals: Approvals = request.app.state.approvals
+    return approvals
 
 
 router = APIRouter(prefix="/api/v1", responses=COMMANDS)

@@ -347,14 +347,14 @@ async def _leaves(
     for run in family:
         if run.id != run_id and run.branch_at is not None:
             at.setdefault(run.id, run.branch_at)
-    found: dict[str, tuple[int, str]] = {}
+    forks: dict[str, tuple[int, str]] = {}
     for name, event_id in at.items():
-        if len(found) == forks_shown_max:
+        if len(forks) == forks_shown_max:
             break
         event = await source.terrarium.event(event_id)
         if story.has(event):
-            found[name] = await source.stories.number_of(story, role, event), event.session_id
-    return found
+            forks[name] = await source.stories.number_of(story, role, event), event.session_id
+    return forks
 
 
 def _plain(lane: Lane) -> dict[str, Any]:

@@ -54,8 +54,8 @@ class PromptInfo(BaseModel):
 @router.get("/why", responses=answered(Why))
 async def why(source: Source, role: AsRole, run_id: str, event_id: str) -> Response:
     """Tell why something was said: the causes back to where it began, each with what was in sight."""
-    found = await event_in(source, run_id, event_id)
-    return json_of(await source.terrarium.why(found.id, role=role))
+    event = await event_in(source, run_id, event_id)
+    return json_of(await source.terrarium.why(event.id, role=role))
 
 
 @router.get("/who-knew", responses=answered(WhoKnew))
@@ -66,9 +66,9 @@ async def who_knew(
     at: Annotated[str | None, Query(max_length=200, description="As it was after this event.")] = None,
 ) -> Response:
     """Tell which creatures could see an event, how, and since when; those who are gone, too."""
-    found = await event_in(source, run_id, event_id)
+    event = await event_in(source, run_id, event_id)
     moment = None if at is None else (await event_in(source, run_id, at)).id
-    return json_of(await source.terrarium.who_knew(found.id, at=moment))
+    return json_of(await source.terrarium.who_knew(event.id, at=moment))
 
 
 @router.get("/prompt", responses=answers(403))
@@ -76,7 +76,7 @@ async def prompt(source: Source, role: AsRole, run_id: str, event_id: str) -> Pr
     """Tell what models were asked for an event, and what they answered. A director's alone."""
     if role != "director":
         raise Denied(403, "Only a director reads what models were asked.")
-    found = await event_in(source, run_id, event_id)
+    event = await event_in(source, run_id, event_id)
     text = source.terrarium.prompt
     calls = [
         CallInfo(
@@ -95,7 +95,7 @@ async def prompt(source: Source, role: AsRole, run_id: str, event_id: str) -> Pr
             finish=call.finish,
             served_by=call.served_by,
         )
-        for call in found.calls[-calls_listed_max:]
+        for call in event.calls[-calls_listed_max:]
     ]
-    profile = None if found.model is None else found.model.profile
-    return PromptInfo(event_id=found.id, profile=profile, calls_count=len(found.calls), calls=calls)
+    profile = None if event.model is None else event.model.profile
+    return PromptInfo(event_id=event.id, profile=profile, calls_count=len(event.calls), calls=calls)

@@ -150,11 +150,11 @@ def directing_of(request: Request) -> Directing:
     """What the app of a request acts on; a director's alone."""
     if request.state.role != "director":
         raise Denied(403, "Only a director does that. Ask whoever serves this page for a director's link.")
-    found: Directing = request.app.state.directing
-    guest = guest_of(found.terrarium)
+    directing: Directing = request.app.state.directing
+    guest = guest_of(directing.terrarium)
     if guest is not None and not request.url.path.endswith(_BY_INBOX):
         raise guest.refused()
-    return found
+    return directing
 
 
 Stage = Annotated[Directing, Depends(directing_of)]

@@ -257,13 +257,13 @@ async def events(
     """Search the events of a run's story. A long search stops, and `next` says where to go on."""
     if format != "json":
         return await _file(source, search, role, run_id, format)
-    found: list[dict[str, Any]] = []
+    rows: list[dict[str, Any]] = []
     async for number, event in search.found(events_searched_max):
-        found.append({"k": number, "event": msgspec.Raw(codec.encoded(event))})
-        if len(found) == limit:
+        rows.append({"k": number, "event": msgspec.Raw(codec.encoded(event))})
+        if len(rows) == limit:
             break
     following = None if search.is_over else str(search.at)
-    return json_of({"events": found, "next": following, "searched": search.searched})
+    return json_of({"events": rows, "next": following, "searched": search.searched})
 
 
 async def _file(
@@ -323,8 +323,8 @@ def _row(number: int, event: Event, handles: dict[str, str]) -> dict[str, Any]:
 @router.get("/{event_id}", responses=answered(Event))
 async def event(source: Source, role: AsRole, run_id: str, event_id: str) -> Response:
     """Read one event of a run's story, as the role may read it."""
-    found = await event_in(source, run_id, event_id)
-    return Response(codec.encoded(redacted(found, role)), media_type="application/json")
+    read = await event_in(source, run_id, event_id)
+    return Response(codec.encoded(redacted(read, role)), media_type="application/json")
 
 
 @router.get("/{event_id}/number")

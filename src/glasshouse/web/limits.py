@@ -139,9 +139,9 @@ def _check_json(body: bytearray) -> None:
 
 
 def _check_length(scope: Any) -> None:
-    told = dict(scope["headers"]).get(b"content-length", b"0")
-    if told.isdigit() and len(told) <= 18:
-        _check_size(int(told))
+    length = dict(scope["headers"]).get(b"content-length", b"0")
+    if length.isdigit() and len(length) <= 18:
+        _check_size(int(length))
 
 
 def _check_size(size: int) -> None:

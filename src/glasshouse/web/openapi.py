@@ -40,13 +40,13 @@ def describe(served: FastAPI) -> None:
 
     def described() -> dict[str, Any]:
         if served.openapi_schema is None:
-            told = plain()
-            for methods in told["paths"].values():
+            schema = plain()
+            for methods in schema["paths"].values():
                 for route in methods.values():
                     _describe_route(route)
             _, parts = msgspec.json.schema_components(_STRUCTS, ref_template="#/components/schemas/{name}")
-            assert not parts.keys() & told["components"]["schemas"].keys(), "two values of one name"
-            told["components"]["schemas"].update(parts)
+            assert not parts.keys() & schema["components"]["schemas"].keys(), "two values of one name"
+            schema["components"]["schemas"].update(parts)
         return served.openapi_schema or plain()
 
     served.openapi = described  # type: ignore[method-assign]

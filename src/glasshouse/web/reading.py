@@ -48,8 +48,8 @@ class Reading:
 
 def reading_of(request: Request) -> Reading:
     """What the app of a request reads from."""
-    found: Reading = request.app.state.reading
-    return found
+    reading: Reading = request.app.state.reading
+    return reading
 
 
 def role_of(
@@ -131,18 +131,18 @@ def _tag(source: Reading, story: Story, role: Role, *parts: object) -> str:
 async def timeline(request: Request, source: Source, role: AsRole, run_id: str) -> Response:
     """What a story spent along its events, and where something happened."""
     feed = await source.feeds.of(run_id, role)
-    told = feed.fold.behind.timeline
-    parts = {"events": feed.fold.view["k"], "width": told.width, "bins": told.bins, "marks": told.marks}
-    return packed(request, _encode({**parts, "lanes": feed.fold.view["lanes"]}))
+    view, line = feed.fold.view, feed.fold.behind.timeline
+    parts = {"events": view["k"], "width": line.width, "bins": line.bins, "marks": line.marks}
+    return packed(request, _encode({**parts, "lanes": view["lanes"]}))
 
 
 async def event_in(source: Source, run_id: str, event_id: str) -> Event:
     """An event of a run's story, as it is in the ledger."""
-    found = await source.terrarium.event(event_id)
+    event = await source.terrarium.event(event_id)
     story = source.stories.of_run(run_id)
-    if not (story.is_imported or story.has(found)):
+    if not (story.is_imported or story.has(event)):
         raise UnknownName(noun="event", name=event_id, where=run_id)
-    return found
+    return event
 
 
 @router.get(

@@ -53,9 +53,9 @@ _OF_THIS_MACHINE: Final = (StoreError, BadWorld, ModelUnreachable, ModelFailed, 
 
 def refusal(status: int, error: str, message: str) -> Response:
     """An answer that says why not. A text that no encoding has is written with question marks."""
-    told = {"error": error, "message": message.encode("utf-8", "replace").decode()}
+    body = {"error": error, "message": message.encode("utf-8", "replace").decode()}
     headers = {"retry-after": str(retry_seconds)} if status == HTTPStatus.SERVICE_UNAVAILABLE else None
-    return Response(msgspec.json.encode(told), status, headers, media_type="application/json")
+    return Response(msgspec.json.encode(body), status, headers, media_type="application/json")
 
 
 def add_refusals(served: FastAPI) -> None:

@@ -97,7 +97,7 @@ def _picture(stories: Stories, story: Story) -> list[LaneInfo]:
     lanes: list[Lane] = stories.lanes(story)[-lanes_shown_max:]
     first = min(lane.first for lane in lanes) if lanes else 0
     width = max(1, max((lane.last for lane in lanes), default=0) - first)
-    places = {lane.session: place for place, lane in enumerate(lanes)}
+    places = {lane.session: row for row, lane in enumerate(lanes)}
     return [
         LaneInfo(
             first=round((lane.first - first) / width, 4),

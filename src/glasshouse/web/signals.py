@@ -35,25 +35,25 @@ class Signals:
         """Look at who thinks now, and since when."""
         now = datetime.now(UTC)
         self._thinking = {
-            one.creature_id: (one, (now - timedelta(seconds=one.seconds)).isoformat(timespec="seconds"))
-            for one in self._terrarium.thinking()
+            act.creature_id: (act, (now - timedelta(seconds=act.seconds)).isoformat(timespec="seconds"))
+            for act in self._terrarium.thinking()
         }
 
     def of(self, story: Story) -> bytes:
         """What goes on in a story, as one event of a stream."""
         run_ids = () if story.is_imported else story.runs
-        thinking = [told for told in self._thinking.values() if told[0].run_id in run_ids]
+        thinking = [entry for entry in self._thinking.values() if entry[0].run_id in run_ids]
         signal = {
-            "thinking": {one.creature_id: _told(one, since) for one, since in thinking[:thinkers_shown_max]},
+            "thinking": {act.creature_id: _shown(act, since) for act, since in thinking[:thinkers_shown_max]},
             "driver": self._drivers.states(run_ids),
         }
         return b"event: signal\ndata: " + _encode(signal) + b"\n\n"
 
 
-def _told(one: Thinking, since: str) -> dict[str, Any]:
-    told: dict[str, Any] = {"since": since}
-    if one.is_waiting:
-        told["queued"] = one.place
-    if one.text:
-        told["text"] = one.text
-    return told
+def _shown(act: Thinking, since: str) -> dict[str, Any]:
+    signal: dict[str, Any] = {"since": since}
+    if act.is_waiting:
+        signal["queued"] = act.place
+    if act.text:
+        signal["text"] = act.text
+    return signal

@@ -141,46 +141,46 @@ class EstimateInfo(BaseModel):
 @router.get("/worlds", response_model=list[WorldInfo])
 def worlds(request: Request, role: AsRole) -> Response:
     """List the worlds that can be played by name, with what a start needs to know."""
-    infos = [world_info(found, role) for found in found_worlds()]
+    infos = [world_info(listed, role) for listed in found_worlds()]
     body = msgspec.json.encode([info.model_dump(mode="json") for info in infos])
     tag = content_tag(body)
     return not_changed(request, tag) or tagged(request, tag, body)
 
 
-def world_info(found: FoundWorld, role: Role) -> WorldInfo:
+def world_info(listed: FoundWorld, role: Role) -> WorldInfo:
     """A world as a role may read it: what is wrong with one names files of this machine."""
-    info = _world_info_of(found)
+    info = _world_info_of(listed)
     if info.problem is None or role == "director":
         return info
     return info.model_copy(update={"problem": "There is a mistake in its files."})
 
 
-def _world_info_of(found: FoundWorld) -> WorldInfo:
+def _world_info_of(listed: FoundWorld) -> WorldInfo:
     """What is told about a world. It is read again when one of its files has changed."""
-    files = sorted(path for path in Path(found.path).rglob("*") if path.is_file())[:world_files_max]
+    files = sorted(path for path in Path(listed.path).rglob("*") if path.is_file())[:world_files_max]
     stamp = tuple((str(path), path.stat().st_mtime_ns, path.stat().st_size) for path in files)
-    kept, info = _worlds_cache.get(found.path, (None, None))
+    kept, info = _worlds_cache.get(listed.path, (None, None))
     if info is None or kept != stamp:
-        info = _world_info(found)
-        _worlds_cache[found.path] = stamp, info
+        info = _world_info(listed)
+        _worlds_cache[listed.path] = stamp, info
         if len(_worlds_cache) > worlds_kept_max:
             del _worlds_cache[next(iter(_worlds_cache))]
     return info
 
 
-def _world_info(found: FoundWorld) -> WorldInfo:
-    title = found.title or found.name
+def _world_info(listed: FoundWorld) -> WorldInfo:
+    title = listed.title or listed.name
     try:
-        world = load_world(Path(found.path))
+        world = load_world(Path(listed.path))
     except GlasshouseError as wrong:
-        return WorldInfo(name=found.name, title=title, where=found.where, problem=str(wrong))
+        return WorldInfo(name=listed.name, title=title, where=listed.where, problem=str(wrong))
     scenario = world.scenario
     cast = _cast_of(world)
     limits = asdict(scenario.governor.limits(scenario.creatures))
     return WorldInfo(
-        name=found.name,
+        name=listed.name,
         title=title,
-        where=found.where,
+        where=listed.where,
         synopsis=_first_sentence(scenario.goal),
         seed=next(iter(scenario.seeds), ""),
         seeds=list(scenario.seeds),

@@ -1,10 +1,10 @@
-"""YAML with places: only plain data comes out, everything is bounded, and faults are told in words."""
+"""YAML with positions: only plain data comes out, everything is bounded, and faults are told in words."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from glasshouse.manifests.problem import Place
+from glasshouse.manifests.problem import Position
 from glasshouse.manifests.yaml_source import source_of, yaml_bytes_max, yaml_levels_max
 
 
@@ -16,25 +16,25 @@ def test_fields_know_where_they_stand() -> None:
     source = source_of("name: wick\ncast:\n  - ada\n  - {use: bo}\n", "w.yaml")
 
     assert source.data == {"name": "wick", "cast": ["ada", {"use": "bo"}]}
-    places = {
-        (): Place(1, 1),
-        ("name",): Place(1, 7),
-        ("cast",): Place(3, 3),
-        ("cast", 0): Place(3, 5),
-        ("cast", 1): Place(4, 5),
-        ("cast", 1, "use"): Place(4, 11),
+    positions = {
+        (): Position(1, 1),
+        ("name",): Position(1, 7),
+        ("cast",): Position(3, 3),
+        ("cast", 0): Position(3, 5),
+        ("cast", 1): Position(4, 5),
+        ("cast", 1, "use"): Position(4, 11),
     }
     assert source.root is not None
-    assert {at: source.root.place_of(at) for at in places} == places
+    assert {at: source.root.position_of(at) for at in positions} == positions
 
 
 def test_a_key_has_a_place_of_its_own_and_what_is_missing_the_place_round_it() -> None:
     root = source_of("a:\n  b: 1\n", "w.yaml").root
 
     assert root is not None
-    assert root.place_of(("a", "b"), of_key=True) == Place(2, 3)
-    assert root.place_of(("a", "b")) == Place(2, 6)
-    assert root.place_of(("a", "c", "d")) == Place(2, 3)
+    assert root.position_of(("a", "b"), of_key=True) == Position(2, 3)
+    assert root.position_of(("a", "b")) == Position(2, 6)
+    assert root.position_of(("a", "c", "d")) == Position(2, 3)
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_without_takes_one_field_out_and_leaves_the_places_of_the_others() -> No
     rest = root.without(("a", 1)).without(("b",)).without(("c", "d"))
 
     assert rest.data == {"a": ["x", "z"]}
-    assert rest.place_of(("a", 1)) == Place(1, 11)
+    assert rest.position_of(("a", 1)) == Position(1, 11)
 
 
 @pytest.mark.parametrize(

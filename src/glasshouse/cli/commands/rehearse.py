@@ -85,7 +85,7 @@ def rehearse(
       glasshouse rehearse mystery-roots --models openrouter:NAME --yes --json       for machines
     """
     names = [*filter(None, [name.strip() for name in models.split(",")])]
-    forms: list[Form] = [one for one in FORMS if not form or one in form]
+    forms: list[Form] = [known for known in FORMS if not form or known in form]
     plan = Plan(load_world(world, tools=usual_tools().names()), rounds, turns, rng_seed)
     for name in names:
         results = asyncio.run(_rehearse(plan, ModelChoice(name, {}, env_file, yes), forms, as_json=as_json))
@@ -129,9 +129,8 @@ async def _in_form(named: NamedModels, plan: Plan, form: Form, *, is_told: bool)
 
 
 def _facts(result: Rehearsal) -> Json:
-    measures = {
-        name.replace(" ", "_").replace("-", "_"): to_builtins(one) for name, one in result.measures.items()
-    }
+    named = ((name.replace(" ", "_").replace("-", "_"), measure) for name, measure in result.measures.items())
+    measures = {name: to_builtins(measure) for name, measure in named}
     return {"type": "rehearsal", "model": result.model, "form": result.form, "measures": measures}
 
 

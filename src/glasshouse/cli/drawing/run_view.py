@@ -211,7 +211,7 @@ def thinking_in_words(thinking: Sequence[Thinking]) -> str:
     """Who thinks, for how long, and the end of what has come of a line; empty if nobody does."""
     if not thinking:
         return ""
-    first = next((one for one in thinking if not one.is_waiting), thinking[0])
+    first = next((creature for creature in thinking if not creature.is_waiting), thinking[0])
     others = len(thinking) - 1
     verb = "waits for its turn" if first.is_waiting else "thinks"
     beside = f" (and {others} more)" if others else ""

@@ -268,9 +268,9 @@ class _LivePlay:
         while True:
             await asyncio.sleep(thinking_look_seconds)
             thinking = [
-                one
-                for one in self.source.terrarium.thinking()
-                if one.run_id in run_ids and one.seconds >= thinking_seconds_min
+                creature
+                for creature in self.source.terrarium.thinking()
+                if creature.run_id in run_ids and creature.seconds >= thinking_seconds_min
             ]
             if thinking or is_shown:
                 self.display.rest(feed.view, thinking_in_words(thinking) or HINT)

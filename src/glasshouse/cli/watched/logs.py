@@ -39,8 +39,8 @@ class LogFormatter(logging.Formatter):
             facts |= {"error": type(wrong).__name__, "frames": _frames_of(wrong)}
         if self._is_json:
             return json.dumps(facts, ensure_ascii=True, default=str)
-        told = [facts.pop(name) for name in ("time", "level", "logger", "message")]
-        return " ".join([*told, *[f"{name}={value}" for name, value in facts.items()]])
+        first = [facts.pop(name) for name in ("time", "level", "logger", "message")]
+        return " ".join([*first, *[f"{name}={value}" for name, value in facts.items()]])
 
 
 def _frames_of(wrong: BaseException) -> list[str]:

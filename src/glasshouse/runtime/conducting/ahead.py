@@ -171,7 +171,7 @@ class ThinkingAhead:
     def of_the_gone(self) -> list[tuple[Act, str]]:
         """The acts of removed creatures, and the run that pays for each."""
         world = self._ledger.world
-        return [(act, one.run_id) for act, one in self.begun.items() if act[0] not in world.creatures]
+        return [(act, ahead.run_id) for act, ahead in self.begun.items() if act[0] not in world.creatures]
 
     async def close(self) -> None:
         """Cancel everything that was begun ahead. Those acts stay due and will be thought again."""

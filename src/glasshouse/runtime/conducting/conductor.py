@@ -221,7 +221,7 @@ class Conductor:
 
     async def _new_purse(self, run_id: str, graph: GraphState) -> Purse:
         """Begin a run without a scenario, when it is first driven, with the terrarium's limits (ADR 0029)."""
-        creatures = sum(one.run_id == run_id for one in self._ledger.world.creatures.values())
+        creatures = sum(creature.run_id == run_id for creature in self._ledger.world.creatures.values())
         given = axes_given(self._governor, Governor())
         limits = settled(self._governor, creatures)
         started = RunStarted(limits=limits, limits_given=given, policy=self._policy)

@@ -3,7 +3,7 @@
 Always holds: only the ledger's folds decide, so the answer is the same after a crash. A referee is built in, or a
 function in a Python file beside its world. It returns a valid ruling or None; anything else is an error of its world.
 It sees the public lines of its run. If some of those lines are no longer in memory (`was_cut`), a ruling on a line
-does not count.
+does not count. A place is where lines are said: see `turns.heard.recent_lines`.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ def referee_named(name: str, folder: str | None) -> Referee:
         raise BadWorld(
             f"competition: there is no referee {name!r}. Built in are {', '.join(sorted(REFEREES))}."
         )
-    found = function_beside(folder, name, "referee", "it takes a Match, gives a Ruling or None.")
+    referee = function_beside(folder, name, "referee", "it takes a Match, gives a Ruling or None.")
     file, _, function = name.partition(":")
     where = f"{Path(folder) / file}: the referee {function}"
 
     def ruled(match: Match) -> Ruling | None:
-        given = given_back_by(found, where, match)
+        given = given_back_by(referee, where, match)
         return None if given is None else _sound(given, where)
 
     return ruled
@@ -58,9 +58,9 @@ def _sound(given: object, where: str) -> Ruling:
             return msgspec.convert(msgspec.to_builtins(given), Ruling)
     except (msgspec.MsgspecError, TypeError, RecursionError):
         pass  # Its fields are not texts: refused below.
-    told = cut(repr(given), fault_chars_max)
+    shown = cut(repr(given), fault_chars_max)
     raise BadWorld(
-        f"{where} gave back {told}, which is not a Ruling of texts. Correct it: Ruling(winner, why), or None."
+        f"{where} gave back {shown}, which is not a Ruling of texts. Correct it: Ruling(winner, why), or None."
     )
 
 
@@ -105,7 +105,7 @@ class RunPast:
             lines = self.lines()
             if line is not None:
                 last = self._moment(line)
-                lines = [one for one in lines if self._moment(one) <= last]
+                lines = [said for said in lines if self._moment(said) <= last]
             shown = lines[-match_lines_max:]
             kept_from = max([table.lines[0].lamport for table in self._tables() if table.dropped], default=0)
             self.was_cut = line is not None and bool(shown) and shown[0].lamport < kept_from

@@ -281,7 +281,8 @@ class Agendas:
         key = (self._ledger.refolds, len(world.sessions), *counts)
         kept = self._graphs_cache.get(run_ids)
         if kept is None or kept[0] != key:
-            names = {one.graph_id: None for one in world.creatures.values() if one.run_id in run_ids}
+            members = [member for member in world.creatures.values() if member.run_id in run_ids]
+            names = dict.fromkeys([member.graph_id for member in members])
             kept = self._graphs_cache[run_ids] = (key, names)
         return kept[1]
 
@@ -372,7 +373,7 @@ class Lockstep(Order):
         graphs = self._ledger.world.graphs
         turns = [(ahead.turn or 0, graphs[name].born, name) for name, ahead in self._ready().items()]
         if self._agendas.waiting:
-            turns = [place for place in turns if not self._agendas.is_held(place[2], place[0])]
+            turns = [due for due in turns if not self._agendas.is_held(due[2], due[0])]
         turn, _, first = min(turns, default=(0, 0, None))
         return first if first is not None and until.allows(first, turn) else None
 

@@ -545,7 +545,7 @@ class Ledger:
         return queued
 
     def _wake_those_who_await(self, events: list[Event]) -> None:
-        is_of_all = EVERY_GRAPH in self.graphs_moved or any(one.kind in kinds.OF_GRAPHS for one in events)
+        is_of_all = EVERY_GRAPH in self.graphs_moved or any(event.kind in kinds.OF_GRAPHS for event in events)
         self.wake(tuple(self._awaited) if is_of_all else [event.graph_id for event in events])
 
     def _after_queueing(self) -> None:

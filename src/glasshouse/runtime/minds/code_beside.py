@@ -48,10 +48,10 @@ def function_beside(folder: str, name: str, noun: str, advice: str) -> Callable[
         raise BadWorld(
             f"{path}: the {noun}'s file cannot be loaded ({fault_in_words(wrong)}). Correct it."
         ) from wrong
-    found: Callable[..., Any] | None = getattr(module, function, None)
-    if not callable(found):
+    defined: Callable[..., Any] | None = getattr(module, function, None)
+    if not callable(defined):
         raise BadWorld(f"{path}: there is no function {function!r}. Define it: {advice}")
-    return found
+    return defined
 
 
 def given_back_by(function: Callable[..., Any], where: str, *given: Any) -> Any:

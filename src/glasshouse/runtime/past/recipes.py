@@ -99,13 +99,13 @@ def _own_pasts(past: Past, run_id: str, started: RunStarted, world: LoadedWorld)
 
     purse = past.folded.runs.purses[run_id]
     _check_was(past.world, run_id, purse, world)
-    living = {one.id: one for one in past.world.creatures.values() if one.run_id == run_id}
+    living = {member.id: member for member in past.world.creatures.values() if member.run_id == run_id}
     by_handle: dict[str, dict[str, str]] = {}  # handle -> troupe -> creature
     seats_then, seats = _seats(Scenario.model_validate(started.scenario)), _seats(world.scenario)
     for (troupe, seat), entry in zip(seats_then, started.cast, strict=True):
         by_handle.setdefault(seat.name, {})[troupe] = entry.creature
-    added = [one for one in living.values() if one.id not in purse.cast and one.handle not in by_handle]
-    for creature in added:
+    newcomers = [creature for creature in living.values() if creature.id not in purse.cast]
+    for creature in [newcomer for newcomer in newcomers if newcomer.handle not in by_handle]:
         by_handle.setdefault(creature.handle, {})[creature.graph_id] = creature.id
     # A rename that the run began with is done: the handle means the renamed creature.
     renames = [None if purse.renamed.get(seat.name) == seat.was else seat.was for _, seat in seats]

@@ -11,6 +11,7 @@ longer in the scenario does not live again.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from operator import attrgetter
 from typing import Literal, NamedTuple
 
 from msgspec.structs import replace
@@ -50,10 +51,9 @@ def restate_of(
     regrown = []
     for graph, ages_here in zip(graphs, ages, strict=True):
         shape = replace(carried_over.shape_of(world, graph), ages=ages_here)
-        creatures = sorted(map(world.creatures.__getitem__, graph.creatures), key=lambda one: one.born)
-        channels = sorted(
-            map(world.channels.__getitem__, graph.channels.owners.values()), key=lambda one: one.born
-        )
+        creatures = sorted(map(world.creatures.__getitem__, graph.creatures), key=attrgetter("born"))
+        channel_ids = graph.channels.owners.values()
+        channels = sorted(map(world.channels.__getitem__, channel_ids), key=attrgetter("born"))
         taken_over = _taken_over(
             past,
             [graph],
@@ -117,7 +117,7 @@ def _taken_over(
     remembered = folded.tables.remembered_by(vias, here)
     if past.is_foreign:  # The file may lack lines that were said in a place after a creature had left it.
         heads = {name: session.head for name, session in past.world.sessions.items()}
-        said = {place: _within(table, heads) for place, table in remembered.said.items()}
+        said = {name: _within(table, heads) for name, table in remembered.said.items()}
         remembered = replace(remembered, said=said)
     speakers = {name: None for table in remembered.said.values() for name in table.speakers}
     others = [name for name in speakers if name not in shape.creatures and name not in RESERVED_ACTORS]

@@ -213,13 +213,13 @@ class Stories:
     async def records(self, story: Story, role: Role, after: int, records_max: int) -> list[Record]:
         """The records behind event number `after`, oldest first."""
         fold = await self.view_at(story, role, after)
-        found: list[Record] = []
+        records: list[Record] = []
         async for some in self.events(story, fold.view["k"], fold.view["position"] or 0):
             for event in some:
-                found.append(fold.fold(event))
-                if len(found) == records_max:
-                    return found
-        return found
+                records.append(fold.fold(event))
+                if len(records) == records_max:
+                    return records
+        return records
 
     async def number_of(self, story: Story, role: Role, wanted: Event) -> int:
         """Which number an event has in a story, or `UnknownName`. Kept views tell near which number to look."""

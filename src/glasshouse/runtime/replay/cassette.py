@@ -93,7 +93,7 @@ class Cassette(Answers):
             for act, written in begun.values()
         }
         """How many model calls each act had made before the record begins. These calls are not made again."""
-        self._ways = {act: act_so_far_of(way) for act, way in ways_of(events, act_of, begun).items()}
+        self._ways = {act: act_so_far_of(written) for act, written in ways_of(events, act_of, begun).items()}
         self._ends = {act_of(event): event for event in events if event.ends_its_act}
         finished = [event for event in events if event.kind == kinds.RUN_FINISHED]
         self._axes = {event.run_id: payload_of(event, RunFinished).axis for event in finished}
@@ -113,7 +113,7 @@ class Cassette(Answers):
     @property
     def act_of_call(self) -> dict[str, Act]:
         """The act of each `tool.called`, by the id of that event."""
-        return {step.called.id: act for act, way in self._ways.items() for step in way.steps}
+        return {step.called.id: act for act, act_so_far in self._ways.items() for step in act_so_far.steps}
 
     def end_of(self, creature_id: str, cause_id: str) -> Event | None:
         """The recorded event that ended an act."""
@@ -196,10 +196,10 @@ class Cassette(Answers):
         limits = map(BudgetExceeded, Governor.__struct_fields__)
         return next((limit for limit in limits if str(limit) == str(failure)), None)
 
-    def step_then(self, creature: CreatureState, cause: Event, way: Sequence[Step]) -> Step | None:
+    def step_then(self, creature: CreatureState, cause: Event, steps_so_far: Sequence[Step]) -> Step | None:
         """The recorded step of the same number, even if it called another tool: the comparison shows the difference."""
         steps = self.way_of(creature.id, cause.id).steps
-        return steps[len(way) - 1] if len(way) <= len(steps) else None
+        return steps[len(steps_so_far) - 1] if len(steps_so_far) <= len(steps) else None
 
 
 class RecordedAgent(Agent):

@@ -84,7 +84,7 @@ async def record_of(house: House, run_id: str) -> RunRecord:
     taken = len([event for event in story if (event.position or 0) <= starts_after])
     states = house.ledger.world.sessions
     run_ids = _company_of(run_id, states)
-    sessions = frozenset([name for name, one in states.items() if run_ids & {*one.runs, *one.writers}])
+    sessions = frozenset([name for name, state in states.items() if run_ids & {*state.runs, *state.writers}])
     changes = await _changes(house, starts_after, upto)
     while (oldest := min(_looks(changes, sessions), default=starts_after)) < starts_after:
         starts_after = oldest

@@ -323,7 +323,7 @@ class _Replay:
     async def _wait(self, *, is_look: bool) -> None:
         """Make an act wait."""
         here = asyncio.current_task()
-        playing = next((one for one in self._acts.values() if one.task is here), None)
+        playing = next((act for act in self._acts.values() if act.task is here), None)
         if playing is not None:
             await playing.wait(is_look=is_look)
 
@@ -402,7 +402,7 @@ def _opening(run_id: str, events: Sequence[Event]) -> OpenRun:
     cast = iter(started.cast)
 
     def as_then(member: Member, entry: payloads.CastEntry) -> Member:
-        dealt = next((one["facts"] for one in sealed if entry.creature in one["to"]), None)
+        dealt = next((deal["facts"] for deal in sealed if entry.creature in deal["to"]), None)
         model = {"model": entry.model, "is_bound": entry.is_bound, "model_digest": entry.model_digest}
         granted = tuple(births[entry.creature].granted)
         return replace(member, dealt=dealt, granted=granted, **model)

@@ -3,6 +3,7 @@
 Always holds: a commit is one transaction with `synchronous=FULL`, so it survives a power cut once it has returned
 (ADR 0003). A failed commit leaves nothing behind: it is rolled back, at the latest before the next write. The module
 does not depend on the library of the connection, so the power-loss tests can pass one that forgets unsynced writes.
+A place is what the bodies of one segment begin with, and is kept once for all of them (ADR 0052).
 """
 
 from __future__ import annotations

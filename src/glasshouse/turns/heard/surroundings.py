@@ -152,7 +152,7 @@ def handles_of(world: World, tables: Tables, creature: CreatureState, cause_acto
         return own[1]
     channels = _mine_of(world, creature).channels
     heard = places_heard(tables, world, creature)
-    key = (creature.graph_id, channels, *[place for place, _, _ in heard])
+    key = (creature.graph_id, channels, *[heard_at for heard_at, _, _ in heard])
     # Speakers are only ever added, so an unchanged number of speakers means unchanged speakers.
     counts = [len(table.speakers) for _, table, _ in heard]
     none: tuple[list[int], dict[str, str]] = ([], {})
@@ -220,15 +220,16 @@ def cause_as_seen(creature: CreatureState, cause: Event, handed: Handed | None) 
 def around_lines(around: Around) -> tuple[str, ...]:
     """The prompt lines about the creature's neighbours, channels, wires and children."""
     heard = "You hear every channel here" if around.channels_heard_count else "You hear"
-    shown = [_neighbour_text(neighbour) for neighbour in around.neighbours[:neighbours_max]]
+    near = around.neighbours[:neighbours_max]
+    texts = [_neighbour_text(neighbour) for neighbour in near]
     parts = (
-        ("With you", and_more(shown, max(around.neighbours_count, len(around.neighbours)))),
+        ("With you", and_more(texts, max(around.neighbours_count, len(around.neighbours)))),
         (heard, _names(around.listens, around.channels_heard_count)),
         ("You speak on", _names(around.sends)),
         ("Your lines are handed to", _names(around.wired_to)),
         ("You are handed the lines of", _names(around.wired_from)),
         ("Your children", _names(around.children, around.children_count)),
-        ("Called", "; ".join(_title_text(one) for one in around.neighbours[:neighbours_max] if one.title)),
+        ("Called", "; ".join(_title_text(neighbour) for neighbour in near if neighbour.title)),
     )
     return tuple(f"{what}: {names}." for what, names in parts if names)
 

@@ -68,7 +68,7 @@ def members_of(world: World, graph: GraphState) -> Members:
     if members is None:
         creatures = [world.creatures[name] for name in graph.creatures]
         running = [creature for creature in creatures if creature.is_running]
-        every = [(one.id, world.facts_of(one).schedule.tick_every) for one in running]
+        every = [(creature.id, world.facts_of(creature).schedule.tick_every) for creature in running]
         members = world.shape_cache[key] = Members(
             tuple(dict.fromkeys([creature.run_id or "" for creature in creatures])),
             tuple(dict.fromkeys([creature.run_id or "" for creature in running])),

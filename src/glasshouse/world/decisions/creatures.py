@@ -76,7 +76,8 @@ def _born_into(
     channel_id = None if spawned_by is not None else _channel_for(world, graph, intent.channel)
     members = [creature_id]
     if channel_id is None or not world.topology.members_of.get(channel_id):  # Then nobody connects it.
-        peer = spawned_by or min(map(world.creatures.__getitem__, graph.creatures), key=lambda one: one.born)
+        living = map(world.creatures.__getitem__, graph.creatures)
+        peer = spawned_by or min(living, key=lambda creature: creature.born)
         members = [peer.id, creature_id]
         if channel_id is None:
             channel_id = ids.channel_id_for(graph.session_id, world.session_of(graph).head + len(facts) + 1)

@@ -13,20 +13,20 @@ def most_acorns(match: Match) -> Ruling | None:
     votes = {line.actor: line.payload["who"] for line in match.lines if line.kind == "vote.cast"}
     spoke = {line.actor for line in match.lines if line.kind == "last.said"}
     words = Counter(facts["word"] for facts in match.truths.values())
-    odd = next((one for one in match.knowers if words[match.truths[one]["word"]] == 1), None)
+    odd = next((creature for creature in match.knowers if words[match.truths[creature]["word"]] == 1), None)
     is_over = match.line is None
     if odd is None or not (is_over or len(votes) == len(spoke) == len(match.knowers)):
         return None
     name, twin = match.handles[odd], match.truths[odd]["word"]
     shared = next(word for word in words if word != twin)
-    told = f"Three of the thimbles say {shared}. That of {_called(name)} says {twin}."
+    thimbles = f"Three of the thimbles say {shared}. That of {_called(name)} says {twin}."
     counts = Counter(votes.values())
-    others = tuple(match.handles[one] for one in match.knowers if one != odd)
-    if counts[name] and all(counts[name] > counts[one] for one in others):
+    others = tuple(match.handles[creature] for creature in match.knowers if creature != odd)
+    if counts[name] and all(counts[name] > counts[other] for other in others):
         return Ruling(
-            "the three", f"{told} {_acorns(counts[name])} found it, and the three have won.", others
+            "the three", f"{thimbles} {_acorns(counts[name])} found it, and the three have won.", others
         )
-    return Ruling(name, f"{told} {_acorns(counts[name])} came near, and the odd one has won.")
+    return Ruling(name, f"{thimbles} {_acorns(counts[name])} came near, and the odd one has won.")
 
 
 def _called(handle: str) -> str:
