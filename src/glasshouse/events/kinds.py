@@ -1,7 +1,8 @@
 """The kinds of events: the names that the core uses, and the pattern that every kind must match.
 
 Always holds: a world may define kinds of its own. The manifest's `may_emit`, not the name of a kind, decides what a
-creature may append. No manifest can grant a kind in `NEVER_GRANTED`.
+creature may append. No manifest can grant a kind in `NEVER_GRANTED`. Ledgers hold these names, so a kind keeps its name
+and its meaning; `CONTRIBUTING.md` says how to add one. The sets say how the engine treats each kind.
 """
 
 from __future__ import annotations

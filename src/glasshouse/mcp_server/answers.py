@@ -1,4 +1,8 @@
-"""What the tools answer: small values with texts of bounded length, as a spectator may read them."""
+"""What the tools answer: small values with texts of bounded length, as a spectator may read them.
+
+Always holds: every text and every list has a bound. An assistant reads the names and descriptions of the fields, in the
+schema of the answer.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """The tools as a server of the Model Context Protocol, on stdin and stdout or over HTTP (extra `mcp`).
 
-Always holds: a refusal is an error of the tool, in words. Who may only read is refused before a tool is called. On stdin
-and stdout nothing but the protocol is written. Over HTTP the rules of the page hold: a token grants a role, and without
-one this machine alone is answered.
+Always holds: a refusal is an error of the tool, in words. If the caller may only read, a tool that plays is refused
+before it is called. Nothing but the protocol is written to stdout. Over HTTP the page's rules of access hold
+(`web.access`): a token grants a role, and a server without a secret answers this machine alone.
 """
 
 from __future__ import annotations

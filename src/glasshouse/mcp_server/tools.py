@@ -2,6 +2,7 @@
 
 Always holds: a tool answers at once, also while runs are played; only `read_stage` waits if it is asked to, for a bounded
 time. A world is named as it is listed, never by a path. What costs something is played only within a limit in dollars.
+An assistant reads the names, docstrings and field descriptions of these methods: they are the manual of the tools.
 """
 
 from __future__ import annotations

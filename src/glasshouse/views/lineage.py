@@ -1,4 +1,8 @@
-"""Sessions and their lineage as immutable values, read from the world's state."""
+"""Sessions and their lineage as immutable values, read from the world's state.
+
+Always holds: nothing here changes the world, and the values do not change when the world does. A session that has ended
+is shown like an open one. Its agents are all creatures that were ever in its graph.
+"""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
 """Access: who may read and do what, decided on the server for every request.
 
 Always holds: a request is answered for one role, and never for a higher one than its token grants. Without a secret the
-server answers this machine alone, and whoever asks is the director. The name that a request calls the server by is
-checked, so that no other site can have a browser ask in its name; and a command that comes with a cookie says that it is
-JSON and comes from the page itself.
+server answers this machine alone, and whoever asks is the director. Another site cannot use a visitor's browser: the
+`Host` header must be a known name, and a command without a bearer token must be JSON and have the page's own `Origin`.
 """
 
 from __future__ import annotations
@@ -30,9 +29,10 @@ _ALWAYS: Final = (
     (b"cache-control", b"no-store"),
 )
 """Headers of every answer, unless it has its own: nobody guesses what it is, no other site includes it, nobody keeps it."""
-_PASSING: Final = frozenset({429, 503})
+_BUSY: Final = frozenset({429, 503})
+"""The statuses of what was refused only because there was too much at once. It may be tried again."""
 retry_seconds: Final = 5
-"""When to try again what was refused only because there was too much at once."""
+"""After this time."""
 _OPEN: Final = frozenset({"/", "/healthz", "/api/v1/session"})
 """What is answered without a token: the empty page, whether the server is there, and the exchange of a token for a cookie."""
 _FILES: Final = "/static/"
@@ -82,7 +82,7 @@ class Access:
     def role_of(self, method: str, path: str, headers: Mapping[str, str]) -> Role:
         """The role of a request, or `Denied`."""
         host = _name_of(headers.get("host", ""))
-        # Only names can be made to mean another machine. Without a token, numbers of other machines are refused as well.
+        # A site can have its own name resolve to this machine, but no IP address. Without a token, both are refused.
         if host not in self._hosts and not (self._secret and _is_number(host)):
             raise Denied(421, f"This server is not called {host!r}. Allow that name with --allow-host.")
         scheme, _, given = headers.get("authorization", "").partition(" ")
@@ -176,7 +176,7 @@ async def answer_denied(send: Send, denied: Denied) -> None:
         (b"content-length", str(len(body)).encode()),
         *_ALWAYS,
     ]
-    if denied.status in _PASSING:
+    if denied.status in _BUSY:
         headers.append((b"retry-after", str(retry_seconds).encode()))
     await send({"type": "http.response.start", "status": denied.status, "headers": headers})
     await send({"type": "http.response.body", "body": body})

@@ -1,7 +1,7 @@
 """What the start dialog reads: the worlds, the models that play them here, and what a play will probably cost.
 
 Always holds: nothing here tells a key, an address of a server or a card of a deck. A price that nobody knows is null,
-never 0. To estimate asks no model: the offline troupe plays the world in memory, in a thread of its own.
+never 0. An estimate asks no model: the offline troupe plays the world in memory, in a thread of its own.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ synopsis_chars_max: Final = 160
 names_listed_max: Final = 500
 """How many models are listed by name."""
 estimate_calls_max: Final = 2_000
-"""How many calls of the offline troupe an estimate makes at most. A longer play costs at least what it tells."""
+"""How many calls of the offline troupe an estimate makes at most. A longer play costs at least what it says."""
 estimates_kept_max: Final = 32
 worlds_kept_max: Final = 256
 world_files_max: Final = 512
-"""So many files of a world are looked at to see whether it has changed."""
+"""How many files of a world are looked at to see whether it has changed."""
 
 _worlds_cache: dict[str, tuple[tuple[object, ...], WorldInfo]] = {}
-"""Folder -> when its files were changed, and what is told about the world."""
+"""Folder -> when its files were changed, and the description of the world."""
 
 router = APIRouter(prefix="/api/v1", responses=READS)
 
@@ -156,7 +156,7 @@ def world_info(listed: FoundWorld, role: Role) -> WorldInfo:
 
 
 def _world_info_of(listed: FoundWorld) -> WorldInfo:
-    """What is told about a world. It is read again when one of its files has changed."""
+    """The description of a world. It is read again when one of its files has changed."""
     files = sorted(path for path in Path(listed.path).rglob("*") if path.is_file())[:world_files_max]
     stamp = tuple((str(path), path.stat().st_mtime_ns, path.stat().st_size) for path in files)
     kept, info = _worlds_cache.get(listed.path, (None, None))
