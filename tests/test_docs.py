@@ -34,6 +34,7 @@ from glasshouse.manifests.loading import problems_in
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.manifests.models_file import ModelsFile, load_models_file
 from glasshouse.manifests.scenario import FIELD_TYPES, Scenario
+from glasshouse.manifests.tools_file import ToolsFile, load_tools_file
 from glasshouse.settings import Settings
 from glasshouse.tools.group.requests import ARGUMENTS
 from glasshouse.turns.contests.referees import REFEREES
@@ -117,6 +118,9 @@ MODELS_FILE_FIELDS = {
     f"`{place or 'models.yaml'}`": model for model, place in models_within(ModelsFile).items()
 }
 """The same for models.yaml."""
+
+TOOLS_FILE_FIELDS = {f"`{place or 'tools.yaml'}`": model for model, place in models_within(ToolsFile).items()}
+"""The same for tools.yaml."""
 
 
 @pytest.mark.parametrize("page", REQUIRED_PAGES)
@@ -244,6 +248,22 @@ def test_every_field_of_a_models_file_is_documented_with_its_default(heading: st
     told = sections(page_text("docs/reference/models-file.md"))
 
     assert rows_in_table(told.get(heading, "")) == fields_and_defaults(MODELS_FILE_FIELDS[heading])
+
+
+@pytest.mark.parametrize("heading", sorted(TOOLS_FILE_FIELDS))
+def test_every_field_of_a_tools_file_is_documented_with_its_default(heading: str) -> None:
+    told = sections(page_text("docs/reference/tools-file.md"))
+
+    assert rows_in_table(told.get(heading, "")) == fields_and_defaults(TOOLS_FILE_FIELDS[heading])
+
+
+def test_every_tools_file_on_a_page_is_sound(tmp_path: Path) -> None:
+    (shown,) = [
+        fence.text for fence in fences(page_text("docs/reference/tools-file.md")) if fence.language == "yaml"
+    ]
+    (tmp_path / "tools.yaml").write_text(shown)
+
+    assert [*load_tools_file(tmp_path / "tools.yaml").servers] == ["weather", "library"]
 
 
 def test_every_models_file_on_a_page_is_sound(tmp_path: Path) -> None:

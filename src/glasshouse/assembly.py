@@ -2,40 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from glasshouse.errors import Refused, check_has
+from glasshouse.errors import Refused, check_has, check_type
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.models.router import ModelRouter
 from glasshouse.runtime.minds.code_beside import is_world_code_allowed
 from glasshouse.runtime.minds.minds import Agent, agent_played_by
-from glasshouse.runtime.ports import Approver, Router, Store
+from glasshouse.runtime.ports import Approver, Clock, Router, Store
 from glasshouse.runtime.ports import Toolbox as AnyToolbox
 from glasshouse.stores.memory import MemoryStore
 from glasshouse.stores.sqlite import SqliteStore
 from glasshouse.stores.sqlite.lock import holder_of
 from glasshouse.tools.function import tool
 from glasshouse.tools.group.group_tools import GroupTools
+from glasshouse.tools.server_tools import ServerTools
 from glasshouse.tools.toolbox import JoinedTools, Toolbox
 
 if TYPE_CHECKING:
     from glasshouse.models.installed import PARAMETERS_B, in_words, why_not_chosen
     from glasshouse.models.named_models import Choice, NamedModels, missing_models, pull_model
+    from glasshouse.tools.mcp.tool_server import ToolServer
 
 __all__ = [
-    "PARAMETERS_B", "Choice", "MemoryStore", "ModelRouter", "NamedModels", "SqliteStore", "Toolbox", "holder_of", "in_words", "missing_models", "pull_model", "tool",
+    "PARAMETERS_B", "Choice", "MemoryStore", "ModelRouter", "NamedModels", "SqliteStore", "ToolServer", "Toolbox", "holder_of", "in_words", "missing_models", "pull_model", "tool",
     "why_not_chosen",
 ]  # fmt: skip
 """The adapters that other modules take from here."""
 
 
 def __getattr__(name: str) -> Any:
-    """Models by name are imported when they are asked for: a play offline needs none of them."""
+    """Models by name and tool servers are imported when they are asked for: a play offline needs none of them."""
     if name not in __all__:
         raise AttributeError(f"{__name__} has no name {name!r}.")
+    if name == "ToolServer":
+        from glasshouse.tools.mcp.tool_server import ToolServer
+
+        return ToolServer
     from glasshouse.models import named_models
 
     return getattr(named_models, name)
@@ -78,11 +84,50 @@ def models_named(
     return NamedModels(str(wanted), partial(value_of, env_file=file), pins=pins)
 
 
-def usual_tools(tools: AnyToolbox | None = None, approver: Approver | None = None) -> AnyToolbox:
-    """The tools of a terrarium: those given, or the built-in ones; plus the group tools for privileged creatures."""
+def usual_tools(
+    tools: AnyToolbox | None = None, approver: Approver | None = None, servers: ServerTools | None = None
+) -> AnyToolbox:
+    """The tools of a terrarium: those given, or the built-in ones; plus those of servers, and the group tools for
+    privileged creatures."""
     if tools is not None:
         check_has("Terrarium(tools=...)", tools, "names", "a Toolbox", "Write Toolbox(function).")
-    return JoinedTools(tools or Toolbox(), GroupTools(approver))
+    own = tools or Toolbox()
+    return JoinedTools(own, GroupTools(approver), *(() if servers is None else (servers,)))
+
+
+def servers_in(path: str | Path) -> tuple[ToolServer, ...]:
+    """The tool servers of a tools.yaml. Their commands run in its folder."""
+    from glasshouse.manifests.tools_file import load_tools_file
+    from glasshouse.tools.mcp.tool_server import ToolServer
+
+    file, folder = load_tools_file(Path(path)), str(Path(path).resolve().parent)
+    return tuple(
+        [
+            ToolServer(
+                name,
+                plan.command,
+                plan.url or "",
+                folder if plan.command else None,
+                plan.variables,
+                plan.headers,
+                plan.seconds_max,
+            )
+            for name, plan in file.servers.items()
+        ]
+    )
+
+
+def server_tools(given: Collection[ToolServer], approver: Approver | None, clock: Clock) -> ServerTools:
+    """The tools of these servers, and of those that worlds declare."""
+    from glasshouse.settings import value_of  # Imported here, so that settings are read only if needed.
+
+    advice = 'Write tool_servers=[ToolServer("weather", command=["python", "weather.py"])].'
+    check_type("Terrarium(tool_servers=...)", given, Collection, "several ToolServers", advice)
+    for server in given:
+        from glasshouse.tools.mcp.tool_server import ToolServer
+
+        check_type("Terrarium(tool_servers=[...])", server, ToolServer, "ToolServers", advice)
+    return ServerTools(given, value_of, clock, approver)
 
 
 def usual_agent(manifest: Manifest) -> Agent:

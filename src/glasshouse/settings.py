@@ -17,6 +17,7 @@ from pydantic import Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 MODELS_FILE: Final = "models.yaml"
+TOOLS_FILE: Final = "tools.yaml"
 
 
 class Settings(BaseSettings):
@@ -31,9 +32,13 @@ class Settings(BaseSettings):
         default="",
         description="The models that commands play with, as `--models` takes them. Empty: models.yaml, else offline.",
     )
+    tools: str = Field(
+        default="",
+        description="The tools.yaml that commands use. Empty: ./tools.yaml, else the one in your config folder.",
+    )
     allow_world_code: bool = Field(
         default=False,
-        description="Whether Python code that a world names may run: players, tools and referees.",
+        description="Whether code that a world names may run: players, tools, referees, commands of tool servers.",
     )
     act_seconds_max: float = Field(
         default=300.0,
@@ -71,8 +76,18 @@ def settings() -> Settings:
 
 def models_file() -> Path | None:
     """The models.yaml that holds if nobody names models: the one here, else the one in the user's config folder."""
+    return _file_of_user(MODELS_FILE)
+
+
+def tools_file() -> Path | None:
+    """The tools.yaml that holds if the command names none: that of the setting, else the one here, else the one in the
+    user's config folder."""
+    return Path(settings().tools) if settings().tools else _file_of_user(TOOLS_FILE)
+
+
+def _file_of_user(name: str) -> Path | None:
     config = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
-    candidates = (Path(MODELS_FILE), config / "glasshouse" / MODELS_FILE)
+    candidates = (Path(name), config / "glasshouse" / name)
     return next((path for path in candidates if path.is_file()), None)
 
 

@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
-from glasshouse.assembly import ModelRouter, router_meant, store_meant, usual_agent, usual_tools
+from glasshouse.assembly import ModelRouter, router_meant, server_tools, store_meant, usual_agent, usual_tools
 from glasshouse.errors import Refused, UnknownName, check_has, check_type
 from glasshouse.events.event import VISITOR, Draft, Event, own_copy
 from glasshouse.events.filter import EventFilter
@@ -53,6 +53,7 @@ from glasshouse.world.decisions import intents
 from glasshouse.world.state.values import Change, Channel, Environment, Graph, Lineage, Session, Wire
 
 if TYPE_CHECKING:
+    from glasshouse.assembly import ToolServer
     from glasshouse.manifests.loading import LoadedWorld
     from glasshouse.runtime.replay.replay import Verification
 
@@ -73,6 +74,7 @@ class Terrarium:
         *,
         models: Router | str | Path | None = None,
         tools: Toolbox | None = None,
+        tool_servers: Collection[ToolServer] = (),
         approver: Approver | None = None,
         governor: Governor | None = None,
         policy: Policy | None = None,
@@ -97,13 +99,15 @@ class Terrarium:
         pace = usual if pacing is None else pacing
         if pace not in get_args(Pacing):
             raise UnknownName(noun="pacing", name=pace, known=get_args(Pacing))
+        clock = clock or SystemClock()
+        servers = server_tools(tool_servers, ask, clock)
         self._parts = parts = Parts(
             store_meant(store),
-            clock or SystemClock(),
+            clock,
             ids or RandomIds(),
             router,
             agent_for or usual_agent,
-            usual_tools(tools, ask),
+            usual_tools(tools, ask, servers),
             governor=governor,
             policy=policy,
             pacing=pace,
@@ -116,6 +120,7 @@ class Terrarium:
             },
         )
         self._house = parts.house
+        self._house.host(servers)
         self._guest = parts.guest
         self._edits = parts.edits
         self._stage = parts.stage

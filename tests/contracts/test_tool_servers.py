@@ -12,9 +12,10 @@ from typing import Any
 
 import psutil
 
+from glasshouse.events.described_tool import DescribedTool
 from glasshouse.runtime.clock import HandMovedClock
 from glasshouse.tools.mcp.connections import UNKNOWN, Connections
-from glasshouse.tools.mcp.described import Described, DescribedTool
+from glasshouse.tools.mcp.described import Described
 from glasshouse.tools.mcp.tool_server import ToolServer
 from glasshouse.turns.moment.tools import ToolAnswer
 

@@ -39,7 +39,7 @@ from glasshouse.models import (
 from glasshouse.reprs import repr_chars_max
 from glasshouse.runtime.minds.minds import Agent
 from glasshouse.testing import CountingModel, ScriptedModel
-from glasshouse.tools import Proposal, ToolAnswer, Verdict
+from glasshouse.tools import Proposal, ToolAnswer, ToolServer, Verdict
 from glasshouse.turns.moment.moment import Moment
 from glasshouse.views import Thinking, ToolAsked, ToolUse, Waiting
 from tests.rules.test_public_face import PUBLIC
@@ -120,7 +120,13 @@ def _made() -> list[object]:
             ModelRouter(),
             ModelRouter({"fast": ScriptedModel("x")}),
         ),
-        *(Toolbox(double), double, ToolAnswer(True, long), Governor(max_turns=3)),
+        *(
+            Toolbox(double),
+            ToolServer("weather", command=["python", long]),
+            double,
+            ToolAnswer(True, long),
+            Governor(max_turns=3),
+        ),
         *(
             Usage(calls=3),
             Thinking("ada", "ada", "r-1", "m", 3.5, text=long),

@@ -6,12 +6,17 @@ quoted in prompts. What a creature was granted is in the ledger, so no reader of
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from hashlib import blake2b
+from typing import Final
 
 import msgspec
 
 from glasshouse.events.codec import canonical_json
 from glasshouse.events.event import Json
+
+SERVER_SEPARATOR: Final = "/"
+"""Between a server and its tool, as in `weather/forecast`. No other tool has it in its name."""
 
 
 class DescribedTool(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True, omit_defaults=True):
@@ -35,6 +40,21 @@ class GrantedTool(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=T
     """As it was when it was granted, or accepted."""
     now: DescribedTool | None = None
     """As the server describes it now, if that is different. Then the tool is withheld until somebody accepts it."""
+
+
+def is_of_server(tool: str) -> bool:
+    """Whether this names a tool of a server."""
+    return SERVER_SEPARATOR in tool
+
+
+def server_of(tool: str) -> str:
+    """The name of a tool's server."""
+    return tool.partition(SERVER_SEPARATOR)[0]
+
+
+def is_grantable(tool: str, names: Collection[str]) -> bool:
+    """Whether a manifest may grant a tool. Among the names, `weather/` stands for every tool of the server `weather`."""
+    return tool in names or (is_of_server(tool) and f"{server_of(tool)}{SERVER_SEPARATOR}" in names)
 
 
 def key_of(tool: DescribedTool) -> str:

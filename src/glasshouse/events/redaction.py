@@ -91,13 +91,16 @@ def _restated_without_cards(event: Event) -> Json:
 
 
 def _start_without_decks(event: Event) -> Json:
-    """Remove where the world was on the author's disk, and the cards that it lists: they would reveal what may have been
-    dealt."""
+    """Remove where the world was on the author's disk, how its tool servers are reached, and the cards that it lists:
+    they would reveal what may have been dealt."""
     started = event.payload
     recipe = started.get("recipe")
     if isinstance(recipe, dict) and recipe.get("path"):
         started = {**started, "recipe": {**recipe, "path": ""}}
     scenario = started.get("scenario")
+    if isinstance(scenario, dict) and "tool_servers" in scenario:
+        scenario = {name: part for name, part in scenario.items() if name != "tool_servers"}
+        started = {**started, "scenario": scenario}
     deals = scenario.get("deal") if isinstance(scenario, dict) else None
     if not isinstance(scenario, dict) or not isinstance(deals, dict) or not deals:
         return started

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from glasshouse.events.described_tool import is_of_server, server_of
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.manifests.problem import At, items_at, likely, shown, unknown
 from glasshouse.manifests.scenario import CastEntry, Scenario, Troupe
@@ -67,6 +68,10 @@ class CheckedWorld:
         """What is wrong with a referee or a tool: a name among `known`, or a function beside the world as `file.py:function`."""
         if reference in known:
             return None
+        if noun == "tool" and is_of_server(reference):
+            servers = sorted([*self.scenario.tool_servers, *map(server_of, filter(is_of_server, known))])
+            wrong = server_of(reference) not in servers
+            return unknown("tool server", server_of(reference), servers) if wrong else None
         if ":" not in reference:
             return f"{unknown(noun, reference, sorted(known))} Your own is 'file.py:function'."
         file, _, function = reference.partition(":")

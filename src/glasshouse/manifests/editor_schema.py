@@ -15,13 +15,14 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
-from glasshouse.manifests import manifest, models_file, scenario
+from glasshouse.manifests import manifest, models_file, scenario, tools_file
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 FILES: dict[str, tuple[type[BaseModel], str]] = {
     "scenario.schema.json": (scenario.Scenario, "A world of Glasshouse"),
     "creature.schema.json": (manifest.Manifest, "A creature of Glasshouse"),
     "models.schema.json": (models_file.ModelsFile, "The models of Glasshouse"),
+    "tools.schema.json": (tools_file.ToolsFile, "The tool servers of Glasshouse"),
 }
 
 

@@ -90,6 +90,10 @@ ChannelName = Annotated[str, _checked(ids.check_channel_name)]
 Language = Annotated[
     str, _matching(_LANGUAGE, "is not a language code. Write one such as 'en', 'de' or 'pt-BR'.")
 ]
+ServerName = Annotated[
+    str,
+    _matching("[a-z][a-z0-9_-]{0,31}", "is not a server's name. Use lower-case letters, digits, '-', '_'."),
+]
 Player = Annotated[
     str, _matching(_PLAYER, "cannot play a creature. Write 'visitor', or a class as 'package.module:Class'.")
 ]

@@ -185,7 +185,7 @@ def _server_named(name: str) -> ServerName | None:
 def load_models_file(path: Path) -> ModelsFile:
     """The models file at a path, or `BadWorld` with every problem it has."""
     source = source_at(path)
-    if source.root is not None and (secrets := [*_secrets_in(source.root)]):
+    if source.root is not None and (secrets := [*secrets_in(source.root)]):
         raise BadWorld(
             in_order(map(source.problem, secrets))
         )  # Alone, since other problems might quote a key.
@@ -199,15 +199,16 @@ def load_models_file(path: Path) -> ModelsFile:
     return file
 
 
-def _secrets_in(node: Node, at: At = ()) -> Iterator[Complaint]:
+def secrets_in(node: Node, at: At = ()) -> Iterator[Complaint]:
+    """A complaint about each text that looks like a key. None quotes it."""
     if isinstance(node.scalar, str) and _KEY.search(node.scalar):
         text = "this looks like a key itself. Put the key into a variable of the environment or of --env-file, and"
-        yield Complaint(at[:1], f"{text} write the variable's name in key_variable, such as OPENAI_API_KEY.")
+        yield Complaint(at[:1], f"{text} write the variable's name here, such as OPENAI_API_KEY.")
     for name, child in node.children.items():
         if isinstance(name, str) and _KEY.search(name):
             yield Complaint(at, "the name of a field in here looks like a key. Remove it.")
         else:
-            yield from _secrets_in(child, (*at, name))
+            yield from secrets_in(child, (*at, name))
 
 
 def _complaints_about(file: ModelsFile) -> Iterator[Complaint]:

@@ -6,6 +6,7 @@ in it exist. `as_json` fills everything in: handles, channels and rights.
 
 from __future__ import annotations
 
+import operator
 from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BeforeValidator, Field, JsonValue, PlainSerializer, PlainValidator, model_validator
@@ -15,6 +16,7 @@ from glasshouse.events.event import Json
 from glasshouse.events.payloads import Governor, settled
 from glasshouse.manifests import fields
 from glasshouse.manifests.fields import Count, Handle, Handles, Items, Kind, Strict, Text, Texts
+from glasshouse.manifests.models_file import Url, Variable
 from glasshouse.manifests.problem import unknown
 from glasshouse.reprs import repr_of
 
@@ -187,8 +189,25 @@ class GovernorPlan(Strict):
         return settled(Governor(**self.model_dump(exclude={"on_turn_limit"}, exclude_none=True)), creatures)
 
 
+class ToolServerPlan(Strict):
+    """A tool server of a world: the command that starts it, or its address."""
+
+    command: Texts = ()
+    """The command that starts it, word by word. It runs in the world's folder, if world code is allowed."""
+    url: Url | None = None
+    """Its address."""
+    variables: Items[Variable] = ()
+    """Environment variables that its command could use. A world gets none by naming it."""
+
+    @model_validator(mode="after")
+    def _one_of_two(self) -> ToolServerPlan:  # noqa: N804 (after validation it is handed the instance)
+        if bool(self.command) == bool(self.url):
+            raise ValueError("write either a command or a url.")
+        return self
+
+
 class PolicyPlan(Strict):
-    """What privileged creatures may do to their graph."""
+    """What creatures may do with tools: to their graph, and by tools of servers."""
 
     population_max: Count | None = None
     """How many creatures of the run may live at once. Left out: no limit."""
@@ -200,6 +219,8 @@ class PolicyPlan(Strict):
     """What happens to a change that a visitor's or a tool's words may have led to."""
     other_runs: Literal["ask", "refuse", "allow"] = Field(default="ask", exclude_if="ask".__eq__)
     """Whether creatures of this run may join creatures of other runs, and those may join them."""
+    untrusted_tools: Literal["ask", "refuse", "allow"] = Field(default="ask", exclude_if="ask".__eq__)
+    """What happens to a call of a server's tool that is not marked as read-only."""
     spawn: Literal["listed", "written"] = Field(default="listed", exclude_if="listed".__eq__)
     """Which creatures may be born: those of spawnable, or also those that a privileged creature's model writes."""
     hidden: bool = False
@@ -282,7 +303,11 @@ class Scenario(Strict):
     governor: GovernorPlan = GovernorPlan()
     """Limits of a run: turns, calls, money, time."""
     policy: PolicyPlan = PolicyPlan()
-    """What privileged creatures may do."""
+    """What creatures may do with tools."""
+    tool_servers: dict[fields.ServerName, ToolServerPlan] = Field(
+        default_factory=dict, exclude_if=operator.not_
+    )
+    """Servers whose tools the creatures of this world may be granted, as `server/tool`."""
     competition: CompetitionPlan = CompetitionPlan()
     """Teams or contestants, and who decides who won."""
     beats: Items[BeatPlan] = ()

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any, Final, get_args
 
 from glasshouse.events import kinds
+from glasshouse.events.described_tool import is_of_server
 from glasshouse.manifests.fields import list_items_max
 from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.manifests.manifest import Manifest, Memory, Profile, Schedule, Voice
@@ -50,9 +51,11 @@ def solo_world(world: LoadedWorld, *, acts: int, turns: int) -> LoadedWorld:
         beats=beats,
         governor={**scenario.governor.model_dump(), "max_turns": max(1, acts)},
         ends_when=ends.model_dump() if ends is not None and ends.kind in solo.may_emit else None,
+        tool_servers={name: plan.model_dump() for name, plan in scenario.tool_servers.items()},
     )
     made = LoadedWorld.of(alone, [solo], decks=world.decks)
-    return replace(made, path=world.path) if any(":" in tool for tool in solo.tools) else made
+    has_code = any(":" in tool or is_of_server(tool) for tool in solo.tools)
+    return replace(made, path=world.path) if has_code else made
 
 
 def reading_world(world: LoadedWorld, order: Sequence[str], said: Iterable[str]) -> LoadedWorld:

@@ -20,14 +20,15 @@ from glasshouse.events.manifest_fields import is_public_part
 from glasshouse.events.payloads import RunStarted, SessionForked, payload_of
 from glasshouse.events.redaction import Role, check_role, redacted
 from glasshouse.runtime.acts.asking import Routes
+from glasshouse.runtime.grants import birth_granted, opening_granted
 from glasshouse.runtime.house import House
 from glasshouse.runtime.ledger import session_file
 from glasshouse.runtime.past.other_houses import OtherHouses
 from glasshouse.runtime.past.past_world import Past, Pasts
 from glasshouse.runtime.past.recipes import WorldsNow, check_is_not_live, is_edited, recipes_of
-from glasshouse.runtime.past.regrow import restate_of, resume_of
+from glasshouse.runtime.past.regrow import Recipe, restate_of, resume_of
 from glasshouse.runtime.past.stories import Stories
-from glasshouse.runtime.past.what_if import WhatIf, changed, check_line
+from glasshouse.runtime.past.what_if import WhatIf, births_in, changed, check_line
 from glasshouse.runtime.past.who_knew import WhoKnewReader
 from glasshouse.runtime.past.why import WhyReader
 from glasshouse.runtime.ports import Batch, Toolbox
@@ -37,7 +38,7 @@ from glasshouse.views import lineage as lineage_views
 from glasshouse.views.comparison import Comparison, compared
 from glasshouse.views.leaderboard import By, Standing, leaderboard
 from glasshouse.views.shared_file import SharedFile
-from glasshouse.world.decisions.intents import Fork
+from glasshouse.world.decisions.intents import Fork, OpenRun
 from glasshouse.world.state.ids import the_run
 from glasshouse.world.state.values import Lineage, Session
 
@@ -244,18 +245,28 @@ class Archive:
             return await self._restated(past, "resume", WhatIf())
         tools, started = self._tools.names(), await self._started_in(past)
         recipes = recipes_of(past, session_id, world, tools, lambda: self._new_run_for(past), started)
-        with_models = self._routes.with_models
-        intent = resume_of(
-            past,
-            {old: recipe._replace(opening=with_models(recipe.opening)) for old, recipe in recipes.items()},
-        )
+        for old, recipe in recipes.items():
+            opening = await self._granted_again(past, recipe)
+            recipes[old] = recipe._replace(opening=self._routes.with_models(opening))
+        intent = resume_of(past, recipes)
         await self._ledger.change(intent)
         return self._run_of(intent.runs[0].new)
+
+    async def _granted_again(self, past: Past, recipe: Recipe) -> OpenRun:
+        """The opening of a resumed run. Who had a tool of a server keeps it as it was granted; other tools are new."""
+        creatures = [None if name is None else past.world.creatures[name] for name in recipe.pasts]
+        grants = [() if creature is None else past.world.granted_to(creature) for creature in creatures]
+        before = [{granted.tool.name: granted for granted in some} for some in grants]
+        return await opening_granted(self._house.servers, recipe.opening, before)
 
     async def _restated(self, past: Past, how: Literal["branch", "resume"], what_if: WhatIf) -> Run:
         """Continue from a past with these changes: its graphs, its runs under new ids, and their spending."""
         _check_has_manifests(past)
-        lines = changed(past, what_if)
+        births = [
+            await birth_granted(self._house.servers, one, past.folded.runs)
+            for one in births_in(past, what_if)
+        ]
+        lines = changed(past, what_if, births)
         with_models_now, recorded = self._routes.with_models_now, await self._started_in(past)
         started = {run_id: with_models_now(past.folded, start) for run_id, start in recorded.items()}
         intent = restate_of(past, how, what_if, lines, lambda: self._new_run_for(past), started)

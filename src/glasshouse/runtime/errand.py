@@ -14,7 +14,7 @@ from msgspec.structs import asdict
 
 from glasshouse.events import kinds
 from glasshouse.events.event import Event
-from glasshouse.events.payloads import ToolCalled, ToolReturned, payload_of
+from glasshouse.events.payloads import EditDecided, EditProposed, ToolCalled, ToolReturned, payload_of
 from glasshouse.runtime.folded import Folded
 from glasshouse.turns.moment.tools import ToolAnswer
 from glasshouse.world.decisions.intents import FollowCall, Intent
@@ -93,6 +93,13 @@ class Errand:
         """Write an intent during this call. On return it is durable."""
         await self.wait_for_room()
         await self.ledger.change(intent)
+
+    async def repeat(self) -> None:
+        """Write what the recorded call wrote before its answer, as far as this call has not written it."""
+        for event in self.then[len(self.on_the_way) :]:
+            is_proposal = event.kind == kinds.EDIT_PROPOSED
+            payload = payload_of(event, EditProposed) if is_proposal else payload_of(event, EditDecided)
+            await self.write(FollowCall(self.creature_id, self.called.id, payload))
 
     async def edit(self, intent: Intent, answer: Callable[[Change, str], ToolAnswer]) -> ToolAnswer:
         """Carry out an intent and record the tool's answer in the same batch; returns that answer.

@@ -12,11 +12,13 @@ from msgspec.structs import replace
 from pydantic import ValidationError
 
 from glasshouse.errors import Refused, UnknownName, check_type
+from glasshouse.events.described_tool import is_grantable
 from glasshouse.events.event import VISITOR, Draft, Event, Json, check_text, own_copy
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.runtime.acts.asking import Routes
 from glasshouse.runtime.acts.inside import check_gives_no_right
 from glasshouse.runtime.creature import Creature, creature_of
+from glasshouse.runtime.grants import birth_granted
 from glasshouse.runtime.house import House
 from glasshouse.runtime.ledger.ledger import Acknowledgement, Beside, Receipt, folded_from
 from glasshouse.runtime.minds.minds import Agent, Minds
@@ -75,6 +77,8 @@ class GraphEdits:
             agent = self._minds.agent_called(intent.handle or intent.name)
         spawn, code = {each.name: each.as_json() for each in spawnable}, type(agent).__name__
         intent = replace(intent, may_spawn=spawn, played_by_code="" if agent is None else code)
+        if self._ledger.asks is None:  # Otherwise the process that plays the store asks the servers.
+            intent = await birth_granted(self._house.servers, intent, self._ledger.folded.runs)
         if dry_run:
             return self._creature_foreseen(await self._ledger.foresee(intent), manifest)
         self._minds.remember(manifest)
@@ -88,12 +92,12 @@ class GraphEdits:
     def _check_birth(
         self, intent: intents.AddCreature, manifest: Manifest, spawnable: tuple[Manifest, ...]
     ) -> None:
+        purse = self._ledger.folded.runs.purses.get(intent.run_id or "")
+        known = {*self._tools.names(), *(() if purse is None else purse.playbill.servers_granted)}
         for each in (manifest, *spawnable):
             for name in each.tools:
-                if name not in self._tools.names():
-                    raise UnknownName(
-                        where=f"tools of {each.name}", noun="tool", name=name, known=self._tools.names()
-                    )
+                if not is_grantable(name, known):
+                    raise UnknownName(where=f"tools of {each.name}", noun="tool", name=name, known=known)
             self._routes.check_price_for(intent.run_id, each.model_profile)
         for each in spawnable:
             self._minds.check(each)
@@ -110,9 +114,11 @@ class GraphEdits:
                 "manifest_digest": manifest.digest,
                 "played_by_code": "",  # No object comes from another process.
             }
-            edit = replace(edit, **facts, may_spawn={each.name: each.as_json() for each in spawnable})
+            spawn = {each.name: each.as_json() for each in spawnable}
+            edit = replace(edit, **facts, may_spawn=spawn, granted=())
             self._check_birth(edit, manifest, tuple(spawnable))
             self._minds.check(manifest)
+            edit = await birth_granted(self._house.servers, edit, self._ledger.folded.runs)
         elif isinstance(edit, intents.GrantPrivilege):
             edit = replace(edit, by=VISITOR)
         if beside is None:

@@ -17,12 +17,12 @@ from glasshouse.runtime.ledger.history import HistoryReader, mail_pages
 from glasshouse.runtime.ledger.ledger import Ledger, folded_from
 from glasshouse.runtime.ledger.observer import Observer, ObserverPump, Observers
 from glasshouse.runtime.ledger.subscriptions import Subscription, Subscriptions
-from glasshouse.runtime.ports import Clock, Ids, Store
+from glasshouse.runtime.ports import Clock, Ids, Store, ToolServers
 from glasshouse.world.state.state import World
 
 
 class House:
-    """A store and its ledger, with subscriptions and observers."""
+    """A store and its ledger, with subscriptions, observers and the tool servers that it asks."""
 
     def __init__(self, store: Store, clock: Clock, ids: Ids, ledger: Callable[..., Ledger] = Ledger) -> None:
         self.store = store
@@ -31,6 +31,8 @@ class House:
         self.subscriptions = Subscriptions(store, lambda: self.ledger.world, self._world_at)
         self.ledger = ledger(store, clock, self.subscriptions)
         self.history = HistoryReader(store, self.ledger)
+        self.servers: ToolServers | None = None
+        """The servers whose tools may be granted. A replay has none: what was granted is on record."""
         self._observers = Observers()
         self._is_used = False
         self._is_open = False
@@ -50,6 +52,11 @@ class House:
         self._is_open = True
         watch_tasks()
 
+    def host(self, servers: ToolServers) -> None:
+        """Let tools of these servers be granted, and note from now on which of them change."""
+        self.servers = servers
+        servers.watch(self.ledger)
+
     def new_run_id(self) -> str:
         """An id for a new run."""
         return f"r-{self.ids.new()}"
@@ -67,6 +74,8 @@ class House:
     async def _close(self, stop_acts: Callable[[], Awaitable[None]]) -> None:
         try:
             await stop_acts()
+            if self.servers is not None:
+                await self.servers.close()
             await self.ledger.close()
         finally:
             self.subscriptions.close()

@@ -6,13 +6,14 @@ Always holds: a store keeps encoded events and their positions. It applies no ru
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple, Protocol
 
 import msgspec
 
+from glasshouse.events.described_tool import DescribedTool
 from glasshouse.events.event import Event, Json
 from glasshouse.events.model_use import Price
 from glasshouse.events.shown import Shown
@@ -20,6 +21,7 @@ from glasshouse.model_values import Form
 from glasshouse.reprs import repr_of, shown
 from glasshouse.runtime.errand import Errand
 from glasshouse.runtime.folded import Folded
+from glasshouse.turns.moment.playbill import ServerPlan
 from glasshouse.turns.moment.prompt import Completion, Prompt
 from glasshouse.turns.moment.tools import ToolAnswer, ToolCall, ToolOffer
 from glasshouse.world.decisions.requests import Request
@@ -289,20 +291,35 @@ class Toolbox(Protocol):
         fails."""
 
 
+class ToolServers(Protocol):
+    """Describes tools of servers when they are granted, and tells a ledger when they change."""
+
+    async def describe(
+        self, tools: Collection[str], plans: Mapping[str, ServerPlan], folder: str | None, /
+    ) -> Mapping[str, DescribedTool]:
+        """What servers say of these tools now. `plans` are the servers that the world in this folder declares. Raises
+        `Refused` if a server is not there, or a tool cannot be used."""
+
+    def watch(self, ledger: Any, /) -> None:
+        """Tell this ledger from now on what servers describe otherwise than it was granted."""
+
+    async def close(self) -> None:
+        """End all connections."""
+
+
 class Proposal(msgspec.Struct, frozen=True):
-    """A change by a tool that needs approval from outside, because text of a visitor or of a tool may have led to
-    it."""
+    """A change by a tool, or a call of a server's tool, that needs approval from outside."""
 
     __repr__ = repr_of("handle", "tool", "why")
 
     creature: str
-    """The id of the creature that asks for the change."""
+    """The id of the creature that asks for it."""
     handle: str
     run_id: str | None
     tool: str
     arguments: Json
     why: str
-    """What the change would do, and why approval is needed."""
+    """What would be done, and why approval is needed."""
 
 
 class Verdict(msgspec.Struct, frozen=True):

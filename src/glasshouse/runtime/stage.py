@@ -28,6 +28,7 @@ from glasshouse.runtime.conducting.conductor import BeforeAct, Conductor
 from glasshouse.runtime.conducting.endings import referee_named
 from glasshouse.runtime.conducting.inbox_requests import Edit, answer_requests
 from glasshouse.runtime.conducting.order import Conducted, Free, Lockstep, Order, Pacing, Until
+from glasshouse.runtime.grants import opening_granted
 from glasshouse.runtime.house import House
 from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.minds.code_beside import function_beside
@@ -189,6 +190,7 @@ class Stage:
             limits=governor,
             models=models,
         )
+        opening = await opening_granted(self._house.servers, opening)
         await self._ledger.change(self._routes.with_models(opening))
         return self.run_of(opening.run_id)
 

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from glasshouse.errors import BadWorld, Refused, UnknownName
+from glasshouse.events.described_tool import is_of_server
 from glasshouse.reprs import shown
 from glasshouse.runtime.errand import Errand
 from glasshouse.runtime.folded import Folded
@@ -46,8 +47,8 @@ class Toolbox:
         return frozenset(self._tools)
 
     def has(self, tool: str) -> bool:
-        """Whether this toolbox handles a tool: it handles all names except the engine's."""
-        return not tool.startswith(GROUP_PREFIX)
+        """Whether this toolbox handles a tool: it handles all names except the engine's and those of servers."""
+        return not tool.startswith(GROUP_PREFIX) and not is_of_server(tool)
 
     def offers(self, folded: Folded, creature: CreatureState) -> tuple[ToolOffer, ...]:
         """The tools that a creature's manifest grants, in the order of the manifest."""
@@ -68,7 +69,8 @@ class Toolbox:
         if key not in self._grants_cache:
             if len(self._grants_cache) >= grants_cache_max:
                 self._grants_cache.clear()
-            tools = [self._named(name, key[1]) for name in folded.world.facts_of(creature).tools]
+            names = [name for name in folded.world.facts_of(creature).tools if not is_of_server(name)]
+            tools = [self._named(name, key[1]) for name in names]
             self._grants_cache[key] = {granted.name: granted for granted in tools}
         return self._grants_cache[key]
 

@@ -18,6 +18,7 @@ from glasshouse.turns.moment.prompt import (
     AROUND,
     DISCUSSION,
     DISTURBANCES,
+    FOREIGN_TOOLS,
     HOW_TO_ANSWER,
     KNOWN,
     LAST_ANSWER,
@@ -35,10 +36,21 @@ lines_disturbed_max: Final = 8
 
 
 _HEADINGS: Final = frozenset(
-    {DISCUSSION, AROUND, SCENE, KNOWN, REMEMBERED, DISTURBANCES, TOOLS_SAID, ANSWERED, LAST_ANSWER}
+    {
+        FOREIGN_TOOLS,
+        DISCUSSION,
+        AROUND,
+        SCENE,
+        KNOWN,
+        REMEMBERED,
+        DISTURBANCES,
+        TOOLS_SAID,
+        ANSWERED,
+        LAST_ANSWER,
+    }
 )
 _LINE: Final = re.compile(r'\[(\d+)\] (.+?) \((\w+), ([\w.]+)\): ("(?:[^"\\]|\\.)*")(?: (\{.*\}))?')
-_TOOL: Final = re.compile(r'(\w+) (\{.*\}) (answered|failed): ("(?:[^"\\]|\\.)*")')
+_TOOL: Final = re.compile(r'([\w./-]+) (\{.*\}) (answered|failed): ("(?:[^"\\]|\\.)*")')
 _CALLED: Final = "Called: "
 _NAMED: Final = re.compile(r"([\w~-]+) \(")
 _NAME_PARTS: Final = re.compile(r"[-_~ ]")

@@ -223,5 +223,5 @@ def test_every_field_is_described(file: str) -> None:
         if not about.get("description")
     ]
 
-    assert len(models) > 3
+    assert len(models) > 1
     assert undescribed == []

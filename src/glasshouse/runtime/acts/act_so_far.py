@@ -13,9 +13,10 @@ from types import MappingProxyType
 from typing import NamedTuple, TypeVar
 
 from glasshouse.events import kinds
+from glasshouse.events.described_tool import is_of_server
 from glasshouse.events.event import Event
 from glasshouse.events.model_use import Call
-from glasshouse.events.payloads import ToolCalled, ToolReturned, payload_of
+from glasshouse.events.payloads import EditDecided, ToolCalled, ToolReturned, payload_of
 from glasshouse.turns.moment.prompt import Completion
 from glasshouse.turns.moment.tools import ToolAnswer, ToolCall, ToolTalk, answer_of
 
@@ -48,11 +49,18 @@ class Step(NamedTuple):
     @property
     def answer_on_record(self) -> ToolAnswer | None:
         """The recorded answer, if it may be reused instead of calling the tool again. Edits of the graph and the
-        engine's own tools are carried out again: their effects are part of the story."""
+        engine's own tools are carried out again: their effects are part of the story. A tool of a server never is, also if
+        the engine refused its call."""
         if self.returned is None or payload_of(self.returned, ToolReturned).is_edit:
             return None
         answer = answer_of(self.returned)
-        return None if answer.is_engine else answer
+        return None if answer.is_engine and not is_of_server(self.call.tool) else answer
+
+    @property
+    def may_have_been_made(self) -> bool:
+        """Whether the tool may have been called: nobody had to be asked first, or somebody said yes."""
+        decided = [event for event in self.on_the_way if event.kind == kinds.EDIT_DECIDED]
+        return not self.on_the_way or any(payload_of(event, EditDecided).is_approved for event in decided)
 
 
 class ActSoFar(NamedTuple):

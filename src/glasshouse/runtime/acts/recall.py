@@ -33,6 +33,9 @@ class Answers:
     """Whether the record also says where limits stopped acts. Then no call is refused: acts that thought at the same time
     reserved their costs in an order that is not on record."""
 
+    calls_servers = True
+    """Whether a tool of a server is called if the record has no answer. A replay calls none."""
+
     def is_ready(self, run_id: str) -> bool:  # noqa: ARG002 (as the others name it)
         """Whether the record for a run is loaded, or there is none."""
         return True

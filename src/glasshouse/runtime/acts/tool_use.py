@@ -1,7 +1,7 @@
 """Tools in an act: each tool call is recorded before it is made and after it is answered (ADR 0034).
 
 Always holds: `tool.called` is durable before its tool is called. After a crash, a call whose answer is recorded is not
-made again. A removed creature, or one whose act has ended, calls no tool. An act makes its calls one after another. If
+made again, and a call of a server's tool never is: whether it took effect is not known. A removed creature, or one whose act has ended, calls no tool. An act makes its calls one after another. If
 several acts think in parallel, each waits until it is its turn to be written before it calls a tool.
 """
 
@@ -10,13 +10,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
 from glasshouse.errors import Refused, StoreError, UnknownName
 from glasshouse.events import kinds
 from glasshouse.events.codec import json_copy
+from glasshouse.events.described_tool import is_of_server
 from glasshouse.events.event import VISITOR, Event
 from glasshouse.events.model_use import ModelUse, PromptDigests
 from glasshouse.runtime.acts.act_so_far import NOTHING_YET, ActSoFar, Step, act_so_far_of, completion_of
@@ -37,6 +38,12 @@ from glasshouse.turns.replies.reply import Wrong, arguments_in
 from glasshouse.turns.runs.schedule import Due
 from glasshouse.world.decisions.intents import CallTool, Intent
 from glasshouse.world.state.state import CreatureState
+
+NOT_KNOWN: Final = ToolAnswer(
+    is_ok=False,
+    text="The show was interrupted during this call, and it is not made again. Whether it took effect is not known.",
+    is_engine=True,
+)
 
 
 class ToolDesk(NamedTuple):
@@ -114,7 +121,8 @@ class ToolUse:
         return self._offers
 
     async def go_on(self) -> int:
-        """Continue an interrupted act: keep the recorded answers, and make a call without an answer again.
+        """Continue an interrupted act: keep the recorded answers, and make a call without an answer again, unless a server
+        may have got it.
 
         Returns how many model calls are already answered by the record.
         """
@@ -125,7 +133,7 @@ class ToolUse:
                 self._noted(step, step.returned)
             else:
                 await self._wait_for_its_turn()
-                await self._carried_out(step)
+                await self._carried_out(step, is_again=True)
         return asked
 
     def completion_before(self) -> Completion | None:
@@ -154,10 +162,10 @@ class ToolUse:
             await self._wait_for_its_turn()
             step = self._step_before(call)
             if step is None:
-                step = Step(await self._called(self._checked(call)))
-            elif step.returned is not None:
+                return await self._carried_out(Step(await self._called(self._checked(call))))
+            if step.returned is not None:
                 return self._noted(step, step.returned)
-            return await self._carried_out(step)
+            return await self._carried_out(step, is_again=True)
 
     def _noted(self, step: Step, returned: Event) -> ToolAnswer:
         """Note a call that is answered, and return its answer as recorded, so that a replay gives the same one."""
@@ -234,7 +242,8 @@ class ToolUse:
             await queued.acknowledged
         return queued.events[0]
 
-    async def _carried_out(self, step: Step) -> ToolAnswer:
+    async def _carried_out(self, step: Step, *, is_again: bool = False) -> ToolAnswer:
+        """Call a tool, or take its answer from the record. `is_again`: the call was recorded before a crash."""
         if self._creature.id not in self._ledger.world.creatures:
             raise _gone(self._creature.id)
         then = self._desk.answers.step_then(self._creature, self._cause, (*self._way, step))
@@ -249,6 +258,10 @@ class ToolUse:
         )
         answer = None if then is None else then.answer_on_record
         with self._noting_failures():
+            if answer is not None:
+                await errand.repeat()
+            elif is_of_server(step.call.tool) and self._must_not_be_called(step, is_again=is_again):
+                answer = NOT_KNOWN
             if answer is None:
                 answer = await self._desk.toolbox.use(step.call, errand)
             if errand.returned is None:
@@ -266,6 +279,10 @@ class ToolUse:
         if self._creature.id not in self._ledger.world.creatures:
             raise _gone(self._creature.id)
         return answer
+
+    def _must_not_be_called(self, step: Step, *, is_again: bool) -> bool:
+        """Whether a server's tool must not be called: the server may have got this call already, or this is a replay."""
+        return not self._desk.answers.calls_servers or (is_again and step.may_have_been_made)
 
     async def _written(self, intent: Intent, beside: Callable[[], Batch] = Batch) -> Queued | None:
         await self._desk.answers.before_commit()

@@ -5,7 +5,7 @@ Always holds: the changes are applied to a `Past`, which is a copy. If one of th
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from pydantic import ValidationError
@@ -59,8 +59,17 @@ class WhatIf:
         return None if change == BranchChange() else change
 
 
-def changed(past: Past, what_if: WhatIf) -> tuple[Fact, ...]:
-    """Apply the changes to a past, and return the lines that the branch begins with."""
+def births_in(past: Past, what_if: WhatIf) -> list[AddCreature]:
+    """The intents that add the new creatures of a branch."""
+    run_id = _run_at(past)
+    return [
+        AddCreature(each.name, each.as_json(), each.digest, graph_id=past.home, run_id=run_id)
+        for each in what_if.add
+    ]
+
+
+def changed(past: Past, what_if: WhatIf, births: Iterable[AddCreature]) -> tuple[Fact, ...]:
+    """Apply the changes to a past, with these births, and return the lines that the branch begins with."""
     lines = _lines(past.at, what_if)
     run_id = _run_at(past)
     if what_if.disturb is not None:
@@ -73,9 +82,8 @@ def changed(past: Past, what_if: WhatIf) -> tuple[Fact, ...]:
         _remake(past, handle, {"model_profile": profile})
     for handle, persona in what_if.personas.items():
         _remake(past, handle, {"persona": persona})
-    for manifest in what_if.add:
-        plain = manifest.as_json()
-        past.change(AddCreature(manifest.name, plain, manifest.digest, graph_id=past.home, run_id=run_id))
+    for birth in births:
+        past.change(birth)
     for edge in what_if.connect:
         past.change(Connect(*_edge(past, edge)))
     for edge in what_if.disconnect:

@@ -79,6 +79,7 @@ class Cassette(Answers):
     """The recorded acts: how each ended, which tools it used, and what its models answered."""
 
     knows_limits = True
+    calls_servers = False
 
     def __init__(self, events: Sequence[Event], begun: Mapping[str, tuple[Act, list[Event]]]) -> None:
         """`begun` holds, by creature, the acts that were using tools when the record begins, each with the events that

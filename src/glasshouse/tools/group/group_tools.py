@@ -13,7 +13,8 @@ from glasshouse.events.event import Json
 from glasshouse.runtime.errand import Errand
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ports import Approver
-from glasshouse.tools.group.approval import Approval, approval_seconds_max, doubts_of
+from glasshouse.tools.approval import Approval, approval_seconds_max
+from glasshouse.tools.group.doubts import doubts_of
 from glasshouse.tools.group.lookup import names_in_results_max, names_in_words_max
 from glasshouse.tools.group.offers import offers_for
 from glasshouse.tools.group.requests import ARGUMENTS, Look, Request, arguments_of, request_of

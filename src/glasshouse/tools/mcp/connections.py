@@ -20,11 +20,12 @@ from typing import Final
 from glasshouse.errors import BadEvent, Refused, UnknownName
 from glasshouse.events import kinds
 from glasshouse.events.codec import canonical_json, json_copy
+from glasshouse.events.described_tool import DescribedTool
 from glasshouse.events.event import Json
 from glasshouse.reprs import shown
 from glasshouse.runtime.ports import Clock
 from glasshouse.tools.mcp.connection import Connection, said_chars_max
-from glasshouse.tools.mcp.described import SEPARATOR, Described, DescribedTool
+from glasshouse.tools.mcp.described import SEPARATOR, Described
 from glasshouse.tools.mcp.results import answer_from
 from glasshouse.tools.mcp.tool_server import ToolServer
 from glasshouse.turns.moment.line_text import cut, one_line

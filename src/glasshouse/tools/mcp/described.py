@@ -13,12 +13,10 @@ from collections.abc import Sequence
 from hashlib import sha256
 from typing import Any, Final
 
-import msgspec
-
 from glasshouse.errors import Refused, in_brief
 from glasshouse.events.codec import canonical_json
+from glasshouse.events.described_tool import DescribedTool
 from glasshouse.events.event import Json
-from glasshouse.reprs import repr_of
 from glasshouse.tools.mcp.schemas import normalised
 from glasshouse.turns.moment.line_text import cut, safe_line
 
@@ -31,22 +29,6 @@ description_with_parameters_chars_max: Final = 1_000
 SEPARATOR: Final = "/"
 """Between the name of a server and that of its tool."""
 _TOOL: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
-
-
-class DescribedTool(msgspec.Struct, frozen=True):
-    """A tool as its server describes it."""
-
-    __repr__ = repr_of("name", "is_read_only", "description")
-
-    name: str
-    """`weather/forecast`: the server's name in Glasshouse, and its own name for the tool."""
-    description: str
-    """One line of a stranger's text; after it what the server says of the parameters."""
-    parameters: Json
-    """A schema in normal form."""
-    is_read_only: bool
-    digest: str
-    """The digest of the definition that the server sent."""
 
 
 Described = dict[str, DescribedTool | Refused]

@@ -97,7 +97,7 @@ def _numbers_in_sight(reading: Reading) -> list[str]:
 
 
 def _told(speaker: Speaker, branch: Branch, said: ToolSaid) -> Reply:
-    tool = f"the {said.tool.rpartition(':')[2].replace('_', ' ').replace('.', ' ')}"
+    tool = f"the {re.split('[:/]', said.tool)[-1].replace('_', ' ').replace('.', ' ')}"
     if not said.is_ok:
         texts = with_gaps_filled(shelf.sections(BOOK)["failed"], {"tool": tool})
         return with_line(branch, speaker.dress(texts, "answer", "I asked twice, and that is enough"))

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from glasshouse.errors import WrongType, check_type
+from glasshouse.events.described_tool import SERVER_SEPARATOR
 from glasshouse.events.event import Json
 from glasshouse.reprs import repr_of
 
@@ -44,8 +45,17 @@ class Competition(msgspec.Struct, frozen=True):
         return tuple(self.teams) or self.contestants
 
 
+class ServerPlan(msgspec.Struct, frozen=True):
+    """A tool server that a world declares: the command that starts it, or its address."""
+
+    command: tuple[str, ...] = ()
+    url: str | None = None
+    variables: tuple[str, ...] = ()
+    """The environment variables that it could use. A world gets none by naming it."""
+
+
 class Policy(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """What the privileged creatures of a run may do to their graph (ADR 0035)."""
+    """What the creatures of a run may do with tools: to their graph (ADR 0035), and by tools of servers (ADR 0089)."""
 
     __repr__ = repr_of()
 
@@ -55,6 +65,8 @@ class Policy(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     untrusted_edits: Rule = "ask"
     other_runs: Rule = "ask"
     """Whether its creatures may join graphs with creatures of other runs, and others may join theirs (ADR 0055)."""
+    untrusted_tools: Rule = "ask"
+    """What happens to a call of a server's tool that is not marked as read-only."""
     spawn: Literal["listed", "written"] = "listed"
     """Which creatures may be born: those of the list, or also those that a privileged creature's model writes."""
     hidden: bool = False
@@ -111,7 +123,13 @@ class Playbill(msgspec.Struct, frozen=True):
     beats: tuple[Beat, ...] = ()
     ends_when: EndsWhen = EndsWhen()
     policy: Policy = Policy()
+    tool_servers: dict[str, ServerPlan] = msgspec.field(default_factory=dict)
     governor: TurnLimit = TurnLimit()
+
+    @property
+    def servers_granted(self) -> list[str]:
+        """Its tool servers, each as the name that stands for all its tools."""
+        return [f"{name}{SERVER_SEPARATOR}" for name in self.tool_servers]
 
 
 def playbill_of(scenario: Json | None) -> Playbill:

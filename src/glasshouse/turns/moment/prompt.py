@@ -18,6 +18,7 @@ from glasshouse.reprs import repr_of
 Json: TypeAlias = dict[str, Any]
 
 # The headings of a prompt's sections. What a creature heard is quoted below them, so no line can forge a heading.
+FOREIGN_TOOLS: Final = "TOOLS OF OTHERS"
 DISCUSSION: Final = "THE DISCUSSION"
 AROUND: Final = "AROUND YOU"
 SCENE: Final = "THE SCENE"

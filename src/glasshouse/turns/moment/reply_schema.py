@@ -140,7 +140,8 @@ def reply_schema(moment: Moment) -> ReplySchema:
     if kinds.JUDGE_VERDICT in may_emit:
         key = (*key, playbill.competition.may_win)
     if moment.tools:
-        offers = [[offer.name, offer.description, offer.parameters] for offer in moment.tools]
+        # What a server says of its tool is not part of the schema: it stands quoted in the user message.
+        offers = [[one.name, one.is_foreign or one.description, one.parameters] for one in moment.tools]
         key = (*key, canonical_json(offers))
     schema = _schema_cache.get(key)
     if schema is None:
@@ -175,7 +176,7 @@ def _tool_branch(offer: ToolOffer) -> Json:
         "tool": {"const": offer.name},
         "arguments": {**_object(properties), "required": required},
     }
-    return {**_object(fields), "description": offer.description}
+    return {**_object(fields), **({} if offer.is_foreign else {"description": offer.description})}
 
 
 def _bounded(schema: Json) -> Json:

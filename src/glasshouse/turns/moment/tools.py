@@ -32,6 +32,8 @@ class ToolOffer(msgspec.Struct, frozen=True):
     """A JSON Schema of an object: `{"type": "object", "properties": {...}, "required": [...]}`."""
     open_arguments: frozenset[str] = frozenset()
     """Arguments that may also be another text than those that `parameters` list. The tool itself decides about it."""
+    is_foreign: bool = False
+    """Whether the description is a stranger's text: it stands quoted in the user message, and nowhere else."""
 
 
 class ToolCall(msgspec.Struct, frozen=True):

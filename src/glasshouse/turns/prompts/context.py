@@ -31,6 +31,7 @@ from glasshouse.turns.moment.reply_schema import ReplySchema, reply_schema
 from glasshouse.turns.moment.tools import ToolTalk
 from glasshouse.turns.prompts import lines as line_choice
 from glasshouse.turns.prompts.examples import OR, how_to_answer
+from glasshouse.turns.prompts.foreign_tools import foreign_tool_lines
 from glasshouse.turns.prompts.lines import NumberedLines, numbered_lines, older_cause
 from glasshouse.turns.prompts.masking import masked
 from glasshouse.world.hearing.wires import asked_chars_max
@@ -62,6 +63,7 @@ _CUT_IN_THIS_ORDER: Final = (
     (prompt_parts.SCENE, 0),
     (prompt_parts.DISTURBANCES, 0),
     (prompt_parts.TOOLS_SAID, 1),
+    (prompt_parts.FOREIGN_TOOLS, 0),
     (prompt_parts.KNOWN, 0),
     (prompt_parts.TOOLS_SAID, 0),
 )
@@ -196,6 +198,7 @@ def _sections(
         line = text(cause)
     remembered = line_choice.remembered_lines(moment, lines, discussed, others, _about(moment, lines, cause))
     sections = {
+        prompt_parts.FOREIGN_TOOLS: foreign_tool_lines(moment.tools),
         prompt_parts.DISCUSSION: lines.texts(discussed),
         prompt_parts.AROUND: list(around_lines(moment.around)),
         prompt_parts.SCENE: scene_texts,
@@ -234,9 +237,12 @@ def _tool_line(talk: ToolTalk) -> str:
 def _is_untrusted(
     moment: Moment, lines: NumberedLines, sections: dict[str, list[str]], indexes: dict[str, Sequence[int]]
 ) -> bool:
-    """Whether words of a visitor, or of a tool that is not the engine's, are in what is shown after all cutting."""
+    """Whether words of a visitor, of a tool that is not the engine's, or of a server are in what is shown after all
+    cutting."""
     speakers = [lines.reading(index).actor for shown in indexes.values() for index in shown]
     if any(actor == VISITOR or actor in moment.visitors for actor in (moment.cause.actor, *speakers)):
+        return True
+    if any(offer.is_foreign for offer in moment.tools):
         return True
     said = moment.talk[len(moment.talk) - len(sections[prompt_parts.TOOLS_SAID]) :]
     return any(not talk.answer.is_engine for talk in said)

@@ -16,6 +16,7 @@ from glasshouse.turns.moment.character import Character
 from glasshouse.turns.moment.line_text import compact_json, cut, defanged, safe_line
 from glasshouse.turns.moment.prompt import as_prose, prose_label
 from glasshouse.turns.moment.reply_schema import ReplySchema, is_ref
+from glasshouse.turns.prompts.foreign_tools import without_choices
 
 example_text_chars_max: Final = 120
 example_thought_chars_max: Final = 80
@@ -58,10 +59,17 @@ def _is_call(branch: Json) -> bool:
     return bool(branch["properties"]["kind"]["const"] == kinds.TOOL_CALLED)
 
 
+def _is_foreign(branch: Json) -> bool:
+    """Whether a call is one of a server's tool. What strangers say of it is in the user message only."""
+    return "description" not in branch
+
+
 def _example(branch: Json, number: int, character: Character) -> Json:
     """An example of a reply: where it can be, in the creature's own words."""
     properties: Json = branch["properties"]
     if _is_call(branch):
+        if _is_foreign(branch):
+            properties = {**properties, "arguments": without_choices(properties["arguments"])}
         example = {name: _value(name, schema) for name, schema in properties.items()}
         return {**example, "thought": TOOL_THOUGHT}
     return {
@@ -134,7 +142,7 @@ def _rule(schema: Json) -> str:
 
 def _tools(branches: Iterable[Json], form: Form) -> list[str]:
     """What each tool does and takes, one line each, and last what all of them take. What was listed is not listed again."""
-    tools = [branch for branch in branches if _is_call(branch)]
+    tools = [branch for branch in branches if _is_call(branch) and not _is_foreign(branch)]
     if not tools:
         return []
     parameters = [tool["properties"]["arguments"]["properties"] for tool in tools]

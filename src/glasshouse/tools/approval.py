@@ -1,4 +1,5 @@
-"""`Approval`: asks somebody outside before a change that strangers' words may have led to, or that lets in another run.
+"""`Approval`: asks somebody outside before a change that strangers' words may have led to, or that lets in another run,
+and before a call of a server's tool that may change something.
 
 Always holds: the proposal and the verdict are in the ledger before anything changes. A recorded verdict is final:
 after a crash or in a replay, the approver is not asked again. Without an approver, or without an answer in time, the
@@ -17,10 +18,8 @@ from glasshouse.events.payloads import EditDecided, EditProposed, payload_of
 from glasshouse.runtime.acts.inside import be_part_of_the_act
 from glasshouse.runtime.errand import Errand
 from glasshouse.runtime.ports import Approver, Proposal, Verdict
-from glasshouse.tools.group.requests import Request
 from glasshouse.turns.moment.line_text import cut, one_line
 from glasshouse.turns.moment.tools import ToolCall
-from glasshouse.turns.runs.policy import policy_of
 from glasshouse.world.decisions.intents import FollowCall
 from glasshouse.world.state.state import CreatureState
 
@@ -37,29 +36,6 @@ class Doubt(NamedTuple):
     for_approver: str
 
 
-_WORDS_OF_STRANGERS: Final = Doubt(
-    "words of a visitor or of a tool are in what you read now",
-    "a visitor's or a tool's words were in what it read",
-)
-_OTHER_RUN: Final = Doubt("creatures of another run are there", "creatures of another run are there")
-
-
-def doubts_of(errand: Errand, caller: CreatureState, request: Request) -> list[Doubt]:
-    """Why this change needs a yes from outside; empty if it needs none. Raises `Refused` if policy refuses it."""
-    doubts = [_OTHER_RUN] if request.meets_other_run else []
-    if request.is_risky and errand.is_untrusted:
-        rule = policy_of(errand.folded.runs, caller).untrusted_edits
-        if rule == "refuse":
-            raise Refused(
-                "Words of a visitor or of a tool are in what you read now, and the policy of this run refuses"
-                f" to {request.deed} then.",
-                "Do it when they are gone from what you read, or say what should be done.",
-            )
-        if rule == "ask":
-            doubts.insert(0, _WORDS_OF_STRANGERS)
-    return doubts
-
-
 class Approval:
     """Asks the approver, if there is one, and records the verdict."""
 
@@ -70,7 +46,7 @@ class Approval:
     async def check(
         self, errand: Errand, caller: CreatureState, call: ToolCall, deed: str, doubts: list[Doubt]
     ) -> None:
-        """Refuse a change about which there are doubts, unless the approver allows it."""
+        """Refuse a change or a call about which there are doubts, unless the approver allows it."""
         asked_because = " and ".join(doubt.for_approver for doubt in doubts)
         why = f"{caller.handle} wants to {deed}, and {asked_because}."
         verdict = await self._verdict(errand, caller, call, why)
