@@ -141,6 +141,20 @@ async def test_an_answer_that_comes_byte_by_byte_is_read() -> None:
     assert isinstance(reply, Completion)
 
 
+@pytest.mark.parametrize("personality", ["vllm", "ollama"])
+@pytest.mark.parametrize(
+    ("piece", "streamed"), [(b" " * 65_536, False), (b" " * 65_536, True), (b"\n" * 65_536, True)]
+)
+async def test_an_answer_without_an_end_is_read_no_further_than_its_bound(
+    personality: Any, piece: bytes, streamed: bool
+) -> None:
+    with imitating_server(personality, faults.flood(piece)) as server:
+        wrong = await outcome_of(model_of(server), streamed=streamed)
+
+    assert type(wrong) is ModelFailed
+    assert "sent more than" in str(wrong)
+
+
 async def test_a_huge_reply_is_cut() -> None:
     with imitating_server("vllm", "huge") as server:
         reply = await outcome_of(model_of(server))

@@ -1,5 +1,6 @@
 """Probes and lists of models: what a backend finds out about its server, on imitated servers and on a real llama.cpp."""
 
+import dataclasses
 from typing import Any
 
 import pytest
@@ -41,6 +42,25 @@ async def test_the_context_is_the_one_that_is_served_and_never_the_trained_one(
         assert (probe.is_reachable, probe.problem) == (True, "")
         assert probe.context_tokens == (None if personality == "openai" else 2_048)
         assert not server.calls, "a cheap probe generates nothing"
+
+
+async def test_an_older_llama_cpp_is_asked_for_the_context_that_its_list_leaves_out() -> None:
+    older = dataclasses.replace(SMALL, is_context_listed=False)
+    with imitating_server("llamacpp", models=[older]) as server:
+        probe = await probed(OpenAICompatible("qwen3-4b", server.url, server="llama.cpp"))
+        (listed,) = await openai_lists.installed_at(server.url, server="llama.cpp")
+
+    assert (probe.context_tokens, listed.context_tokens, listed.context_tokens_usual) == (2_048,) * 3
+
+
+async def test_a_model_that_lm_studio_has_not_loaded_gets_what_lm_studio_gives_unasked() -> None:
+    with imitating_server("lmstudio", models=[SMALL, dataclasses.replace(SMALL, name="other-4b")]) as server:
+        loaded, other = await openai_lists.installed_at(server.url, server="lmstudio")
+        probe = await probed(OpenAICompatible("other-4b", server.url, server="lmstudio"))
+
+    assert (loaded.context_tokens_usual, other.context_tokens_usual) == (2_048, 4_096)
+    assert other.context_tokens == 40_960, "a models.yaml may ask for more, since the model can be loaded so"
+    assert probe.context_tokens is None
 
 
 @pytest.mark.parametrize(("url_kind", "shown"), [("vllm", "max-num-seqs"), ("lmstudio", "load settings")])

@@ -362,7 +362,7 @@ async def test_the_reservation_counts_bytes_the_schema_the_reply_and_the_reasoni
     model = Served("reserved", SILENT)
     async with on_stage(models=routed(model, reasoning_tokens_max=1_000)) as t:
         await t.open_world(
-            world_of(ticking("a", persona="ein Bär, der Öl trägt " * 9)), governor=only(max_turns=1)
+            world_of(ticking("a", persona="\u706f\u7b3c\u5728\u5c71\u4e0a" * 99)), governor=only(max_turns=1)
         )
 
         await soon(t.run())

@@ -5,10 +5,13 @@ then the server has tokens that it could not report.
 """
 
 import asyncio
+import contextlib
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 
 from tests.servers.wire import Connection, Reply, json_reply
+
+flood_bytes = 48 * 1024 * 1024
 
 Break = Callable[[Connection, Reply], Awaitable[None]]
 
@@ -31,6 +34,19 @@ def status(code: int, *, retry_after: str | None = None, message: str = "") -> F
         await connection.send(json_reply(code, {"error": error}, headers))
 
     return Fault(f"status {code}", send, generates=False)
+
+
+def flood(piece: bytes) -> Fault:
+    """A huge answer: the same piece again and again, until the client leaves."""
+
+    async def send(connection: Connection, reply: Reply) -> None:
+        length = {"Content-Length": str(flood_bytes)}
+        with contextlib.suppress(ConnectionError):
+            await connection.write(replace(reply, headers=length, is_streamed=False).head)
+            for _ in range(flood_bytes // len(piece)):
+                await connection.write(piece)
+
+    return Fault("flood", send)
 
 
 def drip(seconds_between_bytes: float = 0.0, bytes_at_most: int | None = None) -> Fault:

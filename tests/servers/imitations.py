@@ -34,6 +34,8 @@ class ServedModel:
     """What it was trained for."""
     loaded_context_tokens: int = 8_192
     """What the server serves."""
+    is_context_listed: bool = True
+    """Whether the server's list of models says what it serves. Older servers of llama.cpp list the trained one alone."""
     bytes: int = 5_200_000_000
     capabilities: Sequence[str] = ("completion",)
     kind: str = "llm"
@@ -529,7 +531,8 @@ class LlamaCpp(OpenAI):
                 return super().other(request)
 
     def listed(self, model: ServedModel) -> Json:
-        context = {"n_ctx": model.loaded_context_tokens, "n_ctx_train": model.context_tokens}
+        served = {"n_ctx": model.loaded_context_tokens} if model.is_context_listed else {}
+        context = {**served, "n_ctx_train": model.context_tokens}
         described = {"n_params": int(float(model.parameters[:-1]) * 1e9), "size": model.bytes} | context
         name = {"id": model.name, "object": "model", "created": CREATED, "owned_by": "llamacpp"}
         return name | {"meta": described}

@@ -52,7 +52,9 @@ class Installed(msgspec.Struct, frozen=True, kw_only=True):
     """Billions of parameters."""
     quantization: str = ""
     context_tokens: int | None = None
-    """The context that the server gives it, or else the longest one that it was trained for."""
+    """The longest context that the server would give it: what it gives now, or else what the model was trained for."""
+    context_tokens_unasked: int | None = None
+    """The context that the server gives it if nobody asks for another, where that may be shorter."""
     bytes: int | None = None
     is_remote: bool = False
     """Whether another machine runs it, although a server here lists it."""
@@ -69,7 +71,8 @@ class Installed(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def context_tokens_usual(self) -> int:
         """The context that it gets if nobody says otherwise."""
-        return min(usual_context_tokens, self.context_tokens or usual_context_tokens)
+        known = (self.context_tokens, self.context_tokens_unasked)
+        return min([usual_context_tokens, *[tokens for tokens in known if tokens]])
 
 
 def parameters_in(name: str) -> float | None:

@@ -8,6 +8,8 @@ from __future__ import annotations
 from itertools import islice
 from typing import Any, Final, Literal, NamedTuple
 
+from msgspec.structs import replace
+
 from glasshouse.errors import ModelFailed, ModelMisconfigured, ModelUnreachable
 from glasshouse.events.event import Json
 from glasshouse.events.model_use import Price
@@ -18,6 +20,8 @@ from glasshouse.models.server import BadAnswer, Server
 ServerKind = Literal["llama.cpp", "lmstudio", "vllm", "openai", "openrouter", "other"]
 
 models_listed_max: Final = 2_000
+lmstudio_context_tokens: Final = 4_096
+"""The context with which LM Studio loads a model if its user has not chosen another."""
 _OWNERS: Final[dict[str, ServerKind]] = {
     "llamacpp": "llama.cpp",
     "vllm": "vllm",
@@ -74,7 +78,18 @@ async def listed_by(server: Server, prefix: str, kind: ServerKind) -> list[Liste
         models = [_of_lmstudio(entry) for entry in _entries(own) if "state" in entry]
         if models:
             return models
-    return [_of_openai(entry) for entry in _entries(await server.read(f"{prefix}/models"))]
+    listed = [_of_openai(entry) for entry in _entries(await server.read(f"{prefix}/models"))]
+    # Older servers of llama.cpp list only the context that the model was trained for.
+    if len(listed) == 1 and listed[0].kind == "llama.cpp" and listed[0].context_served is None:
+        served = count_in((await server.read("/props")).get("default_generation_settings"), "n_ctx")
+        return [_served(listed[0], served)]
+    return listed
+
+
+def _served(listed: Listed, context_tokens: int | None) -> Listed:
+    """The same with the context that its server gives it."""
+    model = replace(listed.model, context_tokens=context_tokens)
+    return listed._replace(model=model, context_served=context_tokens)
 
 
 def _entries(answer: Json) -> list[Json]:
@@ -93,6 +108,7 @@ def _of_lmstudio(entry: Json) -> Listed:
         name=name_in(entry["id"]),
         quantization=name_in(entry.get("quantization")),
         context_tokens=loaded or count_in(entry, "max_context_length"),
+        context_tokens_unasked=loaded or lmstudio_context_tokens,
         capabilities=frozenset({"embedding" if is_embedding else "completion"}),
     )
     return Listed(model, loaded, "lmstudio")
@@ -112,7 +128,7 @@ def _of_openai(entry: Json) -> Listed:
         name=name_in(entry["id"]),
         parameters_b=None if not parameters else parameters / 1e9,
         quantization=_quantization(name_in(meta.get("ftype"))),
-        context_tokens=served or count_in(meta, "n_ctx_train"),
+        context_tokens=served,
         bytes=count_in(meta, "size"),
         price=_price(entry.get("pricing")),
     )

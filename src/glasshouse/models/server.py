@@ -56,7 +56,6 @@ idle_seconds_max: Final = 3.0
 """An older connection is not used again: servers close theirs after 5 seconds, perhaps while a request is on its way."""
 
 _BUSY: Final = frozenset({408, 425, 429, 503, 529})
-_MISCONFIGURED: Final = frozenset({401, 402, 403, 404})
 
 TakePart = Callable[[Json], bool]
 """Gets each JSON object of an answer; true if the rest need not be read."""
@@ -329,7 +328,7 @@ class Server:
             name = self.key_variable or "the environment variable that its binding names"
             reason = f"{self.address} {fault} for {model} (status {bad.status})."
             return ModelMisconfigured(reason, f"Put a valid key into {name}.", model)
-        if bad.status in _MISCONFIGURED or 400 <= bad.status < 500:
+        if 400 <= bad.status < 500:
             return ModelMisconfigured(reason, instead or "Correct its binding, or bind another model.", model)
         return ModelFailed(f"{self.address} failed with status {bad.status}{said}", model)
 
