@@ -38,23 +38,32 @@ def check_role(role: object) -> None:
 
 def redacted(event: Event, role: Role) -> Event:
     """The event as this role may read it. Its ids, times and kind always stay."""
+    if role == "director" or event.model is None:
+        return redacted_except_calls(event, role)
+    payload, private = _readable(event, role)
+    return replace(event, payload=payload, private=private, sealed=None, model=_counts_of(event.model))
+
+
+def redacted_except_calls(event: Event, role: Role) -> Event:
+    """The same for a reader that does not look at the model calls: it is spared to redact them. Most events hide nothing
+    else, and need no copy."""
     if role == "director":
         return event
+    payload, private = _readable(event, role)
+    if payload is event.payload and private is event.private and event.sealed is None:
+        return event
+    return replace(event, payload=payload, private=private, sealed=None)
+
+
+def _readable(event: Event, role: Role) -> tuple[Json, Json | None]:
+    """The payload and the private part as a role other than the director may read them."""
     is_spectator = role == "spectator"
     payload, private = event.payload, None if is_spectator else event.private
     if (hide := _FOR_ALL.get(event.kind)) is not None:
         payload = hide(event)
     if is_spectator and (hide_more := _FOR_SPECTATORS.get(event.kind)) is not None:
         payload = hide_more(payload)
-    model = None if event.model is None else _counts_of(event.model)
-    if (
-        payload is event.payload
-        and private is event.private
-        and model is event.model
-        and event.sealed is None
-    ):
-        return event  # Most events hide nothing and need no copy.
-    return replace(event, payload=payload, private=private, sealed=None, model=model)
+    return payload, private
 
 
 def _counts_of(use: ModelUse) -> ModelUse:

@@ -33,7 +33,7 @@ Icon = Literal[
 ]  # fmt: skip
 
 
-class Row(msgspec.Struct, frozen=True, omit_defaults=True):
+class Row(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """One event in the feed, in one line. Its expander fetches the event."""
 
     icon: Icon
@@ -48,7 +48,7 @@ class Row(msgspec.Struct, frozen=True, omit_defaults=True):
     """What it cost; none if that is unknown. Left out: nothing."""
 
 
-class Record(msgspec.Struct, frozen=True):
+class Record(msgspec.Struct, frozen=True, gc=False):
     """What one event changes."""
 
     __repr__ = repr_of("k", "row", "d")

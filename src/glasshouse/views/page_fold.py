@@ -19,7 +19,7 @@ from glasshouse.events.event import CONDUCTOR, RESERVED_ACTORS, Event, Json
 from glasshouse.events.manifest_fields import fields_of
 from glasshouse.events.model_use import NOTHING, Usage, usage_of
 from glasshouse.events.payloads import payload_of, sealed_of, verdict_of
-from glasshouse.events.redaction import Role, redacted
+from glasshouse.events.redaction import Role, redacted_except_calls
 from glasshouse.views.page import (
     Changes,
     Icon,
@@ -93,8 +93,8 @@ class PageFold:
         """Take in the next event."""
         view = self.view
         k = view["k"] + 1
-        # What calls cost is counted from the event itself: to hide the rest of them here would be work for nothing.
-        shown = redacted(event if event.model is None else replace(event, model=None), self.role)
+        # What calls cost is counted from the event itself, and the fold shows nothing else of them.
+        shown = redacted_except_calls(event, self.role)
         self._note_lane(event, k)
         spent = self._note_cost(event)
         icon, text = self._note(event, shown, k)
@@ -164,12 +164,9 @@ class PageFold:
         """What the calls of an event cost. A run pays for its creatures by the rules of its limits (ADR 0022)."""
         use = event.model
         costs = [] if use is None else [usage_of(call) for call in use.calls if call.reached]
-        spent = reduce(Usage.plus, costs, NOTHING)
-        is_free_act = not costs and (use is None or bool(use.calls))
-        ends_an_act = (
-            event.ends_its_act and event.caused_by is not None and event.actor not in RESERVED_ACTORS
-        )
-        counted = Usage(calls=1) if is_free_act and ends_an_act else spent
+        spent = counted = reduce(Usage.plus, costs) if costs else NOTHING
+        if not costs and (use is None or use.calls) and event.caused_by is not None and event.ends_its_act:
+            counted = NOTHING if event.actor in RESERVED_ACTORS else Usage(calls=1)
         run_id = event.run_id or ""
         if counted.calls and run_id in self.view["runs"]:
             self.behind.usage[run_id] = self.behind.usage.get(run_id, NOTHING).plus(counted)
@@ -216,8 +213,10 @@ class PageFold:
 
     def _quiet(self, creature: str) -> None:
         """An act is over: no tool is asked any more, and what went wrong before is past."""
-        self.changes.delete("creatures", creature, "tool")
-        self.changes.delete("creatures", creature, "error")
+        shown = self.view["creatures"][creature]
+        for name in ("tool", "error"):
+            if name in shown:
+                self.changes.delete("creatures", creature, name)
 
     def _observe(self, event: Event, shown: Event, k: int) -> tuple[Icon, str]:
         title, text = _text_in(shown.payload, "title"), _text_in(shown.payload)
