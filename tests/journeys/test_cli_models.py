@@ -276,6 +276,26 @@ def test_what_costs_much_or_nobody_knows_what_needs_a_yes(hosted: ImitatingServe
     assert hosted.calls
 
 
+def test_a_model_of_unknown_price_comes_with_the_line_that_says_it(
+    ollama: ImitatingServer, tmp_path: Path
+) -> None:
+    cloud = (*PLAY, "--models", "ollama:gpt-oss:120b-cloud")
+    refused = run(*cloud, cwd=tmp_path, OLLAMA_HOST=ollama.url)
+    before, line = refused.stdout.rstrip().splitlines()[-2:]
+    (tmp_path / "models.yaml").write_text(line.replace("IN", "1").replace("OUT", "2"), encoding="utf-8")
+
+    agreed = run(*PLAY, cwd=tmp_path, OLLAMA_HOST=ollama.url)
+
+    assert refused.returncode == 3
+    assert "an unknown price. Agree with --yes" in refused.stderr
+    assert "price: {input: IN, output: OUT}." in refused.stderr
+    assert before == (
+        "Nobody knows what gpt-oss:120b-cloud costs. Write its price into models.yaml, in dollars for a million tokens:"
+    )
+    assert agreed.returncode == 0, agreed.stderr
+    assert "$1 in and $2 out for a million tokens" in agreed.stdout
+
+
 def test_models_lists_what_plays_each_size(ollama: ImitatingServer, tmp_path: Path) -> None:
     write_models(
         tmp_path,

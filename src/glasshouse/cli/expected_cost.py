@@ -16,6 +16,8 @@ from glasshouse.contests.expected_cost import Expected, asked_in, usd_of
 from glasshouse.errors import Refused
 from glasshouse.events.model_use import FREE
 
+_WRITE_IT: Final = "Write its price into models.yaml, in dollars for a million tokens"
+_DOLLARS: Final = "input: IN, output: OUT"
 usd_unasked_max: Final = 0.5
 """A play that will probably cost more needs a yes."""
 
@@ -44,12 +46,28 @@ def expected_of_rest(models: NamedModels, story: Story, turns: int | None) -> Ex
     return Expected(calls, None if usd is None else usd / run.calls * calls)
 
 
+def how_to_price(models: NamedModels) -> list[str]:
+    """If nobody knows what a model costs: a sentence that says so, and the line to write into a models.yaml."""
+    unpriced = [
+        choice for choice in models.choices() if choice.route is not None and choice.route.price is None
+    ]
+    if not unpriced:
+        return []
+    (size, _, place, model, *_), route = unpriced[0], unpriced[0].route
+    price = f"price: {{{_DOLLARS}}}"
+    if route is None or (models.wanted != place.server and not models.wanted.startswith(f"{place.server}:")):
+        return [f"Nobody knows what {model} costs. {_WRITE_IT}:", f"  {price}"]
+    profile = f"backend: {place.server}, model: {model}, context_tokens: {route.context_tokens_max}, {price}"
+    return [f"Nobody knows what {model} costs. {_WRITE_IT}:", f"  profiles: {{{size}: {{{profile}}}}}"]
+
+
 def check_agreed(expected: Expected, *, is_agreed: bool, as_json: bool) -> None:
     """Ask whether to play if it will probably cost much, or nobody knows how much. Refused without a yes."""
     if is_agreed or (expected.usd is not None and expected.usd <= usd_unasked_max):
         return
     reason = f"This will probably take {expected}."
     if as_json or not is_asked():
-        raise Refused(reason, "Agree with --yes, or bound it with --turns or a limit of the world.")
+        priced = f" {_WRITE_IT}: price: {{{_DOLLARS}}}." if expected.usd is None else ""
+        raise Refused(reason, f"Agree with --yes, or bound it with --turns or a limit of the world.{priced}")
     if not agrees(f"{reason} Play?"):
         raise Refused("Nothing was played.", "To play without cost: --models offline")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Container, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from msgspec.structs import asdict
 
@@ -15,6 +16,9 @@ from glasshouse.events.model_use import FREE
 from glasshouse.reprs import shown
 from glasshouse.runtime.ports import Model, Route
 from glasshouse.turns.moment.prompt import CONTEXT_TOKENS, PROFILES, REPLY_TOKENS
+
+if TYPE_CHECKING:
+    from glasshouse.runtime.conducting.order import Pacing
 
 
 class ModelRouter:
@@ -45,10 +49,18 @@ class ModelRouter:
         routes = {profile: _named(given) for profile, given in self._given.items()}
         return shown(self, **routes, named=tuple(self._named))
 
+    def _models(self) -> list[Model]:
+        given = [*self._given.values(), *self._named.values()]
+        return [model.model if isinstance(model, Route) else model for model in given if model is not None]
+
+    @property
+    def pacing(self) -> Pacing:
+        """How graphs are paced unless somebody says otherwise: freely if a model is behind a server."""
+        return "free" if any(getattr(model, "backend", "") for model in self._models()) else "lockstep"
+
     async def close(self) -> None:
         """Close the connections of all models that have some."""
-        given = [*self._given.values(), *self._named.values()]
-        await close_models([one.model if isinstance(one, Route) else one for one in given if one is not None])
+        await close_models(self._models())
 
     def remarks(self) -> tuple[str, ...]:
         """What its models have learned about their servers: nothing, as far as it knows."""

@@ -3,8 +3,11 @@
 import pytest
 
 from glasshouse.errors import Refused, UnknownName
+from glasshouse.models.openai_compatible import OpenAICompatible
 from glasshouse.models.router import ModelRouter, size_played
 from glasshouse.models.scripted import ScriptedModel
+from glasshouse.runtime.ports import Route
+from glasshouse.terrarium import Terrarium
 
 
 @pytest.mark.parametrize(
@@ -29,3 +32,14 @@ def test_a_router_lets_the_nearest_model_play() -> None:
         router.route("huge")
     with pytest.raises(Refused, match="Bind one of tiny, fast, balanced, strong"):
         ModelRouter({}).route("fast")
+
+
+def test_models_behind_servers_are_paced_freely_unless_somebody_says_otherwise() -> None:
+    server = OpenAICompatible("m", "http://127.0.0.1:9")
+    route = Route(server, "m", 8_192, 384)
+
+    routers = [ModelRouter(server), ModelRouter({"fast": route}), ModelRouter(named={"m": server})]
+    assert [router.pacing for router in routers] == ["free"] * 3
+    assert [ModelRouter().pacing, ModelRouter(ScriptedModel("Hello.")).pacing] == ["lockstep"] * 2
+    assert Terrarium(models=ModelRouter(server))._stage._pacing == "free"
+    assert Terrarium(models=ModelRouter(server), pacing="lockstep")._stage._pacing == "lockstep"

@@ -13,7 +13,7 @@ from pathlib import Path
 from glasshouse.assembly import NamedModels, models_named
 from glasshouse.cli.command_line import CommandLine
 from glasshouse.cli.drawing.screen import Screen, print_json
-from glasshouse.cli.expected_cost import check_agreed, expected_of_rest, is_priced
+from glasshouse.cli.expected_cost import check_agreed, expected_of_rest, how_to_price, is_priced
 from glasshouse.cli.model_choice import OFFLINE, AnyModels, ModelChoice, facts, heading
 from glasshouse.cli.store_reader import StoreReader, read_store
 from glasshouse.contests.expected_cost import Expected, expected_of_world
@@ -79,7 +79,11 @@ async def models_at_start(
     else:
         Screen().draw(*heading(models))
         print(f"  {command_line.call('models', '--models', models.wanted)}")
-        Screen().draw(*([f"Expected: {expected}."] if expected else []), "")
+        if expected is not None:
+            Screen().draw(f"Expected: {expected}.")
+            for line in how_to_price(models) if expected.usd is None else ():
+                print(line)
+        print()
     for warning in _changed(models, start):
         print(f"glasshouse: {warning}", file=sys.stderr)
     if expected is not None:
