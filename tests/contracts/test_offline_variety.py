@@ -149,7 +149,9 @@ def test_what_is_not_json_cannot_be_told_apart_from_silence() -> None:
 
 
 @pytest.mark.parametrize("rng_seed", range(3))
-def test_in_a_game_no_turn_of_phrase_comes_twice_in_what_can_be_seen(rng_seed: int) -> None:
+def test_in_a_game_no_turn_of_phrase_comes_twice_in_what_can_be_seen_and_hardly_one_in_a_play(
+    rng_seed: int,
+) -> None:
     alone = solo_world(load_world("mystery-roots"), acts=24, turns=20)
     lines = [line.text for line in play(alone, rng_seed=rng_seed).lines]
 
@@ -161,6 +163,10 @@ def test_in_a_game_no_turn_of_phrase_comes_twice_in_what_can_be_seen(rng_seed: i
         for start in range(len(lines)):
             said = " ".join(lines[start : start + lines_seen_min])
             assert [one for one in phrases if said.count(one) > 1] == []
+        # The troupe sees no more than its window. Over the whole play, too, it hardly ever says a phrase again.
+        counts = [" ".join(lines).count(phrase) for phrase in phrases]
+        assert sum(counts) >= 4
+        assert sum(counts) - len([count for count in counts if count]) <= 1
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,13 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
+from msgspec.structs import replace
 
 from glasshouse import Governor, Refused, kinds
 from glasshouse.errors import ModelFailed, ModelMisconfigured, ModelUnreachable
 from glasshouse.events.event import Event
 from glasshouse.events.model_use import FREE, Price
+from glasshouse.manifests.manifest import Voice
 from glasshouse.model_values import Form, Tokens
 from glasshouse.models.router import ModelRouter
 from glasshouse.models.scripted import ScriptedModel
@@ -135,6 +137,18 @@ async def test_a_failed_call_is_charged_and_repeated_with_another_seed() -> None
         assert (await verify(t, run.id)).is_same
 
 
+async def test_seeds_have_31_bits_because_servers_keep_no_more() -> None:
+    model = Served("seeds", *[SILENT, ANSWER] * 30)
+    async with on_stage(models=routed(model)) as t:
+        await t.open_world(world_of(ticking("a", voice=Voice(may_repeat=True))), governor=only(max_turns=30))
+
+        await soon(t.run())
+
+        seeds = [prompt.seed for prompt in model.prompts]
+        assert len({*seeds}) == len(seeds) >= 20
+        assert 2**30 < max(seeds) < 2**31
+
+
 async def test_after_some_failures_the_act_fails_and_the_others_go_on() -> None:
     model = Served("always-fails", SILENT)
     async with on_stage(minds={"b": Speaker()}, models=routed(model)) as t:
@@ -197,6 +211,26 @@ async def test_a_server_that_loads_its_model_in_a_call_has_more_time() -> None:
 
         (line,) = await ends_of_acts(t)
         assert [call.is_answered for call in line.calls] == [True]
+
+
+async def test_the_time_in_which_a_server_loads_its_model_does_not_count_against_the_act() -> None:
+    loop = asyncio.get_running_loop()
+
+    class Loading(Served):
+        load_seconds_max = 3_600.0
+
+        async def complete(self, prompt: Prompt) -> Completion:
+            before = loop.time
+            loop.time = lambda: before() + 100.0  # type: ignore[method-assign]
+            await loop_turns()
+            return replace(await super().complete(prompt), load_ms=100_000.0)
+
+    async with on_stage(models=routed(Loading("loads long", ANSWER)), act_seconds_max=50.0) as t:
+        await t.open_world(world_of(ticking("a")), governor=only(max_turns=1))
+
+        await soon(t.run())
+
+        assert [event.kind for event in await ends_of_acts(t)] == [kinds.AGENT_SPOKE]
 
 
 # Servers that refuse

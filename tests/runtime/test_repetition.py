@@ -129,6 +129,31 @@ async def test_what_others_said_lately_is_not_said_again_either() -> None:
     assert [event.kind for event in acts] == [kinds.AGENT_SPOKE, kinds.LOOP_SUSPECTED]
 
 
+@pytest.mark.parametrize(
+    ("said_by_act", "repeated_in_act", "is_seen"),
+    [(0, 24, True), (0, 28, False), (1, 12, True), (1, 14, False)],
+    ids=["one's own, six lines ago", "one's own, seven lines ago", "twelve lines ago", "fourteen lines ago"],
+)
+async def test_a_line_is_compared_with_ones_own_last_six_and_the_last_twelve_at_the_table(
+    said_by_act: int, repeated_in_act: int, is_seen: bool
+) -> None:
+    class OneAgain(Says):
+        async def complete(self, prompt: Prompt) -> Completion:
+            is_second_try = "said a moment ago" in prompt.user
+            acts = len([prompt for prompt in self.prompts if "said a moment ago" not in prompt.user])
+            number = 90 if is_second_try else said_by_act if acts == repeated_in_act else acts
+            words = " ".join([word_for(number * 10 + n * 797) for n in range(6)])
+            answer = await super().complete(prompt)
+            return replace(answer, text=json.dumps({"kind": kinds.AGENT_SPOKE, "text": f"{words}."}))
+
+    cast = [ticking(name, memory={"window": 40}) for name in ("ada", "bo", "cy", "dee")]
+    acts = await acts_of(OneAgain(""), 8, *cast)
+
+    asked_again = [number for number, event in enumerate(acts) if len(event.calls) > 1]
+    assert acts[repeated_in_act].kind == kinds.AGENT_SPOKE
+    assert asked_again == ([repeated_in_act] if is_seen else [])
+
+
 async def test_nobody_hears_a_suspected_loop() -> None:
     model = Says(REFRAIN, ALMOST, REFRAIN, "The well is dry, so let us dig by the old fence.")
 

@@ -13,7 +13,7 @@ from glasshouse.models.wire_schema import Dialect, reply_text, wire_schema
 from glasshouse.turns.moment.character import Character, Memory, Voice
 from glasshouse.turns.moment.moment import Moment
 from glasshouse.turns.moment.playbill import Competition, Playbill
-from glasshouse.turns.moment.prompt import as_prose
+from glasshouse.turns.moment.prompt import Prompt, as_prose
 from glasshouse.turns.moment.tools import ToolCall, ToolOffer
 from glasshouse.turns.prompts.context import prompt_for, written_for
 from glasshouse.turns.replies.reply import Passed, Problem, draft_from
@@ -254,3 +254,18 @@ def test_long_reasoning_is_cut() -> None:
     assert isinstance(passed, Passed)
     assert passed.private is not None
     assert len(passed.private["thought"]) == 2_000
+
+
+def test_the_digest_of_a_prompt_covers_all_that_decides_the_answer() -> None:
+    prompt = Prompt("system", "user", {"anyOf": []}, 1)
+
+    others = [
+        replace(prompt, system="other"),
+        replace(prompt, user="other"),
+        replace(prompt, schema={"anyOf": [{}]}),
+        replace(prompt, schema=None),
+        replace(prompt, form="json"),
+        replace(prompt, form="prose"),
+    ]
+    assert len({prompt.digest, *[other.digest for other in others]}) == 7
+    assert replace(prompt, seed=2).digest == prompt.digest
