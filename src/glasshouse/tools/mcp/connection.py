@@ -13,18 +13,22 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
-from contextlib import AsyncExitStack, suppress
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
 from contextvars import Context, ContextVar
 from importlib import import_module
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from opentelemetry import trace
+from opentelemetry.context import attach
 
 from glasshouse.errors import Refused
 from glasshouse.events.event import Json
 from glasshouse.tools.mcp.described import Described, described
-from glasshouse.tools.mcp.http import checked_header, http_client, statuses
-from glasshouse.tools.mcp.process import LastWords, message_bytes_max, process_streams
+from glasshouse.tools.mcp.hiding import hid
+from glasshouse.tools.mcp.http import checked_header, http_client, status_in_words, statuses
+from glasshouse.tools.mcp.process import ProcessNotes, message_bytes_max, process_streams
 from glasshouse.tools.mcp.tool_server import ToolServer
 from glasshouse.turns.moment.line_text import cut, safe_line
 
@@ -52,6 +56,11 @@ VARIABLES: Final = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TMPDIR", "TZ"
 """The environment variables that every command gets."""
 _LOGGERS: Final = frozenset({"mcp", "client", "httpx2", "httpcore2"})
 
+Form = Literal["auto", "legacy", "sse"]
+"""How a server is spoken to: as it prefers; by the protocol as it was before 2026; by the HTTP transport of 2024."""
+_HAS_NO_POST: Final = frozenset({400, 404, 405})
+"""Statuses by which a server that knows only the transport of 2024 answers to the newer one."""
+
 _is_quiet: ContextVar[bool] = ContextVar("logs of the SDK are dropped here", default=False)
 
 
@@ -66,23 +75,23 @@ class Connection:
         self,
         server: ToolServer,
         value_of: Callable[[str], str],
+        form: Form,
         on_described: Callable[[Described], None],
         on_end: Callable[[], None],
-        *,
-        is_old: bool,
     ) -> None:
-        """`on_end` is called once, unless the connection is closed. `is_old`: the server is known to speak a version of the
-        protocol from before 2026."""
+        """`on_end` is called once, when the connection fails."""
         self.server = server
-        self.is_old = is_old
+        self.form: Form = form
         self.tools: Described = {}
-        self._on_described = on_described
-        self._on_end = on_end
-        self._words = LastWords()
-        self._news = asyncio.Event()
-        """Set when the tools may have changed, or the server has ended."""
         self.has_ended = False
         """Whether nothing can be asked any more. Its process may still be ending."""
+        self._on_described = on_described
+        self._on_end = on_end
+        self._notes = ProcessNotes()
+        self._news = asyncio.Event()
+        """Set when the tools may have changed, or the connection has ended."""
+        self._fresh = asyncio.Event()
+        """Set while `tools` is what the server says now."""
         self._statuses: list[int] = []
         self._tasks: set[asyncio.Task[Any]] = set()
         self._keys = {header: value_of(variable) for header, variable in server.headers.items()}
@@ -94,22 +103,23 @@ class Connection:
         self.task = self._begun(self._serve())
         self.task.add_done_callback(self._note_end)
 
-    async def ask(
-        self, request: Any, result_type: Any, seconds_max: float, seen: list[int] | None = None
-    ) -> Any:
-        """The answer to a request. Raises what the SDK raises, and `TimeoutError`."""
+    async def ask(self, request: Any, result_type: Any, seconds_max: float, seen: list[int]) -> Any:
+        """The answer to a request. Raises what the SDK raises, and `TimeoutError`. `seen` gets the status of an answer over
+        HTTP that is no success."""
         context = self._context()
-        if seen is not None:
-            context.run(statuses.set, seen)
+        context.run(statuses.set, seen)
         asked = self._begun(self._session.send_request(request, result_type), context)
         try:
             done, _ = await asyncio.wait([asked], timeout=seconds_max)
         finally:
-            if not asked.done():
-                asked.cancel()
+            asked.cancel()
         if not done:
             raise TimeoutError
         return asked.result()
+
+    async def wait_until_fresh(self) -> None:
+        """Wait until `tools` is what the server says now, or the connection has ended."""
+        await self._fresh.wait()
 
     def probe(self) -> None:
         """End the connection if the server does not even say what its tools are."""
@@ -123,67 +133,98 @@ class Connection:
     def end(self) -> None:
         """Begin to end the connection, which has failed."""
         if not self.has_ended:
-            self.has_ended = True
-            self._news.set()
+            self._has_ended()
             self._on_end()
 
     async def close(self) -> None:
         """End the connection and wait until its process is gone."""
-        self.has_ended = True
+        self._has_ended()
         for _ in range(2):  # A server may hold up the cleaning. The second time nothing waits for it.
             self.task.cancel()
             await asyncio.wait([self.task], timeout=close_seconds_max)
 
-    def hid(self, text: str) -> str:
-        """A text of the server without the keys it was given."""
-        for value in self.hidden:
-            text = text.replace(value, "***")
-        return text
+    def _note_silence(self) -> None:
+        """A process that ends while the connection is opened may yet be understood in another form."""
+        if self.opened.done() and self._notes.has_ended:
+            self.end()
+
+    def _has_ended(self) -> None:
+        self.has_ended = True
+        self._news.set()
+        self._fresh.set()
 
     async def _serve(self) -> None:
         async with AsyncExitStack() as stack:
             async with asyncio.timeout(open_seconds_max):
                 client = await self._client(stack)
                 self._session = client.session
-                self.is_old = self._session.initialize_result is not None
-                self._describe(await self._listed(list_seconds_max))
+                await self._describe()
             self.opened.set_result(None)
-            if not self.is_old:
+            self._note_silence()
+            if self.form == "auto":
                 listening = asyncio.create_task(self._listen(client))
                 stack.callback(listening.cancel)
+            await self._follow()
+
+    async def _follow(self) -> None:
+        """List the tools again whenever they may have changed, until the connection ends."""
+        while True:
             await self._news.wait()
-            while not self.has_ended:
-                self._news.clear()
-                self._describe(await self._listed(list_seconds_max))
-                with suppress(TimeoutError):
-                    await asyncio.wait_for(self._wait_for_end(), relist_seconds_min)
-                await self._news.wait()
+            if self.has_ended:
+                return
+            await self._describe()
+            await asyncio.sleep(relist_seconds_min)
 
     async def _client(self, stack: AsyncExitStack) -> Client:
+        """A client that has agreed with the server on a version, in the form that the server understands."""
         # A second of work, in which others should get on.
         await asyncio.to_thread(import_module, "mcp.client.streamable_http")
-        from mcp import Client
-        from mcp.client.streamable_http import streamable_http_client
+        from mcp import Client, MCPError
         from mcp.types import Implementation
 
         _silence()
-        transport: Any
-        if self.server.command:
-            transport = process_streams(self.server, self._environment, self._words, self.end)
-        else:
-            keys = {header: checked_header(self.server, header, key) for header, key in self._keys.items()}
-            http = await stack.enter_async_context(http_client(self.server, keys))
-            transport = streamable_http_client(
-                self.server.url, http_client=http, max_sse_event_size=message_bytes_max
+        while True:
+            client = Client(
+                self._transport(),
+                mode="auto" if self.form == "auto" else "legacy",
+                message_handler=self._hear,
+                client_info=Implementation(name="glasshouse", version=version("glasshouse")),
+                cache=None,
             )
-        client = Client(
-            transport,
-            mode="legacy" if self.is_old else "auto",
-            message_handler=self._hear,
-            client_info=Implementation(name="glasshouse", version=version("glasshouse")),
-            cache=None,
+            try:
+                await stack.enter_async_context(client)
+            except (MCPError, ExceptionGroup):
+                if not self._has_other_form():
+                    raise
+            else:
+                if self.form == "auto" and client.session.initialize_result is not None:
+                    self.form = "legacy"
+                return client
+
+    def _has_other_form(self) -> bool:
+        """Whether a server that could not be spoken to may be of an older kind, which is then tried."""
+        if self.server.command and self.form == "auto":  # Some old ones end when asked what they do not know.
+            self.form, self._notes = "legacy", ProcessNotes()
+            return True
+        if self.server.url and self.form != "sse" and {*self._statuses} & _HAS_NO_POST:
+            self.form = "sse"
+            return True
+        return False
+
+    def _transport(self) -> AbstractAsyncContextManager[Any]:
+        from mcp.client.sse import sse_client
+        from mcp.client.streamable_http import streamable_http_client
+
+        server = self.server
+        if server.command:
+            return process_streams(server, self._environment, self._notes, self._note_silence)
+        keys = {header: checked_header(server, header, key) for header, key in self._keys.items()}
+        http = http_client(server, keys)
+        if self.form == "sse":
+            return sse_client(server.url, httpx_client_factory=lambda *_, **__: http)
+        return _closing(
+            http, streamable_http_client(server.url, http_client=http, max_sse_event_size=message_bytes_max)
         )
-        return await stack.enter_async_context(client)
 
     async def _listed(self, seconds_max: float) -> list[Json]:
         """The definitions of all tools."""
@@ -207,12 +248,21 @@ class Connection:
             )
         return definitions
 
-    def _describe(self, definitions: list[Json]) -> None:
+    async def _describe(self) -> None:
+        self._news.clear()
+        definitions = hid(await self._listed(list_seconds_max), self.hidden)
         self.tools = described(self.server.name, definitions)
+        if not self._news.is_set():
+            self._fresh.set()
         self._on_described(self.tools)
 
     async def _hear(self, message: Any) -> None:
         if getattr(message, "method", None) == "notifications/tools/list_changed":
+            self._note_change()
+
+    def _note_change(self) -> None:
+        if not self.has_ended:
+            self._fresh.clear()
             self._news.set()
 
     async def _listen(self, client: Client) -> None:
@@ -225,19 +275,14 @@ class Connection:
                 with suppress(SubscriptionLost):
                     async with client.listen(tools_list_changed=True) as changes:
                         async for _ in changes:
-                            self._news.set()
+                            self._note_change()
                 await asyncio.sleep(relisten_seconds)
-                self._news.set()
-
-    async def _wait_for_end(self) -> None:
-        while not self.has_ended:
-            await self._news.wait()
-            await asyncio.sleep(0)
+                self._note_change()
 
     def _note_end(self, task: asyncio.Task[None]) -> None:
+        wrong = None if task.cancelled() else task.exception()
         self.end()
         if not self.opened.done():
-            wrong = None if task.cancelled() else task.exception()
             self.opened.set_exception(self._why_not_opened(wrong))
             self.opened.exception()  # Nobody may be waiting any more.
 
@@ -246,22 +291,25 @@ class Connection:
             wrong = wrong.exceptions[0]
         if isinstance(wrong, Refused):
             return wrong
-        name, shown = self.server.name, self.server.shown
+        from mcp.types import PARSE_ERROR
+
         if isinstance(wrong, TimeoutError):
             reason = f"it did not answer within {open_seconds_max:g} seconds"
         elif self._statuses:
-            reason = f"it answered with status {self._statuses[-1]}"
+            reason = f"it answered with {status_in_words(self._statuses[-1])}"
+        elif isinstance(wrong, ValueError) or getattr(wrong, "code", 0) == PARSE_ERROR:
+            reason = "it answers in a way that the protocol does not allow"
         elif isinstance(wrong, OSError):
             reason = wrong.strerror or type(wrong).__name__
         else:
-            reason = f"{type(wrong).__name__}: {wrong}" if wrong is not None else "the connection was closed"
-        said = self._words.end.decode("utf-8", "replace").strip().splitlines()
+            reason = str(wrong or "the connection was closed").rstrip(".")
+        said = self._notes.last_words.decode("utf-8", "replace").strip().splitlines()
         heard = f" The last it said: {said[-1]}" if said else ""
-        words = self.hid(f"The tool server {name} ({shown}) is not there: {reason}.{heard}")
+        words = f"The tool server {self.server.name} ({self.server.shown}) is not there: {reason}.{heard}"
         instead = (
-            "Run that command by itself to see more." if self.server.command else "Start it, and try again."
+            "Run its command by itself to see more." if self.server.command else "Start it, and try again."
         )
-        return Refused(cut(safe_line(words), said_chars_max), instead)
+        return Refused(cut(safe_line(str(hid(words, self.hidden))), said_chars_max), instead)
 
     def _begun(self, work: Any, context: Context | None = None) -> asyncio.Task[Any]:
         # By hand: the loop's task factory would note it as a part of the act that is being played here.
@@ -272,9 +320,22 @@ class Connection:
 
     def _context(self) -> Context:
         context = Context()
-        context.run(_is_quiet.set, True)
+        context.run(_be_quiet)
         context.run(statuses.set, self._statuses)
         return context
+
+
+@asynccontextmanager
+async def _closing(http: Any, streams: AbstractAsyncContextManager[Any]) -> AsyncIterator[Any]:
+    async with http, streams as both:
+        yield both
+
+
+def _be_quiet() -> None:
+    """Drop what the SDK logs in this context, and give its spans a parent that is not recorded: they quote strangers."""
+    _is_quiet.set(True)
+    if not isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider):
+        attach(trace.set_span_in_context(trace.NonRecordingSpan(trace.SpanContext(1, 1, is_remote=False))))
 
 
 def _silence() -> None:

@@ -15,17 +15,20 @@ import asyncio
 from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 from importlib.util import find_spec
+from math import ceil
 from typing import Final
 
 from glasshouse.errors import BadEvent, Refused, UnknownName
 from glasshouse.events import kinds
 from glasshouse.events.codec import canonical_json, json_copy
-from glasshouse.events.described_tool import DescribedTool
+from glasshouse.events.described_tool import SERVER_SEPARATOR
 from glasshouse.events.event import Json
 from glasshouse.reprs import shown
 from glasshouse.runtime.ports import Clock
-from glasshouse.tools.mcp.connection import Connection, said_chars_max
-from glasshouse.tools.mcp.described import SEPARATOR, Described
+from glasshouse.tools.mcp.connection import Connection, Form, said_chars_max
+from glasshouse.tools.mcp.described import Described
+from glasshouse.tools.mcp.hiding import hid
+from glasshouse.tools.mcp.http import status_in_words
 from glasshouse.tools.mcp.results import answer_from
 from glasshouse.tools.mcp.tool_server import ToolServer
 from glasshouse.turns.moment.line_text import cut, one_line
@@ -45,13 +48,13 @@ class Connections:
 
     def __init__(self, servers: Iterable[ToolServer], value_of: Callable[[str], str], clock: Clock) -> None:
         """`value_of` gives the value of an environment variable, empty if it is not set."""
-        self._servers = {server.name: _Server(server) for server in servers}
+        self._states = {server.name: _State(server) for server in servers}
         self._value_of = value_of
         self._clock = clock
         self._listeners: list[OnDescribed] = []
 
     def __repr__(self) -> str:
-        return shown(self, servers=tuple(self._servers))
+        return shown(self, servers=tuple(self._states))
 
     def on_described(self, listener: OnDescribed) -> None:
         """Have `listener` called with a server's name and its tools, each time that the server has said what they are:
@@ -65,70 +68,72 @@ class Connections:
 
     async def call(self, tool: str, arguments: Json, digest: str) -> ToolAnswer:
         """Call a tool, if its definition still has this digest. Raises only `CancelledError`."""
-        name, _, own_name = tool.partition(SEPARATOR)
+        name, _, own_name = tool.partition(SERVER_SEPARATOR)
         try:
             connection = await self._connected(name)
+            given = _checked(arguments)
+            now = connection.tools.get(tool)
+            if now is None:
+                raise Refused(f"{name} has no such tool any more.")
+            if isinstance(now, Refused):
+                raise now
+            if now.digest != digest:
+                raise Refused(f"{name} describes it in another way than when it was granted.")
         except Refused as wrong:
             return _failure(f"{tool} was not called. {wrong}")
-        now = connection.tools.get(tool)
-        if not isinstance(now, DescribedTool):
-            return _failure(f"{tool} was not called. {now or f'{name} has no such tool any more.'}")
-        if now.digest != digest:
-            return _failure(
-                f"{tool} was not called. Its server describes it in another way than when it was granted."
-            )
-        try:
-            given = json_copy(kinds.TOOL_CALLED, arguments)
-            canonical_json(given)
-        except (BadEvent, OverflowError, TypeError, ValueError, RecursionError):
-            return _failure(f"{tool} was not called. Its arguments are not data.")
-        answer = await self._answer(connection, tool, own_name, given)
-        if answer.is_ok:
-            self._servers[name].failures = 0
-        return answer
+        return await self._answer(connection, tool, own_name, given)
 
     async def close(self) -> None:
         """End all connections, and all processes that were started for them."""
-        open_now = [each.connection for each in self._servers.values() if each.connection is not None]
-        for each in self._servers.values():
-            each.connection = None
-        await asyncio.gather(*[connection.close() for connection in open_now])
+        loop = asyncio.get_running_loop()
+        open_now = [state.connection for state in self._states.values() if state.connection is not None]
+        for state in self._states.values():
+            state.connection = None
+        await asyncio.gather(*[each.close() for each in open_now if each.task.get_loop() is loop])
 
     async def _connected(self, name: str) -> Connection:
-        if name not in self._servers:
-            raise UnknownName(noun="tool server", name=name, known=self._servers)
+        if name not in self._states:
+            raise UnknownName(noun="tool server", name=name, known=self._states)
         if find_spec("mcp") is None:
             raise Refused(
                 f"The tools of {name} need the extra `mcp`, which is not installed.",
                 "Install it with: pip install 'glasshouse[mcp]'",
             )
-        state = self._servers[name]
+        state = self._states[name]
         connection = state.connection
-        if connection is None or connection.has_ended:
+        is_elsewhere = connection is not None and connection.task.get_loop() is not asyncio.get_running_loop()
+        if connection is None or connection.has_ended or is_elsewhere:
             state.check_pause(self._clock.now())
-            connection = state.connection = self._opened(state)
+            connection = state.connection = self._begun(state)
         await asyncio.shield(connection.opened)
+        await connection.wait_until_fresh()
+        if connection.has_ended:
+            raise Refused(f"The tool server {name} has just ended.")
         return connection
 
-    def _opened(self, state: _Server) -> Connection:
-        name = state.server.name
-
+    def _begun(self, state: _State) -> Connection:
         def tell(tools: Described) -> None:
             for listener in self._listeners:
-                listener(name, tools)
+                listener(state.server.name, tools)
 
         def pause() -> None:
-            state.is_old = connection.is_old
+            state.form = connection.form
             state.failures += 1
             seconds = min(pause_seconds_first * 2 ** (state.failures - 1), pause_seconds_max)
             state.not_before = self._clock.now() + timedelta(seconds=seconds)
 
-        connection = Connection(state.server, self._value_of, tell, pause, is_old=state.is_old)
+        connection = Connection(state.server, self._value_of, state.form, tell, pause)
         return connection
 
     async def _answer(self, connection: Connection, tool: str, own_name: str, arguments: Json) -> ToolAnswer:
         from mcp import MCPError
-        from mcp.types import CONNECTION_CLOSED, CallToolRequest, CallToolRequestParams, CallToolResult
+        from mcp.types import (
+            CONNECTION_CLOSED,
+            PARSE_ERROR,
+            CallToolRequest,
+            CallToolRequestParams,
+            CallToolResult,
+        )
 
         request = CallToolRequest(params=CallToolRequestParams(name=own_name, arguments=arguments))
         server, seen = connection.server, list[int]()
@@ -136,39 +141,51 @@ class Connections:
             result = await connection.ask(request, CallToolResult, server.seconds_max, seen)
         except TimeoutError:
             connection.probe()
-            return _failure(
-                f"{tool} did not answer within {server.seconds_max:g} seconds and was given up. {UNKNOWN}"
-            )
+            return _failure(f"{tool} did not answer within {server.seconds_max:g} seconds. {UNKNOWN}")
         except MCPError as wrong:
             if wrong.code == CONNECTION_CLOSED:
                 connection.end()
                 return _failure(f"The server of {tool} ended during the call. {UNKNOWN}")
-            if seen:
+            if seen == [404]:  # The server has forgotten the connection, and wants a new one.
                 connection.end()
-                return _failure(f"The server of {tool} answered with status {seen[-1]}. {UNKNOWN}")
-            return _failure(f"{tool} failed: {connection.hid(wrong.message)}")
+            else:
+                self._states[server.name].failures = 0
+            words = str(hid(wrong.message, connection.hidden))
+            if seen:
+                after = UNKNOWN if seen[0] >= 500 else words
+                return _failure(f"{tool} failed with {status_in_words(seen[0])}. {after}")
+            if wrong.code == PARSE_ERROR:
+                return _failure(f"{tool} gave an answer that cannot be read. {UNKNOWN}")
+            return _failure(f"{tool} failed: {words}")
         except (ValueError, RuntimeError):
             return _failure(f"{tool} gave an answer that cannot be read. {UNKNOWN}")
-        return answer_from(result.content, result.structured_content, is_ok=not result.is_error)
+        self._states[server.name].failures = 0
+        return answer_from(result, connection.hidden)
 
 
-class _Server:
+class _State:
     """A declared server, and how it has fared."""
 
     def __init__(self, server: ToolServer) -> None:
         self.server = server
         self.connection: Connection | None = None
-        self.is_old = False
+        self.form: Form = "auto"
         self.failures = 0
         self.not_before: datetime | None = None
 
     def check_pause(self, now: datetime) -> None:
         if self.not_before is not None and now < self.not_before:
-            seconds = (self.not_before - now).total_seconds()
-            raise Refused(
-                f"The tool server {self.server.name} has failed {self.failures} times in a row"
-                f" and is tried again in {seconds:.0f} seconds."
-            )
+            seconds = ceil((self.not_before - now).total_seconds())
+            raise Refused(f"The tool server {self.server.name} failed, and is tried again in {seconds} s.")
+
+
+def _checked(arguments: Json) -> Json:
+    try:
+        given = json_copy(kinds.TOOL_CALLED, arguments)
+        canonical_json(given)
+    except (BadEvent, OverflowError, TypeError, ValueError, RecursionError):
+        raise Refused("Its arguments are not data.") from None
+    return given
 
 
 def _failure(text: str) -> ToolAnswer:

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from glasshouse.errors import Refused, in_brief
 from glasshouse.events.codec import canonical_json
-from glasshouse.events.described_tool import DescribedTool
+from glasshouse.events.described_tool import SERVER_SEPARATOR, DescribedTool
 from glasshouse.events.event import Json
 from glasshouse.tools.mcp.schemas import normalised
 from glasshouse.turns.moment.line_text import cut, safe_line
@@ -26,8 +26,6 @@ parameter_description_chars_max: Final = 100
 description_with_parameters_chars_max: Final = 1_000
 """The description of a tool, with those of its parameters."""
 
-SEPARATOR: Final = "/"
-"""Between the name of a server and that of its tool."""
 _TOOL: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
 
@@ -42,7 +40,7 @@ def described(server: str, definitions: Sequence[Json]) -> Described:
     for definition in definitions:
         name = _name_in(definition)
         shown = name if _TOOL.fullmatch(name) else in_brief(name, 60)
-        full = f"{server}{SEPARATOR}{shown}"
+        full = f"{server}{SERVER_SEPARATOR}{shown}"
         try:
             if counts[name] > 1:
                 raise Refused(f"{full} is listed more than once.")

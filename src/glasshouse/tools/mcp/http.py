@@ -1,7 +1,7 @@
-"""A tool server over HTTP: a client that reads bounded answers and takes keys to one address only.
+"""A tool server over HTTP: a client that reads bounded answers, and sends keys to one address only.
 
-Always holds: a request with a key is never redirected. On loopback no proxy is asked. Nothing is unpacked, so no answer
-grows beyond the bytes that are counted.
+Always holds: no redirect is followed, so a key goes to the declared address only, and a call is sent once. On loopback no
+proxy is asked. Nothing is unpacked, so no answer grows beyond the bytes that are counted.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     import httpx2
 
 connect_seconds_max: Final = 10.0
+stream_bytes_max: Final = 67_108_864
+"""A stream of events that gets longer is broken off. The SDK bounds each event by `message_bytes_max`."""
 listen_seconds_min: Final = 1.0
 """The least time between two requests to be told of changes; a server may name less."""
 
@@ -40,12 +42,13 @@ def http_client(server: ToolServer, keys: Mapping[str, str]) -> httpx2.AsyncClie
             await asyncio.sleep(last_get - now)
 
     async def check(response: httpx2.Response) -> None:
-        if response.status_code >= 300 and (seen := statuses.get(None)) is not None:
-            seen.append(response.status_code)
-        if keys:
-            response.headers.pop("location", None)
-        response.headers.pop("content-encoding", None)
-        response.stream = _bounded(response.stream)
+        is_asked = response.request.method == "POST"
+        if response.status_code >= 300 and is_asked and (seen := statuses.get(None)) is not None:
+            seen[:] = [response.status_code]
+        for field in ("location", "content-encoding"):
+            response.headers.pop(field, None)
+        is_stream = response.headers.get("content-type", "").startswith("text/event-stream")
+        response.stream = _bounded(response.stream, stream_bytes_max if is_stream else message_bytes_max)
 
     return httpx2.AsyncClient(
         headers={"accept-encoding": "identity", **keys},
@@ -56,24 +59,31 @@ def http_client(server: ToolServer, keys: Mapping[str, str]) -> httpx2.AsyncClie
     )
 
 
-def _bounded(stream: Any) -> Any:
+def _bounded(stream: Any, bytes_max: int) -> Any:
     import httpx2
 
     class Bounded(httpx2.AsyncByteStream):
-        """A body that breaks off behind `message_bytes_max` bytes."""
+        """A body that breaks off behind a number of bytes."""
 
         async def __aiter__(self) -> AsyncIterator[bytes]:
             size = 0
             async for part in stream:
                 size += len(part)
-                if size > message_bytes_max:
-                    raise httpx2.ReadError(f"more than {message_bytes_max:,} bytes")
+                if size > bytes_max:
+                    raise httpx2.ReadError(f"more than {bytes_max:,} bytes")
                 yield part
 
         async def aclose(self) -> None:
             await stream.aclose()
 
     return Bounded()
+
+
+def status_in_words(status: int) -> str:
+    """A status that is no success, and what it means for whoever declared the server."""
+    if 300 <= status < 400:
+        return f"status {status}, a redirect, which is not followed"
+    return f"status {status}: it does not accept the key" if status in {401, 403} else f"status {status}"
 
 
 def checked_header(server: ToolServer, header: str, value: str) -> str:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import signal
 import subprocess
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -29,27 +30,34 @@ last_words_bytes_max: Final = 2_048
 leave_seconds_max: Final = 1.0
 """How long a process may take to end once its stdin is closed, and again after SIGTERM. Then it is killed."""
 poll_seconds: Final = 0.01
+hear_seconds_min: Final = 0.02
+"""The least time between two looks at stderr, so that a flood of it does not keep the house busy."""
 buffered_messages_max: Final = 16
+id_bytes_max: Final = 200
+"""How far into a line that cannot be read the id of a request is looked for."""
 
 _GUARD: Final = 'read -r _; sleep 2; kill -TERM -- "-$1"; sleep 1; kill -KILL -- "-$1"'
 """Waits until stdin ends, which is when the house is gone, and then ends a group of processes that has not ended itself."""
+_ID: Final = re.compile(rb'^\s*\{[^{}]*"id"\s*:\s*(\d{1,9})[,}]')
+"""The request that a line seems to answer which cannot be read. Whoever asked need not wait any longer."""
 _DROPPED: Final = frozenset({"notifications/message", "notifications/progress"})
 
 
-class LastWords:
-    """What a server said that is no message, for whoever must find out why it does not work."""
+class ProcessNotes:
+    """What is known of a process: whether it speaks no more, and what it said last that is no message."""
 
     def __init__(self) -> None:
-        self.end = b""
+        self.has_ended = False
+        self.last_words = b""
 
-    def add(self, said: bytes) -> None:
+    def add(self, words: bytes) -> None:
         """Keep the end of it."""
-        self.end = (self.end + said)[-last_words_bytes_max:]
+        self.last_words = (self.last_words + words)[-last_words_bytes_max:]
 
 
 @asynccontextmanager
 async def process_streams(
-    server: ToolServer, environment: Mapping[str, str], words: LastWords, on_end: Callable[[], None]
+    server: ToolServer, environment: Mapping[str, str], notes: ProcessNotes, on_end: Callable[[], None]
 ) -> AsyncIterator[tuple[Any, Any]]:
     """The messages from a new process and to it, as streams of the SDK."""
     import anyio
@@ -71,9 +79,9 @@ async def process_streams(
     try:
         guard = _guard_of(process)
         tasks = [
-            asyncio.create_task(_read(process, to_house, words, on_end)),
-            asyncio.create_task(_write(process, from_house, on_end)),
-            asyncio.create_task(_hear(process, words)),
+            asyncio.create_task(_read(process, to_house, notes, on_end)),
+            asyncio.create_task(_write(process, from_house, to_house)),
+            asyncio.create_task(_hear(process, notes)),
         ]
         yield incoming, outgoing
     finally:
@@ -91,10 +99,17 @@ async def process_streams(
             process._transport.close()  # type: ignore[attr-defined]
 
 
-async def _read(process: Any, to_house: Any, words: LastWords, on_end: Callable[[], None]) -> None:
+async def _read(process: Any, to_house: Any, notes: ProcessNotes, on_end: Callable[[], None]) -> None:
     import anyio
     from mcp.shared.message import SessionMessage
-    from mcp.types import JSONRPCError, JSONRPCNotification, JSONRPCResponse, jsonrpc_message_adapter
+    from mcp.types import (
+        PARSE_ERROR,
+        ErrorData,
+        JSONRPCError,
+        JSONRPCNotification,
+        JSONRPCResponse,
+        jsonrpc_message_adapter,
+    )
 
     unasked = 0
     try:
@@ -103,8 +118,12 @@ async def _read(process: Any, to_house: Any, words: LastWords, on_end: Callable[
             try:
                 message = jsonrpc_message_adapter.validate_json(line, by_name=False)
             except ValueError:
-                words.add(line)
-                continue
+                number = _ID.search(line, 0, id_bytes_max)
+                if number is None:
+                    notes.add(line)
+                    continue
+                error = ErrorData(code=PARSE_ERROR, message="not a message of the protocol")
+                message = JSONRPCError(jsonrpc="2.0", id=int(number[1]), error=error)
             if isinstance(message, JSONRPCResponse | JSONRPCError):
                 unasked = 0
             if not (isinstance(message, JSONRPCNotification) and message.method in _DROPPED):
@@ -113,22 +132,24 @@ async def _read(process: Any, to_house: Any, words: LastWords, on_end: Callable[
         pass  # A line that is too long, a broken pipe, or nobody who reads on: there is no more to say.
     finally:
         to_house.close()
+        notes.has_ended = True
         on_end()
 
 
-async def _write(process: Any, from_house: Any, on_end: Callable[[], None]) -> None:
+async def _write(process: Any, from_house: Any, to_house: Any) -> None:
     try:
         async for message in from_house:
             line = message.message.model_dump_json(by_alias=True, exclude_unset=True)
             process.stdin.write(line.encode() + b"\n")
             await process.stdin.drain()
     except (ValueError, OSError):
-        on_end()
+        to_house.close()  # Then whoever waits for an answer learns that none will come.
 
 
-async def _hear(process: Any, words: LastWords) -> None:
+async def _hear(process: Any, notes: ProcessNotes) -> None:
     while said := await process.stderr.read(65_536):
-        words.add(said)
+        notes.add(said)
+        await asyncio.sleep(hear_seconds_min)
 
 
 def _guard_of(process: Any) -> subprocess.Popen[bytes]:

@@ -6,29 +6,33 @@ has not. Images, sounds and files are named, not kept.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final
 
 from glasshouse.errors import BadEvent
 from glasshouse.events import kinds
 from glasshouse.events.codec import canonical_json, json_copy
 from glasshouse.tools.function import result_bytes_max
+from glasshouse.tools.mcp.hiding import hid
 from glasshouse.turns.moment.line_text import compact_json, cut, one_line
 from glasshouse.turns.moment.tools import ToolAnswer
+
+if TYPE_CHECKING:
+    from mcp.types import CallToolResult
 
 blocks_max: Final = 64
 """What a tool answers in more blocks is left out behind these."""
 name_shown_chars_max: Final = 80
 
 
-def answer_from(blocks: Iterable[Any], structured: Any, *, is_ok: bool) -> ToolAnswer:
-    """The answer in these blocks of content (as the SDK reads them) and this structured content."""
-    listed = list(blocks)
-    texts = [_shown(block) for block in listed[:blocks_max]]
-    if len(listed) > blocks_max:
-        texts.append(f"[{len(listed) - blocks_max} more parts, not kept]")
-    data = _data(structured)
-    text = "\n".join([text for text in texts if text])
+def answer_from(result: CallToolResult, keys: Sequence[str]) -> ToolAnswer:
+    """What a tool answered, as the SDK reads it, without these keys."""
+    texts = [_shown(block) for block in result.content[:blocks_max]]
+    if len(result.content) > blocks_max:
+        texts.append(f"[{len(result.content) - blocks_max} more parts, not kept]")
+    is_ok = not result.is_error
+    data = hid(_data(result.structured_content), keys)
+    text = str(hid("\n".join([text for text in texts if text]), keys))
     if not text and data is not None:
         text = compact_json(data)
     whole = text.encode("utf-8", "replace")

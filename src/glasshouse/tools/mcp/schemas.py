@@ -41,6 +41,7 @@ _SAID: Final = ("type", "properties", "enum", "const", "items", "prefixItems")
 """The keys by which a schema says itself what its value is, beside what it says by a choice."""
 _ELSEWHERE: Final = ("$ref", "$dynamicRef", "allOf", "anyOf", "oneOf")
 _WHOLE: Final = "its arguments"
+_SCALARS: Final[dict[type, str]] = {str: "string", bool: "boolean", int: "number", float: "number"}
 
 
 def normalised(raw: Any) -> Json:
@@ -186,15 +187,15 @@ class _Reader:
                 return {"type": sort}
 
     def _choice(self, words: list[Any], where: str) -> Json:
-        kept = list(dict.fromkeys(word for word in words if not isinstance(word, list | dict) and word != ""))
-        kept = [word for word in kept if word is not None]
-        if len(kept) > schema_choices_max:
-            raise _refused(where, f"is a choice of {len(kept)}, and at most {schema_choices_max} fit")
-        if kept and all(isinstance(word, bool) for word in kept):
-            return {"type": "boolean"}
-        if not kept or not all(_is_plain(word) for word in kept):
-            raise _refused(where, "is a choice of what is neither a short plain text nor a number")
-        return {"enum": kept}
+        """A choice; if it is long, or its texts are not plain, whatever has the type of its values."""
+        kept = [word for word in words if type(word) in _SCALARS and word != ""]
+        sorts = {_SCALARS[type(word)] for word in kept}
+        if len(sorts) != 1:
+            raise _refused(where, "is a choice of values that are not all texts or all numbers")
+        sort = sorts.pop()
+        return (
+            {"enum": list(dict.fromkeys(kept))} if sort != "boolean" and _are_plain(kept) else {"type": sort}
+        )
 
     def _array(self, raw: Json, where: str, level: int) -> Json:
         items = raw.get("items", True)
@@ -234,23 +235,22 @@ class _Reader:
 def _type_of(raw: Json, where: str) -> str:
     """The type of a value; of several, the first. Without one, what its other keys mean."""
     named = raw.get("type")
-    types = [name for name in (named if isinstance(named, list) else [named]) if name != "null"]
-    if {"integer", "number"} <= {name for name in types if isinstance(name, str)}:
-        return "number"
-    sort = types[0] if types else None
-    if sort is None:
-        if named is not None:
-            raise _refused(where, "can be nothing")
-        sort = (
+    if named is None:
+        return (
             "object"
             if "properties" in raw
             else "array"
             if {"items", "prefixItems"} & raw.keys()
             else "string"
         )
-    if sort not in {"object", "array", "string", "integer", "number", "boolean"}:
-        raise _refused(where, f"has the type {in_brief(sort, 60)}, which is unknown")
-    return str(sort)
+    types = [sort for sort in (named if isinstance(named, list) else [named]) if sort != "null"]
+    if not types:
+        raise _refused(where, "can be nothing")
+    if "number" in types and "integer" in types:
+        return "number"
+    if types[0] not in ("object", "array", "string", "integer", "number", "boolean"):
+        raise _refused(where, f"has the type {in_brief(types[0], 60)}, which is unknown")
+    return str(types[0])
 
 
 def _words_of(raw: Any) -> list[Any] | None:
@@ -262,10 +262,13 @@ def _words_of(raw: Any) -> list[Any] | None:
     return words if isinstance(words, list) else None
 
 
-def _is_plain(word: Any) -> bool:
-    if isinstance(word, str):
-        return len(word) <= choice_chars_max and word == safe_line(word)
-    return isinstance(word, int | float) and not isinstance(word, bool) and abs(word) <= bound_max
+def _are_plain(words: list[Any]) -> bool:
+    return len(words) <= schema_choices_max and all(
+        len(word) <= choice_chars_max and word == safe_line(word)
+        if isinstance(word, str)
+        else abs(word) <= bound_max
+        for word in words
+    )
 
 
 def _bounds(raw: Json, *, is_whole: bool) -> Json:

@@ -1,0 +1,130 @@
+"""A tool server over HTTP without the SDK, in the test's own loop, which answers well or badly. It keeps what it was asked."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+TOOL = {"name": "echo", "description": "Say it again.", "inputSchema": {"type": "object", "properties": {}}}
+
+
+class RawHttp:
+    """The server. `manner` is what it does at a call, or at the opening if it begins with `open:`."""
+
+    def __init__(self, manner: str) -> None:
+        self.manner = manner
+        self.url = ""
+        self.asked: list[tuple[str, dict[str, str], Any]] = []
+        """The method, the headers and the message of each request."""
+
+    def methods(self) -> list[str]:
+        """The methods that it was asked for, in order."""
+        return [message["method"] for _, _, message in self.asked if message]
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            while line := await reader.readline():
+                verb = line.split()[0].decode()
+                headers = {}
+                while field := (await reader.readline()).decode().strip():
+                    name, _, value = field.partition(":")
+                    headers[name.lower()] = value.strip()
+                body = await reader.readexactly(int(headers.get("content-length", 0)))
+                message = json.loads(body) if body else None
+                self.asked.append((verb, headers, message))
+                await self._answer(verb, message, writer)
+                await writer.drain()
+        except (ConnectionError, asyncio.IncompleteReadError):
+            pass
+        finally:
+            writer.close()
+
+    async def _answer(self, verb: str, message: Any, writer: asyncio.StreamWriter) -> None:
+        if verb == "GET" and self.manner == "hasty stream":
+            _reply(writer, 200, b"retry: 0\nid: 1\ndata:\n\n", "text/event-stream")
+            return
+        if verb != "POST":
+            _reply(writer, 405, b"")
+            return
+        method, number = message["method"], message.get("id")
+        if self.manner.startswith("open:"):
+            await self._misbehave(self.manner[5:], number, writer)
+        elif number is None:
+            _reply(writer, 202, b"")
+        elif method == "initialize":
+            info = {"name": "raw", "version": "1"}
+            result = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": info}
+            _result(writer, number, result, session="s1")
+        elif method == "tools/list":
+            _result(writer, number, {"tools": [TOOL]})
+        elif method == "tools/call":
+            await self._misbehave(self.manner, number, writer)
+        else:
+            error = {"jsonrpc": "2.0", "id": number, "error": {"code": -32601, "message": "Method not found"}}
+            _reply(writer, 200, json.dumps(error).encode())
+
+    async def _misbehave(self, manner: str, number: Any, writer: asyncio.StreamWriter) -> None:
+        long = b'{"jsonrpc":"2.0","id":%d,"result":{"content":[{"type":"text","text":"' % (number or 0)
+        match manner.split():
+            case ["status", status]:
+                _reply(writer, int(status), b"Go away.", "text/plain")
+            case ["redirect"]:
+                _reply(writer, 307, b"", location=f"{self.url}/elsewhere")
+            case ["hang"]:
+                await asyncio.sleep(3_600)
+            case ["break"]:
+                writer.close()
+            case ["endless"]:
+                writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n" + long)
+                while True:
+                    writer.write(b"x" * 65_536)
+                    await writer.drain()
+            case ["endless", "event"]:
+                writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\ndata: " + long)
+                while True:
+                    writer.write(b"x" * 65_536)
+                    await writer.drain()
+            case ["bomb"]:
+                body = gzip.compress(long + b"x" * 50_000_000 + b'"}]}}')
+                _reply(writer, 200, body, **{"content-encoding": "gzip"})
+            case ["page"]:
+                _reply(writer, 200, b"<html>Log in, please</html>", "text/html")
+            case ["garbage"]:
+                _reply(writer, 200, b"{\xff not JSON")
+            case _:
+                _result(writer, number, {"content": [{"type": "text", "text": "Echo."}]})
+
+
+def _result(writer: asyncio.StreamWriter, number: Any, result: Any, session: str = "") -> None:
+    body = json.dumps({"jsonrpc": "2.0", "id": number, "result": result}).encode()
+    _reply(writer, 200, body, **({"mcp-session-id": session} if session else {}))
+
+
+def _reply(
+    writer: asyncio.StreamWriter, status: int, body: bytes, kind: str = "application/json", **headers: str
+) -> None:
+    fields = {"content-type": kind, "content-length": str(len(body)), **headers}
+    head = "".join(f"{name}: {value}\r\n" for name, value in fields.items())
+    writer.write(f"HTTP/1.1 {status} Whatever\r\n{head}\r\n".encode() + body)
+
+
+@asynccontextmanager
+async def raw_http(manner: str = "") -> AsyncIterator[RawHttp]:
+    """A server that listens while it is used."""
+    raw = RawHttp(manner)
+    serving: set[asyncio.Task[None]] = set()
+    listening = await asyncio.start_server(
+        lambda reader, writer: serving.add(asyncio.create_task(raw.serve(reader, writer))), "127.0.0.1", 0
+    )
+    raw.url = f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}/mcp"
+    try:
+        yield raw
+    finally:
+        listening.close()
+        for task in serving:
+            task.cancel()
+        await asyncio.gather(*serving, return_exceptions=True)
