@@ -236,6 +236,7 @@ def test_a_models_yaml_here_is_used_and_its_key_is_nowhere(hosted: ImitatingServ
     priced(tmp_path, hosted, 0.1)
     (tmp_path / "keys.env").write_text(f"# keys\nexport MY_KEY='{KEY}'\n", encoding="utf-8")
 
+    (tmp_path / ".env").write_text(f"MY_KEY={KEY}\n", encoding="utf-8")  # It is never read by itself.
     told = run(*PLAY, "--env-file", "keys.env", cwd=tmp_path)
     unset = run(*PLAY, cwd=tmp_path)
     wrong = run(*PLAY, cwd=tmp_path, MY_KEY="sk-wrong-0123456789abcdef")
@@ -247,7 +248,8 @@ def test_a_models_yaml_here_is_used_and_its_key_is_nowhere(hosted: ImitatingServ
     assert {call.headers["authorization"] for call in hosted.calls} == {f"Bearer {KEY}"}
     assert "the variable MY_KEY is not set. Set it, or give --env-file FILE" in unset.stderr
     assert (wrong.returncode, "sk-wrong" in wrong.stderr) == (3, False)
-    (tmp_path / "keys.env").unlink()
+    for name in ("keys.env", ".env"):
+        (tmp_path / name).unlink()
     for file in [file for file in tmp_path.rglob("*") if file.is_file()]:
         assert KEY.encode() not in file.read_bytes(), file
     assert KEY not in told.stdout + told.stderr
@@ -324,6 +326,27 @@ def test_models_lists_what_plays_each_size(ollama: ImitatingServer, tmp_path: Pa
     assert about["size", "strong"]["digest"] == QWEN.digest
     assert about["model", "gpt-oss:120b-cloud"]["why_not"] == "runs elsewhere"
     assert about["model", "gemma3:4b"]["why_not"] is None
+
+
+def test_a_models_yaml_in_the_config_folder_holds_where_none_is_here(
+    ollama: ImitatingServer, tmp_path: Path
+) -> None:
+    def binds(folder: Path, model: str) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        bound = f'{{backend: ollama, model: "{model}", context_tokens: 4096}}'
+        write_models(folder, f"profiles: {{fast: {bound}}}")
+
+    setting = {"XDG_CONFIG_HOME": str(tmp_path / "config"), "OLLAMA_HOST": ollama.url}
+    here = tmp_path / "here"
+    here.mkdir()
+
+    played_by = []
+    for folder, model in ((tmp_path / "config" / "glasshouse", "gemma3:4b"), (here, "qwen3:8b")):
+        binds(folder, model)
+        listed = objects("models", cwd=here, **setting)
+        played_by.append({about["model"] for about in listed if about["type"] == "size"})
+
+    assert played_by == [{"gemma3:4b"}, {"qwen3:8b"}]
 
 
 def test_a_missing_model_is_pulled_after_a_yes(tmp_path: Path) -> None:
