@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from glasshouse.tools.mcp.tool_server import ToolServer
 
 __all__ = [
-    "PARAMETERS_B", "Choice", "MemoryStore", "ModelRouter", "NamedModels", "SqliteStore", "ToolServer", "Toolbox", "holder_of", "in_words", "missing_models", "pull_model", "tool",
+    "PARAMETERS_B", "Choice", "MemoryStore", "ModelRouter", "NamedModels", "ServerTools", "SqliteStore", "ToolServer", "Toolbox", "holder_of", "in_words", "missing_models", "pull_model", "tool",
     "why_not_chosen",
 ]  # fmt: skip
 """The adapters that other modules take from here."""

@@ -44,6 +44,7 @@ from glasshouse.runtime.telemetry.configured import configured_telemetry
 from glasshouse.runtime.telemetry.event_log import EventLog, is_event_log_read
 from glasshouse.turns.moment.playbill import Policy
 from glasshouse.views.comparison import Comparison
+from glasshouse.views.granted_tools import ToolOfRun
 from glasshouse.views.leaderboard import By, Standing
 from glasshouse.views.shared_file import SharedFile
 from glasshouse.views.topology import Shape
@@ -309,6 +310,20 @@ class Terrarium:
         return await self._edits.alter(
             intents.GrantPrivilege(id_of(creature_id), by=VISITOR), dry_run=dry_run
         )
+
+    async def accept_tool(
+        self, run_id: str, tool: str, *, digest: str | None = None, dry_run: bool = False
+    ) -> None:
+        """Let the creatures of a run use a tool as its server describes it now. This is refused from inside an act.
+
+        With the digest of a description that you have read, no later one is accepted.
+        """
+        intent = intents.AcceptTool(run_id, tool, VISITOR, digest or "")
+        await self._edits.change(intent, dry_run=dry_run)
+
+    def granted_tools(self, run_id: str) -> tuple[ToolOfRun, ...]:
+        """The tools of servers that the creatures of a run were granted, and which of them are withheld."""
+        return self._edits.granted_tools(run_id)
 
     def creature(self, creature_id: CreatureOrId) -> Creature:
         """One live creature, as it is now."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sys
 from pathlib import Path
 from typing import Any
 
-from glasshouse import Event, Manifest, Terrarium, kinds
+from glasshouse import Event, EventFilter, Manifest, Terrarium, kinds
 from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.models.router import ModelRouter
 from glasshouse.models.scripted import ScriptedModel
@@ -52,3 +53,11 @@ def house(
 async def told(t: Terrarium, run_id: str, kind: str = kinds.TOOL_RETURNED) -> list[Event]:
     """The events of a run of one kind."""
     return [event for event in await t.run_events(run_id) if event.kind == kind]
+
+
+async def first_event(t: Terrarium, kind: str) -> Event:
+    """The first event of a kind, which a server causes, as soon as it is there."""
+    async with asyncio.timeout(60):
+        async for event in t.subscribe(EventFilter(kinds={kind}), after=0):
+            return event
+    raise AssertionError(f"there is no {kind}")

@@ -33,6 +33,7 @@ WORDS: dict[str, tuple[str, ...]] = {
     "check": ("twenty-sprouts",),
     "new": ("world", "mine"),
     "models": (),
+    "tools": (),
     "doctor": (),
 }
 

@@ -24,6 +24,7 @@ from glasshouse import (
 )
 from glasshouse.contests import Match, MatchPlayed, Measure, Plan, Rehearsal, Ruling, Tournament
 from glasshouse.events import PromptDigests, RunPaused, Tokens, Usage
+from glasshouse.events.described_tool import DescribedTool
 from glasshouse.manifests import Memory, Schedule, Voice, load_world
 from glasshouse.models import (
     Completion,
@@ -41,7 +42,7 @@ from glasshouse.runtime.minds.minds import Agent
 from glasshouse.testing import CountingModel, ScriptedModel
 from glasshouse.tools import Proposal, ToolAnswer, ToolServer, Verdict
 from glasshouse.turns.moment.moment import Moment
-from glasshouse.views import Thinking, ToolAsked, ToolUse, Waiting
+from glasshouse.views import Thinking, ToolAsked, ToolOfRun, ToolUse, Waiting
 from tests.rules.test_public_face import PUBLIC
 
 NOT_MADE_HERE = {
@@ -145,6 +146,8 @@ def _made() -> list[object]:
         ),
         *(Prompt(long, long), Completion(long, "m"), Route(ScriptedModel("x"), "m", 4096, 512)),
         *(ScriptedModel(long), CountingModel(), EventFilter(kinds={"a.b"}), Ruling("ada", long)),
+        (described := DescribedTool("weather/forecast", long, {}, True, long)),
+        ToolOfRun(described, None, (long,)),
         *(Proposal("ada", "ada", None, "stop", {"text": long}, long), Verdict(True, "me", long)),
         *(
             Policy(protected=(long, long), population_max=3),

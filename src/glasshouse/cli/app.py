@@ -49,6 +49,7 @@ COMMANDS: Final = {
     "leaderboard": "Show who has won how often.",
     "check": "Find everything that is wrong with a world's files.",
     "models": "List which model plays each size, or get one.",
+    "tools": "List servers of tools and what they offer, or accept a changed tool.",
     "doctor": "Check whether everything here is as it should be.",
     "new": "Begin a world or a creature.",
 }

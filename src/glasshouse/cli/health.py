@@ -7,7 +7,7 @@ import os
 import platform
 import sqlite3
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from itertools import chain
@@ -18,13 +18,15 @@ from rich.padding import Padding
 from rich.table import Column, Table
 from rich.text import Text
 
-from glasshouse.assembly import Choice, NamedModels, usual_tools
+from glasshouse.assembly import Choice, NamedModels, ToolServer
 from glasshouse.cli.command_line import CommandLine, checked_settings, store_path
 from glasshouse.cli.drawing.screen import GAP, Screen, counted, longest_word, one_line
 from glasshouse.cli.model_choice import OFFLINE, ModelChoice, about, remarks_on
 from glasshouse.cli.program import program_called
 from glasshouse.cli.store_reader import StoreReader, holder_of, read_store
-from glasshouse.errors import GlasshouseError
+from glasshouse.cli.tool_servers import listed_by, servers_here, tool_names
+from glasshouse.errors import GlasshouseError, Refused
+from glasshouse.events.described_tool import DescribedTool
 from glasshouse.events.model_use import FREE
 from glasshouse.manifests.loading import problems_in
 from glasshouse.manifests.world_folders import found_worlds
@@ -51,7 +53,11 @@ def findings(store: Path | None, choice: ModelChoice) -> list[Finding]:
     first = [_python(), _packages(), *_settings()]
     if all(finding.state != "broken" for finding in first):
         first += [_store(store_path(store)), *_models(choice)]
-    return [*first, *_terminal(), *_worlds()]
+        servers, listed = _servers()
+        first += listed
+    else:
+        servers = ()
+    return [*first, *_terminal(), *_worlds(tool_names(servers))]
 
 
 def draw(listed: list[Finding]) -> None:
@@ -171,6 +177,27 @@ async def _asked(choice: Choice, route: Route, *, asks_priced: bool) -> list[Fin
     return listed
 
 
+def _servers() -> tuple[tuple[ToolServer, ...], list[Finding]]:
+    """The tool servers of a tools.yaml, if there is one. Each is started or asked."""
+    try:
+        servers = servers_here()
+        return servers, [_server(server.name, tools) for server, tools in listed_by(servers)]
+    except GlasshouseError as wrong:
+        return (), [Finding("tools", "broken", str(wrong))]
+
+
+def _server(name: str, tools: Mapping[str, DescribedTool | Refused] | Refused) -> Finding:
+    if isinstance(tools, Refused):
+        return Finding("tools", "broken", str(tools))
+    usable = [tool for tool in tools.values() if isinstance(tool, DescribedTool)]
+    text = f"{name} offers {counted(len(usable), 'tool')}."
+    refused = len(tools) - len(usable)
+    if not refused:
+        return Finding("tools", "ok", text)
+    todo = f"Look: {CommandLine(program_called()).call('tools')}"
+    return Finding("tools", "warning", f"{text} {refused} cannot be used.", todo)
+
+
 def _terminal() -> Iterator[Finding]:
     screen, encoding = Screen(), sys.stdout.encoding or ""
     if encoding.lower().replace("-", "") not in {"utf8", "utf8sig"}:
@@ -185,13 +212,13 @@ def _terminal() -> Iterator[Finding]:
     yield Finding("terminal", "ok", f"{screen.width} columns, {colours or 'no'} colours.")
 
 
-def _worlds() -> Iterator[Finding]:
+def _worlds(names: frozenset[str]) -> Iterator[Finding]:
     call = CommandLine(program_called()).call  # The store may be broken, and these commands need none.
     worlds, sound = found_worlds(), []
     if not worlds:
         yield Finding("worlds", "warning", "There is none.", f"Make one: {call('new', 'world', 'NAME')}")
     for world in worlds:
-        problems = len(problems_in(world.path, tools=usual_tools().names()))
+        problems = len(problems_in(world.path, tools=names))
         if not problems:
             sound.append(world.name)
             continue

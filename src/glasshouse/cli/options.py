@@ -83,6 +83,15 @@ EnvFileOption = Annotated[
     Path | None,
     typer.Option("--env-file", metavar="FILE", help="A file with keys of models, as lines NAME=KEY."),
 ]
+ToolsOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--tools",
+        metavar="FILE",
+        help="The tools.yaml with servers of tools. By default: $GLASSHOUSE_TOOLS, else tools.yaml here or in the config "
+        "folder.",
+    ),
+]
 YesOption = Annotated[
     bool, typer.Option("--yes", help="Agree to what it will probably cost, without being asked.")
 ]

@@ -7,11 +7,11 @@ limited, retried and repaired.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
-from glasshouse.assembly import MemoryStore
+from glasshouse.assembly import MemoryStore, ToolServer
 from glasshouse.contests.measures import Measure, Rehearsed, Sample, measures_of
 from glasshouse.errors import Refused
 from glasshouse.events.event import Event
@@ -36,6 +36,7 @@ class Plan(NamedTuple):
     rounds: int
     turns: int = turns_usual
     rng_seed: int = 0
+    tool_servers: Collection[ToolServer] = ()
 
     def __repr__(self) -> str:
         return shown(self, world=self.world.scenario.name, rounds=self.rounds, turns=self.turns)
@@ -110,7 +111,9 @@ async def rehearse(
 
 async def _round(router: OneForm, plan: Plan, rng_seed: int, nonce: str) -> tuple[Event, ...]:
     turns_before = plan.turns // 2
-    async with Terrarium(MemoryStore(), models=router, pacing="lockstep") as terrarium:
+    async with Terrarium(
+        MemoryStore(), models=router, tool_servers=plan.tool_servers, pacing="lockstep"
+    ) as terrarium:
         run = await terrarium.open_world(plan.world, None, rng_seed)
         await terrarium.run(run.id, turns=turns_before)
         if terrarium.run_of(run.id).status == "playing":

@@ -14,6 +14,7 @@ import msgspec
 
 from glasshouse.events.codec import canonical_json
 from glasshouse.events.event import Json
+from glasshouse.reprs import repr_of
 
 SERVER_SEPARATOR: Final = "/"
 """Between a server and its tool, as in `weather/forecast`. No other tool has it in its name."""
@@ -21,6 +22,8 @@ SERVER_SEPARATOR: Final = "/"
 
 class DescribedTool(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True, omit_defaults=True):
     """A tool as its server describes it."""
+
+    __repr__ = repr_of("name", "is_read_only", "description")
 
     name: str
     """The server and the tool, such as `weather/forecast`."""

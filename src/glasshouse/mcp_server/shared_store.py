@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final
 
-from glasshouse.assembly import ModelRouter, SqliteStore
+from glasshouse.assembly import ModelRouter, SqliteStore, ToolServer
 from glasshouse.errors import GlasshouseError, Refused
 from glasshouse.runtime.ledger.subscriptions import Subscription
 from glasshouse.runtime.ports import Router
@@ -31,12 +31,19 @@ _log = logging.getLogger(__name__)
 class SharedStore:
     """A store, and the runs that are being played in it here."""
 
-    def __init__(self, path: Path, models: Callable[[], Router], act_seconds_max: float) -> None:
+    def __init__(
+        self,
+        path: Path,
+        models: Callable[[], Router],
+        act_seconds_max: float,
+        tool_servers: Collection[ToolServer] = (),
+    ) -> None:
         self.path = path
         self.starting = asyncio.Lock()
         """Held from the check that one more run may be played until it is played."""
         self._models = models
         self._act_seconds_max = act_seconds_max
+        self._tool_servers = tool_servers
         self._opening = asyncio.Lock()
         self._terrarium: Terrarium | None = None
         self._users = 0
@@ -77,7 +84,10 @@ class SharedStore:
 
     async def _opened(self) -> Terrarium:
         terrarium = Terrarium(
-            SqliteStore(self.path), models=self._models(), act_seconds_max=self._act_seconds_max
+            SqliteStore(self.path),
+            models=self._models(),
+            tool_servers=self._tool_servers,
+            act_seconds_max=self._act_seconds_max,
         )
         await terrarium.open()
         return terrarium

@@ -25,8 +25,9 @@ from glasshouse.runtime.minds.minds import Agent, Minds
 from glasshouse.runtime.ports import Toolbox
 from glasshouse.views import topology as topology_views
 from glasshouse.views.dry_run import channel_foreseen, creature_foreseen, wire_foreseen
+from glasshouse.views.granted_tools import ToolOfRun, tools_of_run
 from glasshouse.world.decisions import intents
-from glasshouse.world.state.ids import short_hash, the_creature
+from glasshouse.world.state.ids import short_hash, the_creature, the_run
 from glasshouse.world.state.state import World
 from glasshouse.world.state.values import Change, Channel, Environment, Graph, Wire
 
@@ -119,8 +120,10 @@ class GraphEdits:
             self._check_birth(edit, manifest, tuple(spawnable))
             self._minds.check(manifest)
             edit = await birth_granted(self._house.servers, edit, self._ledger.folded.runs)
-        elif isinstance(edit, intents.GrantPrivilege):
+        elif isinstance(edit, intents.GrantPrivilege | intents.AcceptTool):
             edit = replace(edit, by=VISITOR)
+        elif isinstance(edit, intents.ChangeTool):
+            raise Refused("Only a tool's server says that it changed.", "Accept it, or leave it withheld.")
         if beside is None:
             return await self._ledger.foresee(edit)
         forget = self._minds.forget if isinstance(edit, intents.RemoveCreature) else None
@@ -146,6 +149,10 @@ class GraphEdits:
         session_id = self._world.graphs[state.graph_id].session_id
         return creature_of(state, session_id, self._minds.manifest(state.manifest_digest))
 
+    def granted_tools(self, run_id: str) -> tuple[ToolOfRun, ...]:
+        """The tools of servers that the creatures of a run were granted."""
+        return tools_of_run(self._world, the_run(self._world, run_id).id)
+
     def creatures(self) -> tuple[Creature, ...]:
         """Every live creature, the oldest first."""
         return tuple([self.creature(name) for name in self._world.creatures])
@@ -169,6 +176,8 @@ class GraphEdits:
 
     async def change(self, intent: intents.Intent, *, dry_run: bool) -> Change:
         """Decide an intent that may merge or split graphs, and return the change."""
+        if isinstance(intent, intents.AcceptTool):
+            check_gives_no_right(self._ledger)
         if dry_run:
             return (await self._ledger.foresee(intent)).change
         forget = self._minds.forget if isinstance(intent, intents.RemoveCreature) else None

@@ -1,3 +1,4 @@
+from glasshouse.events.described_tool import DescribedTool as DescribedTool
 from glasshouse.runtime.ports import Approver as Approver
 from glasshouse.runtime.ports import Proposal as Proposal
 from glasshouse.runtime.ports import Verdict as Verdict

@@ -13,6 +13,7 @@ from glasshouse.views.comparison import ComparedStory as ComparedStory
 from glasshouse.views.comparison import Comparison as Comparison
 from glasshouse.views.diff import Patch as Patch
 from glasshouse.views.diff import ViewDiff as ViewDiff
+from glasshouse.views.granted_tools import ToolOfRun as ToolOfRun
 from glasshouse.views.shared_file import SharedFile as SharedFile
 from glasshouse.views.stage import CastMember as CastMember
 from glasshouse.views.stage import Counters as Counters

@@ -10,19 +10,20 @@ from pathlib import Path
 
 import typer
 
-from glasshouse.assembly import usual_tools
 from glasshouse.cli.drawing.screen import Screen, counted, facts_of, one_line, print_json
 from glasshouse.cli.exits import CHECK_FAILED
-from glasshouse.cli.options import JsonOption, argument
+from glasshouse.cli.options import JsonOption, ToolsOption, argument
 from glasshouse.cli.prose import say
-from glasshouse.manifests.loading import problems_in, warnings_in
-from glasshouse.manifests.world_folders import find_world
+from glasshouse.cli.tool_servers import in_words, servers_here, servers_of_world, tool_names
+from glasshouse.manifests.loading import load_world, problems_in, warnings_in
+from glasshouse.manifests.world_folders import find_world, is_scenario, scenario_in
 from glasshouse.manifests.yaml_source import shown_path
 
 
 def check(
     path: str = argument("PATH", "A world's folder or name, a folder of worlds, or a file."),
     *,
+    tools_file: ToolsOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Find everything that is wrong with a world's files: all of it at once, each with file, line and field.
@@ -37,7 +38,8 @@ def check(
       glasshouse check my-world --json                       by name; one problem a line
     """
     checked = Path(path) if Path(path).exists() else find_world(path)
-    tools = usual_tools().names()
+    servers = servers_here(tools_file)
+    tools = tool_names(servers)
     problems, warnings = problems_in(checked, tools=tools), warnings_in(checked, tools=tools)
     if as_json:
         for problem in [*problems, *warnings]:
@@ -53,6 +55,9 @@ def check(
         say(f"glasshouse: {shown_path(checked)}: {counted(len(problems), 'problem')}.", file=sys.stderr)
     else:
         Screen().draw(f"{shown_path(checked)}: sound.")
+        if is_scenario(checked) or scenario_in(checked):
+            declared = servers_of_world(load_world(checked, tools=tools))
+            Screen().draw(*map(in_words, declared.facts(servers, only_granted=False)))
     for warning in () if as_json else warnings:
         Screen().draw(one_line(f"warning: {warning}"))
     if problems:

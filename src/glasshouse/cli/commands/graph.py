@@ -27,6 +27,7 @@ from glasshouse.cli.options import JsonOption, StoreOption, argument, flag, opti
 from glasshouse.cli.program import examples_to_paste
 from glasshouse.cli.prose import say
 from glasshouse.cli.store_reader import StoreReader, holder_of, id_meant, open_reader
+from glasshouse.cli.tool_servers import servers_here
 from glasshouse.errors import Refused, StoreBusy, UnknownName
 from glasshouse.events import kinds
 from glasshouse.events.event import VISITOR
@@ -168,7 +169,7 @@ class Asking(NamedTuple):
         if holder is None:
             with suppress(StoreBusy):  # Somebody began to play it just now.
                 store = SqliteStore(self.store)
-                async with Terrarium(store) as terrarium:
+                async with Terrarium(store, tool_servers=servers_here()) as terrarium:
                     return *await self._asked(StoreReader(store, terrarium), edit_of), None
         async with open_reader(self.store) as reader:
             return *await self._asked(reader, edit_of), holder
@@ -221,7 +222,7 @@ _SHARED: Final = {
 _DEFAULTS: Final = {"run": None, "dry_run": False, "wait": wait_seconds, "store": None, "as_json": False}
 
 
-def _command(
+def edit_command(
     app: typer.Typer, name: str, past: str, short_help: str
 ) -> Callable[[Callable[..., Awaitable[Edit]]], None]:
     """Make a command of a function that takes `Names` and its own options, and returns the edit to ask for."""
@@ -261,7 +262,7 @@ ChannelOption = Annotated[str | None, typer.Option(metavar="CHANNEL", help="The 
 GraphOption = Annotated[str | None, typer.Option("--graph", metavar="GRAPH", help=_GRAPH)]
 
 
-@_command(graph, "add", "Added", "A creature joins a graph, or begins one.")
+@edit_command(graph, "add", "Added", "A creature joins a graph, or begins one.")
 async def _add(
     names: Names,
     creature: str = argument("FILE|NAME", "A creature's file, or the name of a creature of the run's world."),
@@ -293,7 +294,7 @@ async def _add(
     return Edit(intents.AddCreature(*facts, names.run_id, channel), f"{handle or manifest.name} {where}")
 
 
-@_command(graph, "remove", "Removed", "A creature leaves for good.")
+@edit_command(graph, "remove", "Removed", "A creature leaves for good.")
 async def _remove(names: Names, creature: Creature) -> Edit:
     """Remove a creature with its edges and wires. The graph splits if only this creature connected it.
 
@@ -305,7 +306,7 @@ async def _remove(names: Names, creature: Creature) -> Edit:
     return Edit(intents.RemoveCreature(names.creature(creature)), creature)
 
 
-@_command(graph, "start", "Started", "A stopped creature acts again.")
+@edit_command(graph, "start", "Started", "A stopped creature acts again.")
 async def _start(names: Names, creature: Creature) -> Edit:
     """Start a stopped creature. It answers everything that waited for it in one act.
 
@@ -316,7 +317,7 @@ async def _start(names: Names, creature: Creature) -> Edit:
     return Edit(intents.StartCreature(names.creature(creature)), creature)
 
 
-@_command(graph, "stop", "Stopped", "A creature acts no more; its mail waits.")
+@edit_command(graph, "stop", "Stopped", "A creature acts no more; its mail waits.")
 async def _stop(names: Names, creature: Creature) -> Edit:
     """Stop a creature. Its edges and its mail stay.
 
@@ -327,7 +328,7 @@ async def _stop(names: Names, creature: Creature) -> Edit:
     return Edit(intents.StopCreature(names.creature(creature)), creature)
 
 
-@_command(graph, "grant", "Granted the right to change the graph to", "A creature may change its graph.")
+@edit_command(graph, "grant", "Granted the right to change the graph to", "A creature may change its graph.")
 async def _grant(names: Names, creature: Creature) -> Edit:
     """Give a creature the right to change its graph with the group tools. Nobody can take the right back.
 
@@ -339,7 +340,7 @@ async def _grant(names: Names, creature: Creature) -> Edit:
     return Edit(intent, creature)
 
 
-@_command(graph, "connect", "Connected", "One creature hears another; graphs may merge.")
+@edit_command(graph, "connect", "Connected", "One creature hears another; graphs may merge.")
 async def _connect(
     names: Names,
     source: Source,
@@ -359,7 +360,7 @@ async def _connect(
     return Edit(intent, f"{source} to {target}{'' if channel is None else f' on {channel}'}")
 
 
-@_command(graph, "disconnect", "Disconnected", "One creature hears another no more; a graph may split.")
+@edit_command(graph, "disconnect", "Disconnected", "One creature hears another no more; a graph may split.")
 async def _disconnect(names: Names, source: Source, target: Target, *, channel: ChannelOption = None) -> Edit:
     """Remove the edges from SOURCE to TARGET, on one channel or on all. The graph splits if they were its only bridge.
 
@@ -372,7 +373,7 @@ async def _disconnect(names: Names, source: Source, target: Target, *, channel: 
     return Edit(intent, f"{source} from {target}{'' if channel is None else f' on {channel}'}")
 
 
-@_command(graph, "wire", "Wired", "Every line of one creature is handed to another.")
+@edit_command(graph, "wire", "Wired", "Every line of one creature is handed to another.")
 async def _wire(
     names: Names,
     source: Source,
@@ -393,7 +394,7 @@ async def _wire(
     return Edit(intents.AddWire(*pair, not without_content, prompt, when), f"{source} to {target}")
 
 
-@_command(graph, "unwire", "Unwired", "A wire is removed.")
+@edit_command(graph, "unwire", "Unwired", "A wire is removed.")
 async def _unwire(names: Names, source: Source, target: Target) -> Edit:
     """Remove the wire from SOURCE to TARGET. What was handed over stays owed.
 
@@ -404,7 +405,7 @@ async def _unwire(names: Names, source: Source, target: Target) -> Edit:
     return Edit(intents.RemoveWire(names.creature(source), names.creature(target)), f"{source} from {target}")
 
 
-@_command(graph, "close", "Closed", "A graph whose runs are over is closed.")
+@edit_command(graph, "close", "Closed", "A graph whose runs are over is closed.")
 async def _close(
     names: Names, which: str = argument("GRAPH", "A graph: its id, or the beginning of it.")
 ) -> Edit:
@@ -421,7 +422,7 @@ async def _close(
 graph.add_typer(channels, name="channel", short_help="Change a channel, and who is on it.")
 
 
-@_command(channels, "add", "Added", "Open a channel that nobody is on yet.")
+@edit_command(channels, "add", "Added", "Open a channel that nobody is on yet.")
 async def _channel_add(
     names: Names,
     name: ChannelName,
@@ -441,7 +442,7 @@ async def _channel_add(
     return Edit(intent, f"the channel {name}")
 
 
-@_command(channels, "remove", "Removed", "Close a channel with all its edges.")
+@edit_command(channels, "remove", "Removed", "Close a channel with all its edges.")
 async def _channel_remove(names: Names, name: ChannelName, *, in_graph: GraphOption = None) -> Edit:
     """Close a channel. The graph splits if only this channel connected some of its creatures.
 
@@ -456,7 +457,7 @@ _LISTEN: Final = flag("--listen", "Only to listen.")
 _SEND: Final = flag("--send", "Only to send.")
 
 
-@_command(channels, "join", "Joined", "A creature listens and sends on a channel.")
+@edit_command(channels, "join", "Joined", "A creature listens and sends on a channel.")
 async def _channel_join(
     names: Names, creature: Creature, name: ChannelName, *, listen: bool = _LISTEN, send: bool = _SEND
 ) -> Edit:
@@ -471,7 +472,7 @@ async def _channel_join(
     return Edit(intent, f"{creature} to {name}")
 
 
-@_command(channels, "leave", "Took off", "A creature leaves a channel; the graph may split.")
+@edit_command(channels, "leave", "Took off", "A creature leaves a channel; the graph may split.")
 async def _channel_leave(
     names: Names, creature: Creature, name: ChannelName, *, listen: bool = _LISTEN, send: bool = _SEND
 ) -> Edit:
@@ -490,7 +491,7 @@ def _directions(listen: bool, send: bool) -> tuple[Direction, ...]:
     return ("listen",) if listen and not send else ("send",) if send and not listen else ("listen", "send")
 
 
-@_command(channels, "rename", "Renamed", "A channel gets another name.")
+@edit_command(channels, "rename", "Renamed", "A channel gets another name.")
 async def _channel_rename(
     names: Names,
     name: ChannelName,
@@ -509,7 +510,7 @@ async def _channel_rename(
     )
 
 
-@_command(channels, "describe", "Described", "A channel gets another description.")
+@edit_command(channels, "describe", "Described", "A channel gets another description.")
 async def _channel_describe(
     names: Names,
     name: ChannelName,
@@ -526,7 +527,7 @@ async def _channel_describe(
     return Edit(intents.DescribeChannel(names.graph(in_graph), name, description), f"the channel {name}")
 
 
-@_command(graph, "parent", "Set the parent of", "A creature gets another parent, or none.")
+@edit_command(graph, "parent", "Set the parent of", "A creature gets another parent, or none.")
 async def _parent(
     names: Names,
     creature: Creature,

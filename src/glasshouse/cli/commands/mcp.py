@@ -18,6 +18,7 @@ from glasshouse.cli.model_choice import ModelChoice
 from glasshouse.cli.options import flag, option
 from glasshouse.cli.prose import say
 from glasshouse.cli.token import checked_token
+from glasshouse.cli.tool_servers import servers_here
 from glasshouse.errors import Refused
 from glasshouse.events.redaction import Role
 from glasshouse.web.access import Access
@@ -66,7 +67,7 @@ def mcp(
         reason = "glasshouse mcp needs the extra `mcp`, which is not installed."
         raise Refused(reason, "Install it with: pip install 'glasshouse[mcp]'") from None
     path, choice = store_path(store), ModelChoice(models, {}, env_file)
-    shared = SharedStore(path, choice.models, checked_settings().act_seconds_max)
+    shared = SharedStore(path, choice.models, checked_settings().act_seconds_max, servers_here())
     server = AssistantServer(shared, may_play=may_play)
     if http is None:
         run_until_interrupted(lambda: _until_stopped(server.run_stdio_async(), shared))

@@ -9,13 +9,13 @@ from typing import Any
 
 import typer
 
-from glasshouse.assembly import usual_tools
 from glasshouse.cli import options
 from glasshouse.cli.live.live_play import LiveRequest, play_new, play_on, watch_live
 from glasshouse.cli.live.open_runs import continued_run
 from glasshouse.cli.model_choice import ModelChoice
 from glasshouse.cli.options import flag, option
 from glasshouse.cli.program import program_called
+from glasshouse.cli.tool_servers import tool_names
 from glasshouse.events.redaction import Role
 from glasshouse.manifests.loading import load_world
 
@@ -40,6 +40,7 @@ def play(
     models: options.ModelsOption = None,
     model: options.ModelOption = None,
     env_file: options.EnvFileOption = None,
+    tools: options.ToolsOption = None,
     yes: options.YesOption = False,
     store: options.StoreOption = None,
     as_json: options.EventsOption = False,
@@ -71,13 +72,14 @@ def play(
         "as_json": as_json,
         "is_strict": strict,
         "role": seen_by,
+        "tools": tools,
     }
     request = LiveRequest(store, pace, models=ModelChoice.of(models, model, env_file, yes), **said)
     if watch:
         watch_live(request, world, run_id)
     elif world is not None:
         # Read at once, so that an invalid world creates no store.
-        loaded = load_world(world, tools=usual_tools().names())
+        loaded = load_world(world, tools=tool_names(request.tool_servers))
         play_new(request, loaded, seed, rng_seed or 0, run_id)
     else:
         play_on(request, continued_run(continued or "last", request.command_line), continued or "last")

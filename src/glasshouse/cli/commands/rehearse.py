@@ -14,11 +14,12 @@ from typing import Final
 import typer
 from msgspec import to_builtins
 
-from glasshouse.assembly import NamedModels, usual_tools
+from glasshouse.assembly import NamedModels
 from glasshouse.cli.drawing.screen import Screen, print_json
 from glasshouse.cli.expected_cost import check_agreed, is_priced
 from glasshouse.cli.model_choice import ModelChoice
 from glasshouse.cli.options import EnvFileOption, JsonOption, WorldArgument, YesOption, option
+from glasshouse.cli.tool_servers import servers_here, servers_of_world, tool_names
 from glasshouse.contests.expected_cost import expected_of_world
 from glasshouse.contests.measures import Measure
 from glasshouse.contests.rehearsal import FORMS, Plan, Rehearsal, turns_usual
@@ -86,7 +87,9 @@ def rehearse(
     """
     names = [*filter(None, [name.strip() for name in models.split(",")])]
     forms: list[Form] = [known for known in FORMS if not form or known in form]
-    plan = Plan(load_world(world, tools=usual_tools().names()), rounds, turns, rng_seed)
+    servers = servers_here()
+    plan = Plan(load_world(world, tools=tool_names(servers)), rounds, turns, rng_seed, servers)
+    servers_of_world(plan.world).say(servers, as_json=as_json)
     for name in names:
         results = asyncio.run(_rehearse(plan, ModelChoice(name, {}, env_file, yes), forms, as_json=as_json))
         if as_json:

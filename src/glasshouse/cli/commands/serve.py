@@ -10,12 +10,13 @@ import socket
 import sys
 import threading
 import webbrowser
+from collections.abc import Collection
 from pathlib import Path
 from typing import Annotated, Final
 
 import typer
 
-from glasshouse.assembly import NamedModels, SqliteStore
+from glasshouse.assembly import NamedModels, SqliteStore, ToolServer
 from glasshouse.cli import options
 from glasshouse.cli.command_line import CommandLine, checked_settings, store_path
 from glasshouse.cli.drawing.screen import Screen
@@ -24,6 +25,7 @@ from glasshouse.cli.model_choice import PLAY_OFFLINE, ModelChoice, heading
 from glasshouse.cli.options import option
 from glasshouse.cli.prose import say
 from glasshouse.cli.token import checked_token
+from glasshouse.cli.tool_servers import servers_here
 from glasshouse.errors import ModelMisconfigured, ModelUnreachable, Refused, StoreBusy
 from glasshouse.events.redaction import ROLES
 from glasshouse.settings import has_display
@@ -48,6 +50,7 @@ def serve(
     is_opened: Annotated[bool | None, typer.Option("--open/--no-open", help=_OPEN)] = None,
     models: options.ModelsOption = None,
     env_file: options.EnvFileOption = None,
+    tools: options.ToolsOption = None,
     store: options.StoreOption = None,
 ) -> None:
     """Show a store in the browser: watch its runs live, rewind, branch, disturb, and start new ones.
@@ -69,9 +72,10 @@ def serve(
     secret = checked_token(host, allow_host, command_line.call("serve", "--host", host))
     with listening(host, port) as listener:
         names = {name_of(listener), host, *(allow_host or ())}
+        servers = servers_here(tools)
         page = _Page(listener, Access(secret, names), root, command_line, is_opened)
         try:
-            run_until_interrupted(lambda: page.serve(ModelChoice(models, {}, env_file)))
+            run_until_interrupted(lambda: page.serve(ModelChoice(models, {}, env_file), servers))
         except (ModelUnreachable, ModelMisconfigured) as away:
             raise Refused(str(away), PLAY_OFFLINE) from away
     say(f"Stopped. Everything is kept in {command_line.path}.")
@@ -95,14 +99,16 @@ class _Page:
         self._is_new = not Path(command_line.path).exists()
         self._is_opened = sys.stdout.isatty() and has_display() if is_opened is None else is_opened
 
-    async def serve(self, choice: ModelChoice) -> None:
+    async def serve(self, choice: ModelChoice, servers: Collection[ToolServer]) -> None:
         """Serve it until somebody stops it."""
         path = self._command_line.path
         models = choice.models()
         seconds_max = checked_settings().act_seconds_max
         try:
             store = SqliteStore(path)
-            async with Terrarium(store, models=models, act_seconds_max=seconds_max) as terrarium:
+            async with Terrarium(
+                store, models=models, tool_servers=servers, act_seconds_max=seconds_max
+            ) as terrarium:
                 if isinstance(models, NamedModels):
                     Screen().draw(*heading(models))
                     print(f"  {self._command_line.call('models', '--models', models.wanted)}")

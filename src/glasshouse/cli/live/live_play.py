@@ -36,6 +36,7 @@ from glasshouse.cli.store_reader import (
     open_reader,
     read_store,
 )
+from glasshouse.cli.tool_servers import servers_here
 from glasshouse.errors import ModelMisconfigured, ModelUnreachable, Refused, StoreBusy
 from glasshouse.events.event import VISITOR
 from glasshouse.events.payloads import RunPaused
@@ -68,6 +69,7 @@ class LiveRequest:
         is_strict: bool = False,
         role: Role | None = None,
         models: ModelChoice | None = None,
+        tools: Path | None = None,
     ) -> None:
         """Without a role, a screen shows thoughts if it has minds, and machines read what the audience may."""
         self.store = store_path(store)
@@ -77,6 +79,7 @@ class LiveRequest:
         self.has_minds = has_minds or role in ("audience", "director")
         self.role: Role = role or ("audience" if as_json or has_minds else "spectator")
         self.models = models or ModelChoice()
+        self.tool_servers = servers_here(tools)
         self.player_role: Role = role or "director"
         """Who plays reads why an act failed. Who watches reads what the role may."""
 
@@ -151,9 +154,14 @@ async def _play(
 ) -> None:
     store = SqliteStore(request.store)
     seconds_max = checked_settings().act_seconds_max
+    start.servers.say(request.tool_servers, as_json=request.as_json)
     models = await models_at_start(request.models, start, request.command_line, as_json=request.as_json)
     async with Terrarium(
-        store, models=models, act_seconds_max=seconds_max, strict=request.is_strict
+        store,
+        models=models,
+        tool_servers=request.tool_servers,
+        act_seconds_max=seconds_max,
+        strict=request.is_strict,
     ) as terrarium:
         source, display = StoreReader(store, terrarium), request.display()
         opened = await opener(source)

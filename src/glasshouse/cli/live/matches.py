@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from glasshouse.assembly import SqliteStore, usual_tools
+from glasshouse.assembly import SqliteStore
 from glasshouse.cli.command_line import checked_settings
 from glasshouse.cli.drawing.screen import Screen, draw_table, facts_of, one_line, print_json
 from glasshouse.cli.expected_cost import check_agreed, is_priced
 from glasshouse.cli.model_choice import ModelChoice
+from glasshouse.cli.tool_servers import servers_here, servers_of_world, tool_names
 from glasshouse.contests.expected_cost import expected_of_world
 from glasshouse.contests.tournament import MatchPlayed, Tournament, check_draw, matches_in
 from glasshouse.events.event import Json
@@ -50,7 +51,8 @@ async def play_matches(
     **seeds: Any,
 ) -> None:
     """Play a tournament, and print each match and the standings. Of `seeds`, see `Tournament`."""
-    world, screen = load_world(name, tools=usual_tools().names()), Screen()
+    servers = servers_here()
+    world, screen = load_world(name, tools=tool_names(servers)), Screen()
     check_draw(world, models, rounds, is_against_solo=is_solo)
     named = choice.named()
     await named.open(*models)
@@ -62,7 +64,10 @@ async def play_matches(
         count = matches_in(models, rounds, is_against_solo=is_solo)
         check_agreed(expected.times(count), is_agreed=choice.is_agreed, as_json=as_json)
     seconds_max = checked_settings().act_seconds_max
-    async with Terrarium(SqliteStore(store), models=named, act_seconds_max=seconds_max) as terrarium:
+    servers_of_world(world).say(servers, as_json=as_json)
+    async with Terrarium(
+        SqliteStore(store), models=named, tool_servers=servers, act_seconds_max=seconds_max
+    ) as terrarium:
         tournament = Tournament(terrarium, world, models, rounds=rounds, is_against_solo=is_solo, **seeds)
         played: list[MatchPlayed] = []
         async for match in tournament.play():

@@ -16,11 +16,13 @@ from glasshouse.cli.drawing.screen import Screen, print_json
 from glasshouse.cli.expected_cost import check_agreed, expected_of_rest, how_to_price, is_priced
 from glasshouse.cli.model_choice import OFFLINE, AnyModels, ModelChoice, facts, heading
 from glasshouse.cli.store_reader import StoreReader, read_store
+from glasshouse.cli.tool_servers import NO_SERVERS, ServersOfWorld, servers_named, servers_of_world
 from glasshouse.contests.expected_cost import Expected, expected_of_world
 from glasshouse.errors import UnknownName
 from glasshouse.events import kinds
 from glasshouse.events.payloads import CastEntry, RunStarted, payload_of
 from glasshouse.manifests.loading import LoadedWorld
+from glasshouse.turns.moment.playbill import playbill_of
 
 
 @dataclass(frozen=True)
@@ -34,12 +36,15 @@ class Start:
     """The models that the run began with, if it continues and they were named."""
     cast: tuple[CastEntry, ...] = ()
     """Who played until now, if it continues."""
+    servers: ServersOfWorld = NO_SERVERS
+    """The tool servers that its creatures may use."""
 
 
 def start_of_world(world: LoadedWorld, seed: str | None, rng_seed: int, turns: int | None) -> Start:
     """For a new run."""
     who = frozenset({*world.scenario.cast_by_handle, *world.scenario.competition.teams})
-    return Start(who, lambda models: expected_of_world(models, world, seed, rng_seed, turns))
+    servers = servers_of_world(world)
+    return Start(who, lambda models: expected_of_world(models, world, seed, rng_seed, turns), servers=servers)
 
 
 def start_of_rest(store: Path, name: str, turns: int | None) -> Start:
@@ -54,7 +59,12 @@ def start_of_rest(store: Path, name: str, turns: int | None) -> Start:
         who = frozenset({*[entry.handle for entry in last.cast], *last.competition.get("teams", {})})
         is_offline = all(entry.model.partition(":")[0] == OFFLINE for entry in last.cast)
         models = last.models or (OFFLINE if last.cast and is_offline else "")
-        return Start(who, lambda named: expected_of_rest(named, story, turns), models, tuple(last.cast))
+        births = [event.payload for event in story.events if event.kind == kinds.CREATURE_STARTED]
+        granted = [grant["tool"]["name"] for born in births for grant in born.get("granted", ())]
+        servers = ServersOfWorld(playbill_of(last.scenario).tool_servers, servers_named(granted))
+        return Start(
+            who, lambda named: expected_of_rest(named, story, turns), models, tuple(last.cast), servers
+        )
 
     return read_store(store, read)
 

@@ -20,8 +20,10 @@ from glasshouse.world.state.state import CreatureState, World
 def tool_changed(world: World, intent: ChangeTool) -> Decision:
     """Note a description for those of these creatures that know another one."""
     living = [world.creatures[name] for name in intent.creatures if name in world.creatures]
-    told = [creature for creature in living if _is_news(world, creature, intent)]
-    return _written(world, told, intent.tool.name, lambda names: payloads.ToolChanged(intent.tool, names))
+    knowing_another = [creature for creature in living if _is_news(world, creature, intent)]
+    return _written(
+        world, knowing_another, intent.tool.name, lambda names: payloads.ToolChanged(intent.tool, names)
+    )
 
 
 def _is_news(world: World, creature: CreatureState, intent: ChangeTool) -> bool:
@@ -44,22 +46,22 @@ def tool_accepted(world: World, intent: AcceptTool) -> Decision:
                 withheld.setdefault(name, []).append(creature)
     if intent.tool not in withheld:
         raise UnknownName(noun="tool that is withheld", name=intent.tool, known=withheld)
-    told = withheld[intent.tool]
+    holders = withheld[intent.tool]
     if intent.digest:
-        digests = {world.tools[(one.grants or {})[intent.tool].now or ""].digest for one in told}
+        digests = {world.tools[(holder.grants or {})[intent.tool].now or ""].digest for holder in holders}
         if digests != {intent.digest}:
             raise Refused(f"{intent.tool} has changed again.", "Read what its server says of it now.")
     return _written(
-        world, told, intent.tool, lambda names: payloads.ToolAccepted(intent.tool, names, intent.by)
+        world, holders, intent.tool, lambda names: payloads.ToolAccepted(intent.tool, names, intent.by)
     )
 
 
 def _written(
-    world: World, told: list[CreatureState], tool: str, payload: Callable[[list[str]], Payload]
+    world: World, creatures: list[CreatureState], tool: str, payload: Callable[[list[str]], Payload]
 ) -> Decision:
     """One fact in each graph of these creatures, or several if they are many."""
     by_graph: dict[str, list[str]] = {}
-    for creature in told:
+    for creature in creatures:
         by_graph.setdefault(creature.graph_id, []).append(creature.id)
     writes: list[Write] = []
     for graph_id, names in by_graph.items():
