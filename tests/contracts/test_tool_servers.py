@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import signal
 import socket
 import subprocess
 import sys
@@ -13,12 +14,20 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import psutil
 import pytest
+from mcp.shared import _otel
+from opentelemetry import trace
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from glasshouse.errors import Refused, UnknownName
 from glasshouse.events.described_tool import DescribedTool
+from glasshouse.runtime.acts import inside
+from glasshouse.runtime.acts.inside import unwatch_tasks, watch_tasks
 from glasshouse.runtime.clock import HandMovedClock
 from glasshouse.tools.function import result_bytes_max
 from glasshouse.tools.mcp import connection, connections
@@ -461,3 +470,99 @@ async def test_the_sdk_logs_nothing_about_a_connection(caplog: pytest.LogCapture
     assert [record.name for record in caplog.records if record.name != "asyncio"] == []
     logging.getLogger("mcp.client.stdio").error("of others")
     assert caplog.messages[-1] == "of others"
+
+
+_HOUSE = """
+import asyncio, os, sys
+from glasshouse.runtime.clock import SystemClock
+from glasshouse.tools.mcp.connections import Connections
+from glasshouse.tools.mcp.tool_server import ToolServer
+
+async def call(words):
+    server = ToolServer("raw", command=[sys.executable, sys.argv[1], "clings"])
+    connections = Connections([server], os.environ.get, SystemClock())
+    tools = await connections.describe("raw")
+    calling = asyncio.ensure_future(connections.call("raw/echo", {"text": words}, tools["raw/echo"].digest))
+    await asyncio.sleep(0.5)
+    print("open", flush=True)
+    return await calling
+
+if sys.argv[2] == "leaves":
+    loop = asyncio.new_event_loop()
+    loop.run_until_complete(call("hello"))
+    loop.close()
+else:
+    asyncio.run(call("hang"))
+"""
+
+
+@pytest.mark.parametrize("how", ["leaves", "is interrupted", "is killed"])
+def test_no_process_outlives_its_house(how: str) -> None:
+    command = [sys.executable, "-c", _HOUSE, str(SERVERS / "mcp_raw.py"), how]
+    house = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    assert house.stdout is not None
+    assert house.stdout.readline() == "open\n"
+    started = psutil.Process(house.pid).children(recursive=True)
+    if how != "leaves":
+        assert len(started) == 3, "the server, its child, and the guard"
+        house.send_signal(signal.SIGINT if how == "is interrupted" else signal.SIGKILL)
+
+    house.communicate(timeout=60)
+    _, alive = psutil.wait_procs(started, timeout=30)
+    assert alive == []
+
+
+async def test_a_connection_belongs_to_no_act() -> None:
+    acts: list[object] = []
+    watch_tasks()
+    try:
+        async with used(raw()) as using:
+            using.connections.on_described(lambda *_: acts.extend(inside._acts_here(asyncio.current_task())))
+            with inside.ActUnderWay(using):
+                await using.echo("change")
+                await using.wait_for_change()
+    finally:
+        unwatch_tasks()
+
+    assert len(using.heard) == 2
+    assert acts == []
+
+
+async def test_no_span_quotes_a_server() -> None:
+    provider = TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(exporter := InMemorySpanExporter()))
+    of_sdk = patch.object(_otel, "_tracer", provider.get_tracer("mcp"))
+    with patch.object(trace, "_TRACER_PROVIDER", provider), of_sdk:
+        async with used(raw()) as using:
+            await using.echo("error")
+            await using.echo("die")
+    provider.shutdown()
+
+    assert [span.name for span in exporter.get_finished_spans()] == []
+
+
+async def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "mcp", None)
+    async with used(raw()) as using:
+        words = await using.refusal()
+        answer = await using.connections.call("raw/echo", {}, "")
+
+    assert words == (
+        "The tools of raw need the extra `mcp`, which is not installed. Install it with: pip install 'glasshouse[mcp]'"
+    )
+    assert answer.text == f"raw/echo was not called. {words}"
+
+
+def test_connections_work_in_one_loop_after_another() -> None:
+    using = Used(raw())
+
+    async def echo() -> str:
+        answer = await using.echo("hello")
+        await using.connections.close()
+        return answer
+
+    async def leave() -> str:
+        return await using.echo("hello")
+
+    assert [asyncio.run(echo()), asyncio.run(leave()), asyncio.run(echo())] == ["hello"] * 3
+    assert psutil.Process().children(recursive=True) == []

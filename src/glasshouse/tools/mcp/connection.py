@@ -281,7 +281,9 @@ class Connection:
 
     def _note_end(self, task: asyncio.Task[None]) -> None:
         wrong = None if task.cancelled() else task.exception()
-        self.end()
+        (
+            self._has_ended if task.cancelled() else self.end
+        )()  # The end of a loop is no failure of the server.
         if not self.opened.done():
             self.opened.set_exception(self._why_not_opened(wrong))
             self.opened.exception()  # Nobody may be waiting any more.

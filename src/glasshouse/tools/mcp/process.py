@@ -36,7 +36,7 @@ buffered_messages_max: Final = 16
 id_bytes_max: Final = 200
 """How far into a line that cannot be read the id of a request is looked for."""
 
-_GUARD: Final = 'read -r _; sleep 2; kill -TERM -- "-$1"; sleep 1; kill -KILL -- "-$1"'
+_GUARD: Final = 'read -r _; sleep 2; kill -s TERM -- "-$1"; sleep 1; kill -s KILL -- "-$1"'
 """Waits until stdin ends, which is when the house is gone, and then ends a group of processes that has not ended itself."""
 _ID: Final = re.compile(rb'^\s*\{[^{}]*"id"\s*:\s*(\d{1,9})[,}]')
 """The request that a line seems to answer which cannot be read. Whoever asked need not wait any longer."""
@@ -132,8 +132,8 @@ async def _read(process: Any, to_house: Any, notes: ProcessNotes, on_end: Callab
         pass  # A line that is too long, a broken pipe, or nobody who reads on: there is no more to say.
     finally:
         to_house.close()
-        notes.has_ended = True
-        on_end()
+    notes.has_ended = True
+    on_end()
 
 
 async def _write(process: Any, from_house: Any, to_house: Any) -> None:
