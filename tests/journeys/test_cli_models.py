@@ -358,7 +358,7 @@ def test_a_missing_model_is_pulled_after_a_yes(tmp_path: Path) -> None:
     assert "has no model that can play" in empty.stderr
     assert "glasshouse models pull gemma3:4b" in empty.stderr
     assert unasked.returncode == 3
-    assert " GB. Agree to the download with --yes." in unasked.stderr
+    assert "gemma3:4b is 4 MB. Agree to the download with --yes." in unasked.stderr
     assert (agreed.returncode, agreed.stdout.splitlines()[-1].startswith("gemma3:4b is installed.")) == (
         0,
         True,
@@ -410,7 +410,12 @@ async def test_a_terrarium_takes_the_same_words(hosted: ImitatingServer) -> None
 
 
 def test_play_takes_an_address(tmp_path: Path) -> None:
-    with imitating_server("llamacpp", say=lambda _: LINE, kinds=KINDS) as server:
+    with imitating_server("vllm", models=[QWEN, GEMMA], say=lambda _: LINE, kinds=KINDS) as server:
         played = play("mystery-roots", turns=2, models=server.url)
+        told = run(*PLAY, "--models", f"{server.url}#gemma3:4b", cwd=tmp_path)
+        used = {call.json()["model"] for call in server.calls}
 
     assert LINE in [line.text for line in played.lines]
+    assert used == {"qwen3:8b", "gemma3:4b"}
+    assert f"gemma3:4b plays every size (vLLM at {server.url}" in told.stdout
+    assert f"Another: --models {server.url}#NAME; for one creature: --model HANDLE=NAME." in told.stdout

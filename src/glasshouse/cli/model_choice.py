@@ -90,8 +90,10 @@ def heading(models: NamedModels) -> list[str]:
         lines.append(f"{sizes}: {model}" if mine[0].problem else f"{model} plays {sizes}{about(mine[0])}.")
     lines += [f"{name} plays {_listed(handles)}." for name, handles in _by_name(models.pins).items()]
     lines += remarks_on(models)
-    server = models.wanted.partition(":")[0] if models.names_server else ""
-    other = f"Another: --models {server}:NAME; for one creature:" if server else "For one creature another:"
+    by_name = f"{models.wanted.partition(':')[0]}:NAME" if models.names_server else ""
+    if models.wanted.startswith(("http:", "https:")):
+        by_name = f"{models.wanted.partition('#')[0]}#NAME"
+    other = f"Another: --models {by_name}; for one creature:" if by_name else "For one creature another:"
     return [f"Models: {lines[0]}", *lines[1:], f"{other} --model HANDLE=NAME. What there is:"]
 
 

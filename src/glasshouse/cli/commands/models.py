@@ -173,7 +173,7 @@ def _pull(url: str, model: str, *, is_agreed: bool, as_json: bool) -> None:
 
 
 def _check_agreed(model: str, size: int, *, is_agreed: bool, as_json: bool) -> None:
-    question = f"{model} is {size / 1e9:.1f} GB."
+    question = f"{model} is {size / 1e9:.1f} GB." if size >= 1e8 else f"{model} is {size / 1e6:.0f} MB."
     if is_agreed:
         return
     if as_json or not is_asked():
