@@ -53,11 +53,15 @@ def how_to_price(models: NamedModels) -> list[str]:
     ]
     if not unpriced:
         return []
-    (size, _, place, model, *_), route = unpriced[0], unpriced[0].route
+    (size, _, endpoint, model, *_), route = unpriced[0], unpriced[0].route
     price = f"price: {{{_DOLLARS}}}"
-    if route is None or (models.wanted != place.server and not models.wanted.startswith(f"{place.server}:")):
+    if route is None or (
+        models.wanted != endpoint.server and not models.wanted.startswith(f"{endpoint.server}:")
+    ):
         return [f"Nobody knows what {model} costs. {_WRITE_IT}:", f"  {price}"]
-    profile = f"backend: {place.server}, model: {model}, context_tokens: {route.context_tokens_max}, {price}"
+    profile = (
+        f"backend: {endpoint.server}, model: {model}, context_tokens: {route.context_tokens_max}, {price}"
+    )
     return [f"Nobody knows what {model} costs. {_WRITE_IT}:", f"  profiles: {{{size}: {{{profile}}}}}"]
 
 

@@ -142,7 +142,7 @@ async def _looked_at(models: NamedModels, *, asks_priced: bool) -> list[Finding]
     for choice in models.choices():
         if choice.problem:
             findings.setdefault(choice.problem, [Finding("models", "broken", choice.problem)])
-        elif choice.place.server == OFFLINE:
+        elif choice.endpoint.server == OFFLINE:
             text = (
                 "The offline troupe plays every size."
                 if models.wanted == OFFLINE

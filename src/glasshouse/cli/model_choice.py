@@ -105,7 +105,7 @@ def remarks_on(models: NamedModels) -> list[str]:
 def about(choice: Choice) -> str:
     """In brackets: its server, its parameters, its quantization, its context and its price."""
     installed, route = choice.installed, choice.route
-    facts = [choice.place.title] if choice.place.server != OFFLINE else []
+    facts = [choice.endpoint.title] if choice.endpoint.server != OFFLINE else []
     if installed is not None and installed.parameters is not None:
         facts.append(in_words(installed.parameters))
     if installed is not None and installed.quantization:
@@ -149,8 +149,8 @@ def size_facts(choice: Choice) -> Json:
         "size_below_b": PARAMETERS_B[choice.size],
         "played_as": choice.played_as,
         "model": choice.model or None,
-        "server": choice.place.server,
-        "url": choice.place.url or None,
+        "server": choice.endpoint.server,
+        "url": choice.endpoint.url or None,
         "digest": (route and route.digest) or None,
         "parameters_b": installed and installed.parameters,
         "quantization": (installed and installed.quantization) or None,

@@ -178,7 +178,7 @@ def ratio(parts_of_wholes: Sequence[tuple[int, int]]) -> Measure:
     share_of_all = sum(part for part, _ in parts_of_wholes) / whole
     if n < 2:
         return Measure(share_of_all, share_of_all, share_of_all, n)
-    off = sum((part - share_of_all * one) ** 2 for part, one in parts_of_wholes) / (n - 1)
+    off = sum((part - share_of_all * whole) ** 2 for part, whole in parts_of_wholes) / (n - 1)
     spread = z_of_95_percent * math.sqrt(off / n) / (whole / n)
     return Measure(share_of_all, max(0.0, share_of_all - spread), min(1.0, share_of_all + spread), n)
 

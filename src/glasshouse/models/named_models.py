@@ -51,7 +51,7 @@ Variables = Callable[[str], str]
 """Gives the value of a variable of the environment, such as a key; an empty text if it has none."""
 
 
-class Place(NamedTuple):
+class Endpoint(NamedTuple):
     """A server at an address, and the variable that holds the key for it."""
 
     server: ServerName
@@ -69,7 +69,7 @@ class Place(NamedTuple):
 class Asked(msgspec.Struct, frozen=True, kw_only=True):
     """One model that was asked for. What is None or empty is settled by what the server says."""
 
-    place: Place
+    endpoint: Endpoint
     model: str = ""
     context_tokens: int | None = None
     reply_tokens: int | None = None
@@ -87,7 +87,7 @@ class Choice(NamedTuple):
     size: str
     played_as: str
     """The profile whose model plays it: itself unless that is not bound. Not so if everybody is pinned to one."""
-    place: Place
+    endpoint: Endpoint
     model: str = ""
     installed: Installed | None = None
     route: Route | None = None
@@ -123,10 +123,10 @@ class NamedModels:
             self.recorded = str(meant.absolute())
         self._asked = dict(self._asked_in(self._file)) if self._file else {}
         self._base = None if isinstance(meant, Path) else self._asked_for(meant)
-        self.names_server = self._base is not None and self._base.place.server not in {OFFLINE, "other"}
+        self.names_server = self._base is not None and self._base.endpoint.server not in {OFFLINE, "other"}
         """Whether one server was named, so that one model plays every size."""
         self._offline = ModelRouter()
-        self._lists: dict[Place, list[Installed] | GlasshouseError] = {}
+        self._lists: dict[Endpoint, list[Installed] | GlasshouseError] = {}
         self._models: dict[Any, Model] = {}
         self._routes: dict[tuple[str, str | None], Route] = {}
 
@@ -136,27 +136,27 @@ class NamedModels:
     @property
     def pacing(self) -> Pacing:
         """How graphs are paced unless somebody says otherwise: freely, because real models differ in speed."""
-        return "lockstep" if all(asked.place.server == OFFLINE for asked in self._everything()) else "free"
+        return "lockstep" if all(asked.endpoint.server == OFFLINE for asked in self._everything()) else "free"
 
     async def open(self, *names: str) -> None:
         """Look up what the servers have: those of the text, of the pins, and of models that will be named later."""
-        if self._base is not None and self._base.place.server == "other":
+        if self._base is not None and self._base.endpoint.server == "other":
             self._base = await self._recognized(self._base)
         named = [self._named(name) for name in {*names, *self.pins.values()}]
-        places = {asked.place for asked in (*self._everything(), *named)} - {*self._lists}
-        listed = await asyncio.gather(*[self._list(place) for place in places])
-        self._lists.update(zip(places, listed, strict=True))
-        if self._base is not None and self._base.place.server != OFFLINE:
+        endpoints = {asked.endpoint for asked in (*self._everything(), *named)} - {*self._lists}
+        listed = await asyncio.gather(*[self._list(endpoint) for endpoint in endpoints])
+        self._lists.update(zip(endpoints, listed, strict=True))
+        if self._base is not None and self._base.endpoint.server != OFFLINE:
             self._installed(self._base)  # Refused now, since every profile needs it.
 
     async def _recognized(self, base: Asked) -> Asked:
         """The same with the server that answers at its address, if that can be told."""
         from glasshouse.models.openai_lists import server_at
 
-        place = base.place
-        key = self._variables(place.key_variable) if place.key_variable else ""
-        server, url = await server_at(place.url, key=key)
-        return msgspec.structs.replace(base, place=place._replace(server=server, url=url))
+        endpoint = base.endpoint
+        key = self._variables(endpoint.key_variable) if endpoint.key_variable else ""
+        server, url = await server_at(endpoint.url, key=key)
+        return msgspec.structs.replace(base, endpoint=endpoint._replace(server=server, url=url))
 
     async def close(self) -> None:
         """Close the connections of all models."""
@@ -189,7 +189,7 @@ class NamedModels:
 
     def _choice(self, size: str) -> Choice:
         asked = self._of_size(size)
-        choice = Choice(size, size, asked.place, asked.model)
+        choice = Choice(size, size, asked.endpoint, asked.model)
         if self._file is not None and self._file.pins.run is None:
             played_as = self._size_that_plays(size)
             choice = choice._replace(played_as=played_as, parameters_b_max=PARAMETERS_B[size])
@@ -206,19 +206,19 @@ class NamedModels:
     def names(self) -> list[str]:
         """The models that a run may ask for by name: profiles of the file, what its servers list, the offline troupe."""
         names = [*self._asked]
-        for place, listed in self._lists.items():
-            is_base = self._base is not None and place == self._base.place
-            # A name says no address: it means a model of the only server, or of one at its usual place.
+        for endpoint, listed in self._lists.items():
+            is_base = self._base is not None and endpoint == self._base.endpoint
+            # A name says no address: it means a model of the only server, or of one at its usual address.
             if isinstance(listed, list) and (
-                is_base or place.url == usual_url(place.server, self._variables)
+                is_base or endpoint.url == usual_url(endpoint.server, self._variables)
             ):
-                prefix = "" if is_base else f"{place.server}:"
+                prefix = "" if is_base else f"{endpoint.server}:"
                 names += [
                     f"{prefix}{model.name}" for model in listed if why_not_chosen(model) != DOES_NOT_WRITE
                 ]
         return [*dict.fromkeys([*names, *offline_names()])]
 
-    def places(self) -> dict[Place, list[Installed] | GlasshouseError]:
+    def endpoints(self) -> dict[Endpoint, list[Installed] | GlasshouseError]:
         """Every server that was looked at: its models, or why it cannot be used."""
         return dict(self._lists)
 
@@ -236,13 +236,13 @@ class NamedModels:
             return self._asked[name]
         if name.partition(":")[0] in KNOWN_SERVERS and isinstance(meant := wanted_of(name), Wanted):
             return self._asked_for(meant)
-        if self._base is not None and self._base.place.server != OFFLINE:
+        if self._base is not None and self._base.endpoint.server != OFFLINE:
             return msgspec.structs.replace(self._base, model=name)
         raise UnknownName(noun="model", name=name, known=[*self._asked, *offline_names()])
 
     def _asked_for(self, wanted: Wanted) -> Asked:
-        place = self._place(wanted.server, wanted.url, KNOWN_SERVERS[wanted.server].key_variable)
-        return Asked(place=place, model=wanted.model)
+        endpoint = self._endpoint(wanted.server, wanted.url, KNOWN_SERVERS[wanted.server].key_variable)
+        return Asked(endpoint=endpoint, model=wanted.model)
 
     def _asked_in(self, file: ModelsFile) -> Iterator[tuple[str, Asked]]:
         """The models of a file by the names of their profiles."""
@@ -250,7 +250,7 @@ class NamedModels:
             server, backend = file.backend_of(profile)
             limits, variable = profile.limits, backend.key_variable or KNOWN_SERVERS[server].key_variable
             asked = Asked(
-                place=self._place(server, backend.url or "", variable, backend.max_parallel),
+                endpoint=self._endpoint(server, backend.url or "", variable, backend.max_parallel),
                 model=profile.model,
                 context_tokens=profile.context_tokens,
                 reply_tokens=profile.reply_tokens,
@@ -263,43 +263,43 @@ class NamedModels:
             )
             yield name, asked
 
-    def _place(
+    def _endpoint(
         self, server: ServerName, url: str, key_variable: str, max_parallel: int | None = None
-    ) -> Place:
-        return Place(server, url or usual_url(server, self._variables), key_variable, max_parallel)
+    ) -> Endpoint:
+        return Endpoint(server, url or usual_url(server, self._variables), key_variable, max_parallel)
 
-    async def _list(self, place: Place) -> list[Installed] | GlasshouseError:
+    async def _list(self, endpoint: Endpoint) -> list[Installed] | GlasshouseError:
         """What a server has, or why it cannot be used."""
-        if place.server == OFFLINE:
+        if endpoint.server == OFFLINE:
             return []
-        key = self._variables(place.key_variable) if place.key_variable else ""
-        if place.key_variable and not key:
-            reason = f"{place.title} needs a key, and the variable {place.key_variable} is not set."
+        key = self._variables(endpoint.key_variable) if endpoint.key_variable else ""
+        if endpoint.key_variable and not key:
+            reason = f"{endpoint.title} needs a key, and the variable {endpoint.key_variable} is not set."
             return ModelMisconfigured(reason, "Set it, or give --env-file FILE with a line for it.")
         try:
-            return await _installed_at(place, key)
+            return await _installed_at(endpoint, key)
         except ModelUnreachable:
-            title = KNOWN_SERVERS[place.server].title
-            how = how_to_start(place.server, place.url)
-            return ModelUnreachable(f"{title} does not answer at {place.url}: {how}.")
+            title = KNOWN_SERVERS[endpoint.server].title
+            how = how_to_start(endpoint.server, endpoint.url)
+            return ModelUnreachable(f"{title} does not answer at {endpoint.url}: {how}.")
         except GlasshouseError as refused:
             return refused
 
     def _installed(self, asked: Asked) -> Installed | None:
         """The model that was asked for, as its server lists it. Refused if the server has no such model."""
-        listed = self._lists.get(asked.place, [])
+        listed = self._lists.get(asked.endpoint, [])
         if isinstance(listed, GlasshouseError):
             raise listed
-        if asked.place.server in {OFFLINE, *PROVIDERS} or asked.place not in self._lists:
+        if asked.endpoint.server in {OFFLINE, *PROVIDERS} or asked.endpoint not in self._lists:
             return None  # Nothing is listed, or nobody looked: a run names it that was opened by a program.
         if not asked.model:
-            return _usual_of(asked.place, listed)
-        found = _called(asked.model, listed)
-        if found is None and asked.place.server == "llama.cpp" and listed:
+            return _usual_of(asked.endpoint, listed)
+        installed = _called(asked.model, listed)
+        if installed is None and asked.endpoint.server == "llama.cpp" and listed:
             return listed[0]  # It has one model, whatever that is called.
-        if found is None:
+        if installed is None:
             raise _missing(asked, listed)
-        return found
+        return installed
 
     def _listed(self, asked: Asked) -> Installed | None:
         """The same; but None for a model with fallbacks, since those play while it cannot be used."""
@@ -311,14 +311,14 @@ class NamedModels:
             return None
 
     def _route(self, profile: str, asked: Asked) -> Route:
-        place, known = asked.place, KNOWN_SERVERS[asked.place.server]
-        if place.server == OFFLINE:
+        endpoint, known = asked.endpoint, KNOWN_SERVERS[asked.endpoint.server]
+        if endpoint.server == OFFLINE:
             temper = asked.model.removeprefix(OFFLINE).removeprefix(":")
             return self._offline.route(profile, f"{OFFLINE}:{temper}" if temper else None)
         installed = self._listed(asked)
         name = installed.name if installed is not None else asked.model or known.usual_model
         context = _context_of(asked, installed)
-        is_local = is_own(place.url) and not (installed is not None and installed.is_remote)
+        is_local = is_own(endpoint.url) and not (installed is not None and installed.is_remote)
         price = asked.price or (installed and installed.price) or (FREE if is_local else None)
         return Route(
             model=self._model(asked, name, context),
@@ -342,58 +342,58 @@ class NamedModels:
 
     def _model(self, asked: Asked, name: str, context_tokens: int) -> Model:
         """The object that asks the server; one for all profiles that ask the same."""
-        place, decoding = asked.place, tuple(sorted(asked.decoding.items()))
-        key = (place, name, context_tokens, decoding, asked.reasoning_tokens_max, asked.call_seconds_max)
+        endpoint, decoding = asked.endpoint, tuple(sorted(asked.decoding.items()))
+        key = (endpoint, name, context_tokens, decoding, asked.reasoning_tokens_max, asked.call_seconds_max)
         if key not in self._models:
-            secret = self._variables(place.key_variable) if place.key_variable else ""
+            secret = self._variables(endpoint.key_variable) if endpoint.key_variable else ""
             self._models[key] = _backend(asked, name, context_tokens, secret)
         return self._models[key]
 
 
-async def _installed_at(place: Place, key: str) -> list[Installed]:
+async def _installed_at(endpoint: Endpoint, key: str) -> list[Installed]:
     """The models of a server, as it lists them."""
-    match place.server:
+    match endpoint.server:
         case "anthropic" | "gemini" | "mistral" | "offline":
             return []
         case "ollama":
             from glasshouse.models import ollama
 
-            return await ollama.installed_at(place.url, key=key, key_variable=place.key_variable)
+            return await ollama.installed_at(endpoint.url, key=key, key_variable=endpoint.key_variable)
         case server:
             from glasshouse.models import openai_lists
 
             return await openai_lists.installed_at(
-                place.url, server=server, key=key, key_variable=place.key_variable
+                endpoint.url, server=server, key=key, key_variable=endpoint.key_variable
             )
 
 
 def _backend(asked: Asked, name: str, context_tokens: int, key: str) -> Model:
     """A model on its server. The modules are imported here, so that a play with one server loads only what it needs."""
-    place = asked.place
+    endpoint = asked.endpoint
     given: dict[str, Any] = {
         "key": key,
-        "key_variable": place.key_variable,
+        "key_variable": endpoint.key_variable,
         "decoding": asked.decoding,
         "reasoning_tokens_max": asked.reasoning_tokens_max,
         "call_seconds_max": asked.call_seconds_max,
     }
-    if place.max_parallel is not None:
-        given["max_parallel"] = place.max_parallel
-    match place.server:
+    if endpoint.max_parallel is not None:
+        given["max_parallel"] = endpoint.max_parallel
+    match endpoint.server:
         case "anthropic" | "gemini" | "mistral" as provider:
             from glasshouse.models.providers import ProviderModel
 
-            return ProviderModel(name, provider, url=place.url, **given)
+            return ProviderModel(name, provider, url=endpoint.url, **given)
         case "ollama":
             from glasshouse.models.ollama import OllamaModel
 
-            return OllamaModel(name, place.url, context_tokens=context_tokens, **given)
+            return OllamaModel(name, endpoint.url, context_tokens=context_tokens, **given)
         case "offline":
             raise AssertionError("The offline troupe has a router of its own.")
         case server:
             from glasshouse.models.openai_compatible import OpenAICompatible
 
-            return OpenAICompatible(name, place.url, server=server, context_tokens=context_tokens, **given)
+            return OpenAICompatible(name, endpoint.url, server=server, context_tokens=context_tokens, **given)
 
 
 def _called(name: str, listed: list[Installed]) -> Installed | None:
@@ -401,26 +401,26 @@ def _called(name: str, listed: list[Installed]) -> Installed | None:
     return next((model for model in listed if model.name in {name, f"{name}:latest"}), None)
 
 
-def _usual_of(place: Place, listed: list[Installed]) -> Installed:
+def _usual_of(endpoint: Endpoint, listed: list[Installed]) -> Installed:
     """The model that plays if only the server was named."""
-    usual = KNOWN_SERVERS[place.server].usual_model
+    usual = KNOWN_SERVERS[endpoint.server].usual_model
     chosen = _called(usual, listed) if usual else chosen_from(listed)
     if chosen is not None:
         return chosen
-    if place.server == "ollama":
+    if endpoint.server == "ollama":
         unfit = ", ".join(f"{model.name} {why_not_chosen(model)}" for model in listed[:4])
-        reason = f"{place.title} has no model that can play" + (f" ({unfit})." if unfit else ".")
+        reason = f"{endpoint.title} has no model that can play" + (f" ({unfit})." if unfit else ".")
         raise Refused(reason, f"Get one: glasshouse models pull {suggested_model}")
     names = ", ".join([model.name for model in listed][:8])
-    raise Refused(f"{place.title} has no model that is chosen by itself.", f"Name one: {names or 'NAME'}.")
+    raise Refused(f"{endpoint.title} has no model that is chosen by itself.", f"Name one: {names or 'NAME'}.")
 
 
 def _missing(asked: Asked, listed: list[Installed]) -> GlasshouseError:
-    if asked.place.server == "ollama":
-        reason = f"{asked.place.title} has no model {asked.model!r}."
+    if asked.endpoint.server == "ollama":
+        reason = f"{asked.endpoint.title} has no model {asked.model!r}."
         return Refused(reason, f"Get it: glasshouse models pull {asked.model}")
     names = [model.name for model in listed]
-    return UnknownName(noun=f"model of {asked.place.title}", name=asked.model, known=names)
+    return UnknownName(noun=f"model of {asked.endpoint.title}", name=asked.model, known=names)
 
 
 def _context_of(asked: Asked, installed: Installed | None) -> int:
@@ -429,7 +429,7 @@ def _context_of(asked: Asked, installed: Installed | None) -> int:
         return usual_context_tokens if installed is None else installed.context_tokens_usual
     most = installed.context_tokens if installed is not None else None
     if most is not None and asked.context_tokens > most:
-        reason = f"{asked.model} is given context_tokens {asked.context_tokens:,}, and {asked.place.title} has {most:,}."
+        reason = f"{asked.model} is given context_tokens {asked.context_tokens:,}, and {asked.endpoint.title} has {most:,}."
         raise Refused(reason, "Lower it, or start the server with more.")
     return asked.context_tokens
 
@@ -441,17 +441,18 @@ suggested_model: Final = "gemma3:4b"
 def missing_models(models: NamedModels, name: str | None) -> list[tuple[str, str]]:
     """What Ollama would have to download, as addresses and names: the model named, else all that were asked for and are
     not there. If only the server was named, and nothing can play, a model to begin with."""
-    asked = {choice.place: choice for choice in models.choices() if choice.place.server == "ollama"}
+    asked = {choice.endpoint: choice for choice in models.choices() if choice.endpoint.server == "ollama"}
     if name is not None:
         if not asked:
             raise Refused(
                 "Only Ollama downloads models.", f"Write: glasshouse models pull {name} --models ollama"
             )
         return [(next(iter(asked)).url, name)]
-    for problem in [problem for problem in models.places().values() if isinstance(problem, ModelUnreachable)]:
+    answers = models.endpoints().values()
+    for problem in [answer for answer in answers if isinstance(answer, ModelUnreachable)]:
         raise problem
-    choices = [choice for choice in models.choices() if choice.place.server == "ollama" and choice.problem]
-    return [*dict.fromkeys((choice.place.url, choice.model or suggested_model) for choice in choices)]
+    choices = [choice for choice in models.choices() if choice.endpoint.server == "ollama" and choice.problem]
+    return [*dict.fromkeys((choice.endpoint.url, choice.model or suggested_model) for choice in choices)]
 
 
 async def pull_model(url: str, model: str, on_progress: Callable[[str, int, int], None]) -> None:

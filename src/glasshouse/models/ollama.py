@@ -116,10 +116,10 @@ class OllamaModel(ServerModel):
 
     async def probe(self, *, deep: bool = False) -> Probe:
         """What the server says about itself and the model; with `deep`, also what a few calls show."""
-        found = await self._found_or_problem(self._listed_and_running())
-        if isinstance(found, Probe):
-            return found
-        listed, running = found
+        answered = await self._found_or_problem(self._listed_and_running())
+        if isinstance(answered, Probe):
+            return answered
+        listed, running = answered
         mine = listed.get(self.name) or listed.get(f"{self.name}:latest")
         if mine is None:
             problem = f"{self.backend} has no model {self.name}."

@@ -172,10 +172,10 @@ class OpenAICompatible(ServerModel):
 
     async def probe(self, *, deep: bool = False) -> Probe:
         """What the server says about itself and the model; with `deep`, also what a few calls show."""
-        found = await self._found_or_problem(self._listed_and_props())
-        if isinstance(found, Probe):
-            return found
-        listed, props = found
+        answered = await self._found_or_problem(self._listed_and_props())
+        if isinstance(answered, Probe):
+            return answered
+        listed, props = answered
         by_name = {entry.model.name: entry for entry in listed}
         # llama.cpp has one model and answers under any name.
         mine = by_name.get(self.name) or (listed[0] if props and len(listed) == 1 else None)

@@ -96,7 +96,7 @@ def _row(choice: Choice) -> list[str]:
     parameters = "" if installed is None or installed.parameters is None else in_words(installed.parameters)
     context = "" if route is None else f"{route.context_tokens_max:,}"
     price = "" if route is None else price_in_words(route.price)
-    return [choice.size, choice.model, choice.place.title, parameters, context, price]
+    return [choice.size, choice.model, choice.endpoint.title, parameters, context, price]
 
 
 def _others(named: NamedModels) -> list[Json]:
@@ -104,15 +104,15 @@ def _others(named: NamedModels) -> list[Json]:
     return [
         {
             "type": "model",
-            "server": place.server,
-            "url": place.url,
+            "server": endpoint.server,
+            "url": endpoint.url,
             "model": model.name,
             "parameters_b": model.parameters,
             "quantization": model.quantization or None,
             "digest": model.digest or None,
             "why_not": why_not_chosen(model) or None,
         }
-        for place, listed in named.places().items()
+        for endpoint, listed in named.endpoints().items()
         if isinstance(listed, list)
         for model in listed
     ]

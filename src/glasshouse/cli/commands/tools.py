@@ -144,17 +144,21 @@ def _tool_facts(tool: DescribedTool) -> Json:
 
 def _show_granted(granted: tuple[ToolOfRun, ...], *, as_json: bool) -> None:
     if as_json:
-        for one in granted:
-            now = None if one.now is None else _tool_facts(one.now)
-            print_json({**_tool_facts(one.tool), "handles": [*one.handles], "now": now})
+        for grant in granted:
+            now = None if grant.now is None else _tool_facts(grant.now)
+            print_json({**_tool_facts(grant.tool), "handles": [*grant.handles], "now": now})
         return
     screen = Screen()
     if not granted:
         screen.draw("No creature of this run was granted a tool of a server.")
-    for one in granted:
+    for grant in granted:
         screen.draw(
-            Text(f"{one.name} ({', '.join(one.handles)}): {one_line(one.tool.description)}"),
-            *([] if one.now is None else [Text(f"  withheld: it says now: {one_line(one.now.description)}")]),
+            Text(f"{grant.name} ({', '.join(grant.handles)}): {one_line(grant.tool.description)}"),
+            *(
+                []
+                if grant.now is None
+                else [Text(f"  withheld: it says now: {one_line(grant.now.description)}")]
+            ),
         )
 
 
@@ -170,6 +174,6 @@ async def _accept(
       glasshouse tools accept weather/forecast --run last  in the last one
     """
     run_id = names.run_id
-    now = [one.now for one in names.terrarium.granted_tools(run_id) if one.name == tool and one.now]
-    digest = now[0].digest if len({one.digest for one in now}) == 1 else ""
+    now = [grant.now for grant in names.terrarium.granted_tools(run_id) if grant.name == tool and grant.now]
+    digest = now[0].digest if len({described.digest for described in now}) == 1 else ""
     return Edit(AcceptTool(run_id, tool, VISITOR, digest), tool)

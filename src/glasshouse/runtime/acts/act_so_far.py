@@ -122,7 +122,7 @@ def ways_of(
     `events` are in the order of commits. A call without a key is left out. `begun` holds, by actor, the acts that were
     already under way before these events.
     """
-    ways = {key: list(way) for key, way in begun.values()}
+    ways = {key: list(written) for key, written in begun.values()}
     under_way = {actor: ways[key] for actor, (key, _) in begun.items()}
     for event in events:
         if event.kind == kinds.TOOL_CALLED:

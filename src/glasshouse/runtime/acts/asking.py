@@ -626,7 +626,7 @@ class Routes:
         """Check the prices of the models of every live creature of a run."""
         world = self._ledger.world
         cast = [creature for creature in world.creatures.values() if creature.run_id == run_id]
-        self.check_prices({(world.facts_of(one).model_profile, None) for one in cast})
+        self.check_prices({(world.facts_of(creature).model_profile, None) for creature in cast})
 
     def with_models(self, intent: OpenRun) -> OpenRun:
         """The same opening with the model of each member filled in. Refused if dollars are limited and a price is

@@ -74,7 +74,7 @@ class BackendQueue:
             of_round = [[who for who, calls in creatures.items() if len(calls) > n] for n in range(rounds)]
             rows.append([(run_id, who) for each in of_round for who in each])
         order = [call for turn in zip_longest(*rows) for call in turn if call is not None]
-        return {call: place for place, call in reversed([*enumerate(order, start=1)])}
+        return {call: number for number, call in reversed([*enumerate(order, start=1)])}
 
     def set_parallel_max(self, parallel_max: float) -> None:
         """Say how many calls the server takes at once, if that has changed."""

@@ -59,7 +59,7 @@ class Answers:
         """The form in which the recorded act first asked, if it is on record. A live act asks as its route says."""
         return None
 
-    def step_then(self, creature: CreatureState, cause: Event, way: Sequence[Step]) -> Step | None:  # noqa: ARG002 (as the others name it)
+    def step_then(self, creature: CreatureState, cause: Event, steps_so_far: Sequence[Step]) -> Step | None:  # noqa: ARG002 (as the others name it)
         """The recorded step for the last of an act's tool calls so far; None if the tool is to be called now."""
         return None
 
@@ -116,9 +116,9 @@ class Recall(Answers):
                         asked = (use.profile, first.model, first.system, first.user, first.form, first.seed)
                         calls.setdefault(asked, call)
             story.sort(key=lambda event: event.position or 0)
-            for key, way in act_so_far.ways_of(story, self._key_of).items():
-                if (way[-1].position or 0) > cut and len(ways) < calls_recalled_max:
-                    ways.setdefault(key, []).append(act_so_far.act_so_far_of(way))
+            for key, written in act_so_far.ways_of(story, self._key_of).items():
+                if (written[-1].position or 0) > cut and len(ways) < calls_recalled_max:
+                    ways.setdefault(key, []).append(act_so_far.act_so_far_of(written))
             parent = self._history.parent_of(parent.run_id)
         self._calls_cache[run_id], self._ways_cache[run_id] = calls, ways
 
@@ -147,11 +147,11 @@ class Recall(Answers):
 
         return recorded
 
-    def step_then(self, creature: CreatureState, cause: Event, way: Sequence[Step]) -> Step | None:
+    def step_then(self, creature: CreatureState, cause: Event, steps_so_far: Sequence[Step]) -> Step | None:
         """The step of a parent run that equals the last step of `way`."""
         ways = self._ways_cache.get(creature.run_id or "")
         if not ways:
             return None
         acts = ways.get((creature.ordinal, self._ledger.world.story_time(cause)), ())
-        steps = (act_so_far.step_alike(way, act.steps) for act in acts)
+        steps = (act_so_far.step_alike(steps_so_far, act.steps) for act in acts)
         return next((step for step in steps if step is not None), None)

@@ -97,7 +97,7 @@ class ToolUse:
         self._steps = list(before.steps)
         self._completions = before.calls
         self._number = len(before.steps)
-        self._way: list[Step] = []
+        self._steps_made: list[Step] = []
         """The calls so far, each with its answer."""
         self._offers: tuple[ToolOffer, ...] = ()
         self._sight: Moment | None = None
@@ -170,7 +170,7 @@ class ToolUse:
     def _noted(self, step: Step, returned: Event) -> ToolAnswer:
         """Note a call that is answered, and return its answer as recorded, so that a replay gives the same one."""
         answer = answer_of(returned)
-        self._way.append(step._replace(returned=returned))
+        self._steps_made.append(step._replace(returned=returned))
         self.talk.append(ToolTalk(step.call.tool, step.call.arguments, answer))
         self.is_untrusted = self.is_untrusted or not answer.is_engine
         return answer
@@ -213,7 +213,8 @@ class ToolUse:
                 # It cannot succeed now, and the tool itself says why.
                 return ToolCall(call.tool, json_copy(kinds.TOOL_CALLED, call.arguments), call.private)
         if offer is None:
-            raise UnknownName(noun="tool that is offered", name=call.tool, known=[one.name for one in offers])
+            names = [known.name for known in offers]
+            raise UnknownName(noun="tool that is offered", name=call.tool, known=names)
         try:
             return ToolCall(call.tool, arguments_in(call.arguments, offer), call.private)
         except Wrong as wrong:
@@ -246,7 +247,7 @@ class ToolUse:
         """Call a tool, or take its answer from the record. `is_again`: the call was recorded before a crash."""
         if self._creature.id not in self._ledger.world.creatures:
             raise _gone(self._creature.id)
-        then = self._desk.answers.step_then(self._creature, self._cause, (*self._way, step))
+        then = self._desk.answers.step_then(self._creature, self._cause, (*self._steps_made, step))
         errand = Errand(
             self._ledger,
             self._creature.id,

@@ -4,7 +4,7 @@ batch of ticks, for ticks whose thinking was lost in a crash.
 Always holds: in an opened store, lines are loaded only for graphs that somebody drives. The lines loaded are those
 that the fold would have kept, so a prompt does not depend on whether its lines were in memory. An interrupted batch
 of ticks with `together` continues like an uninterrupted one, even if its first acts changed the graph. A batch that
-was not interrupted loads nothing here.
+was not interrupted loads nothing here. A place is where lines are said: see `turns.heard.recent_lines`.
 """
 
 from __future__ import annotations

@@ -126,7 +126,8 @@ def _birth(folded: Folded, caller: CreatureState) -> list[ToolOffer]:
 
 def _loose(folded: Folded, crowd: Crowd) -> list[CreatureState]:
     """The creatures that are neither privileged nor protected."""
-    return [one for one in crowd.nearest if not (one.is_privileged or is_protected(folded.runs, one))]
+    workers = [creature for creature in crowd.nearest if not creature.is_privileged]
+    return [worker for worker in workers if not is_protected(folded.runs, worker)]
 
 
 def _of_one(folded: Folded, crowd: Crowd) -> list[ToolOffer]:

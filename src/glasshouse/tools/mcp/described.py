@@ -56,10 +56,10 @@ def described(server: str, definitions: Sequence[Json]) -> Described:
 
 def _described(full: str, definition: Json) -> DescribedTool:
     schema, hints = definition.get("inputSchema"), definition.get("annotations")
-    told = {key: definition.get(key) for key in ("name", "description", "inputSchema", "annotations")}
+    compared = {key: definition.get(key) for key in ("name", "description", "inputSchema", "annotations")}
     try:
         parameters = normalised(schema)
-        digest = sha256(canonical_json(told)).hexdigest()
+        digest = sha256(canonical_json(compared)).hexdigest()
     except Refused as wrong:
         raise Refused(f"{full} cannot be used. {wrong}") from None
     except (OverflowError, TypeError, ValueError, RecursionError):

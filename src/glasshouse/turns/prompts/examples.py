@@ -47,12 +47,12 @@ def how_to_answer(schema: ReplySchema, character: Character, form: Form) -> str:
     branches: list[Json] = schema.value["anyOf"]
     examples = [_example(branch, number, character) for number, branch in enumerate(branches)]
     if form == "prose":
-        told = [AS_PROSE, f"\n{OR}\n".join([defanged(as_prose(example)) for example in examples])]
+        how = [AS_PROSE, f"\n{OR}\n".join([defanged(as_prose(example)) for example in examples])]
         alone = "THINK is for yourself alone. Nobody hears it. SAY is what you say aloud."
     else:
-        told = [AS_JSON, *map(compact_json, examples)]
+        how = [AS_JSON, *map(compact_json, examples)]
         alone = '"thought" is for yourself alone. Nobody hears it.'
-    return "\n".join([*told, alone, *_rules(branches, form), *_tools(branches, form)])
+    return "\n".join([*how, alone, *_rules(branches, form), *_tools(branches, form)])
 
 
 def _is_call(branch: Json) -> bool:
@@ -158,9 +158,9 @@ def _tools(branches: Iterable[Json], form: Form) -> list[str]:
 
 def _tool_line(branch: Json, but: Collection[str], listed: dict[str, str], form: Form) -> str:
     properties: Json = branch["properties"]
-    told = f"{properties['tool']['const']}: {cut(safe_line(branch['description']), description_chars_max)}"
+    called = f"{properties['tool']['const']}: {cut(safe_line(branch['description']), description_chars_max)}"
     names = [name for name in properties["arguments"]["properties"] if name not in but]
-    return " ".join([told, *[_argument(name, branch, listed, form) for name in names]])
+    return " ".join([called, *[_argument(name, branch, listed, form) for name in names]])
 
 
 def _argument(name: str, branch: Json, listed: dict[str, str], form: Form) -> str:
@@ -168,11 +168,11 @@ def _argument(name: str, branch: Json, listed: dict[str, str], form: Form) -> st
     arguments = branch["properties"]["arguments"]
     schema, label = arguments["properties"][name], name.upper() if form == "prose" else f'"{name}"'
     described = safe_line(str(schema.get("description", "")))
-    told = cut(
+    rule = cut(
         _rule(schema) or described or _TYPES.get(schema.get("type", ""), "text"), description_chars_max
     )
     if len(schema.get("enum", ())) >= words_listed_again_max:
         here = f"{label} of {branch['properties']['tool']['const']}"
-        where = listed.setdefault(told, here)
-        told = told if where is here else f"one of those for {where}"
-    return f"{label}: {told}{'' if name in arguments['required'] else ', or left out'}."
+        where = listed.setdefault(rule, here)
+        rule = rule if where is here else f"one of those for {where}"
+    return f"{label}: {rule}{'' if name in arguments['required'] else ', or left out'}."

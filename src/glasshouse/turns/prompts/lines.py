@@ -260,14 +260,14 @@ _numbered_cache: dict[tuple[str, str], NumberedLines] = {}
 
 def numbered_lines(moment: Moment) -> NumberedLines:
     """The lines of a moment. They are valid until the next call, which may change them."""
-    recent, creature_id, place = moment.heard, moment.creature_id, moment.creature_id
+    recent, creature_id, heard_at = moment.heard, moment.creature_id, moment.creature_id
     last = _numbered_cache.get((moment.house_id, creature_id))
     if last is not None and last.recent is recent and last.handles is moment.handles:
         return last  # Asked again for the same moment.
     if recent.stop > recent.start:
         newest = recent.shared[recent.stop - 1]
-        place = newest.channel_id or newest.graph_id
-    keys = (moment.house_id, place), (moment.house_id, creature_id)
+        heard_at = newest.channel_id or newest.graph_id
+    keys = (moment.house_id, heard_at), (moment.house_id, creature_id)
     for lines in (_numbered_cache.pop(keys[0], None), _numbered_cache.pop(keys[1], None)):
         if lines is not None and lines.move_on(moment):
             break

@@ -70,9 +70,9 @@ def says_the_same(text: str, other: str) -> bool:
     return text.count(" ") + 1 >= words_compared_min and _is_same(_trigrams(text), _trigrams(other))
 
 
-def _is_same(one: frozenset[str], other: frozenset[str]) -> bool:
-    common = len(one & other)
-    return common * 100 >= (len(one) + len(other) - common) * same_trigrams_percent_min
+def _is_same(mine: frozenset[str], other: frozenset[str]) -> bool:
+    common = len(mine & other)
+    return common * 100 >= (len(mine) + len(other) - common) * same_trigrams_percent_min
 
 
 def brings_nothing_new(draft: Draft, moment: Moment) -> bool:

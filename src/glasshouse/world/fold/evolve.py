@@ -171,7 +171,7 @@ def _creature_started(world: World, event: Event, payload: payloads.CreatureStar
     world.births += 1
     creature = world.creatures[payload.creature] = members.creature_arriving(payload, event, world.births)
     if payload.granted:
-        creature.grants = {one.tool.name: _grant(world, one) for one in payload.granted}
+        creature.grants = {granted.tool.name: _grant(world, granted) for granted in payload.granted}
     if payload.is_root:
         graph.roots[payload.creature] = None
     if payload.run_id is not None:

@@ -310,7 +310,7 @@ class World(msgspec.Struct, dict=True):
     def granted_to(self, creature: CreatureState) -> list[GrantedTool]:
         """The tools of servers that a creature was granted, in the order of its manifest."""
         grants = (creature.grants or {}).values()
-        return [GrantedTool(self.tools[one.granted], self.tools.get(one.now or "")) for one in grants]
+        return [GrantedTool(self.tools[grant.granted], self.tools.get(grant.now or "")) for grant in grants]
 
     def ever(self, creature_id: str) -> CreatureState | None:
         """A live creature, or a removed one as it was at its end."""
