@@ -129,6 +129,37 @@ def complaints_about_payload_keys(path: PurePosixPath, text: str) -> list[str]:
     return [f"{path}: reads {field!r} of a payload by key" for field in read if field not in OPEN_FIELDS]
 
 
+# Names that do not say what a value is. `place` is a word of the domain where the module's docstring says what it means.
+VAGUE_NAMES = frozenset({"told", "one", "found", "way", "place"})
+
+
+def complaints_about_vague_names(path: PurePosixPath, text: str) -> list[str]:
+    tree = ast.parse(text)
+    is_defined = re.search(r"\bA place is\b", ast.get_docstring(tree) or "")
+    vague = VAGUE_NAMES - {"place"} if is_defined else VAGUE_NAMES
+    return [
+        f"{path}:{line}: name {name!r} after what it holds"
+        for line, name in names_given(tree)
+        if name in vague
+    ]
+
+
+def names_given(tree: ast.Module) -> Iterator[tuple[int, str | None]]:
+    """Every name that an assignment, a loop, a pattern or an argument gives, with its line; without fields of classes."""
+    classes = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+    fields = {field.target for node in classes for field in node.body if isinstance(field, ast.AnnAssign)}
+    for node in ast.walk(tree):
+        match node:
+            case ast.Name(id=name, ctx=ast.Store()) if node not in fields:
+                yield node.lineno, name
+            case ast.arg(arg=name):
+                yield node.lineno, name
+            case ast.MatchAs(name=name) | ast.MatchStar(name=name) | ast.ExceptHandler(name=name):
+                yield node.lineno, name
+            case _:
+                pass
+
+
 def complaints_about_missing_docstring(path: PurePosixPath, text: str) -> list[str]:
     return (
         []
@@ -283,6 +314,10 @@ def test_payloads_of_the_engine_are_read_through_their_types() -> None:
     assert complaints(complaints_about_payload_keys, modules_under("src")) == []
 
 
+def test_locals_are_named_after_what_they_hold() -> None:
+    assert complaints(complaints_about_vague_names, modules_under("src")) == []
+
+
 def test_every_module_says_what_it_is() -> None:
     assert complaints(complaints_about_missing_docstring, modules_under("src")) == []
 
@@ -356,6 +391,12 @@ BAD_SAMPLES: list[tuple[Check, str, str]] = [
     (complaints_about_drawers, "tests/graph_helpers.py", ""),
     (complaints_about_payload_keys, "src/a.py", 'graph = event.payload["graph_id"]'),
     (complaints_about_payload_keys, "src/a.py", "if event.payload.get('is_edit', False):"),
+    (complaints_about_vague_names, "src/a.py", "found = 1\n"),
+    (complaints_about_vague_names, "src/a.py", "ids = [one.id for one in creatures]\n"),
+    (complaints_about_vague_names, "src/a.py", "def said(*, told: str) -> None: ...\n"),
+    (complaints_about_vague_names, "src/a.py", "if (way := ways.get(key)):\n    pass\n"),
+    (complaints_about_vague_names, "src/a.py", "match ids:\n    case [first, *found]:\n        pass\n"),
+    (complaints_about_vague_names, "src/a.py", "for place in table:\n    pass\n"),
     (complaints_about_missing_docstring, "src/a.py", "import ast\n"),
     (complaints_about_broad_excepts, "src/a.py", SWALLOWS.format("Exception")),
     (complaints_about_broad_excepts, "src/a.py", SWALLOWS.format("(OSError, BaseException) as error")),
@@ -384,6 +425,13 @@ GOOD_SAMPLES: list[tuple[Check, str, str]] = [
     (complaints_about_drawers, "src/glasshouse/database.py", ""),
     (complaints_about_payload_keys, "src/a.py", 'text = event.payload.get("text")'),
     (complaints_about_payload_keys, "src/a.py", 'born.payload["manifest"] = manifest'),
+    (complaints_about_vague_names, "src/a.py", "ids = [creature.found for creature in creatures]\n"),
+    (complaints_about_vague_names, "src/a.py", "class Finding:\n    told: str\n"),
+    (
+        complaints_about_vague_names,
+        "src/a.py",
+        '"""A place is a channel\'s id."""\nfor place in table:\n    pass\n',
+    ),
     (complaints_about_missing_docstring, "src/a.py", '"""What it is."""\n'),
     (complaints_about_broad_excepts, "src/a.py", SWALLOWS.format("OSError")),
     (complaints_about_broad_excepts, "src/a.py", SWALLOWS.format("BaseException") + "    raise\n"),

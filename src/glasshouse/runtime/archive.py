@@ -263,8 +263,8 @@ class Archive:
         """Continue from a past with these changes: its graphs, its runs under new ids, and their spending."""
         _check_has_manifests(past)
         births = [
-            await birth_granted(self._house.servers, one, past.folded.runs)
-            for one in births_in(past, what_if)
+            await birth_granted(self._house.servers, birth, past.folded.runs)
+            for birth in births_in(past, what_if)
         ]
         lines = changed(past, what_if, births)
         with_models_now, recorded = self._routes.with_models_now, await self._started_in(past)

@@ -141,7 +141,7 @@ def reply_schema(moment: Moment) -> ReplySchema:
         key = (*key, playbill.competition.may_win)
     if moment.tools:
         # What a server says of its tool is not part of the schema: it stands quoted in the user message.
-        offers = [[one.name, one.is_foreign or one.description, one.parameters] for one in moment.tools]
+        offers = [[tool.name, tool.is_foreign or tool.description, tool.parameters] for tool in moment.tools]
         key = (*key, canonical_json(offers))
     schema = _schema_cache.get(key)
     if schema is None:
