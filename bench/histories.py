@@ -99,10 +99,10 @@ async def _seconds_an_event(segments: int) -> float:
             for _ in range(reads_repeated):
                 gc.collect()
                 start = process_time()
-                found = await terrarium.events(last)
-                spent.append((process_time() - start) / len(found))
-                if len(found) != reads_events:
-                    raise RuntimeError(f"read {len(found)} events instead of {reads_events}")
+                events = await terrarium.events(last)
+                spent.append((process_time() - start) / len(events))
+                if len(events) != reads_events:
+                    raise RuntimeError(f"read {len(events)} events instead of {reads_events}")
             return min(spent)  # Others use these cores, too.
 
 

@@ -58,8 +58,8 @@ async def _chain_seconds() -> float:
             await terrarium.add_creature(silent("link"))
         names = [creature.id for creature in terrarium.creatures()]
         start = process_time()
-        for one, other in pairwise(names):
-            await terrarium.connect(one, other)
+        for first, other in pairwise(names):
+            await terrarium.connect(first, other)
         return process_time() - start
 
 

@@ -89,8 +89,8 @@ async def _watched() -> list[Result]:
             await child.stdout.readline()
             watched, cpu_watched, positions = await _played(t, model, store)
             await asyncio.sleep(1)
-            told, _ = await child.communicate(b"")
-    received: list[dict[int, float]] = msgspec.json.decode(told, type=list[dict[int, float]])
+            output, _ = await child.communicate(b"")
+    received: list[dict[int, float]] = msgspec.json.decode(output, type=list[dict[int, float]])
     late = [seen[at] - store.durable[at] for seen in received for at in positions if at in seen]
     if len(late) != viewers * len(positions):
         raise RuntimeError(f"{len(late)} of {viewers * len(positions)} events were received")

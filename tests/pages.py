@@ -99,7 +99,7 @@ def command_lines(markdown: str) -> list[list[str]]:
 def calls_told_of(markdown: str) -> list[tuple[str, str]]:
     """Every call of a terrarium, here `t`, that stands alone in a code span: its name and its parameters."""
     pattern = re.compile(r"(?:await |async for \w+ in )?t\.(\w+)\((.*)\)")
-    return [(found[1], found[2]) for span in code_spans(markdown) if (found := pattern.fullmatch(span))]
+    return [(match[1], match[2]) for span in code_spans(markdown) if (match := pattern.fullmatch(span))]
 
 
 def slug(heading: str) -> str:

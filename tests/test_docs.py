@@ -196,15 +196,15 @@ def test_every_option_is_documented() -> None:
 
 @pytest.mark.parametrize("kind", sorted(FIELDS_OF_PAYLOADS))
 def test_the_fields_of_every_typed_payload_are_documented_in_order(kind: str) -> None:
-    told = fields_told_of(kind, page_text("docs/reference/events.md"))
+    documented = fields_told_of(kind, page_text("docs/reference/events.md"))
 
-    assert told == FIELDS_OF_PAYLOADS[kind]
+    assert documented == FIELDS_OF_PAYLOADS[kind]
 
 
 def test_the_fields_of_an_event_are_documented() -> None:
-    told = sections(page_text("docs/reference/events.md"))["Fields"]
+    documented = sections(page_text("docs/reference/events.md"))["Fields"]
 
-    assert {name for name in fields_of(glasshouse.Event) if not is_documented(name, told)} == set()
+    assert {name for name in fields_of(glasshouse.Event) if not is_documented(name, documented)} == set()
 
 
 def test_every_call_of_the_terrarium_is_documented() -> None:
@@ -238,23 +238,23 @@ def test_the_fields_of_every_public_value_are_documented(value: type) -> None:
 
 @pytest.mark.parametrize("heading", sorted(FILE_FIELDS))
 def test_every_field_of_a_worlds_files_is_documented_with_its_default(heading: str) -> None:
-    told = sections(page_text("docs/reference/world-files.md"))
+    documented = sections(page_text("docs/reference/world-files.md"))
 
-    assert rows_in_table(told.get(heading, "")) == fields_and_defaults(FILE_FIELDS[heading])
+    assert rows_in_table(documented.get(heading, "")) == fields_and_defaults(FILE_FIELDS[heading])
 
 
 @pytest.mark.parametrize("heading", sorted(MODELS_FILE_FIELDS))
 def test_every_field_of_a_models_file_is_documented_with_its_default(heading: str) -> None:
-    told = sections(page_text("docs/reference/models-file.md"))
+    documented = sections(page_text("docs/reference/models-file.md"))
 
-    assert rows_in_table(told.get(heading, "")) == fields_and_defaults(MODELS_FILE_FIELDS[heading])
+    assert rows_in_table(documented.get(heading, "")) == fields_and_defaults(MODELS_FILE_FIELDS[heading])
 
 
 @pytest.mark.parametrize("heading", sorted(TOOLS_FILE_FIELDS))
 def test_every_field_of_a_tools_file_is_documented_with_its_default(heading: str) -> None:
-    told = sections(page_text("docs/reference/tools-file.md"))
+    documented = sections(page_text("docs/reference/tools-file.md"))
 
-    assert rows_in_table(told.get(heading, "")) == fields_and_defaults(TOOLS_FILE_FIELDS[heading])
+    assert rows_in_table(documented.get(heading, "")) == fields_and_defaults(TOOLS_FILE_FIELDS[heading])
 
 
 def test_every_tools_file_on_a_page_is_sound(tmp_path: Path) -> None:
@@ -282,35 +282,35 @@ def test_every_models_file_on_a_page_is_sound(tmp_path: Path) -> None:
 
 
 def test_every_type_of_field_and_every_referee_is_documented() -> None:
-    told = sections(page_text("docs/reference/world-files.md"))
+    documented = sections(page_text("docs/reference/world-files.md"))
 
-    assert [name for name in FIELD_TYPES if not is_documented(name, told["Types of fields"])] == []
+    assert [name for name in FIELD_TYPES if not is_documented(name, documented["Types of fields"])] == []
     assert set(REFEREES) == BUILT_IN_REFEREES
-    assert [name for name in REFEREES if not is_documented(name, told["Referees"])] == []
+    assert [name for name in REFEREES if not is_documented(name, documented["Referees"])] == []
 
 
 @pytest.mark.parametrize(
     "tool", ["group_add_node", "group_remove_node", "group_channel", "group_wire", "group_status"]
 )
 def test_every_argument_of_a_group_tool_is_documented(tool: str) -> None:
-    told = sections(page_text("docs/reference/group-tools.md"))
+    documented = sections(page_text("docs/reference/group-tools.md"))
 
     arguments = [field.name for field in msgspec.structs.fields(ARGUMENTS[tool])]
-    assert {name for name, _ in rows_in_table(told[f"`{tool}`"])} == set(arguments)
+    assert {name for name, _ in rows_in_table(documented[f"`{tool}`"])} == set(arguments)
 
 
 def test_every_group_tool_has_its_section() -> None:
-    told = sections(page_text("docs/reference/group-tools.md"))
+    documented = sections(page_text("docs/reference/group-tools.md"))
 
-    assert [tool for tool in ARGUMENTS if f"`{tool}`" not in told] == []
+    assert [tool for tool in ARGUMENTS if f"`{tool}`" not in documented] == []
 
 
 def test_every_setting_is_documented_with_its_default() -> None:
-    told = rows_in_table(page_text("docs/reference/settings.md"))
+    documented = rows_in_table(page_text("docs/reference/settings.md"))
 
     offered = [(f"GLASSHOUSE_{name.upper()}", told) for name, told in fields_and_defaults(Settings)]
     assert offered
-    assert told == offered
+    assert documented == offered
 
 
 def test_every_bound_is_documented_with_its_value_and_place() -> None:

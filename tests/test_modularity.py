@@ -219,7 +219,8 @@ def _is_taken_up(returned: Event, events: tuple[Event, ...]) -> bool:
     line = next(e for e in events[at:] if e.actor == returned.actor and e.ends_its_act)
     figures = re.findall(r"\d+", str(returned.payload["text"]))
     return all(
-        str(int(one)) in json.dumps(line.payload) or one in json.dumps(line.payload) for one in figures
+        str(int(figure)) in json.dumps(line.payload) or figure in json.dumps(line.payload)
+        for figure in figures
     )
 
 

@@ -171,8 +171,8 @@ def complaints_about_missing_docstring(path: PurePosixPath, text: str) -> list[s
 def catches_everything(handler: ast.ExceptHandler) -> bool:
     caught = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
     return any(
-        one is None or (isinstance(one, ast.Name) and one.id in {"Exception", "BaseException"})
-        for one in caught
+        error is None or (isinstance(error, ast.Name) and error.id in {"Exception", "BaseException"})
+        for error in caught
     )
 
 
@@ -202,10 +202,10 @@ def complaints_about_words(path: PurePosixPath, text: str) -> list[str]:
     unfinished = UNFINISHED + (UNFINISHED_IN_SRC if path.parts[0] == "src" else [])
     patterns = [rf"\b{word}\b" for word in unfinished] + REGISTRY_HOSTS
     return [
-        f"{path}:{number}: {found.group()!r} does not belong in the project"
+        f"{path}:{number}: {match.group()!r} does not belong in the project"
         for number, line in enumerate(text.splitlines(), start=1)
         for pattern in patterns
-        if (found := re.search(pattern, line))
+        if (match := re.search(pattern, line))
     ]
 
 

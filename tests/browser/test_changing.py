@@ -70,8 +70,8 @@ async def test_two_runs_that_are_joined_stay_two_with_two_purses(look: Looking) 
     async with Terrarium(MemoryStore()) as t, look.at(t) as page:
         other = await t.open_world("twenty-sprouts")
         run = await t.open_world("mystery-roots")
-        for one in (run, other):
-            await t.run(one.id, turns=1)
+        for played in (run, other):
+            await t.run(played.id, turns=1)
         viewer = await (await look(page_of(page, run))).ready()
         await viewer.page.keyboard.press("c")
         dialog = viewer.page.get_by_role("dialog", name="Connect")
@@ -88,6 +88,6 @@ async def test_two_runs_that_are_joined_stay_two_with_two_purses(look: Looking) 
         await t.run(other.id, turns=1)
         await viewer.until("store.head.value === given", (await page.get(f"/api/v1/runs/{run.id}/view"))["k"])
         spent = {name: told["spent"]["turns"] for name, told in (await viewer.view())["runs"].items()}
-        assert spent == {one.id: t.run_of(one.id).turns for one in (run, other)}
-        for one in (run, other):
-            assert (await verify(t, one.id)).is_same
+        assert spent == {played.id: t.run_of(played.id).turns for played in (run, other)}
+        for played in (run, other):
+            assert (await verify(t, played.id)).is_same

@@ -46,7 +46,7 @@ async def test_each_row_of_the_feed_leads_to_its_event_its_moment_and_its_causes
         for show in ("Speech", "Topology", "World"):
             await feed.get_by_role("button", name=show, exact=True).click()
             listed = (await address.get(path, show=show.lower(), limit=1000))["events"]
-            turns = sum(one["event"]["kind"] == "turn.started" for one in listed)
+            turns = sum(row["event"]["kind"] == "turn.started" for row in listed)
             await expect(page.locator(".feed-header .count")).to_have_text(f"{len(listed) - turns} of {head}")
         assert parse_qs(urlsplit(page.url).query)["kind"] == ["world"]
 
@@ -72,9 +72,9 @@ async def follow_a_row(viewer: Viewer, address: Served, run_id: str, disturbance
     page, path = viewer.page, f"/api/v1/runs/{run_id}/events"
     # A row opens in place, by the keyboard alone.
     answers = [
-        one
-        for one in (await address.get(path, limit=1000))["events"]
-        if one["event"].get("caused_by") == disturbance_id
+        row
+        for row in (await address.get(path, limit=1000))["events"]
+        if row["event"].get("caused_by") == disturbance_id
     ]
     k, answer = answers[0]["k"], answers[0]["event"]
     await viewer.evaluate("store.seek(given)", k)

@@ -50,7 +50,7 @@ async def test_hulls_stay_apart_and_nothing_is_drawn_at_rest(look: Looking) -> N
         before = await at_rest(viewer)
         hulls: list[Any] = await viewer.page.evaluate(HULLS)
         assert len(hulls) == len(t.graphs())
-        assert all(are_apart(one, other) for one, other in combinations(hulls, 2))
+        assert all(are_apart(first, other) for first, other in combinations(hulls, 2))
 
         places = await viewer.page.evaluate("glasshouse.graph.positions()")
         await viewer.seek(3)

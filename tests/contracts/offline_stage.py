@@ -111,9 +111,15 @@ class OfflineStage:
         return self.happens(name, kind, text=text, **fields)
 
     def moment(self, name: str, cause: Event | None = None, *, without: str = "") -> Moment:
-        character = next(one for one in self.cast if one.name == name)
-        seen = tuple(one for one in self.events if not without or without not in one.payload.get("text", ""))
-        others = tuple(Neighbour(one.name, one.role, ("stage",)) for one in self.cast if one.name != name)
+        character = next(creature for creature in self.cast if creature.name == name)
+        seen = tuple(
+            event for event in self.events if not without or without not in event.payload.get("text", "")
+        )
+        others = tuple(
+            Neighbour(creature.name, creature.role, ("stage",))
+            for creature in self.cast
+            if creature.name != name
+        )
         tick = an_event(
             kind=kinds.TURN_STARTED, actor=CONDUCTOR, payload={"turn": 1}, private=None, sealed=None
         )
@@ -127,7 +133,7 @@ class OfflineStage:
             playbill=self.playbill,
             heard=Recent.of(seen),
             lines_before=0,
-            handles={one.name: one.name for one in self.cast},
+            handles={creature.name: creature.name for creature in self.cast},
             around=Around(("stage",), ("stage",), others, len(others)),
             ask=_nobody_asks,
             spending=never_spending,
@@ -160,8 +166,8 @@ class OfflineStage:
         """Everybody once a turn; gives what was said."""
         said = []
         for _ in range(turns):
-            for one in self.cast:
-                event = self.act(one.name)
+            for creature in self.cast:
+                event = self.act(creature.name)
                 if event is not None:
                     said.append(event.payload["text"])
         return said

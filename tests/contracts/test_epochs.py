@@ -56,9 +56,9 @@ async def test_a_session_with_long_silences_is_read_whole_and_from_anywhere(plac
 async def test_a_span_may_have_any_bounds(store: Store, first: int, last: int) -> None:
     await store.commit(one_batch(opening(ADA, "a", "b", "c")))
 
-    found = await store.read([span(ADA, max(first, 1), last)])
+    events = await store.read([span(ADA, max(first, 1), last)])
 
-    assert texts_of(found) == list("abc")[max(first, 1) - 1 : last]
+    assert texts_of(events) == list("abc")[max(first, 1) - 1 : last]
 
 
 @pytest.fixture
@@ -71,7 +71,7 @@ def ledger() -> Iterator[sqlite3.Connection]:
         connection.execute(SQL["add_segment"], (number, name, "g", "root", number, 0, None, 0, 0, number))
     said = [(1, 1, 1), *[(2 + n * epoch_positions, 2, n + 1) for n in range(epochs)]]
     said.append((said[-1][0] + 1, 1, 2))
-    connection.executemany(SQL["add_event"], [(*one, 0, "{}") for one in said])
+    connection.executemany(SQL["add_event"], [(*line, 0, "{}") for line in said])
     yield connection
     connection.close()
 

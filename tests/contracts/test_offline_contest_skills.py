@@ -66,7 +66,7 @@ def test_a_debater_opens_then_meets_the_other_side_on_its_own_ground(seed: int) 
     stage.observes("Now the rebuttal.")
     met = stage.act("pike")
 
-    assert [one.payload["part"] for one in opened if one] == ["opening", "opening"]
+    assert [event.payload["part"] for event in opened if event] == ["opening", "opening"]
     assert met is not None
     assert opened[1] is not None
     assert met.payload["part"] == "rebuttal"
@@ -135,14 +135,14 @@ def test_who_has_a_tool_for_dates_uses_it_first_and_then_says_what_it_said(seed:
     call = json.loads(answer(prompt_for(moment)))
     said = ToolAnswer(is_ok=True, text='{"day":"2031-01-15","moon":"waning gibbous","moon_lit_percent":61}')
     talk = (ToolTalk("sky_book", {"day": "2031-01-15"}, said),)
-    told = json.loads(answer(prompt_for(msgspec.structs.replace(moment, talk=talk))))
+    reply = json.loads(answer(prompt_for(msgspec.structs.replace(moment, talk=talk))))
 
     assert (call["kind"], call["tool"]) == (kinds.TOOL_CALLED, "sky_book")
     assert call["arguments"] == {"day": "2031-01-15"}
-    assert (told["kind"], told["date"], told["lit"]) == (kind, "2031-01-15", 61)
-    assert "61" in told["text"] or "waning gibbous" in told["text"]
-    assert "pewter" in told["text"]
-    assert "{" not in told["text"]
+    assert (reply["kind"], reply["date"], reply["lit"]) == (kind, "2031-01-15", 61)
+    assert "61" in reply["text"] or "waning gibbous" in reply["text"]
+    assert "pewter" in reply["text"]
+    assert "{" not in reply["text"]
 
 
 def test_a_tool_that_failed_is_not_asked_again_and_nothing_is_made_up() -> None:
@@ -150,7 +150,7 @@ def test_a_tool_that_failed_is_not_asked_again_and_nothing_is_made_up() -> None:
     asked = stage.says("roach", "What of 2031-01-15?")
     talk = (ToolTalk("sky_book", {"day": "2031-01-15"}, ToolAnswer(is_ok=False, text="The book is shut.")),)
     moment = msgspec.structs.replace(stage.moment("pike", asked), tools=(LOOK_UP,), talk=talk)
-    told = json.loads(answer(prompt_for(moment)))
+    reply = json.loads(answer(prompt_for(moment)))
 
-    assert told["kind"] == "page.turned"
-    assert not any(sign.isdigit() for sign in told["text"])
+    assert reply["kind"] == "page.turned"
+    assert not any(sign.isdigit() for sign in reply["text"])

@@ -28,8 +28,8 @@ def opened(seed: int) -> OfflineStage:
 def taken_up_after(stage: OfflineStage, *, without: str = "") -> bool:
     """Whether anybody says the word within three turns."""
     for _ in range(3):
-        for one in stage.cast:
-            event = stage.act(one.name, without=without)
+        for creature in stage.cast:
+            event = stage.act(creature.name, without=without)
             if event is not None and NONCE in event.payload["text"]:
                 return True
     return False
@@ -41,9 +41,9 @@ def test_a_visitors_word_is_taken_up_by_everybody_who_speaks_next() -> None:
         stage = opened(seed)
         stage.disturb(TEMPLATES[seed % len(TEMPLATES)])
         deaf += [
-            (seed, one.name, text)
-            for one in stage.cast
-            if NONCE not in (text := stage.reply(one.name)["text"])
+            (seed, creature.name, text)
+            for creature in stage.cast
+            if NONCE not in (text := stage.reply(creature.name)["text"])
         ]
 
     assert deaf == []
@@ -77,10 +77,10 @@ def test_a_word_that_was_cut_from_the_prompt_is_never_said(by_visitor: bool) -> 
 def test_another_line_by_a_castmate_gets_another_answer() -> None:
     same = []
     for seed in SEEDS:
-        one, other = opened(seed), opened(seed)
-        one.says("apron", "I found a teapot under the old gate.")
+        first, other = opened(seed), opened(seed)
+        first.says("apron", "I found a teapot under the old gate.")
         other.says("apron", "The moon has eaten my left boot.")
-        if one.reply("hollow")["text"] == other.reply("hollow")["text"]:
+        if first.reply("hollow")["text"] == other.reply("hollow")["text"]:
             same.append(seed)
 
     assert same == []
@@ -106,4 +106,4 @@ def test_the_thought_shows_what_was_heard() -> None:
 
 
 def test_the_troupe_has_no_rare_words_of_its_own() -> None:
-    assert all(NONCE not in example for one in GARDEN for example in one.voice.examples)
+    assert all(NONCE not in example for creature in GARDEN for example in creature.voice.examples)

@@ -97,9 +97,9 @@ def test_nobody_names_its_word_and_what_is_said_of_it_is_true(seed: int) -> None
 
     assert len(words) == 4
     assert Counter(Counter(words.values()).values()) == {3: 1, 1: 1}
-    assert [one.payload for one in lines if words[one.actor] in one.payload["text"].lower().split()] == []
+    assert [line.payload for line in lines if words[line.actor] in line.payload["text"].lower().split()] == []
     assert [
-        one.payload for one in lines if words[one.actor] not in told_in(one.payload["text"])[0].holds
+        line.payload for line in lines if words[line.actor] not in told_in(line.payload["text"])[0].holds
     ] == []
 
 
@@ -122,7 +122,7 @@ def test_everybody_votes_once_and_the_count_decides(seed: int) -> None:
         assert all(counts[odd] > counts[one] for one in finished["members"])
     else:
         assert counts[finished["winner"]] <= max(
-            counts[one] for one in names.values() if one != finished["winner"]
+            counts[name] for name in names.values() if name != finished["winner"]
         )
 
 
@@ -136,11 +136,11 @@ def heard(event: Event) -> Heard:
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_tale_goes_on_with_its_hero_and_changes_hands_with_it(seed: int) -> None:
     tales = of_kind("two-tale-hearth", seed, "tale.told")
-    one, other = dict.fromkeys(event.actor for event in tales)
-    heroes = {who: hero_in([heard(e) for e in tales if e.actor == who][:1]) for who in (one, other)}
+    first, other = dict.fromkeys(event.actor for event in tales)
+    heroes = {who: hero_in([heard(e) for e in tales if e.actor == who][:1]) for who in (first, other)}
     beats = [e.turn for e in of_kind("two-tale-hearth", seed, kinds.WORLD_OBSERVED) if e.payload.get("title")]
 
-    for who, its_other in ((one, other), (other, one)):
+    for who, its_other in ((first, other), (other, first)):
         mine, theirs = heroes[who], heroes[its_other]
         assert mine is not None
         assert theirs is not None
@@ -181,7 +181,7 @@ def test_a_rebuttal_meets_a_point_of_the_speech_that_it_answers(seed: int) -> No
         if answers:
             target = speeches[speech.payload["answers"]]
             assert target.actor != speech.actor
-            assert answers[0].ground in {one.ground for one in points_of(target.payload["text"])}
+            assert answers[0].ground in {point.ground for point in points_of(target.payload["text"])}
             met += 1
 
     assert met >= 5
@@ -199,8 +199,8 @@ def test_a_contribution_builds_on_a_line_of_somebody_else_and_the_last_ones_spea
     names = handles("plum-tree-table", seed)
     verdict = of_kind("plum-tree-table", seed, kinds.JUDGE_VERDICT)[-1]
 
-    assert [one.payload for one in plates if actors[one.payload["builds_on"]] == one.actor] == []
-    kept = Counter(names.get(actors[one.payload["builds_on"]]) for one in plates[-8:])
+    assert [plate.payload for plate in plates if actors[plate.payload["builds_on"]] == plate.actor] == []
+    kept = Counter(names.get(actors[plate.payload["builds_on"]]) for plate in plates[-8:])
     assert kept[verdict.payload["winner"]] or verdict.payload["winner"] == "nobody"
 
 

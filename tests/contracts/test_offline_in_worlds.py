@@ -139,10 +139,10 @@ def test_two_players_of_one_world_neither_open_nor_end_alike() -> None:
     ended = {actor: {tuple(line.lower().split()[-4:]) for line in lines} for actor, lines in said.items()}
 
     assert set(said) == {"seedkeeper", "pocket-actor", "echo", "critic"}
-    for one, other in combinations(said, 2):
-        assert opened[one] & opened[other] == set()
+    for first, other in combinations(said, 2):
+        assert opened[first] & opened[other] == set()
         # The echo gives back the ends of what others say.
-        assert "echo" in (one, other) or ended[one] & ended[other] == set()
+        assert "echo" in (first, other) or ended[first] & ended[other] == set()
 
 
 @pytest.mark.parametrize(

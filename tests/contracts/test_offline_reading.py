@@ -46,7 +46,7 @@ def test_lines_are_read_with_speaker_origin_kind_text_and_fields() -> None:
 
     reading = Reading(stage.prompt("river-otter", cause))
 
-    assert [(one.handle, one.origin) for one in reading.discussion] == [
+    assert [(line.handle, line.origin) for line in reading.discussion] == [
         ("world", "world"),
         ("heron", "cast"),
         ("river-otter", "cast"),
@@ -76,7 +76,7 @@ def test_a_repair_is_read_like_the_prompt_it_repairs() -> None:
 
     reading = Reading(repair_prompt(prompt, "not json", "Answer with one JSON object."))
 
-    assert [one.text for one in reading.fresh] == ["The eels are late."]
+    assert [line.text for line in reading.fresh] == ["The eels are late."]
     assert reading.words_max == 17
 
 

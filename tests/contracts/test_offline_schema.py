@@ -251,9 +251,9 @@ def test_an_answer_takes_few_steps() -> None:
         stage = OfflineStage(seed=seed)
         stage.observes("Dusk in the wood. A kettle that remembers the sea drops from the canopy.")
         stage.play(3)
-        for one in stage.cast:
-            prompts.append(stage.prompt(one.name))
-            stage.act(one.name)
+        for creature in stage.cast:
+            prompts.append(stage.prompt(creature.name))
+            stage.act(creature.name)
     answer(prompts[0])
 
     steps = steps_of_answering(prompts)

@@ -67,9 +67,9 @@ def test_the_keeper_answers_every_question_of_the_table_truthfully(word: str) ->
 
     wrong = [
         (question, reply["answer"])
-        for one in attributes().values()
-        for question in one.asked
-        if (reply := put(stage, question.capitalize()))["answer"] != thing.truth(one.name)
+        for attribute in attributes().values()
+        for question in attribute.asked
+        if (reply := put(stage, question.capitalize()))["answer"] != thing.truth(attribute.name)
     ]
 
     assert wrong == []
@@ -78,7 +78,7 @@ def test_the_keeper_answers_every_question_of_the_table_truthfully(word: str) ->
 def test_the_keeper_never_says_the_word() -> None:
     for seed in range(20):
         stage = a_game("fox", seed)
-        texts = [put(stage, one.asked[0])["text"].lower() for one in attributes().values()]
+        texts = [put(stage, attribute.asked[0])["text"].lower() for attribute in attributes().values()]
         texts.append(put(stage, "Is it a fox?", word="fox")["text"].lower())
         assert not [text for text in texts if "fox" in text]
 
@@ -123,7 +123,7 @@ def test_the_guesser_names_every_word_of_the_table_within_twenty_questions(word:
 
     assert event is not None
     assert event.payload.get("word") == word
-    questions = [one.payload["text"] for one in stage.events if one.kind == ASK]
+    questions = [event.payload["text"] for event in stage.events if event.kind == ASK]
     assert len({attribute_asked(text) for text in questions}) == len(questions)
 
 
@@ -279,12 +279,22 @@ def test_a_debater_takes_the_side_of_its_persona() -> None:
 
     thoughts: dict[str, list[str]] = {"pro": [], "con": []}
     for stage.seed in range(60):
-        for name, found in thoughts.items():
-            found.append(stage.reply(name)["thought"])
+        for name, texts in thoughts.items():
+            texts.append(stage.reply(name)["thought"])
 
-    assert sum("argue for" in one or "case for" in one or "my side" in one for one in thoughts["pro"]) > 20
     assert (
-        sum("argue against" in one or "case against" in one or "costs" in one for one in thoughts["con"]) > 20
+        sum(
+            "argue for" in thought or "case for" in thought or "my side" in thought
+            for thought in thoughts["pro"]
+        )
+        > 20
+    )
+    assert (
+        sum(
+            "argue against" in thought or "case against" in thought or "costs" in thought
+            for thought in thoughts["con"]
+        )
+        > 20
     )
 
 

@@ -67,9 +67,9 @@ def test_lines_keep_to_the_words_allowed_and_break_no_vow() -> None:
     stage.says("speaker-20", "Have you seen my little kettle, and the umbrella?")
 
     for stage.seed in range(60):
-        for one in stage.cast:
-            text = stage.reply(one.name)["text"]
-            assert len(text.split()) <= one.voice.say_words_max
+        for creature in stage.cast:
+            text = stage.reply(creature.name)["text"]
+            assert len(text.split()) <= creature.voice.say_words_max
             assert not {"!", "?"} & set(text)
             assert "kettle" not in text.lower()
 
@@ -162,7 +162,7 @@ def test_in_a_game_no_turn_of_phrase_comes_twice_in_what_can_be_seen_and_hardly_
         ]
         for start in range(len(lines)):
             said = " ".join(lines[start : start + lines_seen_min])
-            assert [one for one in phrases if said.count(one) > 1] == []
+            assert [phrase for phrase in phrases if said.count(phrase) > 1] == []
         # The troupe sees no more than its window. Over the whole play, too, it hardly ever says a phrase again.
         counts = [" ".join(lines).count(phrase) for phrase in phrases]
         assert sum(counts) >= 4

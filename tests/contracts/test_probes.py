@@ -117,9 +117,9 @@ async def test_a_deep_probe_of_an_honest_server_finds_nothing_bad(personality: A
         else:
             probe = await probed(OpenAICompatible("qwen3-4b", server.url, server="vllm"), deep=True)
 
-        found = good(probe)
-        assert found["holds replies to a JSON Schema with thinking off"] is True
-        assert found["reports tokens"] is True
+        facts = good(probe)
+        assert facts["holds replies to a JSON Schema with thinking off"] is True
+        assert facts["reports tokens"] is True
         (whole,) = [check for check in probe.checks if "whole" in check.what]
         assert whole.is_good is True
         assert max(int(word.replace(",", "")) for word in whole.what.split() if word[0].isdecimal()) > 1_500
@@ -130,10 +130,10 @@ async def test_a_deep_probe_finds_the_lies() -> None:
     lie: Any = "thinking off drops the schema"
     with imitating_server("ollama", lie, "no usage", models=[thinker], say=lambda _: "Hm.") as server:
         model = OllamaModel("qwen3-4b", server.url, context_tokens=2_048)
-        found = good(await probed(model, deep=True))
+        facts = good(await probed(model, deep=True))
 
-    assert found["holds replies to a JSON Schema"] is False
-    assert found["reports tokens"] is False
+    assert facts["holds replies to a JSON Schema"] is False
+    assert facts["reports tokens"] is False
     assert model.form == "json"
 
 
@@ -160,13 +160,13 @@ async def test_a_real_llama_server_is_probed() -> None:
         model = OpenAICompatible("random", server.url)
         probe = await probed(model, deep=True)
 
-    found = good(probe)
+    facts = good(probe)
     assert (probe.context_tokens, probe.slots, model.max_parallel) == (2_048, 2, 2)
     assert probe.quantization == "F32"
-    assert found["answers several calls at once"] is True
-    assert found["holds replies to a JSON Schema with thinking off"] is True
-    assert found["reports tokens"] is True
-    assert found["reads the beginning of a prompt from its cache"] is True
+    assert facts["answers several calls at once"] is True
+    assert facts["holds replies to a JSON Schema with thinking off"] is True
+    assert facts["reports tokens"] is True
+    assert facts["reads the beginning of a prompt from its cache"] is True
 
 
 async def test_lists_say_what_each_model_is() -> None:

@@ -58,7 +58,7 @@ def longest_said(script: Script, text: str) -> str:
             listed, key=lambda value: len(value.split()), default=" ".join(["thing"] * WORDS_OF_A_THING)
         )
 
-    return SLOT.sub(lambda found: filling(found[1].partition(":")[0]), text)
+    return SLOT.sub(lambda match: filling(match[1].partition(":")[0]), text)
 
 
 def bound_lists(script: Script) -> list[tuple[str, tuple[str, ...]]]:
@@ -89,7 +89,7 @@ def names_used(entry: Entry) -> set[str]:
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_a_script_names_only_what_there_is(name: str) -> None:
     script = script_named(name)
-    known = {one for entry in entries_of(script) for one in entry.names}
+    known = {name for entry in entries_of(script) for name in entry.names}
     bound = {slot for slot, _ in bound_lists(script)}
     lists = {
         slot.partition("=")[2]
@@ -158,7 +158,7 @@ def test_what_is_said_met_its_conditions_and_is_said_once(name: str) -> None:
             entry = line.entry
             if entry is None:
                 continue
-            known = {one for before in said for one in before.names}
+            known = {fact for before in said for fact in before.names}
             told = f"{name}, rng seed {played.rng_seed}, {entry.id}"
             assert not entry.after or entry.after & known, told
             kept_aside = [
@@ -201,9 +201,9 @@ def test_what_is_wrong_in_a_script_is_told_with_its_line(text: str, problem: str
 def test_every_condition_is_described() -> None:
     page = page_text("docs/reference/scripts.md")
 
-    assert [one for one in CONDITIONS if f"`{one}=" not in page] == []
-    assert [one for one in ACTS if not re.search(rf"\b{one}\b", page)] == []
-    assert [one for one in CUES if f"`{one}`" not in page] == []
+    assert [word for word in CONDITIONS if f"`{word}=" not in page] == []
+    assert [word for word in ACTS if not re.search(rf"\b{word}\b", page)] == []
+    assert [word for word in CUES if f"`{word}`" not in page] == []
 
 
 @pytest.mark.parametrize("name", SCRIPTS)

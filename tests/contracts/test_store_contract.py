@@ -35,10 +35,10 @@ async def test_a_new_store_is_empty(store: Store) -> None:
 async def test_what_is_committed_is_read_back_whole(store: Store) -> None:
     first = await store.commit(one_batch(opening(ADA, "hello", "again")))
 
-    found = await store.read([span(ADA)])
+    events = await store.read([span(ADA)])
 
     assert first == 1
-    assert [content_of(event) for event in found] == [
+    assert [content_of(event) for event in events] == [
         content_of(line(ADA, 1, "hello")),
         content_of(line(ADA, 2, "again")),
     ]
@@ -271,10 +271,10 @@ async def test_positions_are_dense_and_grow_in_the_order_of_commits(store: Store
     firsts = [await store.commit(one_batch(opening(ADA, "a1", "a2"), opening(BO, "b1")))]
     firsts.append(await store.commit([Batch((lines(BO, 1, "b2"),)), Batch((lines(ADA, 2, "a3"),))]))
 
-    found = await store.read_after(0, 100)
+    events = await store.read_after(0, 100)
 
     assert firsts == [1, 4]
-    assert [(event.position, event.payload["text"]) for event in found] == [
+    assert [(event.position, event.payload["text"]) for event in events] == [
         (1, "a1"),
         (2, "a2"),
         (3, "b1"),
@@ -293,18 +293,18 @@ async def test_the_ledger_is_read_by_position_in_pieces(
 ) -> None:
     await store.commit(one_batch(opening(ADA, *"abcde")))
 
-    found = await store.read_after(after, events_max)
+    events = await store.read_after(after, events_max)
 
-    assert texts_of(found) == list(expected)
+    assert texts_of(events) == list(expected)
 
 
 async def test_a_span_gives_the_events_from_its_first_to_its_last(store: Store) -> None:
     await store.commit(one_batch(opening(ADA, *"abcdef"), opening(BO, *"xyz")))
 
-    found = await store.read([span(ADA, 3, 5)])
+    events = await store.read([span(ADA, 3, 5)])
 
-    assert texts_of(found) == ["c", "d", "e"]
-    assert [event.position for event in found] == [3, 4, 5]
+    assert texts_of(events) == ["c", "d", "e"]
+    assert [event.position for event in events] == [3, 4, 5]
 
 
 async def test_spans_of_many_segments_come_in_one_order_of_time_then_segment(store: Store) -> None:
@@ -322,18 +322,18 @@ async def test_segments_of_one_time_and_ordinal_are_ordered_by_their_ids(store: 
     others = [root(name) for name in "dbca"]
     await store.commit(one_batch(*[opening(segment, segment.id) for segment in others]))
 
-    found = await store.read([span(segment) for segment in others])
+    events = await store.read([span(segment) for segment in others])
 
-    assert texts_of(found) == ["s-a", "s-b", "s-c", "s-d"]
+    assert texts_of(events) == ["s-a", "s-b", "s-c", "s-d"]
 
 
 async def test_a_history_over_three_hundred_segments_is_read_in_order(store: Store) -> None:
     chain = [root(f"n{n:03}", base=2 * n, ordinal=n) for n in range(300)]
     await store.commit(one_batch(*[opening(s, f"{s.base + 1}", f"{s.base + 2}") for s in reversed(chain)]))
 
-    found = await store.read([span(segment) for segment in chain])
+    events = await store.read([span(segment) for segment in chain])
 
-    assert texts_of(found) == [str(n) for n in range(1, 601)]
+    assert texts_of(events) == [str(n) for n in range(1, 601)]
 
 
 async def test_no_spans_and_spans_behind_the_end_are_empty(store: Store) -> None:

@@ -293,9 +293,9 @@ async def test_a_random_life_of_a_store_equals_a_plain_list(place: Place, seed: 
             store = place()
             await store.open("house-two")
 
-    found = await store.read_after(0, 10_000)
-    assert [(event.session_id, event.seq, event.payload["text"]) for event in found] == plain.ledger
-    assert [event.position for event in found] == list(range(1, store.position + 1))
+    events = await store.read_after(0, 10_000)
+    assert [(event.session_id, event.seq, event.payload["text"]) for event in events] == plain.ledger
+    assert [event.position for event in events] == list(range(1, store.position + 1))
     assert await store.segments_after(0) == list(plain.begun.values())
     for segment in plain.begun.values():
         assert texts_of(await store.read([span(segment)])) == plain.of(segment)

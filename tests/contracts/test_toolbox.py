@@ -249,7 +249,7 @@ async def test_a_function_that_hangs_is_left_behind_and_after_too_many_none_is_b
     finally:
         release.set()
 
-    assert [one.is_ok for one in told] == [False] * 3
+    assert [row.is_ok for row in told] == [False] * 3
     assert told[1].text == "hangs took longer than 0.05 seconds and was given up."
     assert told[2].text == "hangs is not to be had now: too many calls before it have not ended."
 

@@ -51,7 +51,7 @@ def test_in_worlds_of_newcomers_every_word_fits_its_sentence() -> None:
         for is_disturbed in (False, True)
         for event in said_in(played(world, seed, is_disturbed=is_disturbed))
     ]
-    heads = [one.head for line in lines for one in fillers_in(line)]
+    heads = [filler.head for line in lines for filler in fillers_in(line)]
 
     assert [(line, wrong) for line in lines if (wrong := wrong_in(line))] == []
     assert len(heads) > 100

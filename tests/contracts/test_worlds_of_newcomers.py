@@ -88,8 +88,8 @@ def test_what_a_visitor_brings_is_taken_up_and_nobody_speaks_of_it_otherwise(wor
 @pytest.mark.parametrize("world", WORLDS)
 def test_everybody_speaks_of_what_it_wants_at_least_every_third_line(world: str, seed: int) -> None:
     wanted = {
-        name: stems_of("; ".join((one.wants, *one.cares_about)))
-        for name, one in load_world(str(FOLDER / world)).manifests.items()
+        name: stems_of("; ".join((manifest.wants, *manifest.cares_about)))
+        for name, manifest in load_world(str(FOLDER / world)).manifests.items()
     }
     spoken: dict[str, list[bool]] = {}
     for event in said_in(played(world, seed)):
@@ -109,11 +109,11 @@ def test_a_question_is_answered_or_openly_refused_within_two_lines(world: str, s
     said, told = said_in(played(world, seed)), told_by_tools(played(world, seed))
     unanswered = []
     for at, event in enumerate(said):
-        following = [one for one in said[at + 1 :] if one.actor != event.actor][:lines_to_answer_max]
+        following = [line for line in said[at + 1 :] if line.actor != event.actor][:lines_to_answer_max]
         is_asked = event.payload["text"].endswith("?")
         if is_asked and len(following) == lines_to_answer_max:
-            answers = [one.payload["text"] for one in following]
-            is_looked_up = any(one.id in told for one in following)
+            answers = [line.payload["text"] for line in following]
+            is_looked_up = any(line.id in told for line in following)
             if not is_looked_up and not any(is_answer(text, event.payload["text"]) for text in answers):
                 unanswered.append((event.payload["text"], answers))
 
@@ -123,7 +123,7 @@ def test_a_question_is_answered_or_openly_refused_within_two_lines(world: str, s
 def is_answer(text: str, question: str) -> bool:
     """Whether a line is one of the legal replies to a question: an answer, or a plain refusal to give one."""
     patterns = (*cores("answer", question_in(question)), *cores("withhold"))
-    return any(one.longest in text.lower() for one in patterns)
+    return any(pattern.longest in text.lower() for pattern in patterns)
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -146,8 +146,8 @@ def _bare(word: str) -> str:
 def wrong_in(line: str) -> list[str]:
     """The words of a line that stand where nothing of their kind can stand."""
     wrong = [
-        one.head
-        for one in fillers_in(line)
-        if one.head in classes() and not classes()[one.head] & one.accepts
+        filler.head
+        for filler in fillers_in(line)
+        if filler.head in classes() and not classes()[filler.head] & filler.accepts
     ]
     return wrong + [match[1] for rule in (_DONE, _DOING, _STATE) for match in rule.finditer(line)]

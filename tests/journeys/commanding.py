@@ -75,9 +75,9 @@ def pasted(command: str, cwd: Path) -> subprocess.CompletedProcess[str]:
 
 def objects(*words: str, cwd: Path | None = None, **more: str) -> list[dict[str, Any]]:
     """What a command says with --json: one object a line."""
-    told = run(*words, "--json", cwd=cwd, **more)
-    assert told.stderr == ""
-    return [json.loads(line) for line in told.stdout.splitlines()]
+    result = run(*words, "--json", cwd=cwd, **more)
+    assert result.stderr == ""
+    return [json.loads(line) for line in result.stdout.splitlines()]
 
 
 def on_a_terminal(*words: str, columns: int = 80, **more: str) -> tuple[int, str]:

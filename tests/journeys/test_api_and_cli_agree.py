@@ -42,8 +42,8 @@ async def test_a_world_and_its_branches(world: str, tmp_path: Path) -> None:
             [facts_of_comparison(comparison)]
         )
     for run_id in (parent.id, other.id):
-        told = objects("replay", run_id, "--minds", "--store", str(store))
-        assert told == as_printed(played[run_id].lines)
+        answers = objects("replay", run_id, "--minds", "--store", str(store))
+        assert answers == as_printed(played[run_id].lines)
     (told_branch,) = objects("replay", other.id, "--verify", "--store", str(store))
     for run_id, told_run in zip((other.id, parent.id), (told_branch, *told_branch["past"]), strict=True):
         assert told_run.items() >= facts_of_verification(run_id, verified[run_id]).items()

@@ -87,7 +87,7 @@ def test_in_a_pipe_nobody_is_there_and_nothing_waits(burrow: Path) -> None:
     assert played.returncode == 0
     assert "Nobody is there to ask." in played.stdout
     decided = payloads(burrow, "edit.decided")
-    assert {(one["is_approved"], one["by"]) for one in decided} == {(False, "nobody")}
+    assert {(event["is_approved"], event["by"]) for event in decided} == {(False, "nobody")}
     assert payloads(burrow, "creature.stopped") == []
     assert run("replay", "last", "--verify", cwd=burrow).returncode == 0
 

@@ -51,7 +51,7 @@ def test_a_command_works_in_a_process_that_is_started_for_it(name: str, own_stor
     if name == "import":
         run("export", WOOD, "play.glass", cwd=own_store.parent, **store)
 
-    told = run_anew(name, *WORDS[name], cwd=own_store.parent, **store)
+    result = run_anew(name, *WORDS[name], cwd=own_store.parent, **store)
 
-    assert (told.returncode, told.stderr) == (0, "")
-    assert told.stdout
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout

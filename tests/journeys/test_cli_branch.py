@@ -30,8 +30,8 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 def numbers_of_lines(store: str, name: str) -> dict[int, str]:
     """The lines of a run by the numbers that `show --numbers` prints."""
-    told = run("show", name, "--numbers", "--lines", "200", "--store", store)
-    found = re.findall(r"^ *(\d+)  (.*)$", told.stdout, re.MULTILINE)
+    result = run("show", name, "--numbers", "--lines", "200", "--store", store)
+    found = re.findall(r"^ *(\d+)  (.*)$", result.stdout, re.MULTILINE)
     return {int(number): line for number, line in found}
 
 
@@ -60,13 +60,13 @@ def run_id_in(text: str) -> str:
 def test_a_branch_in_which_nothing_is_otherwise_is_its_parent_again_from_the_record(
     store: str, middle: str
 ) -> None:
-    told = run("branch", PARENT, "--at", middle, "--store", store)
+    result = run("branch", PARENT, "--at", middle, "--store", store)
 
-    branch = run_id_in(told.stdout)
-    assert (told.returncode, told.stderr) == (0, "")
-    assert f"a branch of {PARENT}, from event {middle} (turn 5, pocket-actor, “" in told.stdout
-    assert "Nothing is changed.\n" in told.stdout
-    assert re.search(r"[1-9]\d* calls were answered from the record\.", told.stdout)
+    branch = run_id_in(result.stdout)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert f"a branch of {PARENT}, from event {middle} (turn 5, pocket-actor, “" in result.stdout
+    assert "Nothing is changed.\n" in result.stdout
+    assert re.search(r"[1-9]\d* calls were answered from the record\.", result.stdout)
     assert digest_of(store, branch) == digest_of(store, PARENT)
     assert run("compare", PARENT, branch, "--store", store).stdout.startswith("One story: ")
 
@@ -74,10 +74,10 @@ def test_a_branch_in_which_nothing_is_otherwise_is_its_parent_again_from_the_rec
 def test_a_disturbed_branch_goes_its_own_way_and_leaves_its_parent_alone(store: str, middle: str) -> None:
     before = digest_of(store, PARENT)
 
-    told = run("branch", PARENT, "--at", middle, "--disturb", HEN, "--store", store)
+    result = run("branch", PARENT, "--at", middle, "--disturb", HEN, "--store", store)
 
-    branch = run_id_in(told.stdout)
-    head, _, rest = told.stdout.partition("\n\n")
+    branch = run_id_in(result.stdout)
+    head, _, rest = result.stdout.partition("\n\n")
     (facts,) = objects("compare", PARENT, branch, "--store", store)
     assert head.endswith(f"Changed: the visitor says “{HEN}”")
     assert rest.startswith(f"visitor: {HEN}\n")
@@ -90,9 +90,9 @@ def test_a_disturbed_branch_goes_its_own_way_and_leaves_its_parent_alone(store: 
 
 
 def test_what_it_ends_with_can_be_pasted(store: str, middle: str, tmp_path: Path) -> None:
-    told = run("branch", PARENT, "--at", middle, "--disturb", HEN, "--turns", "2", "--store", store)
+    result = run("branch", PARENT, "--at", middle, "--disturb", HEN, "--turns", "2", "--store", store)
 
-    commands = [line.strip() for line in told.stdout.splitlines() if line.startswith("  ")]
+    commands = [line.strip() for line in result.stdout.splitlines() if line.startswith("  ")]
     done = [pasted(command, tmp_path) for command in commands]
     assert [command.split()[3] for command in commands] == [
         "play",
@@ -102,7 +102,7 @@ def test_what_it_ends_with_can_be_pasted(store: str, middle: str, tmp_path: Path
         "lineage",
         "branch",
     ]
-    assert [(one.returncode, one.stderr) for one in done] == [(0, "")] * len(done)
+    assert [(result.returncode, result.stderr) for result in done] == [(0, "")] * len(done)
 
 
 def test_the_shared_past_is_shown_once_and_the_cast_is_not_doubled(store: str, middle: str) -> None:
@@ -114,7 +114,7 @@ def test_the_shared_past_is_shown_once_and_the_cast_is_not_doubled(store: str, m
     (then,) = objects("show", branch, "--at", "20", "--store", store)
     recited = objects("replay", branch, "--store", store)
     assert lines[: len(past) + 1] == [*past, f"visitor: {HEN}"]
-    assert [one["handle"] for one in stage["stage"]["cast"].values()] == [
+    assert [creature["handle"] for creature in stage["stage"]["cast"].values()] == [
         "seedkeeper",
         "pocket-actor",
         "echo",
@@ -194,7 +194,7 @@ def test_what_was_dealt_stays_sealed_in_a_branch(tmp_path: Path) -> None:
     sealed = [
         one.get("sealed") for one in objects("show", "last", "--ledger", "--as", "director", "--store", store)
     ]
-    (word,) = [one["facts"]["word"] for one in sealed if one]
+    (word,) = [deal["facts"]["word"] for deal in sealed if deal]
 
     events = objects("branch", "last", "--turns", "1", "--store", store)
 
@@ -206,20 +206,20 @@ def test_what_was_dealt_stays_sealed_in_a_branch(tmp_path: Path) -> None:
 
 
 def test_where_nothing_is_left_to_play_it_says_what_to_do(store: str, events_count: int) -> None:
-    told = run("branch", PARENT, "--store", store)
+    result = run("branch", PARENT, "--store", store)
 
-    assert f"a branch of {PARENT}, from the end (event {events_count}) on." in told.stdout
-    assert "Nothing was left to play: branch from an earlier event, or with other limits." in told.stdout
-    assert digest_of(store, run_id_in(told.stdout)) == digest_of(store, PARENT)
+    assert f"a branch of {PARENT}, from the end (event {events_count}) on." in result.stdout
+    assert "Nothing was left to play: branch from an earlier event, or with other limits." in result.stdout
+    assert digest_of(store, run_id_in(result.stdout)) == digest_of(store, PARENT)
 
 
 def test_runs_say_what_they_grew_from(store: str) -> None:
     run("branch", PARENT, "--no-play", "--store", store)
 
-    told = run("runs", "--store", store)
+    result = run("runs", "--store", store)
 
-    assert "grown from" in told.stdout
-    assert "r-00aa11 (branch)" in told.stdout
+    assert "grown from" in result.stdout
+    assert "r-00aa11 (branch)" in result.stdout
 
 
 def test_on_a_terminal_the_header_says_how_far_it_was(store: str, middle: str) -> None:
@@ -253,8 +253,8 @@ def test_what_cannot_be_done_is_refused_in_words_and_makes_nothing(
     words = [word.format(**numbers) for word in words]
     before = len(objects("runs", "--store", store))
 
-    told = run("branch", PARENT, *words, "--store", store)
+    result = run("branch", PARENT, *words, "--store", store)
 
-    assert (told.returncode, told.stdout) == (3, "")
-    assert reason.format(**numbers) in told.stderr
+    assert (result.returncode, result.stdout) == (3, "")
+    assert reason.format(**numbers) in result.stderr
     assert len(objects("runs", "--store", store)) == before

@@ -24,8 +24,8 @@ def test_a_run_goes_into_another_store_and_tells_the_same_story(store: str, tmp_
         came["events"],
         came["other_sides"],
     )
-    told = objects("replay", ROOTS, "--store", store)
-    assert objects("replay", came["session_id"], "--store", other) == told
+    answers = objects("replay", ROOTS, "--store", store)
+    assert objects("replay", came["session_id"], "--store", other) == answers
     assert "The end. " in run("show", "last", "--store", other).stdout
 
 
@@ -46,8 +46,8 @@ def test_a_run_that_split_goes_into_another_store_with_both_sides(tmp_path: Path
     played = {line["id"]: line for line in objects("replay", WOOD, *store, cwd=tmp_path)}
     assert {line["id"]: line for story in stories for line in story} == played
     assert all(len(story) < len(played) for story in stories)
-    told = run("import", file, *other, cwd=tmp_path).stdout.splitlines()
-    assert [line.partition(" show ")[2].split()[0] for line in told[1:]] == sides
+    result = run("import", file, *other, cwd=tmp_path).stdout.splitlines()
+    assert [line.partition(" show ")[2].split()[0] for line in result[1:]] == sides
     assert [run("show", side, *other, cwd=tmp_path).returncode for side in sides] == [0, 0]
     assert objects("import", file, *other, cwd=tmp_path) == [came]
 
@@ -66,9 +66,9 @@ def test_after_an_import_a_run_is_named_by_its_id(tmp_path: Path) -> None:
     (again,) = objects("export", WOOD, "again.jsonl", "--as", "director", *other, cwd=tmp_path)
     assert again["run_id"] == WOOD
     assert (tmp_path / "again.jsonl").read_bytes() == (tmp_path / file).read_bytes()
-    told = run("replay", WOOD, "--verify", *other, cwd=tmp_path)
-    assert (told.returncode, told.stdout) == (3, "")
-    assert f"{WOOD} came in a file" in told.stderr.replace("\n", " ")
+    result = run("replay", WOOD, "--verify", *other, cwd=tmp_path)
+    assert (result.returncode, result.stdout) == (3, "")
+    assert f"{WOOD} came in a file" in result.stderr.replace("\n", " ")
     branched = run("branch", WOOD, "--at", "20", "--pace", "fast", *other, cwd=tmp_path)
     assert branched.returncode == 0, branched.stderr
 
@@ -97,10 +97,10 @@ def test_a_file_holds_what_its_role_may_read(
 ) -> None:
     file = tmp_path / "play.jsonl"
 
-    told = run("export", WOOD, str(file), "--as", role, "--store", store)
+    result = run("export", WOOD, str(file), "--as", role, "--store", store)
 
     lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
-    assert told.returncode == 0
+    assert result.returncode == 0
     assert any(line.get("private") for line in lines) is is_there
     assert not any(line.get("sealed") for line in lines)
     calls = [call for line in lines for call in (line.get("model") or {}).get("calls", [])]

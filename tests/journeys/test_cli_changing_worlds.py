@@ -10,9 +10,9 @@ from tests.journeys.commanding import objects, on_a_terminal, run
 
 def played(world: str, cwd: Path, *more: str) -> list[str]:
     """What is read in a pipe, line by line."""
-    told = run("play", world, "--store", "show.glasshouse", *more, cwd=cwd)
-    assert (told.returncode, told.stderr) == (0, "")
-    return told.stdout.splitlines()
+    result = run("play", world, "--store", "show.glasshouse", *more, cwd=cwd)
+    assert (result.returncode, result.stderr) == (0, "")
+    return result.stdout.splitlines()
 
 
 def place_of(lines: list[str], beginning: str) -> int:
@@ -106,5 +106,5 @@ def test_after_a_disturbance_with_nobody_to_ask_the_rescue_is_refused_in_words_a
 
     decided = [event["payload"] for event in events if event.get("kind") == "edit.decided"]
     assert decided
-    assert {one["is_approved"] for one in decided} == {False}
+    assert {event["is_approved"] for event in decided} == {False}
     assert events[-1]["played"]["reason"] == "ended"

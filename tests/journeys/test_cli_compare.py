@@ -37,11 +37,11 @@ async def play_and_branch(path: Path) -> tuple[str, str]:
 def test_a_branch_in_which_nothing_is_otherwise_is_one_story(played: tuple[str, str, str]) -> None:
     store, same, _ = played
 
-    told = run("compare", PARENT, same, "--store", store)
+    result = run("compare", PARENT, same, "--store", store)
     (facts,) = objects("compare", PARENT, same, "--store", store)
 
-    assert (told.returncode, told.stderr) == (0, "")
-    assert told.stdout.startswith("One story: ")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout.startswith("One story: ")
     assert facts["is_same"]
     assert facts["first"]["parts_with"] is facts["second"]["parts_with"] is None
     assert (
@@ -53,15 +53,15 @@ def test_a_branch_in_which_nothing_is_otherwise_is_one_story(played: tuple[str, 
 def test_a_disturbed_branch_parts_from_its_parent_where_it_began(played: tuple[str, str, str]) -> None:
     store, _, disturbed = played
 
-    told = run("compare", PARENT, disturbed, "--store", store)
+    result = run("compare", PARENT, disturbed, "--store", store)
     (facts,) = objects("compare", PARENT, disturbed, "--store", store)
 
     assert (
         f"goes on with event {facts['second']['parts_with_number']}, a branch, turn 5: the visitor says “A hen walks in.”"
-        in told.stdout
+        in result.stdout
     )
-    assert f"only in {disturbed}:\n" in told.stdout
-    assert ESCAPE not in told.stdout
+    assert f"only in {disturbed}:\n" in result.stdout
+    assert ESCAPE not in result.stdout
     assert facts["shared_lines"] > 0
     assert facts["second"]["only_here"][0]["text"] == "A hen walks in."
     assert facts["first"]["cost_apart"]["calls"] < facts["first"]["cost"]["calls"]
@@ -73,9 +73,9 @@ def test_events_are_cited_by_the_numbers_that_show_prints_and_why_takes(
 ) -> None:
     store, _, disturbed = played
 
-    told = run("compare", PARENT, disturbed, "--store", store)
+    result = run("compare", PARENT, disturbed, "--store", store)
 
-    (numbered,) = [line for line in told.stdout.splitlines() if "visitor: A hen walks in." in line]
+    (numbered,) = [line for line in result.stdout.splitlines() if "visitor: A hen walks in." in line]
     assert numbered in run("show", disturbed, "--numbers", "--lines", "200", "--store", store).stdout
     asked = run("why", numbered.split()[0], "--run", disturbed, "--store", store)
     assert asked.stdout.startswith(f"{numbered.split()[0]}  visitor  user.injected")
@@ -84,13 +84,13 @@ def test_events_are_cited_by_the_numbers_that_show_prints_and_why_takes(
 def test_two_plays_are_laid_side_by_side(played: tuple[str, str, str]) -> None:
     store, _, _ = played
 
-    told = run("compare", PARENT, OTHER, "--lines", "1", "--store", store, COLUMNS="60")
+    result = run("compare", PARENT, OTHER, "--lines", "1", "--store", store, COLUMNS="60")
     (facts,) = objects("compare", PARENT, OTHER, "--store", store)
 
     assert not facts["is_same"]
     assert (facts["first"]["name"], facts["second"]["name"]) == (PARENT, OTHER)
     assert list(facts) == ["is_same", "shared_events", "shared_lines", "first", "second"]
-    assert [line.split()[0] for line in told.stdout.splitlines() if line.startswith(("turns", "cost"))] == [
+    assert [line.split()[0] for line in result.stdout.splitlines() if line.startswith(("turns", "cost"))] == [
         "turns",
         "cost",
     ]
@@ -101,7 +101,7 @@ def test_the_lineage_of_a_branch_shows_what_it_grew_from(played: tuple[str, str,
 
     sessions = objects("lineage", disturbed, "--store", store)
 
-    assert [one["origin"] for one in sessions] == ["root", "fork", "branch"]
+    assert [session["origin"] for session in sessions] == ["root", "fork", "branch"]
 
 
 def test_why_goes_back_beyond_the_place_where_a_branch_began(played: tuple[str, str, str]) -> None:
@@ -109,9 +109,9 @@ def test_why_goes_back_beyond_the_place_where_a_branch_began(played: tuple[str, 
     events = objects("show", disturbed, "--ledger", "--store", store)
     spoken = next(e for e in events if e.get("run_id") == disturbed and e["kind"] == "agent.spoke")
 
-    (told,) = objects("why", spoken["id"], "--run", disturbed, "--store", store)
+    (answer,) = objects("why", spoken["id"], "--run", disturbed, "--store", store)
 
-    seen = {line["event_id"] for line in told["links"][0]["lines"]}
+    seen = {line["event_id"] for line in answer["links"][0]["lines"]}
     assert seen
-    assert any(not str(one).startswith(spoken["session_id"]) for one in seen)
+    assert any(not str(event_id).startswith(spoken["session_id"]) for event_id in seen)
     assert None not in seen

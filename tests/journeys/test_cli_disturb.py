@@ -25,15 +25,15 @@ main()
 
 def told_patiently(*words: str) -> dict[str, Any]:
     """What the command says with --json."""
-    told = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", PATIENT, *words, "--json"],
         env=environment(),
         capture_output=True,
         encoding="utf-8",
         check=False,
     )
-    assert (told.returncode, told.stderr) == (0, "")
-    facts: dict[str, Any] = json.loads(told.stdout)
+    assert (result.returncode, result.stderr) == (0, "")
+    facts: dict[str, Any] = json.loads(result.stdout)
     return facts
 
 
@@ -61,16 +61,16 @@ def test_a_line_is_heard_in_a_run_that_is_being_played(own_store: Path) -> None:
 
 
 def test_a_line_waits_for_the_next_play_where_nobody_plays(own_store: Path) -> None:
-    told = run("disturb", OPEN, LINE, "--store", str(own_store))
+    result = run("disturb", OPEN, LINE, "--store", str(own_store))
 
     async def next_play() -> list[str]:
         async with Terrarium(SqliteStore(own_store)) as t:
             await t.step(1)
             return [e.payload["text"] for e in await t.run_events(OPEN) if e.kind == "user.injected"]
 
-    assert (told.returncode, told.stderr) == (0, "")
-    assert "Nobody plays this store now" in told.stdout
-    assert f"glasshouse play --continue {OPEN}" in told.stdout
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "Nobody plays this store now" in result.stdout
+    assert f"glasshouse play --continue {OPEN}" in result.stdout
     assert asyncio.run(next_play())[-1] == LINE
 
 

@@ -36,10 +36,10 @@ def test_every_help_ends_with_examples_and_every_command_can_speak_to_machines(
 
 
 def test_a_healthy_place_is_told_line_by_line(tmp_path: Path) -> None:
-    told = run("doctor", cwd=tmp_path)
+    result = run("doctor", cwd=tmp_path)
 
-    assert (told.returncode, told.stderr) == (0, "")
-    assert {line.split()[1] for line in told.stdout.splitlines() if line.startswith("ok")} == {
+    assert (result.returncode, result.stderr) == (0, "")
+    assert {line.split()[1] for line in result.stdout.splitlines() if line.startswith("ok")} == {
         "python",
         "packages",
         "settings",
@@ -56,30 +56,30 @@ def test_everything_broken_is_told_with_what_to_do(tmp_path: Path) -> None:
     run("new", "world", "mine", cwd=tmp_path)
     (tmp_path / "worlds/mine/scenario.yaml").write_text("name: mine\n", encoding="utf-8")
 
-    told = run("doctor", "--json", cwd=tmp_path)
-    found = objects("doctor", cwd=tmp_path)
+    result = run("doctor", "--json", cwd=tmp_path)
+    findings = objects("doctor", cwd=tmp_path)
 
-    broken = {finding["what"]: finding for finding in found if finding["state"] == "broken"}
-    assert told.returncode == 1
+    broken = {finding["what"]: finding for finding in findings if finding["state"] == "broken"}
+    assert result.returncode == 1
     assert set(broken) == {"store", "worlds"}
     assert "glasshouse check worlds/mine" in broken["worlds"]["todo"]
 
 
 def test_a_setting_that_does_not_hold_is_named() -> None:
-    told = run("runs", GLASSHOUSE_ALLOW_WORLD_CODE="maybe")
+    result = run("runs", GLASSHOUSE_ALLOW_WORLD_CODE="maybe")
     doctor = run("doctor", GLASSHOUSE_ALLOW_WORLD_CODE="maybe")
 
-    assert told.returncode == 3
-    assert "GLASSHOUSE_ALLOW_WORLD_CODE" in told.stderr
-    assert "Traceback" not in told.stderr
+    assert result.returncode == 3
+    assert "GLASSHOUSE_ALLOW_WORLD_CODE" in result.stderr
+    assert "Traceback" not in result.stderr
     assert doctor.returncode == 1
     assert "broken  settings" in doctor.stdout
 
 
 def test_a_variable_that_is_no_setting_is_a_warning(tmp_path: Path) -> None:
-    found = objects("doctor", cwd=tmp_path, GLASSHOUSE_STOER="x")
+    findings = objects("doctor", cwd=tmp_path, GLASSHOUSE_STOER="x")
 
-    (warning,) = [finding for finding in found if finding["state"] == "warning"]
+    (warning,) = [finding for finding in findings if finding["state"] == "warning"]
     assert list(warning) == ["what", "state", "told", "todo"]
     assert "GLASSHOUSE_STOER" in warning["told"]
     assert "GLASSHOUSE_STORE" in warning["todo"]

@@ -84,10 +84,10 @@ def started(folder: Path) -> dict[str, Any]:
 def test_a_servers_name_plays_with_one_model_which_is_said_and_recorded(
     ollama: ImitatingServer, tmp_path: Path
 ) -> None:
-    told = run(*PLAY, "--models", "ollama", cwd=tmp_path, OLLAMA_HOST=ollama.url)
+    result = run(*PLAY, "--models", "ollama", cwd=tmp_path, OLLAMA_HOST=ollama.url)
 
-    assert (told.returncode, told.stderr) == (0, "")
-    before, _, after = told.stdout.partition("world: ")
+    assert (result.returncode, result.stderr) == (0, "")
+    before, _, after = result.stdout.partition("world: ")
     assert (
         f"qwen3:8b plays every size (Ollama at {ollama.url}, 8.2B, Q4_K_M, context 8,192 tokens)." in before
     )
@@ -97,7 +97,9 @@ def test_a_servers_name_plays_with_one_model_which_is_said_and_recorded(
     assert {(body["model"], body["options"]["num_ctx"]) for body in asked} == {("qwen3:8b", 8192)}
     run_started = started(tmp_path)
     assert run_started["models"] == "ollama"
-    assert {(one["model"], one["model_digest"]) for one in run_started["cast"]} == {("qwen3:8b", QWEN.digest)}
+    assert {(creature["model"], creature["model_digest"]) for creature in run_started["cast"]} == {
+        ("qwen3:8b", QWEN.digest)
+    }
     branch = run(
         "branch", "last", "--disturb", "A bell rings.", "--turns", "1", cwd=tmp_path, OLLAMA_HOST=ollama.url
     )
@@ -115,9 +117,9 @@ def test_a_run_with_pins_continues_offline(ollama: ImitatingServer, tmp_path: Pa
     run(*PLAY, *pinned, cwd=tmp_path, OLLAMA_HOST=ollama.url)
     calls = len(ollama.calls)
 
-    told = run("play", "--continue", "last", "--turns", "2", "--models", "offline", cwd=tmp_path)
+    result = run("play", "--continue", "last", "--turns", "2", "--models", "offline", cwd=tmp_path)
 
-    assert (told.returncode, told.stderr) == (0, "")
+    assert (result.returncode, result.stderr) == (0, "")
     assert len(ollama.calls) == calls
 
 
@@ -145,10 +147,10 @@ def test_a_run_finds_its_models_yaml_again_from_elsewhere(ollama: ImitatingServe
     store = ("--store", str(tmp_path / "show.glasshouse"))
     run(*PLAY, *store, cwd=here)
 
-    told = run("play", "--continue", "last", "--turns", "2", *store, cwd=tmp_path)
+    result = run("play", "--continue", "last", "--turns", "2", *store, cwd=tmp_path)
 
-    assert (told.returncode, told.stderr) == (0, "")
-    assert "gemma3:4b plays" in told.stdout
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "gemma3:4b plays" in result.stdout
 
 
 def test_a_model_and_a_creatures_model_can_be_named(ollama: ImitatingServer, tmp_path: Path) -> None:
@@ -160,7 +162,10 @@ def test_a_model_and_a_creatures_model_can_be_named(ollama: ImitatingServer, tmp
     assert events[0] == {"models": said}
     assert {size["model"] for size in said["sizes"]} == {"gemma3:4b"}
     assert said["pins"] == {"clue-gatherer": "qwen3:8b"}
-    models = {one["handle"]: (one["model"], one.get("is_bound", False)) for one in started(tmp_path)["cast"]}
+    models = {
+        creature["handle"]: (creature["model"], creature.get("is_bound", False))
+        for creature in started(tmp_path)["cast"]
+    }
     assert models.pop("clue-gatherer") == ("qwen3:8b", True)
     assert set(models.values()) == {("gemma3:4b", False)}
     assert ollama.calls[0].json()["model"] == "qwen3:8b"
@@ -172,21 +177,21 @@ def test_a_run_continues_with_its_models_and_warns_if_their_weights_have_changed
     run(*PLAY, "--models", "ollama", cwd=tmp_path, OLLAMA_HOST=ollama.url)
 
     with imitating_server("ollama", models=[Retrained("qwen3:8b")], say=lambda _: LINE, kinds=KINDS) as other:
-        told = run("resume", "last", "--turns", "1", cwd=tmp_path, OLLAMA_HOST=other.url)
+        result = run("resume", "last", "--turns", "1", cwd=tmp_path, OLLAMA_HOST=other.url)
         assert other.calls
     again = ("play", "--continue", "last", "--turns", "3", "--model", "clue-gatherer=gemma3:4b")
     pinned = run(*again, cwd=tmp_path, OLLAMA_HOST=ollama.url)
     branch = run("branch", "last", "--turns", "1", "--models", "offline", cwd=tmp_path)
 
-    assert told.returncode == 0
+    assert result.returncode == 0
     assert (pinned.returncode, pinned.stderr) == (0, "")
     assert "gemma3:4b" in {call.json()["model"] for call in ollama.calls}
     assert (
         f"glasshouse: qwen3:8b is not the same any more ({QWEN.digest[:12]} then, {'f' * 12} now)"
-        in told.stderr
+        in result.stderr
     )
     assert branch.returncode == 0
-    assert {one["model"] for one in started(tmp_path)["cast"]} == {"offline"}
+    assert {creature["model"] for creature in started(tmp_path)["cast"]} == {"offline"}
 
 
 @pytest.mark.parametrize(
@@ -210,12 +215,12 @@ def test_a_run_continues_with_its_models_and_warns_if_their_weights_have_changed
 def test_without_a_usable_server_one_sentence_says_what_to_do(
     words: tuple[str, ...], sentence: str, tmp_path: Path
 ) -> None:
-    told = run(*PLAY, *words, cwd=tmp_path, OLLAMA_HOST=NOBODY)
+    result = run(*PLAY, *words, cwd=tmp_path, OLLAMA_HOST=NOBODY)
 
-    assert (told.returncode, told.stdout) == (3, "")
-    assert sentence in told.stderr
-    assert "hush" not in told.stderr
-    assert len(told.stderr.splitlines()) == 1
+    assert (result.returncode, result.stdout) == (3, "")
+    assert sentence in result.stderr
+    assert "hush" not in result.stderr
+    assert len(result.stderr.splitlines()) == 1
     assert list(tmp_path.iterdir()) == []
 
 
@@ -229,7 +234,7 @@ def test_at_a_terminal_the_play_is_offered_offline(tmp_path: Path) -> None:
         terminal.wait_for("To be continued")
         assert terminal.end() == 0
 
-    assert {one["model"] for one in started(tmp_path)["cast"]} == {"offline"}
+    assert {creature["model"] for creature in started(tmp_path)["cast"]} == {"offline"}
 
 
 def test_a_models_yaml_here_is_used_and_its_key_is_nowhere(hosted: ImitatingServer, tmp_path: Path) -> None:
@@ -237,14 +242,14 @@ def test_a_models_yaml_here_is_used_and_its_key_is_nowhere(hosted: ImitatingServ
     (tmp_path / "keys.env").write_text(f"# keys\nexport MY_KEY='{KEY}'\n", encoding="utf-8")
 
     (tmp_path / ".env").write_text(f"MY_KEY={KEY}\n", encoding="utf-8")  # It is never read by itself.
-    told = run(*PLAY, "--env-file", "keys.env", cwd=tmp_path)
+    result = run(*PLAY, "--env-file", "keys.env", cwd=tmp_path)
     unset = run(*PLAY, cwd=tmp_path)
     wrong = run(*PLAY, cwd=tmp_path, MY_KEY="sk-wrong-0123456789abcdef")
     run("export", "last", "last.jsonl", "--as", "director", cwd=tmp_path)
 
-    assert told.returncode == 0
-    assert "gpt-5-mini plays every size" in told.stdout
-    assert "Expected: about " in told.stdout
+    assert result.returncode == 0
+    assert "gpt-5-mini plays every size" in result.stdout
+    assert "Expected: about " in result.stdout
     assert {call.headers["authorization"] for call in hosted.calls} == {f"Bearer {KEY}"}
     assert "the variable MY_KEY is not set. Set it, or give --env-file FILE" in unset.stderr
     assert (wrong.returncode, "sk-wrong" in wrong.stderr) == (3, False)
@@ -252,7 +257,7 @@ def test_a_models_yaml_here_is_used_and_its_key_is_nowhere(hosted: ImitatingServ
         (tmp_path / name).unlink()
     for file in [file for file in tmp_path.rglob("*") if file.is_file()]:
         assert KEY.encode() not in file.read_bytes(), file
-    assert KEY not in told.stdout + told.stderr
+    assert KEY not in result.stdout + result.stderr
 
 
 def test_what_costs_much_or_nobody_knows_what_needs_a_yes(hosted: ImitatingServer, tmp_path: Path) -> None:
@@ -366,10 +371,10 @@ def test_a_missing_model_is_pulled_after_a_yes(tmp_path: Path) -> None:
 
 
 def test_doctor_asks_the_servers_what_they_do(ollama: ImitatingServer, tmp_path: Path) -> None:
-    found = objects("doctor", "--models", "ollama", cwd=tmp_path, OLLAMA_HOST=ollama.url)
+    findings = objects("doctor", "--models", "ollama", cwd=tmp_path, OLLAMA_HOST=ollama.url)
     nobody = run("doctor", "--models", "ollama", cwd=tmp_path, OLLAMA_HOST=NOBODY)
 
-    told = [finding["told"] for finding in found if finding["what"] == "models"]
+    told = [finding["told"] for finding in findings if finding["what"] == "models"]
     assert told[0].startswith("qwen3:8b answers (Ollama at ")
     assert any("JSON Schema" in line and line.endswith("yes.") for line in told)
     assert any("reports tokens: yes." in line for line in told)
@@ -379,11 +384,11 @@ def test_doctor_asks_the_servers_what_they_do(ollama: ImitatingServer, tmp_path:
 
 
 def test_a_password_in_the_setting_is_not_printed(tmp_path: Path) -> None:
-    told = run("doctor", cwd=tmp_path, GLASSHOUSE_MODELS="http://me:hush@gpu.lan:8000/v1")
+    result = run("doctor", cwd=tmp_path, GLASSHOUSE_MODELS="http://me:hush@gpu.lan:8000/v1")
 
-    assert told.returncode == 1
-    assert "GLASSHOUSE_MODELS" in told.stdout
-    assert "hush" not in told.stdout + told.stderr
+    assert result.returncode == 1
+    assert "GLASSHOUSE_MODELS" in result.stdout
+    assert "hush" not in result.stdout + result.stderr
 
 
 def test_a_tournament_refuses_a_model_that_its_server_does_not_have(
@@ -391,10 +396,10 @@ def test_a_tournament_refuses_a_model_that_its_server_does_not_have(
 ) -> None:
     drawn = ("--models", "ollama:nobody:1b,offline")
 
-    told = run("tournament", "twenty-sprouts", *drawn, cwd=tmp_path, OLLAMA_HOST=ollama.url)
+    result = run("tournament", "twenty-sprouts", *drawn, cwd=tmp_path, OLLAMA_HOST=ollama.url)
 
-    assert told.returncode == 3
-    assert "has no model 'nobody:1b'" in told.stderr
+    assert result.returncode == 3
+    assert "has no model 'nobody:1b'" in result.stderr
     assert list(tmp_path.iterdir()) == []
 
 

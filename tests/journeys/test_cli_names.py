@@ -43,9 +43,9 @@ def test_a_short_id_means_the_same_one() -> None:
 
 
 def test_last_is_the_run_that_began_last(store: str) -> None:
-    (told,) = objects("digest", "last", "--store", store)
+    (answer,) = objects("digest", "last", "--store", store)
 
-    assert told["run_id"] == OPEN
+    assert answer["run_id"] == OPEN
 
 
 def test_an_ambiguous_name_lists_what_it_could_mean(store: str) -> None:
@@ -66,9 +66,9 @@ def test_an_unknown_name_is_met_with_a_likely_one(store: str, words: tuple[str, 
 def test_a_session_can_be_read_like_a_run(store: str) -> None:
     session = objects("runs", "--store", store)[0]["session_id"]
 
-    (told,) = objects("digest", session, "--store", store)
+    (answer,) = objects("digest", session, "--store", store)
 
-    assert told["session_id"] == session
+    assert answer["session_id"] == session
 
 
 def test_looking_leaves_the_store_as_it_is(store: str) -> None:

@@ -35,16 +35,16 @@ async def remembered(store: str, run_id: str) -> tuple[Event, ...]:
 
 
 def test_runs_lists_every_run_the_oldest_first(store: str) -> None:
-    told = run("runs", "--store", store)
+    result = run("runs", "--store", store)
 
-    assert (told.returncode, told.stderr) == (0, "")
-    assert [line.split()[0] for line in told.stdout.splitlines()] == [
+    assert (result.returncode, result.stderr) == (0, "")
+    assert [line.split()[0] for line in result.stdout.splitlines()] == [
         "run",
         "r-00aa11",
         "r-00aa99",
         "r-77aa99",
     ]
-    assert ESCAPE not in told.stdout
+    assert ESCAPE not in result.stdout
 
 
 def test_runs_for_machines_has_the_documented_keys(store: str) -> None:
@@ -66,50 +66,50 @@ def test_runs_for_machines_has_the_documented_keys(store: str) -> None:
 
 @pytest.mark.parametrize("columns", [120, 80, 50])
 def test_tables_fit_the_width(store: str, columns: int) -> None:
-    told = run("runs", "--store", store, COLUMNS=str(columns))
+    result = run("runs", "--store", store, COLUMNS=str(columns))
 
-    assert max(map(len, told.stdout.splitlines())) <= columns
-    assert "r-00aa11" in told.stdout
+    assert max(map(len, result.stdout.splitlines())) <= columns
+    assert "r-00aa11" in result.stdout
 
 
 def test_an_empty_place_is_told_apart_from_an_empty_store(tmp_path: Path) -> None:
-    told = run("runs", cwd=tmp_path)
+    result = run("runs", cwd=tmp_path)
 
-    assert (told.returncode, told.stdout) == (3, "")
-    assert "There is no store" in told.stderr
+    assert (result.returncode, result.stdout) == (3, "")
+    assert "There is no store" in result.stderr
     assert list(tmp_path.iterdir()) == []
 
 
 def test_show_draws_the_stage_plainly_in_a_pipe(store: str) -> None:
-    told = run("show", WOOD, "--store", store)
+    result = run("show", WOOD, "--store", store)
 
-    assert (told.returncode, told.stderr) == (0, "")
-    assert told.stdout.startswith(f"Thousand Token Wood  {WOOD}\n")
-    assert "III. Last light" in told.stdout
-    assert "The end. " in told.stdout
-    assert ESCAPE not in told.stdout
-    assert not re.search(r" $", told.stdout, flags=re.MULTILINE)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout.startswith(f"Thousand Token Wood  {WOOD}\n")
+    assert "III. Last light" in result.stdout
+    assert "The end. " in result.stdout
+    assert ESCAPE not in result.stdout
+    assert not re.search(r" $", result.stdout, flags=re.MULTILINE)
 
 
 async def test_show_at_any_event_is_the_stage_that_a_rebuild_gives(store: str) -> None:
     events = await remembered(store, WOOD)
 
-    (told,) = objects("show", WOOD, "--at", "40", "--as", "director", "--store", store)
+    (answer,) = objects("show", WOOD, "--at", "40", "--as", "director", "--store", store)
 
     expected = rebuild_stage(events[:40], WOOD)
-    assert list(told) == ["run_id", "session_id", "at", "events", "role", "last_event", "stage"]
-    assert (told["at"], told["events"], told["last_event"]) == (40, len(events), events[39].id)
-    assert told["stage"]["current_scene"] == expected.current_scene
-    assert [note["id"] for note in told["stage"]["agent_notes"]] == [n.id for n in expected.agent_notes]
-    assert told["stage"]["counters"]["calls"] == expected.counters.calls
+    assert list(answer) == ["run_id", "session_id", "at", "events", "role", "last_event", "stage"]
+    assert (answer["at"], answer["events"], answer["last_event"]) == (40, len(events), events[39].id)
+    assert answer["stage"]["current_scene"] == expected.current_scene
+    assert [note["id"] for note in answer["stage"]["agent_notes"]] == [n.id for n in expected.agent_notes]
+    assert answer["stage"]["counters"]["calls"] == expected.counters.calls
 
 
 async def test_the_place_in_a_run_may_be_an_event(store: str) -> None:
     events = await remembered(store, WOOD)
 
-    (told,) = objects("show", WOOD, "--at", events[29].id, "--store", store)
+    (answer,) = objects("show", WOOD, "--at", events[29].id, "--store", store)
 
-    assert told["at"] == 30
+    assert answer["at"] == 30
 
 
 def test_a_place_behind_the_end_is_refused_with_the_number_there_is(store: str) -> None:
@@ -122,9 +122,9 @@ def test_a_place_behind_the_end_is_refused_with_the_number_there_is(store: str) 
 async def test_the_ledger_is_every_event_on_a_line(store: str) -> None:
     events = await remembered(store, WOOD)
 
-    told = run("show", WOOD, "--ledger", "--store", store)
+    result = run("show", WOOD, "--ledger", "--store", store)
 
-    lines = told.stdout.splitlines()
+    lines = result.stdout.splitlines()
     spoken = next(n for n, event in enumerate(events) if event.kind == "agent.spoke")
     assert len(lines) == len(events)
     assert lines[spoken].startswith('[agent.spoke   ] pocket-actor {"text": "')
@@ -177,18 +177,18 @@ def test_no_color_is_respected_on_a_terminal(store: str) -> None:
 async def test_a_digest_is_that_of_the_run(store: str) -> None:
     events = await remembered(store, ROOTS)
 
-    plain, (told,) = run("digest", ROOTS, "--store", store), objects("digest", ROOTS, "--store", store)
+    plain, (answer,) = run("digest", ROOTS, "--store", store), objects("digest", ROOTS, "--store", store)
 
     assert plain.stdout == digest_of(events) + "\n"
-    assert told == {"run_id": ROOTS, "session_id": None, "digest": digest_of(events), "events": len(events)}
+    assert answer == {"run_id": ROOTS, "session_id": None, "digest": digest_of(events), "events": len(events)}
 
 
 def test_replay_performs_the_run_line_by_line_without_thoughts(store: str) -> None:
-    told = run("replay", ROOTS, "--store", store)
+    result = run("replay", ROOTS, "--store", store)
     lines = objects("replay", ROOTS, "--store", store)
 
-    assert (told.returncode, told.stderr) == (0, "")
-    assert told.stdout.splitlines()[-1] == "digest " + run("digest", ROOTS, "--store", store).stdout.strip()
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout.splitlines()[-1] == "digest " + run("digest", ROOTS, "--store", store).stdout.strip()
     assert list(lines[0]) == [
         "id",
         "turn",
@@ -202,7 +202,7 @@ def test_replay_performs_the_run_line_by_line_without_thoughts(store: str) -> No
         "mood",
     ]
     assert {line["thought"] for line in lines} == {""}
-    assert all(line["text"] in told.stdout for line in lines if line["voice"] == "judge")
+    assert all(line["text"] in result.stdout for line in lines if line["voice"] == "judge")
 
 
 def test_replay_shows_minds_when_asked(store: str) -> None:
@@ -215,7 +215,7 @@ def test_replay_shows_minds_when_asked(store: str) -> None:
 def test_no_model_is_there_to_be_asked(store: str, words: tuple[str, ...]) -> None:
     script = "import sys; sys.modules['glasshouse.troupe'] = None\nfrom glasshouse.cli import main; main()"
 
-    told = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", script, *words, "--store", store],
         env=environment(),
         capture_output=True,
@@ -223,15 +223,15 @@ def test_no_model_is_there_to_be_asked(store: str, words: tuple[str, ...]) -> No
         check=False,
     )
 
-    assert (told.returncode, told.stderr) == (0, "")
+    assert (result.returncode, result.stderr) == (0, "")
 
 
 def test_a_run_that_comes_out_the_same_is_verified(store: str) -> None:
-    told = run("replay", ROOTS, "--verify", "--store", store)
+    result = run("replay", ROOTS, "--verify", "--store", store)
     (facts,) = objects("replay", ROOTS, "--verify", "--store", store)
 
-    assert (told.returncode, told.stderr) == (0, "")
-    assert "verified" in told.stdout
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "verified" in result.stdout
     assert facts["is_same"]
     assert facts["recorded_digest"] == facts["replayed_digest"]
 
@@ -264,12 +264,12 @@ def test_a_run_that_comes_out_otherwise_is_shown_with_the_first_difference(
 ) -> None:
     changed = with_another_line(store, tmp_path / "changed.glasshouse")
 
-    told = run("replay", WOOD, "--verify", "--store", changed)
+    result = run("replay", WOOD, "--verify", "--store", changed)
     facts = json.loads(run("replay", WOOD, "--verify", "--json", "--store", changed).stdout)
 
-    assert (told.returncode, told.stderr) == (1, "")
-    assert '-payload: {"text": "Nobody ever said this."}' in told.stdout
-    assert '+payload: {"text": "' in told.stdout
+    assert (result.returncode, result.stderr) == (1, "")
+    assert '-payload: {"text": "Nobody ever said this."}' in result.stdout
+    assert '+payload: {"text": "' in result.stdout
     assert not facts["is_same"]
     assert facts["recorded_event"]["payload"] == {"text": "Nobody ever said this."}
 
@@ -286,7 +286,7 @@ def test_a_replay_can_be_interrupted(store: str) -> None:
     process.stdout.readline()
 
     process.send_signal(signal.SIGINT)
-    _, told = process.communicate(timeout=journey_seconds_max)
+    _, errors = process.communicate(timeout=journey_seconds_max)
 
     assert process.returncode == 130
-    assert "Traceback" not in told
+    assert "Traceback" not in errors

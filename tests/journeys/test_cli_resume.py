@@ -15,8 +15,8 @@ PARENT = "r-00aa11bb22cc33d0"
 
 
 def digest_in(text: str) -> str:
-    (found,) = re.findall(r"digest ([0-9a-f]{64})", text)
-    return str(found)
+    (digest,) = re.findall(r"digest ([0-9a-f]{64})", text)
+    return str(digest)
 
 
 @pytest.fixture
@@ -77,11 +77,11 @@ def test_an_edited_world_is_played_on_with_each_ones_own_past(home: Path) -> Non
     run("play", "wood", "--run-id", PARENT, "--turns", "6", cwd=home)
     edit(home)
 
-    told = run("resume", cwd=home)
+    result = run("resume", cwd=home)
 
-    head, _, rest = told.stdout.partition("\n\n")
+    head, _, rest = result.stdout.partition("\n\n")
     (old, new) = objects("runs", cwd=home)
-    assert (told.returncode, told.stderr) == (0, "")
+    assert (result.returncode, result.stderr) == (0, "")
     assert head.splitlines() == [
         f"The world of {PARENT} was edited: it is stopped, and {new['run_id']} continues it.",
         "with a past: seedkeeper, pocket-actor, critic",
@@ -93,7 +93,7 @@ def test_an_edited_world_is_played_on_with_each_ones_own_past(home: Path) -> Non
     assert "\nmoth: " in rest
     assert "\necho: " not in rest
     (stage,) = objects("show", "last", cwd=home)
-    handles = [one["handle"] for one in stage["stage"]["cast"].values()]
+    handles = [creature["handle"] for creature in stage["stage"]["cast"].values()]
     assert handles == ["seedkeeper", "moth", "pocket-actor", "critic"]
     told_by = [one["handle"] for one in stage["stage"]["agent_notes"]]
     assert "echo" in told_by
@@ -106,7 +106,7 @@ def test_the_newcomer_of_an_edited_world_has_heard_nothing_of_what_was_said_befo
     run("resume", cwd=home)
 
     events = objects("show", "last", "--ledger", cwd=home)
-    past = [one["id"] for one in events if one.get("run_id") == PARENT]
+    past = [event["id"] for event in events if event.get("run_id") == PARENT]
     first = {
         who: next(e for e in events if e["kind"] == "agent.spoke" and e["actor"] == who) for who in ("moth",)
     }
@@ -122,10 +122,10 @@ def test_as_it_was_nothing_that_was_edited_counts(home: Path) -> None:
     run("play", "wood", "--run-id", PARENT, "--turns", "6", cwd=home)
     edit(home)
 
-    told = run("resume", "--as-was", cwd=home)
+    result = run("resume", "--as-was", cwd=home)
 
-    assert " continues in place" in told.stdout
-    assert digest_in(told.stdout) == digest_in(whole.stdout)
+    assert " continues in place" in result.stdout
+    assert digest_in(result.stdout) == digest_in(whole.stdout)
 
 
 def test_a_run_that_is_over_is_resumed_as_a_child(home: Path) -> None:
@@ -149,9 +149,11 @@ def test_a_session_that_was_imported_is_resumed_in_another_house(home: Path) -> 
     (imported,) = objects("import", "play.glass", "--store", "other.glasshouse", cwd=home)
     edit(home)
 
-    told = objects("resume", imported["session_id"], "--turns", "2", "--store", "other.glasshouse", cwd=home)
+    answers = objects(
+        "resume", imported["session_id"], "--turns", "2", "--store", "other.glasshouse", cwd=home
+    )
 
-    resumed, played = told[0]["resumed"], told[-1]["played"]
+    resumed, played = answers[0]["resumed"], answers[-1]["played"]
     assert (resumed["how"], resumed["is_edited"]) == ("recipe", True)
     assert (resumed["new"], resumed["gone"]) == (["moth"], ["echo"])
     assert played["turns"] == 8
@@ -178,10 +180,10 @@ def test_a_broken_world_stops_nothing(home: Path) -> None:
     scenario = home / "wood" / "scenario.yaml"
     scenario.write_text(scenario.read_text().replace("cast:", "cats:"))
 
-    told = run("resume", cwd=home)
+    result = run("resume", cwd=home)
 
-    assert told.returncode == 3
-    assert "cats" in told.stderr
+    assert result.returncode == 3
+    assert "cats" in result.stderr
     assert objects("runs", cwd=home)[0]["status"] == "playing"
 
 
@@ -192,7 +194,7 @@ def test_words_that_do_not_go_together_are_refused(home: Path) -> None:
     nobody = run("resume", "r-nobody", cwd=home)
     nothing = run("resume", "--store", "none.glasshouse", cwd=home)
 
-    assert [one.returncode for one in (both, nobody, nothing)] == [3, 3, 3]
+    assert [result.returncode for result in (both, nobody, nothing)] == [3, 3, 3]
     assert "Leave one of the two away." in both.stderr
     assert not (home / "none.glasshouse").exists()
 
@@ -203,7 +205,7 @@ def test_limits_given_to_a_branch_hold_on_and_resume_says_so(home: Path) -> None
     scenario = home / "wood" / "scenario.yaml"
     scenario.write_text(scenario.read_text().replace("max_turns: 20", "max_turns: 30"))
 
-    told = run("resume", cwd=home)
+    result = run("resume", cwd=home)
 
-    assert "limits: max_turns 30, " in told.stdout
-    assert "max_total_calls 9, 9 used, given by the caller" in " ".join(told.stdout.split())
+    assert "limits: max_turns 30, " in result.stdout
+    assert "max_total_calls 9, 9 used, given by the caller" in " ".join(result.stdout.split())

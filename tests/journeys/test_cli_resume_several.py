@@ -48,37 +48,37 @@ def digests(text: str) -> list[str]:
 def test_every_scenario_that_had_met_goes_on_from_its_files(home: Path) -> None:
     session_id = asyncio.run(met(home, is_over=True))
 
-    told = run("resume", session_id, cwd=home)
+    result = run("resume", session_id, cwd=home)
 
     (*_, third, fourth) = objects("runs", cwd=home)
-    assert (told.returncode, told.stderr) == (0, "")
-    assert told.stdout.startswith(f"2 scenarios had met in {session_id}, and all continue: ")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout.startswith(f"2 scenarios had met in {session_id}, and all continue: ")
     for new, old in ((third, FIRST), (fourth, SECOND)):
-        assert f"{new['run_id']} continues {old}, with its world as it is.\n" in told.stdout
+        assert f"{new['run_id']} continues {old}, with its world as it is.\n" in result.stdout
         assert (new["branch_of"], new["status"]) == (old, "finished")
         assert new["turns"] > 3
         assert new["reason"] != "stopped"
-    assert len(digests(told.stdout)) == 2
+    assert len(digests(result.stdout)) == 2
     # A judge may find that nobody was better, so an end without a contest is an end, too.
     for title in ("Twenty Sprouts", "Two Tale Hearth"):
-        assert re.search(rf"\n{title}\. The end[.:] ", told.stdout)
+        assert re.search(rf"\n{title}\. The end[.:] ", result.stdout)
 
 
 def test_as_they_were_they_go_on_in_one_graph_and_hear_each_other(home: Path) -> None:
     session_id = asyncio.run(met(home, is_over=True))
 
-    told = objects("resume", session_id, "--as-was", cwd=home)
+    answers = objects("resume", session_id, "--as-was", cwd=home)
 
-    resumed = [one["resumed"] for one in told if "resumed" in one]
-    played = [one["played"] for one in told if "played" in one]
-    assert sorted(one["resumed_from"] for one in resumed) == [FIRST, SECOND]
-    assert {one["how"] for one in resumed} == {"as-was"}
-    assert [one["run_id"] for one in played] == [one["run_id"] for one in resumed]
-    assert {one["status"] for one in played} == {"finished"}
-    ids = [one["id"] for one in told if "kind" in one]
+    resumed = [row["resumed"] for row in answers if "resumed" in row]
+    played = [row["played"] for row in answers if "played" in row]
+    assert sorted(run["resumed_from"] for run in resumed) == [FIRST, SECOND]
+    assert {run["how"] for run in resumed} == {"as-was"}
+    assert [run["run_id"] for run in played] == [run["run_id"] for run in resumed]
+    assert {run["status"] for run in played} == {"finished"}
+    ids = [row["id"] for row in answers if "kind" in row]
     assert len(ids) == len(set(ids))
-    spoken = {one["run_id"] for one in told if one.get("caused_by") and one.get("run_id")}
-    assert spoken == {one["run_id"] for one in resumed}
+    spoken = {row["run_id"] for row in answers if row.get("caused_by") and row.get("run_id")}
+    assert spoken == {run["run_id"] for run in resumed}
 
 
 def test_cut_off_they_go_on_in_place_as_if_never_stopped(home: Path, tmp_path: Path) -> None:
@@ -127,11 +127,11 @@ def test_where_one_world_was_edited_all_are_stopped_and_go_on_as_children(home: 
     scenario = home / "hearth" / "scenario.yaml"
     scenario.write_text(scenario.read_text().replace("title: ", "title: The New "))
 
-    told = run("resume", FIRST, "--turns", "2", cwd=home)
+    result = run("resume", FIRST, "--turns", "2", cwd=home)
 
     runs = objects("runs", cwd=home)
-    assert [one["reason"] for one in runs] == ["stopped", "stopped", None, None]
+    assert [run["reason"] for run in runs] == ["stopped", "stopped", None, None]
     assert (
-        f"The world of {SECOND} was edited: it is stopped, and {runs[3]['run_id']} continues" in told.stdout
+        f"The world of {SECOND} was edited: it is stopped, and {runs[3]['run_id']} continues" in result.stdout
     )
-    assert f"{FIRST} is stopped with it, and {runs[2]['run_id']} continues" in told.stdout
+    assert f"{FIRST} is stopped with it, and {runs[2]['run_id']} continues" in result.stdout

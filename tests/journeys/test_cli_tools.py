@@ -50,11 +50,11 @@ def test_code_beside_a_world_runs_only_where_it_is_allowed(tmp_path: Path) -> No
     with (world / "sea.py").open("a", encoding="utf-8") as file:
         file.write("\nraise SystemExit('It ran.')\n")
 
-    told = run("play", str(world), cwd=tmp_path)
+    result = run("play", str(world), cwd=tmp_path)
 
-    assert (told.returncode, told.stdout) == (3, "")
-    assert f"{world / 'sea.py'}: this tool would run Python code, which is not allowed here." in told.stderr
-    assert "GLASSHOUSE_ALLOW_WORLD_CODE=1" in told.stderr
+    assert (result.returncode, result.stdout) == (3, "")
+    assert f"{world / 'sea.py'}: this tool would run Python code, which is not allowed here." in result.stderr
+    assert "GLASSHOUSE_ALLOW_WORLD_CODE=1" in result.stderr
     assert (
         run("play", "one-odd-acorn", "--turns", "1", cwd=tmp_path).returncode == 0
     )  # It comes with Glasshouse.
@@ -92,16 +92,16 @@ def used(tmp_path_factory: pytest.TempPathFactory) -> str:
 def test_tools_are_seen_on_one_line_each_before_the_line_they_led_to(
     used: str, command: tuple[str, ...]
 ) -> None:
-    told = run(*command, "--store", used).stdout.splitlines()
+    result = run(*command, "--store", used).stdout.splitlines()
 
-    first = next(index for index, line in enumerate(told) if "calculator" in line)
-    assert told[first : first + 2] == [
+    first = next(index for index, line in enumerate(result) if "calculator" in line)
+    assert result[first : first + 2] == [
         "(clerk asked calculator 3*4 → 12)",
         "(clerk asked calculator 1/0 → failed)",
     ]
-    assert told[first + 2].startswith("(clerk asked group_channel open, den → ")
-    assert told[first + 3].startswith("(clerk asked group_channel open, den → refused: ")
-    assert told[first + 4] == "clerk: Twelve, I think."
+    assert result[first + 2].startswith("(clerk asked group_channel open, den → ")
+    assert result[first + 3].startswith("(clerk asked group_channel open, den → refused: ")
+    assert result[first + 4] == "clerk: Twelve, I think."
 
 
 def test_a_failed_tool_is_red_on_a_terminal_and_an_answer_dim(used: str) -> None:
@@ -122,9 +122,9 @@ def test_with_minds_the_whole_of_a_use_is_shown(tmp_path: Path) -> None:
 
 
 def test_why_tells_tools_in_words(used: str) -> None:
-    told = run("why", "last", "--store", used).stdout
+    result = run("why", "last", "--store", used).stdout
     (facts,) = objects("why", "last", "--store", used)
 
-    assert "  asked calculator 3*4, which answered 12\n" in told
-    assert "  asked calculator 1/0, which failed\n" in told
+    assert "  asked calculator 3*4, which answered 12\n" in result
+    assert "  asked calculator 1/0, which failed\n" in result
     assert facts["links"][0]["tools"][0]["called"]["payload"]["arguments"] == {"expression": "3*4"}

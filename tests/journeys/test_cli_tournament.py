@@ -10,28 +10,31 @@ MODELS = "offline,offline:hasty"
 def test_two_models_play_and_the_leaderboard_counts_them(tmp_path: Path) -> None:
     store = str(tmp_path / "games.glasshouse")
 
-    told = run("tournament", "twenty-sprouts", "--models", MODELS, "--rounds", "2", "--store", store)
+    result = run("tournament", "twenty-sprouts", "--models", MODELS, "--rounds", "2", "--store", store)
 
-    assert (told.returncode, told.stderr) == (0, "")
-    lines = told.stdout.splitlines()
+    assert (result.returncode, result.stderr) == (0, "")
+    lines = result.stdout.splitlines()
     assert [line.split()[0] for line in lines[:4]] == ["1/4", "2/4", "3/4", "4/4"]
     assert lines[0].startswith("1/4  round 1  guesser: offline, keeper: offline:hasty  ")
     assert "guesser: offline:hasty, keeper: offline" in lines[1]
     assert lines[5].split()[:3] == ["model", "played", "won"]
-    assert ESCAPE not in told.stdout
+    assert ESCAPE not in result.stdout
     by_model = objects("leaderboard", "--by", "model", "--store", store)
-    assert {one["name"]: one["played"] for one in by_model} == {"offline": 4, "offline:hasty": 4}
-    assert sum(one["won"] + one["lost"] + one["no_contest"] for one in by_model) == 8
+    assert {standing["name"]: standing["played"] for standing in by_model} == {
+        "offline": 4,
+        "offline:hasty": 4,
+    }
+    assert sum(standing["won"] + standing["lost"] + standing["no_contest"] for standing in by_model) == 8
     assert len(run("runs", "--store", store).stdout.splitlines()) == 5
 
 
 def test_a_tournament_for_machines_tells_matches_and_then_standings(tmp_path: Path) -> None:
     store = str(tmp_path / "games.glasshouse")
 
-    told = objects("tournament", "mystery-roots", "--models", MODELS, "--rng-seed", "3", "--store", store)
+    answers = objects("tournament", "mystery-roots", "--models", MODELS, "--rng-seed", "3", "--store", store)
 
-    assert [one["type"] for one in told] == ["match", "match", "standing", "standing"]
-    assert {*told[0]} == {
+    assert [row["type"] for row in answers] == ["match", "match", "standing", "standing"]
+    assert {*answers[0]} == {
         "type",
         "round",
         "rng_seed",
@@ -42,7 +45,7 @@ def test_a_tournament_for_machines_tells_matches_and_then_standings(tmp_path: Pa
         "why",
         "read_from",
     }
-    assert {*told[2]} == {
+    assert {*answers[2]} == {
         "type",
         "by",
         "name",
@@ -55,22 +58,22 @@ def test_a_tournament_for_machines_tells_matches_and_then_standings(tmp_path: Pa
         "tokens",
         "usd",
     }
-    assert [one["rng_seed"] for one in told[:2]] == [3, 3]
+    assert [row["rng_seed"] for row in answers[:2]] == [3, 3]
 
 
 def test_a_troupe_plays_against_one_alone(tmp_path: Path) -> None:
     store = str(tmp_path / "games.glasshouse")
 
-    told = objects("tournament", "mystery-roots", "--against", "solo", "--store", store)
+    answers = objects("tournament", "mystery-roots", "--against", "solo", "--store", store)
 
-    first, second, *standings = told
+    first, second, *standings = answers
     assert [[*one["seats"]] for one in (first, second)] == [["troupe", "solo"], ["solo", "troupe"]]
     assert first["read_from"] == second["read_from"]
-    assert {one["name"] for one in standings} == {"troupe (offline)", "solo (offline)"}
-    assert all(one["played"] == 2 and one["calls"] > 0 for one in standings)
+    assert {standing["name"] for standing in standings} == {"troupe (offline)", "solo (offline)"}
+    assert all(standing["played"] == 2 and standing["calls"] > 0 for standing in standings)
     world = "mystery-roots-reading"
     by_team = objects("leaderboard", "--by", "team", "--world", world, "--store", store)
-    assert {one["name"]: one["played"] for one in by_team} == {"troupe": 2, "solo": 2}
+    assert {standing["name"]: standing["played"] for standing in by_team} == {"troupe": 2, "solo": 2}
 
 
 def test_what_cannot_be_played_is_said_in_words_and_no_store_is_made(tmp_path: Path) -> None:
@@ -85,9 +88,9 @@ def test_what_cannot_be_played_is_said_in_words_and_no_store_is_made(tmp_path: P
     }
 
     for words, (code, said) in asked.items():
-        told = run("tournament", *words, "--store", str(store))
-        assert (told.returncode, told.stdout) == (code, ""), words
-        assert said in told.stderr, words
+        result = run("tournament", *words, "--store", str(store))
+        assert (result.returncode, result.stdout) == (code, ""), words
+        assert said in result.stderr, words
     assert not store.exists()
 
 
@@ -126,7 +129,9 @@ def test_a_branch_does_not_double_a_result_unless_it_is_asked_for(tmp_path: Path
     with_branches = objects("leaderboard", "--branches", "--store", store)
     shown = run("leaderboard", "--store", store).stdout
 
-    assert {one["branches_left_out"] for one in before} == {0}
-    assert after == [{**one, "branches_left_out": 1} for one in before]
-    assert [one["played"] for one in with_branches] == [2 * one["played"] for one in before]
+    assert {standing["branches_left_out"] for standing in before} == {0}
+    assert after == [{**standing, "branches_left_out": 1} for standing in before]
+    assert [standing["played"] for standing in with_branches] == [
+        2 * standing["played"] for standing in before
+    ]
     assert shown.endswith("1 branch is left out; --branches counts it, too.\n")

@@ -59,10 +59,10 @@ async def play_some(path: Path) -> dict[str, str]:
 def test_a_run_of_any_form_is_verified_with_the_runs_it_goes_on_from(
     store: Path, runs: dict[str, str], form: str
 ) -> None:
-    told = run("replay", runs[form], "--verify", "--store", str(store))
+    result = run("replay", runs[form], "--verify", "--store", str(store))
 
-    assert (told.returncode, told.stderr) == (0, "")
-    verified = [line.split(":")[0] for line in told.stdout.splitlines() if ": verified. " in line]
+    assert (result.returncode, result.stderr) == (0, "")
+    verified = [line.split(":")[0] for line in result.stdout.splitlines() if ": verified. " in line]
     lines = {
         "changed": [CHANGED],
         "branch": [runs["branch"], CHANGED],
@@ -70,7 +70,7 @@ def test_a_run_of_any_form_is_verified_with_the_runs_it_goes_on_from(
         "resumed": [runs["resumed"], CHANGED],
     }
     assert verified == lines[form]
-    assert ("of its own came out the same" in told.stdout) == (form != "changed")
+    assert ("of its own came out the same" in result.stdout) == (form != "changed")
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -81,12 +81,12 @@ def test_a_run_of_any_form_that_was_tampered_with_is_not(
     shutil.copy(store, broken)
     change_the_last_line(broken, runs[form])
 
-    (told,) = objects("replay", runs[form], "--verify", "--store", str(broken))
+    (answer,) = objects("replay", runs[form], "--verify", "--store", str(broken))
     shown = run("replay", runs[form], "--verify", "--store", str(broken))
 
-    assert told["is_same"] is False
-    assert told["recorded_event"]["payload"]["text"] == "Nobody ever said this."
-    assert all(one["is_same"] for one in told["past"])
+    assert answer["is_same"] is False
+    assert answer["recorded_event"]["payload"]["text"] == "Nobody ever said this."
+    assert all(row["is_same"] for row in answer["past"])
     assert shown.returncode == 1
     assert "came out differently" in shown.stdout
     assert "Nobody ever said this." in shown.stdout
@@ -99,11 +99,11 @@ def test_a_branch_whose_past_was_tampered_with_does_not_pass(
     shutil.copy(store, broken)
     change_the_last_line(broken, CHANGED)
 
-    told = run("replay", runs["branch"], "--verify", "--store", str(broken))
+    result = run("replay", runs["branch"], "--verify", "--store", str(broken))
 
-    assert told.returncode == 1
-    assert f"{runs['branch']}: verified. " in told.stdout
-    assert f"{CHANGED}: came out differently." in told.stdout
+    assert result.returncode == 1
+    assert f"{runs['branch']}: verified. " in result.stdout
+    assert f"{CHANGED}: came out differently." in result.stdout
 
 
 def change_the_last_line(path: Path, run_id: str) -> None:

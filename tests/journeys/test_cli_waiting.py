@@ -23,14 +23,14 @@ async def test_continuing_says_who_waits_and_prints_the_python_that_goes_on(tmp_
     store = tmp_path / "garden.glasshouse"
     run_id = await garden(store)
 
-    told = run("play", "--continue", "last", "--store", str(store))
+    result = run("play", "--continue", "last", "--store", str(store))
 
-    assert told.returncode == 0
-    assert "Waiting for an agent, because Python code plays it: ada (a Gardener)." in told.stdout
-    assert f"Terrarium({str(store)!r}, agents={{'ada': Gardener()}})" in told.stdout
-    assert f"await t.run({run_id!r})" in told.stdout
-    assert "--continue" not in told.stdout
-    assert "watered in turn 3" not in told.stdout
+    assert result.returncode == 0
+    assert "Waiting for an agent, because Python code plays it: ada (a Gardener)." in result.stdout
+    assert f"Terrarium({str(store)!r}, agents={{'ada': Gardener()}})" in result.stdout
+    assert f"await t.run({run_id!r})" in result.stdout
+    assert "--continue" not in result.stdout
+    assert "watered in turn 3" not in result.stdout
     (played,) = [one["played"] for one in objects("play", "--continue", "last", "--store", str(store))]
     assert (played["status"], played["waiting"]) == ("playing", {"ada": "Gardener"})
 

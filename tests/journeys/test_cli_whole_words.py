@@ -88,8 +88,8 @@ def test_no_word_is_broken_on_a_terminal(command: str, store: str, tmp_path: Pat
             run("export", WOOD, "play.glass", "--store", store, cwd=there)
         if command == "no-contest":
             run("play", "thousand-token-wood", "--run-id", "r-1", "--store", "empty.glasshouse", cwd=there)
-        told = run(*COMMANDS[command], cwd=there, GLASSHOUSE_STORE=store, **more)
-        return told.stdout + told.stderr
+        result = run(*COMMANDS[command], cwd=there, GLASSHOUSE_STORE=store, **more)
+        return result.stdout + result.stderr
 
     wide = {"COLUMNS": "400"} if command == "doctor" else {}  # Else a long path is broken in a pipe, too.
     whole = printed("piped", **wide)

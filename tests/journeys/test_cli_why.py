@@ -35,35 +35,35 @@ def test_a_person_asks_why_the_judge_ruled_so(store: str) -> None:
     shown = run("show", ROOTS, "--numbers", "--lines", "3", "--store", store)
     number = re.findall(r"^ *([0-9]+)  mystery-judge: ", shown.stdout, flags=re.MULTILINE)[-1]
 
-    told = run("why", number, "--run", ROOTS, "--store", store)
+    result = run("why", number, "--run", ROOTS, "--store", store)
 
-    assert (told.returncode, told.stderr) == (0, "")
-    assert told.stdout.startswith(f"{number}  mystery-judge  judge.verdict on stage, turn ")
-    assert re.search(r"rests on [0-9]+: ", told.stdout)
-    assert re.search(r"[0-9]+ lines in its prompt, the last 12:", told.stdout)
-    assert "because its turn came" in told.stdout
-    assert told.stdout.endswith("It began with a turn of its own: nobody asked.\n")
-    assert ESCAPE not in told.stdout
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout.startswith(f"{number}  mystery-judge  judge.verdict on stage, turn ")
+    assert re.search(r"rests on [0-9]+: ", result.stdout)
+    assert re.search(r"[0-9]+ lines in its prompt, the last 12:", result.stdout)
+    assert "because its turn came" in result.stdout
+    assert result.stdout.endswith("It began with a turn of its own: nobody asked.\n")
+    assert ESCAPE not in result.stdout
 
 
 def test_a_number_of_the_ledger_means_the_same_event(store: str) -> None:
     ledger = run("show", ROOTS, "--ledger", "--numbers", "--store", store).stdout.splitlines()
     spoken = next(line for line in ledger if "[hypothesis.formed]" in line)
 
-    (told,) = objects("why", spoken.split()[0], "--run", ROOTS, "--store", store)
+    (answer,) = objects("why", spoken.split()[0], "--run", ROOTS, "--store", store)
 
-    assert str(told["number"]) == spoken.split()[0]
-    assert told["links"][0]["event"]["kind"] == "hypothesis.formed"
-    assert told["links"][0]["event"]["payload"]["text"] in spoken
-    assert len(told["links"][0]["cites"]) == len(told["links"][0]["event"]["payload"]["cites"])
+    assert str(answer["number"]) == spoken.split()[0]
+    assert answer["links"][0]["event"]["kind"] == "hypothesis.formed"
+    assert answer["links"][0]["event"]["payload"]["text"] in spoken
+    assert len(answer["links"][0]["cites"]) == len(answer["links"][0]["event"]["payload"]["cites"])
 
 
 def test_last_is_the_last_line_of_the_last_run(store: str) -> None:
-    (told,) = objects("why", "last", "--store", store)
+    (answer,) = objects("why", "last", "--store", store)
 
-    assert list(told) == ["event_id", "number", "role", "began", "links"]
-    assert told["links"][0]["event"]["payload"] == {"text": "A lantern \x1b[31mwhispers."}
-    assert told["began"] == "disturbance"
+    assert list(answer) == ["event_id", "number", "role", "began", "links"]
+    assert answer["links"][0]["event"]["payload"] == {"text": "A lantern \x1b[31mwhispers."}
+    assert answer["began"] == "disturbance"
 
 
 def test_an_event_goes_by_its_id_and_by_the_beginning_of_its_session(store: str) -> None:
@@ -81,9 +81,9 @@ def test_an_event_goes_by_its_id_and_by_the_beginning_of_its_session(store: str)
     [("spectator", False, False), ("audience", True, False), ("director", True, True)],
 )
 def test_each_role_reads_what_it_may(store: str, role: str, has_thoughts: bool, has_prompts: bool) -> None:
-    (told,) = objects("why", "last", "--run", ROOTS, "--as", role, "--store", store)
+    (answer,) = objects("why", "last", "--run", ROOTS, "--as", role, "--store", store)
 
-    link = told["links"][0]
+    link = answer["links"][0]
     assert ("private" in link["event"]) is has_thoughts
     assert link["event"]["model"]["calls"]
     assert ("completion" in str(link["event"]["model"])) is bool(link["prompts"]) is has_prompts
@@ -112,9 +112,9 @@ def test_events_that_are_not_there_are_refused_with_what_to_do(store: str) -> No
         run("why", name, "--store", store) for name in ("100000", "0", "s-0000000000000000.1", "nonsense")
     ]
 
-    assert [one.returncode for one in tried] == [3, 3, 3, 3]
+    assert [result.returncode for result in tried] == [3, 3, 3, 3]
     assert "Give a number from 1 to" in tried[0].stderr
-    assert all(one.stdout == "" for one in tried)
+    assert all(result.stdout == "" for result in tried)
 
 
 def test_who_knew_at_an_event_counts_in_the_same_run(store: str) -> None:
@@ -125,23 +125,23 @@ def test_who_knew_at_an_event_counts_in_the_same_run(store: str) -> None:
     then = objects("who-knew", line["event_id"], "--at", "41", "--store", store)
 
     assert "Nobody could see it." in before.stdout
-    assert {one["handle"] for one in then} == {one["handle"] for one in now}
+    assert {knower["handle"] for knower in then} == {knower["handle"] for knower in now}
 
 
 def test_who_knew_lists_everybody_who_could_see_a_line(store: str) -> None:
-    told = run("who-knew", "last", "--run", ROOTS, "--store", store)
+    result = run("who-knew", "last", "--run", ROOTS, "--store", store)
     everybody = objects("who-knew", "last", "--run", ROOTS, "--store", store)
 
-    assert (told.returncode, told.stderr) == (0, "")
-    assert [one["creature"] for one in everybody] == [
+    assert (result.returncode, result.stderr) == (0, "")
+    assert [knower["creature"] for knower in everybody] == [
         "mystery-judge",
         "clue-gatherer",
         "hypothesis-former",
         "devils-advocate",
         "gate-snail",
     ]
-    assert [one["how"] for one in everybody] == ["said", "heard", "heard", "heard", "heard"]
-    assert all(one["creature"] in told.stdout for one in everybody)
+    assert [knower["how"] for knower in everybody] == ["said", "heard", "heard", "heard", "heard"]
+    assert all(knower["creature"] in result.stdout for knower in everybody)
     assert list(everybody[0]) == [
         "event_id",
         "number",
@@ -156,51 +156,51 @@ def test_who_knew_lists_everybody_who_could_see_a_line(store: str) -> None:
 
 
 def test_lineage_draws_merges_and_splits_as_lanes(moved: str) -> None:
-    told = run("lineage", "--store", moved)
+    result = run("lineage", "--store", moved)
     sessions = objects("lineage", "--store", moved)
 
-    assert (told.returncode, told.stderr) == (0, "")
-    assert "├─╯" in told.stdout
-    assert "merge" in told.stdout
-    assert [one["origin"] for one in sessions].count("merge") >= 1
-    merged = next(one for one in sessions if one["origin"] == "merge")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "├─╯" in result.stdout
+    assert "merge" in result.stdout
+    assert [session["origin"] for session in sessions].count("merge") >= 1
+    merged = next(session for session in sessions if session["origin"] == "merge")
     seq, wall_time = merged["merged_at"].partition(".")[2], merged["began_at"][:19].replace("T", " ")
-    assert f".{seq}, {wall_time}" in told.stdout
+    assert f".{seq}, {wall_time}" in result.stdout
     assert (
-        sum(line.lstrip("│ ").startswith(("○", "●")) for line in told.stdout.splitlines())
+        sum(line.lstrip("│ ").startswith(("○", "●")) for line in result.stdout.splitlines())
         == len(sessions) + 1
     )
-    assert ESCAPE not in told.stdout
+    assert ESCAPE not in result.stdout
 
 
 @pytest.mark.parametrize("columns", [100, 60, 40])
 def test_a_lineage_and_a_tree_fit_the_width(moved: str, columns: int) -> None:
     for command in ("lineage", "tree"):
-        told = run(command, "--store", moved, COLUMNS=str(columns))
+        result = run(command, "--store", moved, COLUMNS=str(columns))
 
-        assert told.returncode == 0
-        assert max(map(len, told.stdout.splitlines())) <= columns
+        assert result.returncode == 0
+        assert max(map(len, result.stdout.splitlines())) <= columns
 
 
 def test_the_sessions_of_a_run_begin_with_its_root(store: str) -> None:
     sessions = objects("lineage", ROOTS, "--store", store)
 
-    assert [one["origin"] for one in sessions] == ["root", "fork"]
+    assert [session["origin"] for session in sessions] == ["root", "fork"]
     (played,) = [one for one in objects("runs", "--store", store) if one["run_id"].startswith(ROOTS)]
     assert (sessions[1]["first_turn"], sessions[1]["last_turn"]) == (0, played["turns"])
 
 
 def test_tree_shows_who_is_where_now_and_then(moved: str) -> None:
     sessions = objects("lineage", "--store", moved)
-    merged = [one for one in sessions if one["origin"] == "merge"][-1]
+    merged = [session for session in sessions if session["origin"] == "merge"][-1]
 
     (then,) = objects(
         "tree", merged["id"], "--at", f"{merged['id']}.{merged['events'] - 6}", "--store", moved
     )
     drawn = run("tree", merged["id"], "--at", then["event_id"], "--store", moved)
 
-    assert {one["id"] for one in then["creatures"]} >= {"ada", "bo", "cy"}
-    (ada,) = [one for one in then["creatures"] if one["id"] == "ada"]
+    assert {creature["id"] for creature in then["creatures"]} >= {"ada", "bo", "cy"}
+    (ada,) = [creature for creature in then["creatures"] if creature["id"] == "ada"]
     assert ada["is_privileged"]
     assert "ada  privileged" in drawn.stdout
     assert "path" in drawn.stdout
@@ -217,9 +217,9 @@ def test_tree_of_a_run_shows_its_channels(store: str) -> None:
 
 
 def test_a_play_says_how_to_ask_why(tmp_path: Path) -> None:
-    told = run("play", "thousand-token-wood", "--turns", "2", "--pace", "fast", cwd=tmp_path)
+    result = run("play", "thousand-token-wood", "--turns", "2", "--pace", "fast", cwd=tmp_path)
 
-    (offered,) = [line for line in told.stdout.splitlines() if " why last --run r-" in line]
+    (offered,) = [line for line in result.stdout.splitlines() if " why last --run r-" in line]
     assert run(*offered.split("glasshouse ", 1)[1].split(), cwd=tmp_path).returncode == 0
 
 
@@ -243,13 +243,13 @@ def test_who_knew_of_what_came_in_a_file_is_told_with_where_they_live(
     at_home = objects("who-knew", verdict, "--store", store)
 
     knew = objects("who-knew", verdict, "--store", there)
-    told = run("who-knew", verdict, "--store", there)
+    result = run("who-knew", verdict, "--store", there)
 
-    assert [{**one, "is_elsewhere": False} for one in knew] == at_home
-    assert all(one["is_elsewhere"] for one in knew)
-    assert (told.returncode, told.stderr) == (0, "")
-    assert "elsewhere" in told.stdout.splitlines()[2]
-    assert told.stdout.endswith(
+    assert [{**knower, "is_elsewhere": False} for knower in knew] == at_home
+    assert all(knower["is_elsewhere"] for knower in knew)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "elsewhere" in result.stdout.splitlines()[2]
+    assert result.stdout.endswith(
         "Creatures that live elsewhere came in a file, with the handle they had there.\n"
     )
 

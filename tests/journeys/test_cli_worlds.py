@@ -26,11 +26,11 @@ finally:
 
 
 def test_worlds_are_listed_with_their_cast(tmp_path: Path) -> None:
-    told = run("worlds", cwd=tmp_path)
+    result = run("worlds", cwd=tmp_path)
 
-    assert (told.returncode, told.stderr) == (0, "")
-    assert told.stdout.splitlines()[0].split() == ["world", "title", "where", "cast"]
-    rows = [line.split() for line in told.stdout.splitlines()]
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout.splitlines()[0].split() == ["world", "title", "where", "cast"]
+    rows = [line.split() for line in result.stdout.splitlines()]
     assert ["twenty-sprouts", "Twenty", "Sprouts", "bundled", "3"] in rows
 
 
@@ -46,14 +46,14 @@ def test_a_world_here_hides_the_bundled_one_of_its_name(tmp_path: Path) -> None:
 
 def modules_loaded_for(words: str) -> set[str]:
     """What a command has imported when it has done its work: what its quickness hangs on, on any machine."""
-    told = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", LISTS_ITS_MODULES, words],
         env=environment(),
         capture_output=True,
         encoding="utf-8",
         check=True,
     )
-    return set(told.stderr.split())
+    return set(result.stderr.split())
 
 
 @pytest.mark.parametrize(
@@ -74,10 +74,10 @@ def test_what_people_type_first_is_quick_for_it_imports_little(
 
 
 def test_the_bundled_worlds_are_sound() -> None:
-    told = run("check", "mystery-roots")
+    result = run("check", "mystery-roots")
 
-    assert (told.returncode, told.stderr) == (0, "")
-    assert told.stdout.endswith("mystery-roots: sound.\n")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout.endswith("mystery-roots: sound.\n")
 
 
 def test_check_finds_everything_at_once(tmp_path: Path) -> None:
@@ -86,24 +86,24 @@ def test_check_finds_everything_at_once(tmp_path: Path) -> None:
     text = scenario.read_text(encoding="utf-8")
     scenario.write_text(text.replace("wanderer]", "wandrer]") + "titel: x\n", encoding="utf-8")
 
-    told = run("check", "worlds/mine", cwd=tmp_path)
+    result = run("check", "worlds/mine", cwd=tmp_path)
 
-    assert told.returncode == 1
-    lines = told.stdout.splitlines()
+    assert result.returncode == 1
+    lines = result.stdout.splitlines()
     assert [line.split(":")[0] for line in lines] == ["worlds/mine/scenario.yaml"] * 2
     assert "Did you mean 'wanderer'?" in lines[0]
     assert "Did you mean 'title'?" in lines[1]
-    assert told.stderr == "glasshouse: worlds/mine: 2 problems.\n"
+    assert result.stderr == "glasshouse: worlds/mine: 2 problems.\n"
 
 
 def test_check_tells_machines_where_each_problem_is(tmp_path: Path) -> None:
     run("new", "creature", "ada", cwd=tmp_path)
     (tmp_path / "ada.yaml").write_text("name: ada\nwnts: bread\n", encoding="utf-8")
 
-    told = run("check", "ada.yaml", "--json", cwd=tmp_path)
+    result = run("check", "ada.yaml", "--json", cwd=tmp_path)
 
-    problem, summary = map(json.loads, told.stdout.splitlines())
-    assert (told.returncode, told.stderr) == (1, "")
+    problem, summary = map(json.loads, result.stdout.splitlines())
+    assert (result.returncode, result.stderr) == (1, "")
     assert list(problem) == ["file", "line", "column", "field", "problem"]
     assert (problem["file"], problem["line"], problem["field"]) == ("ada.yaml", 2, "wnts")
     assert summary == {"path": "ada.yaml", "is_sound": False, "problems": 1}
@@ -115,17 +115,17 @@ def test_check_warns_of_a_limit_that_cannot_hold_one_round_of_the_cast(tmp_path:
     text = scenario.read_text().replace("name: thousand-token-wood", "name: wood")
     scenario.write_text(text.replace("max_calls_per_turn: 16, max_total_calls: 160", "max_total_calls: 3"))
 
-    told = run("check", "wood", cwd=tmp_path)
+    result = run("check", "wood", cwd=tmp_path)
     facts = objects("check", "wood", cwd=tmp_path)
 
-    assert told.returncode == 0
-    assert "wood: sound." in told.stdout
-    assert "warning: wood/scenario.yaml:" in told.stdout
+    assert result.returncode == 0
+    assert "wood: sound." in result.stdout
+    assert "warning: wood/scenario.yaml:" in result.stdout
     assert (
         "governor.max_total_calls: one round of the cast takes 4 calls, but only 3 are allowed."
-        in told.stdout
+        in result.stdout
     )
-    assert [list(one)[-1] for one in facts] == ["warning", "warnings"]
+    assert [list(fact)[-1] for fact in facts] == ["warning", "warnings"]
     assert facts[-1]["is_sound"]
 
 
@@ -185,8 +185,8 @@ def test_nothing_is_written_over(tmp_path: Path) -> None:
         run("new", "creature", "ada", "--in", "worlds/mine", cwd=tmp_path),
     ]
 
-    assert [one.returncode for one in tried] == [3, 3]
-    assert all("nothing is written over" in one.stderr for one in tried)
+    assert [result.returncode for result in tried] == [3, 3]
+    assert all("nothing is written over" in result.stderr for result in tried)
     assert {path: path.read_bytes() for path in tmp_path.rglob("*.yaml")} == before
 
 
@@ -194,12 +194,12 @@ def test_nothing_is_written_over(tmp_path: Path) -> None:
 def test_a_name_that_nobody_could_have_is_refused(tmp_path: Path, name: str) -> None:
     tried = [run("new", "world", name, cwd=tmp_path), run("new", "creature", name, cwd=tmp_path)]
 
-    assert [one.returncode for one in tried] == [3, 3]
+    assert [result.returncode for result in tried] == [3, 3]
     assert list(tmp_path.iterdir()) == []
 
 
 def test_new_tells_machines_what_it_wrote(tmp_path: Path) -> None:
-    (told,) = objects("new", "world", "mine", cwd=tmp_path)
+    (answer,) = objects("new", "world", "mine", cwd=tmp_path)
 
-    assert list(told) == ["new", "name", "path", "files"]
-    assert all((tmp_path / file).is_file() for file in told["files"])
+    assert list(answer) == ["new", "name", "path", "files"]
+    assert all((tmp_path / file).is_file() for file in answer["files"])

@@ -21,18 +21,18 @@ def store(tmp_path: Path) -> Path:
 def test_the_last_run_of_a_store_without_any_is_answered_with_what_to_do(
     store: Path, words: tuple[str, ...]
 ) -> None:
-    told = run(*words, cwd=store)
+    result = run(*words, cwd=store)
 
-    assert told.returncode == 3
-    assert told.stderr.startswith("glasshouse: Nothing was played in this store yet. Play a world first: ")
-    assert told.stderr.endswith("glasshouse play WORLD\n")
+    assert result.returncode == 3
+    assert result.stderr.startswith("glasshouse: Nothing was played in this store yet. Play a world first: ")
+    assert result.stderr.endswith("glasshouse play WORLD\n")
 
 
 def test_without_a_store_everybody_says_the_same(tmp_path: Path) -> None:
     told = [run(*words, cwd=tmp_path) for words in (("resume",), ("branch", "last"), ("show", "last"))]
 
-    assert [one.returncode for one in told] == [3, 3, 3]
-    assert all("There is no store at " in one.stderr for one in told)
+    assert [result.returncode for result in told] == [3, 3, 3]
+    assert all("There is no store at " in row.stderr for row in told)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -44,7 +44,7 @@ def test_a_path_that_is_no_world_is_told_from_a_name_that_is_none(tmp_path: Path
         run("play", what, cwd=tmp_path) for what in ("notes.txt", "./empty", "./nowhere", "nowhere")
     )
 
-    assert {one.returncode for one in (file, folder, nowhere, name)} == {3}
+    assert {result.returncode for result in (file, folder, nowhere, name)} == {3}
     assert "there is no scenario.yaml in notes.txt" in file.stderr
     assert "there is no scenario.yaml in ./empty" in folder.stderr
     assert "there is no folder ./nowhere" in nowhere.stderr
@@ -52,25 +52,25 @@ def test_a_path_that_is_no_world_is_told_from_a_name_that_is_none(tmp_path: Path
 
 
 def test_a_store_in_a_folder_that_is_not_there_is_answered_with_what_to_make(tmp_path: Path) -> None:
-    told = run("play", "thousand-token-wood", "--store", "gone/x.glasshouse", cwd=tmp_path)
+    result = run("play", "thousand-token-wood", "--store", "gone/x.glasshouse", cwd=tmp_path)
 
-    assert told.returncode == 3
-    assert "Make the folder first" in told.stderr
+    assert result.returncode == 3
+    assert "Make the folder first" in result.stderr
 
 
 def test_dropping_what_nobody_said_is_refused_as_such(tmp_path: Path) -> None:
     run("play", "thousand-token-wood", "--turns", "1", cwd=tmp_path)
 
-    told = run("branch", "last", "--at", "5", "--drop", cwd=tmp_path)
+    result = run("branch", "last", "--at", "5", "--drop", cwd=tmp_path)
 
-    assert told.returncode == 3
-    assert "which nobody said. Choose a line of a creature or the visitor." in told.stderr
+    assert result.returncode == 3
+    assert "which nobody said. Choose a line of a creature or the visitor." in result.stderr
 
 
 def test_a_file_that_is_none_of_ours_is_refused_in_whole_sentences(tmp_path: Path) -> None:
     (tmp_path / "empty.glass").write_text("")
 
-    told = run("import", "empty.glass", cwd=tmp_path)
+    result = run("import", "empty.glass", cwd=tmp_path)
 
-    assert told.returncode == 3
-    assert ". The line does not belong to a Glasshouse file; export it again.\n" in told.stderr
+    assert result.returncode == 3
+    assert ". The line does not belong to a Glasshouse file; export it again.\n" in result.stderr

@@ -139,8 +139,8 @@ async def test_a_disk_that_fills_up_under_many_appends_keeps_each_that_was_ackno
 
         refused = [result for result in results if isinstance(result, BaseException)]
         assert refused
-        assert {type(one) for one in refused} == {StoreFailed}
-        assert all("is full" in str(one) for one in refused)
+        assert {type(error) for error in refused} == {StoreFailed}
+        assert all("is full" in str(error) for error in refused)
         assert await play.lines() == sorted(play.acknowledged, key=lambda event: event.seq)
         acknowledged = await play.lines()
     subprocess.run(["mount", "-o", "remount,size=16m", str(small_disk)], check=True)
@@ -365,7 +365,7 @@ async def check_is_read(path: Path, run_id: str, digest: str, file_mode: int, fo
     words = [[name, run_id] for name in ("digest", "show", "lineage", "tree")]
     words += [["runs"], ["why", "last"], ["disturb", run_id, "A bell rings."]]
     try:
-        told = await asyncio.to_thread(
+        result = await asyncio.to_thread(
             subprocess.run,
             [sys.executable, "-c", LOOKS_AS_NOBODY, str(path), json.dumps(words)],
             capture_output=True,
@@ -378,11 +378,11 @@ async def check_is_read(path: Path, run_id: str, digest: str, file_mode: int, fo
         for name, mode in before.items():
             (path.parent / name).chmod(mode)
 
-    ends = [line for line in told.stdout.splitlines() if " ended with " in line]
+    ends = [line for line in result.stdout.splitlines() if " ended with " in line]
     expected = [*[f"{name} ended with 0" for name, *_ in words[:-1]], "disturb ended with 3"]
-    assert ends == expected, told.stderr
-    assert digest in told.stdout
-    assert "may only be read here, and nothing was written" in told.stderr
+    assert ends == expected, result.stderr
+    assert digest in result.stdout
+    assert "may only be read here, and nothing was written" in result.stderr
     assert after == before.keys()
 
 

@@ -38,15 +38,15 @@ async def test_a_directors_file_carries_the_whole_story(
     here: Terrarium, there: Terrarium, tmp_path: Path, suffix: str
 ) -> None:
     session_id = await a_play(here)
-    told = await here.events(session_id)
+    events = await here.events(session_id)
 
     path = await here.export(session_id, tmp_path / f"play{suffix}", role="director")
     session = await there.import_file(path)
 
     found = await there.events(session.id)
     assert session.id == session_id
-    assert contents(found) == contents(told)
-    assert digest_of(found) == digest_of(told)
+    assert contents(found) == contents(events)
+    assert digest_of(found) == digest_of(events)
     assert [event.private for event in found if event.private] == [{"thought": "nobody hears"}]
     assert [event.sealed for event in found if event.sealed] == [{"word": "lantern"}]
 
@@ -157,17 +157,17 @@ async def test_an_imported_session_grows_by_fork_and_keeps_where_its_batches_end
     here: Terrarium, there: Terrarium, tmp_path: Path
 ) -> None:
     session_id = await a_play(here)
-    told = await here.events(session_id)
-    middle = next(event for event in told if event.payload.get("text") == "one")
+    events = await here.events(session_id)
+    middle = next(event for event in events if event.payload.get("text") == "one")
     await there.import_file(await here.export(session_id, tmp_path / "play.glass", role="director"))
 
     child = await there.fork(session_id, at=middle.id)
 
-    end = next(event for event in told if event.payload.get("text") == "three")
+    end = next(event for event in events if event.payload.get("text") == "three")
     seen = [event.id for event in await there.events(child.id) if event.session_id != child.id]
     assert seen == [event.id for event in await here.events(session_id, upto=end.id)]
     assert child.parent_session_ids == (middle.session_id,)
-    assert contents(await there.events(session_id)) == contents(told)
+    assert contents(await there.events(session_id)) == contents(events)
 
 
 async def test_an_import_is_there_after_reopening(here: Terrarium, tmp_path: Path) -> None:
@@ -263,11 +263,11 @@ class ShortStore(MemoryStore):
     reads_to_fail = 0
 
     async def read(self, spans: Sequence[Span]) -> list[Event]:
-        found = await super().read(spans)
+        events = await super().read(spans)
         if self.reads_to_fail and len(spans) == 1:
             self.reads_to_fail -= 1
-            return found[:-1]
-        return found
+            return events[:-1]
+        return events
 
 
 async def test_a_read_that_comes_up_short_is_looked_at_again(here: Terrarium, tmp_path: Path) -> None:

@@ -428,5 +428,5 @@ def test_twice_the_segments_take_about_twice_the_steps(tmp_path: Path) -> None:
 async def test_a_file_of_thousands_of_segments_is_taken_in(there: Terrarium, tmp_path: Path) -> None:
     session = await there.import_file(a_chain(tmp_path / "chain.jsonl", 3_000))
 
-    told = await there.events(session.id)
-    assert [event.payload["text"] for event in told] == [f"{n}" for n in range(3_000)]
+    events = await there.events(session.id)
+    assert [event.payload["text"] for event in events] == [f"{n}" for n in range(3_000)]

@@ -55,8 +55,8 @@ def test_an_interrupted_import_ends_in_one_line_and_imports_nothing(tmp_path: Pa
     )
     with pipe.open("wb"):  # Opens when the command has begun to read.
         importing.send_signal(signal.SIGINT)
-        _, told = importing.communicate(timeout=60)
+        _, errors = importing.communicate(timeout=60)
 
     assert importing.returncode == 128 + signal.SIGINT
-    assert told.strip() == "glasshouse: stopped. The file is imported whole or not at all."
+    assert errors.strip() == "glasshouse: stopped. The file is imported whole or not at all."
     assert not store.exists()

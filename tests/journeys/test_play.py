@@ -27,8 +27,8 @@ def ours(match):
 
 
 def digest_in(text: str) -> str:
-    (found,) = re.findall(r"digest ([0-9a-f]{64})", text)
-    return str(found)
+    (digest,) = re.findall(r"digest ([0-9a-f]{64})", text)
+    return str(digest)
 
 
 def run_id_in(text: str) -> str:
@@ -65,7 +65,7 @@ def test_the_commands_it_ends_with_can_be_pasted(tmp_path: Path) -> None:
     done = [pasted(command, tmp_path) for command in commands]
     assert [command.split()[3] for command in commands][:3] == ["show", "why", "replay"]
     assert all("--store 'my show.glasshouse'" in command for command in commands)
-    assert [(one.returncode, one.stderr) for one in done] == [(0, "")] * len(done)
+    assert [(result.returncode, result.stderr) for result in done] == [(0, "")] * len(done)
 
 
 def test_the_same_seeds_give_the_same_play_and_others_another(tmp_path: Path) -> None:
@@ -96,8 +96,8 @@ def test_machines_get_one_event_a_line_as_the_audience_reads_it(tmp_path: Path) 
 
 
 def test_thoughts_are_shown_when_minds_are_asked_for_and_only_then(tmp_path: Path) -> None:
-    told = objects_in(run("play", WOOD, "--turns", "3", "--json", cwd=tmp_path).stdout)
-    thoughts = [event["private"]["thought"] for event in told if "private" in event]
+    answers = objects_in(run("play", WOOD, "--turns", "3", "--json", cwd=tmp_path).stdout)
+    thoughts = [event["private"]["thought"] for event in answers if "private" in event]
 
     without = run("play", WOOD, "--turns", "3", cwd=tmp_path).stdout
     with_minds = run("play", WOOD, "--turns", "3", "--minds", cwd=tmp_path).stdout
@@ -369,8 +369,8 @@ def test_being_told_to_end_closes_the_store_like_ctrl_c(tmp_path: Path) -> None:
     player.stdout.readline()
 
     player.send_signal(signal.SIGTERM)
-    _, told = player.communicate(timeout=journey_seconds_max)
+    _, errors = player.communicate(timeout=journey_seconds_max)
 
     assert player.returncode == 130
-    assert "What was written until now is safe." in told
+    assert "What was written until now is safe." in errors
     assert run("play", "--continue", "last", cwd=tmp_path).returncode == 0

@@ -274,17 +274,19 @@ async def as_observer(t: Terrarium, role: Role, _folder: Path) -> object:
     fed_live.on_diff(lambda _: is_read.set() if fed_live.view.run is not None else None)
     t.observe(fed_live)
     await is_read.wait()
-    for event in [event for one in t.runs() for event in await t.run_events(one.id)]:
+    for event in [event for played in t.runs() for event in await t.run_events(played.id)]:
         fed_by_hand.consume(event)
     return [fed_live.view, fed_by_hand.view, diffs]
 
 
 async def as_one_who_asks_why(t: Terrarium, role: Role, _folder: Path) -> object:
-    return [await t.why(event.id, role=role) for one in t.runs() for event in await t.run_events(one.id)]
+    return [
+        await t.why(event.id, role=role) for played in t.runs() for event in await t.run_events(played.id)
+    ]
 
 
 async def as_one_who_compares(t: Terrarium, role: Role, _folder: Path) -> object:
-    _, first, second = [one.id for one in t.runs()]
+    _, first, second = [played.id for played in t.runs()]
     alone = compared((first, await t.run_events(first)), ("nothing", ()), role=role)
     return [await t.compare(first, second, role=role), alone]
 
@@ -388,9 +390,9 @@ WITHOUT_A_ROLE = (
 
 
 def answer(*words: str) -> str:
-    told = run(*words)
-    assert told.returncode == 0, told.stderr
-    return told.stdout + told.stderr
+    result = run(*words)
+    assert result.returncode == 0, result.stderr
+    return result.stdout + result.stderr
 
 
 @pytest.mark.parametrize("role", ROLES)
@@ -412,8 +414,8 @@ def test_a_command_without_a_role_shows_no_more_than_its_own(
 
 
 def numbers_of(store: Path, *wanted: str) -> Iterator[str]:
-    told = run("show", RUN, "--ledger", "--json", "--store", str(store)).stdout.splitlines()
-    by_kind = {json.loads(line)["kind"]: number for number, line in enumerate(told, start=1)}
+    result = run("show", RUN, "--ledger", "--json", "--store", str(store)).stdout.splitlines()
+    by_kind = {json.loads(line)["kind"]: number for number, line in enumerate(result, start=1)}
     yield from (str(by_kind[kind]) for kind in wanted)
 
 

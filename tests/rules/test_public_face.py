@@ -55,9 +55,9 @@ def test_importing_the_package_brings_nothing_with_it() -> None:
         "import sys, glasshouse; print([m for m in ('pydantic', 'msgspec', 'sqlite3') if m in sys.modules])"
     )
 
-    told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
 
-    assert told.stdout.strip() == "[]"
+    assert result.stdout.strip() == "[]"
 
 
 def hints_of(call: Any) -> dict[str, Any]:

@@ -267,7 +267,7 @@ async def test_no_tool_gives_privilege_to_whoever_uses_it_or_to_anybody_else(how
 
         (returned,) = await told(t, kinds.TOOL_RETURNED)
         assert "Privilege is not given from inside an act." in returned.payload["text"]
-        assert [one.is_privileged for one in t.creatures()] == [False]
+        assert [creature.is_privileged for creature in t.creatures()] == [False]
         assert await told(t, kinds.PRIVILEGE_GRANTED) == []
 
 
@@ -348,7 +348,7 @@ async def test_no_byway_leads_from_an_act_to_a_right(
 
         assert len(refusals) == 1
         assert "act" in refusals[0]
-        assert [one.is_privileged for one in t.creatures()] == [False]
+        assert [creature.is_privileged for creature in t.creatures()] == [False]
 
 
 @pytest.mark.parametrize("begin", [asyncio.create_task, in_an_empty_context])

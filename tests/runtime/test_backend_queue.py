@@ -64,7 +64,7 @@ async def test_the_places_of_those_who_wait_are_those_in_which_they_get_in(calle
     queue = queue_with(1)
     tasks = await entered(queue, "Zz", *callers)
 
-    places = sorted(queue.places().items(), key=lambda told: told[1])
+    places = sorted(queue.places().items(), key=lambda entry: entry[1])
 
     assert [f"{run}{who}" for (run, who), _ in places] == (await order_of(queue, tasks))[1:]
     assert queue.places() == {}
@@ -141,10 +141,10 @@ async def test_models_of_one_server_share_a_queue() -> None:
             super().__init__("-")
             self.backend, self.max_parallel = backend, max_parallel
 
-    one, other = Served("http://127.0.0.1:1", 2), Served("http://127.0.0.1:1", 3)
+    first, other = Served("http://127.0.0.1:1", 2), Served("http://127.0.0.1:1", 3)
     own = ScriptedModel("-")
 
-    queue = queue_of(one, "one")
+    queue = queue_of(first, "one")
     assert queue is queue_of(other, "other")
     assert queue is not None
     assert (queue.name, queue.parallel_max) == ("http://127.0.0.1:1", 3)

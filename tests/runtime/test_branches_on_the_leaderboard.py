@@ -13,14 +13,14 @@ async def over(t: Terrarium, rng_seed: int = 1) -> Run:
 
 
 async def branch_of(t: Terrarium, run: Run) -> Run:
-    event = [one for one in await t.run_events(run.id) if one.run_id == run.id][-4]
+    event = [event for event in await t.run_events(run.id) if event.run_id == run.id][-4]
     branch = await t.branch(event.session_id, event.id)
     await t.run(branch.id)
     return branch
 
 
 def played(t: Terrarium, *, branches: bool = False) -> set[int]:
-    return {one.played for one in t.leaderboard("team", branches=branches)}
+    return {standing.played for standing in t.leaderboard("team", branches=branches)}
 
 
 async def test_branches_are_left_out_and_counted_if_asked_for() -> None:
@@ -34,7 +34,7 @@ async def test_branches_are_left_out_and_counted_if_asked_for() -> None:
         assert t.branches_left_out() == (branch.id, twig.id)
         assert t.branches_left_out(world="mystery-roots") == ()
         assert played(t, branches=True) == {3}
-        assert {one.played for one in t.leaderboard("team", run_ids=[run.id, branch.id])} == {2}
+        assert {standing.played for standing in t.leaderboard("team", run_ids=[run.id, branch.id])} == {2}
 
 
 async def test_a_run_that_was_cut_off_and_resumed_counts_once_by_its_end() -> None:

@@ -32,8 +32,8 @@ async def test_an_append_returns_and_is_told_only_when_it_is_durable() -> None:
     store = GatedStore()
     async with terrarium_on(store) as t:
         await born(t, "ada")
-        told = t.subscribe()
-        hearing = asyncio.create_task(anext(told))
+        reader = t.subscribe()
+        hearing = asyncio.create_task(anext(reader))
         store.gate.clear()
 
         saying = asyncio.create_task(t.append("ada", line("hello", None)))
@@ -269,7 +269,7 @@ async def test_what_is_written_does_not_follow_the_callers_dict() -> None:
         await born(t, "ada")
         draft = line("as said", None)
         draft.payload["words"] = ["as"]
-        told = t.subscribe()
+        reader = t.subscribe()
         store.gate.clear()
 
         saying = asyncio.create_task(t.append("ada", draft))
@@ -281,7 +281,7 @@ async def test_what_is_written_does_not_follow_the_callers_dict() -> None:
         draft.payload["text"] = "forged again"
 
         assert said.payload == {"text": "as said", "words": ["as"]}
-        assert (await taken(told, 1))[0].payload == said.payload
+        assert (await taken(reader, 1))[0].payload == said.payload
         assert (await t.event(said.id)).payload == said.payload
 
 

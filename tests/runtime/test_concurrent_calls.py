@@ -29,19 +29,19 @@ def step_from(dice: random.Random, t: Terrarium) -> Step:
     alive = [creature.id for creature in t.creatures()]
     if len(alive) < 4:
         return "add", (dice.choice(["ada", "bo", "cy"]),)
-    one, other = dice.choice(alive), dice.choice(alive)
+    first, other = dice.choice(alive), dice.choice(alive)
     sort = dice.choice(
         ["add", "connect", "connect", "disconnect", "disconnect", "remove", "append", "append"]
     )
     if sort == "add":
         return "add", (dice.choice(["ada", "bo", "cy"]),)
     if sort == "connect":
-        return "connect", (one, other, dice.choice([None, "talk", "den"]))
+        return "connect", (first, other, dice.choice([None, "talk", "den"]))
     if sort == "disconnect":
-        return "disconnect", (one, other)
+        return "disconnect", (first, other)
     if sort == "remove":
-        return "remove", (one,)
-    return "append", (one, dice.choice([None, None, *t.graph(t.creature(one).graph_id).channels]))
+        return "remove", (first,)
+    return "append", (first, dice.choice([None, None, *t.graph(t.creature(first).graph_id).channels]))
 
 
 async def call(t: Terrarium, step: Step, **dry: Any) -> Any:
@@ -135,9 +135,9 @@ async def test_two_who_connect_the_same_pair_at_once_make_one_merge() -> None:
     async with terrarium_on(StoreAround()) as t:
         await born(t, "ada", "bo")
 
-        one, other = await soon(asyncio.gather(t.connect("ada", "bo"), t.connect("bo", "ada")))
+        first, other = await soon(asyncio.gather(t.connect("ada", "bo"), t.connect("bo", "ada")))
 
-        assert sorted([one.kind, other.kind]) == ["merge", "nothing"]
+        assert sorted([first.kind, other.kind]) == ["merge", "nothing"]
         assert len(t.graphs()) == 1
 
 

@@ -16,10 +16,10 @@ async def test_a_path_opens_a_sqlite_store(tmp_path: Path) -> None:
         await t.add_creature(Manifest(name="ada"))
 
     async with Terrarium(tmp_path / "show.glasshouse") as again:
-        assert [one.id for one in again.creatures()] == ["ada"]
+        assert [creature.id for creature in again.creatures()] == ["ada"]
 
     async with Terrarium(SqliteStore(tmp_path / "show.glasshouse")) as again:
-        assert [one.id for one in again.creatures()] == ["ada"]
+        assert [creature.id for creature in again.creatures()] == ["ada"]
 
 
 async def test_the_graph_is_changed_with_creatures_as_with_ids() -> None:
@@ -40,7 +40,7 @@ async def test_the_graph_is_changed_with_creatures_as_with_ids() -> None:
         assert t.agent(bo) is None
         assert (await t.disconnect(ada, bo)).kind == "split"
         await t.remove_creature(bo)
-        assert [one.id for one in t.creatures()] == ["ada"]
+        assert [creature.id for creature in t.creatures()] == ["ada"]
 
 
 async def test_filters_and_observers_take_creatures() -> None:

@@ -42,7 +42,7 @@ def trying_first(call: Call) -> Call:
     async def tried(*given: Any, **options: Any) -> Any:
         forecasts = [await answer_or_refusal(call, *given, **options, dry_run=True) for _ in range(2)]
         answer = await answer_or_refusal(call, *given, **options)
-        assert [as_told(one) for one in forecasts] == [as_told(answer)] * 2
+        assert [as_told(forecast) for forecast in forecasts] == [as_told(answer)] * 2
         if isinstance(answer, Refused):
             raise answer
         return answer
@@ -119,7 +119,7 @@ async def test_a_newcomer_that_is_only_tried_takes_no_id_and_leaves_no_agent() -
         ]
 
         assert (image_of(t), store.position) == (before, position)
-        assert {(one.id, one.handle, one.graph_id) for one in tried} == {("ada~2", "ada~2", graph)}
+        assert {(born.id, born.handle, born.graph_id) for born in tried} == {("ada~2", "ada~2", graph)}
         assert len(t.creatures()) == 2
         assert await t.add_creature(Manifest(name="ada", persona="new"), graph=graph) == tried[0]
 

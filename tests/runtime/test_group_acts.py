@@ -99,12 +99,12 @@ async def test_a_run_with_edits_and_decisions_is_replayed_to_the_same_digest_and
         await t.run(run.id)
         asked = len(somebody.proposals)
 
-        found = await verify(t, run.id)
+        verified = await verify(t, run.id)
 
         assert asked
-        assert found.prompt_diffs == ()
-        assert found.recorded_event is None, (found.recorded_event, found.replayed_event)
-        assert found.is_same
+        assert verified.prompt_diffs == ()
+        assert verified.recorded_event is None, (verified.recorded_event, verified.replayed_event)
+        assert verified.is_same
         assert len(somebody.proposals) == asked
 
 
@@ -160,7 +160,7 @@ async def test_an_edit_is_never_doubled_by_a_crash_and_the_act_goes_on(*, is_aft
 
         assert ended is not None
         assert ended.kind == kinds.AGENT_SPOKE
-        assert [one.id for one in t.creatures()] == ["lead", "cartographer"]
+        assert [creature.id for creature in t.creatures()] == ["lead", "cartographer"]
         assert len(await told(t, kinds.TOOL_CALLED)) == len(await told(t, kinds.TOOL_RETURNED)) == 1
         assert model.prompts[0].user.count("group_add_node {") == 1
         assert words(await ledger_of(t)) == ["Well."]

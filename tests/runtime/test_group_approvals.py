@@ -60,10 +60,10 @@ async def test_what_takes_away_or_lets_in_needs_a_yes_when_strangers_words_were_
     somebody = Asked(says=True)
     async with on_stage() as t:
         await stranger_and_expedition(t)
-        shape = t.graphs(), [one.is_running for one in t.creatures()]
+        shape = t.graphs(), [creature.is_running for creature in t.creatures()]
 
         refused = await use(t, tool, is_untrusted=True, **arguments)
-        unchanged = t.graphs(), [one.is_running for one in t.creatures()]
+        unchanged = t.graphs(), [creature.is_running for creature in t.creatures()]
         allowed = await use(t, tool, box=GroupTools(somebody), is_untrusted=True, **arguments)
 
         assert not refused.is_ok
@@ -71,8 +71,8 @@ async def test_what_takes_away_or_lets_in_needs_a_yes_when_strangers_words_were_
         assert "Nobody is there to ask." in refused.text
         assert unchanged == shape
         assert allowed.is_ok
-        assert (t.graphs(), [one.is_running for one in t.creatures()]) != shape
-        assert [(one.handle, one.tool, one.arguments) for one in somebody.proposals] == [
+        assert (t.graphs(), [creature.is_running for creature in t.creatures()]) != shape
+        assert [(proposal.handle, proposal.tool, proposal.arguments) for proposal in somebody.proposals] == [
             ("lead", tool, arguments)
         ]
 

@@ -91,7 +91,11 @@ async def test_the_list_is_known_after_reopening_in_a_branch_and_in_a_replay(tmp
         same = await verify(t, t.default_run_id)
         branch = await t.branch(lead.session_id)
     async with Terrarium(SqliteStore(path)) as t:
-        reborn = next(one for one in t.creatures() if one.run_id == branch.id and one.handle == "lead")
+        reborn = next(
+            creature
+            for creature in t.creatures()
+            if creature.run_id == branch.id and creature.handle == "lead"
+        )
 
         again = await use(t, "group_add_node", use="mapper", handle="second-mapper")
         in_branch = await use(t, "group_add_node", by=reborn.id, use="mapper", handle="third-mapper")
@@ -173,7 +177,11 @@ async def test_in_python_the_policy_of_the_terrarium_holds_for_runs_without_a_sc
         same = await verify(t, t.default_run_id)
         branch = await t.branch(t.creature("lead").session_id)
     async with Terrarium(path) as t:
-        reborn = next(one for one in t.creatures() if one.run_id == branch.id and one.handle == "lead")
+        reborn = next(
+            creature
+            for creature in t.creatures()
+            if creature.run_id == branch.id and creature.handle == "lead"
+        )
         full_too = await use(t, "group_add_node", by=reborn.id, handle="other", persona="Another.")
         full = await use(t, "group_add_node", handle="other", persona="Another.")
         await t.remove_creature("herbalist")
@@ -277,7 +285,7 @@ async def test_a_dry_run_writes_nobody() -> None:
         answer = await use(t, "group_add_node", dry_run=True, **WRITTEN)
 
         assert answer.text == "You could write the new creature herbalist. Nothing has changed yet."
-        assert "herbalist" not in [one.handle for one in t.creatures()]
+        assert "herbalist" not in [creature.handle for creature in t.creatures()]
 
 
 @pytest.mark.parametrize(

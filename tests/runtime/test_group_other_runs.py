@@ -95,7 +95,7 @@ async def test_a_model_joins_whom_group_status_named_and_the_run_replays_without
         again = await verified(t._house, t._parts.tools, run.id)
 
         assert are_one(t)
-        assert [one.why for one in somebody.proposals] == [
+        assert [proposal.why for proposal in somebody.proposals] == [
             "lead wants to join medic's graph, and creatures of another run are there."
         ]
         assert again.is_same, (again.recorded_event, again.replayed_event)
@@ -109,7 +109,7 @@ async def test_both_doubts_are_told_to_whoever_is_asked_once() -> None:
         await use(t, "group_channel", box=GroupTools(somebody), is_untrusted=True, **JOIN)
 
         assert are_one(t)
-        assert [one.why for one in somebody.proposals] == [
+        assert [proposal.why for proposal in somebody.proposals] == [
             (
                 "lead wants to join medic's graph, and a visitor's or a tool's words were in what it read and"
                 " creatures of another run are there."

@@ -41,7 +41,7 @@ async def played_after_the_order(t: Terrarium, way: str, **policy: Any) -> None:
 
 
 def is_alive(t: Terrarium) -> bool:
-    return any(one.id == "moth" for one in t.creatures())
+    return any(creature.id == "moth" for creature in t.creatures())
 
 
 @pytest.mark.parametrize("how", ["ask", "refuse", "allow"])
@@ -94,7 +94,9 @@ async def test_with_nobody_to_ask_it_is_refused_at_once_and_the_model_reads_why(
         assert is_alive(t)
         assert any("Nobody is there to ask." in prompt.user for prompt in model.prompts)
         decided = await told(t, kinds.EDIT_DECIDED)
-        assert {(one.payload["is_approved"], one.payload["by"]) for one in decided} == {(False, "nobody")}
+        assert {(event.payload["is_approved"], event.payload["by"]) for event in decided} == {
+            (False, "nobody")
+        }
 
 
 @pytest.mark.parametrize("way", CASTMATES)

@@ -98,13 +98,13 @@ async def test_an_unchanged_branch_of_one_who_answers_births_has_the_digest_of_i
 async def test_after_ever_so_many_changes_everybody_hears_what_is_said_in_its_own_graph() -> None:
     crew = minds()
     crowd = [Manifest(name=f"x{number}", subscribes_to=(kinds.JUDGE_VERDICT,)) for number in range(20)]
-    rooms = {"ada": ["a"], "bo": ["b"], **{one.name: ["a", "b"] for one in crowd}}
+    rooms = {"ada": ["a"], "bo": ["b"], **{creature.name: ["a", "b"] for creature in crowd}}
     cast = [{"use": name, "channels": {"listen": on, "send": on}} for name, on in rooms.items()]
     here = world_of(ADA, ticking("bo"), *crowd, cast=cast, channels={"a": {}, "b": {}}, governor=LIMITS)
     async with show(minds=crew) as terrarium:
         line = await line_of(terrarium, here, "ada2")
         branch = await terrarium.branch(
-            line.session_id, line.id, WhatIf(remove=tuple([one.name for one in crowd]))
+            line.session_id, line.id, WhatIf(remove=tuple([creature.name for creature in crowd]))
         )
         for graph_id, text in zip(branch.graph_ids, ["A knock at a.", "A knock at b."], strict=True):
             await terrarium.disturb(branch.id, text, graph_id=graph_id)

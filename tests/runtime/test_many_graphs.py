@@ -196,7 +196,7 @@ async def test_each_side_of_a_split_goes_on_with_the_clock_and_the_agenda_it_had
         assert await said(t) == ["a1", "d1", "b2", "d2", "a2", "d2", "b3", "d3", "a3", "d3"]
         await t.disconnect("a", "d", channel="side")
         await t.disconnect("d", "a", channel="side")
-        assert [one.creature_ids for one in t.graphs()] == [("a", "b"), ("d",)]
+        assert [graph.creature_ids for graph in t.graphs()] == [("a", "b"), ("d",)]
 
         await t.step(2)
 
@@ -387,7 +387,7 @@ async def test_freely_no_graph_of_a_run_begins_a_turn_before_the_others_have_beg
 async def test_freely_two_graphs_that_wait_for_each_other_both_go_on() -> None:
     minds: dict[str, Agent] = {name: Speaker() for name in "abcd"}
     async with on_stage(minds=minds, pacing="free") as t:
-        one, other = [
+        first, other = [
             await t.open_world(
                 world_of(
                     ticking(first), ticking(second), troupes={"x": {"cast": [first]}, "y": {"cast": [second]}}
@@ -398,11 +398,11 @@ async def test_freely_two_graphs_that_wait_for_each_other_both_go_on() -> None:
         await t.pause(other.id)
         for _ in range(3):
             await t.step_one(t.creature("a").graph_id)
-        await t.pause(one.id)
+        await t.pause(first.id)
         await t.continue_run(other.id)
         for _ in range(3):
             await t.step_one(t.creature("d").graph_id)
-        await t.continue_run(one.id)
+        await t.continue_run(first.id)
         await t.connect("a", "c", both=True)  # Ahead in the first run, behind in the second.
         await t.connect("b", "d", both=True)
 

@@ -50,7 +50,10 @@ async def test_a_run_puts_models_by_name_behind_teams_and_handles_and_goes_on_wi
         (started,) = [event for event in await t.run_events(run.id) if event.kind == kinds.RUN_STARTED]
 
     assert asked == {"a": {"one"}, "b": {"one"}, "c": {"two"}, "j": {"usual"}}
-    cast = {one["handle"]: (one["model"], one.get("is_bound")) for one in started.payload["cast"]}
+    cast = {
+        creature["handle"]: (creature["model"], creature.get("is_bound"))
+        for creature in started.payload["cast"]
+    }
     assert cast == {"a": ("one", True), "b": ("one", True), "c": ("two", True), "j": ("usual", None)}
 
 
@@ -62,9 +65,9 @@ async def test_a_run_with_models_by_name_comes_out_the_same_when_it_is_verified(
         run = await t.open_world(world, models={"sun": "one", "c": "two"})
         await t.run(run.id)
 
-        found = await verify(t, run.id)
+        verified = await verify(t, run.id)
 
-    assert found.is_same, found
+    assert verified.is_same, verified
 
 
 async def test_nobody_and_no_model_by_that_name_is_refused_before_anything_begins() -> None:

@@ -30,7 +30,7 @@ async def test_a_callback_that_raises_is_let_go_and_everybody_else_is_told(
     store = MemoryStore()
     async with terrarium_on(store) as t:
         await born(t, "ada")
-        told: list[ViewDiff] = []
+        diffs: list[ViewDiff] = []
         calls = list[ViewDiff]()
 
         def raises(diff: ViewDiff) -> None:
@@ -39,14 +39,14 @@ async def test_a_callback_that_raises_is_let_go_and_everybody_else_is_told(
 
         observer = Observer()
         observer.on_diff(raises)
-        observer.on_diff(told.append)
+        observer.on_diff(diffs.append)
         pump = ObserverPump(t.subscribe(), observer)
         with caplog.at_level(logging.WARNING, "glasshouse.observers"):
             for n in range(3):
                 await soon(t.append("ada", line(f"{n}", None)))
             await soon(reached(pump, store))
 
-        assert (len(calls), len(told), lines_of(observer)) == (1, 3, ["0", "1", "2"])
+        assert (len(calls), len(diffs), lines_of(observer)) == (1, 3, ["0", "1", "2"])
         assert [str(wrong) for wrong in observer.errors] == ["I cannot bear it."]
         assert "not called again" in caplog.text
 
@@ -211,9 +211,9 @@ async def test_one_who_stops_watching_is_told_nothing_more() -> None:
 
 async def test_answers_nobody_awaits_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(observers, "observer_answers_waiting_max", 2)
-    told: list[ViewDiff] = []
+    diffs: list[ViewDiff] = []
     observer = Observer()
-    observer.on_diff(later(told))
+    observer.on_diff(later(diffs))
     for _ in range(2):
         observer.consume(A_THOUGHTFUL_LINE)
 
@@ -223,7 +223,7 @@ async def test_answers_nobody_awaits_are_bounded(monkeypatch: pytest.MonkeyPatch
     await observer.settle()
     observer.consume(A_THOUGHTFUL_LINE)
     await observer.settle()
-    assert len(told) == 3
+    assert len(diffs) == 3
 
 
 class Moody(Observer):

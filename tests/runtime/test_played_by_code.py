@@ -190,7 +190,11 @@ async def test_in_a_branch_it_waits_unless_an_agent_has_its_handle() -> None:
         conducted = await t.run(branch.id, turns=2)
 
         assert (conducted.because, [waiting.handle for waiting in conducted.waiting]) == ("waiting", ["bo"])
-        (again,) = [one for one in t.creatures() if one.run_id == branch.id and one.handle == "ada"]
+        (again,) = [
+            creature
+            for creature in t.creatures()
+            if creature.run_id == branch.id and creature.handle == "ada"
+        ]
         assert again.played_by_code == "Gardener"
     by_handle = {"ada": Gardener(), "bo": Listener()}
     async with Terrarium(agents=by_handle) as t:

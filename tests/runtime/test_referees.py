@@ -71,7 +71,7 @@ def _votes_for(who: str) -> Doing:
 
 def _the_odd_one(events: tuple[Event, ...]) -> str:
     sealed = [event.sealed for event in events if event.sealed]
-    return next(str(one["to"][0]) for one in sealed if one["facts"]["word"] == "puddle")
+    return next(str(deal["to"][0]) for deal in sealed if deal["facts"]["word"] == "puddle")
 
 
 async def _played(world: LoadedWorld, minds: dict[str, Agent]) -> tuple[Event, str]:

@@ -88,9 +88,11 @@ async def test_a_branch_of_a_branch_and_a_branch_that_was_changed_from_outside_c
         await t.run(first.id)
         second = await branched(t, first, WhatIf(disturb="A second bell rings."), place=-2)
 
-        outcomes = [await verified(t, one.id) for one in (run, first, second)]
+        outcomes = [await verified(t, played.id) for played in (run, first, second)]
 
-        assert [outcome.is_same for outcome in outcomes] == [True] * 3, [told(one) for one in outcomes]
+        assert [outcome.is_same for outcome in outcomes] == [True] * 3, [
+            told(outcome) for outcome in outcomes
+        ]
         assert [outcome.grows_from for outcome in outcomes] == [None, run.id, first.id]
 
 

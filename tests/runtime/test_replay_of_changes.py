@@ -43,7 +43,7 @@ async def plugged_in(t: Terrarium, run: Run, channel: str | None = None) -> str:
 
 
 async def cast_of(t: Terrarium, run: Run) -> list[str]:
-    return [one.id for one in t.creatures() if one.run_id == run.id]
+    return [creature.id for creature in t.creatures() if creature.run_id == run.id]
 
 
 async def plug_in(t: Terrarium, run: Run) -> None:
@@ -69,33 +69,33 @@ async def cut_off(t: Terrarium, run: Run) -> None:
 
 
 async def wire_and_unwire(t: Terrarium, run: Run) -> None:
-    one, other, *_ = await cast_of(t, run)
-    await t.wire(one, other, prompt="What of {text}?")
+    first, other, *_ = await cast_of(t, run)
+    await t.wire(first, other, prompt="What of {text}?")
     await t.step(1)
-    await t.wire(one, other, with_content=False)
+    await t.wire(first, other, with_content=False)
     await t.step(1)
-    await t.unwire(one, other)
+    await t.unwire(first, other)
 
 
 async def rename_and_adopt(t: Terrarium, run: Run) -> None:
-    one, other, *_ = await cast_of(t, run)
+    first, other, *_ = await cast_of(t, run)
     await t.rename_channel(graph_of(t, run), "stage", "hall")
     await t.describe_channel(graph_of(t, run), "hall", "where echoes live")
-    await t.set_parent(other, one)
+    await t.set_parent(other, first)
     await t.step(1)
     await t.set_parent(other, None)
     await t.rename_channel(graph_of(t, run), "hall", "stage")
 
 
 async def rest_and_wake(t: Terrarium, run: Run) -> None:
-    one, other, *_ = await cast_of(t, run)
-    await t.stop_creature(one)
+    first, other, *_ = await cast_of(t, run)
+    await t.stop_creature(first)
     await t.grant_privilege(other)
     await t.add_channel(graph_of(t, run), "cellar", "where it is cool", "since_joined")
     await t.step(1)
-    await t.start_creature(one)
-    await t.connect(one, other, channel="cellar")
-    await t.connect(other, one, channel="cellar")
+    await t.start_creature(first)
+    await t.connect(first, other, channel="cellar")
+    await t.connect(other, first, channel="cellar")
 
 
 async def leave(t: Terrarium, run: Run) -> None:
@@ -160,22 +160,22 @@ async def test_any_changes_in_any_order_come_out_the_same(seed: int) -> None:
 
 async def some_change(t: Terrarium, run: Run, chance: random.Random) -> None:
     living = await cast_of(t, run)
-    one, other = chance.choice(living), chance.choice(living)
-    graph = t.creature(one).graph_id
+    first, other = chance.choice(living), chance.choice(living)
+    graph = t.creature(first).graph_id
     channels = [channel.name for channel in t.environment(graph).channels]
     asked: list[Callable[[], Awaitable[object]]] = [
         lambda: t.add_creature(ticking("moth"), run=run.id, graph=chance.choice([graph, None])),
-        lambda: t.connect(one, other, channel=chance.choice([*channels, None]), both=chance.random() < 0.5),
-        lambda: t.connect(one, other, channel=chance.choice([*channels, "loft"])),
-        lambda: t.disconnect(one, other, channel=chance.choice([*channels, None])),
-        lambda: t.remove_creature(one),
+        lambda: t.connect(first, other, channel=chance.choice([*channels, None]), both=chance.random() < 0.5),
+        lambda: t.connect(first, other, channel=chance.choice([*channels, "loft"])),
+        lambda: t.disconnect(first, other, channel=chance.choice([*channels, None])),
+        lambda: t.remove_creature(first),
         lambda: t.remove_channel(graph, chance.choice([*channels, "attic"])),
-        lambda: t.wire(one, other, with_content=chance.random() < 0.5),
-        lambda: t.set_parent(one, chance.choice([other, None])),
+        lambda: t.wire(first, other, with_content=chance.random() < 0.5),
+        lambda: t.set_parent(first, chance.choice([other, None])),
         lambda: t.rename_channel(graph, chance.choice([*channels, "attic"]), f"room-{chance.randrange(9)}"),
         lambda: t.describe_channel(graph, chance.choice([*channels, "attic"]), f"{chance.random()}"),
-        lambda: t.stop_creature(one),
-        lambda: t.start_creature(one),
+        lambda: t.stop_creature(first),
+        lambda: t.start_creature(first),
         lambda: t.disturb(run.id, "A bell.", graph_id=graph),
     ]
     await chance.choice(asked)()
@@ -217,10 +217,10 @@ async def test_two_runs_that_shared_a_graph_are_both_played_again() -> None:
         await t.connect((await cast_of(t, run))[0], (await cast_of(t, other))[0], channel="stage")
         await t.step(1)
 
-        for one in (run, other):
-            outcome = await verified(t, one.id)
+        for played in (run, other):
+            outcome = await verified(t, played.id)
             assert outcome.is_same, told(outcome)
-            assert outcome.recorded_digest == await t.digest(one.id)
+            assert outcome.recorded_digest == await t.digest(played.id)
 
 
 async def test_a_stranger_in_the_graph_is_played_again_with_its_run() -> None:
@@ -252,7 +252,9 @@ def asked_otherwise(record: RunRecord, kind: type, **fields: object) -> RunRecor
     """The last intent of a kind is another, or with no fields is not there."""
     changes = list(record.changes)
     number = max(
-        n for n, one in enumerate(changes) if one.request is not None and isinstance(one.request.intent, kind)
+        n
+        for n, change in enumerate(changes)
+        if change.request is not None and isinstance(change.request.intent, kind)
     )
     request = changes[number].request
     assert request is not None

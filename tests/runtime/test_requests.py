@@ -116,7 +116,7 @@ async def test_an_act_whose_graph_changed_while_it_thought_says_what_it_had_seen
         store = t._house.store
         await t.open_world(world_of(ticking("cy"), ticking("dee"), governor={"max_turns": 2}))
         mind.terrarium = t
-        mind.other = next(one.id for one in t.creatures() if one.handle == "dee")
+        mind.other = next(creature.id for creature in t.creatures() if creature.handle == "dee")
         await t.run()
 
         stopped, spoke = await requests_of(store)

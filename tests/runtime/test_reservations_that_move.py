@@ -21,7 +21,9 @@ def two_rooms(*cast: Manifest) -> LoadedWorld:
     on_porch = {"listen": ["porch"], "send": ["porch"]}
     on_stage = {"listen": ["stage"], "send": ["stage"]}
     places = [on_both, on_porch, *[on_stage] * (len(cast) - 2)]
-    named = [{"use": one.name, "channels": place} for one, place in zip(cast, places, strict=True)]
+    named = [
+        {"use": creature.name, "channels": channels} for creature, channels in zip(cast, places, strict=True)
+    ]
     channels = {"stage": "", "porch": ""}
     return world_of(*cast, cast=named, channels=channels, governor=THREE_A_TURN)
 

@@ -249,7 +249,7 @@ async def test_scenarios_that_were_merged_are_resumed_apart_each_with_its_own_ca
         await terrarium.run(run.id)
 
         resumed = terrarium.runs()[2:]
-        assert [one.scenario for one in resumed] == ["twenty-sprouts", "two-tale-hearth"]
+        assert [run.scenario for run in resumed] == ["twenty-sprouts", "two-tale-hearth"]
         casts = [
             {terrarium.creature(n).handle for n in terrarium.graph(r.graph_ids[0]).creature_ids}
             for r in resumed
@@ -283,6 +283,6 @@ async def test_two_that_are_new_under_one_handle_in_two_troupes_are_two() -> Non
         assert handles == [["ada", "cy"], ["bo", "cy"]]
         places = [terrarium.environment(graph_id).channels for graph_id in run.graph_ids]
         assert len({channel.id for channels in places for channel in channels}) == 2
-        told = await terrarium.run_events(run.id)
-        last = [event for event in told if event.run_id == run.id and event.kind == kinds.AGENT_SPOKE]
+        events = await terrarium.run_events(run.id)
+        last = [event for event in events if event.run_id == run.id and event.kind == kinds.AGENT_SPOKE]
         assert {event.graph_id for event in last} == set(run.graph_ids)

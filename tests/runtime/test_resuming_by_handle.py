@@ -25,7 +25,7 @@ def reed(handle: str, **more: Any) -> dict[str, Any]:
 
 def dealing(*cast: Any, turns: int = 2, manifests: tuple[Manifest, ...] = (REED, OAK, BO)) -> LoadedWorld:
     """A world in which each of the cast is dealt a word of its own: its handle and `-word`."""
-    handles = [one if isinstance(one, str) else one["handle"] for one in cast]
+    handles = [creature if isinstance(creature, str) else creature["handle"] for creature in cast]
     deals = {f"{handle}_word": {"to": handle, "from": [f"{handle}-word"]} for handle in handles}
     given = {"name": "w", "cast": list(cast), "deal": deals, "governor": {"max_turns": turns}}
     return LoadedWorld.of(Scenario.model_validate(given), manifests)
@@ -122,7 +122,7 @@ async def test_one_who_was_a_creature_that_is_gone_starts_empty() -> None:
     async with show(minds={"reed": mind}) as terrarium:
         run = await terrarium.open_world(dealing(reed("x"), reed("y"), turns=3))
         await terrarium.step(2)
-        gone = next(one for one in terrarium.creatures() if one.handle == "x")
+        gone = next(creature for creature in terrarium.creatures() if creature.handle == "x")
         await terrarium.remove_creature(gone)
         await terrarium.run(run.id)
 
@@ -136,7 +136,7 @@ async def test_a_handle_in_two_troupes_is_told_apart_by_its_troupe() -> None:
     mind = Speaker()
     async with show(minds={"reed": mind}) as terrarium:
         run = await terrarium.open_world(troupes(north=[reed("x"), "bo"], south=[reed("x"), "bo"]))
-        south = [one for one in terrarium.creatures() if one.handle == "x"][1]
+        south = [creature for creature in terrarium.creatures() if creature.handle == "x"][1]
         await terrarium.run(run.id)
         session_id = terrarium.creature(south).session_id
 
@@ -144,7 +144,11 @@ async def test_a_handle_in_two_troupes_is_told_apart_by_its_troupe() -> None:
         again = await terrarium.resume(session_id, world=alone)
         moved = await resumed(terrarium, session_id, troupes(3, west=[reed("x"), "bo"]), mind)
 
-        (reborn,) = [one.id for one in terrarium.creatures() if one.run_id == again.id and one.handle == "x"]
+        (reborn,) = [
+            creature.id
+            for creature in terrarium.creatures()
+            if creature.run_id == again.id and creature.handle == "x"
+        ]
         births = [
             event.payload for event in await terrarium.run_events(again.id) if "manifest" in event.payload
         ]

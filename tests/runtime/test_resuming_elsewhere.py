@@ -126,7 +126,7 @@ async def test_what_is_imported_is_not_taken_for_a_run_of_this_house_with_the_sa
         await there.open_world(world(), run_id="before")
         await there.open_world(world(), run_id="demo")
         await there.run("demo")
-        session_id = next(one.session_id for one in there.creatures() if one.run_id == "demo")
+        session_id = next(creature.session_id for creature in there.creatures() if creature.run_id == "demo")
         file = await there.export(session_id, tmp_path / "show.glass", role="director")
     async with show(minds=minds()) as here:
         await here.open_world(world_of(CAST[2], governor={"max_turns": 2}), run_id="demo")
@@ -134,9 +134,9 @@ async def test_what_is_imported_is_not_taken_for_a_run_of_this_house_with_the_sa
         imported = await here.import_file(file)
 
         for run in (await here.resume(imported.id, "as-was"), await here.branch(imported.id)):
-            told = await here.run_events(run.id)
+            events = await here.run_events(run.id)
 
-            spoken = [event.payload["text"] for event in told if event.kind == kinds.AGENT_SPOKE]
+            spoken = [event.payload["text"] for event in events if event.kind == kinds.AGENT_SPOKE]
             assert spoken[:4] == ["ada1", "bo1", "cy1", "ada2"]
 
 
@@ -169,8 +169,8 @@ async def test_a_new_seat_does_not_get_the_past_of_one_who_came_during_the_play(
         await terrarium.run(resumed.id)
 
         known = {
-            one.handle: [event.payload.get("text") for event in one.recent_events]
-            for one in crew["ada"].moments
+            moment.handle: [event.payload.get("text") for event in moment.recent_events]
+            for moment in crew["ada"].moments
         }
         assert known["left"][:2] == ["left1", "bo1"]
         assert known["right"] == ["left4"]

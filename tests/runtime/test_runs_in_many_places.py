@@ -18,11 +18,11 @@ async def test_a_creature_brought_to_life_alone_is_part_of_what_its_run_tells() 
 
         await soon(t.run(run.id))
 
-        told = await t.run_events(run.id)
-        acts = [event.actor for event in told if event.kind == kinds.AGENT_SPOKE]
+        events = await t.run_events(run.id)
+        acts = [event.actor for event in events if event.kind == kinds.AGENT_SPOKE]
         assert sorted(acts) == ["ada"] * 3 + ["bo"] * 3
         assert len(acts) == t.run_of(run.id).calls
-        births = [event.payload["creature"] for event in told if event.kind == kinds.CREATURE_STARTED]
+        births = [event.payload["creature"] for event in events if event.kind == kinds.CREATURE_STARTED]
         assert sorted(births) == ["ada", "bo"]
 
 
@@ -34,10 +34,10 @@ async def test_what_is_said_as_a_guest_of_another_run_is_told_and_what_the_other
         said = await t.append("bo", Draft(kind=kinds.AGENT_SPOKE, payload={"text": "Hello."}))
         await t.append("cy", Draft(kind=kinds.AGENT_SPOKE, payload={"text": "Good day."}))
 
-        told = await t.run_events(run.id)
+        events = await t.run_events(run.id)
 
-        assert [event.id for event in told if event.kind == kinds.AGENT_SPOKE] == [said.id]
-        assert not [event for event in told if event.session_id == said.session_id and event.id != said.id]
+        assert [event.id for event in events if event.kind == kinds.AGENT_SPOKE] == [said.id]
+        assert not [event for event in events if event.session_id == said.session_id and event.id != said.id]
 
 
 async def test_a_branch_answers_tools_from_the_record_for_one_who_was_brought_to_life_alone() -> None:

@@ -36,8 +36,10 @@ async def test_two_runs_that_are_driven_at_the_same_time_think_at_the_same_time(
             mind.gate.set()
         conducted = [await soon(task) for task in driven]
 
-        assert [one.because for one in conducted] == ["runs_finished"] * 2
-        assert [[event.run_id for event in one.ended] for one in conducted] == [[run.id] for run in runs]
+        assert [conducted_run.because for conducted_run in conducted] == ["runs_finished"] * 2
+        assert [[event.run_id for event in conducted_run.ended] for conducted_run in conducted] == [
+            [run.id] for run in runs
+        ]
 
 
 async def test_a_visitors_seat_holds_up_nobody_elses_run() -> None:
@@ -166,13 +168,18 @@ async def test_a_drive_says_why_it_returned() -> None:
         ended = await t.run(run.id)
         idle = await t.run()
 
-        assert [one.because for one in (stepped, paused, ended, idle)] == [
+        assert [conducted_run.because for conducted_run in (stepped, paused, ended, idle)] == [
             "turns_played",
             "runs_paused",
             "runs_finished",
             "nothing_due",
         ]
-        assert [bool(one) for one in (stepped, paused, ended, idle)] == [True, False, True, False]
+        assert [bool(conducted_run) for conducted_run in (stepped, paused, ended, idle)] == [
+            True,
+            False,
+            True,
+            False,
+        ]
         assert [event.payload["axis"] for event in ended.ended] == ["max_turns"]
 
 

@@ -165,7 +165,7 @@ async def test_what_a_wire_handed_over_before_a_branch_is_known_in_it() -> None:
         )
         (last, *_) = (await terrarium.why(answer.id)).links
         assert (last.who, last.came) == ("bo", "wire")
-        assert {one.creature for one in (await terrarium.who_knew(line.id)).knowers} >= {
+        assert {knower.creature for knower in (await terrarium.who_knew(line.id)).knowers} >= {
             "bo",
             "bo~2",
             "ada~2",
@@ -181,10 +181,10 @@ async def test_sessions_that_grew_from_a_branch_keep_its_time_when_they_are_carr
         branch = await there.branch(there.graph(run.graph_ids[0]).session_id)
         (graph_id,) = branch.graph_ids
         await there.step(1)
-        one, other = there.graph(graph_id).creature_ids
-        await there.disconnect(one, other)
-        await there.disconnect(other, one)
-        grown = there.creature(one).session_id
+        first, other = there.graph(graph_id).creature_ids
+        await there.disconnect(first, other)
+        await there.disconnect(other, first)
+        grown = there.creature(first).session_id
         skew = there._archive.skews()[grown]
         await there.export(grown, tmp_path / "grown.glass", role="director")
 

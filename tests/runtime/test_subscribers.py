@@ -40,9 +40,9 @@ async def test_one_who_starts_at_the_beginning_is_told_everything() -> None:
 
         await t.append("ada", line("hello"))
 
-        told = await taken(reader, store.position)
-        assert [event.position for event in told] == list(range(1, store.position + 1))
-        assert told == await all_events(store)
+        events = await taken(reader, store.position)
+        assert [event.position for event in events] == list(range(1, store.position + 1))
+        assert events == await all_events(store)
 
 
 async def test_one_who_starts_behind_a_position_is_told_what_comes_after_it() -> None:
@@ -52,9 +52,9 @@ async def test_one_who_starts_behind_a_position_is_told_what_comes_after_it() ->
         for after in range(store.position + 1):
             reader = t.subscribe(after=after)
 
-            told = await taken(reader, store.position - after)
+            events = await taken(reader, store.position - after)
 
-            assert [event.position for event in told] == list(range(after + 1, store.position + 1))
+            assert [event.position for event in events] == list(range(after + 1, store.position + 1))
 
 
 async def test_one_who_starts_now_is_told_what_is_committed_from_now_on() -> None:
@@ -84,8 +84,8 @@ async def test_a_slow_one_misses_nothing_and_holds_nobody_up() -> None:
             await soon(t.append("ada", line(f"{n}")))
 
         assert len(slow._queue) <= 4
-        told = await taken(slow, 25)
-        assert [event.position for event in told] == list(range(first, first + 25))
+        events = await taken(slow, 25)
+        assert [event.position for event in events] == list(range(first, first + 25))
         await t.append("ada", line("live again"))
         assert [text_of(event) for event in await taken(slow, 1)] == ["live again"]
 
@@ -124,17 +124,17 @@ async def test_one_who_catches_up_sees_nothing_that_was_not_yet_told_and_nothing
         assert store.position == before + 1
 
         reader = t.subscribe(after=0)
-        told = await taken(reader, before)
+        events = await taken(reader, before)
         waiting = asyncio.create_task(anext(reader))
         await loop_turns()
         assert not waiting.done()
         store.gate_of_answers.set()
-        told.append(await soon(waiting))
+        events.append(await soon(waiting))
         await soon(saying)
         await t.append("ada", line("next"))
-        told += await taken(reader, 1)
+        events += await taken(reader, 1)
 
-        assert [event.position for event in told] == list(range(1, before + 3))
+        assert [event.position for event in events] == list(range(1, before + 3))
 
 
 async def test_one_who_raises_or_leaves_disturbs_nobody() -> None:
@@ -232,8 +232,8 @@ async def test_filters_combine_with_and() -> None:
                 and (graphs is None or event.graph_id in graphs)
                 and (channels is None or event.channel in channels or event.kind.startswith("channel."))
             ]
-            told = await taken(t.subscribe(chosen, after=0), len(expected))
-            assert [event.id for event in told] == expected
+            events = await taken(t.subscribe(chosen, after=0), len(expected))
+            assert [event.id for event in events] == expected
 
 
 def _named(event: Event) -> set[str]:
@@ -261,9 +261,9 @@ async def test_one_who_follows_a_creature_follows_it_through_merges_and_splits()
         homes.append(t.creature("bo").graph_id)
         await t.append("bo", line("split"))
 
-        told = await taken(voice, 3)
-        assert [text_of(event) for event in told] == ["at home", "merged", "split"]
-        assert [event.graph_id for event in told] == homes
+        events = await taken(voice, 3)
+        assert [text_of(event) for event in events] == ["at home", "merged", "split"]
+        assert [event.graph_id for event in events] == homes
         assert [event.payload["kind"] for event in await taken(journey, 2)] == ["merge", "split"]
 
 

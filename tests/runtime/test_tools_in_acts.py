@@ -165,7 +165,7 @@ async def test_a_mind_in_python_is_refused_what_is_not_offered(
 
         await soon(t.run())
 
-        assert [type(one) for one in caught] == [error]
+        assert [type(error) for error in caught] == [error]
         assert await told(t, kinds.TOOL_CALLED) == []
 
 

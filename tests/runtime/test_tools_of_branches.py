@@ -110,7 +110,7 @@ async def test_in_a_branch_of_a_branch_tools_are_left_alone_too() -> None:
         await soon(t.run(first.id))
         own = [event for event in await t.run_events(first.id) if event.run_id == first.id]
 
-        for event in [one for one in own if one.kind in kinds.MID_ACT][::3]:
+        for event in [event for event in own if event.kind in kinds.MID_ACT][::3]:
             second = await t.branch(event.session_id, event.id)
             await soon(t.run(second.id))
             assert await t.digest(second.id) == await t.digest(run_id), event
@@ -221,7 +221,7 @@ async def test_what_changed_the_graph_is_decided_anew_in_a_branch_and_comes_out_
         used = [await t.event(name) for name in tools.uses]
         assert edits
         assert used
-        assert "weigh" not in {one.payload["tool"] for one in used}
+        assert "weigh" not in {event.payload["tool"] for event in used}
 
 
 def tossing() -> tuple[list[str], Toolbox, Doing]:

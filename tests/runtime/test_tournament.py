@@ -42,14 +42,17 @@ async def test_what_was_played_is_on_the_leaderboard() -> None:
     async with Terrarium() as t:
         contest = Tournament(t, load_world("twenty-sprouts"), ["offline", "offline:hasty"], rounds=3)
         played = await _played(contest)
-        standings = {one.name: one for one in t.leaderboard("model")}
+        standings = {standing.name: standing for standing in t.leaderboard("model")}
 
     won = Counter(match.winning_model for match in played)
-    assert {name: one.won for name, one in standings.items()} == {
+    assert {name: standing.won for name, standing in standings.items()} == {
         "offline": won["offline"],
         "offline:hasty": won["offline:hasty"],
     }
-    assert all(one.played == 6 and one.usage.calls > 0 and one.usage.tokens > 0 for one in standings.values())
+    assert all(
+        standing.played == 6 and standing.usage.calls > 0 and standing.usage.tokens > 0
+        for standing in standings.values()
+    )
 
 
 @pytest.mark.parametrize("name", WORLDS)
@@ -74,9 +77,9 @@ async def test_a_reading_comes_out_the_same_when_it_is_verified() -> None:
         world = load_world("twenty-sprouts")
         (match, _) = await _played(Tournament(t, world, ["offline"], is_against_solo=True))
 
-        found = await verify(t, match.run_id)
+        verified = await verify(t, match.run_id)
 
-    assert found.is_same, found
+    assert verified.is_same, verified
 
 
 async def test_whoever_judges_a_reading_is_not_told_who_reads() -> None:

@@ -66,7 +66,7 @@ async def test_what_a_visitor_and_an_act_gave_back_can_be_changed_without_changi
 def test_what_was_played_shares_nothing_with_the_engine() -> None:
     played = play("thousand-token-wood", turns=2)
 
-    assert {type(one).__name__ for one in played.creatures.values()} == {"Creature"}
+    assert {type(creature).__name__ for creature in played.creatures.values()} == {"Creature"}
     for name in played.creatures:
         assert all(line.who for line in played.heard_by(name))
     assert played.heard_by(next(iter(played.creatures.values()))) == played.heard_by(

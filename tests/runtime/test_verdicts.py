@@ -208,7 +208,7 @@ async def test_a_branch_keeps_the_models_that_its_run_asked_for() -> None:
             if event.run_id == branch.id and event.kind == "question.asked"
             for call in event.calls
         }
-        standings = {one.name: one.played for one in t.leaderboard("model", branches=True)}
+        standings = {standing.name: standing.played for standing in t.leaderboard("model", branches=True)}
     assert asked <= {"offline:hasty"}
     assert standings == {"offline": 2, "offline:hasty": 2}
 
@@ -229,7 +229,9 @@ async def test_a_contestant_keeps_its_label_under_every_name_it_had_and_nobody_e
         others = world_of(*(ticking(name) for name in ("a", "c", "d", "e")), governor={"max_turns": 9})
         await t.open_world(others)
         run = await t.open_world(world_of(ticking("a"), ticking("b"), judge, **CONTEST))
-        ours = next(one.id for one in t.creatures() if one.run_id == run.id and one.handle == "a")
+        ours = next(
+            creature.id for creature in t.creatures() if creature.run_id == run.id and creature.handle == "a"
+        )
         await t.connect("a", "j", both=True)
         assert t.creature(ours).handle == "a~2"
         await t.step(1)

@@ -83,7 +83,7 @@ async def test_the_chain_leads_from_a_line_to_the_disturbance_that_began_it(
     chain = [link.event.id for link in why.links]
     assert chain[0] == said[-1].id
     assert chain[-1] == said[0].id
-    assert all(one.event.caused_by == other.event.id for one, other in pairwise(why.links))
+    assert all(first.event.caused_by == other.event.id for first, other in pairwise(why.links))
     assert why.began == "disturbance"
     assert [link.came for link in why.links] == [*["channel"] * (len(chain) - 2), "graph", None]
     assert why.links[0].by == "talk"
@@ -179,7 +179,11 @@ async def test_a_line_handed_by_a_wire_says_so_and_is_known_by_its_target() -> N
         knew = await t.who_knew(spoken.id)
 
     assert (link.came, link.by) == ("wire", wire.id)
-    assert {one.creature: one.how for one in knew.knowers} == {"ada": "said", "bo": "heard", "cy": "handed"}
+    assert {knower.creature: knower.how for knower in knew.knowers} == {
+        "ada": "said",
+        "bo": "heard",
+        "cy": "handed",
+    }
 
 
 async def test_what_a_line_cites_is_told_with_it() -> None:
@@ -207,11 +211,11 @@ async def test_who_joined_later_knows_since_the_event_that_brought_it() -> None:
         await t.connect("bo", "dee", channel="talk")
         await t.remove_creature("bo")
 
-        knew = {one.creature: one for one in (await t.who_knew(spoken.id)).knowers}
-        since = {name: await t.event(one.since) for name, one in knew.items()}
+        knew = {knower.creature: knower for knower in (await t.who_knew(spoken.id)).knowers}
+        since = {name: await t.event(knower.since) for name, knower in knew.items()}
         end = await t.event(knew["bo"].until or "")
 
-    assert {name: one.how for name, one in knew.items()} == {
+    assert {name: knower.how for name, knower in knew.items()} == {
         "ada": "said",
         "bo": "heard",
         "cy": "joined",
@@ -236,7 +240,9 @@ async def test_who_knew_at_an_event_is_who_could_see_it_by_then_under_the_names_
         await t.append("ada", line("Bo is gone."))
 
         answers = [await t.who_knew(spoken.id, at=at) for at in (before.id, spoken.id, later.id, None)]
-        told = [{one.creature: (one.how, one.until is None) for one in who.knowers} for who in answers]
+        told = [
+            {knower.creature: (knower.how, knower.until is None) for knower in who.knowers} for who in answers
+        ]
 
         with pytest.raises(UnknownName):
             await t.who_knew(spoken.id, at="s-nowhere.1")
@@ -245,7 +251,7 @@ async def test_who_knew_at_an_event_is_who_could_see_it_by_then_under_the_names_
     assert told[2] == {"ada": ("said", True), "bo": ("heard", True), "cy": ("merged", True)}
     assert told[3] == {**told[2], "bo": ("heard", False)}
     assert [who.count for who in answers] == [0, 2, 3, 3]
-    assert not any(one.is_elsewhere for who in answers for one in who.knowers)
+    assert not any(knower.is_elsewhere for who in answers for knower in who.knowers)
 
 
 async def test_what_was_known_is_known_still_after_the_store_is_opened_again(tmp_path: Path) -> None:
@@ -303,17 +309,17 @@ async def test_a_branch_knows_the_past_it_grew_from() -> None:
     async with house(MemoryStore()) as t:
         said = await conversation(t)
         await t.branch(t.creature("ada").session_id, said[-1].id)
-        (graph_id,) = {one.graph_id for one in t.creatures()} - {t.creature("ada").graph_id}
+        (graph_id,) = {creature.graph_id for creature in t.creatures()} - {t.creature("ada").graph_id}
         answer = await t.step_one(graph_id)
         assert answer is not None
 
         why = await t.why(answer.id)
-        knew = {one.creature: one for one in (await t.who_knew(said[1].id)).knowers}
+        knew = {knower.creature: knower for knower in (await t.who_knew(said[1].id)).knowers}
 
     assert [line.event_id for line in why.links[0].lines] == [event.id for event in said]
     assert [link.came for link in why.links] == [*["channel"] * (len(why.links) - 2), "graph", None]
     assert why.links[-1].event.id == said[0].id
-    assert {name: one.how for name, one in knew.items()} == {
+    assert {name: knower.how for name, knower in knew.items()} == {
         "ada": "said",
         "bo": "heard",
         "ada~2": "reborn",

@@ -39,11 +39,11 @@ async def eventful(t: Terrarium) -> tuple[list[Event], str]:
 
 
 def nameless(knowers: tuple[Knower, ...]) -> dict[str, Knower]:
-    return {one.creature: replace(one, handle="", is_elsewhere=False) for one in knowers}
+    return {knower.creature: replace(knower, handle="", is_elsewhere=False) for knower in knowers}
 
 
 def plain(knowers: tuple[Knower, ...]) -> list[Knower]:
-    return [replace(one, is_elsewhere=False) for one in knowers]
+    return [replace(knower, is_elsewhere=False) for knower in knowers]
 
 
 @pytest.mark.parametrize("role", ROLES)
@@ -59,7 +59,7 @@ async def test_a_file_tells_who_knew_as_the_house_does_where_it_was_played(
         await other.import_file(tmp_path / "play.glass")
         elsewhere = [await other.who_knew(event.id) for event in said]
 
-    assert all(one.is_elsewhere for told in elsewhere for one in told.knowers)
+    assert all(knower.is_elsewhere for answer in elsewhere for knower in answer.knowers)
     for here, there in zip(at_home, elsewhere, strict=True):
         assert nameless(there.knowers) == nameless(here.knowers)
         assert there.count == here.count
@@ -81,8 +81,8 @@ async def test_creatures_go_by_the_handle_that_they_had_then(tmp_path: Path) -> 
         before = await other.who_knew(alone.id)
         after = await other.who_knew(together.id)
 
-    assert {one.creature: one.handle for one in before.knowers} == {"cy": "cy"}
-    assert {one.creature: one.handle for one in after.knowers} == {"ada": "ada", "cy": handle}
+    assert {standing.creature: standing.handle for standing in before.knowers} == {"cy": "cy"}
+    assert {knower.creature: knower.handle for knower in after.knowers} == {"ada": "ada", "cy": handle}
 
 
 async def test_somebody_of_the_same_name_here_knew_nothing_of_it(tmp_path: Path) -> None:
@@ -96,7 +96,7 @@ async def test_somebody_of_the_same_name_here_knew_nothing_of_it(tmp_path: Path)
         knew = await other.who_knew(said[1].id)
         why = await other.why(said[1].id)
 
-    assert [(one.creature, one.handle, one.is_elsewhere) for one in knew.knowers] == [
+    assert [(knower.creature, knower.handle, knower.is_elsewhere) for knower in knew.knowers] == [
         ("ada", "ada", True),
         ("bo", "bo", True),
     ]
@@ -118,13 +118,13 @@ async def test_who_lives_again_here_is_told_beside_those_who_live_elsewhere(tmp_
         await third.import_file(tmp_path / "again.glass")
         told = await third.who_knew(said[1].id)
 
-    assert [(one.creature, one.how, one.is_elsewhere) for one in knew.knowers] == [
+    assert [(knower.creature, knower.how, knower.is_elsewhere) for knower in knew.knowers] == [
         ("ada", "said", True),
         ("bo", "heard", True),
         ("ada", "reborn", False),
         ("bo", "reborn", False),
     ]
-    assert [replace(one, is_elsewhere=True) for one in knew.knowers] == list(told.knowers)
+    assert [replace(knower, is_elsewhere=True) for knower in knew.knowers] == list(told.knowers)
 
 
 async def test_a_directors_file_tells_the_causes_and_says_that_it_has_no_prompts(tmp_path: Path) -> None:
@@ -164,7 +164,7 @@ async def test_what_a_file_lacks_is_named_and_why_still_tells_the_causes(tmp_pat
         await t.export(t.creature("ada").session_id, path, role="director")
     lines = lines_of(path)
     (birth,) = [
-        one for one in lines if one.get("kind") == kinds.CREATURE_STARTED and "bo" in str(one["payload"])
+        line for line in lines if line.get("kind") == kinds.CREATURE_STARTED and "bo" in str(line["payload"])
     ]
     birth |= {"kind": kinds.AGENT_PASSED, "payload": {}, "schema_version": 1}
     seal(path, lines)
@@ -192,7 +192,7 @@ async def test_a_split_that_names_too_few_is_refused_unless_the_other_side_came_
         at_home = await t.who_knew(said.id)
     for path in paths:
         lines = lines_of(path)
-        (split,) = [one for one in lines if one.get("payload", {}).get("kind") == "split"]
+        (split,) = [line for line in lines if line.get("payload", {}).get("kind") == "split"]
         split["payload"]["affected_creatures"] = ["dee"]
         seal(path, lines)
 

@@ -208,10 +208,10 @@ async def test_two_troupes_have_a_root_each_and_each_answers_its_own_visitor() -
         await t.step(1)
         events = await t.run_events(run.id)
 
-    assert [answered_by(events, one) for one in said] == [["heron"], ["owl"]]
+    assert [answered_by(events, line) for line in said] == [["heron"], ["owl"]]
     roots = [event.payload for event in events if event.payload.get("is_root")]
-    assert [(told["creature"], told["is_privileged"]) for told in roots] == [("heron", True), ("owl", True)]
-    assert [told["manifest"]["role"] for told in roots] == ["root", "root"]
+    assert [(root["creature"], root["is_privileged"]) for root in roots] == [("heron", True), ("owl", True)]
+    assert [root["manifest"]["role"] for root in roots] == ["root", "root"]
 
 
 def answered_by(events: tuple[Event, ...], cause: Event) -> list[str]:

@@ -59,8 +59,8 @@ async def born(terrarium: Terrarium, *names: str) -> list[Creature]:
 async def troupe(terrarium: Terrarium, *names: str, channel: str = "talk") -> str:
     """Creatures that all send and listen on one channel; their graph."""
     await born(terrarium, *names)
-    for one, other in pairwise(names):
-        await terrarium.connect(one, other, channel=channel, both=True)
+    for first, other in pairwise(names):
+        await terrarium.connect(first, other, channel=channel, both=True)
     return terrarium.creature(names[0]).graph_id
 
 

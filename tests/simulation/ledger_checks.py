@@ -33,8 +33,8 @@ def check_no_gaps(ledger: list[Event]) -> None:
     for event in ledger:
         assert event.id == f"{event.session_id}.{event.seq}"
         seqs[event.session_id].append(event.seq)
-    for session_id, found in seqs.items():
-        assert found == list(range(1, len(found) + 1)), f"{session_id} has gaps"
+    for session_id, numbers in seqs.items():
+        assert numbers == list(range(1, len(numbers) + 1)), f"{session_id} has gaps"
 
 
 async def check_histories(terrarium: Terrarium, ledger: list[Event]) -> None:

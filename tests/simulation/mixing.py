@@ -83,7 +83,7 @@ async def connect(terrarium: Terrarium, chance: random.Random) -> str:
 
 
 async def disconnect(terrarium: Terrarium, chance: random.Random) -> str:
-    places = [place for graph in terrarium.graphs() for place in terrarium.environment(graph.id).channels]
+    places = [channel for graph in terrarium.graphs() for channel in terrarium.environment(graph.id).channels]
     edges = [(a, b) for place in places for a in place.senders for b in place.listeners if a != b]
     if not edges:
         return await connect(terrarium, chance)

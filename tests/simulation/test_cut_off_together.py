@@ -49,7 +49,7 @@ class Doors:
     async def use(self, call: ToolCall, errand: Errand) -> ToolAnswer:
         caller, world = errand.creature, errand.folded.world
         assert caller is not None
-        ids = {one.handle: one.id for one in _cast(errand.folded, caller)}
+        ids = {creature.handle: creature.id for creature in _cast(errand.folded, caller)}
         mine, other = caller.id, ids[str(call.arguments["to"])]
         name = "-".join(sorted((caller.handle, str(call.arguments["to"]))))
         is_open = name in world.graphs[caller.graph_id].channels.owners
@@ -92,12 +92,12 @@ def rooms(order: str, **governor: int) -> LoadedWorld:
         for name in order
     ]
     troupes = {
-        "first": {"cast": [one.name for one in cast if one.name != "f"]},
-        "second": {"cast": [one.name for one in cast if one.name == "f"]},
+        "first": {"cast": [creature.name for creature in cast if creature.name != "f"]},
+        "second": {"cast": [creature.name for creature in cast if creature.name == "f"]},
     }
     limits = {"max_turns": 4, "max_calls_per_turn": 90, **governor}
     return world_of(
-        *cast, governor=limits, troupes={name: one for name, one in troupes.items() if one["cast"]}
+        *cast, governor=limits, troupes={name: troupe for name, troupe in troupes.items() if troupe["cast"]}
     )
 
 

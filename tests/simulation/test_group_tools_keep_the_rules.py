@@ -70,7 +70,7 @@ async def check_policy(t: Terrarium, run_id: str) -> None:
     assert sum(creature.run_id == run_id for creature in alive.values()) <= POPULATION
     assert alive.keys() >= PRIVILEGED
     assert alive["owl"].is_running
-    assert {one.id for one in alive.values() if one.is_privileged} == PRIVILEGED
+    assert {creature.id for creature in alive.values() if creature.is_privileged} == PRIVILEGED
     edits = Counter(
         (event.run_id, event.graph_id, event.turn)
         for event in await ledger_of(t)

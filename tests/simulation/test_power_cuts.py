@@ -119,7 +119,7 @@ async def verdicts(
 ) -> Counter[str]:
     """Play, cut and look, again and again; each life after the first begins on what a cut has left."""
     chance = random.Random(seed)
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     checkpoint = f"wal_autocheckpoint = {CHECKPOINTS_PAGES[seed % len(CHECKPOINTS_PAGES)]}"
     begins: dict[str, bytes] = {}
     for life in range(lives):
@@ -131,11 +131,11 @@ async def verdicts(
             left = image_at(begins, recording.moments, cut, chance, care)
             path = put(folder / "left", left)
             verdict = await verdict_on(path, recording, recording.acknowledged_at(cut), seed)
-            found[verdict] += 1
+            counts[verdict] += 1
             if verdict == "whole" and NAME in left:
                 survivor = left
         begins = survivor
-    return found
+    return counts
 
 
 @pytest.mark.parametrize("seed", usual_seeds(6))
@@ -145,34 +145,34 @@ async def test_no_power_cut_loses_what_was_acknowledged_or_leaves_half_a_batch(
     with replayable(
         seed, "test_power_cuts.py::test_no_power_cut_loses_what_was_acknowledged_or_leaves_half_a_batch"
     ):
-        found = await verdicts(tmp_path, seed, cuts=50)
+        verdicts_found = await verdicts(tmp_path, seed, cuts=50)
 
-        assert found == {"whole": 50}
+        assert verdicts_found == {"whole": 50}
 
 
 @pytest.mark.soak
 async def test_no_power_cut_of_many_thousands_loses_anything(tmp_path: Path) -> None:
     for seed in fresh_seeds(plays=100):
         with replayable(seed, "test_power_cuts.py::test_no_power_cut_of_many_thousands_loses_anything"):
-            found = await verdicts(tmp_path, seed, cuts=200, steps=150, lives=4)
+            verdicts_found = await verdicts(tmp_path, seed, cuts=200, steps=150, lives=4)
 
-            assert found == {"whole": 200}
+            assert verdicts_found == {"whole": 200}
 
 
 @pytest.mark.parametrize("unsafe", ["synchronous = NORMAL", "synchronous = OFF"])
 async def test_the_rig_notices_settings_that_lose_acknowledged_events(tmp_path: Path, unsafe: str) -> None:
-    found = await verdicts(tmp_path, 0, cuts=30, steps=40, lives=1, pragmas=[unsafe])
+    verdicts_found = await verdicts(tmp_path, 0, cuts=30, steps=40, lives=1, pragmas=[unsafe])
 
-    assert found["lost"] >= 5
+    assert verdicts_found["lost"] >= 5
 
 
 async def test_the_rig_notices_a_log_that_is_copied_back_without_a_sync(tmp_path: Path) -> None:
     """With syncs off and many checkpoints, pages of the file itself are torn, and the file is corrupt."""
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for seed in (1, 4):
-        found += await verdicts(tmp_path, seed, cuts=40, steps=60, lives=1, pragmas=["synchronous = OFF"])
+        counts += await verdicts(tmp_path, seed, cuts=40, steps=60, lives=1, pragmas=["synchronous = OFF"])
 
-    assert [verdict for verdict in found if verdict.startswith(("corrupt", "another", "half"))]
+    assert [verdict for verdict in counts if verdict.startswith(("corrupt", "another", "half"))]
 
 
 def left_of(care: Care, *moments: Moment) -> bytes:

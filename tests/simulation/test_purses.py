@@ -60,7 +60,7 @@ class Restless(Agent):
 async def disturbed(t: Terrarium, dice: random.Random) -> None:
     """One random change of the graphs; what is refused changes nothing."""
     alive = [creature.id for creature in t.creatures()]
-    one, other = dice.choice(alive), dice.choice(alive)
+    first, other = dice.choice(alive), dice.choice(alive)
     with suppress(Refused):
         match dice.randrange(6):
             case 0:
@@ -68,16 +68,16 @@ async def disturbed(t: Terrarium, dice: random.Random) -> None:
                 await t.add_creature(
                     kid,
                     agent=Restless(t, dice),
-                    graph=t.creature(one).graph_id,
+                    graph=t.creature(first).graph_id,
                     run=t.creature(other).run_id,
                     parent=other,
                 )
             case 1 | 2:
-                await t.connect(one, other, both=True)
+                await t.connect(first, other, both=True)
             case 3 | 4:
-                await t.disconnect(one, other)
+                await t.disconnect(first, other)
             case _ if len(alive) > 4:
-                await t.remove_creature(one)
+                await t.remove_creature(first)
 
 
 def spent(events: list[Event]) -> dict[str, list[float]]:

@@ -111,22 +111,22 @@ class Crowd:
     async def some_change(self) -> None:
         t, chance = self.t, self.chance
         living = [creature.id for creature in t.creatures()]
-        one, other = chance.choice(living), chance.choice(living)
-        graph, run_id = t.creature(one).graph_id, chance.choice(self.runs)
+        first, other = chance.choice(living), chance.choice(living)
+        graph, run_id = t.creature(first).graph_id, chance.choice(self.runs)
         channels = [channel.name for channel in t.environment(graph).channels]
         line = Draft(kind=kinds.AGENT_SPOKE, payload={"text": f"Said from outside, {chance.randrange(99)}."})
         moth = Manifest(name="moth", persona="circles", subscribes_to=(kinds.AGENT_SPOKE,))
         asked: list[Callable[[], Awaitable[object]]] = [
-            lambda: t.connect(one, other, channel=chance.choice(["bridge", None]), both=True),
-            lambda: t.connect(one, other, channel=chance.choice([*channels, "loft"])),
-            lambda: t.disconnect(one, other, channel=chance.choice([*channels, None])),
+            lambda: t.connect(first, other, channel=chance.choice(["bridge", None]), both=True),
+            lambda: t.connect(first, other, channel=chance.choice([*channels, "loft"])),
+            lambda: t.disconnect(first, other, channel=chance.choice([*channels, None])),
             lambda: t.remove_channel(graph, chance.choice([*channels, "bridge"])),
             lambda: t.add_creature(moth, run=run_id, graph=chance.choice([graph, None])),
-            lambda: t.remove_creature(one),
-            lambda: t.wire(one, other, with_content=chance.random() < 0.5),
-            lambda: t.stop_creature(one),
-            lambda: t.start_creature(one),
-            lambda: t.append(one, line),
+            lambda: t.remove_creature(first),
+            lambda: t.wire(first, other, with_content=chance.random() < 0.5),
+            lambda: t.stop_creature(first),
+            lambda: t.start_creature(first),
+            lambda: t.append(first, line),
             lambda: t.disturb(run_id, "A bell.", graph_id=graph),
             lambda: t.pause(run_id),
             lambda: t.continue_run(run_id),

@@ -209,9 +209,9 @@ async def play_on(terrarium: Terrarium, graph_id: str) -> list[tuple[Any, ...]]:
     before = {event.id for event in await terrarium.events(graph.session_id)}
     while terrarium.graph(graph_id).turn < last and await terrarium.step_one(graph_id) is not None:
         pass
-    told = [e for e in await terrarium.events(graph.session_id) if e.id not in before and e.turn < last]
+    events = [e for e in await terrarium.events(graph.session_id) if e.id not in before and e.turn < last]
     handle = {name: terrarium.creature(name).handle for name in graph.creature_ids}
-    return [(e.turn, e.kind, handle.get(e.actor, e.actor), e.channel, str(e.payload)) for e in told]
+    return [(e.turn, e.kind, handle.get(e.actor, e.actor), e.channel, str(e.payload)) for e in events]
 
 
 def worth_looking_at(terrarium: Terrarium) -> str:

@@ -75,9 +75,13 @@ def _intent(tool: str, errand: Errand, mine: CreatureState) -> Intent | None:
     graph = world.graphs[mine.graph_id]
     if tool == "open_room":
         return AddChannel(graph.id, f"room-{len(graph.channels.owners)}")
-    others = [one for one in world.creatures.values() if (one.cast_key, one.run_id) == ("guest", mine.run_id)]
-    far = [one.id for one in others if one.graph_id != mine.graph_id]
-    near = [one.id for one in others if one.graph_id == mine.graph_id]
+    others = [
+        creature
+        for creature in world.creatures.values()
+        if (creature.cast_key, creature.run_id) == ("guest", mine.run_id)
+    ]
+    far = [other.id for other in others if other.graph_id != mine.graph_id]
+    near = [other.id for other in others if other.graph_id == mine.graph_id]
     if tool == "join_others":
         return Connect(mine.id, far[0], "bridge") if far else None
     return Disconnect(mine.id, near[0], "bridge") if near and "bridge" in graph.channels.owners else None

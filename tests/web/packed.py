@@ -11,9 +11,9 @@ from typing import Any
 
 def text_in(file: bytes) -> str:
     """The packed record of a file, as JSON text."""
-    found = re.search(rb'<script type="application/octet-stream" id="record">([^<]*)</script>', file)
-    assert found is not None
-    return gzip.decompress(b64decode(found[1])).decode()
+    match = re.search(rb'<script type="application/octet-stream" id="record">([^<]*)</script>', file)
+    assert match is not None
+    return gzip.decompress(b64decode(match[1])).decode()
 
 
 def record_in(file: bytes) -> dict[str, Any]:

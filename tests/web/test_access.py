@@ -33,8 +33,8 @@ async def test_a_token_grants_its_role_and_no_higher_one() -> None:
             for granted in ROLES:
                 bearer = {"authorization": f"Bearer {access.token_for(granted)}"}
                 for wanted in ROLES:
-                    told = await page.client.get(path, params={"role": wanted}, headers=bearer)
-                    assert told.json()["role"] == ROLES[min(ROLES.index(granted), ROLES.index(wanted))]
+                    answer = await page.client.get(path, params={"role": wanted}, headers=bearer)
+                    assert answer.json()["role"] == ROLES[min(ROLES.index(granted), ROLES.index(wanted))]
                 assert (await page.client.get(path, headers=bearer)).json()["role"] == granted
 
 

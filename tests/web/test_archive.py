@@ -109,20 +109,22 @@ async def test_branches_and_splits_are_in_the_lineage() -> None:
         branch = await t.branch(at.session_id, at.id, WhatIf(disturb="A hen walks in."))
         await t.open_world("twenty-sprouts")
         async with served(t) as page:
-            told = await page.get(f"{RUNS}/{branch.id}/lineage")
-            assert [one["id"] for one in told["family"]] == [run.id, branch.id]
-            assert told["family"][1]["branch_of"] == run.id
+            answer = await page.get(f"{RUNS}/{branch.id}/lineage")
+            assert [row["id"] for row in answer["family"]] == [run.id, branch.id]
+            assert answer["family"][1]["branch_of"] == run.id
             number = (await page.get(f"{RUNS}/{branch.id}/events/{at.id}/number"))["k"]
             for asked, other in (
                 (branch, run),
                 (run, branch),
             ):  # Each leaves the other's story at the same event.
                 relatives = (await page.get(f"{RUNS}/{asked.id}/lineage"))["family"]
-                leaves = {one["id"]: (one["leaves_at"], one["session"]) for one in relatives}
+                leaves = {
+                    relative["id"]: (relative["leaves_at"], relative["session"]) for relative in relatives
+                }
                 assert leaves == {asked.id: (None, None), other.id: (number, at.session_id)}
-            origins = [one["origin"] for one in told["sessions"]]
+            origins = [row["origin"] for row in answer["sessions"]]
             assert (origins[0], origins[-1]) == ("root", "branch")
-            for before, after in pairwise(told["sessions"]):
+            for before, after in pairwise(answer["sessions"]):
                 assert after["parents"] == [before["session"]]
             parent, child = [(await page.get(RUNS, search=one))[0] for one in (run.id, branch.id)]
             assert (child["branch_of"], child["branch_at"]) == (run.id, at.id)
@@ -161,14 +163,14 @@ async def test_the_leaderboard_counts_finished_contests() -> None:
         async with served(t) as page:
             told = await page.get("/api/v1/leaderboard")
             standings = t.leaderboard()
-            assert [(one["name"], one["won"]) for one in told["standings"]] == [
-                (one.name, one.won) for one in standings
+            assert [(row["name"], row["won"]) for row in told["standings"]] == [
+                (standing.name, standing.won) for standing in standings
             ]
             assert told["branches_left_out"] == 0
             assert (await page.get("/api/v1/leaderboard", world="nowhere"))["standings"] == []
             answer = await page.client.get("/api/v1/leaderboard", params={"format": "csv"})
             rows = list(csv.DictReader(io.StringIO(answer.text)))
-            assert [row["name"] for row in rows] == [one.name for one in standings]
+            assert [row["name"] for row in rows] == [standing.name for standing in standings]
 
 
 async def test_a_list_as_csv_is_that_of_the_json() -> None:

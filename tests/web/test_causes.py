@@ -15,11 +15,11 @@ async def test_the_calls_behind_an_event_are_told_to_a_director_alone() -> None:
         silent = (await t.run_events(run.id))[0]
         async with served(t) as page:
             path = f"/api/v1/runs/{run.id}/events/{asked.id}/prompt"
-            told = await page.get(path)
-            assert (told["event_id"], told["calls_count"]) == (asked.id, len(asked.calls))
-            assert told["calls"][-1]["system"] == await t.prompt(asked.calls[-1].system)
-            assert told["calls"][-1]["user"] == await t.prompt(asked.calls[-1].user)
-            assert told["calls"][-1]["completion"] == asked.calls[-1].completion
+            answer = await page.get(path)
+            assert (answer["event_id"], answer["calls_count"]) == (asked.id, len(asked.calls))
+            assert answer["calls"][-1]["system"] == await t.prompt(asked.calls[-1].system)
+            assert answer["calls"][-1]["user"] == await t.prompt(asked.calls[-1].user)
+            assert answer["calls"][-1]["completion"] == asked.calls[-1].completion
             for role in ROLES[:2]:
                 refused = await page.client.get(path, params={"role": role})
                 assert refused.status_code == 403
@@ -37,9 +37,9 @@ async def test_who_knew_is_told_now_and_as_it_was() -> None:
         said = await t.disturb(run.id, "A quandle rolls in.")
         async with served(t) as page:
             path = f"/api/v1/runs/{run.id}/events/{said.id}/who-knew"
-            told = await page.get(path)
-            assert told["count"] == len(told["knowers"]) == 5
-            assert {knower["how"] for knower in told["knowers"]} == {"present"}
+            answer = await page.get(path)
+            assert answer["count"] == len(answer["knowers"]) == 5
+            assert {knower["how"] for knower in answer["knowers"]} == {"present"}
             first = (await t.run_events(run.id))[0]
             assert (await page.get(path, at=first.id))["count"] == 0
             assert (await page.get(path, at=said.id))["count"] == 5

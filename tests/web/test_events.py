@@ -21,11 +21,11 @@ async def all_pages(page: Served, path: str, **query: Any) -> list[Any]:
     found: list[Any] = []
     cursor: dict[str, str] = {}
     while True:
-        told = await page.get(path, **query, **cursor)
-        found += told["events"]
-        if told["next"] is None:
+        answer = await page.get(path, **query, **cursor)
+        found += answer["events"]
+        if answer["next"] is None:
             return found
-        cursor = {"cursor": told["next"]}
+        cursor = {"cursor": answer["next"]}
 
 
 async def test_events_are_numbered_filtered_and_redacted() -> None:
@@ -39,12 +39,12 @@ async def test_events_are_numbered_filtered_and_redacted() -> None:
             assert visit["event"]["kind"] == "user.injected"
             assert (await page.get(path, text='über "QUOTED"'))["events"] == [visit]
             everything = (await page.get(path, limit=1000))["events"]
-            assert [one["k"] for one in everything] == list(range(1, len(everything) + 1))
+            assert [row["k"] for row in everything] == list(range(1, len(everything) + 1))
             assert everything[visit["k"] - 1] == visit
             clues = (await page.get(path, kind="clue.found", limit=3))["events"]
-            assert {one["event"]["kind"] for one in clues} == {"clue.found"}
+            assert {row["event"]["kind"] for row in clues} == {"clue.found"}
             both = (await page.get(path, kind=["clue", "user.injected"]))["events"]
-            assert {one["event"]["kind"] for one in both} == {"clue.found", "user.injected"}
+            assert {row["event"]["kind"] for row in both} == {"clue.found", "user.injected"}
             assert "private" in clues[0]["event"]
             (public,) = (await page.get(path, kind="clue.found", limit=1, role="spectator"))["events"]
             assert "private" not in public["event"]
@@ -70,8 +70,8 @@ async def test_a_search_finds_nothing_that_its_role_may_not_read() -> None:
         async with served(t) as page:
             path = f"/api/v1/runs/{run.id}/events"
             for role, is_found in (("spectator", False), ("audience", True)):
-                told = await page.get(path, text=thought[:100], role=role)
-                assert bool(told["events"]) is is_found
+                answer = await page.get(path, text=thought[:100], role=role)
+                assert bool(answer["events"]) is is_found
 
 
 @pytest.mark.parametrize("is_imported", [False, True])
@@ -107,7 +107,7 @@ async def check_both_directions(t: Terrarium, run_id: str, expected: int) -> Non
         assert 25 <= first["searched"] < 40
         forth = await all_pages(page, path, limit=10)
         back = await all_pages(page, path, limit=10, order="newest")
-        assert [one["k"] for one in forth] == list(range(1, length + 1))
+        assert [row["k"] for row in forth] == list(range(1, length + 1))
         assert back == forth[::-1]
         some = await all_pages(page, path, after=12, before=20, limit=3)
         assert some == forth[12:19]
@@ -126,14 +126,14 @@ async def test_what_is_found_is_saved_as_a_file() -> None:
             table = await page.client.get(path, params={"format": "csv", "limit": 5})
             assert table.headers["content-disposition"] == 'attachment; filename="events.csv"'
             rows = list(csv.DictReader(io.StringIO(table.text, newline="")))
-            assert [row["id"] for row in rows] == [one["event"]["id"] for one in everything]
+            assert [row["id"] for row in rows] == [row["event"]["id"] for row in everything]
             assert rows[-1]["text"] == '\'=1+1, "a quandle"'
             clue = next(row for row in rows if row["kind"] == "clue.found")
             assert clue["actor"] == "clue-gatherer"
             assert int(clue["tokens"]) > 0
             lines = await page.client.get(path, params={"format": "jsonl", "kind": "clue.found"})
             assert [json.loads(line) for line in lines.text.splitlines()] == [
-                one for one in everything if one["event"]["kind"] == "clue.found"
+                row for row in everything if row["event"]["kind"] == "clue.found"
             ]
             spectators = await page.client.get(path, params={"format": "jsonl", "role": "spectator"})
             assert '"private"' not in spectators.text

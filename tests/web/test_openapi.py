@@ -36,13 +36,13 @@ CHECKS: Final = [
 
 async def openapi() -> dict[str, Any]:
     async with Terrarium(MemoryStore()) as t, served(t) as page:
-        told: dict[str, Any] = await page.get("/api/openapi.json")
-        return told
+        answer: dict[str, Any] = await page.get("/api/openapi.json")
+        return answer
 
 
 async def test_every_route_is_described() -> None:
-    told = await openapi()
-    for path, methods in told["paths"].items():
+    answer = await openapi()
+    for path, methods in answer["paths"].items():
         for method, route in methods.items():
             where = f"{method} {path}"
             assert len(route["summary"].split()) > 1, where
@@ -66,7 +66,7 @@ async def test_every_route_is_described() -> None:
             good = next(answer for status, answer in answers.items() if status.startswith("2"))
             for content in good.get("content", {}).values():
                 assert content["schema"], f"{where} has no typed answer"
-    for name, model in told["components"]["schemas"].items():
+    for name, model in answer["components"]["schemas"].items():
         assert model.get("description"), name
 
 
@@ -135,9 +135,9 @@ async def attacked(examples: int) -> int:
             "speed": ["fast"],
         }
         async with served(t) as page:
-            told = await page.get("/api/openapi.json")
+            answer = await page.get("/api/openapi.json")
             base = str(page.client.base_url).rstrip("/")
-            count = await asyncio.to_thread(attack, base, told, names, examples)
+            count = await asyncio.to_thread(attack, base, answer, names, examples)
             assert (await page.client.get("/healthz")).status_code == 200
             return count
 

@@ -185,7 +185,9 @@ async def test_an_imported_story_is_put_in_order_once(
             folds = [await stories.view_at(story, "director", k) for k in (5, 12)]
             assert reads == [run.id]
             assert [fold.view["event_id"] for fold in folds] == [pages[0][4], pages[1][1]]
-            assert [name for page in pages for name in page] == [one.id for one in await t.run_events(run.id)]
+            assert [name for page in pages for name in page] == [
+                event.id for event in await t.run_events(run.id)
+            ]
 
 
 async def test_the_newest_story_is_prepared_before_anybody_asks_for_it() -> None:

@@ -146,10 +146,10 @@ def test_what_cannot_be_served_is_said_in_one_sentence(tmp_path: Path) -> None:
             (("--port", "0", "--store", str(other)), {}, "is not a Glasshouse store"),
             (("--port", "0", "--models", "http://127.0.0.1:1"), {}, "--models offline"),
         ):
-            told = run("serve", *words, cwd=tmp_path, **environment_)
-            assert (told.returncode, told.stdout) == (3, ""), words
-            assert expected in told.stderr, words
-            assert told.stderr.count("\n") == 1, words
+            result = run("serve", *words, cwd=tmp_path, **environment_)
+            assert (result.returncode, result.stdout) == (3, ""), words
+            assert expected in result.stderr, words
+            assert result.stderr.count("\n") == 1, words
     assert run("serve", "--root-path", "a b").returncode == 2
 
 

@@ -36,7 +36,7 @@ async def test_two_runs_that_are_joined_stay_two_with_two_purses_and_each_verifi
             verified = await verify(t, run.id)
             assert verified.recorded_event is None, verified
             assert verified.replayed_digest == verified.recorded_digest
-        own = {one["handle"]: one["run"] for one in view["creatures"].values()}
+        own = {creature["handle"]: creature["run"] for creature in view["creatures"].values()}
         assert own["seedkeeper"] == wood.id
         assert own["clue-gatherer"] == roots.id
 

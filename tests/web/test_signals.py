@@ -61,31 +61,31 @@ async def test_everybody_is_told_who_thinks_waits_and_drives_and_nobody_a_though
         look = {"authorization": f"Bearer {spectator}"}
         async with page.client.stream("GET", f"/api/v1/runs/{first.id}/stream", headers=look) as stream:
             blocks = blocks_of(stream.aiter_lines(), has_signals=True)
-            at_rest = await signal_with(blocks, lambda told: True)
+            at_rest = await signal_with(blocks, lambda signal: True)
             assert at_rest == {"thinking": {}, "driver": {first.id: {"state": "idle", "speed": "reading"}}}
             await post(page, f"/api/v1/runs/{first.id}/play", director)
-            told = await signal_with(
-                blocks, lambda told: any("text" in one for one in told["thinking"].values())
+            signal = await signal_with(
+                blocks, lambda signal: any("text" in row for row in signal["thinking"].values())
             )
-            (thinker,) = told["thinking"].values()
+            (thinker,) = signal["thinking"].values()
             assert thinker["text"] == "Good evening,"
             assert "queued" not in thinker
-            assert told["driver"][first.id]["state"] == "playing"
-            assert THOUGHT not in json.dumps(told)
+            assert signal["driver"][first.id]["state"] == "playing"
+            assert THOUGHT not in json.dumps(signal)
 
             await post(page, f"/api/v1/runs/{second.id}/play", director)
             path = f"/api/v1/runs/{second.id}/stream"
             async with page.client.stream("GET", path, headers=look) as other:
                 waiting = await signal_with(
-                    blocks_of(other.aiter_lines(), has_signals=True), lambda told: bool(told["thinking"])
+                    blocks_of(other.aiter_lines(), has_signals=True), lambda signal: bool(signal["thinking"])
                 )
                 assert [one["queued"] for one in waiting["thinking"].values()] == [1]
                 assert list(waiting["driver"]) == [second.id]
 
             assert (await post(page, f"/api/v1/runs/{first.id}/pause", director))["state"] == "paused"
-            await signal_with(blocks, lambda told: told["driver"][first.id]["state"] == "pausing")
+            await signal_with(blocks, lambda signal: signal["driver"][first.id]["state"] == "pausing")
             model.may_go_on.set()
-            told = await signal_with(blocks, lambda told: told["driver"][first.id]["state"] == "idle")
-            assert told["thinking"] == {}
+            signal = await signal_with(blocks, lambda signal: signal["driver"][first.id]["state"] == "idle")
+            assert signal["thinking"] == {}
         assert t.run_of(first.id).status == "paused"
         assert t.run_of(first.id).calls == 1

@@ -109,19 +109,19 @@ async def test_an_estimate_is_that_of_the_command_line() -> None:
     world = load_world("twenty-sprouts")
     expected = expected_cost.expected_of_world(models, world, None, 0, None)
     async with Terrarium(MemoryStore(), models=models) as t, served(t) as page:
-        told = await post(page, {"world": "twenty-sprouts"})
-        assert (told["calls"], told["usd"], told["minutes"]) == (
+        answer = await post(page, {"world": "twenty-sprouts"})
+        assert (answer["calls"], answer["usd"], answer["minutes"]) == (
             expected.calls,
             pytest.approx(expected.usd),
             expected.minutes,
         )
-        assert told["says"] == f"{str(expected).capitalize()}."
+        assert answer["says"] == f"{str(expected).capitalize()}."
         shorter = await post(page, {"world": "twenty-sprouts", "limits": {"max_turns": 2}})
-        assert shorter["calls"] < told["calls"]
+        assert shorter["calls"] < answer["calls"]
         free = await post(
             page, {"world": "twenty-sprouts", "models": {"secret-keeper": "offline", "guesser": "offline"}}
         )
-        assert 0 <= free["usd"] < told["usd"]
+        assert 0 <= free["usd"] < answer["usd"]
         capped = await post(page, {"world": "twenty-sprouts", "limits": {"hourly_budget_usd": 0.001}})
         assert capped["says"].endswith("it stops when an hour has cost $0.00.")
         assert t.runs() == ()
@@ -129,21 +129,21 @@ async def test_an_estimate_is_that_of_the_command_line() -> None:
 
 async def test_an_unknown_price_is_null_and_a_free_play_costs_nothing() -> None:
     async with Terrarium(MemoryStore(), models=priced(None)) as t, served(t) as page:
-        told = await post(page, {"world": "twenty-sprouts"})
-        assert told["usd"] is None
-        assert "an unknown price" in told["says"]
+        answer = await post(page, {"world": "twenty-sprouts"})
+        assert answer["usd"] is None
+        assert "an unknown price" in answer["says"]
     async with Terrarium(MemoryStore()) as t, served(t) as page:
-        told = await post(page, {"world": "twenty-sprouts"})
-        assert told["usd"] == 0
-        assert told["says"].endswith("calls, free of charge.")
+        answer = await post(page, {"world": "twenty-sprouts"})
+        assert answer["usd"] == 0
+        assert answer["says"].endswith("calls, free of charge.")
 
 
 async def test_a_long_play_is_estimated_up_to_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(starting, "estimate_calls_max", 5)
     async with Terrarium(MemoryStore()) as t, served(t) as page:
-        told = await post(page, {"world": "twenty-sprouts"})
-    assert (told["calls"], told["is_at_least"]) == (5, True)
-    assert told["says"].startswith("At least about 5 calls")
+        answer = await post(page, {"world": "twenty-sprouts"})
+    assert (answer["calls"], answer["is_at_least"]) == (5, True)
+    assert answer["says"].startswith("At least about 5 calls")
 
 
 @pytest.mark.parametrize(

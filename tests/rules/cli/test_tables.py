@@ -28,23 +28,23 @@ def drawn(width: int, capsys: pytest.CaptureFixture[str], *, colour: bool) -> st
 @pytest.mark.parametrize("colour", [True, False])
 @pytest.mark.parametrize("width", [40, 60, 80, 160])
 def test_no_cell_is_cut_at_any_width(width: int, colour: bool, capsys: pytest.CaptureFixture[str]) -> None:
-    told = drawn(width, capsys, colour=colour)
+    result = drawn(width, capsys, colour=colour)
 
-    lines = [Console().render_str(line).plain for line in told.splitlines()]
-    assert "…" not in told
+    lines = [Console().render_str(line).plain for line in result.splitlines()]
+    assert "…" not in result
     assert all(len(line.rstrip()) <= width or "\x1b" in line for line in lines)
-    words = " ".join(told.split())
+    words = " ".join(result.split())
     for cell in ("r-1a2b3c", "thousand-token-wood", "sprout-guesser", "24,511", "43 calls"):
         assert cell in words
 
 
 def test_on_a_narrow_screen_rows_are_stacked_with_every_cell(capsys: pytest.CaptureFixture[str]) -> None:
-    told = drawn(40, capsys, colour=False).splitlines()
+    result = drawn(40, capsys, colour=False).splitlines()
 
-    assert told[0] == "r-1a2b3c"
-    assert "  world: thousand-token-wood" in told
-    assert "  seed: a kettle that hums" in told
-    assert not any("winner:" in line for line in told[told.index("r-9f8e7d") :])
+    assert result[0] == "r-1a2b3c"
+    assert "  world: thousand-token-wood" in result
+    assert "  seed: a kettle that hums" in result
+    assert not any("winner:" in line for line in result[result.index("r-9f8e7d") :])
 
 
 def test_loose_columns_give_way_first_then_spare_ones_go_then_nothing_fits() -> None:
@@ -68,10 +68,10 @@ def test_fields_are_told_in_words_and_none_is_hidden() -> None:
         "long": "x" * (inline_chars_max + 1),
     }
 
-    told = gist(payload)
+    result = gist(payload)
 
-    assert told.startswith("Is it round? — answer: yes; sure: no; of: a, b; where: (x: 1; y: none); ")
-    assert told.endswith(f"long: {inline_chars_max + 1} characters")
+    assert result.startswith("Is it round? — answer: yes; sure: no; of: a, b; where: (x: 1; y: none); ")
+    assert result.endswith(f"long: {inline_chars_max + 1} characters")
     assert gist({"reason": "tired"}) == "tired"
     assert gist({"reason": "tired", "text": "I rest."}) == "I rest. — reason: tired"
     assert value_in_words(["s-1.2"], {"s-1.2": "12"}.__getitem__) == "12"

@@ -87,9 +87,9 @@ def test_the_order_of_keys_does_not_show_in_the_digest(payload: Json) -> None:
     written = {"one": "s-0000000000000001", "other": "s-0000000000000002", "inner": payload}
     turned_round = {"inner": dict(reversed(payload.items())), **dict(reversed(written.items()))}
 
-    one, other = an_event(payload=written), an_event(payload=turned_round)
+    first, other = an_event(payload=written), an_event(payload=turned_round)
 
-    assert digest_of([one]) == digest_of([other])
+    assert digest_of([first]) == digest_of([other])
 
 
 CHANGES: dict[str, Callable[[Event], dict[str, Any]]] = {

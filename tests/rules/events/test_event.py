@@ -118,10 +118,10 @@ def test_a_draft_cannot_be_changed() -> None:
 
 
 def test_two_drafts_without_a_payload_do_not_share_one() -> None:
-    one, other = Draft(kind=kinds.AGENT_SPOKE), Draft(kind=kinds.AGENT_SPOKE)
+    first, other = Draft(kind=kinds.AGENT_SPOKE), Draft(kind=kinds.AGENT_SPOKE)
 
-    assert one.payload == other.payload == {}
-    assert one.payload is not other.payload
+    assert first.payload == other.payload == {}
+    assert first.payload is not other.payload
 
 
 def test_the_position_is_no_part_of_an_events_content_or_bytes() -> None:

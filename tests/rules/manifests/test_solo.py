@@ -20,7 +20,10 @@ def test_one_alone_has_every_part_of_the_world(name: str) -> None:
 
     (solo,) = alone.manifests.values()
     parts = {
-        kind for one in players_of(world).values() for kind in one.may_emit if kind in world.scenario.kinds
+        kind
+        for player in players_of(world).values()
+        for kind in player.may_emit
+        if kind in world.scenario.kinds
     }
     assert parts <= {*solo.may_emit}
     assert kinds.JUDGE_VERDICT not in solo.may_emit
@@ -53,6 +56,6 @@ def test_a_reading_is_judged_by_somebody_who_knows_no_name(name: str) -> None:
     reading = reading_world(world, (SOLO, TROUPE), [kinds.AGENT_SPOKE, *world.scenario.kinds])
 
     assert reading.scenario.competition.contestants == (SOLO, TROUPE)
-    judges = [one for one in reading.manifests.values() if one.role == "judge"]
+    judges = [manifest for manifest in reading.manifests.values() if manifest.role == "judge"]
     assert len(judges) == 1
     assert not any(handle in judges[0].persona for handle in players_of(world))

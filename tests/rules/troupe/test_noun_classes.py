@@ -39,6 +39,6 @@ def test_every_everyday_noun_has_a_class() -> None:
 def test_what_opens_carries_and_speaks() -> None:
     door, cart, king = (nouns_in(text)[0] for text in ("the doors", "a cart", "the king"))
 
-    assert [can(one, "opens") for one in (door, cart, king)] == [True, False, False]
-    assert [can(one, "carries") for one in (door, cart, king)] == [False, True, False]
-    assert [can(one, "speaks") for one in (door, cart, king)] == [False, False, True]
+    assert [can(noun, "opens") for noun in (door, cart, king)] == [True, False, False]
+    assert [can(noun, "carries") for noun in (door, cart, king)] == [False, True, False]
+    assert [can(noun, "speaks") for noun in (door, cart, king)] == [False, False, True]

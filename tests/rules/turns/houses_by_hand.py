@@ -135,9 +135,9 @@ def random_step(house: House, dice: random.Random) -> None:
     if len(alive) < 3:
         house.add(dice.choice(NAMES), emits=TALK)
         return
-    one, other, channel = dice.choice(alive), dice.choice(alive), dice.choice(CHANNELS)
-    graph = house.graph_of(one)
-    edges = [house.world.channels[c].name for c in house.world.topology.channels_of.get(one, {})]
+    first, other, channel = dice.choice(alive), dice.choice(alive), dice.choice(CHANNELS)
+    graph = house.graph_of(first)
+    edges = [house.world.channels[c].name for c in house.world.topology.channels_of.get(first, {})]
     spoken = dice.choice([*edges, None])
     try:
         match dice.randrange(16):
@@ -146,20 +146,20 @@ def random_step(house: House, dice: random.Random) -> None:
             case 1:
                 house.open(graph, dice.choice(("talk", "den", "hall")), dice.choice(("full", "since_joined")))
             case 2 | 3:
-                house.connect(one, other, channel, both=dice.random() < 0.5)
+                house.connect(first, other, channel, both=dice.random() < 0.5)
             case 4:
-                house.disconnect(one, other, channel)
+                house.disconnect(first, other, channel)
             case 5:
                 house.close(graph, dice.choice(("talk", "den", "hall")))
             case 6 if dice.random() < 0.3:
-                house.remove(one)
+                house.remove(first)
             case 7:
-                house.stop(one) if house.creature(one).is_running else house.start(one)
+                house.stop(first) if house.creature(first).is_running else house.start(first)
             case 8:
                 house.inject(graph)
             case 9:
-                house.do(Say(one, (Draft(kind=kinds.AGENT_THOUGHT, payload={"text": "hm"}),)))
+                house.do(Say(first, (Draft(kind=kinds.AGENT_THOUGHT, payload={"text": "hm"}),)))
             case _:
-                house.say(one, f"line {len(house.ledger)}", channel=spoken)
+                house.say(first, f"line {len(house.ledger)}", channel=spoken)
     except Refused:
         return

@@ -46,9 +46,9 @@ def sections_in(user: str) -> dict[str, list[str]]:
 
 def spoken(line: str) -> Spoken:
     """One physical line, which must have the form of a line."""
-    found = LINE.fullmatch(line)
-    assert found is not None, line
-    ref, handle, origin, kind, text, fields = found.groups()
+    match = LINE.fullmatch(line)
+    assert match is not None, line
+    ref, handle, origin, kind, text, fields = match.groups()
     return Spoken(ref, handle, origin, kind, json.loads(text), json.loads(fields) if fields else {})
 
 

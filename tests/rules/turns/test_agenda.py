@@ -353,25 +353,25 @@ def played(choices: list[int]) -> HandWorld:
         made.add(name, emits=TALK)
     for choice in choices:
         names = list(made.world.creatures)
-        one, other = names[choice // 9 % len(names)], names[choice // 97 % len(names)]
-        owed = made.owed(one)
+        first, other = names[choice // 9 % len(names)], names[choice // 97 % len(names)]
+        owed = made.owed(first)
         match choice % 9:
-            case 0 | 1 if one != other:
-                made.connect(one, other, both=bool(choice % 2))
-            case 2 if one != other and made.graph_of(one) == made.graph_of(other):
-                made.wire(one, other)
+            case 0 | 1 if first != other:
+                made.connect(first, other, both=bool(choice % 2))
+            case 2 if first != other and made.graph_of(first) == made.graph_of(other):
+                made.wire(first, other)
             case 3:
-                made.stop(one)
+                made.stop(first)
             case 4:
-                made.start(one)
+                made.start(first)
             case 5 if owed:
-                made.say(one, caused_by=owed[choice // 7 % len(owed)])
-            case 6 if made.world.topology.channels_of.get(one):
-                made.close(made.graph_of(one), next(iter(made.world.topology.channels_of[one])))
+                made.say(first, caused_by=owed[choice // 7 % len(owed)])
+            case 6 if made.world.topology.channels_of.get(first):
+                made.close(made.graph_of(first), next(iter(made.world.topology.channels_of[first])))
             case 7 if len(names) > 3:
-                made.remove(one)
+                made.remove(first)
             case _:
-                made.say(one)
+                made.say(first)
     return made
 
 
@@ -413,10 +413,10 @@ def test_an_act_is_owed_exactly_by_those_who_see_a_line_and_by_those_wired_to_it
     names = ["ada", "bo", "cy", "dee", "eve"]
     made = talkers(*names)
 
-    for what, one, other in choices:
-        source, target = names[one], names[other]
+    for what, first, other in choices:
+        source, target = names[first], names[other]
         if what == 0 and source != target:
-            made.connect(source, target, f"channel-{one}-{other}")
+            made.connect(source, target, f"channel-{first}-{other}")
         elif (
             what == 1
             and source != target

@@ -87,7 +87,7 @@ def test_a_tool_that_a_program_gives_the_same_name_keeps_its_own_schema() -> Non
 
 
 HEADINGS = [value for name, value in vars(prompt_parts).items() if name.isupper() and isinstance(value, str)]
-TEXTS = st.text(max_size=80) | st.sampled_from([f"\n{one}\n" for one in HEADINGS]) | st.just('" , "x')
+TEXTS = st.text(max_size=80) | st.sampled_from([f"\n{word}\n" for word in HEADINGS]) | st.just('" , "x')
 
 
 @given(TEXTS, st.lists(TEXTS, min_size=1, max_size=4))

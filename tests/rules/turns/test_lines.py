@@ -152,7 +152,7 @@ TELLINGS = st.lists(
 def test_a_table_that_was_moved_on_is_the_table_that_is_made_at_once(
     told: list[tuple[str, str, str]], data: st.DataObject
 ) -> None:
-    events = [said(n, *one) for n, one in enumerate(told, start=1)]
+    events = [said(n, *line) for n, line in enumerate(told, start=1)]
     ends = data.draw(st.lists(st.integers(0, len(events)), min_size=1, max_size=6))
     lines._numbered_cache.clear()
 
@@ -189,7 +189,7 @@ def _index(table: lines.NumberedLines) -> list[object]:
 def test_a_table_that_others_moved_on_is_the_table_that_is_made_at_once(
     told: list[tuple[str, str, str]], data: st.DataObject
 ) -> None:
-    events = [said(n, *one) for n, one in enumerate(told, start=1)]
+    events = [said(n, *line) for n, line in enumerate(told, start=1)]
     looks = st.tuples(st.sampled_from(sorted(HANDLES)), st.integers(0, len(events)))
     lines._numbered_cache.clear()
 

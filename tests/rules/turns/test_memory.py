@@ -107,10 +107,10 @@ def test_the_nearest_lines_and_those_that_say_more_of_the_cause_or_weigh_more_co
         plain(22, "Whose lantern?"),
     ]
 
-    found = under(a_moment([*alike[:5], *better, *alike[5:], *filler, asked]), prompt_parts.REMEMBERED)
+    lines = under(a_moment([*alike[:5], *better, *alike[5:], *filler, asked]), prompt_parts.REMEMBERED)
 
-    assert found[:3] == [better[0].payload["text"], better[1].payload["text"], better[2].payload["text"]]
-    assert found[3:] == ["A lantern, 17.", "A lantern, 18.", "A lantern, 19."]
+    assert lines[:3] == [better[0].payload["text"], better[1].payload["text"], better[2].payload["text"]]
+    assert lines[3:] == ["A lantern, 17.", "A lantern, 18.", "A lantern, 19."]
 
 
 def test_what_was_heard_lately_comes_to_mind_before_what_says_a_little_more_but_is_long_past() -> None:
@@ -118,11 +118,11 @@ def test_what_was_heard_lately_comes_to_mind_before_what_says_a_little_more_but_
     late = [plain(n, f"A lantern, {n}.") for n in range(201, 201 + memory_lines_max)]
     between, after = [plain(n) for n in range(2, 200)], [plain(n) for n in range(300, 310)]
 
-    found = under(
+    lines = under(
         a_moment([old, *between, *late, *after, plain(400, "lantern willow")]), prompt_parts.REMEMBERED
     )
 
-    assert found == [event.payload["text"] for event in late]
+    assert lines == [event.payload["text"] for event in late]
 
 
 def test_own_reflections_come_first_to_mind_and_others_never() -> None:
@@ -130,11 +130,11 @@ def test_own_reflections_come_first_to_mind_and_others_never() -> None:
     others = [said(n, "moth-id", f"He learns, {n}.", kinds.AGENT_REFLECTED) for n in range(6, 9)]
     asked = [plain(n, f"A lantern, {n}?") for n in range(9, 40)]
 
-    found = under(a_moment([*own, *others, *asked]), prompt_parts.REMEMBERED)
+    lines = under(a_moment([*own, *others, *asked]), prompt_parts.REMEMBERED)
 
-    assert found[:reflections_max] == ["I learn, 3.", "I learn, 4.", "I learn, 5."]
-    assert len(found) == memory_lines_max
-    assert not any("He learns" in line for line in found)
+    assert lines[:reflections_max] == ["I learn, 3.", "I learn, 4.", "I learn, 5."]
+    assert len(lines) == memory_lines_max
+    assert not any("He learns" in line for line in lines)
 
 
 def test_what_was_heard_longer_ago_than_memory_reaches_is_gone() -> None:

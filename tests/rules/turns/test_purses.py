@@ -187,22 +187,24 @@ def test_no_birth_merge_or_split_changes_the_sum_of_limits_and_spend(seed: int) 
     spent = {run_id: [0, 0, 0.0] for run_id in LIMITS}
     for _ in range(80):
         alive = list(house.world.creatures)
-        one, other = dice.choice(alive), dice.choice(alive)
+        first, other = dice.choice(alive), dice.choice(alive)
         before = totals(house)
         choice = dice.randrange(7)
         try:
             if choice == 0:
-                house.add("kid", run_id=house.creature(one).run_id, parent=one, graph=house.graph_of(other))
+                house.add(
+                    "kid", run_id=house.creature(first).run_id, parent=first, graph=house.graph_of(other)
+                )
             elif choice == 1:
-                house.connect(one, other, both=True)
+                house.connect(first, other, both=True)
             elif choice in (2, 3):
-                house.disconnect(one, other)
+                house.disconnect(first, other)
             elif choice == 4 and len(alive) > 3:
-                house.remove(one)
+                house.remove(first)
             else:
                 tokens, usd = dice.randrange(50), dice.choice((0.0, 0.125))
-                act(house, one, asked((tokens, usd)))
-                of_run = spent[house.creature(one).run_id or ""]
+                act(house, first, asked((tokens, usd)))
+                of_run = spent[house.creature(first).run_id or ""]
                 of_run[0] += 1
                 of_run[1] += tokens + 1
                 of_run[2] += usd

@@ -187,9 +187,9 @@ def test_a_root_owes_an_answer_to_every_line_of_its_graph_that_it_subscribes_to(
     dice, house = random.Random(seed), two_troupes()
     expected: dict[str, list[str]] = {"heron": [], "owl": []}
     for _ in range(100):
-        told = len(house.ledger)
+        length = len(house.ledger)
         random_step(house, dice)
-        for event in house.ledger[told:]:
+        for event in house.ledger[length:]:
             for name in expected.keys() & house.world.creatures.keys() - {event.actor}:
                 subscribed = event.kind in (kinds.AGENT_SPOKE, kinds.USER_INJECTED)
                 if subscribed and event.graph_id == house.graph_of(name):

@@ -26,7 +26,7 @@ def refs_in(user: str, heading: str, *, until: str) -> list[str]:
 def refs_of(moment: Moment, ids: tuple[str, ...]) -> list[str]:
     """The numbers that these events have in a moment."""
     by_id = {line.event_id: line.ref for line in lines_of(moment)}
-    return [by_id[one] for one in ids]
+    return [by_id[event_id] for event_id in ids]
 
 
 def test_every_line_of_the_discussion_is_named() -> None:

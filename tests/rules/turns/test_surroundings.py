@@ -24,21 +24,21 @@ def chain(*names: str) -> House:
     """Creatures of which each speaks with the next on a channel of their own."""
     house = House()
     house.add_all(*names)
-    for one, other in pairwise(names):
-        house.connect(one, other, f"{one}-{other}", both=True)
+    for first, other in pairwise(names):
+        house.connect(first, other, f"{first}-{other}", both=True)
     return house
 
 
 def changed(house: House, dice: random.Random) -> list[Event]:
     """A random change of the shape of the world, or a line; what was written."""
     alive = list(house.world.creatures)
-    one, other = dice.choice(alive), dice.choice(alive)
-    told = len(house.ledger)
-    if dice.random() < 0.2 and one != other and house.graph_of(one) == house.graph_of(other):
-        house.do(AddWire(one, other))
+    first, other = dice.choice(alive), dice.choice(alive)
+    length = len(house.ledger)
+    if dice.random() < 0.2 and first != other and house.graph_of(first) == house.graph_of(other):
+        house.do(AddWire(first, other))
     else:
         random_step(house, dice)
-    return house.ledger[told:]
+    return house.ledger[length:]
 
 
 def story(seed: int) -> tuple[House, random.Random]:

@@ -25,12 +25,14 @@ def test_an_act_is_under_way_from_its_first_call_until_it_ends() -> None:
     line = made.say("ada", channel="stage")
 
     called = made.do(CallTool("bo", line.id, "lantern", {}, 1)).events[0]
-    told = made.do(FollowCall("bo", called.id, ToolReturned("lantern", 1, is_ok=True, text="lit"))).events[0]
+    returned = made.do(
+        FollowCall("bo", called.id, ToolReturned("lantern", 1, is_ok=True, text="lit"))
+    ).events[0]
     on_its_way = dict(made.agenda.under_way)
     made.say("bo", kind=kinds.AGENT_PASSED, caused_by=line.id)
 
     assert {name: (act.cause, act.events) for name, act in on_its_way.items()} == {
-        "bo": (line.id, [called.id, told.id])
+        "bo": (line.id, [called.id, returned.id])
     }
     assert made.agenda.under_way == {}
 

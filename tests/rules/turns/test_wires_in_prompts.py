@@ -109,9 +109,9 @@ def test_nobody_is_handed_another_s_thoughts() -> None:
 
 
 def test_the_words_that_the_wire_kept_back_bring_nothing_to_mind() -> None:
-    one, other = wired(with_content=False), wired(with_content=False)
+    first, other = wired(with_content=False), wired(with_content=False)
 
-    assert prompt_in(one, "bo", says(one)) == prompt_in(other, "bo", says(other, "Nothing at all."))
+    assert prompt_in(first, "bo", says(first)) == prompt_in(other, "bo", says(other, "Nothing at all."))
 
 
 @given(heard=st.text(max_size=60), asked=st.text(max_size=60))

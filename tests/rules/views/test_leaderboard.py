@@ -34,15 +34,20 @@ def test_each_line_has_what_was_played_won_and_spent() -> None:
 
 
 def test_members_win_with_their_team_and_models_with_their_seat() -> None:
-    creatures = {one.name: (one.played, one.won) for one in leaderboard(RESULTS, "creature")}
-    models = {one.name: (one.played, one.won, one.usage.calls) for one in leaderboard(RESULTS, "model")}
+    creatures = {
+        standing.name: (standing.played, standing.won) for standing in leaderboard(RESULTS, "creature")
+    }
+    models = {
+        standing.name: (standing.played, standing.won, standing.usage.calls)
+        for standing in leaderboard(RESULTS, "model")
+    }
 
     assert creatures == {"ada": (4, 2), "bo": (4, 2), "cy": (4, 1)}
     assert models == {"big": (4, 2, 16), "small": (4, 1, 8)}
 
 
 def test_one_world_may_be_asked_for_alone() -> None:
-    assert [one.played for one in leaderboard(RESULTS, "team", world="lane")] == [1, 1]
+    assert [standing.played for standing in leaderboard(RESULTS, "team", world="lane")] == [1, 1]
     assert leaderboard(RESULTS, "team", world="nowhere") == ()
 
 
@@ -50,14 +55,14 @@ def test_a_model_that_plays_itself_is_no_news_of_models() -> None:
     alike = Result("r-5", "pond", (_seat("a", ("ada", "big")), _seat("b", ("bo", "big"))), "a")
 
     assert leaderboard([alike], "model") == ()
-    assert [one.won for one in leaderboard([alike], "creature")] == [1, 0]
+    assert [standing.won for standing in leaderboard([alike], "creature")] == [1, 0]
 
 
 def test_whoever_shares_a_win_has_won() -> None:
     seats = tuple([_seat(name, (name, name)) for name in ("ada", "bo", "cy")])
     result = Result("r-6", "bluff", seats, "the others", ("ada", "cy"))
 
-    assert {one.name: (one.won, one.lost) for one in leaderboard([result])} == {
+    assert {standing.name: (standing.won, standing.lost) for standing in leaderboard([result])} == {
         "ada": (1, 0),
         "cy": (1, 0),
         "bo": (0, 1),
@@ -67,7 +72,7 @@ def test_whoever_shares_a_win_has_won() -> None:
 def test_a_price_that_nobody_knows_makes_the_sum_unknown() -> None:
     dear = Result("r-7", "pond", (_seat("sun", ("ada", "big"), usd=None), RAIN), "sun")
 
-    assert {one.name: one.usage.usd for one in leaderboard([*RESULTS, dear], "team")} == {
+    assert {standing.name: standing.usage.usd for standing in leaderboard([*RESULTS, dear], "team")} == {
         "sun": None,
         "rain": 2.5,
     }
@@ -91,8 +96,12 @@ def test_played_is_always_the_sum_of_won_lost_and_no_contest(
 
     standings = leaderboard(results, by)
 
-    assert all(one.played == one.won + one.lost + one.no_contest for one in standings)
-    assert list(standings) == sorted(standings, key=lambda one: (-one.win_rate, -one.won, one.name))
+    assert all(
+        standing.played == standing.won + standing.lost + standing.no_contest for standing in standings
+    )
+    assert list(standings) == sorted(
+        standings, key=lambda standing: (-standing.win_rate, -standing.won, standing.name)
+    )
     assert leaderboard(reversed(results), by) == standings
 
 

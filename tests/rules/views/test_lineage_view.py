@@ -72,10 +72,10 @@ def test_two_forks_at_one_event_are_two_sessions() -> None:
     made = chain("ada", "bo")
     line = made.say("ada")
 
-    one, other = made.fork(line), made.fork(line)
+    first, other = made.fork(line), made.fork(line)
 
-    assert one != other
-    assert session_of(made.world, line.session_id).child_session_ids == (one, other)
+    assert first != other
+    assert session_of(made.world, line.session_id).child_session_ids == (first, other)
 
 
 def test_a_lineage_shows_ancestors_and_descendants_oldest_first() -> None:

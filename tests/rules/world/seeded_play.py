@@ -23,8 +23,8 @@ CHANNELS = (None, "talk", "den")
 def calls(t: Terrarium, dice: random.Random) -> list[Callable[[], Awaitable[Any]]]:
     """What could be asked now, of whom chance names."""
     alive = [creature.id for creature in t.creatures()]
-    one, other = dice.choice(alive), dice.choice(alive)
-    graph, channel = t.creature(one).graph_id, dice.choice(CHANNELS)
+    first, other = dice.choice(alive), dice.choice(alive)
+    graph, channel = t.creature(first).graph_id, dice.choice(CHANNELS)
     heard = (kinds.AGENT_SPOKE, kinds.TOPOLOGY_CHANGED, "question.asked", "tale.told")
     manifest = Manifest(name=dice.choice(NAMES), subscribes_to=heard)
     line = Draft(
@@ -33,15 +33,15 @@ def calls(t: Terrarium, dice: random.Random) -> list[Callable[[], Awaitable[Any]
     return [
         lambda: t.add_creature(manifest),
         lambda: t.add_creature(manifest, graph=graph, parent=other),
-        lambda: t.connect(one, other, channel=channel, both=True),
-        lambda: t.connect(other, one, channel=channel),
-        lambda: t.connect(one, other),
-        lambda: t.disconnect(one, other),
-        lambda: t.remove_creature(one),
+        lambda: t.connect(first, other, channel=channel, both=True),
+        lambda: t.connect(other, first, channel=channel),
+        lambda: t.connect(first, other),
+        lambda: t.disconnect(first, other),
+        lambda: t.remove_creature(first),
         lambda: t.remove_channel(graph, channel or "talk"),
-        lambda: t.wire(one, other),
-        lambda: t.append(one, line),
-        lambda: t.fork(t.creature(one).session_id),
+        lambda: t.wire(first, other),
+        lambda: t.append(first, line),
+        lambda: t.fork(t.creature(first).session_id),
     ]
 
 

@@ -100,21 +100,21 @@ def grown(choices: list[int]) -> Segments:
     made.begin()
     numbers = iter(choices)
     for choice in numbers:
-        one, other, count = (next(numbers, 0) for _ in range(3))
+        first, other, count = (next(numbers, 0) for _ in range(3))
         match choice % 8:
             case 0:
                 made.begin()
             case 1 if made.open:
-                made.split(made.open[one % len(made.open)], 2 + count % 2)
+                made.split(made.open[first % len(made.open)], 2 + count % 2)
             case 2 | 3 if len(made.open) > 1:
-                left = made.open[one % len(made.open)]
+                left = made.open[first % len(made.open)]
                 others = [name for name in made.open if name != left]
                 made.merge(left, others[other % len(others)])
             case 4 | 5:
-                parent = made.names[one % len(made.names)]
+                parent = made.names[first % len(made.names)]
                 made.fork(parent, 1 + count % made.head(parent))
             case _ if made.open:
-                made.write(made.open[one % len(made.open)], 1 + count % 6)
+                made.write(made.open[first % len(made.open)], 1 + count % 6)
             case _:
                 made.begin()
     return made

@@ -189,9 +189,9 @@ def _check_sessions(terrarium: Terrarium, model: ReferenceModel, names: NameTabl
 
 def check_told_in_the_right_place(names: NameTable, new: list[Event], outcome: Outcome) -> None:
     """One change, one `topology.changed`: a split's ends the parent's segment, a merge's begins the new one."""
-    told = [event for event in new if event.kind == kinds.TOPOLOGY_CHANGED]
-    assert len(told) == outcome.is_told
-    for event in told:
+    events = [event for event in new if event.kind == kinds.TOPOLOGY_CHANGED]
+    assert len(events) == outcome.is_told
+    for event in events:
         payload = payload_of(event, TopologyChanged)
         assert tuple(names.graph(g) for g in payload.old_graph_ids) == outcome.old
         assert tuple(names.graph(g) for g in payload.new_graph_ids) == outcome.new

@@ -22,14 +22,20 @@ def test_a_call_names_the_cause_of_its_act_and_an_answer_names_its_call() -> Non
     made = table("ada", "bo")
 
     call = called(made)
-    told = made.do(
+    returned = made.do(
         FollowCall("bo", call, ToolReturned("lamp", 1, is_ok=True, text="lit", result={"lux": 3}))
     ).events[0]
 
     first = next(event for event in made.ledger if event.id == call)
     assert (first.actor, first.channel, first.private) == ("bo", None, {"thought": "Hm."})
-    assert told.caused_by == call
-    assert told.payload == {"tool": "lamp", "number": 1, "is_ok": True, "text": "lit", "result": {"lux": 3}}
+    assert returned.caused_by == call
+    assert returned.payload == {
+        "tool": "lamp",
+        "number": 1,
+        "is_ok": True,
+        "text": "lit",
+        "result": {"lux": 3},
+    }
 
 
 def test_an_answer_is_told_where_its_creature_is_then() -> None:
@@ -38,9 +44,9 @@ def test_an_answer_is_told_where_its_creature_is_then() -> None:
 
     made.disconnect("ada", "bo")
     made.disconnect("bo", "ada")
-    told = made.do(FollowCall("bo", call, ToolReturned("lamp", 1, is_ok=False, text="dark"))).events[0]
+    returned = made.do(FollowCall("bo", call, ToolReturned("lamp", 1, is_ok=False, text="dark"))).events[0]
 
-    assert told.graph_id == made.world.creatures["bo"].graph_id != made.world.creatures["ada"].graph_id
+    assert returned.graph_id == made.world.creatures["bo"].graph_id != made.world.creatures["ada"].graph_id
 
 
 def test_one_who_is_gone_calls_nothing_and_is_told_nothing() -> None:
@@ -60,13 +66,13 @@ def test_telling_an_answer_never_fails_and_leaves_out_what_cannot_be_kept(result
     made = table("ada", "bo")
     call = called(made)
 
-    told = made.do(
+    returned = made.do(
         FollowCall(
             "bo", call, ToolReturned("lamp", 1, is_ok=True, text="\ud800" + "x" * 99_999, result=result)
         )
     )
 
-    payload = told.events[0].payload
+    payload = returned.events[0].payload
     assert "result" not in payload
     assert len(payload["text"]) == answer_text_chars_max
 

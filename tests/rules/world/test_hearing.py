@@ -243,30 +243,30 @@ def play(witness: Witness, choice: int) -> None:
     """One random change or line."""
     made = witness.made
     creatures = list(made.world.creatures)
-    one, other = creatures[choice // 11 % len(creatures)], creatures[choice // 131 % len(creatures)]
-    sends = [c for c, bits in made.world.topology.channels_of.get(one, {}).items() if bits & 2]
+    first, other = creatures[choice // 11 % len(creatures)], creatures[choice // 131 % len(creatures)]
+    sends = [c for c, bits in made.world.topology.channels_of.get(first, {}).items() if bits & 2]
     listeners = [n for c in sends for n, bits in made.world.topology.members_of[c].items() if bits & 1]
     match choice % 11:
         case 0:
             witness.do(lambda: made.add("ada"))
         case 1:
-            witness.do(lambda: made.add("ada", graph=made.graph_of(one)))
-        case 2 if one != other:
+            witness.do(lambda: made.add("ada", graph=made.graph_of(first)))
+        case 2 if first != other:
             name = f"hall-{len(made.ledger)}"
-            witness.do(lambda: made.open(made.graph_of(one), name, "since_joined"))
-            witness.do(lambda: made.connect(one, other, name, both=True))
-        case 3 | 4 if one != other:
-            witness.do(lambda: made.connect(one, other))
-        case 5 if listeners and listeners[0] != one:
-            witness.do(lambda: made.disconnect(one, listeners[0]))
+            witness.do(lambda: made.open(made.graph_of(first), name, "since_joined"))
+            witness.do(lambda: made.connect(first, other, name, both=True))
+        case 3 | 4 if first != other:
+            witness.do(lambda: made.connect(first, other))
+        case 5 if listeners and listeners[0] != first:
+            witness.do(lambda: made.disconnect(first, listeners[0]))
         case 6 if sends:
-            witness.do(lambda: made.close(made.graph_of(one), sends[0]))
+            witness.do(lambda: made.close(made.graph_of(first), sends[0]))
         case 7 if len(creatures) > 3:
-            witness.do(lambda: made.remove(one))
+            witness.do(lambda: made.remove(first))
         case 8 | 9 if sends:
-            witness.do(lambda: made.say(one, channel=sends[choice // 17 % len(sends)]))
+            witness.do(lambda: made.say(first, channel=sends[choice // 17 % len(sends)]))
         case _:
-            witness.do(lambda: made.say(one))
+            witness.do(lambda: made.say(first))
 
 
 @given(st.lists(st.integers(0, 1_000_000), min_size=12, max_size=40))

@@ -69,8 +69,8 @@ class RulesOfTheGraph(RuleBasedStateMachine):
         self.opens()
         for name in cast:
             self.add(name, (kinds.AGENT_SPOKE,), None, None, None, is_privileged=False)
-        for one, other in joins:
-            self.connect(one, other, channel=None, both=True)
+        for first, other in joins:
+            self.connect(first, other, channel=None, both=True)
 
     def opens(self) -> None:
         self.clock = HandMovedClock()

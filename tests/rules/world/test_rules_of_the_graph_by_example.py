@@ -13,8 +13,8 @@ from tests.runtime.troupe import born, line, mail_of, taken, terrarium_on, troup
 async def chain(t: Terrarium, *names: str) -> list[Creature]:
     """Creatures joined in a row, each pair by a channel of its own."""
     await born(t, *names)
-    for one, other in pairwise(names):
-        await t.connect(one, other, both=True)
+    for first, other in pairwise(names):
+        await t.connect(first, other, both=True)
     return [t.creature(name) for name in names]
 
 
@@ -178,8 +178,8 @@ async def test_wires_whose_ends_are_parted_are_removed_and_others_stay() -> None
         await t.remove_channel(ada.graph_id, "bo-cy")
 
         assert [(wire.source, wire.target) for wire in t.graph(ada.graph_id).wires] == [("ada", "bo")]
-        told = await t.events(ada.session_id)
-        removed = [event for event in told if event.kind == kinds.OUTPUT_WIRE_REMOVED]
+        events = await t.events(ada.session_id)
+        removed = [event for event in events if event.kind == kinds.OUTPUT_WIRE_REMOVED]
         assert [(event.payload["target"], event.payload["reason"]) for event in removed] == [("cy", "split")]
 
 
@@ -364,14 +364,14 @@ async def test_every_change_of_a_parent_is_told_from_birth_to_removal() -> None:
         await t.set_parent("cy", ada)
         await t.set_parent("cy", None)
         await t.set_parent("cy", "bo")
-        told = t.subscribe(EventFilter(kinds={kinds.PARENT_LINK_CHANGED}), after=0)
+        reader = t.subscribe(EventFilter(kinds={kinds.PARENT_LINK_CHANGED}), after=0)
 
         await t.remove_creature("bo")
         await t.remove_creature("cy")
 
         links = [
             (e.payload["child"], e.payload["old_parent"], e.payload["new_parent"])
-            for e in await taken(told, 8)
+            for e in await taken(reader, 8)
         ]
     assert links == [
         ("bo", None, "ada"),

@@ -133,7 +133,7 @@ def test_a_wire_whose_source_goes_is_removed_and_what_it_handed_over_stays_owed(
 
     gone = made.remove("ada")
 
-    assert [told["reason"] for told in payloads_of(gone, kinds.OUTPUT_WIRE_REMOVED)] == ["removed"]
+    assert [payload["reason"] for payload in payloads_of(gone, kinds.OUTPUT_WIRE_REMOVED)] == ["removed"]
     assert not made.world.wires
     assert made.owed("bo") == [line.id]
     assert handed_to_bo(made) == [Handed(asked="ada asks.")]
@@ -146,7 +146,7 @@ def test_a_wire_whose_target_goes_is_removed_with_all_it_was_owed() -> None:
 
     gone = made.remove("bo")
 
-    assert [told["reason"] for told in payloads_of(gone, kinds.OUTPUT_WIRE_REMOVED)] == ["removed"]
+    assert [payload["reason"] for payload in payloads_of(gone, kinds.OUTPUT_WIRE_REMOVED)] == ["removed"]
     assert made.owed("bo") == []
 
 
@@ -157,7 +157,7 @@ def test_a_split_removes_the_wires_it_parts_and_what_they_handed_over_stays_owed
     parted = made.disconnect("bo", "ada")
 
     assert parted.change.kind == "split"
-    assert [told["reason"] for told in payloads_of(parted, kinds.OUTPUT_WIRE_REMOVED)] == ["split"]
+    assert [payload["reason"] for payload in payloads_of(parted, kinds.OUTPUT_WIRE_REMOVED)] == ["split"]
     assert made.owed("bo") == [line.id]
     assert handed_to_bo(made) == [Handed(with_content=False, asked="Well, ada?")]
     made.say("ada")
