@@ -25,6 +25,7 @@ code_lines_max: Final = {
     "the page's server": 3_000,
     "assistants": 650,
     "telemetry": 650,
+    "other frameworks": 400,
     "tool servers": 1_150,
 }
 """Part -> how many lines it may have (ADR 0079)."""
@@ -36,6 +37,7 @@ _PARTS: Final = {
     "tools/mcp": "tool servers",
     "runtime/telemetry": "telemetry",
     "cli/watched": "telemetry",
+    "frameworks": "other frameworks",
 } | dict.fromkeys(("cli", "views", "contests", "testing"), "faces")
 """Folder -> its part, which its inner folders belong to as well unless they are named. All others are the engine."""
 

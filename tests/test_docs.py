@@ -21,6 +21,7 @@ import glasshouse
 import glasshouse.cli.app
 import glasshouse.contests
 import glasshouse.events
+import glasshouse.frameworks
 import glasshouse.manifests
 import glasshouse.models
 import glasshouse.testing
@@ -84,6 +85,7 @@ PUBLIC = [
     glasshouse,
     glasshouse.contests,
     glasshouse.events,
+    glasshouse.frameworks,
     glasshouse.manifests,
     glasshouse.models,
     glasshouse.testing,

@@ -66,7 +66,7 @@ class Terrarium:
     random ids. A path opens a SQLite store. `models` may be a text, such as "ollama" or the path of a models.yaml; then
     what it means is looked up when the terrarium is opened, and `pacing` is `free` unless it is given. `strict` is for debugging: what an agent raises is raised to whoever drives,
     and its act stays due; otherwise it is recorded as `agent.failed`, and the others continue. `agents` play, by handle, the
-    creatures that were added with an agent; those without one wait (see `attach`).
+    creatures that are added or opened with a world, and those that were added with an agent; of these, those without one wait (see `attach`).
     """
 
     def __init__(

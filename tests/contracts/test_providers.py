@@ -225,7 +225,8 @@ from glasshouse.models import openai_compatible, ollama, providers
 from glasshouse.models.ollama import OllamaModel
 OllamaModel("qwen3:8b")
 loaded = {name.partition(".")[0] for name in sys.modules}
-print(sorted(loaded & {"httpx2", "httpcore2", "anyio", "pydantic_ai", "anthropic", "google", "mistralai", "xllamacpp"}))
+print(sorted(loaded & {"httpx2", "httpcore2", "anyio", "pydantic_ai", "anthropic", "google", "mistralai", "xllamacpp",
+    "langchain_core", "langgraph", "agent_framework"}))
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
 

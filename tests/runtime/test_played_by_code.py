@@ -20,7 +20,7 @@ from glasshouse import (
     verify,
 )
 from glasshouse.runtime.conducting.order import Pacing
-from tests.runtime.stage_crew import ledger_of
+from tests.runtime.stage_crew import hearing, ledger_of, ticking, world_of
 
 ADA = Manifest(name="ada", schedule={"tick_every": 1}, subscribes_to=())
 BO = Manifest(name="bo", subscribes_to=(kinds.AGENT_SPOKE,))
@@ -242,3 +242,19 @@ async def test_speaking_for_one_who_waits_says_so(tmp_path: Path) -> None:
         with pytest.raises(Refused, match="ada waits for its agent, a Gardener"):
             t.speak_as("ada", "Hello.")
         assert t.send_visitors_away(t.default_run_id) == ()
+
+
+async def test_an_agent_plays_a_member_of_a_worlds_cast(tmp_path: Path) -> None:
+    world, store = world_of(ticking("ada"), hearing("bo")), tmp_path / "garden.glasshouse"
+    async with Terrarium(store, agents={"ada": Gardener()}) as t:
+        run = await t.open_world(world)
+        await t.run(run.id, turns=2)
+
+        assert [creature.played_by_code for creature in t.creatures()] == ["Gardener", ""]
+        assert spoken(await t.run_events(run.id), "ada") == [f"ada waters in turn {n}." for n in (1, 2)]
+        assert (await verify(t, run.id)).is_same
+
+    async with Terrarium(store) as t:
+        conducted = await t.run(run.id)
+
+        assert [waiting.handle for waiting in conducted.waiting] == ["ada"]

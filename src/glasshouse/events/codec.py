@@ -157,6 +157,8 @@ _FLAT = frozenset({str, int, bool, type(None)})
 def _copied(kind: str, value: Any, depth: int) -> Any:
     if type(value) in _FLAT or (isinstance(value, float) and math.isfinite(value)):
         return value
+    if isinstance(value, str):  # Some packages give texts of a class of their own.
+        return str.__str__(value)
     if depth > payload_levels_max:
         raise _not_json(kind, f"it is nested more than {payload_levels_max} levels deep")
     if isinstance(value, dict):

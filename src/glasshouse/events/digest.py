@@ -112,8 +112,7 @@ def _model_part(model: ModelUse | None) -> Json | None:
 
 
 _CALL_DEFAULTS: Final = {
-    name: getattr(Call("", "", "", 0), name)
-    for name in ("error", "form", "schema", "finish", "decoding", "is_own")
+    name: getattr(Call("", "", "", 0), name) for name in ("error", "form", "schema", "finish", "decoding")
 }
 """What a call has further that belongs to the story. Left out, so that they may differ: times, the id of the response,
 and what served it."""

@@ -17,6 +17,8 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from msgspec.structs import replace
+
 from glasshouse.errors import Refused, StoreError, UnknownName, WrongType, check_type, in_brief
 from glasshouse.events import kinds
 from glasshouse.events.event import Event
@@ -37,7 +39,7 @@ from glasshouse.runtime.ports import Batch, Clock, InboxLine, OnText, Store, Too
 from glasshouse.runtime.run import DueTurn, Run, Thinking, graphs_by_run, run_of
 from glasshouse.turns.moment.prompt import completion_chars_max
 from glasshouse.turns.replies.public_text import public_text_in
-from glasshouse.world.decisions.intents import Inject, MoveRun
+from glasshouse.world.decisions.intents import Inject, Member, MoveRun, OpenRun
 from glasshouse.world.state.ids import the_creature, the_run
 from glasshouse.world.state.state import World
 
@@ -191,8 +193,18 @@ class Stage:
             models=models,
         )
         opening = await opening_granted(self._house.servers, opening)
-        await self._ledger.change(self._routes.with_models(opening))
+        await self._ledger.change(self._routes.with_models(self._with_agents(opening)))
         return self.run_of(opening.run_id)
+
+    def _with_agents(self, opening: OpenRun) -> OpenRun:
+        """The same opening, in which this terrarium's agents play the members that have their handles."""
+
+        def played(member: Member) -> Member:
+            agent = self._minds.agent_called(member.handle)
+            return member if agent is None else replace(member, played_by_code=type(agent).__name__)
+
+        troupes = [replace(troupe, members=tuple(map(played, troupe.members))) for troupe in opening.troupes]
+        return replace(opening, troupes=tuple(troupes))
 
     def runs(self) -> tuple[Run, ...]:
         """Every run that has begun, the oldest first."""

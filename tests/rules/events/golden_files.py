@@ -114,7 +114,7 @@ MODEL_USE = ModelUse(
     calls=(
         Call("offline", "00aa", "11bb", 7, reached=False, error="The model was not reached."),
         Call("offline", "00aa", "11bb", 7, '{"text": "Hm."}', "It asks.", Tokens(120, 9), 0.25, 412.5),
-        Call("offline", "00aa", "11bb", 8, '{"text": "Oh."}', None, Tokens(130, 8), None, 0.5),
+        Call("offline", "00aa", "11bb", 8, '{"text": "Oh."}', None, Tokens(130, 8), None, 0.5, is_own=True),
         Call(
             "hosted",
             "00aa",

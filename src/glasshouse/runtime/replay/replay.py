@@ -404,8 +404,14 @@ def _opening(run_id: str, events: Sequence[Event]) -> OpenRun:
     def as_then(member: Member, entry: payloads.CastEntry) -> Member:
         dealt = next((deal["facts"] for deal in sealed if entry.creature in deal["to"]), None)
         model = {"model": entry.model, "is_bound": entry.is_bound, "model_digest": entry.model_digest}
-        granted = tuple(births[entry.creature].granted)
-        return replace(member, dealt=dealt, granted=granted, **model)
+        born = births[entry.creature]
+        return replace(
+            member,
+            dealt=dealt,
+            granted=tuple(born.granted),
+            played_by_code=born.played_by_code,
+            **model,
+        )
 
     troupes = [
         replace(troupe, members=tuple([as_then(member, next(cast)) for member in troupe.members]))

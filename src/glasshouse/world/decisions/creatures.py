@@ -111,8 +111,7 @@ def _born(world: World, intent: AddCreature, creature_id: str, handle: str) -> I
     run = world.runs.get(intent.run_id or "")
     ordinal = 0 if intent.run_id is None else 1 if run is None else run.creatures_born + 1
     born = birth(intent, creature_id, handle, intent.run_id)
-    more = {"may_spawn": intent.may_spawn, "played_by_code": intent.played_by_code}
-    yield engine_fact(replace(born, parent=intent.parent, ordinal=ordinal, **more))
+    yield engine_fact(replace(born, parent=intent.parent, ordinal=ordinal, may_spawn=intent.may_spawn))
     if intent.parent is not None:
         yield engine_fact(payloads.ParentChanged(creature_id, None, intent.parent))
 
@@ -122,9 +121,12 @@ def birth(
 ) -> CreatureStarted:
     """The payload that adds a creature as it is described."""
     started = CreatureStarted(creature_id, handle, described.name, described.manifest_digest, run_id=run_id)
-    granted = list(described.granted)
     return replace(
-        started, is_privileged=described.is_privileged, manifest=described.manifest, granted=granted
+        started,
+        is_privileged=described.is_privileged,
+        manifest=described.manifest,
+        granted=list(described.granted),
+        played_by_code=described.played_by_code,
     )
 
 

@@ -255,6 +255,8 @@ class Member(msgspec.Struct, frozen=True, gc=False):
     """The handle that it had before it was renamed."""
     model_digest: str = ""
     granted: tuple[GrantedTool, ...] = ()
+    played_by_code: str = ""
+    """The class of the Python object that plays it, if one does."""
 
 
 class Troupe(msgspec.Struct, frozen=True, gc=False):
