@@ -420,6 +420,16 @@ async def test_a_session_that_the_server_forgot_is_opened_again() -> None:
         assert http.methods().count("initialize") == 2
 
 
+async def test_a_server_that_holds_on_to_a_connection_does_not_hold_up_its_end() -> None:
+    async with raw_http("hold fast") as http, used(ToolServer("raw", url=http.url)) as using:
+        await using.call("echo")
+        ending = using.connection()
+        ending.end()
+        await asyncio.wait([ending.task], timeout=60)
+
+        assert ending.task.done()
+
+
 @pytest.mark.parametrize(
     ("manner", "words"),
     [

@@ -47,6 +47,8 @@ class RawHttp:
         if verb == "GET" and self.manner == "hasty stream":
             _reply(writer, 200, b"retry: 0\nid: 1\ndata:\n\n", "text/event-stream")
             return
+        if verb == "DELETE" and self.manner == "hold fast":
+            await asyncio.sleep(3_600)
         if verb != "POST":
             _reply(writer, 405, b"")
             return

@@ -61,6 +61,9 @@ Form = Literal["auto", "legacy", "sse"]
 _HAS_NO_POST: Final = frozenset({400, 404, 405})
 """Statuses by which a server that knows only the transport of 2024 answers to the newer one."""
 
+PARSE_ERROR: Final = -32700
+"""The SDK's error for an answer that cannot be read, which is that of JSON-RPC."""
+
 _is_quiet: ContextVar[bool] = ContextVar("logs of the SDK are dropped here", default=False)
 
 
@@ -162,8 +165,7 @@ class Connection:
             self.opened.set_result(None)
             self._note_silence()
             if self.form == "auto":
-                listening = asyncio.create_task(self._listen(client))
-                stack.callback(listening.cancel)
+                stack.callback(self._begun(self._listen(client)).cancel)
             await self._follow()
 
     async def _follow(self) -> None:
@@ -293,8 +295,6 @@ class Connection:
             wrong = wrong.exceptions[0]
         if isinstance(wrong, Refused):
             return wrong
-        from mcp.types import PARSE_ERROR
-
         if isinstance(wrong, TimeoutError):
             reason = f"it did not answer within {open_seconds_max:g} seconds"
         elif self._statuses:
@@ -317,8 +317,14 @@ class Connection:
         # By hand: the loop's task factory would note it as a part of the act that is being played here.
         task = asyncio.Task(work, context=context or self._context())
         self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        task.add_done_callback(self._forget)
         return task
+
+    def _forget(self, task: asyncio.Task[Any]) -> None:
+        """Nobody may wait for a task any more: asyncio would log what it raised, which may quote the server."""
+        self._tasks.discard(task)
+        if not task.cancelled():
+            task.exception()
 
     def _context(self) -> Context:
         context = Context()

@@ -25,7 +25,7 @@ from glasshouse.events.described_tool import SERVER_SEPARATOR
 from glasshouse.events.event import Json
 from glasshouse.reprs import shown
 from glasshouse.runtime.ports import Clock
-from glasshouse.tools.mcp.connection import Connection, Form, said_chars_max
+from glasshouse.tools.mcp.connection import PARSE_ERROR, Connection, Form, said_chars_max
 from glasshouse.tools.mcp.described import Described
 from glasshouse.tools.mcp.hiding import hid
 from glasshouse.tools.mcp.http import status_in_words
@@ -127,13 +127,7 @@ class Connections:
 
     async def _answer(self, connection: Connection, tool: str, own_name: str, arguments: Json) -> ToolAnswer:
         from mcp import MCPError
-        from mcp.types import (
-            CONNECTION_CLOSED,
-            PARSE_ERROR,
-            CallToolRequest,
-            CallToolRequestParams,
-            CallToolResult,
-        )
+        from mcp.types import CONNECTION_CLOSED, CallToolRequest, CallToolRequestParams, CallToolResult
 
         request = CallToolRequest(params=CallToolRequestParams(name=own_name, arguments=arguments))
         server, seen = connection.server, list[int]()

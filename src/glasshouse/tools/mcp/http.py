@@ -12,7 +12,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Final
 
 from glasshouse.errors import Refused
-from glasshouse.tools.mcp.process import message_bytes_max
+from glasshouse.tools.mcp.process import leave_seconds_max, message_bytes_max
 from glasshouse.tools.mcp.tool_server import ToolServer
 
 if TYPE_CHECKING:
@@ -34,8 +34,10 @@ def http_client(server: ToolServer, keys: Mapping[str, str]) -> httpx2.AsyncClie
 
     last_get = -listen_seconds_min
 
-    async def slow_down(request: httpx2.Request) -> None:
+    async def bound(request: httpx2.Request) -> None:
         nonlocal last_get
+        if request.method == "DELETE":  # The good-bye. Nobody waits for it.
+            request.extensions["timeout"] = httpx2.Timeout(leave_seconds_max).as_dict()
         if request.method == "GET":
             now = asyncio.get_running_loop().time()
             last_get = max(now, last_get + listen_seconds_min)
@@ -55,7 +57,7 @@ def http_client(server: ToolServer, keys: Mapping[str, str]) -> httpx2.AsyncClie
         timeout=httpx2.Timeout(None, connect=connect_seconds_max),  # Whoever asks waits only so long.
         trust_env=not server.is_loopback,
         follow_redirects=False,
-        event_hooks={"request": [slow_down], "response": [check]},
+        event_hooks={"request": [bound], "response": [check]},
     )
 
 
