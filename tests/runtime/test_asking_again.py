@@ -366,6 +366,41 @@ async def test_a_fallback_is_asked_in_its_own_form_and_reads_a_prompt_of_its_own
         assert (await verify(t, run.id)).is_same
 
 
+async def test_a_branch_takes_what_a_fallback_answered_in_its_own_form_from_the_record() -> None:
+    spare, first = Served("spare-too", PROSE), Served("gone-too", AWAY)
+    fallback = Route(spare, "spare", 8_192, 384, FREE, form="prose")
+    async with on_stage(models=routed(first, fallback, form="schema")) as t:
+        cast = ticking("a", voice=Voice(may_repeat=True)), ticking("b", voice=Voice(may_repeat=True))
+        await t.open_world(world_of(*cast), governor=only(max_turns=3))
+        await soon(t.run())
+        lines = await ends_of_acts(t)
+        calls = first.calls + spare.calls
+
+        branch = await t.branch(lines[1].session_id, lines[1].id)
+        await soon(t.run(branch.id))
+
+        assert len(lines) == 6
+        assert first.calls + spare.calls == calls
+        assert t.run_of(branch.id).calls_recalled == 4
+        assert (await verify(t, branch.id)).is_same
+
+
+async def test_a_branch_asks_no_model_again_that_its_run_had_bound_by_another_name() -> None:
+    bound = Served("bound", ANSWER)
+    models = ModelRouter(Served("usual", ANSWER), named={"the-slow-one": bound})
+    async with on_stage(models=models) as t:
+        cast = [ticking(name, voice=Voice(may_repeat=True)) for name in ("a", "b")]
+        await t.open_world(world_of(*cast), governor=only(max_turns=3), models={"a": "the-slow-one"})
+        await soon(t.run())
+        line, calls = (await ends_of_acts(t))[1], bound.calls
+
+        branch = await t.branch(line.session_id, line.id)
+        await soon(t.run(branch.id))
+
+        assert calls == bound.calls == 3
+        assert t.run_of(branch.id).calls_recalled == 4
+
+
 async def test_without_a_fallback_none_is_asked_and_with_several_they_are_asked_in_order() -> None:
     names = ("one", "two", "three")
     models = [Served(f"server of {name}", SILENT) for name in names]

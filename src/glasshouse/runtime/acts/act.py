@@ -401,12 +401,12 @@ class Acts:
         character = self._character(creature)
         profile = character.model_profile
         route = self._answers.route_then(creature, cause, self._route_of(creature, profile))
-        recorded = self._answers.answers(creature, cause, profile, route.name)
-        seen_upto = self._answers.seen_upto(creature, cause)
-        upto = upto if seen_upto is None else seen_upto
         form = self._answers.form_of(creature, cause) or form_asked(character, route)
         if route.fallbacks:
             route = _with_fallbacks(route, form, character)
+        recorded = self._answers.answers(creature, cause, profile, route)
+        seen_upto = self._answers.seen_upto(creature, cause)
+        upto = upto if seen_upto is None else seen_upto
         asking = self._asking(route, mine, recorded, kept)
         return Scene(self._ledger, creature, character, cause, upto, route, form, asking, then=then)
 

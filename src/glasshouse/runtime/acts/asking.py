@@ -256,8 +256,10 @@ class Asking:
             for route in others:
                 if not queue_of(route.model, route.name).was_away_lately:
                     with suppress(ModelUnreachable, ModelFailed):
-                        return await self._answer(route, self._for_route(route, prompt, in_form), shown)
-            return await self._answer(last, self._for_route(last, prompt, in_form), shown)
+                        return await self._answer(
+                            route, prompt_for_route(route, self._route, prompt, in_form), shown
+                        )
+            return await self._answer(last, prompt_for_route(last, self._route, prompt, in_form), shown)
 
     async def begin_own(self, worst: Usage) -> None:
         """Reserve the worst case of a call that the agent makes by its own means. Raises `BudgetExceeded` at a limit."""
@@ -283,13 +285,6 @@ class Asking:
                 "This call is inside a block of moment.spending, which counts one call.",
                 "End the block before the next call.",
             )
-
-    def _for_route(self, route: Route, prompt: Prompt, in_form: InForm) -> Prompt:
-        """The prompt as a route wants it. If answers could not be used, and the act asks in a simpler form than its route
-        has, all are asked in that."""
-        if route is self._route or prompt.form != self._route.form or route.form == "auto":
-            return prompt
-        return in_form(prompt, route.form)
 
     async def _answer_on_record(
         self, recorded: Recorded, prompt: Prompt, shown: Shown, in_form: InForm
@@ -445,6 +440,14 @@ class Asking:
         self.calls.append(call)
         self._shown.append(shown)
         self._prompts += ((call.system, prompt.system), (call.user, prompt.user))
+
+
+def prompt_for_route(route: Route, first: Route, prompt: Prompt, in_form: InForm) -> Prompt:
+    """The prompt as a route wants it. If answers could not be used, and the act asks in a simpler form than its first route
+    has, all are asked in that."""
+    if route is first or prompt.form != first.form or route.form == "auto":
+        return prompt
+    return in_form(prompt, route.form)
 
 
 def _named(away: ModelUnreachable, queue: BackendQueue) -> ModelUnreachable:

@@ -16,7 +16,7 @@ from glasshouse.events.model_use import Call, ModelUse
 from glasshouse.model_values import Form
 from glasshouse.runtime.acts import act_so_far
 from glasshouse.runtime.acts.act_so_far import ActKey, ActSoFar, Step
-from glasshouse.runtime.acts.asking import InForm, Recorded
+from glasshouse.runtime.acts.asking import InForm, Recorded, prompt_for_route
 from glasshouse.runtime.ledger.history import HistoryReader
 from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.ports import Route
@@ -43,7 +43,7 @@ class Answers:
     async def make_ready(self, run_id: str) -> None:
         """Load the record for a run."""
 
-    def answers(self, creature: CreatureState, cause: Event, profile: str, model: str) -> Recorded | None:  # noqa: ARG002 (as the others name it)
+    def answers(self, creature: CreatureState, cause: Event, profile: str, route: Route) -> Recorded | None:  # noqa: ARG002 (as the others name it)
         """The recorded answers to an act's model calls; None if there are none."""
         return None
 
@@ -130,20 +130,23 @@ class Recall(Answers):
         session_id, seq = place_of(event.caused_by)
         return creature.ordinal, world.sessions[session_id].story_time(seq)
 
-    def answers(self, creature: CreatureState, cause: Event, profile: str, model: str) -> Recorded | None:  # noqa: ARG002 (as the others name it)
-        """The recorded answers for a creature with this profile and model; None if there are none."""
+    def answers(self, creature: CreatureState, cause: Event, profile: str, route: Route) -> Recorded | None:  # noqa: ARG002 (as the others name it)
+        """The recorded answers for a creature with this profile and route; None if there are none."""
         run_id = creature.run_id or ""
         calls = self._calls_cache.get(run_id)
         if not calls:
             return None
 
-        def recorded(_number: int, prompt: Prompt, _in_form: InForm) -> Call | None:
-            texts = text_digest(prompt.system), text_digest(prompt.user)
-            key = (profile, model, *texts, prompt.form, prompt.seed)
-            call = calls.get(key)
-            if call is not None:
-                self.given[run_id] += 1
-            return call
+        def recorded(_number: int, prompt: Prompt, in_form: InForm) -> Call | None:
+            for model in (route, *route.fallbacks):
+                asked = prompt_for_route(model, route, prompt, in_form)
+                rest = text_digest(asked.system), text_digest(asked.user), asked.form, asked.seed
+                # An answer names the model as its server does; a run may have bound it by another name.
+                for name in {model.name: None, str(getattr(model.model, "name", model.name)): None}:
+                    if (call := calls.get((profile, name, *rest))) is not None:
+                        self.given[run_id] += 1
+                        return call
+            return None
 
         return recorded
 

@@ -161,7 +161,7 @@ class Cassette(Answers):
         calls = [call for step in self.way_of(creature_id, cause_id).steps for call in step.called.calls]
         return calls if end is None else [*calls, *end.calls]
 
-    def answers(self, creature: CreatureState, cause: Event, profile: str, model: str) -> Recorded | None:  # noqa: ARG002 (as the others name it)
+    def answers(self, creature: CreatureState, cause: Event, profile: str, route: Route) -> Recorded | None:  # noqa: ARG002 (as the others name it)
         """The recorded answers to an act's calls, in order: those that led to tool calls, then those of its end."""
         act = (creature.id, cause.id)
         end, calls = self.end_of(*act), self._calls_of(*act)
