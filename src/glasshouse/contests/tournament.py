@@ -92,7 +92,7 @@ class Tournament:
                 for first in (0, 1):
                     models = {seat: pair[(at + first) % 2] for at, seat in enumerate(seats)}
                     run = await self._played(self._world, rng_seed, models)
-                    yield _told(number, rng_seed, run, models)
+                    yield _match_played(number, rng_seed, run, models)
 
     async def _against_solo(self) -> AsyncIterator[MatchPlayed]:
         """Let the troupe play, then one creature with the budget that the troupe spent; judge both, in both orders."""
@@ -104,7 +104,7 @@ class Tournament:
                 runs = {TROUPE: troupe.id, SOLO: solo.id}
                 for order in ((TROUPE, SOLO), (SOLO, TROUPE)):
                     run = await self._read(runs, order, rng_seed, model)
-                    yield _told(number, rng_seed, run, dict.fromkeys(order, model), runs)
+                    yield _match_played(number, rng_seed, run, dict.fromkeys(order, model), runs)
 
     async def _played(
         self, world: LoadedWorld, rng_seed: int, models: Mapping[str, str], governor: Governor | None = None
@@ -167,7 +167,7 @@ def seats_in(world: LoadedWorld) -> tuple[str, ...]:
     return seats
 
 
-def _told(
+def _match_played(
     number: int, rng_seed: int, run: Run, seats: Mapping[str, str], runs: Mapping[str, str] | None = None
 ) -> MatchPlayed:
     why = None if run.finished is None else run.finished.why

@@ -187,17 +187,17 @@ def world_of(info: WorldInfo) -> World:
 
 
 def checked_of(name: str, folder: str, problems: list[Problem], warnings: list[Problem]) -> Checked:
-    """What is wrong with a world. Where its folder is, is not told."""
+    """What is wrong with a world, without the path of its folder."""
 
-    def told(some: list[Problem]) -> list[str]:
+    def listed(some: list[Problem]) -> list[str]:
         return [str(problem).replace(f"{folder}/", "") for problem in some[:problems_listed_max]]
 
     return Checked(
         world=name,
         is_sound=not problems,
         problems_count=len(problems),
-        problems=told(problems),
-        warnings=told(warnings),
+        problems=listed(problems),
+        warnings=listed(warnings),
     )
 
 

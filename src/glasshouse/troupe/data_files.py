@@ -1,7 +1,7 @@
-"""The shelf: the troupe's data files, each read once, when it is first asked for.
+"""The troupe's data files, each read once, when it is first asked for.
 
-Always holds: a line that begins with `#` and a space is a remark; tables are columns parted by tabs; lists may be
-parted into sections by a heading in square brackets.
+Always holds: a line that begins with `#` and a space is a remark. The columns of a table are separated by tabs. A list
+may have sections, each under a heading in square brackets.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from types import MappingProxyType
 
 @lru_cache(maxsize=1)
 def _data() -> Traversable:
-    """Where the files lie: to ask the import system costs more than to read one."""
+    """The folder of the files. It is kept, because asking the import system costs more than reading a file."""
     return files("glasshouse.troupe").joinpath("data")
 
 

@@ -1,8 +1,8 @@
-"""Lifting: the things a text is about, as phrases that can be set into another sentence.
+"""Noun phrases: the things a text is about, as phrases that can be set into another sentence.
 
-Always holds: a phrase consists of words of the text. Rare words and words in the place of a noun come first, so that a
-thing nobody has a word for is picked up under the name it was given. A known word that only stands in an idiom, in a
-comparison or behind a negation is no thing of the text.
+Always holds: a phrase consists of words of the text. Rare words come first, and words that stand where a noun stands, so
+that a thing with an unknown name is found under that name. A known word does not count if it stands only in an idiom, in
+a comparison or behind a negation.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from glasshouse.troupe.vocabulary import (
     word_cache_words_max,
 )
 
-lifting_cache_texts_max: Final = 8_192
+nouns_cache_texts_max: Final = 8_192
 modifiers_max: Final = 2
 
 _OPENING: Final = frozenset('.!?:\u201c"')
@@ -133,7 +133,7 @@ class _Token(NamedTuple):
     after_colon: bool = False
 
 
-@lru_cache(maxsize=lifting_cache_texts_max)
+@lru_cache(maxsize=nouns_cache_texts_max)
 def nouns_in(text: str) -> tuple[Noun, ...]:
     """The things a text names, the most telling first; at equal weight in the order they come."""
     tokens = _tokens(text)
@@ -446,7 +446,7 @@ def _is_plural(head: str, det: str) -> bool:
 
 
 def _bare_words(tokens: list[_Token]) -> list[Noun]:
-    """Words that nobody has a word for, for a text that names no thing."""
+    """The rare words of a text that names no thing."""
     return [
         Noun(token.lower, token.lower, 0.25, is_rare=True, is_word=True, start=token.start, end=token.end)
         for token in tokens

@@ -1,6 +1,7 @@
-"""Moves: what a player may do with what it heard: a question is answered or refused, an offer taken or declined, and so on.
+"""Reactions: what a player may do with what it heard, such as answer or refuse a question, or take or decline an offer.
 
-Always holds: what was done with words decides which moves are legal, the temper which of them are likely.
+Always holds: the speech act of the line that was heard decides which moves are allowed. The player's temper decides how
+likely each of them is.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ def weights_of(me: Identity) -> Mapping[str, float]:
                 for entry in bonus.split():
                     name, _, much = entry.partition(":")
                     weights[name] = weights.get(name, 0.0) + share * float(much)
-    # Nobody does one thing only: who leans to something twelve times as much does it five times as often.
+    # No player does only one thing: a weight that is twelve times as large is drawn five times as often.
     weights = {name: weight**_LEANING for name, weight in weights.items()}
     stance = stance_of(me)
     if stance:
@@ -105,7 +106,7 @@ def move_for(me: Identity, kind: str, heard: str, dice: Random) -> Move:
 
 
 def _seldom(heard: str) -> float:
-    """What nobody leans to is said by nobody, where there is anything else to say."""
+    """The weight of a move that the temper does not lean to: none after a report or a change, else small."""
     return 0.0 if heard in {REPORT, CHANGE} else _SELDOM
 
 

@@ -1,4 +1,4 @@
-"""The circle: who is around a player and on which channels, as the prompt tells it.
+"""Surroundings: who is around a player and on which channels, as the prompt says.
 
 Always holds: read from the lines under `AROUND YOU` and from nothing else.
 """
@@ -44,13 +44,13 @@ def circle_of(reading: Reading) -> Circle:
     around = reading.around
     return Circle(
         {name: _names(where) for name, _, where in _NEIGHBOUR.findall(around)},
-        _names(_told(around, "You speak on")),
-        _names(_told(around, "Your lines are handed to")),
+        _names(_listed(around, "You speak on")),
+        _names(_listed(around, "Your lines are handed to")),
     )
 
 
-def _told(around: str, what: str) -> str:
-    match = re.search(rf"^{what}: (.+)\.$", around, re.MULTILINE)
+def _listed(around: str, label: str) -> str:
+    match = re.search(rf"^{label}: (.+)\.$", around, re.MULTILINE)
     return match[1] if match else ""
 
 

@@ -1,7 +1,7 @@
-"""Matter: what the evening is about, as the world put it when it began.
+"""The topic of a world: what the play is about, in the words of its first scene.
 
-Always holds: it is what stands behind a colon in the oldest scene in sight, so a visitor's own seed is taken as it is;
-where no scene has one, there is none.
+Always holds: it is the text behind a colon in the oldest scene in sight, so the seed of a visitor is taken as it is. If
+no scene has a colon, there is no topic.
 """
 
 from __future__ import annotations

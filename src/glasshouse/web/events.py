@@ -189,8 +189,8 @@ class Search:
     searched: int = 0
     is_over: bool = False
 
-    async def found(self, events_max: int) -> AsyncIterator[tuple[int, Event]]:
-        """What is found, until that many events of the store were looked at."""
+    async def matches(self, events_max: int) -> AsyncIterator[tuple[int, Event]]:
+        """The events that match, until this many events of the store were searched."""
         async for position, page in self.stories.numbered(
             self.story, *self.at, newest_first=self.is_newest_first
         ):
@@ -258,7 +258,7 @@ async def events(
     if format != "json":
         return await _file(source, search, role, run_id, format)
     rows: list[dict[str, Any]] = []
-    async for number, event in search.found(events_searched_max):
+    async for number, event in search.matches(events_searched_max):
         rows.append({"k": number, "event": msgspec.Raw(codec.encoded(event))})
         if len(rows) == limit:
             break
@@ -279,7 +279,7 @@ async def _file(
 
 async def _json_lines(search: Search) -> AsyncIterator[bytes]:
     piece = bytearray()
-    async for number, event in search.found(export_events_max):
+    async for number, event in search.matches(export_events_max):
         piece += msgspec.json.encode({"k": number, "event": msgspec.Raw(codec.encoded(event))}) + b"\n"
         if len(piece) >= piece_bytes:
             yield bytes(piece)
@@ -291,7 +291,7 @@ async def _csv_lines(search: Search, handles: dict[str, str]) -> AsyncIterator[b
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\r\n")
     writer.writerow(COLUMNS)
-    async for number, event in search.found(export_events_max):
+    async for number, event in search.matches(export_events_max):
         writer.writerow(cells_of(COLUMNS, _row(number, event, handles)))
         if text.tell() >= piece_bytes:
             yield text.getvalue().encode()

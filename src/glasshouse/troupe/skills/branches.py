@@ -1,4 +1,4 @@
-"""Replies: the branches a schema offers, and a choice of one with the fields that a skill has filled.
+"""Branches: the kinds of answer that a schema offers, and a reply: one of them with the fields that a skill has filled.
 
 Always holds: a skill knows a branch by its fields and their types, never by the name of its kind.
 """

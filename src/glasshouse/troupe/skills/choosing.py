@@ -29,7 +29,7 @@ def chosen(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
     for branch in branches:
         for field in _CHOICES:
             for word in branch.words_of(field):
-                score = akin(_told(branch, field, word), heard) if word not in reading.around else 0
+                score = akin(_described(branch, field, word), heard) if word not in reading.around else 0
                 if score and (best is None or score > best[0]):
                     best = (score, branch, field, word)
     spoken = speaker.dress(["{X} want{s} somebody who knows"], "offer") if best is not None else None
@@ -49,7 +49,7 @@ def akin(text: str, heard: frozenset[str]) -> int:
     )
 
 
-def _told(branch: Branch, field: str, word: str) -> str:
+def _described(branch: Branch, field: str, word: str) -> str:
     """A word and, where it is a branch's only one, what the schema says about it."""
     schema: Any = branch.fields[field]
     said = str(branch.schema.get("description", "")) if len(branch.words_of(field)) == 1 else ""

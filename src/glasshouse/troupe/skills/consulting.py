@@ -61,7 +61,7 @@ def consulted(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
     said = [past for past in speaker.reading.tools_said if any(past.tool == tool.tool for tool in tools)]
     speaking = speaking_branch(branches)
     if said and speaking is not None:
-        return _told(speaker, speaking, said[-1])
+        return _reported(speaker, speaking, said[-1])
     day = _day_asked_about(speaker.reading)
     if day is None or said:
         return None
@@ -87,7 +87,7 @@ def _looked_up(speaker: Speaker, branch: Branch, day: date) -> Reply:
     return call(branch, given, f"They ask about {day_called(day)}. I do not guess, I look it up.")
 
 
-def _told(speaker: Speaker, branch: Branch, said: ToolSaid) -> Reply:
+def _reported(speaker: Speaker, branch: Branch, said: ToolSaid) -> Reply:
     """What the tool said, in my own words, with its numbers in the fields that ask for them."""
     result = value_in(said.text) if said.is_ok else None
     if not isinstance(result, dict):

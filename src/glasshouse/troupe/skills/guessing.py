@@ -98,7 +98,7 @@ def questions_answered(reading: Reading) -> list[tuple[Heard, Heard]]:
 
 
 def _answers_in_sight(reading: Reading) -> dict[str, str]:
-    """The answers in sight by what they are about; the newest goes."""
+    """Attribute -> the newest answer about it, of those in sight."""
     answers: dict[str, str] = {}
     for line in reading.remembered:
         known = told_by(line.text) if _answer(line) else None

@@ -1,7 +1,7 @@
-"""Alone: one player who has every part to play takes them in turn.
+"""Solo parts: a player who is alone and has every part to play takes them in turn.
 
-Chosen by who is around: nobody. Always holds: the part that was played longest ago comes first; one that is as old as
-another, in the order of the schema. Talk is no part: there is nobody to talk to.
+Always holds: the part that was played longest ago comes first; parts of the same age come in the order of the schema.
+Talk is no part, because there is nobody to talk to.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""Deeds: lines whose hour must come first: work that is done, a leave that is asked for, a book that is closed.
+"""Timed lines: lines that wait for their time, such as that work is done, or that somebody asks for leave.
 
 Chosen by the last word of a kind, or by a direction of the manifest that names a kind's words. Always holds: such a line
-comes when its condition is met and not before; what was just changed in one's circle is what the next line speaks of.
+is said when its condition is met, and not before. After a tool has changed the player's circle, the next line is about
+that change.
 """
 
 from __future__ import annotations

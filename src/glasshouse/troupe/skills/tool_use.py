@@ -46,7 +46,7 @@ def used(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
         again = next((branch for branch in tools if said[-1].tool == branch.tool), None)
         if not said[-1].is_ok and len(said) < calls_of_a_failing_tool_max and again is not None:
             return call(again, said[-1].arguments, _THOUGHT)
-        return None if speaking is None else _told(speaker, speaking, said[-1])
+        return None if speaking is None else _reported(speaker, speaking, said[-1])
     heard = speaker.reading.stems_heard
     for branch in tools:
         if akin(_told_of(branch), heard) and speaker.dice.random() < _CALLED:
@@ -96,7 +96,7 @@ def _numbers_in_sight(reading: Reading) -> list[str]:
     return list(dict.fromkeys(number for text in texts for number in _NUMBER.findall(text)))
 
 
-def _told(speaker: Speaker, branch: Branch, said: ToolSaid) -> Reply:
+def _reported(speaker: Speaker, branch: Branch, said: ToolSaid) -> Reply:
     tool = f"the {re.split('[:/]', said.tool)[-1].replace('_', ' ').replace('.', ' ')}"
     if not said.is_ok:
         texts = with_gaps_filled(shelf.sections(BOOK)["failed"], {"tool": tool})
