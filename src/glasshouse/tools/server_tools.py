@@ -3,8 +3,8 @@
 A server is declared by the user, or by a world. If both declare a name, the user's declaration holds.
 
 Always holds: what is offered comes from the ledger alone. A tool that its server describes otherwise than it was granted
-is withheld, and a call of it is not made. A world's command runs only where its Python code may run. A world gets no
-environment variable by naming it. Nothing of the extra `mcp` is imported before a server is needed.
+is withheld, and a call of it is not made. A world's server is used only as the world's folder on this machine declares
+it, and its command runs only where its Python code may run. A world gets no environment variable by naming it. Nothing of the extra `mcp` is imported before a server is needed.
 """
 
 from __future__ import annotations
@@ -61,6 +61,8 @@ class ServerTools:
         self._approval = Approval(approver, approval_seconds)
         self._ledger: Ledger | None = None
         self._connections: dict[bytes, Connections] = {}
+        self._of_worlds_cache: set[tuple[str | None, str, ServerPlan]] = set()
+        """The servers that a world's folder was seen to declare."""
         self._offers_cache: dict[str, ToolOffer] = {}
         self._notes: set[asyncio.Task[None]] = set()
 
@@ -90,18 +92,21 @@ class ServerTools:
         try:
             granted = _granted(errand, call)
             server = self._server_of(errand, call)
-            if not granted.is_read_only:
+            connections = self._connections_to(server)
+            try:
+                listed = await connections.describe(server.name)
+            except Refused as wrong:  # Its words may be the server's.
+                return ToolAnswer(False, f"{call.tool} was not called. {wrong}")
+            # The connection may have been open before this creature was granted what an older ledger says.
+            self._note(msgspec.json.encode(server), server.name, listed)
+            # What the ledger says may come from a file of others. Its server says whether it is read-only.
+            now = listed.get(call.tool)
+            if not isinstance(now, DescribedTool) or not (granted.is_read_only and now.is_read_only):
                 await self._check_approved(errand, call)
                 granted = _granted(errand, call)  # It may have changed while somebody was asked.
         except Refused as refusal:
             return ToolAnswer(False, str(refusal), is_engine=True)
-        connections = self._connections_to(server)
-        answer = await connections.call(call.tool, call.arguments, granted.digest)
-        if not answer.is_ok:
-            # The tool may have changed before this creature was granted what an older ledger says of it.
-            with suppress(Refused):
-                self._note(msgspec.json.encode(server), server.name, await connections.describe(server.name))
-        return answer
+        return await connections.call(call.tool, call.arguments, granted.digest)
 
     async def _check_approved(self, errand: Errand, call: ToolCall) -> None:
         caller = errand.creature
@@ -134,6 +139,14 @@ class ServerTools:
                 f"The world's tool server {name} would run a command, which is not allowed here: {server.shown}",
                 "Read what it does, and set GLASSHOUSE_ALLOW_WORLD_CODE=1 if you trust it.",
             )
+        key = (folder, name, plan)
+        if key not in self._of_worlds_cache:
+            if not _is_declared_in(folder, name, plan):
+                raise Refused(
+                    f"No world's folder on this machine declares the tool server {name} as this run does: {server.shown}",
+                    "Put the world back, or declare it in a tools.yaml or with tool_servers=[ToolServer(…)].",
+                )
+            self._of_worlds_cache.add(key)
         return server
 
     def _server_of(self, errand: Errand, call: ToolCall) -> ToolServer:
@@ -244,6 +257,18 @@ def _granted(errand: Errand, call: ToolCall) -> DescribedTool:
 def _may_run(folder: str | None) -> bool:
     is_bundled = folder is not None and Path(folder).resolve().is_relative_to(BUNDLED)
     return is_bundled or is_world_code_allowed()
+
+
+def _is_declared_in(folder: str | None, name: str, plan: ServerPlan) -> bool:
+    """Whether the world in a folder declares this server. A session that came in a file brings no server along."""
+    from glasshouse.manifests.loading import load_world
+
+    try:
+        world = None if folder is None else load_world(Path(folder))
+    except GlasshouseError:
+        return False
+    declared = None if world is None else world.scenario.tool_servers.get(name)
+    return declared is not None and (declared.command, declared.url) == (plan.command, plan.url)
 
 
 def declared_once(servers: Iterable[ToolServer]) -> dict[str, ToolServer]:
