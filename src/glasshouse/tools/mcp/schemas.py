@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 import re
+from itertools import chain, islice
 from typing import Any, Final
 
 from glasshouse.errors import Refused, in_brief
@@ -40,7 +41,7 @@ _REFERENCE: Final = re.compile(r"#[^\n]{0,255}")
 _SAID: Final = ("type", "properties", "enum", "const", "items", "prefixItems")
 """The keys by which a schema says itself what its value is, beside what it says by a choice."""
 _ELSEWHERE: Final = ("$ref", "$dynamicRef", "allOf", "anyOf", "oneOf")
-_WHOLE: Final = "its arguments"
+_WHOLE: Final = "its schema"
 _SCALARS: Final[dict[type, str]] = {str: "string", bool: "boolean", int: "number", float: "number"}
 
 
@@ -49,17 +50,15 @@ def normalised(raw: Any) -> Json:
     try:
         size = len(canonical_json(raw))
         if size > raw_schema_bytes_max:
-            raise _refused(
-                _WHOLE, f"are told in {size:,} bytes, and at most {raw_schema_bytes_max:,} are read"
-            )
+            raise _refused(_WHOLE, f"has {size:,} bytes, and at most {raw_schema_bytes_max:,} are read")
         schema = _Reader(raw).arguments()
     except RecursionError:
-        raise _refused(_WHOLE, "are nested too deep") from None
+        raise _refused(_WHOLE, "is nested too deep") from None
     except (OverflowError, TypeError, ValueError):
-        raise _refused(_WHOLE, "are not told in plain JSON") from None
+        raise _refused(_WHOLE, "is not plain JSON") from None
     size = len(canonical_json(schema))
     if size > schema_bytes_max:
-        raise _refused(_WHOLE, f"take {size:,} bytes, and at most {schema_bytes_max:,} fit")
+        raise _refused(_WHOLE, f"has {size:,} bytes once it is normal, and at most {schema_bytes_max:,} fit")
     return schema
 
 
@@ -78,7 +77,7 @@ class _Reader:
             raw = {**(raw or {}), "type": "object"}
         schema = self._part(raw, _WHOLE, 0)
         if schema.get("type") != "object":
-            raise _refused(_WHOLE, "are not an object")
+            raise _refused(_WHOLE, "does not describe an object")
         return {
             "type": "object",
             "properties": schema.get("properties", {}),
@@ -88,7 +87,7 @@ class _Reader:
     def _part(self, raw: Any, where: str, level: int) -> Json:
         self._parts += 1
         if self._parts > schema_parts_max:
-            raise _refused(where, f"have more than {schema_parts_max} parts")
+            raise _refused(_WHOLE, f"has more than {schema_parts_max} parts")
         if level > schema_levels_max:
             raise _refused(where, f"is nested more than {schema_levels_max} levels deep")
         if raw is True:  # Anything is allowed.
@@ -159,7 +158,9 @@ class _Reader:
         listed = [choice for choice in choices if choice != {"type": "null"}]
         words = [_words_of(choice) for choice in listed]
         if listed and all(each is not None for each in words):
-            return self._choice([word for each in words for word in each or ()], where)
+            return self._choice(
+                list(islice(chain(*[each or () for each in words]), schema_choices_max + 1)), where
+            )
         reason: Refused | None = None
         for choice in listed:
             try:
@@ -188,13 +189,16 @@ class _Reader:
 
     def _choice(self, words: list[Any], where: str) -> Json:
         """A choice; if it is long, or its texts are not plain, whatever has the type of its values."""
-        kept = [word for word in words if type(word) in _SCALARS and word != ""]
+        looked_at = words[: schema_choices_max + 1]
+        kept = [word for word in looked_at if type(word) in _SCALARS and word != ""]
         sorts = {_SCALARS[type(word)] for word in kept}
         if len(sorts) != 1:
             raise _refused(where, "is a choice of values that are not all texts or all numbers")
         sort = sorts.pop()
         return (
-            {"enum": list(dict.fromkeys(kept))} if sort != "boolean" and _are_plain(kept) else {"type": sort}
+            {"enum": list(dict.fromkeys(kept))}
+            if sort != "boolean" and _are_plain(kept) and len(words) <= schema_choices_max
+            else {"type": sort}
         )
 
     def _array(self, raw: Json, where: str, level: int) -> Json:
@@ -263,7 +267,7 @@ def _words_of(raw: Any) -> list[Any] | None:
 
 
 def _are_plain(words: list[Any]) -> bool:
-    return len(words) <= schema_choices_max and all(
+    return all(
         len(word) <= choice_chars_max and word == safe_line(word)
         if isinstance(word, str)
         else abs(word) <= bound_max
