@@ -1,4 +1,4 @@
-"""What an assistant can do: look at worlds and runs, ask why, and, if it may, play, disturb and branch.
+"""What an assistant can do: look at worlds and runs, ask why, and, if it may, play, disturb, branch and stop.
 
 Always holds: a tool answers at once, also while runs are played; only `read_stage` waits if it is asked to, for a bounded
 time. A world is named as it is listed, never by a path. What costs something is played only within a limit in dollars.
@@ -65,7 +65,7 @@ class Tools:
     @property
     def playing(self) -> list[Callable[..., Any]]:
         """The tools that play, and so write and may cost something."""
-        return [self.play, self.disturb, self.branch]
+        return [self.play, self.disturb, self.branch, self.stop]
 
     async def list_worlds(self) -> answers.Worlds:
         """List the worlds that can be played by name: what each is about, who is in it, what it may start from."""
@@ -215,6 +215,13 @@ class Tools:
                 _check_cost(router_of(terrarium), limits)
                 change = WhatIf(disturb=disturb, replace=replace_with, drop=drop, limits=limits)
                 return self._start(await terrarium.branch(event.session_id, event.id, change))
+
+    async def stop(self, run: RunId) -> answers.Played:
+        """End a run that is being played here, once the acts that have begun are over. Follow it with `read_stage`."""
+        async with self._store.read() as terrarium:
+            stopped = terrarium.run_of(run)
+            self._store.stop(stopped.id)
+            return self._played(stopped)
 
     def _start(self, run: Run) -> answers.Played:
         self._store.play(run.id)
