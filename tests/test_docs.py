@@ -328,6 +328,12 @@ def test_every_bound_bounds_something() -> None:
     assert bounds - names_read() == set()
 
 
+def test_the_readme_names_every_how_to() -> None:
+    told = links(page_text("README.md"))
+
+    assert [page for page in pages() if page.startswith("docs/how-to/") and page not in told] == []
+
+
 def test_the_readme_shows_python_that_runs() -> None:
     assert "README.md" in {page for page, _ in samples()}
 

@@ -150,7 +150,7 @@ class Terrarium:
         if self._guest is None:
             self._stage.listen()
         if is_event_log_read():
-            self._house.observe(EventLog(self._parts.span_of), None)
+            self._house.observe(EventLog(self.span_of), None)
 
     async def close(self) -> None:
         """Wait until everything in flight is durable, then close the store."""
@@ -518,6 +518,17 @@ class Terrarium:
     async def digest(self, run_id: str) -> str:
         """The digest of a run. Equal stories have equal digests, wherever and whenever they were played (ADR 0030)."""
         return await self._archive.digest(run_id)
+
+    def span_of(self, event_id: str) -> tuple[str, str] | None:
+        """The ids of the trace and the span in which an event was written, in hexadecimal; none if this program does not
+        trace, or wrote the event long ago."""
+        telemetry = self._parts.telemetry
+        return None if telemetry is None else telemetry.span_of(event_id)
+
+    def event_of_span(self, span_id: str) -> str | None:
+        """The id of the newest event that was written in a span, if it is known; `span_id` is in hexadecimal."""
+        telemetry = self._parts.telemetry
+        return None if telemetry is None else telemetry.event_of(span_id)
 
     async def replay(self, run_id: str) -> Played:
         """A recorded run as a value: its lines, its digest, who won. Asks no model and writes nothing."""

@@ -21,7 +21,7 @@ from glasshouse.cli.watched.telemetry import send_telemetry
 from glasshouse.errors import Refused
 from glasshouse.runtime.telemetry import names
 from glasshouse.turns.moment.moment import Moment
-from tests.runtime.stage_crew import Speaker, cast_on, ticking
+from tests.runtime.stage_crew import Doing, Speaker, cast_on, ledger_of, ticking
 from tests.runtime.troupe import soon
 
 KEY = "sk-quince-4711-not-for-logs"
@@ -70,6 +70,30 @@ async def test_an_act_that_raises_is_named_in_its_span_and_in_logs_without_the_t
     told = [record.fields for record in caplog.records if record.name == "glasshouse.events"]  # type: ignore[attr-defined]
     span_ids = {line["event_id"]: int(line["span_id"], 16) for line in told if "span_id" in line}
     assert span_ids[str(facts_of(failed)[names.EVENT_ID])] == span_id(failed)
+
+
+async def test_events_and_spans_are_found_by_each_other_and_an_agents_own_calls_have_spans(
+    exporter: InMemorySpanExporter,
+) -> None:
+    async def deed(moment: Moment) -> None:
+        async with moment.spending("its own", tokens_max=100, usd_max=0.5) as call:
+            call.report(input_tokens=40, output_tokens=20)
+
+    async with Terrarium() as t:
+        await cast_on(t, {"a": Doing(deed)}, ticking("a"))
+        await soon(t.step(1))
+        event = (await ledger_of(t))[-1]
+        ids = t.span_of(event.id)
+
+        spans = {span.name: span for span in exporter.get_finished_spans()}
+        act, call = spans["invoke_agent a"], spans["chat its own"]
+        assert ids is not None
+        assert act.context is not None
+        assert ids == (f"{act.context.trace_id:032x}", f"{span_id(act):016x}")
+        assert t.event_of_span(ids[1]) == event.id
+        assert (t.span_of("e-unknown.1"), t.event_of_span("00ff")) == (None, None)
+        assert parent_of(call) == span_id(act)
+        assert facts_of(call)[names.INPUT_TOKENS] == 40
 
 
 async def test_an_edit_from_outside_belongs_to_its_run_and_a_refused_one_is_an_error(

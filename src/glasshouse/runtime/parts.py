@@ -56,8 +56,8 @@ class Parts:
         telemetry: Telemetry | None = None,
     ) -> None:
         ledger_made, acts_made, tools_used = _built_from(tools, telemetry)
-        self.span_of = None if telemetry is None else telemetry.span_of
-        """The span in which an event was written, if this program traces."""
+        self.telemetry = telemetry
+        """It knows the spans in which events were written, if this program traces."""
         self.house = house = House(store, clock, ids, ledger_made)
         self.guest: Guest | None = None
         if getattr(store, "is_guest", False):

@@ -67,6 +67,7 @@ class Spending:
 
     async def __aenter__(self) -> Spending:
         await self._asking.begin_own(self._worst)
+        self._began = asyncio.get_running_loop().time()
         return self
 
     async def __aexit__(
@@ -75,6 +76,9 @@ class Spending:
         if wrong is not None and not self._is_reported:
             is_cut_off = isinstance(wrong, asyncio.CancelledError)
             self.call = replace(self.call, error=CUT_OFF_CALL if is_cut_off else failure_of(wrong))
+        if not self.call.milliseconds:  # A replay gives the call as it was recorded.
+            milliseconds = (asyncio.get_running_loop().time() - self._began) * 1_000
+            self.call = replace(self.call, milliseconds=milliseconds)
         self._asking.end_own(self.call, self._prompt)
 
 

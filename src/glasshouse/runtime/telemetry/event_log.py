@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from typing import Protocol
 
 from glasshouse.events import kinds
 from glasshouse.events.event import Event, Json
@@ -19,18 +18,6 @@ from glasshouse.views.diff import UNCHANGED, ViewDiff
 _log = logging.getLogger("glasshouse.events")
 
 
-class SpanIds(Protocol):
-    """The ids of a span, as OpenTelemetry has them."""
-
-    @property
-    def trace_id(self) -> int:
-        """The id of its trace."""
-
-    @property
-    def span_id(self) -> int:
-        """Its own id."""
-
-
 def is_event_log_read() -> bool:
     """Whether anybody wants lines about events."""
     return _log.isEnabledFor(logging.INFO)
@@ -39,7 +26,7 @@ def is_event_log_read() -> bool:
 class EventLog(Observer):
     """Logs every event: what begins, pauses and ends runs as information, the others for debugging."""
 
-    def __init__(self, span_of: Callable[[str], SpanIds | None] | None) -> None:
+    def __init__(self, span_of: Callable[[str], tuple[str, str] | None]) -> None:
         super().__init__(role="spectator")
         self._span_of = span_of
 
@@ -47,10 +34,9 @@ class EventLog(Observer):
         """Log the next event."""
         level = logging.INFO if event.kind in kinds.OF_RUNS else logging.DEBUG
         if _log.isEnabledFor(level):
-            span = None if self._span_of is None else self._span_of(event.id)
-            facts = _facts_of(event)
+            span, facts = self._span_of(event.id), _facts_of(event)
             if span is not None:
-                facts |= {"trace_id": f"{span.trace_id:032x}", "span_id": f"{span.span_id:016x}"}
+                facts |= {"trace_id": span[0], "span_id": span[1]}
             _log.log(level, "%s %s", event.kind, event.id, extra={"fields": facts})
         return UNCHANGED
 

@@ -58,9 +58,15 @@ class Telemetry:
             names.METRIC_COMMIT_EVENTS, "{event}", "How many events waited for a commit and went into it."
         )
 
-    def span_of(self, event_id: str) -> SpanContext | None:
-        """The span in which an event was written, if it is one of the last."""
-        return self._span_of.get(event_id)
+    def span_of(self, event_id: str) -> tuple[str, str] | None:
+        """The ids of the trace and the span in which an event was written, in hexadecimal, if it is one of the last."""
+        ids = self._span_of.get(event_id)
+        return None if ids is None else (f"{ids.trace_id:032x}", f"{ids.span_id:016x}")
+
+    def event_of(self, span_id: str) -> str | None:
+        """The id of the newest event that was written in a span, if it is one of the last."""
+        number = int(span_id, 16)
+        return next((event for event, ids in reversed(self._span_of.items()) if ids.span_id == number), None)
 
     def begin(
         self,

@@ -20,6 +20,7 @@ from opentelemetry.trace import Span, SpanKind
 
 from glasshouse.events import kinds
 from glasshouse.events.event import Event
+from glasshouse.events.model_use import Call, Usage
 from glasshouse.runtime.acts.act import Acts, Thought
 from glasshouse.runtime.acts.asking import Asking, CallUnderWay, Kept, Recorded
 from glasshouse.runtime.acts.backend_queue import BackendQueue
@@ -36,6 +37,8 @@ from glasshouse.world.decisions.intents import GraphEdit, Intent
 from glasshouse.world.decisions.requests import Asker
 from glasshouse.world.state.state import CreatureState
 
+OWN: Final = "agent"
+"""The provider that is named for a call which an agent made by its own means."""
 _WORD_BEGINS: Final = re.compile(r"(?<!^)(?=[A-Z])")
 
 
@@ -228,6 +231,19 @@ class TracedAsking(Asking):
             if len(self.calls) > calls_before:
                 telemetry.note_call(span, self.calls[-1], provider, route.name)
             span.end()
+
+    async def begin_own(self, worst: Usage) -> None:
+        await super().begin_own(worst)
+        self._own_began_ns = now_ns()
+
+    def end_own(self, call: Call, prompt: str) -> None:
+        super().end_own(call, prompt)
+        facts = {names.PROVIDER: OWN, names.RUN_ID: self.mine.run_id, names.AGENT_ID: self.mine.creature_id}
+        span = self.telemetry.begin(
+            names.CHAT, call.model, facts, kind=SpanKind.CLIENT, began_ns=self._own_began_ns
+        )
+        self.telemetry.note_call(span, call, OWN, call.model)
+        span.end()
 
     async def _wait_for_slot(self, queue: BackendQueue, under_way: CallUnderWay) -> float:
         facts = {names.PROVIDER: queue.name}
