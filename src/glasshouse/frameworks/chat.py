@@ -82,8 +82,8 @@ async def ask(
     tokens_max: int | None = None,
 ) -> ChatReply:
     """Ask the model of the moment. The reply is a text, or JSON text of the `schema`, or a request to use a tool."""
-    told = schema or TEXT
-    choices = [*[tool.schema for tool in tools], *([] if must_use_tool and tools else [told])]
+    text_schema = schema or TEXT
+    choices = [*[tool.schema for tool in tools], *([] if must_use_tool and tools else [text_schema])]
     is_plain = not tools and schema is None
     wanted = choices[0] if len(choices) == 1 else {"anyOf": choices}
     user = messages[0].text if len(messages) == 1 else "\n".join([_line(message) for message in messages])
@@ -127,9 +127,9 @@ def _reply(
 
 def _how_to_answer(tools: Sequence[ChatTool], schema: Json | None, *, must_use_tool: bool) -> str:
     lines = [f"{tool.name}: {tool.description} Its arguments: {_json(tool.parameters)}" for tool in tools]
-    told = f"a JSON object of this schema: {_json(schema)}" if schema else '{"text": "what you say"}'
+    answer = f"a JSON object of this schema: {_json(schema)}" if schema else '{"text": "what you say"}'
     calls = [f"to use a tool, {ToolRequest(tool.name, {})}, with its arguments" for tool in tools[:1]]
-    ends = [] if must_use_tool and tools else [f"to end, {told}"]
+    ends = [] if must_use_tool and tools else [f"to end, {answer}"]
     return "\n".join(
         [
             *(["YOUR TOOLS"] if tools else []),
