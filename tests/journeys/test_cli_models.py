@@ -358,6 +358,11 @@ def test_a_missing_model_is_pulled_after_a_yes(tmp_path: Path) -> None:
     with imitating_server("ollama", models=[EMBEDS]) as server:
         empty = run(*PLAY, "--models", "ollama", cwd=tmp_path, OLLAMA_HOST=server.url)
         unasked = run("models", "pull", "gemma3:4b", cwd=tmp_path, OLLAMA_HOST=server.url)
+        with Terminal("models", "pull", "gemma3:4b", cwd=tmp_path, OLLAMA_HOST=server.url) as terminal:
+            terminal.wait_for("gemma3:4b is 4 MB. Download it? [y/N]")
+            terminal.press("n\n")
+            terminal.wait_for("Nothing was downloaded.")
+            assert terminal.end() == 3
         agreed = run("models", "pull", "gemma3:4b", "--yes", cwd=tmp_path, OLLAMA_HOST=server.url)
 
     assert "has no model that can play" in empty.stderr
