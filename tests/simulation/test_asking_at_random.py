@@ -114,13 +114,14 @@ def test_every_request_is_accounted_once_whatever_happens(seed: int) -> None:
         limits["on_budget"] = chance.choice(["finish", "pause"])
     has_spare, together, parallel = chance.random() < 0.3, chance.random() < 0.5, chance.randint(1, 4)
     cancels = [chance.randint(1, 40) for _ in range(chance.randint(0, 3))]
+    spare_form = chance.choice(("auto", "json", "prose")) if has_spare else None
     with replayable(seed, "test_asking_at_random.py"):
-        asyncio.run(_played(moods, has_spare, limits, together, parallel, cancels))
+        asyncio.run(_played(moods, spare_form, limits, together, parallel, cancels))
 
 
 async def _played(
     moods: list[tuple[str, int]],
-    has_spare: bool,
+    spare_form: Any,
     limits: dict[str, Any],
     together: bool,
     parallel: int,
@@ -128,7 +129,8 @@ async def _played(
 ) -> None:
     clock, model = HandMovedClock(), Moody(moods, "first", parallel)
     other = Moody([("answers", 1), ("fails", 0)], "spare", 2)
-    fallbacks = (Route(other, "spare", 8_192, 200, Price(1.0, 1.0)),) if has_spare else ()
+    spare = Route(other, "spare", 4_096, 200, Price(1.0, 1.0), form=spare_form or "auto")
+    fallbacks = () if spare_form is None else (spare,)
     route = Route(model, "first", 8_192, 384, PRICE, fallbacks=fallbacks)
     router = ModelRouter(dict.fromkeys(("tiny", "fast", "balanced", "strong"), route))
     governor = Governor(**{**NO_LIMIT, "max_calls_per_turn": 40, **limits})
