@@ -56,8 +56,8 @@ def _grid_pairs() -> list[tuple[int, int]]:
 def _removals(pairs: list[tuple[int, int]], count: int = removals) -> list[float]:
     """Remove random edges one after another, as `disconnect` does: both ends leave their channel."""
     topology = Topology()
-    for n, (one, other) in enumerate(pairs):
-        topology.join(f"creature-{one}", f"channel-{n}", SEND)
+    for n, (first, other) in enumerate(pairs):
+        topology.join(f"creature-{first}", f"channel-{n}", SEND)
         topology.join(f"creature-{other}", f"channel-{n}", LISTEN)
     gc.collect()
     gc.freeze()

@@ -29,10 +29,10 @@ async def pairs(terrarium: Terrarium, count: int) -> list[str]:
     """`count` graphs of two creatures on a channel called talk; the ids of the speakers."""
     speakers: list[str] = []
     for _ in range(count):
-        one = await terrarium.add_creature(silent("speaker"))
+        speaker = await terrarium.add_creature(silent("speaker"))
         other = await terrarium.add_creature(silent("listener"))
-        await terrarium.connect(one.id, other.id, channel="talk")
-        speakers.append(one.id)
+        await terrarium.connect(speaker.id, other.id, channel="talk")
+        speakers.append(speaker.id)
     return speakers
 
 

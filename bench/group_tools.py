@@ -101,9 +101,9 @@ async def _edit() -> float:
         gc.collect()
         gc.freeze()
         while len(mind.spent) < edits:
-            told = await t.step_one()
-            if told is None or told.kind == kinds.AGENT_FAILED:
-                raise RuntimeError(f"No edit was measured: {told}.")
+            event = await t.step_one()
+            if event is None or event.kind == kinds.AGENT_FAILED:
+                raise RuntimeError(f"No edit was measured: {event}.")
         gc.unfreeze()
     return middle(mind.spent)
 
@@ -113,14 +113,14 @@ async def _acts() -> tuple[float, float]:
     few, many = teams
     models = ModelRouter(AnswersAtOnce())
     async with (
-        Terrarium(MemoryStore(), models=models) as one,
+        Terrarium(MemoryStore(), models=models) as t,
         Terrarium(MemoryStore(), models=models) as other,
     ):
-        await _grown(one, few)
+        await _grown(t, few)
         await _grown(other, many)
         gc.collect()
         gc.freeze()
-        spent = [(await _round(one), await _round(other)) for _ in range(rounds)]
+        spent = [(await _round(t), await _round(other)) for _ in range(rounds)]
         gc.unfreeze()
     return middle([small for small, _ in spent]), middle([large for _, large in spent])
 

@@ -78,12 +78,12 @@ async def _cpu(call: Coroutine[Any, Any, object]) -> float:
 
 
 def _reads() -> list[Result]:
-    one = asyncio.run(_seconds_an_event(segments=1))
+    single = asyncio.run(_seconds_an_event(segments=1))
     many = asyncio.run(_seconds_an_event(segments=120))
     tiny = asyncio.run(_seconds_an_event(segments=30_000))
     return [
-        judged("read 100k events, one segment", one * 1e6, "µs an event", "≤", 6),
-        judged("read 100k events, 120 segments", many / one, "× one segment", "≤", 1.25),
+        judged("read 100k events, one segment", single * 1e6, "µs an event", "≤", 6),
+        judged("read 100k events, 120 segments", many / single, "× one segment", "≤", 1.25),
         judged("read 100k events, 30k tiny segments", tiny * 1e6, "µs an event", "≤", 15),
     ]
 

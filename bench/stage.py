@@ -51,9 +51,9 @@ def _seeking(story: list[Event]) -> list[Result]:
     seeker.stage_at(story_events)
     first = process_time() - begun
     for _ in range(seeks_repeated):
-        place = dice.randrange(story_events + 1)
+        position = dice.randrange(story_events + 1)
         begun = process_time()
-        seeker.stage_at(place)
+        seeker.stage_at(position)
         milliseconds.append((process_time() - begun) * 1_000)
     return [
         judged("stage: first seek, to the end", first, "s CPU", "≤", 0.4),

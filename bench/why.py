@@ -72,9 +72,9 @@ async def _grow_and_ask(path: Path, more: int) -> dict[str, float]:
 async def _settle(terrarium: Terrarium) -> None:
     """A row of creatures on one channel, a judge at its end, and one who fills the ledger."""
     heard = "user.injected"
-    for place in range(1, acts_in_a_chain + 1):
-        said = f"row.step_{place}"
-        await _add(terrarium, _in_row(place, heard, said))
+    for number in range(1, acts_in_a_chain + 1):
+        said = f"row.step_{number}"
+        await _add(terrarium, _in_row(number, heard, said))
         heard = said
     await _add(terrarium, Manifest(name="scribe", may_emit=("note.kept",), subscribes_to=()))
 

@@ -54,8 +54,8 @@ class Fence:
 
 
 def fences(markdown: str) -> list[Fence]:
-    found = re.finditer(r"^```([^\n`]*)\n(.*?)^```\s*$", markdown, flags=re.MULTILINE | re.DOTALL)
-    return [Fence(f[1].strip(), markdown.count("\n", 0, f.start(2)) + 1, f[2]) for f in found]
+    blocks = re.finditer(r"^```([^\n`]*)\n(.*?)^```\s*$", markdown, flags=re.MULTILINE | re.DOTALL)
+    return [Fence(f[1].strip(), markdown.count("\n", 0, f.start(2)) + 1, f[2]) for f in blocks]
 
 
 def without_fences(markdown: str) -> str:
@@ -71,7 +71,7 @@ def paths_named(markdown: str) -> set[str]:
 
 
 def exists_somewhere(path: str, places: Iterable[Path]) -> bool:
-    return any(next(place.glob(path.rstrip("/")), None) is not None for place in places)
+    return any(next(folder.glob(path.rstrip("/")), None) is not None for folder in places)
 
 
 def targets_named(markdown: str) -> set[str]:

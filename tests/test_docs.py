@@ -110,18 +110,18 @@ FIELDS_OF_PAYLOADS = {
 }
 
 FILE_FIELDS = {
-    f"`{place or file}`": model
+    f"`{path or file}`": model
     for file, top in (("scenario.yaml", Scenario), ("creatures/*.yaml", Manifest))
-    for model, place in models_within(top).items()
+    for model, path in models_within(top).items()
 }
 """Every model of a world's files, by the heading that must tell of it."""
 
 MODELS_FILE_FIELDS = {
-    f"`{place or 'models.yaml'}`": model for model, place in models_within(ModelsFile).items()
+    f"`{path or 'models.yaml'}`": model for model, path in models_within(ModelsFile).items()
 }
 """The same for models.yaml."""
 
-TOOLS_FILE_FIELDS = {f"`{place or 'tools.yaml'}`": model for model, place in models_within(ToolsFile).items()}
+TOOLS_FILE_FIELDS = {f"`{path or 'tools.yaml'}`": model for model, path in models_within(ToolsFile).items()}
 """The same for tools.yaml."""
 
 
@@ -220,9 +220,9 @@ def test_every_call_is_documented_with_its_parameters() -> None:
     page = page_text("docs/reference/api.md")
     calls = calls_told_of(page)
     wrong = [
-        f"{name}({told})"
-        for name, told in calls
-        if told != parameters_of(getattr(glasshouse.Terrarium, name))
+        f"{name}({described})"
+        for name, described in calls
+        if described != parameters_of(getattr(glasshouse.Terrarium, name))
     ]
 
     assert calls
@@ -310,7 +310,7 @@ def test_every_group_tool_has_its_section() -> None:
 def test_every_setting_is_documented_with_its_default() -> None:
     documented = rows_in_table(page_text("docs/reference/settings.md"))
 
-    offered = [(f"GLASSHOUSE_{name.upper()}", told) for name, told in fields_and_defaults(Settings)]
+    offered = [(f"GLASSHOUSE_{name.upper()}", default) for name, default in fields_and_defaults(Settings)]
     assert offered
     assert documented == offered
 

@@ -193,12 +193,12 @@ def names_in(source: str, words: set[str]) -> set[str]:
         for node in ast.walk(tree)
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings
     ]
-    told = "\n".join([*texts, *(name for node in ast.walk(tree) if (name := identifier(node)))])
+    text = "\n".join([*texts, *(name for node in ast.walk(tree) if (name := identifier(node)))])
     ways = {"[-_ ]".join(map(re.escape, re.split("[-_ ]", word))): word for word in words}
     return {
         word
         for way, word in ways.items()
-        if re.search(rf"(?<![\w.-]){way}(?![\w-]|\.\w)", told, re.IGNORECASE)
+        if re.search(rf"(?<![\w.-]){way}(?![\w-]|\.\w)", text, re.IGNORECASE)
     }
 
 

@@ -67,11 +67,11 @@ def bounds_of_program() -> set[tuple[str, str, str]]:
     """Every bound as its name, its value as the docs write it, and the file it stands in."""
     found = set()
     for path in sorted((ROOT / "src/glasshouse").rglob("*.py")):
-        place = path.relative_to(ROOT / "src/glasshouse")
-        module = ".".join(("glasshouse", *place.with_suffix("").parts)).removesuffix(".__init__")
+        path_inside = path.relative_to(ROOT / "src/glasshouse")
+        module = ".".join(("glasshouse", *path_inside.with_suffix("").parts)).removesuffix(".__init__")
         for name in bounds_in(path.read_text(encoding="utf-8")):
             value: int | float = getattr(importlib.import_module(module), name)
-            found.add((name, f"{value:,}", str(place)))
+            found.add((name, f"{value:,}", str(path_inside)))
     return found
 
 

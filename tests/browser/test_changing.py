@@ -87,7 +87,7 @@ async def test_two_runs_that_are_joined_stay_two_with_two_purses(look: Looking) 
         await t.run(run.id, turns=2)
         await t.run(other.id, turns=1)
         await viewer.until("store.head.value === given", (await page.get(f"/api/v1/runs/{run.id}/view"))["k"])
-        spent = {name: told["spent"]["turns"] for name, told in (await viewer.view())["runs"].items()}
+        spent = {name: run_view["spent"]["turns"] for name, run_view in (await viewer.view())["runs"].items()}
         assert spent == {played.id: t.run_of(played.id).turns for played in (run, other)}
         for played in (run, other):
             assert (await verify(t, played.id)).is_same

@@ -55,11 +55,11 @@ async def test_each_row_of_the_feed_leads_to_its_event_its_moment_and_its_causes
         await page.keyboard.type("BISCUIT")
         await viewer.until("store.filters.value.text === 'BISCUIT'")
         await feed.get_by_role("button", name="All", exact=True).click()
-        found = (await address.get(path, text="biscuit", limit=1000))["events"]
+        rows_found = (await address.get(path, text="biscuit", limit=1000))["events"]
         await expect(feed.locator("mark").first).to_have_text("biscuit")
         again = await (await look(page.url)).ready()
         await expect(again.page.locator(".feed-header .count")).to_contain_text(f"of {head}")
-        assert 0 < await count_of(again) <= len(found)
+        assert 0 < await count_of(again) <= len(rows_found)
         await feed.get_by_role("textbox", name="Search the events").fill("no such words at all")
         await expect(feed.get_by_text("No events match.")).to_be_visible()
         await feed.get_by_role("button", name="Clear filters").click()
@@ -149,7 +149,7 @@ async def test_a_feed_of_a_hundred_thousand_events_has_few_rows_and_no_gap(look:
         # A jump far back shows the rows before that moment, each once and in order.
         await viewer.seek(42_000)
         await expect(page.locator(row(42_000))).to_be_visible()
-        numbers = [int(await one.get_attribute("data-k") or 0) for one in await rows.all()]
+        numbers = [int(await row.get_attribute("data-k") or 0) for row in await rows.all()]
         assert numbers == list(range(42_001 - len(numbers), 42_001))
 
         # Whatever a line says, it is a text.

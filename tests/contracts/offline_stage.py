@@ -146,8 +146,8 @@ class OfflineStage:
 
     def reply(self, name: str, cause: Event | None = None, *, without: str = "") -> Json:
         """What the troupe answers, with refs as it gave them."""
-        found: Json = json.loads(answer(self.prompt(name, cause, without=without)))
-        return found
+        reply: Json = json.loads(answer(self.prompt(name, cause, without=without)))
+        return reply
 
     def act(self, name: str, cause: Event | None = None, *, without: str = "") -> Event | None:
         """One act: what was answered becomes an event, refs become event ids. None if it passed."""
@@ -179,7 +179,7 @@ def judged(*contestants: str) -> Competition:
 
 def _pointed(value: Any, ids: dict[str, str]) -> Any:
     if isinstance(value, list):
-        return [_pointed(one, ids) for one in value]
+        return [_pointed(item, ids) for item in value]
     return ids.get(value, value) if isinstance(value, str) else value
 
 

@@ -100,7 +100,7 @@ def summary(plays: list[ScriptedPlay]) -> str:
     every = [entry for part in script.parts.values() for entry in part]
     shown = [
         f"{len(lines)} lines in {len(plays)} plays, {len(scripted) / max(1, len(lines)):.0%} of them from the script",
-        f"never said: {', '.join(one.id for one in every if not said[one.id]) or 'nothing'}",
+        f"never said: {', '.join(entry.id for entry in every if not said[entry.id]) or 'nothing'}",
         f"winners: {dict(Counter(played.winner for played in plays))}",
     ]
     for handle in script.parts:

@@ -217,11 +217,11 @@ def test_a_noun_whose_line_is_cut_from_every_prompt_is_said_by_nobody(world: str
 @pytest.mark.parametrize("world", WORLDS)
 def test_another_line_by_a_castmate_changes_what_follows(world: str, tens: int) -> None:
     unchanged = []
-    for one, other in zip(plots(world, tens), plots(world, tens, is_swapped=True), strict=True):
-        before = place_of(played(one), one.castmates_line)
+    for plot, other in zip(plots(world, tens), plots(world, tens, is_swapped=True), strict=True):
+        before = place_of(played(plot), plot.castmates_line)
         assert before == place_of(played(other), other.castmates_line)
-        if lines_after(played(one), one.castmates_line) == lines_after(played(other), other.castmates_line):
-            unchanged.append(one.seed)
+        if lines_after(played(plot), plot.castmates_line) == lines_after(played(other), other.castmates_line):
+            unchanged.append(plot.seed)
 
     assert unchanged == []
 

@@ -208,10 +208,10 @@ def test_who_says_that_the_work_is_done_is_sent_home(seed: int) -> None:
 
 def test_before_strangers_are_joined_one_asks_who_is_about() -> None:
     scene = "There is a leak below, and the boat is sinking."
-    told = 'group_status {"scope":"terrarium"} answered: "Other graphs: orchard, with wren@orchard."'
+    status = 'group_status {"scope":"terrarium"} answered: "Other graphs: orchard, with wren@orchard."'
 
     first = used(prompt(JOINING, "scout: My feet are wet.", scene=scene))
-    second = used(prompt(JOINING, "scout: My feet are wet.", scene=scene, tools_said=(told,)))
+    second = used(prompt(JOINING, "scout: My feet are wet.", scene=scene, tools_said=(status,)))
 
     assert first == {"tool": "group_status", "scope": "terrarium"}
     assert second == {
@@ -245,11 +245,11 @@ def test_a_guest_is_let_go_when_it_is_over_and_not_before() -> None:
 
 def test_what_was_refused_is_not_tried_again_in_the_act_and_is_spoken_of() -> None:
     scene = "There is a leak below, and the boat is sinking."
-    told = 'group_status {"scope":"terrarium"} answered: "Other graphs: orchard, with wren@orchard."'
+    status = 'group_status {"scope":"terrarium"} answered: "Other graphs: orchard, with wren@orchard."'
     asked = {"action": "join", "channel": "deck", "creature": "wren@orchard", "direction": "both"}
     refused = f'group_channel {json.dumps(asked)} failed: "Nobody is there to allow it."'
 
-    line = answered(prompt(JOINING, "scout: My feet are wet.", scene=scene, tools_said=(told, refused)))
+    line = answered(prompt(JOINING, "scout: My feet are wet.", scene=scene, tools_said=(status, refused)))
 
     assert line["kind"] == "order.given"
     assert "Wren" in line["text"]
@@ -278,7 +278,7 @@ def test_a_kind_that_waits_for_its_hour_is_said_when_the_hour_comes_and_once(see
     mine = "lead/leave.asked: I ask for leave."
     later = answered(prompt(wants, mine, "scout: Hello.", scene=heavy, tools=(), kinds=kinds, seed=seed))
 
-    assert [one["kind"] for one in (early, now, later)] == ["word.carried", "leave.asked", "word.carried"]
+    assert [reply["kind"] for reply in (early, now, later)] == ["word.carried", "leave.asked", "word.carried"]
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -45,8 +45,8 @@ def of_kind(world: str, seed: int, kind: str) -> list[Event]:
 
 
 def winner(world: str, seed: int) -> str | None:
-    found: str | None = played(world, seed)[-1].payload["winner"]
-    return found
+    won_by: str | None = played(world, seed)[-1].payload["winner"]
+    return won_by
 
 
 def handles(world: str, seed: int) -> dict[str, str]:
@@ -104,9 +104,9 @@ def test_nobody_names_its_word_and_what_is_said_of_it_is_true(seed: int) -> None
 
 
 def test_the_odd_one_is_found_more_often_than_not_and_hides_often_enough() -> None:
-    found = sum(winner("one-odd-acorn", seed) == "the three" for seed in range(games_counted))
+    wins = sum(winner("one-odd-acorn", seed) == "the three" for seed in range(games_counted))
 
-    assert found_share_min <= found / games_counted <= found_share_max
+    assert found_share_min <= wins / games_counted <= found_share_max
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -119,7 +119,7 @@ def test_everybody_votes_once_and_the_count_decides(seed: int) -> None:
     assert sorted(vote.actor for vote in votes) == sorted(names)
     if finished["winner"] == "the three":
         odd = next(name for name in names.values() if name not in finished["members"])
-        assert all(counts[odd] > counts[one] for one in finished["members"])
+        assert all(counts[odd] > counts[member] for member in finished["members"])
     else:
         assert counts[finished["winner"]] <= max(
             counts[name] for name in names.values() if name != finished["winner"]

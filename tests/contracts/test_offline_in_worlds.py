@@ -54,9 +54,9 @@ def test_a_suspicion_names_one_of_the_suspects_and_rests_on_clues_that_speak_of_
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_an_objection_attacks_a_clue_of_the_suspicion_or_shows_one_that_it_leaves_out(seed: int) -> None:
-    found = played("mystery-roots", seed)[0]
-    by_id = {event.id: event for event in found}
-    clues = [event for event in found if event.kind == "clue.found"]
+    events = played("mystery-roots", seed)[0]
+    by_id = {event.id: event for event in events}
+    clues = [event for event in events if event.kind == "clue.found"]
 
     objections = of_kind("mystery-roots", seed, "objection.raised")
 
@@ -71,8 +71,8 @@ def test_an_objection_attacks_a_clue_of_the_suspicion_or_shows_one_that_it_leave
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_verdict_says_whose_case_held_and_points_at_what_was_found(seed: int) -> None:
-    found, winner = played("mystery-roots", seed)
-    kinds_by_id = {event.id: event.kind for event in found}
+    events, winner = played("mystery-roots", seed)
+    kinds_by_id = {event.id: event.kind for event in events}
 
     half_time, verdict = of_kind("mystery-roots", seed, "judge.verdict")
 
@@ -81,19 +81,19 @@ def test_the_verdict_says_whose_case_held_and_points_at_what_was_found(seed: int
     assert verdict.payload["winner"] == winner
     assert f"for the {SIDES[winner]}" in verdict.payload["text"]
     assert "clue.found" in [kinds_by_id[cited] for cited in verdict.payload["cites"]]
-    claims = [event for event in found if event.kind == "hypothesis.formed"]
-    seen = [event.payload["text"] for event in found if event.actor == "gate-snail"][-1]
+    claims = [event for event in events if event.kind == "hypothesis.formed"]
+    seen = [event.payload["text"] for event in events if event.actor == "gate-snail"][-1]
     if seen.startswith("It is the ") and verdict.payload["winner"] == "hypothesis-former":
         assert claims[-1].payload["suspect"] in seen
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_spider_answers_every_clue_and_every_objection_at_once(seed: int) -> None:
-    found = played("mystery-roots", seed)[0]
-    clues = [event for event in found if event.kind == "clue.found"]
-    answers = {event.caused_by: event.turn for event in found if event.actor == "hypothesis-former"}
-    said = [event for event in found if event.actor == "hypothesis-former" and event.payload.get("text")]
-    objections = [event for event in found if event.kind == "objection.raised" and event.turn <= 17]
+    events = played("mystery-roots", seed)[0]
+    clues = [event for event in events if event.kind == "clue.found"]
+    answers = {event.caused_by: event.turn for event in events if event.actor == "hypothesis-former"}
+    said = [event for event in events if event.actor == "hypothesis-former" and event.payload.get("text")]
+    objections = [event for event in events if event.kind == "objection.raised" and event.turn <= 17]
 
     assert [clue.payload["text"] for clue in clues if clue.turn <= 17 and clue.id not in answers] == []
     assert all(answers[clue.id] <= clue.turn + 1 for clue in clues if clue.id in answers)
@@ -120,7 +120,7 @@ def test_no_sentence_of_the_talk_belongs_to_two_players_of_one_cast() -> None:
     cast = ("actor", "critic", "echo", "keeper")
     for move in shelf.names_in("grammar"):
         for heading in shelf.sections(f"grammar/{move}.txt"):
-            owned = [one for handle in cast for one in cores_owned(move, heading, cast, handle, 0)]
+            owned = [core for handle in cast for core in cores_owned(move, heading, cast, handle, 0)]
 
             assert len(set(owned)) == len(owned) == len(cores(move, heading))
 

@@ -34,7 +34,7 @@ def is_valid(value: Any, schema: Any) -> bool:
     if "enum" in schema:
         return value in schema["enum"]
     if "anyOf" in schema:
-        return any(is_valid(value, one) for one in schema["anyOf"])
+        return any(is_valid(value, branch) for branch in schema["anyOf"])
     sort = schema.get("type")
     if sort == "object":
         properties, required = schema.get("properties", {}), schema.get("required", [])
@@ -47,7 +47,7 @@ def is_valid(value: Any, schema: Any) -> bool:
         )
     if sort == "array":
         fits = schema.get("minItems", 0) <= len(value) <= schema.get("maxItems", 99)
-        return fits and all(is_valid(one, schema.get("items", {})) for one in value)
+        return fits and all(is_valid(item, schema.get("items", {})) for item in value)
     if sort in {"integer", "number"}:
         if isinstance(value, bool) or (sort == "integer" and not isinstance(value, int)):
             return False
@@ -148,9 +148,9 @@ def test_any_kind_of_a_world_is_answered_validly(fields: dict[str, Any], seed: i
     }
     stage = OfflineStage(seed=seed)
     stage.says("hollow", "The heron has left a wet ticket on the stairs.")
-    told = stage.prompt("apron")
+    prompt = stage.prompt("apron")
 
-    reply = json.loads(answer(Prompt(told.system, told.user, {"anyOf": [branch, passing]}, seed)))
+    reply = json.loads(answer(Prompt(prompt.system, prompt.user, {"anyOf": [branch, passing]}, seed)))
 
     assert is_valid(reply, {"anyOf": [branch, passing]})
 

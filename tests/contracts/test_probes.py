@@ -206,9 +206,9 @@ async def test_the_server_at_an_address_is_recognized(personality: Any, kind: st
 
 
 def test_quantizations_have_their_usual_names() -> None:
-    told = ["(guessed) all F32", "Q4_K - Medium", "(guessed) Q3_K - Small", "IQ4_XS - 4.25 bpw", "Q8_0", ""]
+    names = ["(guessed) all F32", "Q4_K - Medium", "(guessed) Q3_K - Small", "IQ4_XS - 4.25 bpw", "Q8_0", ""]
 
-    assert [_quantization(ftype) for ftype in told] == ["F32", "Q4_K_M", "Q3_K_S", "IQ4_XS", "Q8_0", ""]
+    assert [_quantization(ftype) for ftype in names] == ["F32", "Q4_K_M", "Q3_K_S", "IQ4_XS", "Q8_0", ""]
 
 
 @pytest.mark.parametrize("kind", ["openai", "other"])

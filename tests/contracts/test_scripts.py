@@ -131,7 +131,7 @@ def test_every_part_is_somebodys_and_keeps_to_words_and_vows(name: str) -> None:
                     wrong.append(f"{entry.id} has {len(text.split())} words: {text}")
                 if breaks_a_vow(text, voice_of(me).forbidden):
                     wrong.append(f"{entry.id} breaks a vow: {text}")
-            wrong += [f"{entry.id} is said to nobody: {one}" for one in entry.to if one not in cast]
+            wrong += [f"{entry.id} is said to nobody: {handle}" for handle in entry.to if handle not in cast]
 
     assert wrong == []
 
@@ -159,20 +159,21 @@ def test_what_is_said_met_its_conditions_and_is_said_once(name: str) -> None:
             if entry is None:
                 continue
             known = {fact for before in said for fact in before.names}
-            told = f"{name}, rng seed {played.rng_seed}, {entry.id}"
-            assert not entry.after or entry.after & known, told
+            where = f"{name}, rng seed {played.rng_seed}, {entry.id}"
+            assert not entry.after or entry.after & known, where
             kept_aside = [
-                {one for one in either if not one.startswith(("kept:", GAME_FACT))} for either in entry.needs
+                {fact for fact in either if not fact.startswith(("kept:", GAME_FACT))}
+                for either in entry.needs
             ]
-            assert all(not either or either & known for either in kept_aside if len(either) > 0), told
+            assert all(not either or either & known for either in kept_aside if len(either) > 0), where
             plots = {group: chosen for before in reversed(said) for group, chosen in before.plots}
             if len(script_named(name).movements) and not _is_divided(played):
-                assert all(plots.get(group, chosen) == chosen for group, chosen in entry.plots), told
-                assert not entry.excluded & known, told
+                assert all(plots.get(group, chosen) == chosen for group, chosen in entry.plots), where
+                assert not entry.excluded & known, where
             if not entry.is_repeatable:
                 graphs_said[entry.id, str(line.event.actor)] += 1
             said.append(entry)
-        assert [one for one, times in graphs_said.items() if times > 1] == [], played.rng_seed
+        assert [text for text, times in graphs_said.items() if times > 1] == [], played.rng_seed
 
 
 def _is_divided(played: ScriptedPlay) -> bool:
@@ -214,10 +215,12 @@ def test_judges_ask_for_larger_models_than_those_they_judge(name: str) -> None:
     }
 
     assert [
-        one for one, (is_judge, size) in sizes.items() if is_judge and size not in {"balanced", "strong"}
+        handle
+        for handle, (is_judge, size) in sizes.items()
+        if is_judge and size not in {"balanced", "strong"}
     ] == []
     assert [
-        one for one, (is_judge, size) in sizes.items() if not is_judge and size not in {"tiny", "fast"}
+        handle for handle, (is_judge, size) in sizes.items() if not is_judge and size not in {"tiny", "fast"}
     ] == []
 
 

@@ -43,7 +43,7 @@ def owners_of_runs() -> dict[str, frozenset[Owner]]:
             for line in said:
                 for run in runs_in(line.text, names):
                     owners[run].add((world, line.who))
-    return {run: frozenset(found) for run, found in owners.items()}
+    return {run: frozenset(handles) for run, handles in owners.items()}
 
 
 def runs_shared_between_worlds() -> dict[str, frozenset[Owner]]:

@@ -410,12 +410,12 @@ async def test_a_change_is_no_part_of_an_event_s_content(store: Store) -> None:
 
 async def test_a_request_is_kept_under_the_number_of_its_change(store: Store) -> None:
     asked = Request("api", Connect("ada", "bo", "talk"), seen=4)
-    told = Request("outage", PauseRun("r-1", "no model"))
+    request = Request("outage", PauseRun("r-1", "no model"))
     await store.commit([Batch((opening(ADA, "a", "b"),)), Batch((lines(ADA, 2, "c", "d"),), request=asked)])
-    await store.commit([Batch((lines(ADA, 4, "e"),), request=told), Batch((lines(ADA, 5, "f"),))])
+    await store.commit([Batch((lines(ADA, 4, "e"),), request=request), Batch((lines(ADA, 5, "f"),))])
 
-    assert await store.requests(1, 99) == {3: asked, 5: told}
-    assert await store.requests(4, 5) == {5: told}
+    assert await store.requests(1, 99) == {3: asked, 5: request}
+    assert await store.requests(4, 5) == {5: request}
     assert await store.requests(6, 99) == {}
 
 

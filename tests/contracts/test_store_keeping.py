@@ -45,10 +45,10 @@ async def test_snapshots_are_kept_through_time_and_found_by_the_moment(store: St
     for at in (3, 9, 6):
         await store.commit([Batch(snapshot=Snapshot("", "world", "1", at, b"%d" % at))])
 
-    found = [await store.snapshot("", "world", "1", at_most) for at_most in (2, 3, 8, 9, 100, None)]
+    snapshots = [await store.snapshot("", "world", "1", at_most) for at_most in (2, 3, 8, 9, 100, None)]
 
-    assert [one and one.at for one in found] == [None, 3, 6, 9, 9, 9]
-    assert found[2] == Snapshot("", "world", "1", 6, b"6")
+    assert [snapshot and snapshot.at for snapshot in snapshots] == [None, 3, 6, 9, 9, 9]
+    assert snapshots[2] == Snapshot("", "world", "1", 6, b"6")
 
 
 @pytest.mark.parametrize("lines_behind", [0, 2])

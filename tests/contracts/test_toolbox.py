@@ -213,9 +213,9 @@ async def test_what_a_function_gives_back_is_words_for_the_model_and_a_value_for
     ],
 )
 async def test_what_goes_wrong_in_a_tool_is_a_failure_that_a_model_can_read(function: Any, text: str) -> None:
-    found = await answer(function, word="moss")
+    answered = await answer(function, word="moss")
 
-    assert found == ToolAnswer(is_ok=False, text=text)
+    assert answered == ToolAnswer(is_ok=False, text=text)
 
 
 async def test_a_text_of_its_own_sort_is_told_as_the_text_that_it_is() -> None:
@@ -225,9 +225,9 @@ async def test_a_text_of_its_own_sort_is_told_as_the_text_that_it_is() -> None:
 async def test_a_function_that_does_not_take_what_it_says_it_takes_fails_in_words() -> None:
     deaf.__signature__, deaf.__annotations__ = signature(raises), {"word": str}  # type: ignore[attr-defined]  # A function may lie about itself.
 
-    found = await answer(deaf, word="moss")
+    answered = await answer(deaf, word="moss")
 
-    assert found == ToolAnswer(
+    assert answered == ToolAnswer(
         is_ok=False, text="TypeError: deaf() got an unexpected keyword argument 'word'"
     )
 
@@ -245,19 +245,19 @@ async def test_a_function_that_hangs_is_left_behind_and_after_too_many_none_is_b
         return word
 
     try:
-        told = [await answer(hangs, word="moss") for _ in range(3)]
+        answers = [await answer(hangs, word="moss") for _ in range(3)]
     finally:
         release.set()
 
-    assert [row.is_ok for row in told] == [False] * 3
-    assert told[1].text == "hangs took longer than 0.05 seconds and was given up."
-    assert told[2].text == "hangs is not to be had now: too many calls before it have not ended."
+    assert [row.is_ok for row in answers] == [False] * 3
+    assert answers[1].text == "hangs took longer than 0.05 seconds and was given up."
+    assert answers[2].text == "hangs is not to be had now: too many calls before it have not ended."
 
 
 async def test_a_tool_that_was_not_granted_is_not_run() -> None:
-    found = await answer(spells, ("calculator",), word="moss")
+    answered = await answer(spells, ("calculator",), word="moss")
 
-    assert found == ToolAnswer(is_ok=False, text="You may not use spells. Your tools: calculator.")
+    assert answered == ToolAnswer(is_ok=False, text="You may not use spells. Your tools: calculator.")
 
 
 def test_a_signature_becomes_a_schema_and_a_docstring_a_description() -> None:
@@ -386,8 +386,8 @@ async def test_a_function_in_a_file_beside_a_world_is_a_tool_of_that_world(tmp_p
         run = await t.open_world(world_at(tmp_path / "harbour", "[sea.py:tide, sea.py:wind]"))
         await t.run()
 
-        told = [e.payload["text"] for e in await t.run_events(run.id) if e.kind == kinds.TOOL_RETURNED]
-        assert told == ["The tide at Ayr is out.", "It blows."]
+        texts = [e.payload["text"] for e in await t.run_events(run.id) if e.kind == kinds.TOOL_RETURNED]
+        assert texts == ["The tide at Ayr is out.", "It blows."]
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from glasshouse.troupe.speech_acts import question_in
 from glasshouse.troupe.vocabulary import stems_of
 
 FOLDER = Path(__file__).parents[1] / "worlds_of_newcomers"
-WORLDS = sorted(one.name for one in FOLDER.iterdir() if one.is_dir())
+WORLDS = sorted(path.name for path in FOLDER.iterdir() if path.is_dir())
 SEEDS = range(3)
 NOUN = "quandle"
 turn_disturbed = 3
@@ -100,7 +100,9 @@ def test_everybody_speaks_of_what_it_wants_at_least_every_third_line(world: str,
 
     assert spoken
     for touched in spoken.values():
-        assert "." * (lines_without_want_max + 1) not in "".join("x" if one else "." for one in touched)
+        assert "." * (lines_without_want_max + 1) not in "".join(
+            "x" if is_touched else "." for is_touched in touched
+        )
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -145,8 +145,8 @@ def test_whoever_is_sent_for_was_called_for_by_what_was_said(seed: int) -> None:
         assert call.caused_by is not None
         cause = by_id[call.caused_by]
         heard = [e for e in events if cause.lamport - 12 <= e.lamport < call.lamport and "text" in e.payload]
-        told = " ".join(e.payload["text"] for e in heard).lower()
-        assert any(word in told for word in wanted[call.payload["arguments"]["use"]])
+        texts = " ".join(e.payload["text"] for e in heard).lower()
+        assert any(word in texts for word in wanted[call.payload["arguments"]["use"]])
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -140,7 +140,7 @@ def _bare(word: str) -> str:
     lower = word.lower()
     if lower in classes() or not lower.endswith("s"):
         return lower
-    return next((one for one in (lower[:-1], lower[:-2], f"{lower[:-3]}y") if one in classes()), lower)
+    return next((form for form in (lower[:-1], lower[:-2], f"{lower[:-3]}y") if form in classes()), lower)
 
 
 def wrong_in(line: str) -> list[str]:

@@ -50,8 +50,8 @@ def rewrite(path: Path, lines: list[Line]) -> None:
 
 def seal(path: Path, lines: list[Line]) -> None:
     """Write lines as somebody would who knows how the last one is made."""
-    told = [{name: line[name] for name in line if name != "change"} for line in lines if "id" in line]
-    events = [raw_decoded(json.dumps(line).encode()) for line in told]
+    exported = [{name: line[name] for name in line if name != "change"} for line in lines if "id" in line]
+    events = [raw_decoded(json.dumps(line).encode()) for line in exported]
     rewrite(path, [*lines[:-1], {"end": {"events": len(events), "digest": digest_of(events)}}])
 
 

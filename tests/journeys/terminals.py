@@ -58,13 +58,13 @@ class Terminal:
     def wait_for(self, text: str) -> str:
         """Read until this was printed, after all that was waited for before; everything printed until then."""
         until = time.monotonic() + journey_seconds_max
-        while (found := self.shown.find(text, self._read_upto)) < 0:
+        while (start := self.shown.find(text, self._read_upto)) < 0:
             has_ended = self._process.poll() is not None
             assert time.monotonic() < until, (
                 f"{text!r} never came; there is {self.shown[self._read_upto :]!r}"
             )
             assert self._read() or not has_ended, f"it ended before {text!r}: {self.shown!r}"
-        before, self._read_upto = self._read_upto, found + len(text)
+        before, self._read_upto = self._read_upto, start + len(text)
         return self.shown[before : self._read_upto]
 
     def press(self, keys: str) -> None:

@@ -31,8 +31,8 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> str:
 def numbers_of_lines(store: str, name: str) -> dict[int, str]:
     """The lines of a run by the numbers that `show --numbers` prints."""
     result = run("show", name, "--numbers", "--lines", "200", "--store", store)
-    found = re.findall(r"^ *(\d+)  (.*)$", result.stdout, re.MULTILINE)
-    return {int(number): line for number, line in found}
+    numbered = re.findall(r"^ *(\d+)  (.*)$", result.stdout, re.MULTILINE)
+    return {int(number): line for number, line in numbered}
 
 
 @pytest.fixture(scope="module")
@@ -192,7 +192,8 @@ def test_what_was_dealt_stays_sealed_in_a_branch(tmp_path: Path) -> None:
     store = str(tmp_path / "sprouts.glasshouse")
     run("play", SPROUTS, "--turns", "3", "--store", store)
     sealed = [
-        one.get("sealed") for one in objects("show", "last", "--ledger", "--as", "director", "--store", store)
+        event.get("sealed")
+        for event in objects("show", "last", "--ledger", "--as", "director", "--store", store)
     ]
     (word,) = [deal["facts"]["word"] for deal in sealed if deal]
 

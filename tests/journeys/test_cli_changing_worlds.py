@@ -75,7 +75,7 @@ def test_an_expedition_is_read_with_everybody_who_comes_in_and_goes(tmp_path: Pa
     came = [arguments["use"] for arguments in used(events, "group_add_node")]
 
     assert len(set(came)) >= 3
-    assert [text for text in lines if text.endswith(" comes in")] == [f"{one} comes in" for one in came]
+    assert [text for text in lines if text.endswith(" comes in")] == [f"{name} comes in" for name in came]
     assert len([text for text in lines if text.endswith(" is gone")]) == len(
         used(events, "group_remove_node")
     )

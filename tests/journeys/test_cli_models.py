@@ -316,8 +316,8 @@ def test_models_lists_what_plays_each_size(ollama: ImitatingServer, tmp_path: Pa
 
     listed = run("models", cwd=tmp_path)
     about = {
-        (one["type"], one.get("size") or one["model"]): one
-        for one in objects("models", "--models", "ollama", cwd=tmp_path, OLLAMA_HOST=ollama.url)
+        (row["type"], row.get("size") or row["model"]): row
+        for row in objects("models", "--models", "ollama", cwd=tmp_path, OLLAMA_HOST=ollama.url)
     }
 
     assert listed.returncode == 1
@@ -379,11 +379,11 @@ def test_doctor_asks_the_servers_what_they_do(ollama: ImitatingServer, tmp_path:
     findings = objects("doctor", "--models", "ollama", cwd=tmp_path, OLLAMA_HOST=ollama.url)
     nobody = run("doctor", "--models", "ollama", cwd=tmp_path, OLLAMA_HOST=NOBODY)
 
-    told = [finding["told"] for finding in findings if finding["what"] == "models"]
-    assert told[0].startswith("qwen3:8b answers (Ollama at ")
-    assert any("JSON Schema" in line and line.endswith("yes.") for line in told)
-    assert any("reports tokens: yes." in line for line in told)
-    assert any("whole: " in line for line in told)
+    texts = [finding["told"] for finding in findings if finding["what"] == "models"]
+    assert texts[0].startswith("qwen3:8b answers (Ollama at ")
+    assert any("JSON Schema" in line and line.endswith("yes.") for line in texts)
+    assert any("reports tokens: yes." in line for line in texts)
+    assert any("whole: " in line for line in texts)
     assert nobody.returncode == 1
     assert "Ollama does not answer at" in nobody.stdout
 
@@ -422,10 +422,10 @@ async def test_a_terrarium_takes_the_same_words(hosted: ImitatingServer) -> None
 def test_play_takes_an_address(tmp_path: Path) -> None:
     with imitating_server("vllm", models=[QWEN, GEMMA], say=lambda _: LINE, kinds=KINDS) as server:
         played = play("mystery-roots", turns=2, models=server.url)
-        told = run(*PLAY, "--models", f"{server.url}#gemma3:4b", cwd=tmp_path)
+        result = run(*PLAY, "--models", f"{server.url}#gemma3:4b", cwd=tmp_path)
         used = {call.json()["model"] for call in server.calls}
 
     assert LINE in [line.text for line in played.lines]
     assert used == {"qwen3:8b", "gemma3:4b"}
-    assert f"gemma3:4b plays every size (vLLM at {server.url}" in told.stdout
-    assert f"Another: --models {server.url}#NAME; for one creature: --model HANDLE=NAME." in told.stdout
+    assert f"gemma3:4b plays every size (vLLM at {server.url}" in result.stdout
+    assert f"Another: --models {server.url}#NAME; for one creature: --model HANDLE=NAME." in result.stdout

@@ -38,7 +38,9 @@ def test_a_short_id_means_the_same_one() -> None:
 
     short = short_ids(known)
 
-    assert {id_meant("run", name, known): one for one, name in short.items()} == {one: one for one in known}
+    assert {id_meant("run", name, known): run_id for run_id, name in short.items()} == {
+        run_id: run_id for run_id in known
+    }
     assert short[OPEN] == OPEN[:8]
 
 

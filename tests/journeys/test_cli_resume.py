@@ -95,7 +95,7 @@ def test_an_edited_world_is_played_on_with_each_ones_own_past(home: Path) -> Non
     (stage,) = objects("show", "last", cwd=home)
     handles = [creature["handle"] for creature in stage["stage"]["cast"].values()]
     assert handles == ["seedkeeper", "moth", "pocket-actor", "critic"]
-    told_by = [one["handle"] for one in stage["stage"]["agent_notes"]]
+    told_by = [note["handle"] for note in stage["stage"]["agent_notes"]]
     assert "echo" in told_by
     assert "moth" in told_by
 
@@ -165,14 +165,14 @@ def test_a_world_that_has_moved_is_asked_for_and_nothing_has_changed(home: Path)
 
     lost = run("resume", cwd=home)
     misspelt = run("resume", "--world", "./grvoe", cwd=home)
-    found = run("resume", "--world", "grove", "--turns", "1", cwd=home)
+    result = run("resume", "--world", "grove", "--turns", "1", cwd=home)
 
     assert (lost.returncode, lost.stdout) == (3, "")
     assert "is not where it was" in lost.stderr
     assert "--world" in lost.stderr
     assert misspelt.returncode == 3
     assert "grvoe" in misspelt.stderr
-    assert found.stdout.startswith(f"{PARENT} continues in place")
+    assert result.stdout.startswith(f"{PARENT} continues in place")
 
 
 def test_a_broken_world_stops_nothing(home: Path) -> None:

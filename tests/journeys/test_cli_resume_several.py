@@ -21,14 +21,14 @@ async def met(home: Path, *, is_over: bool) -> str:
         first = await terrarium.open_world(home / "sprouts", run_id=FIRST)
         second = await terrarium.open_world(home / "hearth", run_id=SECOND)
         await terrarium.step(3)
-        one, other = (
+        sprouts, other = (
             next(c.id for c in terrarium.creatures() if c.run_id == each.id) for each in (first, second)
         )
-        await terrarium.connect(one, other, channel="bridge", both=True)
+        await terrarium.connect(sprouts, other, channel="bridge", both=True)
         if is_over:
             for each in (first, second):
                 await terrarium.finish(each.id)
-        return terrarium.creature(one).session_id
+        return terrarium.creature(sprouts).session_id
 
 
 @pytest.fixture
@@ -106,7 +106,7 @@ def test_worlds_that_have_moved_are_found_by_the_names_in_them(home: Path) -> No
     for name in WORLDS:
         (home / name).rename(home / f"{name}-elsewhere")
 
-    one = run("resume", session_id, "--world", "./sprouts-elsewhere", cwd=home)
+    first = run("resume", session_id, "--world", "./sprouts-elsewhere", cwd=home)
     wrong = run("resume", session_id, "--world", "twenty-sprouts", cwd=home)
     both = run(
         *("resume", session_id, "--turns", "1"),
@@ -114,8 +114,8 @@ def test_worlds_that_have_moved_are_found_by_the_names_in_them(home: Path) -> No
         cwd=home,
     )
 
-    assert (one.returncode, wrong.returncode, both.returncode) == (3, 3, 0)
-    assert "hearth is not where it was" in one.stderr
+    assert (first.returncode, wrong.returncode, both.returncode) == (3, 3, 0)
+    assert "hearth is not where it was" in first.stderr
     assert (
         "No scenario of this session is called 'twenty-sprouts'; it has sprouts and hearth." in wrong.stderr
     )

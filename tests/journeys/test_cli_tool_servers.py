@@ -94,18 +94,18 @@ def test_a_mistake_in_a_tools_file_is_told_with_its_line(
 ) -> None:
     (tmp_path / "mine.yaml").write_text(json.dumps({"servers": servers}))
 
-    told = run("tools", "--tools", "mine.yaml", cwd=tmp_path)
+    result = run("tools", "--tools", "mine.yaml", cwd=tmp_path)
 
-    assert told.returncode == 3
-    assert "mine.yaml:1:" in told.stderr
-    assert problem in told.stderr
-    assert "sk-1234" not in told.stderr
+    assert result.returncode == 3
+    assert "mine.yaml:1:" in result.stderr
+    assert problem in result.stderr
+    assert "sk-1234" not in result.stderr
 
 
 def test_a_tool_that_is_not_withheld_cannot_be_accepted(harbour: Path) -> None:
     play(harbour, "--turns", "1", **ALLOWED)
 
-    told = run("tools", "accept", "weather/forecast", cwd=harbour)
+    result = run("tools", "accept", "weather/forecast", cwd=harbour)
 
-    assert told.returncode == 3
-    assert "tool that is withheld" in told.stderr
+    assert result.returncode == 3
+    assert "tool that is withheld" in result.stderr

@@ -67,7 +67,7 @@ def test_a_troupe_plays_against_one_alone(tmp_path: Path) -> None:
     answers = objects("tournament", "mystery-roots", "--against", "solo", "--store", store)
 
     first, second, *standings = answers
-    assert [[*one["seats"]] for one in (first, second)] == [["troupe", "solo"], ["solo", "troupe"]]
+    assert [[*match["seats"]] for match in (first, second)] == [["troupe", "solo"], ["solo", "troupe"]]
     assert first["read_from"] == second["read_from"]
     assert {standing["name"] for standing in standings} == {"troupe (offline)", "solo (offline)"}
     assert all(standing["played"] == 2 and standing["calls"] > 0 for standing in standings)

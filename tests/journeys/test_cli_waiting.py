@@ -31,7 +31,7 @@ async def test_continuing_says_who_waits_and_prints_the_python_that_goes_on(tmp_
     assert f"await t.run({run_id!r})" in result.stdout
     assert "--continue" not in result.stdout
     assert "watered in turn 3" not in result.stdout
-    (played,) = [one["played"] for one in objects("play", "--continue", "last", "--store", str(store))]
+    (played,) = [row["played"] for row in objects("play", "--continue", "last", "--store", str(store))]
     assert (played["status"], played["waiting"]) == ("playing", {"ada": "Gardener"})
 
 

@@ -186,7 +186,7 @@ def test_the_sessions_of_a_run_begin_with_its_root(store: str) -> None:
     sessions = objects("lineage", ROOTS, "--store", store)
 
     assert [session["origin"] for session in sessions] == ["root", "fork"]
-    (played,) = [one for one in objects("runs", "--store", store) if one["run_id"].startswith(ROOTS)]
+    (played,) = [row for row in objects("runs", "--store", store) if row["run_id"].startswith(ROOTS)]
     assert (sessions[1]["first_turn"], sessions[1]["last_turn"]) == (0, played["turns"])
 
 

@@ -37,11 +37,11 @@ def test_worlds_are_listed_with_their_cast(tmp_path: Path) -> None:
 def test_a_world_here_hides_the_bundled_one_of_its_name(tmp_path: Path) -> None:
     run("new", "world", "twenty-sprouts", cwd=tmp_path)
 
-    told = {world["world"]: world for world in objects("worlds", cwd=tmp_path)}
+    worlds = {world["world"]: world for world in objects("worlds", cwd=tmp_path)}
 
-    assert list(told["twenty-sprouts"]) == ["world", "title", "where", "cast", "path"]
-    assert (told["twenty-sprouts"]["where"], told["twenty-sprouts"]["cast"]) == ("here", 2)
-    assert told["mystery-roots"]["where"] == "bundled"
+    assert list(worlds["twenty-sprouts"]) == ["world", "title", "where", "cast", "path"]
+    assert (worlds["twenty-sprouts"]["where"], worlds["twenty-sprouts"]["cast"]) == ("here", 2)
+    assert worlds["mystery-roots"]["where"] == "bundled"
 
 
 def modules_loaded_for(words: str) -> set[str]:
@@ -151,14 +151,14 @@ async def test_a_new_world_is_sound_and_plays_to_its_end_at_once(tmp_path: Path)
 
 async def test_a_new_creature_plays_once_it_is_listed(tmp_path: Path) -> None:
     await asyncio.to_thread(run, "new", "world", "my-world", "--in", str(tmp_path))
-    place = tmp_path / "my-world"
-    made = await asyncio.to_thread(run, "new", "creature", "ada", "--in", str(place))
-    scenario = place / "scenario.yaml"
+    folder = tmp_path / "my-world"
+    made = await asyncio.to_thread(run, "new", "creature", "ada", "--in", str(folder))
+    scenario = folder / "scenario.yaml"
     text = scenario.read_text(encoding="utf-8")
     scenario.write_text(text.replace("wanderer]", "wanderer, ada]"), encoding="utf-8")
 
     async with Terrarium(MemoryStore()) as t:
-        begun = await t.open_world(place)
+        begun = await t.open_world(folder)
         await t.run(begun.id)
         spoke = {event.actor for event in await t.run_events(begun.id) if event.kind == "agent.spoke"}
 

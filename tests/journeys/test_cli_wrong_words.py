@@ -29,10 +29,10 @@ def test_the_last_run_of_a_store_without_any_is_answered_with_what_to_do(
 
 
 def test_without_a_store_everybody_says_the_same(tmp_path: Path) -> None:
-    told = [run(*words, cwd=tmp_path) for words in (("resume",), ("branch", "last"), ("show", "last"))]
+    results = [run(*words, cwd=tmp_path) for words in (("resume",), ("branch", "last"), ("show", "last"))]
 
-    assert [result.returncode for result in told] == [3, 3, 3]
-    assert all("There is no store at " in row.stderr for row in told)
+    assert [result.returncode for result in results] == [3, 3, 3]
+    assert all("There is no store at " in row.stderr for row in results)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -43,12 +43,12 @@ async def test_a_directors_file_carries_the_whole_story(
     path = await here.export(session_id, tmp_path / f"play{suffix}", role="director")
     session = await there.import_file(path)
 
-    found = await there.events(session.id)
+    imported = await there.events(session.id)
     assert session.id == session_id
-    assert contents(found) == contents(events)
-    assert digest_of(found) == digest_of(events)
-    assert [event.private for event in found if event.private] == [{"thought": "nobody hears"}]
-    assert [event.sealed for event in found if event.sealed] == [{"word": "lantern"}]
+    assert contents(imported) == contents(events)
+    assert digest_of(imported) == digest_of(events)
+    assert [event.private for event in imported if event.private] == [{"thought": "nobody hears"}]
+    assert [event.sealed for event in imported if event.sealed] == [{"word": "lantern"}]
 
 
 async def test_a_glass_file_and_a_jsonl_file_hold_the_same_lines(here: Terrarium, tmp_path: Path) -> None:

@@ -390,8 +390,8 @@ def a_chain(path: Path, segments: int) -> Path:
             "lamport": n + 1,
             "turn": 0,
         }
-        told = {"actor": "ada", "kind": "agent.spoke", "payload": {"text": f"{n}"}}
-        events.append(place | told | {"created_at": "2026-01-01T00:00:00Z"})
+        body = {"actor": "ada", "kind": "agent.spoke", "payload": {"text": f"{n}"}}
+        events.append(place | body | {"created_at": "2026-01-01T00:00:00Z"})
     seal(path, [head, *parts, *events, {"end": {}}])
     return path
 

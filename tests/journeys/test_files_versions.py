@@ -61,9 +61,9 @@ async def test_a_file_from_before_a_change_of_shape_is_taken_in_and_read_in_the_
 
     await there.import_file(path)
 
-    told = spoken(await there.events(session_id))
-    assert [event.payload["words"] for event in told][:2] == ["alone", "hello"]
-    assert {event.schema_version for event in told} == {2}
+    texts = spoken(await there.events(session_id))
+    assert [event.payload["words"] for event in texts][:2] == ["alone", "hello"]
+    assert {event.schema_version for event in texts} == {2}
 
 
 async def test_an_import_keeps_the_events_as_they_were_written(

@@ -32,9 +32,9 @@ def digest_in(text: str) -> str:
 
 
 def run_id_in(text: str) -> str:
-    found = set(re.findall(r"\br-[0-9a-f]{16}\b", text))
-    assert len(found) == 1, found
-    return str(found.pop())
+    run_ids = set(re.findall(r"\br-[0-9a-f]{16}\b", text))
+    assert len(run_ids) == 1, run_ids
+    return str(run_ids.pop())
 
 
 def objects_in(text: str) -> list[dict[str, Any]]:

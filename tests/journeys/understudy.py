@@ -57,8 +57,8 @@ class Understudy:
             socket.send_fds(self._door, [ONE], given)
             theirs.close()
             code = _ended(mine, seconds_max)
-            told = [_read(file) for file in (out, complaints)]
-        return subprocess.CompletedProcess(words, code, *told)
+            texts = [_read(file) for file in (out, complaints)]
+        return subprocess.CompletedProcess(words, code, *texts)
 
     def close(self) -> None:
         """Let it go home."""

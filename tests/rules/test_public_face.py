@@ -68,7 +68,7 @@ def hints_of(call: Any) -> dict[str, Any]:
 
 def classes_in(hint: Any) -> set[type]:
     """The classes of Glasshouse that a type hint names."""
-    inner = {found for part in get_args(hint) for found in classes_in(part)}
+    inner = {part_class for part in get_args(hint) for part_class in classes_in(part)}
     is_ours = isinstance(hint, type) and hint.__module__.startswith("glasshouse")
     return inner | ({hint} if is_ours else set())
 
@@ -82,13 +82,13 @@ def given_back() -> set[type]:
     calls = [getattr(Terrarium, name) for name in dir(Terrarium) if name[0] != "_" and name != "record"]
     calls = [call.fget if isinstance(call, property) else call for call in calls]
     calls += [glasshouse.play, glasshouse.verify, glasshouse.rebuild_stage]
-    found: set[type] = set()
+    classes: set[type] = set()
     new = {value for call in calls for value in classes_in(hints_of(call).get("return"))}
     while new:
-        found |= new
+        classes |= new
         held = [hint for value in new for name, hint in get_type_hints(value).items() if name[0] != "_"]
-        new = {value for hint in held for value in classes_in(hint)} - found
-    return found
+        new = {value for hint in held for value in classes_in(hint)} - classes
+    return classes
 
 
 def test_everything_that_a_call_gives_back_is_public() -> None:

@@ -36,6 +36,8 @@ def started(hash_seed: str, *arguments: str) -> subprocess.Popen[str]:
 
 def printed_by(processes: list[subprocess.Popen[str]]) -> list[str]:
     """What each printed. All are waited for before one may fail, so that none is left behind in another's test."""
-    told = [process.communicate(timeout=program_seconds_max) for process in processes]
-    assert [said[1] for process, said in zip(processes, told, strict=True) if process.returncode != 0] == []
-    return [said[0] for said in told]
+    outputs = [process.communicate(timeout=program_seconds_max) for process in processes]
+    assert [
+        said[1] for process, said in zip(processes, outputs, strict=True) if process.returncode != 0
+    ] == []
+    return [said[0] for said in outputs]

@@ -63,24 +63,24 @@ async def play(
     """The digests of both runs, and the lines of each graph by its oldest creature."""
     governor = {"max_turns": 8, **(limits or {})}
     async with on_stage(store, minds(), pacing=pacing) as t:
-        one = await t.open_world(big_world("elm", governor=governor), run_id="r-elm")
+        first = await t.open_world(big_world("elm", governor=governor), run_id="r-elm")
         two = await t.open_world(big_world("oak", governor=governor), run_id="r-oak")
         oldest = {graph.id: graph.creature_ids[0] for graph in t.graphs()}
         assert len(oldest) == 2 * graphs_in_a_run
         if disturbs:
             await t.step(2)
-            await t.disturb(one.id, "A bell rings.")
+            await t.disturb(first.id, "A bell rings.")
         if turns is None:
             await t.run()
             assert all(run.is_finished for run in t.runs())
         else:
             await t.step(turns)
         lines: dict[str, list[str]] = {name: [] for name in oldest.values()}
-        for run in (one, two):
+        for run in (first, two):
             for event in await t.run_events(run.id):
                 if event.kind == kinds.AGENT_SPOKE:
                     lines[oldest[event.graph_id]].append(event.payload["text"])
-        return await t.digest(one.id), await t.digest(two.id), lines
+        return await t.digest(first.id), await t.digest(two.id), lines
 
 
 if __name__ == "__main__":

@@ -400,7 +400,7 @@ async def test_whoever_is_outside_gives_rights_while_an_act_is_under_way() -> No
         thinking.gate.set()
         await soon(show)
 
-        assert [one.is_privileged for one in (at_once, in_a_task, in_time)] == [True] * 3
+        assert [creature.is_privileged for creature in (at_once, in_a_task, in_time)] == [True] * 3
 
 
 async def test_a_server_gives_rights_while_a_model_thinks() -> None:

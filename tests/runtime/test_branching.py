@@ -118,11 +118,11 @@ async def test_a_line_that_is_replaced_is_what_the_others_answer() -> None:
         branch = await terrarium.branch(line.session_id, line.id, WhatIf(replace="a fox at the gate"))
         await terrarium.run(branch.id)
 
-        told = await terrarium.run_events(branch.id)
-        assert "a fox at the gate" in said_by(told, branch.id)
+        story = await terrarium.run_events(branch.id)
+        assert "a fox at the gate" in said_by(story, branch.id)
         assert seen.moments[0].cause.payload["text"] == "a fox at the gate"
         assert seen.moments[0].cause.caused_by == line.caused_by
-        assert "ada2" not in said_by(told, branch.id)
+        assert "ada2" not in said_by(story, branch.id)
 
 
 async def test_a_line_that_is_dropped_was_never_said_and_is_not_said_again() -> None:
@@ -133,11 +133,11 @@ async def test_a_line_that_is_dropped_was_never_said_and_is_not_said_again() -> 
         branch = await terrarium.branch(line.session_id, line.id, WhatIf(drop=True))
         await terrarium.run(branch.id)
 
-        told = await terrarium.run_events(branch.id)
-        texts = [event.payload.get("text") for event in told]
+        story = await terrarium.run_events(branch.id)
+        texts = [event.payload.get("text") for event in story]
         assert "ada2" not in texts
         assert {"ada1", "ada3", "ada4"} <= set(texts)
-        assert line.id not in {event.id for event in told}
+        assert line.id not in {event.id for event in story}
         assert (await terrarium.event(line.id)).payload["text"] == "ada2"
 
 

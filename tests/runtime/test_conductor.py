@@ -92,8 +92,8 @@ async def _digest_when_driven(drive: Drive, world: dict[str, object]) -> tuple[s
 TWO_STAGES = {
     "channels": {"wood": "", "pond": ""},
     "cast": [
-        {"use": name, "channels": {"listen": [place], "send": [place]}}
-        for name, place in (("a", "wood"), ("b", "wood"), ("c", "wood"), ("d", "pond"))
+        {"use": name, "channels": {"listen": [room], "send": [room]}}
+        for name, room in (("a", "wood"), ("b", "wood"), ("c", "wood"), ("d", "pond"))
     ],
 }
 
@@ -352,19 +352,19 @@ async def test_beats_come_at_their_turn_also_when_no_tick_falls_on_it() -> None:
 
 async def test_a_beat_waits_for_a_run_that_pauses_while_its_graph_plays_on() -> None:
     async with on_stage(minds={"a": Speaker(), "b": Speaker()}) as t:
-        one = await t.open_world(
+        first = await t.open_world(
             world_of(ticking("a"), beats=[{"turn": 3, "text": "Rain."}], governor={"max_turns": 5})
         )
         await t.open_world(world_of(ticking("b")))
         await t.connect("a", "b", both=True)
         await t.step(1)
-        await t.pause(one.id)
+        await t.pause(first.id)
         await t.step(4)
-        assert t.run_of(one.id).turns == 1
+        assert t.run_of(first.id).turns == 1
 
-        await t.continue_run(one.id)
+        await t.continue_run(first.id)
         await t.step(6)
 
         assert [e.turn for e in await told(t, kinds.WORLD_OBSERVED)] == [7]
         assert [word for word in await said(t) if word[0] == "a"] == ["a1", "a5", "a6", "a7", "a8", "a9"]
-        assert (await the_end(t, one.id)).payload["turns"] == 5
+        assert (await the_end(t, first.id)).payload["turns"] == 5

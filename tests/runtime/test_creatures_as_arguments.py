@@ -59,7 +59,7 @@ def test_no_call_takes_a_creature_by_its_id_alone() -> None:
     about_creatures = {"creature_id", "source", "target", "parent"}
     calls = [call for name, call in inspect.getmembers(Terrarium, inspect.isfunction) if name[0] != "_"]
     hints = [(call.__name__, name, hint) for call in calls for name, hint in hints_of(call).items()]
-    found = [(call, name, hint) for call, name, hint in hints if name in about_creatures]
+    taking = [(call, name, hint) for call, name, hint in hints if name in about_creatures]
 
-    assert len(found) > 10
-    assert [(call, name) for call, name, hint in found if Creature not in get_args(hint)] == []
+    assert len(taking) > 10
+    assert [(call, name) for call, name, hint in taking if Creature not in get_args(hint)] == []

@@ -62,7 +62,7 @@ def as_told(answer: Any) -> Any:
     if isinstance(answer, Refused):
         return type(answer), str(answer)
     if isinstance(answer, tuple):
-        return [as_told(one) for one in answer]
+        return [as_told(item) for item in answer]
     return encoded(answer) if isinstance(answer, Event) else answer
 
 

@@ -21,7 +21,7 @@ def ledger_of(t: Terrarium) -> Ledger:
 
 async def called_by(t: Terrarium, creature: str) -> Errand:
     """A call of a tool that changes the graph, durable and not yet carried out."""
-    other = next(one.id for one in t.creatures() if one.id != creature)
+    other = next(known.id for known in t.creatures() if known.id != creature)
     cause = await t.append(other, line("change something", None))
     call = ToolCall("rebuild", {})
     receipt = await ledger_of(t).change(CallTool(creature, cause.id, call.tool, call.arguments, 1))
@@ -49,13 +49,13 @@ async def test_an_edit_that_merges_the_callers_graph_is_told_in_the_merged_graph
 
         events = await edited(store, errand, Connect("ada", "cy", "bridge"))
 
-        told = events[-1]
+        edit = events[-1]
         assert len(store.commits) == commits + 1
-        assert told.kind == kinds.TOOL_RETURNED
-        assert str(told.payload["text"]).startswith("merge")
+        assert edit.kind == kinds.TOOL_RETURNED
+        assert str(edit.payload["text"]).startswith("merge")
         assert errand.returned is not None
-        assert errand.returned.id == told.id
-        assert told.session_id == t.creature("ada").session_id == t.creature("cy").session_id
+        assert errand.returned.id == edit.id
+        assert edit.session_id == t.creature("ada").session_id == t.creature("cy").session_id
         assert {event.caused_by for event in events} == {errand.called.id}
         assert {event.change for event in events} == {events[0].position}
         await check_folds_agree(t, store)
@@ -71,10 +71,10 @@ async def test_an_edit_that_splits_the_callers_graph_is_told_where_the_caller_is
 
         events = await edited(store, errand, Disconnect("bo", "cy"))
 
-        told = events[-1]
-        assert told.kind == kinds.TOOL_RETURNED
-        assert told.graph_id == t.creature("cy").graph_id != t.creature("bo").graph_id
-        assert told.session_id == t.creature("cy").session_id
+        edit = events[-1]
+        assert edit.kind == kinds.TOOL_RETURNED
+        assert edit.graph_id == t.creature("cy").graph_id != t.creature("bo").graph_id
+        assert edit.session_id == t.creature("cy").session_id
         assert {event.change for event in events} == {events[0].position}
         await check_folds_agree(t, store)
 

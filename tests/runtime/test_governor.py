@@ -150,7 +150,7 @@ async def test_after_its_end_nothing_of_a_run_is_written_and_the_others_play_on(
 ) -> None:
     store = SqliteStore(tmp_path / "t.db") if sqlite else MemoryStore()
     async with on_stage(store, {"a": Speaker(), "b": Speaker()}) as t:
-        one = await t.open_world(
+        first = await t.open_world(
             world_of(ticking("a", subscribes_to=("agent.spoke",))), governor=only(max_turns=2)
         )
         two = await t.open_world(world_of(ticking("b"), governor={"max_turns": 5}))
@@ -159,15 +159,15 @@ async def test_after_its_end_nothing_of_a_run_is_written_and_the_others_play_on(
         await soon(t.run())
 
         ends = [event.run_id for event in await told(t, kinds.RUN_FINISHED)]
-        assert ends == [one.id, two.id]
+        assert ends == [first.id, two.id]
         after = (await ledger_of(t))[[e.kind for e in await ledger_of(t)].index(kinds.RUN_FINISHED) + 1 :]
         assert {event.run_id for event in after} <= {two.id, None}
         assert [word for word in await said(t) if word[0] == "b"] == ["b1", "b2", "b3", "b4", "b5"]
         with pytest.raises(Refused, match="finished"):
             await t.append("a", line("one more thing", None))
         with pytest.raises(Refused, match="finished"):
-            await t.disturb(one.id, "Hello?")
-        for call in (t.pause(one.id), t.continue_run(one.id), t.finish(one.id)):
+            await t.disturb(first.id, "Hello?")
+        for call in (t.pause(first.id), t.continue_run(first.id), t.finish(first.id)):
             with pytest.raises(Refused, match="finished"):
                 await call
 

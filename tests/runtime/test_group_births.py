@@ -275,7 +275,7 @@ async def test_a_yes_is_needed_when_strangers_words_were_read_and_the_approver_s
         assert listed.is_ok
         assert written.is_ok
         asked: list[Proposal] = somebody.proposals
-        assert [one.arguments["persona"] for one in asked] == [WRITTEN["persona"]]
+        assert [proposal.arguments["persona"] for proposal in asked] == [WRITTEN["persona"]]
 
 
 async def test_a_dry_run_writes_nobody() -> None:

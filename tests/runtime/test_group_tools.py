@@ -25,9 +25,9 @@ async def test_a_spawned_creature_is_a_worker_beside_its_parent_in_its_graph_and
         assert answer.result["creature"] == "cartographer"
         assert (born.parent, born.run_id, born.is_privileged) == ("lead", run.id, False)
         assert born.graph_id == t.creature("lead").graph_id == answer.result["graph"]
-        place = t.environment(born.graph_id).channel("lead-cartographer")
-        assert place is not None
-        assert set(place.listeners) == set(place.senders) == {"lead", "cartographer"}
+        channel = t.environment(born.graph_id).channel("lead-cartographer")
+        assert channel is not None
+        assert set(channel.listeners) == set(channel.senders) == {"lead", "cartographer"}
 
 
 async def test_a_spawned_creature_gets_the_handle_and_the_profile_asked_for() -> None:
@@ -158,7 +158,7 @@ async def test_a_channel_is_opened_joined_left_and_closed() -> None:
         left = await use(t, "group_channel", action="leave", channel="den", creature="moth")
         closed = await use(t, "group_channel", action="close", channel="den")
 
-        assert [one.is_ok for one in (opened, joined, itself, left, closed)] == [True] * 5
+        assert [answer.is_ok for answer in (opened, joined, itself, left, closed)] == [True] * 5
         assert den is not None
         assert (den.description, den.listeners, den.senders) == ("to whisper", ("moth", "lead"), ("lead",))
         assert t.environment(graph_id).channel("den") is None
@@ -214,9 +214,9 @@ async def test_somebody_is_met_on_a_new_channel_where_none_is_named() -> None:
         answer = await use(t, "group_channel", action="join", creature="hermit")
 
         assert answer.text.startswith("You and hermit are both on lead-hermit.")
-        place = t.environment(t.creature("lead").graph_id).channel("lead-hermit")
-        assert place is not None
-        assert set(place.listeners) == {"lead", "hermit"}
+        channel = t.environment(t.creature("lead").graph_id).channel("lead-hermit")
+        assert channel is not None
+        assert set(channel.listeners) == {"lead", "hermit"}
 
 
 async def test_a_graph_that_hides_itself_can_be_neither_found_nor_joined() -> None:

@@ -22,7 +22,7 @@ async def test_one_who_watches_from_the_beginning_sees_the_stage_that_a_rebuild_
         diffs: list[ViewDiff] = []
         watching, other = Observer(), Observer()
         watching.on_diff(diffs.append)
-        pumps = [ObserverPump(t.subscribe(after=0), one) for one in (watching, other)]
+        pumps = [ObserverPump(t.subscribe(after=0), observer) for observer in (watching, other)]
 
         for text in ("Hush.", "Hush."):
             await t.append("ada", line(text))
@@ -38,15 +38,15 @@ async def test_consuming_gives_the_diff_and_tells_every_callback() -> None:
     async with terrarium_on(MemoryStore()) as t:
         await born(t, "ada")
         event = await t.append("ada", line("Hush.", None))
-        told: list[tuple[str, ViewDiff]] = []
+        diffs: list[tuple[str, ViewDiff]] = []
         observer = Observer()
-        observer.on_diff(lambda diff: told.append(("one", diff)))
-        observer.on_diff(lambda diff: told.append(("other", diff)))
+        observer.on_diff(lambda diff: diffs.append(("one", diff)))
+        observer.on_diff(lambda diff: diffs.append(("other", diff)))
 
         diff = observer.consume(event)
 
         assert [note.text for note in diff.new_agent_notes] == ["Hush."]
-        assert told == [("one", diff), ("other", diff)]
+        assert diffs == [("one", diff), ("other", diff)]
 
 
 async def test_a_saved_log_fed_afterwards_gives_the_live_view() -> None:

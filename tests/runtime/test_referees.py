@@ -86,11 +86,11 @@ async def test_a_referee_counts_votes_over_all_the_lines(tmp_path: Path) -> None
     _, odd = await _played(world, {name: _votes_for("ada") for name in CAST})
     wrong = next(name for name in CAST if name != odd)
 
-    found, _ = await _played(world, {name: _votes_for(odd) for name in CAST})
+    ending, _ = await _played(world, {name: _votes_for(odd) for name in CAST})
     missed, _ = await _played(world, {name: _votes_for(wrong) for name in CAST})
 
-    assert (found.payload["winner"], found.payload["reason"]) == ("the others", "ended")
-    assert found.payload["members"] == [name for name in CAST if name != odd]
+    assert (ending.payload["winner"], ending.payload["reason"]) == ("the others", "ended")
+    assert ending.payload["members"] == [name for name in CAST if name != odd]
     assert (missed.payload["winner"], missed.payload.get("members")) == (odd, None)
 
 

@@ -111,7 +111,7 @@ def forged(record: RunRecord, event: Event) -> RunRecord:
     """A record in which one event is another."""
 
     def with_it(events: tuple[Event, ...]) -> tuple[Event, ...]:
-        return tuple([event if one.id == event.id else one for one in events])
+        return tuple([event if known.id == event.id else known for known in events])
 
     changes = [replace(change, events=with_it(change.events)) for change in record.changes]
     return replace(record, story=with_it(record.story), changes=tuple(changes))
@@ -196,12 +196,12 @@ async def passing(_graph_id: str) -> None:
 @pytest.mark.parametrize("is_crowded", [False, True])
 async def test_the_end_of_a_run_comes_after_everything_of_it_however_it_is_driven(is_crowded: bool) -> None:
     digests = set()
-    for way in ("run", "step_one", "gated"):
+    for how in ("run", "step_one", "gated"):
         async with Terrarium(MemoryStore()) as t:
             run = await t.open_world(end_in_the_second_room(is_crowded=is_crowded), rng_seed=1)
-            if way == "run":
+            if how == "run":
                 await t.run(run.id)
-            elif way == "step_one":
+            elif how == "step_one":
                 while await t.step_one() is not None:
                     pass
             else:

@@ -240,7 +240,7 @@ def found(record: RunRecord, kind: str, place: int = -1) -> Event:
 
 def without(record: RunRecord, event: Event) -> RunRecord:
     def left(events: tuple[Event, ...]) -> tuple[Event, ...]:
-        return tuple([one for one in events if one.id != event.id])
+        return tuple([known for known in events if known.id != event.id])
 
     changes = [replace(change, events=left(change.events)) for change in record.changes]
     return replace(

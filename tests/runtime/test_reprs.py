@@ -76,38 +76,44 @@ class Keeps(Agent):
 
 
 async def _things() -> list[object]:
-    mind, found = Keeps(), list[object]()
+    mind, values = Keeps(), list[object]()
     async with Terrarium() as t:
         run = await t.open_world("twenty-sprouts")
         observer = Observer(run_id=run.id, role="director")
-        found += [t, run, observer, t.observe(observer), t.subscribe(EventFilter(kinds={"agent.spoke"}))]
+        values += [t, run, observer, t.observe(observer), t.subscribe(EventFilter(kinds={"agent.spoke"}))]
         ada = await t.add_creature(Manifest(name="ada", schedule={"tick_every": 1}), agent=mind)
         bo = await t.add_creature(Manifest(name="bo", persona="A patient heron. " * 30))
-        found += [ada, bo, ada.manifest, await t.connect(ada, bo, channel="talk"), await t.wire(ada, bo)]
-        found += [await t.step(3), t.run_of(run.id), *t.due(run.id), *t.runs(), *mind.moments]
-        found += [t.append_nowait(ada, Draft(kind="agent.spoke", payload={"text": "hello " * 50}))]
+        values += [ada, bo, ada.manifest, await t.connect(ada, bo, channel="talk"), await t.wire(ada, bo)]
+        values += [await t.step(3), t.run_of(run.id), *t.due(run.id), *t.runs(), *mind.moments]
+        values += [t.append_nowait(ada, Draft(kind="agent.spoke", payload={"text": "hello " * 50}))]
         await t.run(run.id)
-        found += [t.run_of(run.id), t.run_of(run.id).finished, *t.leaderboard(), await verify(t, run.id)]
+        values += [t.run_of(run.id), t.run_of(run.id).finished, *t.leaderboard(), await verify(t, run.id)]
         comparison = await t.compare(run.id, t.default_run_id)
-        found += [comparison, comparison.first]
+        values += [comparison, comparison.first]
         for graph in t.graphs():
-            place = t.environment(graph.id)
-            found += [graph, place, *place.channels, t.session(graph.session_id), t.lineage(graph.session_id)]
-        found.append(await t.share(run.id))
-        found += [one for shape in await t.shapes() for one in (shape, *shape.members)]
+            environment = t.environment(graph.id)
+            values += [
+                graph,
+                environment,
+                *environment.channels,
+                t.session(graph.session_id),
+                t.lineage(graph.session_id),
+            ]
+        values.append(await t.share(run.id))
+        values += [value for shape in await t.shapes() for value in (shape, *shape.members)]
         events = await t.run_events(run.id)
         why, knew = await t.why(events[-2].id, role="director"), await t.who_knew(events[-2].id)
-        found += [*events, why, *why.links, *why.links[0].lines, *why.links[0].prompts, knew, *knew.knowers]
-        found += [event.model for event in events if event.model is not None]
-        found += [call for event in events for call in event.calls]
+        values += [*events, why, *why.links, *why.links[0].lines, *why.links[0].prompts, knew, *knew.knowers]
+        values += [event.model for event in events if event.model is not None]
+        values += [call for event in events for call in event.calls]
         for event in events:
             diff = observer.consume(event)
-            found += [diff, *diff.patch]
+            values += [diff, *diff.patch]
         view = observer.view
-        found += [view, view.counters, *view.agent_notes, *view.cast.values(), *view.runs.values()]
+        values += [view, view.counters, *view.agent_notes, *view.cast.values(), *view.runs.values()]
         world = load_world("twenty-sprouts")
-        found += [world, world.scenario, Tournament(t, world, ["offline", "offline:hasty"])]
-    return found
+        values += [world, world.scenario, Tournament(t, world, ["offline", "offline:hasty"])]
+    return values
 
 
 def _made() -> list[object]:

@@ -26,8 +26,8 @@ BO = Manifest(name="bo", persona="A snail.")
 
 
 async def requests_of(store: Store) -> list[Request]:
-    found = await store.requests(1, store.position)
-    return [found[change] for change in sorted(found)]
+    requests = await store.requests(1, store.position)
+    return [requests[change] for change in sorted(requests)]
 
 
 async def change_of(store: Store, number: int) -> list[Event]:

@@ -71,7 +71,7 @@ async def test_a_batch_that_was_cut_off_draws_on_the_turn_of_the_graph_that_it_i
         await t.remove_channel(graph_id, "porch")
 
     async with on_stage(SqliteStore(tmp_path / "t.glasshouse"), minds(*names)) as t:
-        for place in (graph_id, graph_id, t.creature("bo").graph_id):
-            await soon(t.step_one(place))
+        for home in (graph_id, graph_id, t.creature("bo").graph_id):
+            await soon(t.step_one(home))
 
         assert await said(t) == ["ada1", "cy1", "di1", "bo1"]

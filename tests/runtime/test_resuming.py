@@ -237,11 +237,11 @@ async def test_scenarios_that_were_merged_are_resumed_apart_each_with_its_own_ca
         first = await terrarium.open_world("twenty-sprouts")
         second = await terrarium.open_world("two-tale-hearth")
         await terrarium.step(3)
-        one, other = (
+        sprouts, other = (
             next(c.id for c in terrarium.creatures() if c.run_id == run.id) for run in (first, second)
         )
-        await terrarium.connect(one, other, channel="bridge", both=True)
-        together = terrarium.creature(one).session_id
+        await terrarium.connect(sprouts, other, channel="bridge", both=True)
+        together = terrarium.creature(sprouts).session_id
         for run in (first, second):
             await terrarium.finish(run.id)
 

@@ -112,12 +112,12 @@ async def test_a_run_in_two_rooms_is_resumed_from_its_end_whichever_room_is_name
                 await terrarium.resume(session_id, "as-was"),
                 await terrarium.resume(session_id, world=world(5, troupes=APART)),
             ):
-                told = [
+                texts = [
                     e.payload.get("text")
                     for e in await terrarium.run_events(run.id)
                     if e.kind == kinds.AGENT_SPOKE
                 ]
-                assert {"ada3", "bo3", "cy3"} <= set(told)
+                assert {"ada3", "bo3", "cy3"} <= set(texts)
                 assert (run.calls, run.turns) == (before.calls, before.turns)
 
 

@@ -38,8 +38,8 @@ async def imported(path: Path, ids: set[str]) -> tuple[Event, ...]:
         assert (await there.import_file(path)).id == head.id == lines_of(path)[0]["session"]
         assert await state_of(there) == before
         segments = [line["segment"]["id"] for line in lines_of(path) if "segment" in line]
-        told = {e.id: e for session_id in segments for e in await there.events(session_id) if e.id in ids}
-        return tuple(told.values())
+        by_id = {e.id: e for session_id in segments for e in await there.events(session_id) if e.id in ids}
+        return tuple(by_id.values())
 
 
 async def is_carried(t: Terrarium, run_id: str, path: Path) -> None:

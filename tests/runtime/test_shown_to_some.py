@@ -43,7 +43,7 @@ async def shown(folder: Path, *, merged: bool = False) -> dict[str, list[str]]:
         await t.run(run.id)
         scenes = [e for e in await t.run_events(run.id) if e.kind == kinds.WORLD_OBSERVED]
         places = {name: t.creature(name).graph_id for name in ("newt", "heron")}
-        return {name: _texts(scenes, place) for name, place in places.items()}
+        return {name: _texts(scenes, room) for name, room in places.items()}
 
 
 def _texts(scenes: list[Event], graph_id: str) -> list[str]:
@@ -51,17 +51,21 @@ def _texts(scenes: list[Event], graph_id: str) -> list[str]:
 
 
 async def test_a_troupe_has_its_own_opening_and_a_beat_is_shown_where_somebody_is(tmp_path: Path) -> None:
-    told = await shown(tmp_path)
+    scenes = await shown(tmp_path)
 
-    assert told["newt"] == ["Left of it lies a boot.", "It rains on both.", "It snows on the left."]
-    assert told["heron"] == ["The river.", "It rains on both.", "It hails where the heron is."]
+    assert scenes["newt"] == ["Left of it lies a boot.", "It rains on both.", "It snows on the left."]
+    assert scenes["heron"] == ["The river.", "It rains on both.", "It hails where the heron is."]
 
 
 async def test_in_a_merged_graph_every_beat_is_shown_once(tmp_path: Path) -> None:
-    told = await shown(tmp_path, merged=True)
+    scenes = await shown(tmp_path, merged=True)
 
-    assert told["newt"][-3:] == ["It rains on both.", "It snows on the left.", "It hails where the heron is."]
-    assert told["newt"] == told["heron"]
+    assert scenes["newt"][-3:] == [
+        "It rains on both.",
+        "It snows on the left.",
+        "It hails where the heron is.",
+    ]
+    assert scenes["newt"] == scenes["heron"]
 
 
 @pytest.mark.parametrize(
@@ -76,7 +80,7 @@ def test_a_beat_for_nobody_and_an_opening_with_a_strange_gap_are_found(
 ) -> None:
     folder = world_in(tmp_path, SCENARIO.replace(written, instead))
 
-    with pytest.raises(BadWorld) as found:
+    with pytest.raises(BadWorld) as refused:
         load_world(folder)
 
-    assert fault in str(found.value)
+    assert fault in str(refused.value)

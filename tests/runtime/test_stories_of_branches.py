@@ -61,12 +61,12 @@ async def test_the_stage_of_a_branch_has_its_past_and_everybody_once() -> None:
         branch = await terrarium.branch(at.session_id, at.id, WhatIf(disturb="A hen.", remove=("bo",)))
         await terrarium.run(branch.id)
 
-        told = await terrarium.run_events(branch.id)
-        stage = stage_of(told, branch.id)
+        story = await terrarium.run_events(branch.id)
+        stage = stage_of(story, branch.id)
         assert [member.handle for member in stage.cast.values()] == ["ada"]
         assert stage.past_run_ids == (run_id,)
         assert [note.text for note in stage.agent_notes][:2] == ["ada1", "bo2"]
-        assert [line.text for line in transcript_of(told, branch.id) if line.text].count("ada2") == 1
+        assert [line.text for line in transcript_of(story, branch.id) if line.text].count("ada2") == 1
         assert stage.run is stage.runs[branch.id]
 
 

@@ -96,11 +96,11 @@ async def test_reading_and_writing_at_once_gives_no_gap_and_no_double(pause: int
     store = GatedStore()
     async with terrarium_on(store) as t:
         await troupe(t, "ada", "bo")
-        reader, told = t.subscribe(after=2), list[Event]()
+        reader, received = t.subscribe(after=2), list[Event]()
 
         async def read_on() -> None:
             async for event in reader:
-                told.append(event)
+                received.append(event)
                 for _ in range(pause):
                     await asyncio.sleep(0)
 
@@ -110,7 +110,7 @@ async def test_reading_and_writing_at_once_gives_no_gap_and_no_double(pause: int
         await t.close()
         await soon(reading)
 
-        assert [event.position for event in told] == list(range(3, store.position + 1))
+        assert [event.position for event in received] == list(range(3, store.position + 1))
 
 
 async def test_one_who_catches_up_sees_nothing_that_was_not_yet_told_and_nothing_twice() -> None:
@@ -239,8 +239,8 @@ async def test_filters_combine_with_and() -> None:
 def _named(event: Event) -> set[str]:
     """Every creature that an engine event names anywhere in its payload."""
     values = [] if event.kind == kinds.AGENT_SPOKE else list(event.payload.items())
-    one = {value for field, value in values if field in {"creature", "child", "source", "target"}}
-    return one | {name for f, value in values if f in {"creatures", "affected_creatures"} for name in value}
+    named = {value for field, value in values if field in {"creature", "child", "source", "target"}}
+    return named | {name for f, value in values if f in {"creatures", "affected_creatures"} for name in value}
 
 
 async def test_one_who_follows_a_creature_follows_it_through_merges_and_splits() -> None:
@@ -282,8 +282,8 @@ async def test_one_who_follows_a_creature_is_told_what_becomes_of_a_graph_that_s
         await t.fork(merged)
         await t.disconnect("bo", "cy", channel="bridge")
 
-        told = [(e.kind, e.payload.get("kind") or e.payload.get("how")) for e in await taken(live, 6)]
-        assert told == [
+        changes = [(e.kind, e.payload.get("kind") or e.payload.get("how")) for e in await taken(live, 6)]
+        assert changes == [
             (kinds.TOPOLOGY_CHANGED, "merge"),
             (kinds.CREATURE_SESSION_ATTACHED, None),
             (kinds.SESSION_FORKED, "fork"),
@@ -293,7 +293,7 @@ async def test_one_who_follows_a_creature_is_told_what_becomes_of_a_graph_that_s
         ]
         assert t.creature("ada").graph_id == home
         read_back = await taken(t.subscribe(follows, after=position), 6)
-        assert [(e.kind, e.payload.get("kind") or e.payload.get("how")) for e in read_back] == told
+        assert [(e.kind, e.payload.get("kind") or e.payload.get("how")) for e in read_back] == changes
 
 
 async def test_one_who_follows_a_channel_is_told_what_becomes_of_it() -> None:

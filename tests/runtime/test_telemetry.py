@@ -67,8 +67,8 @@ async def test_an_act_that_raises_is_named_in_its_span_and_in_logs_without_the_t
     assert warned[0]["error"] == "RuntimeError"
     assert warned[0]["frames"][-1].startswith("test_telemetry.py:")
 
-    told = [record.fields for record in caplog.records if record.name == "glasshouse.events"]  # type: ignore[attr-defined]
-    span_ids = {line["event_id"]: int(line["span_id"], 16) for line in told if "span_id" in line}
+    records = [record.fields for record in caplog.records if record.name == "glasshouse.events"]  # type: ignore[attr-defined]
+    span_ids = {line["event_id"]: int(line["span_id"], 16) for line in records if "span_id" in line}
     assert span_ids[str(facts_of(failed)[names.EVENT_ID])] == span_id(failed)
 
 

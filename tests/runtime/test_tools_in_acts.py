@@ -253,8 +253,8 @@ async def test_tools_of_ticks_that_go_together_wait_for_their_turn_in_the_order_
 
     async def deed(moment: Moment) -> Draft:
         begun[moment.handle].set()
-        for one in begun.values():
-            await one.wait()
+        for act in begun.values():
+            await act.wait()
         await moment.use("lamp", how="low")
         order.append(moment.handle)
         await moment.use("lamp", how="high")

@@ -137,10 +137,10 @@ async def test_an_act_that_is_resumed_elsewhere_in_the_middle_leaves_tools_alone
         imported = await t.import_file(file)
         again = await t.resume(imported.id, "as-was")
         await soon(t.run(again.id))
-        told = await t.run_events(again.id)
+        story = await t.run_events(again.id)
 
-    assert returned.payload["text"] in [event.payload.get("text") for event in told]
-    assert dice.throws == sum(event.kind == kinds.TOOL_CALLED for event in told) - 3 > 0
+    assert returned.payload["text"] in [event.payload.get("text") for event in story]
+    assert dice.throws == sum(event.kind == kinds.TOOL_CALLED for event in story) - 3 > 0
 
 
 def _batch_of(store: NotingStore, event: Event) -> int:
@@ -164,10 +164,10 @@ async def test_a_creature_that_is_another_uses_its_tools_and_one_that_has_not_he
         branch = await t.branch(begun.session_id, begun.id, WhatIf(personas={"bo": "throws things"}))
         await soon(t.run(branch.id))
 
-        told = [e for e in await t.run_events(branch.id) if e.run_id == branch.id]
+        own = [e for e in await t.run_events(branch.id) if e.run_id == branch.id]
         returned = [
             (e.turn, e.actor.partition("~")[0], e.payload["text"])
-            for e in told
+            for e in own
             if e.kind == kinds.TOOL_RETURNED
         ]
         as_then = [(turn, who) for turn, who, text in returned if text in answers]
@@ -188,10 +188,10 @@ async def test_tools_are_used_from_the_point_on_at_which_a_line_is_another() -> 
         branch = await t.branch(line.session_id, line.id, WhatIf(replace="A hen walks in."))
         await soon(t.run(branch.id))
 
-        told = await t.run_events(branch.id)
+        story = await t.run_events(branch.id)
         assert after
-        assert dice.throws - thrown == sum(calls_in(told, branch.id).values()) > 0
-        assert sum(calls_in(told, run_id).values()) + len(after) == sum(calls_in(events, run_id).values())
+        assert dice.throws - thrown == sum(calls_in(story, branch.id).values()) > 0
+        assert sum(calls_in(story, run_id).values()) + len(after) == sum(calls_in(events, run_id).values())
 
 
 @pytest.mark.parametrize("rng_seed", [3, 5])
@@ -260,8 +260,8 @@ async def test_a_mind_in_python_gets_recorded_answers_as_long_as_it_sees_what_it
         other = await t.branch(line.session_id, line.id, WhatIf(replace="A hen walks in."))
         await soon(t.run(other.id))
 
-        told = [e for e in await t.run_events(other.id) if e.run_id == other.id]
-        assert len(tossed) - count == sum(e.kind == kinds.TOOL_CALLED for e in told) > 0
+        own = [e for e in await t.run_events(other.id) if e.run_id == other.id]
+        assert len(tossed) - count == sum(e.kind == kinds.TOOL_CALLED for e in own) > 0
 
 
 async def test_a_yes_that_was_given_stands_in_a_branch_in_which_nothing_differs() -> None:
@@ -281,7 +281,7 @@ async def test_a_yes_that_was_given_stands_in_a_branch_in_which_nothing_differs(
         await soon(t.run(run.id))
         events, digest = await t.run_events(run.id), await t.digest(run.id)
 
-        spoken = next(place for place, event in enumerate(events) if event.kind == kinds.USER_INJECTED)
+        spoken = next(index for index, event in enumerate(events) if event.kind == kinds.USER_INJECTED)
         for event in events[spoken :: max(1, len(events) // 10)]:
             branch = await t.branch(event.session_id, event.id)
             await soon(t.run(branch.id))

@@ -50,8 +50,8 @@ async def test_a_prompt_is_the_same_whether_its_lines_were_at_hand_or_read_after
     async with terrarium_on(store, in_two_sittings) as t:
         await t.step(3)
 
-    told = [(prompt.system, prompt.user) for prompt in in_two_sittings.prompts]
-    assert told == [(prompt.system, prompt.user) for prompt in through.prompts]
+    prompts = [(prompt.system, prompt.user) for prompt in in_two_sittings.prompts]
+    assert prompts == [(prompt.system, prompt.user) for prompt in through.prompts]
     assert "stage 99 by ada, a pond" in through.prompts[0].user
     assert f"Line 2, {word_for(2)}." in in_two_sittings.prompts[said_before].user
 

@@ -240,16 +240,16 @@ async def test_who_knew_at_an_event_is_who_could_see_it_by_then_under_the_names_
         await t.append("ada", line("Bo is gone."))
 
         answers = [await t.who_knew(spoken.id, at=at) for at in (before.id, spoken.id, later.id, None)]
-        told = [
+        seen = [
             {knower.creature: (knower.how, knower.until is None) for knower in who.knowers} for who in answers
         ]
 
         with pytest.raises(UnknownName):
             await t.who_knew(spoken.id, at="s-nowhere.1")
 
-    assert told[:2] == [{}, {"ada": ("said", True), "bo": ("heard", True)}]
-    assert told[2] == {"ada": ("said", True), "bo": ("heard", True), "cy": ("merged", True)}
-    assert told[3] == {**told[2], "bo": ("heard", False)}
+    assert seen[:2] == [{}, {"ada": ("said", True), "bo": ("heard", True)}]
+    assert seen[2] == {"ada": ("said", True), "bo": ("heard", True), "cy": ("merged", True)}
+    assert seen[3] == {**seen[2], "bo": ("heard", False)}
     assert [who.count for who in answers] == [0, 2, 3, 3]
     assert not any(knower.is_elsewhere for who in answers for knower in who.knowers)
 

@@ -116,7 +116,7 @@ async def test_who_lives_again_here_is_told_beside_those_who_live_elsewhere(tmp_
 
     async with new_terrarium(MemoryStore()) as third:
         await third.import_file(tmp_path / "again.glass")
-        told = await third.who_knew(said[1].id)
+        answer = await third.who_knew(said[1].id)
 
     assert [(knower.creature, knower.how, knower.is_elsewhere) for knower in knew.knowers] == [
         ("ada", "said", True),
@@ -124,7 +124,7 @@ async def test_who_lives_again_here_is_told_beside_those_who_live_elsewhere(tmp_
         ("ada", "reborn", False),
         ("bo", "reborn", False),
     ]
-    assert [replace(knower, is_elsewhere=True) for knower in knew.knowers] == list(told.knowers)
+    assert [replace(knower, is_elsewhere=True) for knower in knew.knowers] == list(answer.knowers)
 
 
 async def test_a_directors_file_tells_the_causes_and_says_that_it_has_no_prompts(tmp_path: Path) -> None:

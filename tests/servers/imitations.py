@@ -85,8 +85,8 @@ def complaint_about_strictness(schema: Json, where: str = "()") -> str | None:
             return f"In context={where}, {advice} Missing '{missing[0]}'."
     parts = [*fields.items(), *(("anyOf", part) for part in schema.get("anyOf", []))]
     parts += [("items", schema["items"])] if isinstance(schema.get("items"), dict) else []
-    found = (complaint_about_strictness(part, f"('{name}')") for name, part in parts)
-    return next((complaint for complaint in found if complaint), None)
+    complaints = (complaint_about_strictness(part, f"('{name}')") for name, part in parts)
+    return next((complaint for complaint in complaints if complaint), None)
 
 
 class OpenAI:

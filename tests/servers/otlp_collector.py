@@ -31,8 +31,10 @@ class Collector:
                     self.spans += scope.spans
         else:
             assert path == "/v1/metrics"
-            for told in ExportMetricsServiceRequest.FromString(body).resource_metrics:
-                self.metrics |= {each.name: each for scope in told.scope_metrics for each in scope.metrics}
+            for resource in ExportMetricsServiceRequest.FromString(body).resource_metrics:
+                self.metrics |= {
+                    each.name: each for scope in resource.scope_metrics for each in scope.metrics
+                }
 
     def parent_of(self, span: Any) -> Any:
         """The span above a span; None for the first of a trace."""

@@ -16,10 +16,10 @@ page_events = 4_096
 
 async def ledger_of(store: Store) -> list[Event]:
     """Every event, in the order of commits."""
-    found: list[Event] = []
-    while page := await store.read_after(len(found), page_events):
-        found += page
-    return found
+    events: list[Event] = []
+    while page := await store.read_after(len(events), page_events):
+        events += page
+    return events
 
 
 def contents_of(ledger: list[Event]) -> list[Json]:

@@ -84,7 +84,7 @@ async def connect(terrarium: Terrarium, chance: random.Random) -> str:
 
 async def disconnect(terrarium: Terrarium, chance: random.Random) -> str:
     places = [channel for graph in terrarium.graphs() for channel in terrarium.environment(graph.id).channels]
-    edges = [(a, b) for place in places for a in place.senders for b in place.listeners if a != b]
+    edges = [(a, b) for channel in places for a in channel.senders for b in channel.listeners if a != b]
     if not edges:
         return await connect(terrarium, chance)
     first, second = chance.choice(edges)

@@ -189,14 +189,14 @@ class Disk:
 
     def left(self, chance: random.Random, care: Care) -> dict[str, bytes]:
         """The files that a cut leaves."""
-        found: dict[str, bytes] = {}
+        files: dict[str, bytes] = {}
         for name, ghost in self.ghosts.items():
             if chance.random() < 1 - SECTOR_SURVIVES[care]:
-                found[name] = ghost.left(chance, care)
+                files[name] = ghost.left(chance, care)
         for name, kept in self.files.items():
             if kept.is_entered or chance.random() < SECTOR_SURVIVES[care]:
-                found[name] = kept.left(chance, care)
-        return found
+                files[name] = kept.left(chance, care)
+        return files
 
 
 def image_at(

@@ -38,7 +38,7 @@ class Doors:
         return tool == "door"
 
     def offers(self, folded: Folded, creature: CreatureState) -> tuple[ToolOffer, ...]:
-        others = [one.handle for one in _cast(folded, creature) if one.id != creature.id]
+        others = [other.handle for other in _cast(folded, creature) if other.id != creature.id]
         how = {"to": {"enum": others}}
         return (
             ToolOffer(
@@ -60,7 +60,7 @@ class Doors:
 
 
 def _cast(folded: Folded, creature: CreatureState) -> list[CreatureState]:
-    return [one for one in folded.world.creatures.values() if one.run_id == creature.run_id]
+    return [other for other in folded.world.creatures.values() if other.run_id == creature.run_id]
 
 
 class Opening:
@@ -73,9 +73,9 @@ class Opening:
         digest = text_digest(prompt.system + prompt.user)
         number = int(digest, 16)
         doors = [
-            one["properties"]["arguments"]["properties"]["to"]
-            for one in (prompt.schema or {})["anyOf"]
-            if "tool" in one["properties"]
+            branch["properties"]["arguments"]["properties"]["to"]
+            for branch in (prompt.schema or {})["anyOf"]
+            if "tool" in branch["properties"]
         ]
         said = prompt.user.partition("\nWHAT YOUR TOOLS SAID\n")[2].count("door {")
         reply: dict[str, Any] = {"kind": "agent.spoke", "thought": "", "text": digest}

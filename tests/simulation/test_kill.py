@@ -126,22 +126,22 @@ def trace_of(line: str) -> str:
 def traces_in(ledger: list[Event]) -> set[str]:
     traces = {""}
     for event in ledger:
-        told = event.payload
+        payload = event.payload
         match event.kind:
             case kinds.AGENT_SPOKE:
                 traces.add(f"said {event.id} {fingerprint(event)}")
             case kinds.CREATURE_STARTED:
-                traces.add(f"added {told['creature']}")
-            case kinds.CREATURE_STOPPED if told["reason"] == "removed":
-                traces.add(f"removed {told['creature']}")
+                traces.add(f"added {payload['creature']}")
+            case kinds.CREATURE_STOPPED if payload["reason"] == "removed":
+                traces.add(f"removed {payload['creature']}")
             case kinds.SESSION_FORKED:
                 traces.add(f"forked {event.session_id}")
             case kinds.OUTPUT_WIRE_ADDED:
-                traces.add(f"wired {told['edge_id']}")
+                traces.add(f"wired {payload['edge_id']}")
             case kinds.OUTPUT_WIRE_REMOVED:
-                traces.add(f"unwired {told['edge_id']}")
+                traces.add(f"unwired {payload['edge_id']}")
             case kinds.PRIVILEGE_GRANTED:
-                traces.add(f"privileged {told['creature']}")
+                traces.add(f"privileged {payload['creature']}")
             case _:
                 pass
     return traces

@@ -217,6 +217,6 @@ async def test_no_view_and_no_record_has_what_its_role_may_not_read() -> None:
     hidden_from: dict[Role, set[str]] = {"spectator": private | cards, "audience": cards}
     for role, hidden in hidden_from.items():
         fold = PageFold(role)
-        told = " ".join(as_bytes(fold.fold(event)).decode() for event in ledger)
-        told += as_bytes(fold.view).decode()
-        assert [text for text in hidden if f'"{text}"' in told] == []
+        records = " ".join(as_bytes(fold.fold(event)).decode() for event in ledger)
+        records += as_bytes(fold.view).decode()
+        assert [text for text in hidden if f'"{text}"' in records] == []

@@ -51,13 +51,13 @@ class Recording:
     commit_ends: frozenset[int]
 
     def acknowledged_at(self, cut: int) -> int:
-        told = [moment.position for moment in self.moments[:cut] if isinstance(moment, Acknowledged)]
-        return told[-1] if told else min(self.commit_ends)
+        acknowledged = [moment.position for moment in self.moments[:cut] if isinstance(moment, Acknowledged)]
+        return acknowledged[-1] if acknowledged else min(self.commit_ends)
 
     def a_cut(self, chance: random.Random) -> int:
         """Any moment; every other time the worst one, right after an acknowledgement."""
-        told = [n + 1 for n, moment in enumerate(self.moments) if isinstance(moment, Acknowledged)]
-        return chance.choice(told) if chance.random() < 0.5 else chance.randint(0, len(self.moments))
+        acknowledged = [n + 1 for n, moment in enumerate(self.moments) if isinstance(moment, Acknowledged)]
+        return chance.choice(acknowledged) if chance.random() < 0.5 else chance.randint(0, len(self.moments))
 
 
 def put(folder: Path, image: dict[str, bytes]) -> Path:

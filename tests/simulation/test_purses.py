@@ -128,8 +128,8 @@ async def play(seed: int, store: Store) -> Mapping[str, list[float]]:
             ends = [e for e in events if e.kind == kinds.RUN_FINISHED and e.run_id == run.id]
             assert len(ends) == run.is_finished
             for end in ends:
-                told = [end.payload[key] for key in ("calls", "tokens", "usd")]
-                assert told == pytest.approx(amounts[run.id])
+                reported = [end.payload[key] for key in ("calls", "tokens", "usd")]
+                assert reported == pytest.approx(amounts[run.id])
                 assert not [e for e in events[events.index(end) + 1 :] if e.run_id == run.id]
         acts = [(e.actor, e.caused_by) for e in events if e.caused_by is not None]
         assert len(acts) == len(set(acts))

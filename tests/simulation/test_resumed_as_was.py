@@ -128,8 +128,8 @@ async def one_step(terrarium: Terrarium, chance: random.Random) -> None:  # noqa
         case "remove" if len(names) > 3:
             await terrarium.remove_creature(first)
         case "connect":
-            place = chance.choice([None, "talk", "yard"])
-            await terrarium.connect(first, second, channel=place, both=chance.random() < 0.5)
+            channel = chance.choice([None, "talk", "yard"])
+            await terrarium.connect(first, second, channel=channel, both=chance.random() < 0.5)
         case "part":
             await terrarium.disconnect(first, second)
         case "stop":
@@ -235,8 +235,8 @@ async def check_that_both_go_on_alike(there: Terrarium, graph_id: str, here: Ter
     is_alone = all(run.graph_ids == (graph_id,) for run in there.runs() if graph_id in run.graph_ids)
     resumed, went_on = await play_on(here, again), await play_on(there, graph_id)
     if not is_alone:  # There, the run waits for its other graphs; here, it has no others and may be over.
-        resumed = [told for told in resumed if told[1] != kinds.RUN_FINISHED]
-        went_on = [told for told in went_on if told[1] != kinds.RUN_FINISHED]
+        resumed = [line for line in resumed if line[1] != kinds.RUN_FINISHED]
+        went_on = [line for line in went_on if line[1] != kinds.RUN_FINISHED]
     assert resumed == went_on
 
 

@@ -30,12 +30,12 @@ REFUSALS: Final = "## Refusals\n\n| status | when |\n|---|---|\n"
 
 def written() -> str:
     """The page."""
-    told = app(Terrarium(MemoryStore())).openapi()
+    schema = app(Terrarium(MemoryStore())).openapi()
     reads, commands, refusals = list[str](), list[str](), dict[str, str]()
-    for path, methods in told["paths"].items():
+    for path, methods in schema["paths"].items():
         for method, route in methods.items():
             name = f"{method.upper()} {path}"
-            (commands if method == "post" else reads).append(_row(name, route, told))
+            (commands if method == "post" else reads).append(_row(name, route, schema))
             refusals |= {
                 status: answer["description"]
                 for status, answer in route["responses"].items()
@@ -47,7 +47,7 @@ def written() -> str:
         f"## Reading\n\n{table}{''.join(sorted(reads))}",
         f"## Commands\n\n{table}{''.join(sorted(commands))}",
         f"{REFUSALS}{''.join(f'| {status} | {when} |{chr(10)}' for status, when in sorted(refusals.items()))}",
-        _values(told),
+        _values(schema),
     ]
     return "\n".join(parts)
 
@@ -93,16 +93,18 @@ def _values(told: dict[str, Any]) -> str:
 
 
 def _may_be_null(part: dict[str, Any]) -> bool:
-    return any(one.get("type") == "null" for one in part.get("anyOf", ()))
+    return any(choice.get("type") == "null" for choice in part.get("anyOf", ()))
 
 
 def _type(part: dict[str, Any]) -> str:
     if "$ref" in part:
         return f"`{part['$ref'].rpartition('/')[2]}`"
     if "enum" in part or "const" in part:
-        return " or ".join(f"`{one}`" for one in part.get("enum", [part.get("const")]))
+        return " or ".join(f"`{word}`" for word in part.get("enum", [part.get("const")]))
     if "anyOf" in part:
-        return " or ".join(dict.fromkeys(_type(one) for one in part["anyOf"] if one.get("type") != "null"))
+        return " or ".join(
+            dict.fromkeys(_type(choice) for choice in part["anyOf"] if choice.get("type") != "null")
+        )
     match part.get("type"):
         case "array":
             return f"list of {_type(part.get('items', {}))}"

@@ -126,7 +126,7 @@ async def test_branches_and_splits_are_in_the_lineage() -> None:
             assert (origins[0], origins[-1]) == ("root", "branch")
             for before, after in pairwise(answer["sessions"]):
                 assert after["parents"] == [before["session"]]
-            parent, child = [(await page.get(RUNS, search=one))[0] for one in (run.id, branch.id)]
+            parent, child = [(await page.get(RUNS, search=run_id))[0] for run_id in (run.id, branch.id)]
             assert (child["branch_of"], child["branch_at"]) == (run.id, at.id)
             assert [lane["origin"] for lane in child["lanes"]] == origins
             assert [lane["parents"] for lane in child["lanes"]] == [
@@ -161,12 +161,12 @@ async def test_the_leaderboard_counts_finished_contests() -> None:
             run = await t.open_world("twenty-sprouts", rng_seed=seed)
             await t.run(run.id)
         async with served(t) as page:
-            told = await page.get("/api/v1/leaderboard")
+            leaderboard = await page.get("/api/v1/leaderboard")
             standings = t.leaderboard()
-            assert [(row["name"], row["won"]) for row in told["standings"]] == [
+            assert [(row["name"], row["won"]) for row in leaderboard["standings"]] == [
                 (standing.name, standing.won) for standing in standings
             ]
-            assert told["branches_left_out"] == 0
+            assert leaderboard["branches_left_out"] == 0
             assert (await page.get("/api/v1/leaderboard", world="nowhere"))["standings"] == []
             answer = await page.client.get("/api/v1/leaderboard", params={"format": "csv"})
             rows = list(csv.DictReader(io.StringIO(answer.text)))
@@ -189,6 +189,6 @@ async def test_a_list_as_csv_is_that_of_the_json() -> None:
 
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "  =1", "\uff1d1"])
 def test_no_cell_is_a_formula(text: str) -> None:
-    told = csv_of("x", ("a", "b"), [{"a": text, "b": -1.5}]).body
-    ((cell, number),) = list(csv.reader(io.StringIO(bytes(told).decode(), newline="")))[1:]
+    body = csv_of("x", ("a", "b"), [{"a": text, "b": -1.5}]).body
+    ((cell, number),) = list(csv.reader(io.StringIO(bytes(body).decode(), newline="")))[1:]
     assert (cell, number) == (f"'{text}", "-1.5")

@@ -18,13 +18,13 @@ from tests.web.served import Served, served
 
 async def all_pages(page: Served, path: str, **query: Any) -> list[Any]:
     """Everything that a search finds, going on at each cursor."""
-    found: list[Any] = []
+    rows: list[Any] = []
     cursor: dict[str, str] = {}
     while True:
         answer = await page.get(path, **query, **cursor)
-        found += answer["events"]
+        rows += answer["events"]
         if answer["next"] is None:
-            return found
+            return rows
         cursor = {"cursor": answer["next"]}
 
 
@@ -48,10 +48,10 @@ async def test_events_are_numbered_filtered_and_redacted() -> None:
             assert "private" in clues[0]["event"]
             (public,) = (await page.get(path, kind="clue.found", limit=1, role="spectator"))["events"]
             assert "private" not in public["event"]
-            one = await page.get(f"{path}/{visit['event']['id']}")
-            assert one["payload"]["text"].startswith("A quandle walks in")
+            event = await page.get(f"{path}/{visit['event']['id']}")
+            assert event["payload"]["text"].startswith("A quandle walks in")
             shown = {
-                show: {one["event"]["kind"] for one in await all_pages(page, path, show=show)}
+                show: {row["event"]["kind"] for row in await all_pages(page, path, show=show)}
                 for show in ("speech", "topology", "world")
             }
             assert {"clue.found", "user.injected", "world.observed"} <= shown["speech"]

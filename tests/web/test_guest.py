@@ -17,10 +17,10 @@ RUNS = "api/v1/runs"
 def soon(look: Any, is_there: Any) -> Any:
     """What comes in time; on any machine a moment later."""
     until = time.monotonic() + step_seconds_max
-    while not is_there(told := look()):
-        assert time.monotonic() < until, told
+    while not is_there(seen := look()):
+        assert time.monotonic() < until, seen
         time.sleep(0.05)
-    return told
+    return seen
 
 
 def get(client: httpx2.Client, path: str) -> Any:
@@ -48,7 +48,7 @@ def test_a_second_server_follows_the_first_and_asks_it_for_changes(tmp_path: Pat
         assert get(guest, f"{RUNS}/{run_id}/view") == get(host, f"{RUNS}/{run_id}/view")
 
         playing = host.post(RUNS, json={"world": "mystery-roots"}).json()["id"]
-        soon(lambda: [one["id"] for one in get(guest, RUNS)], lambda ids: playing in ids)
+        soon(lambda: [run["id"] for run in get(guest, RUNS)], lambda ids: playing in ids)
         with guest.stream("GET", f"{RUNS}/{playing}/stream") as stream:
             lines = stream.iter_lines()
             assert next(lines) == "event: view"

@@ -77,9 +77,9 @@ def attack(base: str, told: dict[str, Any], names: dict[str, list[str]], example
     count = 0
     session = requests.Session()
     session.trust_env = False
-    for found in schema.get_all_operations():
-        assert isinstance(found, Ok)
-        operation = found.ok()
+    for result in schema.get_all_operations():
+        assert isinstance(result, Ok)
+        operation = result.ok()
         if operation.path.endswith("/stream"):
             continue  # It does not end.
         modes = [GenerationMode.POSITIVE]

@@ -51,8 +51,8 @@ async def test_the_last_page_changes_with_every_event_and_all_when_a_run_joins()
         async with served(t) as page:
             path = f"/api/v1/runs/{wood.id}"
             full, last, view = [
-                await page.client.get(f"{path}/{one}")
-                for one in ("diffs?limit=5", "diffs?after=5", "view?at=5")
+                await page.client.get(f"{path}/{query}")
+                for query in ("diffs?limit=5", "diffs?after=5", "view?at=5")
             ]
 
             async def statuses() -> list[int]:
@@ -60,10 +60,10 @@ async def test_the_last_page_changes_with_every_event_and_all_when_a_run_joins()
                 return [
                     (
                         await page.client.get(
-                            f"{path}/{one}", headers={"if-none-match": before.headers["etag"]}
+                            f"{path}/{answer}", headers={"if-none-match": before.headers["etag"]}
                         )
                     ).status_code
-                    for one, before in asked
+                    for answer, before in asked
                 ]
 
             assert await statuses() == [304, 304, 304]

@@ -21,8 +21,8 @@ IMPORTED = re.compile(
 def the_map() -> dict[str, str]:
     written = re.search(r'<script type="importmap">(.*?)</script>', page_files.page().text, re.S)
     assert written is not None
-    found: dict[str, str] = json.loads(written[1])["imports"]
-    return found
+    imports: dict[str, str] = json.loads(written[1])["imports"]
+    return imports
 
 
 def test_every_import_of_a_module_is_in_the_map() -> None:

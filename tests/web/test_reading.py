@@ -181,7 +181,7 @@ async def test_an_imported_story_is_put_in_order_once(
             await t.import_file(tmp_path / file)
             story = stories.of_run(run.id)
             reads.clear()
-            pages = [[one.id for one in some] async for some in stories.events(story)]
+            pages = [[event.id for event in some] async for some in stories.events(story)]
             folds = [await stories.view_at(story, "director", k) for k in (5, 12)]
             assert reads == [run.id]
             assert [fold.view["event_id"] for fold in folds] == [pages[0][4], pages[1][1]]

@@ -225,11 +225,11 @@ async def check_route(
         for query in asked.queries:
             # A lower role that asks for a higher one gets its own.
             wanted = [query, f"{query}&role=director".lstrip("&")] if role != "director" else [query]
-            for one in wanted if route.startswith("GET") else [query]:
+            for query_now in wanted if route.startswith("GET") else [query]:
                 may, is_command = role in asked.roles, not route.startswith("GET")
                 if may and is_command and not asked.is_harmless:
                     continue
-                call = _filled(f"{route}?{one}" if one else route, names)
+                call = _filled(f"{route}?{query_now}" if query_now else route, names)
                 body = None if asked.body is None else json.loads(_filled(json.dumps(asked.body), names))
                 answer = await show.ask(role, call, body)
                 assert (answer.status_code == 200) is may, (

@@ -65,8 +65,8 @@ async def seconds_to_play(t: Terrarium, page: Served, count: int) -> float:
 
 async def test_two_runs_on_a_slow_model_take_no_longer_than_one() -> None:
     async with Terrarium(MemoryStore(), models=ModelRouter(Slow())) as t, served(t) as page:
-        one = await seconds_to_play(t, page, 1)
+        alone = await seconds_to_play(t, page, 1)
         two = await seconds_to_play(t, page, 2)
 
-        assert one >= 3
-        assert two < 1.6 * one  # One after the other would take twice as long.
+        assert alone >= 3
+        assert two < 1.6 * alone  # One after the other would take twice as long.

@@ -79,7 +79,7 @@ async def test_everybody_is_told_who_thinks_waits_and_drives_and_nobody_a_though
                 waiting = await signal_with(
                     blocks_of(other.aiter_lines(), has_signals=True), lambda signal: bool(signal["thinking"])
                 )
-                assert [one["queued"] for one in waiting["thinking"].values()] == [1]
+                assert [thinker["queued"] for thinker in waiting["thinking"].values()] == [1]
                 assert list(waiting["driver"]) == [second.id]
 
             assert (await post(page, f"/api/v1/runs/{first.id}/pause", director))["state"] == "paused"

@@ -97,11 +97,11 @@ async def test_models_tell_their_price_and_what_may_be_chosen() -> None:
     assert all(size["is_local"] and size["is_free"] for size in offline["sizes"])
     assert offline["names"] == list(offline_names())
 
-    for price, told in ((Price(1.0, 2.0), {"input": 1.0, "output": 2.0}), (None, None)):
+    for price, shown in ((Price(1.0, 2.0), {"input": 1.0, "output": 2.0}), (None, None)):
         async with Terrarium(MemoryStore(), models=priced(price)) as t, served(t) as page:
             (size, *_) = (await page.get("/api/v1/models"))["sizes"]
         assert (size["model"], size["is_local"], size["is_free"]) == ("hosted", False, False)
-        assert size["usd_per_million"] == told
+        assert size["usd_per_million"] == shown
 
 
 async def test_an_estimate_is_that_of_the_command_line() -> None:

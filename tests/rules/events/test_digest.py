@@ -114,12 +114,12 @@ CHANGES: dict[str, Callable[[Event], dict[str, Any]]] = {
 
 @pytest.mark.parametrize("what", CHANGES)
 def test_any_other_content_of_any_event_gives_another_digest(what: str) -> None:
-    told = digest_of(STORY)
+    digest = digest_of(STORY)
 
     for n, event in enumerate(STORY):
         changed = [*STORY[:n], replace(event, **CHANGES[what](event)), *STORY[n + 1 :]]
 
-        assert digest_of(changed) != told, event
+        assert digest_of(changed) != digest, event
 
 
 @given(one=payloads(), other=payloads())

@@ -155,10 +155,10 @@ def test_wrong_values_are_told_in_plain_words(old: str, new: str, expected: str,
     (world / "latin.txt").write_bytes(b"caf\xe9\n")
     (world / "torn.yaml").write_text("[a\n")
 
-    found = told(world)
+    problems = told(world)
 
-    assert any(expected in line for line in found), found
-    assert not any(word in line for line in found for word in ("Input", "valid", "pydantic", "Extra"))
+    assert any(expected in line for line in problems), problems
+    assert not any(word in line for line in problems for word in ("Input", "valid", "pydantic", "Extra"))
 
 
 def test_a_deck_may_be_a_yaml_list_or_stand_in_the_scenario(tmp_path: Path) -> None:
@@ -276,8 +276,8 @@ def test_a_mutated_world_loads_or_is_refused_in_words(
         tmp_path, scenario.encode("utf-8", "replace").decode(), {creature: CREATURES[creature] + scrap}
     )
 
-    found = loaded_or_problems(folder)
+    problems = loaded_or_problems(folder)
 
-    assert isinstance(found, LoadedWorld) or (
-        found and all(str(one).startswith(str(folder)) for one in found)
+    assert isinstance(problems, LoadedWorld) or (
+        problems and all(str(problem).startswith(str(folder)) for problem in problems)
     )

@@ -38,7 +38,9 @@ def test_one_alone_is_dealt_the_same_cards(name: str) -> None:
     alone = solo_world(world, acts=10, turns=5)
 
     for rng_seed in range(5):
-        theirs, mine = (opening_of(one, run_id="r", seed=None, rng_seed=rng_seed) for one in (world, alone))
+        theirs, mine = (
+            opening_of(played, run_id="r", seed=None, rng_seed=rng_seed) for played in (world, alone)
+        )
         dealt = {key for troupe in theirs.troupes for member in troupe.members for key in member.dealt or {}}
         (solo,) = mine.troupes[0].members
         assert {*(solo.dealt or {})} == dealt

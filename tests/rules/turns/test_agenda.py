@@ -394,7 +394,7 @@ def test_folding_the_stored_bytes_again_gives_the_same_world_and_the_same_agenda
 @given(st.lists(st.integers(0, 1_000_000), min_size=10, max_size=60))
 def test_nobody_ever_owes_an_act_for_its_own_doing_or_for_one_it_has_answered(choices: list[int]) -> None:
     made = played(choices)
-    told = {event.id: event for event in made.ledger}
+    by_id = {event.id: event for event in made.ledger}
 
     answered = {(event.actor, event.caused_by) for event in made.ledger if event.caused_by}
 
@@ -402,7 +402,7 @@ def test_nobody_ever_owes_an_act_for_its_own_doing_or_for_one_it_has_answered(ch
         assert creature in made.world.creatures
         assert mailbox
         for cause in mailbox:
-            assert told[cause].actor != creature
+            assert by_id[cause].actor != creature
             assert (creature, cause) not in answered
 
 

@@ -286,9 +286,9 @@ def test_no_text_can_forge_a_line_or_a_section(told: list[tuple[str, str]], scen
     ]
 
     prompt = prompt_for(a_moment(events, known={"word": scene}))
-    found = sections_in(repair_prompt(prompt, told[0][1], "Mend it.").user)
+    sections = sections_in(repair_prompt(prompt, told[0][1], "Mend it.").user)
 
-    lines = [spoken(line) for line in found[prompt_parts.DISCUSSION]]
+    lines = [spoken(line) for line in sections[prompt_parts.DISCUSSION]]
     names = {"visitor": "visitor", "moth-id": "moth", "conductor": "world"}
     assert [(line.handle, unbroken(line.text)) for line in lines] == [
         (names[event.actor], unbroken(event.payload["text"])) for event in events
@@ -297,11 +297,11 @@ def test_no_text_can_forge_a_line_or_a_section(told: list[tuple[str, str]], scen
         unbroken(str(event.payload.get("more"))) for event in events
     ]
     assert len({line.ref for line in lines}) == len(lines)
-    assert len(found[prompt_parts.ANSWERED]) == 2
-    assert len(found[prompt_parts.LAST_ANSWER]) == 3
-    assert len(found[prompt_parts.KNOWN]) == 1
-    assert len(found.get(prompt_parts.SCENE, [])) == (1 if scene else 0)
-    assert len(found[prompt_parts.AROUND]) == 3
+    assert len(sections[prompt_parts.ANSWERED]) == 2
+    assert len(sections[prompt_parts.LAST_ANSWER]) == 3
+    assert len(sections[prompt_parts.KNOWN]) == 1
+    assert len(sections.get(prompt_parts.SCENE, [])) == (1 if scene else 0)
+    assert len(sections[prompt_parts.AROUND]) == 3
     assert prompt.system == prompt_for(a_moment()).system
 
 

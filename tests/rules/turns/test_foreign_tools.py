@@ -97,5 +97,5 @@ def test_no_text_of_a_server_can_leave_its_line(description: str, choices: list[
     plain = prompt_for(at(forecast("Tells the weather.", sky={"enum": ["sun"]})))
     lines, expected = prompt.user.split("\n"), plain.user.split("\n")
     assert [*lines[:1], *lines[2:]] == [*expected[:1], *expected[2:]]
-    told = lines[1].partition("Its server says of it: ")[2]
-    assert isinstance(json.loads(told), str)
+    quoted = lines[1].partition("Its server says of it: ")[2]
+    assert isinstance(json.loads(quoted), str)

@@ -172,7 +172,7 @@ def test_a_table_that_was_moved_on_is_the_table_that_is_made_at_once(
 def _index(table: lines.NumberedLines) -> list[object]:
     first = table.first
     found: list[object] = [
-        {key: [place - first for place in places] for key, places in by.items()}
+        {key: [index - first for index in places] for key, places in by.items()}
         for by in (table.words, table.kinds, table.striking_words, table.said_by)
     ]
     return [

@@ -49,9 +49,9 @@ AROUND = Around(
 
 
 def _masks(rng_seed: int = 0) -> Masks:
-    found = masks_of(seats_of(BILL.competition, lambda handle: (handle,)), rng_seed)
-    assert found is not None
-    return found
+    masks = masks_of(seats_of(BILL.competition, lambda handle: (handle,)), rng_seed)
+    assert masks is not None
+    return masks
 
 
 def _before_the_owl(masks: Masks | None, **changes: Any) -> Moment:

@@ -150,8 +150,8 @@ def test_what_may_be_born_is_told_in_run_started_and_left_out_where_nothing_may(
     )
     none = opening_of(world_of(lead), run_id="r-1", seed=None, rng_seed=0)
 
-    told = msgspec.to_builtins(some.started)
+    started = msgspec.to_builtins(some.started)
 
-    assert told["spawnable"] == {"mapper": mapper.as_json()}
-    assert msgspec.convert(told, RunStarted) == some.started
+    assert started["spawnable"] == {"mapper": mapper.as_json()}
+    assert msgspec.convert(started, RunStarted) == some.started
     assert "spawnable" not in msgspec.to_builtins(none.started)

@@ -82,9 +82,9 @@ def test_the_cost_of_an_act_whose_creature_is_gone_is_its_runs_still() -> None:
     house.remove("dee")
     house.remove("eve")
 
-    told = house.do(EndAct("dee", cause, session, run_id="r-2", model=asked((10, 0.1)))).events
+    events = house.do(EndAct("dee", cause, session, run_id="r-2", model=asked((10, 0.1)))).events
 
-    assert [(event.kind, event.run_id, event.session_id) for event in told] == [
+    assert [(event.kind, event.run_id, event.session_id) for event in events] == [
         (kinds.ACT_DISCARDED, "r-2", house.world.runs["r-2"].session_id)
     ]
     assert house.runs.purses["r-2"].spent.usage.calls == 1

@@ -325,9 +325,9 @@ def test_whatever_a_model_writes_is_a_draft_within_bounds_or_passing_or_a_proble
             assert len(json.dumps(payload, ensure_ascii=False).encode()) < payload_bytes_max
         case Passed(reason=reason):
             assert len(reason) <= reason_chars_max
-        case Problem(text=told):
-            assert told.endswith(".")
-            assert len(told.splitlines()) == 1
+        case Problem(text=problem):
+            assert problem.endswith(".")
+            assert len(problem.splitlines()) == 1
         case ToolCall():
             raise AssertionError("no tool was offered")
 

@@ -25,8 +25,8 @@ PASSING = {
 
 def branches(*may_emit: str, playbill: Playbill | None = None, **changes: Any) -> list[dict[str, Any]]:
     moment = a_moment(character=Character(name="echo", may_emit=may_emit), playbill=playbill, **changes)
-    found: list[dict[str, Any]] = reply_schema(moment).with_refs(["8", "9"])["anyOf"]
-    return found
+    offered: list[dict[str, Any]] = reply_schema(moment).with_refs(["8", "9"])["anyOf"]
+    return offered
 
 
 def fields(branch: dict[str, Any]) -> dict[str, Any]:
@@ -48,10 +48,10 @@ def test_speaking_and_passing_are_spelt_out() -> None:
         "additionalProperties": False,
     }
 
-    found = branches("agent.spoke")
+    spoken = branches("agent.spoke")
 
-    assert found == [spoke, PASSING]
-    assert list(found[0]["properties"]) == ["kind", "thought", "text", "mood"]
+    assert spoken == [spoke, PASSING]
+    assert list(spoken[0]["properties"]) == ["kind", "thought", "text", "mood"]
 
 
 def test_there_is_a_branch_for_each_kind_in_order_and_none_that_only_the_engine_writes() -> None:
@@ -98,16 +98,16 @@ def test_a_creature_who_is_alone_may_write_any_name() -> None:
     ],
 )
 def test_a_verdict_names_a_contestant_or_nobody(competition: Competition, winners: list[str]) -> None:
-    found = fields(branches("judge.verdict", playbill=Playbill(competition=competition))[0])
+    names = fields(branches("judge.verdict", playbill=Playbill(competition=competition))[0])
 
-    assert list(found) == ["text", "winner", "cites"]
-    assert found["winner"] == {"enum": winners}
+    assert list(names) == ["text", "winner", "cites"]
+    assert names["winner"] == {"enum": winners}
 
 
 def test_a_verdict_without_a_contest_names_no_winner_and_still_cites() -> None:
-    found = fields(branches("judge.verdict", playbill=Playbill(competition=Competition()))[0])
+    names = fields(branches("judge.verdict", playbill=Playbill(competition=Competition()))[0])
 
-    assert list(found) == ["text", "cites"]
+    assert list(names) == ["text", "cites"]
 
 
 def test_a_scenario_adds_to_a_core_kind_and_cannot_change_its_fields_or_take_the_engines_names() -> None:
@@ -125,24 +125,24 @@ def test_a_kind_nobody_described_has_a_text() -> None:
 
 def test_the_cache_is_told_apart_by_everything_that_shapes_a_schema(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "schema_cache_values_max", 2)
-    one = Playbill(kinds={"note.left": {"it": "creature"}})
+    bill = Playbill(kinds={"note.left": {"it": "creature"}})
 
-    first = branches("note.left", playbill=one)
+    first = branches("note.left", playbill=bill)
     other = branches("note.left", playbill=Playbill(kinds={"note.left": {"it": "number"}}))
-    alone = branches("note.left", playbill=one, around=Around())
+    alone = branches("note.left", playbill=bill, around=Around())
 
     assert len({str(first), str(other), str(alone)}) == 3
-    assert branches("note.left", playbill=one) == first
+    assert branches("note.left", playbill=bill) == first
 
 
 def test_where_no_line_can_be_cited_a_kind_that_must_cite_one_is_left_out() -> None:
     playbill = Playbill(kinds={"note.left": {"it": "event"}, "list.made": {"them": "events"}})
     character = Character(name="echo", may_emit=("note.left", "list.made"))
 
-    found = reply_schema(a_moment(character=character, playbill=playbill)).with_refs([])["anyOf"]
+    offered = reply_schema(a_moment(character=character, playbill=playbill)).with_refs([])["anyOf"]
 
-    assert [branch["properties"]["kind"]["const"] for branch in found] == ["list.made", "agent.passed"]
-    assert found[0]["properties"]["them"]["maxItems"] == 0
+    assert [branch["properties"]["kind"]["const"] for branch in offered] == ["list.made", "agent.passed"]
+    assert offered[0]["properties"]["them"]["maxItems"] == 0
 
 
 @pytest.mark.parametrize("words_max", [1, 40, 400])

@@ -97,10 +97,10 @@ def test_what_happens_out_of_sight_in_ones_own_graph_leaves_the_prompt_byte_for_
         events = changed(house, dice)
         if any(not event.is_engine for event in events):
             continue
-        told = [event for event in events if event.kind not in ABOUT_THE_WHOLE]
-        named = frozenset[str]().union(*map(creatures_named_in, told))
-        spoken_of = {event.payload.get("channel_id") for event in told}
-        renamed = {event.payload["creature"] for event in told if event.kind == kinds.CREATURE_RENAMED}
+        local = [event for event in events if event.kind not in ABOUT_THE_WHOLE]
+        named = frozenset[str]().union(*map(creatures_named_in, local))
+        spoken_of = {event.payload.get("channel_id") for event in local}
+        renamed = {event.payload["creature"] for event in local if event.kind == kinds.CREATURE_RENAMED}
         for name in before.keys() & house.world.creatures.keys():
             near, prompt, known = before[name]
             near |= around_by_hand(house, name)

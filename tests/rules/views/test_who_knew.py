@@ -96,8 +96,8 @@ def test_a_wire_without_content_tells_that_something_was_said_and_not_what() -> 
     carried = made.say("ada", "A lantern.", channel="ada-bo")
     kept = made.say("ada", "A kettle.", channel="ada-bo")
 
-    (told,) = [seen for seen in sightings_of(made.world, carried) if seen.creature.id == "cy"]
-    assert (told.how, told.with_content) == ("handed", False)
+    (sighting,) = [seen for seen in sightings_of(made.world, carried) if seen.creature.id == "cy"]
+    assert (sighting.how, sighting.with_content) == ("handed", False)
     assert "cy" not in known(made, kept)
 
 

@@ -54,9 +54,9 @@ def test_one_who_is_gone_calls_nothing_and_is_told_nothing() -> None:
     call = called(made)
     made.remove("bo")
 
-    told = decide(made.world, FollowCall("bo", call, ToolReturned("lamp", 1, is_ok=True, text="lit")))
+    decision = decide(made.world, FollowCall("bo", call, ToolReturned("lamp", 1, is_ok=True, text="lit")))
 
-    assert told.writes == ()
+    assert decision.writes == ()
     with pytest.raises(Refused, match="removed in the middle"):
         decide(made.world, CallTool("bo", call, "lamp", {}, 2))
 

@@ -38,10 +38,10 @@ def born(made: HandWorld, **more: str) -> Json:
 def test_who_is_spawned_is_never_privileged_and_belongs_to_its_parents_run_and_graph() -> None:
     made = with_parent()
 
-    told = born(made)
+    started = born(made)
 
     creature = made.world.creatures["mapper"]
-    assert "is_privileged" not in told
+    assert "is_privileged" not in started
     assert (creature.run_id, creature.parent, creature.ordinal) == ("r-1", "ada", 2)
     assert creature.graph_id == made.world.creatures["ada"].graph_id
     assert made.world.children_of == {"ada": {"mapper": None}}
@@ -54,9 +54,9 @@ def test_who_is_spawned_is_never_privileged_and_belongs_to_its_parents_run_and_g
 def test_its_tools_are_those_that_its_parent_has_too(
     granted: tuple[str, ...], kept: list[str] | None
 ) -> None:
-    told = born(with_parent(granted))
+    started = born(with_parent(granted))
 
-    assert told["manifest"].get("tools") == kept
+    assert started["manifest"].get("tools") == kept
 
 
 def test_the_digest_names_the_manifest_as_it_was_given() -> None:
@@ -105,10 +105,10 @@ def test_the_removed_are_not_counted_among_the_living() -> None:
 
 def test_joining_gives_the_directions_that_are_missing_and_no_others() -> None:
     made = chain("ada", "bo", "cy")
-    place = next(iter(made.world.topology.channels_of["ada"]))
+    channel_id = next(iter(made.world.topology.channels_of["ada"]))
 
-    done = made.do(JoinChannel("cy", place, ("listen", "send")))
-    again = decide(made.world, JoinChannel("cy", place, ("listen",)))
+    done = made.do(JoinChannel("cy", channel_id, ("listen", "send")))
+    again = decide(made.world, JoinChannel("cy", channel_id, ("listen",)))
 
     assert [event.kind for event in done.events] == [
         kinds.CHANNEL_JOINED,

@@ -235,10 +235,10 @@ def test_where_two_handles_meet_the_dropped_sides_gets_the_next_free_one() -> No
 def names_are_consistent(made: HandWorld) -> bool:
     graphs = made.world.graphs.values()
     channels = {channel.id: channel.name for channel in made.world.channels.values()}
-    told = {channel_id: name for graph in graphs for name, channel_id in graph.channels.owners.items()}
+    names = {channel_id: name for graph in graphs for name, channel_id in graph.channels.owners.items()}
     handles = {creature.id: creature.handle for creature in made.world.creatures.values()}
     told_handles = {creature: handle for graph in graphs for handle, creature in graph.handles.owners.items()}
-    return channels == told and handles == told_handles
+    return channels == names and handles == told_handles
 
 
 def test_a_new_channel_does_not_take_the_name_that_a_renamed_one_gets_in_the_same_merge() -> None:

@@ -285,17 +285,17 @@ def lived(numbers: list[int]) -> tuple[HandWorld, dict[str, set[str]]]:
     seen: dict[str, set[str]] = {}
     for choice in numbers:
         creatures = list(made.world.creatures)
-        one = creatures[choice // 7 % len(creatures)] if creatures else ""
+        creature = creatures[choice // 7 % len(creatures)] if creatures else ""
         other = creatures[choice // 91 % len(creatures)] if creatures else ""
         if choice % 7 < 2 or len(creatures) < 3:
-            made.add("ada", graph=made.graph_of(one) if choice % 7 == 1 and creatures else None)
-        elif choice % 7 < 5 and one != other:
-            made.connect(one, other)
+            made.add("ada", graph=made.graph_of(creature) if choice % 7 == 1 and creatures else None)
+        elif choice % 7 < 5 and creature != other:
+            made.connect(creature, other)
         elif choice % 7 == 5:
-            made.remove(one)
-        elif made.world.topology.channels_of.get(one):
-            channel = next(iter(made.world.topology.channels_of[one]))
-            made.close(made.graph_of(one), channel)
+            made.remove(creature)
+        elif made.world.topology.channels_of.get(creature):
+            channel = next(iter(made.world.topology.channels_of[creature]))
+            made.close(made.graph_of(creature), channel)
         for graph in made.world.graphs.values():
             seen.setdefault(graph.session_id, set()).update(graph.creatures)
     return made, seen
