@@ -13,6 +13,7 @@ import msgspec
 
 from glasshouse.errors import Refused
 from glasshouse.events.event import Json
+from glasshouse.model_values import Form
 from glasshouse.turns.moment.moment import NOTHING_SHOWN, Moment
 from glasshouse.turns.moment.prompt import Completion, Prompt
 from glasshouse.turns.prompts.context import written_for
@@ -82,30 +83,28 @@ async def ask(
     tokens_max: int | None = None,
 ) -> ChatReply:
     """Ask the model of the moment. The reply is a text, or JSON text of the `schema`, or a request to use a tool."""
-    text_schema = schema or TEXT
-    choices = [*[tool.schema for tool in tools], *([] if must_use_tool and tools else [text_schema])]
-    is_plain = not tools and schema is None
+    is_plain, may_end = not tools and schema is None, not (must_use_tool and tools)
+    choices = [*[tool.schema for tool in tools], *([schema or TEXT] if may_end else [])]
     wanted = choices[0] if len(choices) == 1 else {"anyOf": choices}
     user = messages[0].text if len(messages) == 1 else "\n".join([_line(message) for message in messages])
-    written = written_for(moment)
-    completion = await moment.ask(
-        Prompt(
-            system
-            if is_plain
-            else f"{system}\n\n{_how_to_answer(tools, schema, must_use_tool=must_use_tool)}".strip(),
-            user,
-            schema=wanted,
-            reply_tokens_max=min(tokens_max or moment.reply_tokens_max, moment.reply_tokens_max),
-            # A reference means something only in the schema that it was written for, so such a schema is told in words.
-            form="prose"
-            if is_plain
-            else "json"
-            if moment.form == "prose" or "$ref" in _json(wanted)
-            else moment.form,
-        ),
-        written.shown if _json(written.prompt.user)[1:-1] in _json(user) else NOTHING_SHOWN,
+    how = "" if is_plain else _how_to_answer(tools, schema, may_end=may_end)
+    prompt = Prompt(
+        "\n\n".join(filter(None, (system, how))),
+        user,
+        schema=wanted,
+        reply_tokens_max=min(tokens_max or moment.reply_tokens_max, moment.reply_tokens_max),
+        form="prose" if is_plain else _form(moment, wanted),
     )
+    scene, shown = written_for(moment)
+    is_scene_in_it = _json(scene.user)[1:-1] in _json(user)
+    completion = await moment.ask(prompt, shown if is_scene_in_it else NOTHING_SHOWN)
     return _reply(completion, tools, is_plain=is_plain, has_schema=schema is not None)
+
+
+def _form(moment: Moment, wanted: Json) -> Form:
+    """How JSON is asked for. A reference means something only in the schema that it was written for, so such a schema is only
+    told in words."""
+    return "json" if moment.form == "prose" or "$ref" in _json(wanted) else moment.form
 
 
 def _reply(
@@ -125,18 +124,13 @@ def _reply(
     return ChatReply(text, None, completion)
 
 
-def _how_to_answer(tools: Sequence[ChatTool], schema: Json | None, *, must_use_tool: bool) -> str:
-    lines = [f"{tool.name}: {tool.description} Its arguments: {_json(tool.parameters)}" for tool in tools]
-    answer = f"a JSON object of this schema: {_json(schema)}" if schema else '{"text": "what you say"}'
-    calls = [f"to use a tool, {ToolRequest(tool.name, {})}, with its arguments" for tool in tools[:1]]
-    ends = [] if must_use_tool and tools else [f"to end, {answer}"]
-    return "\n".join(
-        [
-            *(["YOUR TOOLS"] if tools else []),
-            *lines,
-            f"Answer with one JSON object: {'; '.join([*calls, *ends])}.",
-        ]
-    )
+def _how_to_answer(tools: Sequence[ChatTool], schema: Json | None, *, may_end: bool) -> str:
+    offers = [f"{tool.name}: {tool.description} Its arguments: {_json(tool.parameters)}" for tool in tools]
+    call = [f"to use a tool, {ToolRequest(tools[0].name, {})} with its arguments"] if tools else []
+    end = f"one of this schema: {_json(schema)}" if schema else '{"text": "what you say"}'
+    ways_to_answer = "; ".join([*call, *([f"to end, {end}"] if may_end else [])])
+    heading = ["YOUR TOOLS"] if tools else []
+    return "\n".join([*heading, *offers, f"Answer with one JSON object: {ways_to_answer}."])
 
 
 def _line(message: Message) -> str:
