@@ -1,6 +1,8 @@
 """Tool servers on the command line: declared by a world or a tools.yaml, shown before they start, listed, accepted."""
 
 import json
+import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +10,7 @@ import pytest
 
 from tests.journeys.commanding import objects, run
 from tests.journeys.servers_of_tools import script
+from tests.pages import fences, page_text, write_files
 
 SCENARIO = """
 name: harbour
@@ -75,6 +78,31 @@ def test_a_tools_file_holds_over_a_world_and_hands_over_what_it_names(harbour: P
     assert listed[0] == {"type": "server", "name": "weather", "shown": " ".join(COMMAND)}
     assert [tool["is_read_only"] for tool in listed if tool["name"] == "weather/forecast"] == [True]
     assert [finding["state"] for finding in doctor] == ["ok"]
+
+
+def test_the_commands_of_the_how_to_run(tmp_path: Path) -> None:
+    page = page_text("docs/how-to/give-creatures-tools-of-others.md")
+    write_files(page, tmp_path)
+    (tmp_path / "weather.py").rename(tmp_path / "worlds/harbour/weather.py")
+    (commands,) = [fence.text for fence in fences(page) if fence.language == "sh" and "harbour" in fence.text]
+
+    outputs = []
+    for line in commands.splitlines():
+        words = line.partition("#")[0].split()
+        environment = {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+        if "=" in words[0]:
+            name, _, value = words.pop(0).partition("=")
+            environment[name] = value
+        answer = run(*words[1:], cwd=tmp_path, **environment)
+        assert answer.returncode == 0, answer.stderr
+        outputs.append(answer.stdout)
+
+    checked, listed, played, granted = outputs
+    shown = "Tools of weather: python3 weather.py (a command of the world)"
+    assert shown in checked
+    assert "weather/forecast (reads): Tell tomorrow's weather in a city." in listed
+    assert played.startswith(shown)
+    assert "weather/forecast (pilot): Tell tomorrow's weather in a city." in granted
 
 
 @pytest.mark.parametrize(

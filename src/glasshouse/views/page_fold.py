@@ -520,6 +520,13 @@ class PageFold:
             self.changes.set("creatures", granted.creature, "is_privileged", True)
         return "creature", f"{self._handle(granted.creature)} may change the graph"
 
+    def _change_tool(self, event: Event, _shown: Event, _k: int) -> tuple[Icon, str]:
+        changed = payload_of(event, payloads.ToolChanged)
+        return "tool", f"{changed.tool.name} has changed and is withheld until it is accepted"
+
+    def _accept_tool(self, event: Event, _shown: Event, _k: int) -> tuple[Icon, str]:
+        return "tool", f"{payload_of(event, payloads.ToolAccepted).tool} is accepted as it is now"
+
     def _change_graphs(self, event: Event, _shown: Event, _k: int) -> tuple[Icon, str]:
         change = payload_of(event, payloads.TopologyChanged)
         names = [self.view["graphs"].get(name, {}).get("name", name) for name in change.old_graph_ids]
@@ -756,6 +763,8 @@ _FOLDS: Final[dict[str, _Note]] = {
     **dict.fromkeys((kinds.OUTPUT_WIRE_ADDED, kinds.OUTPUT_WIRE_REMOVED), PageFold._change_wire),
     kinds.PARENT_LINK_CHANGED: PageFold._change_parent,
     kinds.PRIVILEGE_GRANTED: PageFold._grant,
+    kinds.TOOL_CHANGED: PageFold._change_tool,
+    kinds.TOOL_ACCEPTED: PageFold._accept_tool,
     kinds.TOPOLOGY_CHANGED: PageFold._change_graphs,
     kinds.SESSION_FORKED: PageFold._fork,
     kinds.CREATURE_SESSION_ATTACHED: PageFold._attach,

@@ -312,6 +312,21 @@ def _tell_change(stage: StageProjection, event: Event) -> Touched:
     )
 
 
+def _tell_tool(stage: StageProjection, event: Event) -> Touched:
+    """Add a line for a tool of a server that has changed, or was accepted."""
+    match payload_of(event, payloads.PAYLOAD_TYPES[event.kind]):
+        case payloads.ToolChanged(tool=tool, creatures=creatures):
+            text = f"{tool.name} has changed, and nobody uses it until it is accepted or as it was"
+        case payloads.ToolAccepted(tool=name, creatures=creatures):
+            text = f"{name} is accepted as it is now"
+        case _:
+            return NOTHING
+    if not any(creature in stage.cast for creature in creatures):
+        return NOTHING
+    note = Note(event.id, event.actor, "", event.kind, text, {}, None, event.turn, None, "change")
+    return _keep(stage, note)
+
+
 def _start_creature(stage: StageProjection, event: Event) -> Touched:
     born = payload_of(event, payloads.CreatureStarted)
     creature, known, was = born.creature, stage.cast.get(born.creature), born.incarnation_of
@@ -458,6 +473,7 @@ FOLDS: dict[str, Callable[[StageProjection, Event], Touched]] = {
     kinds.CREATURE_RENAMED: _rename_creature,
     kinds.SESSION_RESTATED: _restate,
     kinds.TOPOLOGY_CHANGED: _tell_change,
+    **dict.fromkeys((kinds.TOOL_CHANGED, kinds.TOOL_ACCEPTED), _tell_tool),
     kinds.RUN_STARTED: _start_run,
     **dict.fromkeys((kinds.RUN_PAUSED, kinds.RUN_CONTINUED, kinds.RUN_FINISHED), _change_run),
 }

@@ -112,7 +112,7 @@ class Edit(Command):
 
     what: Literal[
         "spawn", "remove", "start", "stop", "connect", "disconnect", "join_channel", "leave_channel",
-        "open_channel", "rename_channel", "close_channel", "wire", "unwire", "set_parent", "grant_privilege",
+        "open_channel", "rename_channel", "close_channel", "wire", "unwire", "set_parent", "grant_privilege", "accept_tool",
     ]  # fmt: skip
     creature: Name | None = None
     target: Name | None = None
@@ -369,6 +369,10 @@ async def _set_parent(terrarium: Terrarium, command: Edit) -> None:
     await terrarium.set_parent(_given(command, "creature"), command.target, dry_run=command.dry_run)
 
 
+async def _accept_tool(terrarium: Terrarium, command: Edit) -> None:
+    await terrarium.accept_tool(_given(command, "run"), _given(command, "target"), dry_run=command.dry_run)
+
+
 _EDITS: Final[dict[str, Callable[[Terrarium, Edit], Awaitable[Any]]]] = {
     "spawn": _spawn,
     "remove": _on_creature("remove_creature"),
@@ -385,4 +389,5 @@ _EDITS: Final[dict[str, Callable[[Terrarium, Edit], Awaitable[Any]]]] = {
     "unwire": _unwire,
     "set_parent": _set_parent,
     "grant_privilege": _on_creature("grant_privilege"),
+    "accept_tool": _accept_tool,
 }

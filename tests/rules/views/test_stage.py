@@ -253,3 +253,22 @@ def test_checkpoints_stay_bounded_and_seeking_stays_right(monkeypatch: pytest.Mo
 
     assert stages == [rebuild_stage(story[:k]) for k in (60, 31, 7, 0, 59)]
     assert len(seeker._checkpoints_cache) <= 4
+
+
+def test_a_tool_that_changes_is_told_on_the_stage_of_those_who_were_granted_it() -> None:
+    tool = {
+        "name": "weather/forecast", "description": "x", "parameters": {}, "is_read_only": True, "digest": "d",
+    }  # fmt: skip
+    changed = structural(kinds.TOOL_CHANGED, {"tool": tool, "creatures": ["ada"]})
+    accepted = structural(
+        kinds.TOOL_ACCEPTED, {"tool": "weather/forecast", "creatures": ["ada"], "by": "visitor"}
+    )
+
+    here = rebuild_stage([birth("ada"), changed, accepted])
+    elsewhere = rebuild_stage([birth("bo"), changed, accepted])
+
+    assert texts(here.world_notes) == [  # type: ignore[arg-type]
+        "weather/forecast has changed, and nobody uses it until it is accepted or as it was",
+        "weather/forecast is accepted as it is now",
+    ]
+    assert elsewhere.world_notes == []
