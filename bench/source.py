@@ -19,14 +19,14 @@ from bench.result import Result, judged
 SOURCE: Final = Path(glasshouse.__file__).parent
 TROUPE: Final = "troupe"
 code_lines_max: Final = {
-    "the engine": 21_000,
+    "the engine": 21_600,
     "models": 2_400,
     "faces": 7_650,
     "the page's server": 3_000,
     "assistants": 650,
     "telemetry": 650,
     "other frameworks": 400,
-    "tool servers": 1_150,
+    "tool servers": 1_350,
 }
 """Part -> how many lines it may have (ADR 0079)."""
 _PARTS: Final = {

@@ -19,7 +19,7 @@ from glasshouse.stores.sqlite import SqliteStore
 from glasshouse.stores.sqlite.lock import holder_of
 from glasshouse.tools.function import tool
 from glasshouse.tools.group.group_tools import GroupTools
-from glasshouse.tools.server_tools import ServerTools
+from glasshouse.tools.mcp.server_tools import ServerTools
 from glasshouse.tools.toolbox import JoinedTools, Toolbox
 
 if TYPE_CHECKING:
@@ -119,15 +119,19 @@ def servers_in(path: str | Path) -> tuple[ToolServer, ...]:
 
 def server_tools(given: Collection[ToolServer], approver: Approver | None, clock: Clock) -> ServerTools:
     """The tools of these servers, and of those that worlds declare."""
-    from glasshouse.settings import value_of  # Imported here, so that settings are read only if needed.
-
     advice = 'Write tool_servers=[ToolServer("weather", command=["python", "weather.py"])].'
     check_type("Terrarium(tool_servers=...)", given, Collection, "several ToolServers", advice)
     for server in given:
         from glasshouse.tools.mcp.tool_server import ToolServer
 
         check_type("Terrarium(tool_servers=[...])", server, ToolServer, "ToolServers", advice)
-    return ServerTools(given, value_of, clock, approver)
+    return ServerTools(given, _value_of, clock, approver)
+
+
+def _value_of(variable: str) -> str:
+    from glasshouse.settings import value_of  # Imported here, so that settings are read only if needed.
+
+    return value_of(variable)
 
 
 def usual_agent(manifest: Manifest) -> Agent:

@@ -150,7 +150,7 @@ async def test_a_run_that_names_a_command_which_no_world_here_declares_starts_no
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """A session that came in a file brings no program along, also where world code is allowed."""
-    monkeypatch.setattr("glasshouse.tools.server_tools.is_world_code_allowed", lambda: True)
+    monkeypatch.setattr("glasshouse.tools.mcp.server_tools.is_world_code_allowed", lambda: True)
     evil = {"weather": {"command": ["touch", str(tmp_path / "evil")]}}
     t, _ = house(speaks(), servers=())
     async with t:
