@@ -54,14 +54,10 @@ def how_to_price(models: NamedModels) -> list[str]:
     if not unpriced:
         return []
     (size, _, endpoint, model, *_), route = unpriced[0], unpriced[0].route
-    price = f"price: {{{_DOLLARS}}}"
-    if route is None or (
-        models.wanted != endpoint.server and not models.wanted.startswith(f"{endpoint.server}:")
-    ):
+    price, server = f"price: {{{_DOLLARS}}}", endpoint.server
+    if route is None or (models.wanted != server and not models.wanted.startswith(f"{server}:")):
         return [f"Nobody knows what {model} costs. {_WRITE_IT}:", f"  {price}"]
-    profile = (
-        f"backend: {endpoint.server}, model: {model}, context_tokens: {route.context_tokens_max}, {price}"
-    )
+    profile = f"backend: {server}, model: {model}, context_tokens: {route.context_tokens_max}, {price}"
     return [f"Nobody knows what {model} costs. {_WRITE_IT}:", f"  profiles: {{{size}: {{{profile}}}}}"]
 
 

@@ -152,13 +152,9 @@ def _show_granted(granted: tuple[ToolOfRun, ...], *, as_json: bool) -> None:
     if not granted:
         screen.draw("No creature of this run was granted a tool of a server.")
     for grant in granted:
+        more = "" if grant.now is None else f"\n  withheld: it says now: {one_line(grant.now.description)}"
         screen.draw(
-            Text(f"{grant.name} ({', '.join(grant.handles)}): {one_line(grant.tool.description)}"),
-            *(
-                []
-                if grant.now is None
-                else [Text(f"  withheld: it says now: {one_line(grant.now.description)}")]
-            ),
+            Text(f"{grant.name} ({', '.join(grant.handles)}): {one_line(grant.tool.description)}{more}")
         )
 
 
