@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
@@ -114,6 +115,11 @@ async def used(server: ToolServer, **values: str) -> AsyncIterator[Used]:
     assert {child.pid for child in here.children(recursive=True)} <= before
 
 
+def _is_open(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
 @contextmanager
 def serving(kind: str, path: str) -> Iterator[str]:
     """The address of a server of the SDK over HTTP, in a process of its own."""
@@ -122,10 +128,8 @@ def serving(kind: str, path: str) -> Iterator[str]:
         port = free.getsockname()[1]
     running = subprocess.Popen(script("mcp_weather", kind, str(port)))
     try:
-        while running.poll() is None:
-            with socket.socket() as probe:
-                if probe.connect_ex(("127.0.0.1", port)) == 0:
-                    break
+        while running.poll() is None and not _is_open(port):
+            time.sleep(0.05)
         yield f"http://127.0.0.1:{port}{path}"
     finally:
         running.kill()
@@ -287,6 +291,14 @@ async def test_what_a_server_answers_is_bounded_and_read_or_refused() -> None:
 async def test_a_server_that_never_stops_talking_is_disconnected(text: str) -> None:
     async with used(raw()) as using:
         assert await using.echo(text) == f"The server of raw/echo ended during the call. {UNKNOWN}"
+
+
+async def test_a_server_that_floods_over_http_is_disconnected() -> None:
+    async with raw_http("flood") as http, used(ToolServer("raw", url=http.url)) as using:
+        await using.connections.describe("raw")
+        await using.wait_for_end()
+
+        assert await using.refusal() == "The tool server raw failed, and is tried again in 1 s."
 
 
 async def test_changes_are_listed_before_the_next_call_and_not_too_often() -> None:
@@ -506,19 +518,30 @@ else:
 """
 
 
-@pytest.mark.parametrize("how", ["leaves", "is interrupted", "is killed"])
-def test_no_process_outlives_its_house(how: str) -> None:
-    command = [sys.executable, "-c", _HOUSE, str(SERVERS / "mcp_raw.py"), how]
-    house = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-    assert house.stdout is not None
-    assert house.stdout.readline() == "open\n"
-    started = psutil.Process(house.pid).children(recursive=True)
-    if how != "leaves":
-        assert len(started) == 3, "the server, its child, and the guard"
-        house.send_signal(signal.SIGINT if how == "is interrupted" else signal.SIGKILL)
+def test_no_process_outlives_its_house() -> None:
+    ends = {"leaves": None, "is interrupted": signal.SIGINT, "is killed": signal.SIGKILL}
+    houses = [
+        subprocess.Popen(
+            [sys.executable, "-c", _HOUSE, str(SERVERS / "mcp_raw.py"), how],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+        for how in ends
+    ]
+    started: list[psutil.Process] = []
+    for house, end in zip(houses, ends.values(), strict=True):
+        assert house.stdout is not None
+        assert house.stdout.readline() == "open\n"
+        processes = psutil.Process(house.pid).children(recursive=True)
+        if end is not None:
+            assert len(processes) == 3, "the server, its child, and the guard"
+            house.send_signal(end)
+        started += processes
 
-    house.communicate(timeout=60)
-    _, alive = psutil.wait_procs(started, timeout=30)
+    for house in houses:
+        house.communicate(timeout=60)
+    _, alive = psutil.wait_procs(started, timeout=60)
     assert alive == []
 
 

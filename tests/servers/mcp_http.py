@@ -47,6 +47,11 @@ class RawHttp:
         if verb == "GET" and self.manner == "hasty stream":
             _reply(writer, 200, b"retry: 0\nid: 1\ndata:\n\n", "text/event-stream")
             return
+        if verb == "GET" and self.manner == "flood":
+            writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n")
+            while True:
+                writer.write(b'data: {"jsonrpc":"2.0","id":1,"method":"ping"}\n\n' * 100)
+                await writer.drain()
         if verb == "DELETE" and self.manner == "hold fast":
             await asyncio.sleep(3_600)
         if verb != "POST":

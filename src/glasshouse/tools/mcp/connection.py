@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, nullcontext, suppress
 from contextvars import Context, ContextVar
 from importlib import import_module
 from importlib.metadata import version
@@ -30,6 +30,7 @@ from glasshouse.tools.mcp.hiding import hid
 from glasshouse.tools.mcp.http import checked_header, http_client, status_in_words, statuses
 from glasshouse.tools.mcp.process import ProcessNotes, message_bytes_max, process_streams
 from glasshouse.tools.mcp.tool_server import ToolServer
+from glasshouse.tools.mcp.traffic import Traffic, counted
 from glasshouse.turns.moment.line_text import cut, safe_line
 
 if TYPE_CHECKING:
@@ -42,7 +43,8 @@ list_seconds_max: Final = 10.0
 probe_seconds_max: Final = 5.0
 """A server that did not answer a call in time is asked for its tools. If it does not answer that either, it is ended."""
 relist_seconds_min: Final = 1.0
-"""The least time between two lists of changed tools."""
+relist_seconds_max: Final = 60.0
+"""The time between two lists of tools that change and are not used. It begins with a second and doubles."""
 relisten_seconds: Final = 30.0
 close_seconds_max: Final = 5.0
 server_tools_max: Final = 512
@@ -91,10 +93,13 @@ class Connection:
         self._on_described = on_described
         self._on_end = on_end
         self._notes = ProcessNotes()
+        self._traffic = Traffic()
         self._news = asyncio.Event()
         """Set when the tools may have changed, or the connection has ended."""
         self._fresh = asyncio.Event()
         """Set while `tools` is what the server says now."""
+        self._wanted = asyncio.Event()
+        """Set when somebody waits for that."""
         self._statuses: list[int] = []
         self._tasks: set[asyncio.Task[Any]] = set()
         self._keys = {header: value_of(variable) for header, variable in server.headers.items()}
@@ -109,6 +114,7 @@ class Connection:
     async def ask(self, request: Any, result_type: Any, seconds_max: float, seen: list[int]) -> Any:
         """The answer to a request. Raises what the SDK raises, and `TimeoutError`. `seen` gets the status of an answer over
         HTTP that is no success."""
+        self._traffic.note_request()
         context = self._context()
         context.run(statuses.set, seen)
         asked = self._begun(self._session.send_request(request, result_type), context)
@@ -122,7 +128,9 @@ class Connection:
 
     async def wait_until_fresh(self) -> None:
         """Wait until `tools` is what the server says now, or the connection has ended."""
-        await self._fresh.wait()
+        if not self._fresh.is_set():
+            self._wanted.set()
+            await self._fresh.wait()
 
     def probe(self) -> None:
         """End the connection if the server does not even say what its tools are."""
@@ -147,14 +155,14 @@ class Connection:
             await asyncio.wait([self.task], timeout=close_seconds_max)
 
     def _note_silence(self) -> None:
-        """A process that ends while the connection is opened may yet be understood in another form."""
-        if self.opened.done() and self._notes.has_ended:
+        """A server that falls silent while the connection is opened may yet be understood in another form."""
+        if self.opened.done():
             self.end()
 
     def _has_ended(self) -> None:
         self.has_ended = True
-        self._news.set()
-        self._fresh.set()
+        for event in (self._news, self._fresh, self._wanted):
+            event.set()
 
     async def _serve(self) -> None:
         async with AsyncExitStack() as stack:
@@ -163,19 +171,25 @@ class Connection:
                 self._session = client.session
                 await self._describe()
             self.opened.set_result(None)
-            self._note_silence()
+            if self._notes.has_ended:
+                self.end()
             if self.form == "auto":
                 stack.callback(self._begun(self._listen(client)).cancel)
             await self._follow()
 
     async def _follow(self) -> None:
-        """List the tools again whenever they may have changed, until the connection ends."""
+        """List the tools again when they may have changed, until the connection ends: ever more seldom, but for whoever
+        wants to use them."""
+        pause = relist_seconds_min
         while True:
             await self._news.wait()
             if self.has_ended:
                 return
             await self._describe()
-            await asyncio.sleep(relist_seconds_min)
+            self._wanted.clear()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._wanted.wait(), pause)
+            pause = min(2 * pause, relist_seconds_max)
 
     async def _client(self, stack: AsyncExitStack) -> Client:
         """A client that has agreed with the server on a version, in the form that the server understands."""
@@ -219,13 +233,17 @@ class Connection:
 
         server = self.server
         if server.command:
-            return process_streams(server, self._environment, self._notes, self._note_silence)
+            return process_streams(server, self._environment, self._traffic, self._notes, self._note_silence)
         keys = {header: checked_header(server, header, key) for header, key in self._keys.items()}
         http = http_client(server, keys)
-        if self.form == "sse":
-            return sse_client(server.url, httpx_client_factory=lambda *_, **__: http)
-        return _closing(
-            http, streamable_http_client(server.url, http_client=http, max_sse_event_size=message_bytes_max)
+        streams: AbstractAsyncContextManager[Any] = (
+            sse_client(server.url, httpx_client_factory=lambda *_, **__: http)
+            if self.form == "sse"
+            else streamable_http_client(server.url, http_client=http, max_sse_event_size=message_bytes_max)
+        )
+        # The SSE transport opens and closes its client itself.
+        return counted(
+            nullcontext() if self.form == "sse" else http, streams, self._traffic, self._note_silence
         )
 
     async def _listed(self, seconds_max: float) -> list[Json]:
@@ -237,6 +255,7 @@ class Connection:
         async with asyncio.timeout(seconds_max):
             for _ in range(tool_pages_max):
                 params = None if cursor is None else PaginatedRequestParams(cursor=cursor)
+                self._traffic.note_request()
                 page = await self._session.list_tools(params=params)
                 definitions += [
                     tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in page.tools
@@ -331,12 +350,6 @@ class Connection:
         context.run(_be_quiet)
         context.run(statuses.set, self._statuses)
         return context
-
-
-@asynccontextmanager
-async def _closing(http: Any, streams: AbstractAsyncContextManager[Any]) -> AsyncIterator[Any]:
-    async with http, streams as both:
-        yield both
 
 
 def _be_quiet() -> None:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 connect_seconds_max: Final = 10.0
 stream_bytes_max: Final = 67_108_864
 """A stream of events that gets longer is broken off. The SDK bounds each event by `message_bytes_max`."""
+cookies_max: Final = 32
+"""A server that sets more loses them all."""
 listen_seconds_min: Final = 1.0
 """The least time between two requests to be told of changes; a server may name less."""
 
@@ -49,16 +51,19 @@ def http_client(server: ToolServer, keys: Mapping[str, str]) -> httpx2.AsyncClie
             seen[:] = [response.status_code]
         for field in ("location", "content-encoding"):
             response.headers.pop(field, None)
+        if len(client.cookies.jar) > cookies_max:
+            client.cookies.clear()
         is_stream = response.headers.get("content-type", "").startswith("text/event-stream")
         response.stream = _bounded(response.stream, stream_bytes_max if is_stream else message_bytes_max)
 
-    return httpx2.AsyncClient(
+    client = httpx2.AsyncClient(
         headers={"accept-encoding": "identity", **keys},
         timeout=httpx2.Timeout(None, connect=connect_seconds_max),  # Whoever asks waits only so long.
         trust_env=not server.is_loopback,
         follow_redirects=False,
         event_hooks={"request": [bound], "response": [check]},
     )
+    return client
 
 
 def _bounded(stream: Any, bytes_max: int) -> Any:

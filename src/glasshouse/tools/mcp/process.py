@@ -17,14 +17,16 @@ import signal
 import subprocess
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from glasshouse.tools.mcp.tool_server import ToolServer
+from glasshouse.tools.mcp.traffic import Traffic, buffered_messages_max
+
+if TYPE_CHECKING:
+    from mcp.types import JSONRPCError
 
 message_bytes_max: Final = 4_194_304
 """A longer message of a server ends its connection."""
-unasked_messages_max: Final = 10_000
-"""A server that sends more messages in a row than this, and answers nothing, is disconnected."""
 last_words_bytes_max: Final = 2_048
 """What is kept of the end of stderr."""
 leave_seconds_max: Final = 1.0
@@ -32,15 +34,13 @@ leave_seconds_max: Final = 1.0
 poll_seconds: Final = 0.01
 hear_seconds_min: Final = 0.02
 """The least time between two looks at stderr, so that a flood of it does not keep the house busy."""
-buffered_messages_max: Final = 16
 id_bytes_max: Final = 200
 """How far into a line that cannot be read the id of a request is looked for."""
 
 _GUARD: Final = 'read -r _; sleep 2; kill -s TERM -- "-$1"; sleep 1; kill -s KILL -- "-$1"'
 """Waits until stdin ends, which is when the house is gone, and then ends a group of processes that has not ended itself."""
 _ID: Final = re.compile(rb'^\s*\{[^{}]*"id"\s*:\s*(\d{1,9})[,}]')
-"""The request that a line seems to answer which cannot be read. Whoever asked need not wait any longer."""
-_DROPPED: Final = frozenset({"notifications/message", "notifications/progress"})
+"""The request that a line seems to answer which cannot be read."""
 
 
 class ProcessNotes:
@@ -57,7 +57,11 @@ class ProcessNotes:
 
 @asynccontextmanager
 async def process_streams(
-    server: ToolServer, environment: Mapping[str, str], notes: ProcessNotes, on_end: Callable[[], None]
+    server: ToolServer,
+    environment: Mapping[str, str],
+    traffic: Traffic,
+    notes: ProcessNotes,
+    on_end: Callable[[], None],
 ) -> AsyncIterator[tuple[Any, Any]]:
     """The messages from a new process and to it, as streams of the SDK."""
     import anyio
@@ -79,7 +83,7 @@ async def process_streams(
     try:
         guard = _guard_of(process)
         tasks = [
-            asyncio.create_task(_read(process, to_house, notes, on_end)),
+            asyncio.create_task(_read(process, to_house, traffic, notes, on_end)),
             asyncio.create_task(_write(process, from_house, to_house)),
             asyncio.create_task(_hear(process, notes)),
         ]
@@ -99,34 +103,23 @@ async def process_streams(
             process._transport.close()  # type: ignore[attr-defined]
 
 
-async def _read(process: Any, to_house: Any, notes: ProcessNotes, on_end: Callable[[], None]) -> None:
+async def _read(
+    process: Any, to_house: Any, traffic: Traffic, notes: ProcessNotes, on_end: Callable[[], None]
+) -> None:
     import anyio
     from mcp.shared.message import SessionMessage
-    from mcp.types import (
-        PARSE_ERROR,
-        ErrorData,
-        JSONRPCError,
-        JSONRPCNotification,
-        JSONRPCResponse,
-        jsonrpc_message_adapter,
-    )
+    from mcp.types import JSONRPCMessage, jsonrpc_message_adapter
 
-    unasked = 0
     try:
-        while unasked <= unasked_messages_max and (line := await process.stdout.readline()):
-            unasked += 1
+        while not traffic.is_flood and (line := await process.stdout.readline()):
+            message: JSONRPCMessage | None
             try:
                 message = jsonrpc_message_adapter.validate_json(line, by_name=False)
             except ValueError:
-                number = _ID.search(line, 0, id_bytes_max)
-                if number is None:
+                message = _failed_answer(line)
+                if message is None:
                     notes.add(line)
-                    continue
-                error = ErrorData(code=PARSE_ERROR, message="not a message of the protocol")
-                message = JSONRPCError(jsonrpc="2.0", id=int(number[1]), error=error)
-            if isinstance(message, JSONRPCResponse | JSONRPCError):
-                unasked = 0
-            if not (isinstance(message, JSONRPCNotification) and message.method in _DROPPED):
+            if traffic.is_needed(message) and message is not None:
                 await to_house.send(SessionMessage(message))
     except (ValueError, OSError, anyio.BrokenResourceError, anyio.ClosedResourceError):
         pass  # A line that is too long, a broken pipe, or nobody who reads on: there is no more to say.
@@ -134,6 +127,17 @@ async def _read(process: Any, to_house: Any, notes: ProcessNotes, on_end: Callab
         to_house.close()
     notes.has_ended = True
     on_end()
+
+
+def _failed_answer(line: bytes) -> JSONRPCError | None:
+    """An error in place of an answer that cannot be read, for whoever waits for it."""
+    from mcp.types import PARSE_ERROR, ErrorData, JSONRPCError
+
+    number = _ID.search(line, 0, id_bytes_max)
+    if number is None:
+        return None
+    error = ErrorData(code=PARSE_ERROR, message="not a message of the protocol")
+    return JSONRPCError(jsonrpc="2.0", id=int(number[1]), error=error)
 
 
 async def _write(process: Any, from_house: Any, to_house: Any) -> None:
