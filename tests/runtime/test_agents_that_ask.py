@@ -23,8 +23,10 @@ from glasshouse import (
     tool,
     verify,
 )
+from glasshouse.errors import ModelFailed, ModelUnreachable
 from glasshouse.events.model_use import Call, Price
 from glasshouse.models import Completion, Prompt, Route, Tokens
+from glasshouse.runtime.clock import HandMovedClock
 from glasshouse.turns.moment.prompt import PROFILES
 from tests.runtime.stage_crew import Doing, ledger_of
 
@@ -308,3 +310,28 @@ async def test_an_agent_can_live_with_a_limit() -> None:
 
     assert texts == ["I asked in turn 1.", "I am poor.", "I am poor."]
     assert verification.is_same, verification
+
+
+@pytest.mark.parametrize("failure", [ModelUnreachable("Nobody is there."), ModelFailed("It broke.")], ids=str)
+async def test_a_run_that_paused_in_an_agents_act_and_went_on_is_replayed(failure: Exception) -> None:
+    class Away(Counting):
+        """Is not there for its third to its tenth call."""
+
+        async def complete(self, prompt: Prompt) -> Completion:
+            if 2 <= self.calls < 10:
+                self.calls += 1
+                raise failure
+            return await super().complete(prompt)
+
+    async with stage(Away(), clock=HandMovedClock()) as t:
+        await t.add_creature(ADA, agent=Doing(asks_twice))
+        for _ in range(12):
+            await t.step(1)
+            paused = t.run_of(run_id_of(t)).paused
+            if paused:
+                await t.continue_run(run_id_of(t))
+        spoken = [event for event in await ledger_of(t) if event.kind == kinds.AGENT_SPOKE]
+
+        assert len(spoken) > 2
+        verification = await verify(t, run_id_of(t))
+        assert verification.is_same, verification
