@@ -36,8 +36,14 @@ REMARK: Final = "remark"
 
 GAME_FACT: Final = "game:"
 """How the names begin of what a game knows and no line says."""
-GAME_SLOTS: Final = frozenset({"clause", "told", "suspect", "name", "pick", "accuser", "friend"})
-"""Slots that a game of near-twins fills: what is true of my word, what another said, who that is and as whom addressed."""
+GAME_SLOTS: Final = frozenset(
+    {
+        *("clause", "told", "suspect", "name", "pick", "accuser", "friend"),
+        *("day", "lit", "length", "seen", "best", "most"),
+    }
+)
+"""Slots that a game fills: in one of near-twins what is true of my word, what another said, who that is and as whom
+addressed; where days are looked up the day, what was read of it, and what is known of others."""
 
 _PART: Final = re.compile(r"\[part ([\w-]+): (.+)\]")
 _LIST: Final = re.compile(r"\[list ([\w-]+)\]")

@@ -34,9 +34,9 @@ class Known(NamedTuple):
 
     @property
     def phase(self) -> str:
-        """What the moon is called on it, as far as the line says."""
+        """What the moon is called on it; empty if the line does not say it."""
         lower = self.line.text.lower()
-        return next((phase for phase in shelf.sections(BOOK)["phases"] if phase in lower), "moon")
+        return next((phase for phase in shelf.sections(BOOK)["phases"] if phase in lower), "")
 
 
 def day_in(value: Any) -> date | None:

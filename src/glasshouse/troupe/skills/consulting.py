@@ -1,20 +1,21 @@
 """Consulting: who has a tool looks things up with it and says what it said; who has none asks, and acts on the answer.
 
 Looking up is chosen by a tool that wants a date; asking by a field `date`; acting by such a field and one for the lines
-it rests on. Always holds: what is said of a day is what the tool said; a day that was asked about is not asked about
+it rests on. Whoever has a part says it in lines of that part (`_scene`); others, and a part that has none left, in sentences
+of the book. Always holds: what is said of a day is what the tool said; a day that was asked about is not asked about
 again; whoever chooses a day chooses one that was looked up, and says on which lines that rests.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Any, Final
 
 from glasshouse.troupe.reading import Reading, ToolSaid, value_in
 from glasshouse.troupe.schema import is_ref
-from glasshouse.troupe.skills.acting import remarked
+from glasshouse.troupe.skills.acting import played, remarked
 from glasshouse.troupe.skills.almanacs import (
     BOOK,
     Known,
@@ -30,6 +31,7 @@ from glasshouse.troupe.skills.branches import (
     Branch,
     Reply,
     call,
+    counted,
     own_heading,
     passing,
     sentences,
@@ -37,7 +39,7 @@ from glasshouse.troupe.skills.branches import (
     untold,
     with_line,
 )
-from glasshouse.troupe.speaking import Speaker
+from glasshouse.troupe.speaking import Speaker, Spoken
 from glasshouse.troupe.world_dates import with_dates_written
 from glasshouse.troupe.world_topic import matter_of
 
@@ -104,13 +106,31 @@ def _reported(speaker: Speaker, branch: Branch, said: ToolSaid) -> Reply:
         "lit": str(result.get("moon_lit_percent", "")),
         "length": _length(str(result.get("day_length", ""))),
     }
-    texts = _beside(speaker, "woven", **gaps) or sentences("woven", BOOK, **gaps)
-    texts = texts or sentences("told", BOOK, told=_listed(result))
-    spoken = speaker.dress(texts, "answer", "I say what is written, and no more", own=_WITH_OWN_LINE)
-    band = [_band(float(gaps["lit"]))] if gaps["lit"] else []
-    spoken = remarked(speaker, spoken, _first_or(speaker.reading, "read"), *band)
     fields = {name: value for name in branch.fields if (value := _field(name, result)) is not None}
+    facts = [_first_or(speaker.reading, "read"), *([_band(float(gaps["lit"]))] if gaps["lit"] else [])]
+    spoken = _scene(speaker, branch, facts, {**gaps, "lit": _in_words(gaps["lit"])})
+    if spoken is None:
+        texts = _beside(speaker, "woven", **gaps) or sentences("woven", BOOK, **gaps)
+        texts = texts or sentences("told", BOOK, told=_listed(result))
+        spoken = speaker.dress(texts, "answer", "I say what is written, and no more", own=_WITH_OWN_LINE)
+        spoken = remarked(speaker, spoken, *facts)
     return with_line(branch, spoken, **fields)
+
+
+def _scene(speaker: Speaker, branch: Branch, facts: Sequence[str], slots: Mapping[str, str]) -> Spoken | None:
+    """A line of my part for a day, with a remark behind it where one fits; none if my part has none."""
+    reply = played(speaker, [branch], facts, {name: value for name, value in slots.items() if value})
+    if reply is None:
+        return None
+    said = Spoken(reply.fields["text"], reply.fields["thought"], reply.fields["mood"])
+    return remarked(speaker, said, *facts, is_last=True)
+
+
+def _in_words(number: str) -> str:
+    """How much of a moon there is, as one says it; empty if that is not known."""
+    if not number.isdigit():
+        return number
+    return counted(int(number)) if int(number) else "nothing"
 
 
 def _listed(result: dict[str, Any]) -> str:
@@ -149,13 +169,16 @@ def _asked(speaker: Speaker, branch: Branch) -> Reply | None:
             heading = f"{heading} less"
         elif best.lit == 0:
             heading = f"{heading} best"
-    if speaker.topic.owed:
-        texts = _beside(speaker, f"ask {wanted}", **gaps)
-    else:
-        texts = _beside(speaker, heading, **gaps) or _beside(speaker, f"ask {wanted}", **gaps)
-    texts = texts or sentences(f"ask {wanted}", BOOK, **gaps)
-    spoken = speaker.dress(texts, "ask", f"it has to be a {wanted} one", own=_WITH_OWN_LINE)
-    spoken = remarked(speaker, spoken, _first_or(reading, "asked"))
+    # The words of the heading behind `ask dark`: how the day was that was read out last, and whether a better one is known.
+    facts = [_first_or(reading, "asked"), *heading.split()[2:]]
+    most = _in_words(gaps.get("most", ""))
+    spoken = _scene(speaker, branch, facts, {**gaps, "seen": _in_words(gaps["lit"]), "most": most})
+    if spoken is None:
+        is_owed = bool(speaker.topic.owed)
+        texts = [] if is_owed else _beside(speaker, heading, **gaps)
+        texts = texts or _beside(speaker, f"ask {wanted}", **gaps) or sentences(f"ask {wanted}", BOOK, **gaps)
+        spoken = speaker.dress(texts, "ask", f"it has to be a {wanted} one", own=_WITH_OWN_LINE)
+        spoken = remarked(speaker, spoken, facts[0])
     return with_line(branch, spoken, **{DATE: day.isoformat()})
 
 
@@ -191,16 +214,21 @@ def _acted(speaker: Speaker, branches: Sequence[Branch], branch: Branch, field: 
         return passing(branches, speaker, "unknown", BOOK)
     kind = _band(about.lit)
     gaps = _gaps(speaker.reading, about)
+    fields = {DATE: about.day.isoformat(), field: about.line.ref}
+    still = days_open(speaker.reading)
+    is_gone = bool(still) and about.day not in still
+    facts = [_first_or(speaker.reading, "packed"), kind, *(["gone"] if is_gone else [])]
+    scene = _scene(speaker, branch, facts, {**gaps, "lit": _in_words(gaps["lit"])})
+    if scene is not None:
+        return with_line(branch, scene, **fields)
     texts = _beside(speaker, f"pack {kind}", "pack", **gaps) or sentences(f"pack {kind}", BOOK, **gaps)
     if any(line.origin == "world" for line in speaker.reading.fresh):
         # To what the world shows several speak at once, so it has to be said which day is meant.
         texts = [text for text in texts if gaps["day"] in text] or texts
-    still = days_open(speaker.reading)
-    if still and about.day not in still and not speaker.topic.owed:
+    if is_gone and not speaker.topic.owed:
         texts = sentences("pack gone", BOOK, **gaps)
     spoken = speaker.dress(texts, "offer", "it was read out, so I get ready for it", own=_WITH_OWN_LINE)
-    spoken = remarked(speaker, spoken, _first_or(speaker.reading, "packed"), kind)
-    return with_line(branch, spoken, **{DATE: about.day.isoformat(), field: about.line.ref})
+    return with_line(branch, remarked(speaker, spoken, *facts), **fields)
 
 
 def _chose(speaker: Speaker, branches: Sequence[Branch], branch: Branch, field: str) -> Reply | None:
