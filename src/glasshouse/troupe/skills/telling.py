@@ -58,7 +58,7 @@ def told_on(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
     heading, hero = _next_piece(speaker.reading, branch.kind)
     hero = hero or _new_hero(speaker, manner)
     _turn_to_what_is_called_for(speaker, heading)
-    pieces = _pieces(speaker.reading, f"{manner} {heading}", f"{manner} onward", hero)
+    pieces = _pieces(speaker.reading, manner, heading, hero)
     own = 0.0 if heading in {"takes", "end"} else _WITH_OWN_LINE
     aim = f"{hero.name} has to get somewhere before the fire is out"
     spoken = speaker.dress(pieces, "tell", aim, own=own)
@@ -97,6 +97,7 @@ def _things_told_of(reading: Reading) -> list[Noun]:
     Each teller has to go on with what is called for: a thing of one tale alone would come from nowhere in the other.
     """
     heroes = {row[1].split()[-1] for row in shelf.rows("heroes.tsv")}
+    never_called = {*heroes, *shelf.sections(BOOK)["props"]}
     lines = [line for line in reading.heard if line.origin == "cast"]
     pieces = lines[-pieces_called_on_max:]
     tales = [
@@ -114,7 +115,7 @@ def _things_told_of(reading: Reading) -> list[Noun]:
         and not noun.is_plural
         and not is_a(noun.head, "hollow")
         and class_of(noun) in _CALLED_ON
-        and noun.head not in heroes
+        and noun.head not in never_called
         and all(noun.head in tale for tale in tales)
         and noun.head not in reading.own_text
         and noun.head not in _calling_words()
@@ -240,13 +241,18 @@ def _new_hero(speaker: Speaker, manner: str) -> Hero:
     visible = speaker.reading.visible_text
     known = [Hero(name, he, intro) for how, name, he, intro in shelf.rows("heroes.tsv") if how == manner]
     fresh = [hero for hero in known if hero.intro.lower() not in visible] or known
-    wishes = shelf.sections(BOOK)["wishes"]
-    wish = speaker.dice.choice([wish for wish in wishes if wish not in visible] or wishes)
-    return speaker.dice.choice(fresh)._replace(wish=wish)
+    sections, wishes = shelf.sections(BOOK), shelf.sections(BOOK)["wishes"]
+    with_tales = [hero for hero in fresh if f"{hero.name} {manner} begin" in sections]
+    hero = speaker.dice.choice(with_tales or fresh)
+    beginning = " ".join(sections.get(f"{hero.name} {manner} begin", ()))
+    own = [wish for wish in wishes if wish in beginning]
+    wish = speaker.dice.choice(own or [wish for wish in wishes if wish not in visible] or wishes)
+    return hero._replace(wish=wish)
 
 
-def _pieces(reading: Reading, heading: str, otherwise: str, hero: Hero) -> list[str]:
-    """The pieces that fit here and were not told yet; where all were, those that fit anywhere."""
+def _pieces(reading: Reading, manner: str, heading: str, hero: Hero) -> list[str]:
+    """The pieces that fit here and were not told yet, of the hero's own tale first; where all were, those that fit
+    anywhere."""
     him, his = _PRONOUNS[hero.pronoun]
     gaps = {
         "hero": hero.name,
@@ -256,8 +262,8 @@ def _pieces(reading: Reading, heading: str, otherwise: str, hero: Hero) -> list[
         "him": him,
         "his": his,
     }
-    return (
-        untold(reading, heading, BOOK, **gaps)
-        or untold(reading, otherwise, BOOK, **gaps)
-        or sentences(heading, BOOK, **gaps)
-    )
+    headings = [f"{hero.name} {manner} {heading}", f"{manner} {heading}", f"{manner} onward"]
+    for known in headings:
+        if known in shelf.sections(BOOK) and (pieces := untold(reading, known, BOOK, **gaps)):
+            return pieces
+    return sentences(headings[1], BOOK, **gaps)

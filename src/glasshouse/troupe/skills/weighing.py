@@ -20,6 +20,8 @@ from glasshouse.troupe.vocabulary import stems_of
 
 lines_back_max: Final = 8
 words_even: Final = 10
+words_of_a_piece_min: Final = 20
+"""A shorter piece of a tale is weighed as one of so many words, so that brevity alone does not win."""
 """Long pieces and short ones are weighed as if they had so many words."""
 
 _CARRIED: Final = 0.8
@@ -132,7 +134,7 @@ def _carried(reading: Reading, line: Heard) -> float:
     before = reading.discussion[max(0, at - lines_back_max) : at]
     heard = frozenset[str]().union(*(stems_of(other.text) for other in before if other.handle != line.handle))
     words = stems_of(line.text)
-    return words_even * len(words & heard) / max(1, len(words))
+    return words_even * len(words & heard) / max(words_of_a_piece_min, len(words))
 
 
 def _grounds_of(reading: Reading, winner: str) -> dict[str, str]:
