@@ -164,7 +164,10 @@ class Scene(msgspec.Struct):
         A replay needs this, because an act does not see what is written while it thinks (ADR 0064).
         """
         ledger, batch = self.ledger, self.asking.beside
-        if ledger.moved_at <= self.seen or self.seen_in_graph == _head(ledger.world, self.creature.id):
+        if ledger.moved_at <= self.seen:
+            return batch
+        # Only group tools look beyond the graph: they name creatures of others.
+        if self.using is None and self.seen_in_graph == _head(ledger.world, self.creature.id):
             return batch
         return replace(batch, request=Request("act", seen=self.seen))
 
