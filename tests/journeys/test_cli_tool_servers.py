@@ -20,9 +20,9 @@ tool_servers:
   weather: {command: %s, variables: [CALLS]}
 governor: {max_turns: 2}
 """
-PILOT = "name: pilot\nschedule: {tick_every: 1}\ntools: [weather/forecast]\n"
+PILOT = "name: pilot\nschedule: {tick_every: 1}\ntools: [weather/echo]\n"
 ALLOWED = {"GLASSHOUSE_ALLOW_WORLD_CODE": "1"}
-COMMAND = script("mcp_weather")
+COMMAND = script("mcp_raw", "old")
 
 
 @pytest.fixture
@@ -60,7 +60,7 @@ def test_a_world_plays_with_its_server_which_gets_nothing_of_the_environment(har
     assert played.stdout.split()[:4] == ["Tools", "of", "weather:", COMMAND[0]]
     assert not calls.exists()
     assert [(tool["name"], tool["handles"], tool["now"]) for tool in listed] == [
-        ("weather/forecast", ["pilot"], None)
+        ("weather/echo", ["pilot"], None)
     ]
 
 
@@ -76,7 +76,7 @@ def test_a_tools_file_holds_over_a_world_and_hands_over_what_it_names(harbour: P
         "tool_servers": [{"name": "weather", "shown": " ".join(COMMAND), "by": "user", "is_other": True}]
     }
     assert listed[0] == {"type": "server", "name": "weather", "shown": " ".join(COMMAND)}
-    assert [tool["is_read_only"] for tool in listed if tool["name"] == "weather/forecast"] == [True]
+    assert [tool["is_read_only"] for tool in listed if tool["name"] == "weather/echo"] == [False]
     assert [finding["state"] for finding in doctor] == ["ok"]
 
 
@@ -133,7 +133,7 @@ def test_a_mistake_in_a_tools_file_is_told_with_its_line(
 def test_a_tool_that_is_not_withheld_cannot_be_accepted(harbour: Path) -> None:
     play(harbour, "--turns", "1", **ALLOWED)
 
-    result = run("tools", "accept", "weather/forecast", cwd=harbour)
+    result = run("tools", "accept", "weather/echo", cwd=harbour)
 
     assert result.returncode == 3
     assert "tool that is withheld" in result.stderr

@@ -289,6 +289,22 @@ async def test_no_mind_gives_itself_privilege_and_from_outside_it_is_given() -> 
         assert creature.is_privileged
 
 
+async def test_no_mind_accepts_a_tool() -> None:
+    refusals: list[str] = []
+    async with on_stage() as t:
+
+        async def deed(moment: Moment) -> None:
+            try:
+                await t.accept_tool(moment.run_id or "", "weather/forecast")
+            except Refused as refusal:
+                refusals.append(refusal.reason)
+
+        await cast_on(t, {"keeper": Doing(deed)}, ticking("keeper"))
+        await soon(t.step(1))
+
+        assert refusals == ["A tool is not accepted from inside an act."]
+
+
 def in_an_empty_context(work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
     return contextvars.Context().run(asyncio.create_task, work)
 

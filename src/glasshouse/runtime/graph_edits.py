@@ -177,7 +177,7 @@ class GraphEdits:
     async def change(self, intent: intents.Intent, *, dry_run: bool) -> Change:
         """Decide an intent that may merge or split graphs, and return the change."""
         if isinstance(intent, intents.AcceptTool):
-            check_gives_no_right(self._ledger)
+            check_gives_no_right(self._ledger, "A tool is not accepted")
         if dry_run:
             return (await self._ledger.foresee(intent)).change
         forget = self._minds.forget if isinstance(intent, intents.RemoveCreature) else None

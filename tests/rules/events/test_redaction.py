@@ -243,3 +243,16 @@ def test_only_a_director_reads_where_a_world_was_on_the_disk(role: Role) -> None
 
     assert redacted(started, role).payload == {**payload, "recipe": {"path": "", "digest": "0011"}}
     assert redacted(started, "director").payload == payload
+
+
+@pytest.mark.parametrize("role", ["spectator", "audience"])
+def test_how_a_worlds_tool_servers_are_reached_is_for_directors(role: Role) -> None:
+    servers = {"weather": {"command": ["python", "/home/me/weather.py"], "url": None, "variables": []}}
+    started = replace(
+        A_LINE, kind=kinds.RUN_STARTED, payload={"scenario": {"name": "w", "tool_servers": servers}}
+    )
+
+    read = redacted(started, role).payload
+
+    assert read["scenario"] == {"name": "w"}
+    assert redacted(started, "director").payload["scenario"]["tool_servers"] == servers

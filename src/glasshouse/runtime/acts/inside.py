@@ -155,16 +155,16 @@ def check_is_outside(house: object) -> None:
         )
 
 
-def check_gives_no_right(house: object) -> None:
-    """Refuse to grant privilege from inside an act or a task that an act began: agents and tools cannot give a right
-    that only an outside caller has."""
+def check_gives_no_right(house: object, right: str = "Privilege is not given") -> None:
+    """Refuse to grant privilege, or another right, from inside an act or a task that an act began: agents and tools cannot
+    give a right that only an outside caller has."""
     task = asyncio.current_task()
     if any(act.house is house for act in _acts_here(task)):
-        raise Refused("Privilege is not given from inside an act.", "Let somebody outside grant it.")
+        raise Refused(f"{right} from inside an act.", "Let somebody outside do it.")
     if any(act.house is house for act in _acts_perhaps.get(task, ())):
         raise Refused(
             "This call may come from an act: it was handed to the loop while an act ran.",
-            "Grant privilege in a task that your program began, or while nobody acts.",
+            "Call it in a task that your program began, or while nobody acts.",
         )
 
 

@@ -153,6 +153,8 @@ class ToolUse:
     def _is_sight_untrusted(self) -> bool:
         if self._sight is None:
             return False
+        if any(offer.is_foreign for offer in self._sight.tools):
+            return True
         actors = {self._cause.actor, *[event.actor for event in self._sight.recent_events]}
         return VISITOR in actors or not actors.isdisjoint(self._sight.visitors)
 
