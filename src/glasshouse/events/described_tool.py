@@ -46,8 +46,8 @@ class GrantedTool(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=T
 
 
 def is_of_server(tool: str) -> bool:
-    """Whether this names a tool of a server."""
-    return SERVER_SEPARATOR in tool
+    """Whether this names a tool of a server. A name with a colon is a function beside a world, wherever its file is."""
+    return SERVER_SEPARATOR in tool and ":" not in tool
 
 
 def server_of(tool: str) -> str:
