@@ -21,8 +21,8 @@ from glasshouse.tools.mcp.tool_server import ToolServer
 
 SCRIPT = str(Path(__file__).with_name("tool_server.py"))
 ARGUMENTS = {"text": "A lantern whispers."}
-calls_a_round = 50
-rounds = 24
+calls_a_round = 2
+rounds = 400
 
 Call = Callable[[], Awaitable[object]]
 Cost = tuple[float, float]
