@@ -8,6 +8,8 @@ import json
 from collections import Counter
 from typing import Any
 
+from msgspec.structs import replace
+
 from glasshouse import Event, MemoryStore, Terrarium, kinds
 from glasshouse.events.described_tool import DescribedTool
 from glasshouse.events.event import Json
@@ -33,9 +35,10 @@ class Connections:
 
     def __init__(self) -> None:
         self.calls: list[str] = []
+        self.tools = TOOLS
 
     async def describe(self, _server: str) -> dict[str, DescribedTool]:
-        return TOOLS
+        return self.tools
 
     async def call(self, tool: str, _arguments: Any, digest: str) -> ToolAnswer:
         assert digest == tool
@@ -52,7 +55,8 @@ class LooksThenBooks:
 
     async def complete(self, prompt: Prompt) -> Completion:
         said = prompt.user.partition(f"{TOOLS_SAID}\n")[2]
-        tool = "s/look" if "s/look" not in said else "s/book" if "s/book" not in said else None
+        is_offered = "s/look" in prompt.system
+        tool = "s/look" if is_offered and "s/look" not in said else "s/book" if "s/book" not in said else None
         call: Json = {"kind": "tool.called", "thought": "", "tool": tool, "arguments": {}}
         line: Json = {"kind": "agent.spoke", "thought": "", "text": f"I have {len(said)} letters."}
         return Completion(json.dumps(line if tool is None else call), self.name, Tokens(1, 1), usd=0.0)
@@ -113,3 +117,24 @@ async def test_a_run_cut_off_anywhere_makes_each_call_once() -> None:
     assert lost == 6, (
         "each call is cut off between its record and its answer, and once before somebody was asked"
     )
+
+
+async def test_a_tool_that_had_changed_before_the_call_is_told_and_nobody_is_asked() -> None:
+    """Its connection was open already, so nothing else would tell the ledger: as in a branch of an older past."""
+    t, connections = terrarium_on(MemoryStore())
+    async with t:
+        manifest = ticking("moth", tools=("s/book",))
+        run = await t.open_world(world_of(manifest, governor={"max_turns": 1}))
+        connections.tools = {"s/book": replace(TOOLS["s/book"], digest="otherwise")}
+        await t.run(run.id)
+        events = await t.run_events(run.id)
+        withheld = [tool.name for tool in t.granted_tools(run.id) if tool.is_withheld]
+        outcome = await verify(t, run.id)
+
+    returned = [event.payload["text"] for event in events if event.kind == kinds.TOOL_RETURNED]
+    assert all("is withheld" in text for text in returned)
+    assert returned
+    assert withheld == ["s/book"]
+    assert connections.calls == []
+    assert not [event for event in events if event.kind == kinds.EDIT_PROPOSED]
+    assert outcome.is_same

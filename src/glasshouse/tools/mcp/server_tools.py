@@ -97,10 +97,12 @@ class ServerTools:
                 listed = await connections.describe(server.name)
             except Refused as wrong:  # Its words may be the server's.
                 return ToolAnswer(False, f"{call.tool} was not called. {wrong}")
-            # The connection may have been open before this creature was granted what an older ledger says.
-            self._note(msgspec.json.encode(server), server.name, listed)
-            # What the ledger says may come from a file of others. Its server says whether it is read-only.
             now = listed.get(call.tool)
+            if isinstance(now, DescribedTool) and now.digest != granted.digest:
+                # The connection was open before this creature was granted what an older ledger says.
+                self._note(msgspec.json.encode(server), server.name, listed)
+                raise _withheld(call.tool)
+            # What the ledger says may come from a file of others. Its server says whether it is read-only.
             if not isinstance(now, DescribedTool) or not (granted.is_read_only and now.is_read_only):
                 await self._check_approved(errand, call)
                 granted = _granted(errand, call)  # It may have changed while somebody was asked.
@@ -247,11 +249,15 @@ def _granted(errand: Errand, call: ToolCall) -> DescribedTool:
         known = ", ".join(creature.grants or ()) or "none"
         raise Refused(f"You may not use {call.tool}.", f"Your tools of servers: {known}.")
     if grant.now is not None:
-        raise Refused(
-            f"{call.tool} is withheld: its server describes it otherwise than when you were granted it.",
-            "Go on without it. Somebody outside must accept it first.",
-        )
+        raise _withheld(call.tool)
     return errand.folded.world.tools[grant.granted]
+
+
+def _withheld(tool: str) -> Refused:
+    return Refused(
+        f"{tool} is withheld: its server describes it otherwise than when you were granted it.",
+        "Go on without it. Somebody outside must accept it first.",
+    )
 
 
 def _may_run(folder: str | None) -> bool:

@@ -198,7 +198,7 @@ def _sections(
         line = text(cause)
     remembered = line_choice.remembered_lines(moment, lines, discussed, others, _about(moment, lines, cause))
     sections = {
-        prompt_parts.FOREIGN_TOOLS: foreign_tool_lines(moment.tools),
+        prompt_parts.FOREIGN_TOOLS: foreign_tool_lines(moment.tools) if moment.tools else [],
         prompt_parts.DISCUSSION: lines.texts(discussed),
         prompt_parts.AROUND: list(around_lines(moment.around)),
         prompt_parts.SCENE: scene_texts,
