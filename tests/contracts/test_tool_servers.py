@@ -432,6 +432,15 @@ async def test_a_session_that_the_server_forgot_is_opened_again() -> None:
         assert http.methods().count("initialize") == 2
 
 
+async def test_a_server_that_was_not_there_is_tried_in_every_form_again() -> None:
+    async with raw_http("open:status 404") as http, used(ToolServer("raw", url=http.url)) as using:
+        assert "it answered with status 404." in await using.refusal()
+        http.manner = ""
+        using.clock.move(1)
+
+        assert (await using.call("echo")).text == "Echo."
+
+
 async def test_a_server_that_holds_on_to_a_connection_does_not_hold_up_its_end() -> None:
     async with raw_http("hold fast") as http, used(ToolServer("raw", url=http.url)) as using:
         await using.call("echo")

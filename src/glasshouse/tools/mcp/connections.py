@@ -117,7 +117,7 @@ class Connections:
                 listener(state.server.name, tools)
 
         def pause() -> None:
-            state.form = connection.form
+            state.form = connection.form if connection.opened.done() else "auto"
             state.failures += 1
             seconds = min(pause_seconds_first * 2 ** (state.failures - 1), pause_seconds_max)
             state.not_before = self._clock.now() + timedelta(seconds=seconds)
