@@ -97,6 +97,6 @@ def _messages(message: Message) -> Iterator[chat.Message]:
             yield chat.Message(by, content.text or "")
         elif content.type == "function_call":
             arguments = content.parse_arguments() or {}
-            yield chat.Message("you", str(chat.ToolRequest(content.name or "", arguments)))
+            yield chat.ToolRequest(content.name or "", arguments).message
         elif content.type == "function_result":
             yield chat.Message("tool", str(content.result))

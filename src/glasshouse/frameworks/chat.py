@@ -33,6 +33,8 @@ class Message(NamedTuple):
     by: str
     """`user`, `you` for the agent itself, or `tool` with the tool's name."""
     text: str
+    used: str = ""
+    """The tool that it asks for, if it does."""
 
 
 class ChatTool(NamedTuple):
@@ -57,6 +59,11 @@ class ToolRequest(NamedTuple):
 
     def __str__(self) -> str:
         return _json({"tool": self.tool, "arguments": self.arguments})
+
+    @property
+    def message(self) -> Message:
+        """The agent's message that makes it."""
+        return Message("you", str(self), self.tool)
 
 
 class ChatReply(NamedTuple):
@@ -84,7 +91,10 @@ async def ask(
 ) -> ChatReply:
     """Ask the model of the moment. The reply is a text, or JSON text of the `schema`, or a request to use a tool."""
     is_plain, may_end = not tools and schema is None, not (must_use_tool and tools)
-    choices = [*[tool.schema for tool in tools], *([schema or TEXT] if may_end else [])]
+    # The offline troupe takes the first choice. So it uses each tool once, and then ends.
+    used = [message.used for message in messages]
+    calls = [[tool.schema for tool in tools if (tool.name in used) is is_used] for is_used in (False, True)]
+    choices = [*calls[0], *([schema or TEXT] if may_end else []), *calls[1]]
     wanted = choices[0] if len(choices) == 1 else {"anyOf": choices}
     user = messages[0].text if len(messages) == 1 else "\n".join([_line(message) for message in messages])
     how = "" if is_plain else _how_to_answer(tools, schema, may_end=may_end)

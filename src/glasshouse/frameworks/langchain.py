@@ -97,9 +97,7 @@ def _messages(message: BaseMessage) -> list[Message]:
         case ToolMessage():
             return [Message(f"tool {message.name or ''}".strip(), str(message.text))]
         case AIMessage():
-            calls = [
-                Message("you", str(ToolRequest(call["name"], call["args"]))) for call in message.tool_calls
-            ]
+            calls = [ToolRequest(call["name"], call["args"]).message for call in message.tool_calls]
             return [*([Message("you", str(message.text))] if message.text else []), *calls]
         case _:
             return [Message("user", str(message.text))]

@@ -94,6 +94,6 @@ def _messages(messages: Sequence[parts.ModelMessage]) -> Iterator[Message]:
             case parts.TextPart(content=text):
                 yield Message("you", text)
             case parts.ToolCallPart():
-                yield Message("you", str(ToolRequest(part.tool_name, part.args_as_dict())))
+                yield ToolRequest(part.tool_name, part.args_as_dict()).message
             case _:
                 pass  # System prompts are told apart; other parts, such as files, are not sent to small models.
