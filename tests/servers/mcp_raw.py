@@ -116,6 +116,8 @@ def answer(text: str) -> dict[str, Any]:
             return {"content": "no list"}
         case "key":
             return {"content": [{"type": "text", "text": f"{os.environ['THE_KEY']}!"}]}
+        case "bare key":
+            return {"content": [{"type": "text", "text": f"{os.environ['THE_KEY'].split()[-1]}!"}]}
         case "environment":
             return {"content": [{"type": "text", "text": " ".join(sorted(os.environ))}]}
         case _:

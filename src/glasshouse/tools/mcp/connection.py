@@ -106,7 +106,9 @@ class Connection:
         names = (*VARIABLES, *server.variables) if server.command else ()
         self._environment = {name: value for name in names if (value := value_of(name))}
         given = [*self._keys.values(), *[self._environment.get(name, "") for name in server.variables]]
-        self.hidden = [value for value in given if len(value) >= hidden_chars_min]
+        # Of "Bearer key" a server may quote the key alone.
+        parts = [part for value in given for part in (value, value.rpartition(" ")[2])]
+        self.hidden = [part for part in parts if len(part) >= hidden_chars_min]
         self.opened: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.task = self._begun(self._serve())
         self.task.add_done_callback(self._note_end)
