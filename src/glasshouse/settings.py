@@ -38,7 +38,7 @@ class Settings(BaseSettings):
     )
     allow_world_code: bool = Field(
         default=False,
-        description="Whether code that a world names may run: players, tools, referees, commands of tool servers.",
+        description="Whether code that a world names may run: players, tools, referees, servers of tools.",
     )
     act_seconds_max: float = Field(
         default=300.0,

@@ -156,6 +156,9 @@ async def test_a_run_that_names_a_command_which_no_world_here_declares_starts_no
     async with t:
         with pytest.raises(Refused, match="No world's folder on this machine declares"):
             await t.open_world(weather_world(tool_servers=evil))
+        monkeypatch.setattr("glasshouse.tools.mcp.server_tools.is_world_code_allowed", lambda: False)
+        with pytest.raises(Refused, match="would be asked at an address, which is not allowed here"):
+            await t.open_world(weather_world(tool_servers={"weather": {"url": "http://10.0.0.1/mcp"}}))
 
     assert not (tmp_path / "evil").exists()
 

@@ -4,7 +4,7 @@ A server is declared by the user, or by a world. If both declare a name, the use
 
 Always holds: what is offered comes from the ledger alone. A tool that its server describes otherwise than it was granted
 is withheld, and a call of it is not made. A world's server is used only as the world's folder on this machine declares
-it, and its command runs only where its Python code may run. A world gets no environment variable by naming it. Nothing of the extra `mcp` is imported before a server is needed.
+it, and only where its Python code may run. A world gets no environment variable by naming it. Nothing of the extra `mcp` is imported before a server is needed.
 """
 
 from __future__ import annotations
@@ -91,11 +91,13 @@ class ServerTools:
         """Call a tool if it was granted, is not withheld, and is read-only or approved."""
         try:
             granted = _granted(errand, call)
-            server = self._server_of(errand, call)
-            connections = self._connections_to(server)
             try:
+                server = self._server_of(errand, call)
+                connections = self._connections_to(server)
                 listed = await connections.describe(server.name)
-            except Refused as wrong:  # Its words may be the server's.
+            except (
+                Refused
+            ) as wrong:  # Its words may be the server's, or name files: they are no engine's answer.
                 return ToolAnswer(False, f"{call.tool} was not called. {wrong}")
             now = listed.get(call.tool)
             if isinstance(now, DescribedTool) and now.digest != granted.digest:
@@ -136,9 +138,10 @@ class ServerTools:
 
         plan = plans[name]
         server = ToolServer(name, plan.command, plan.url or "", folder if plan.command else None)
-        if plan.command and not _may_run(folder):
+        if not _is_allowed(folder):
+            what = "run a command" if plan.command else "be asked at an address"
             raise Refused(
-                f"The world's tool server {name} would run a command, which is not allowed here: {server.shown}",
+                f"The world's tool server {name} would {what}, which is not allowed here: {server.shown}",
                 "Read what it does, and set GLASSHOUSE_ALLOW_WORLD_CODE=1 if you trust it.",
             )
         key = (folder, name, plan)
@@ -260,7 +263,7 @@ def _withheld(tool: str) -> Refused:
     )
 
 
-def _may_run(folder: str | None) -> bool:
+def _is_allowed(folder: str | None) -> bool:
     is_bundled = folder is not None and Path(folder).resolve().is_relative_to(BUNDLED)
     return is_bundled or is_world_code_allowed()
 
