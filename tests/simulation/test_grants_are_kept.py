@@ -18,6 +18,7 @@ from glasshouse.events.described_tool import DescribedTool
 from glasshouse.runtime.clock import HandMovedClock, SeededIds
 from glasshouse.tools import ToolServer
 from glasshouse.world.decisions.intents import ChangeTool
+from tests.runtime.stage_crew import ticking, world_of
 
 TOOLS = ("s/a", "s/b", "s/c")
 PICKS = st.integers(0, 9)
@@ -177,3 +178,21 @@ class History:
 def test_every_history_keeps_what_each_creature_was_granted(steps: list[tuple[Any, ...]]) -> None:
     with TemporaryDirectory() as folder:
         asyncio.run(History(Path(folder)).play(steps))
+
+
+async def test_a_resumed_creature_keeps_its_grants_and_is_granted_what_its_scenario_adds(
+    tmp_path: Path,
+) -> None:
+    history = History(tmp_path)
+    history.t = t = await history.open(history.store)
+    run = await t.open_world(world_of(ticking("moth", tools=("s/a",)), governor={"max_turns": 1}))
+    await t.run(run.id)
+    history.servers.versions.update({"s/a": 1, "s/b": 2})
+    (moth,) = t.creatures()
+
+    edited = world_of(ticking("moth", tools=("s/a", "s/b")), governor={"max_turns": 2})
+    resumed = await t.resume(moth.session_id, world=edited)
+
+    granted = {tool.name: tool.tool.digest for tool in t.granted_tools(resumed.id)}
+    await t.close()
+    assert granted == {"s/a": "v0", "s/b": "v2"}
