@@ -20,9 +20,9 @@ from glasshouse.troupe.vocabulary import stems_of
 
 lines_back_max: Final = 8
 words_even: Final = 10
+"""Long pieces and short ones are weighed as if they had so many words."""
 words_of_a_piece_min: Final = 20
 """A shorter piece of a tale is weighed as one of so many words, so that brevity alone does not win."""
-"""Long pieces and short ones are weighed as if they had so many words."""
 
 _CARRIED: Final = 0.8
 _POINT: Final = 1.0
