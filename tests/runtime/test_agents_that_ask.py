@@ -279,7 +279,7 @@ async def test_a_call_inside_a_block_of_spending_is_refused(in_a_task: bool) -> 
     assert model.calls == 0
 
 
-@pytest.mark.parametrize("count", [-1, float("nan"), float("inf"), 10**15, "many", True])
+@pytest.mark.parametrize("count", [-1, float("nan"), float("inf"), 10**15, "many", True, 1.5])
 async def test_counts_that_no_ledger_can_keep_are_refused(count: Any) -> None:
     refused: list[Refused] = []
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from glasshouse.errors import Refused
+from glasshouse.errors import Refused, in_brief
 from glasshouse.events.model_use import Call, Usage
 from glasshouse.model_values import Tokens
 from glasshouse.runtime.acts.asking import CUT_OFF_CALL, Asking, count_max
@@ -26,7 +26,7 @@ class Spending:
     """The block round one call."""
 
     def __init__(self, asking: Asking, model: str, tokens_max: int, usd_max: float | None) -> None:
-        _check_counts(tokens_max, usd_max or 0.0)
+        _check_counts((tokens_max,), usd_max)
         self._asking = asking
         self._worst = Usage(1, tokens_max, usd_max or 0.0, usd_max is None)
         self._prompt = ""
@@ -55,7 +55,7 @@ class Spending:
         reply: str = "",
     ) -> None:
         """Say what the call cost. `prompt` and `reply` are kept with it, for `why`."""
-        _check_counts(input_tokens, output_tokens, usd or 0.0)
+        _check_counts((input_tokens, output_tokens), usd)
         self._prompt, self._is_reported = _storable(prompt, completion_chars_max), True
         self.call = replace(
             self.call,
@@ -82,11 +82,13 @@ class Spending:
         self._asking.end_own(self.call, self._prompt)
 
 
-def _check_counts(*counts: Any) -> None:
-    """Refuse counts that a ledger could not keep."""
-    is_number = all(isinstance(count, int | float) and not isinstance(count, bool) for count in counts)
-    if not is_number or not all(math.isfinite(count) and 0 <= count <= count_max for count in counts):
-        raise Refused(f"moment.spending was given {counts}.", "Give counts and dollars of 0 or more.")
+def _check_counts(tokens: tuple[Any, ...], usd: Any) -> None:
+    """Refuse counts that a ledger could not keep. Tokens are whole: no ledger with half a token can be read again."""
+    is_sound = all(type(count) is int and 0 <= count <= count_max for count in tokens)
+    is_price = usd is None or (type(usd) in (int, float) and math.isfinite(usd) and 0 <= usd <= count_max)
+    if not is_sound or not is_price:
+        given = in_brief((*tokens, usd))
+        raise Refused(f"moment.spending was given {given}.", "Give whole tokens and dollars, each 0 or more.")
 
 
 def _storable(text: str, chars_max: int) -> str:
