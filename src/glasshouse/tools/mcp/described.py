@@ -73,6 +73,13 @@ def _described(full: str, definition: Json) -> DescribedTool:
     )
 
 
+def parameters_of(tool: DescribedTool) -> Json:
+    """The parameters of a tool that is on record, normal again. Refused if they cannot be, or its name is not plain."""
+    if not _TOOL.fullmatch(tool.name.partition(SERVER_SEPARATOR)[2]):
+        raise Refused(f"{in_brief(tool.name, 60)} is no plain name of a tool.")
+    return normalised(tool.parameters)
+
+
 def _name_in(definition: Json) -> str:
     return str(definition.get("name", ""))
 

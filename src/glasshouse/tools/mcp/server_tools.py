@@ -63,7 +63,7 @@ class ServerTools:
         self._connections: dict[bytes, Connections] = {}
         self._of_worlds_cache: set[tuple[str | None, str, ServerPlan]] = set()
         """The servers that a world's folder was seen to declare."""
-        self._offers_cache: dict[str, ToolOffer] = {}
+        self._offers_cache: dict[str, ToolOffer | None] = {}
         self._notes: set[asyncio.Task[None]] = set()
 
     def names(self) -> frozenset[str]:
@@ -79,12 +79,21 @@ class ServerTools:
         if creature.grants is None:
             return ()
         keys = [grant.granted for grant in creature.grants.values() if grant.now is None]
-        return tuple([self._offer(key, folded.world.tools[key]) for key in keys])
+        offers = [self._offer(key, folded.world.tools[key]) for key in keys]
+        return tuple([offer for offer in offers if offer is not None])
 
-    def _offer(self, key: str, tool: DescribedTool) -> ToolOffer:
+    def _offer(self, key: str, tool: DescribedTool) -> ToolOffer | None:
+        """The offer of a tool. What the ledger says of it may come from a file of others, so it is checked as a server's
+        words are; None if no server's tool can be like this."""
         if key not in self._offers_cache:
-            offer = ToolOffer(tool.name, tool.description, tool.parameters, is_foreign=True)
-            self._offers_cache[key] = offer
+            from glasshouse.tools.mcp.described import parameters_of
+
+            try:
+                parameters = parameters_of(tool)
+                offer = ToolOffer(tool.name, tool.description, parameters, is_foreign=True)
+                self._offers_cache[key] = offer
+            except Refused:
+                self._offers_cache[key] = None
         return self._offers_cache[key]
 
     async def use(self, call: ToolCall, errand: Errand) -> ToolAnswer:
