@@ -7,12 +7,10 @@ from __future__ import annotations
 import asyncio
 import logging
 import signal
-import socket
 import subprocess
 import sys
-import time
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -36,7 +34,7 @@ from glasshouse.tools.mcp.connections import UNKNOWN, Connections
 from glasshouse.tools.mcp.described import Described
 from glasshouse.tools.mcp.tool_server import ToolServer
 from glasshouse.turns.moment.tools import ToolAnswer
-from tests.servers.mcp_http import raw_http
+from tests.servers.mcp_http import raw_http, serving
 
 SERVERS = Path(__file__).parents[1] / "servers"
 VALUES = {"PATH": "/usr/bin:/bin", "HOME": "/tmp"}
@@ -113,27 +111,6 @@ async def used(server: ToolServer, **values: str) -> AsyncIterator[Used]:
     finally:
         await using.connections.close()
     assert {child.pid for child in here.children(recursive=True)} <= before
-
-
-def _is_open(port: int) -> bool:
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) == 0
-
-
-@contextmanager
-def serving(kind: str, path: str) -> Iterator[str]:
-    """The address of a server of the SDK over HTTP, in a process of its own."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    running = subprocess.Popen(script("mcp_weather", kind, str(port)))
-    try:
-        while running.poll() is None and not _is_open(port):
-            time.sleep(0.05)
-        yield f"http://127.0.0.1:{port}{path}"
-    finally:
-        running.kill()
-        running.wait()
 
 
 async def test_a_tool_of_a_process_is_described_and_called(tmp_path: Path) -> None:

@@ -4,11 +4,6 @@ more than a quotation.
 
 from __future__ import annotations
 
-import socket
-import subprocess
-import time
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +18,7 @@ from glasshouse.tools import ToolServer
 from glasshouse.tools.mcp import connections
 from glasshouse.turns.moment.prompt import FOREIGN_TOOLS
 from tests.journeys.servers_of_tools import calls, house, script, speaks, told, weather_world
+from tests.servers.mcp_http import serving
 
 ALLOW = {"untrusted_tools": "allow"}
 
@@ -94,28 +90,9 @@ async def test_whatever_a_server_answers_the_act_ends_in_one_line_and_nothing_is
     assert outcome.is_same
 
 
-@contextmanager
-def served_over_http() -> Iterator[str]:
-    """The address of a server of the SDK, in a process of its own."""
-    with closing(socket.socket()) as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    with subprocess.Popen(script("mcp_weather", "--http", str(port))) as process:
-        try:
-            while True:
-                with closing(socket.socket()) as probe:
-                    if probe.connect_ex(("127.0.0.1", port)) == 0:
-                        break
-                assert process.poll() is None
-                time.sleep(0.05)
-            yield f"http://127.0.0.1:{port}/mcp"
-        finally:
-            process.kill()
-
-
 async def test_a_creature_uses_a_tool_over_http_until_its_server_is_gone() -> None:
     asks = calls("weather/forecast", city="Bern")
-    with served_over_http() as url:
+    with serving("--http", "/mcp") as url:
         weather = ToolServer("weather", url=url)
         t, _ = house(asks, speaks(), asks, speaks(), servers=(weather,))
         await t.open()

@@ -33,6 +33,7 @@ from tests.servers.answers import Usage
 from tests.servers.imitating_server import imitating_server
 from tests.servers.llama_server import Counted, llama_server
 from tests.servers.plays import Record, ServerModel, assert_sums_agree, on_imitation, on_llama
+from tests.servers.wire import Connection, Reply
 
 PAGES = ["A pydantic-ai agent", "A LangGraph graph", "An agent-framework agent"]
 PRICE = Price(input=1.0, output=2.0)
@@ -126,14 +127,24 @@ async def test_a_server_that_fails_fails_the_act_and_others_continue(page: str) 
 
 
 @pytest.mark.parametrize("page", PAGES)
-async def test_one_that_hangs_is_ended_and_pays_its_worst_case(page: str) -> None:
+async def test_one_that_hangs_is_ended_and_pays_its_worst_case(
+    page: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loop = asyncio.get_running_loop()
+    time_of_loop = loop.time
+
+    async def send(connection: Connection, _reply: Reply) -> None:
+        # The loop's clock is moved by hand: nobody has to be quick.
+        loop.call_soon_threadsafe(monkeypatch.setattr, loop, "time", lambda: time_of_loop() + 60.0)
+        await connection.wait_for_the_client_to_leave()
+
     with imitating_server("openai") as server:
-        server.next(faults.hang)
-        record, _ = await played(on_imitation(server, "openai"), agent_on_page(page), act_seconds_max=2.0)
+        server.next(faults.Fault("hang", send))
+        record, _ = await played(on_imitation(server, "openai"), agent_on_page(page), act_seconds_max=60.0)
 
         first, second, *_ = acts_of(record)
         assert (first.kind, second.kind) == (kinds.AGENT_FAILED, kinds.AGENT_SPOKE)
-        assert "took longer than 2 seconds" in first.payload["reason"]
+        assert "took longer than 60 seconds" in first.payload["reason"]
         assert [call.usage.is_estimated for call in first.calls] == [True]
 
 

@@ -16,6 +16,7 @@ from glasshouse.errors import Refused, UnknownName
 from glasshouse.runtime.acts.tool_use import NOT_KNOWN
 from glasshouse.terrarium import verify
 from glasshouse.tools import Proposal, ToolServer
+from glasshouse.tools.mcp import connection
 from tests.journeys.servers_of_tools import (
     WEATHER,
     calls,
@@ -176,7 +177,10 @@ async def test_a_tool_that_changes_is_withheld_until_it_is_accepted() -> None:
     assert outcome.is_same
 
 
-async def test_a_tool_of_a_server_that_dies_or_hangs_is_a_failure_that_is_recorded() -> None:
+async def test_a_tool_of_a_server_that_dies_or_hangs_is_a_failure_that_is_recorded(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(connection, "probe_seconds_max", 60.0)  # It hangs in one call only, and may be slow.
     hasty = ToolServer("weather", command=script("mcp_weather"), seconds_max=0.5)
     t, _ = house(calls("weather/waits", seconds=600), calls("weather/dies"), speaks(), servers=(hasty,))
     async with t:

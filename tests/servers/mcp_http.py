@@ -1,12 +1,19 @@
-"""A tool server over HTTP without the SDK, in the test's own loop, which answers well or badly. It keeps what it was asked."""
+"""Tool servers over HTTP: one without the SDK, in the test's own loop, which answers well or badly and keeps what it was asked;
+and one of the SDK, in a process of its own.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import gzip
 import json
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
 from typing import Any
 
 TOOL = {"name": "echo", "description": "Say it again.", "inputSchema": {"type": "object", "properties": {}}}
@@ -135,3 +142,28 @@ async def raw_http(manner: str = "") -> AsyncIterator[RawHttp]:
         for task in serving:
             task.cancel()
         await asyncio.gather(*serving, return_exceptions=True)
+
+
+@contextmanager
+def serving(kind: str, path: str) -> Iterator[str]:
+    """The address of a server of the SDK over HTTP, in a process of its own."""
+    with (
+        socket.socket() as reservation
+    ):  # It is kept, so that nobody else gets the port before the server has it.
+        reservation.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        reservation.bind(("127.0.0.1", 0))
+        port = reservation.getsockname()[1]
+        server = Path(__file__).with_name("mcp_weather.py")
+        with subprocess.Popen([sys.executable, str(server), kind, str(port)]) as running:
+            try:
+                while not _is_open(port):
+                    assert running.poll() is None
+                    time.sleep(0.05)
+                yield f"http://127.0.0.1:{port}{path}"
+            finally:
+                running.kill()
+
+
+def _is_open(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
