@@ -10,6 +10,7 @@ from playwright.async_api import Dialog, expect
 from glasshouse import Draft, Manifest, MemoryStore, Terrarium
 from glasshouse.manifests.world_folders import bundled_worlds
 from tests.browser.looking import Looking, page_of
+from tests.web.withheld_tools import changed, granted
 
 MARKUP = "</script><script>window.taken = 1</script><img src=x onerror='window.taken = 2'>"
 TURNED = "\u202edesrever\u202c \u0645\u0631\u062d\u0628\u0627 \U0001f469\u200d\U0001f469\u200d\U0001f467"
@@ -43,6 +44,8 @@ async def test_a_world_that_means_harm_is_shown_as_words(look: Looking, tmp_path
             await t.append(
                 "mallory", Draft(kind="agent.spoke", channel="talk", payload={"text": text}, private=thought)
             )
+        await granted(t, run.id, "moth")
+        await changed(t, "moth", description=MARKUP + ODD)
         await t.disturb(run.id, MARKUP + ODD)
         await t.run(run.id, turns=9)
         viewer = await look(page_of(page, run))
@@ -73,6 +76,17 @@ async def test_a_world_that_means_harm_is_shown_as_words(look: Looking, tmp_path
             await expect(viewer.page.get_by_role("dialog")).to_be_visible()
             assert await viewer.page.evaluate(UNSEEN) == [], name
             await viewer.evaluate("store.closeDialog()")
+        withheld = viewer.page.get_by_role("list", name="Tools that are withheld")
+        await expect(withheld.get_by_role("blockquote").last).to_contain_text(MARKUP)
+        await expect(withheld).to_contain_text("The weather of the days to come.")
+        assert await viewer.axe(".is-withheld") == []
+        await withheld.get_by_role("button", name="Accept").click()
+        await expect(withheld).to_have_count(0)
+        assert [tool.is_withheld for tool in t.granted_tools(run.id)] == [False]
+        await viewer.evaluate("store.stepBy(-1)")
+        await expect(withheld).to_contain_text("is withheld from Moth")
+        await expect(withheld.get_by_role("button")).to_have_count(0)
+        await viewer.evaluate("store.goLive()")
         await viewer.evaluate("store.panel.value = `why:${store.headView().event_id}`")
         await expect(viewer.region("Why was this said?")).to_be_visible()
         assert await viewer.page.evaluate(UNSEEN) == []

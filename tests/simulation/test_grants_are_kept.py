@@ -17,8 +17,10 @@ from glasshouse import Manifest, MemoryStore, Refused, Terrarium
 from glasshouse.events.described_tool import DescribedTool
 from glasshouse.runtime.clock import HandMovedClock, SeededIds
 from glasshouse.tools import ToolServer
+from glasshouse.views.page_fold import PageFold
 from glasshouse.world.decisions.intents import ChangeTool
 from tests.runtime.stage_crew import ticking, world_of
+from tests.simulation.ledger_checks import ledger_of
 
 TOOLS = ("s/a", "s/b", "s/c")
 PICKS = st.integers(0, 9)
@@ -86,6 +88,19 @@ class History:
                 assert self.granted_in(self.t) == self.expected
         finally:
             await self.t.close()
+        await self.check_page()
+
+    async def check_page(self) -> None:
+        """The page shows what is withheld, with what was granted and what it is now."""
+        fold = PageFold("director")
+        for event in await ledger_of(self.store):
+            fold.fold(event)
+        tools = fold.view["tools"]
+        for name, creature in fold.view["creatures"].items():
+            assert {
+                tool: [tools[key]["digest"] for key in keys]
+                for tool, keys in creature.get("withheld", {}).items()
+            } == {tool: list(both) for tool, both in self.expected[name].items() if both[1] is not None}
 
     def granted_in(self, t: Terrarium) -> dict[str, Grants]:
         world = t._house.ledger.world

@@ -15,7 +15,7 @@ import msgspec
 from glasshouse.events.event import Json
 from glasshouse.reprs import repr_of
 
-version: Final = 2
+version: Final = 3
 """Increased when the view or its fold changes, so that snapshots of the old one are not used."""
 list_items_max: Final = 20
 """A list in a view keeps its newest items."""
@@ -154,7 +154,8 @@ def cut(text: str, chars_max: int) -> str:
 def empty_view(role: str) -> Json:
     """The view before the first event."""
     tables: Json = {
-        name: {} for name in ("runs", "graphs", "creatures", "channels", "wires", "lanes", "approvals")
+        name: {}
+        for name in ("runs", "graphs", "creatures", "channels", "wires", "lanes", "approvals", "tools")
     }
     about = {"k": 0, "position": 0, "event_id": "", "role": role, "scene": {}}
     return {**about, **tables, "contest": {"teams": {}, "score": {}, "verdicts": [], "sealed": {}}}

@@ -15,6 +15,7 @@ import msgspec
 from msgspec.structs import asdict, replace
 
 from glasshouse.events import kinds, payloads
+from glasshouse.events.described_tool import DescribedTool, key_of
 from glasshouse.events.event import CONDUCTOR, RESERVED_ACTORS, Event, Json
 from glasshouse.events.manifest_fields import fields_of
 from glasshouse.events.model_use import NOTHING, Usage, usage_of
@@ -32,6 +33,7 @@ from glasshouse.views.page import (
 from glasshouse.views.timeline import Timeline
 from glasshouse.world.hearing.conditions import holds
 from glasshouse.world.hearing.wires import is_carried
+from glasshouse.world.state.state import Grant
 from glasshouse.world.state.topology import BITS, LISTEN
 
 
@@ -71,6 +73,10 @@ class Behind(msgspec.Struct):
     timeline: Timeline = msgspec.field(default_factory=Timeline)
     stops: dict[str, int] = {}
     """How often each creature was stopped: what it hears meanwhile is one bundle."""
+    grants: dict[str, dict[str, Grant]] = {}
+    """Creature -> the tools of servers that it was granted, by the keys of their descriptions."""
+    digests: dict[str, str] = {}
+    """Key of a description -> the digest that its server's definition had."""
 
 
 class PageSnapshot(msgspec.Struct):
@@ -379,6 +385,13 @@ class PageFold:
             self.behind.subscribers.setdefault(kind, {})[name] = None
         if born.is_root:
             self.behind.roots[name] = None
+        if born.granted:
+            keep = self._keep_description
+            self.behind.grants[name] = {
+                grant.tool.name: Grant(keep(grant.tool), keep(grant.now) if grant.now else None)
+                for grant in born.granted
+            }
+            self._show_withheld(name)
         if was is not None:
             self._remove_creature(born.incarnation_of or "")
         return "creature", f"{born.handle} comes in"
@@ -421,6 +434,7 @@ class PageFold:
             self.behind.roots,
             self.behind.owed,
             self.behind.stops,
+            self.behind.grants,
         ):
             table.pop(name, None)
         for subscribers in self.behind.subscribers.values():
@@ -522,10 +536,43 @@ class PageFold:
 
     def _change_tool(self, event: Event, _shown: Event, _k: int) -> tuple[Icon, str]:
         changed = payload_of(event, payloads.ToolChanged)
-        return "tool", f"{changed.tool.name} has changed and is withheld until it is accepted"
+        tool, key = changed.tool, self._keep_description(changed.tool)
+        nows: list[str | None] = []
+        for name in changed.creatures:
+            if (grant := self.behind.grants.get(name, {}).get(tool.name)) is not None:
+                grant.now = None if self.behind.digests[grant.granted] == tool.digest else key
+                nows.append(grant.now)
+                self._show_withheld(name)
+        is_back = bool(nows) and not any(nows)
+        words = "is as it was again" if is_back else "has changed and is withheld until it is accepted"
+        return "tool", f"{tool.name} {words}"
 
     def _accept_tool(self, event: Event, _shown: Event, _k: int) -> tuple[Icon, str]:
-        return "tool", f"{payload_of(event, payloads.ToolAccepted).tool} is accepted as it is now"
+        accepted = payload_of(event, payloads.ToolAccepted)
+        for name in accepted.creatures:
+            if (grant := self.behind.grants.get(name, {}).get(accepted.tool)) is not None:
+                grant.granted, grant.now = grant.now or grant.granted, None
+                self._show_withheld(name)
+        return "tool", f"{accepted.tool} is accepted as it is now"
+
+    def _keep_description(self, tool: DescribedTool) -> str:
+        """Keep what a server says of a tool, for those who may read it; its key. Creatures share it."""
+        key = key_of(tool)
+        self.behind.digests[key] = tool.digest
+        if self.role != "spectator":
+            text = cut(tool.description, text_chars_max)
+            described = {"text": text, "is_read_only": tool.is_read_only, "digest": tool.digest}
+            self.changes.set("tools", key, described)
+        return key
+
+    def _show_withheld(self, name: str) -> None:
+        """Which tools are withheld from a creature, with the keys of what was granted and of what it is now."""
+        withheld = {
+            tool: [] if self.role == "spectator" else [grant.granted, grant.now]
+            for tool, grant in self.behind.grants[name].items()
+            if grant.now is not None
+        }
+        self.changes.set("creatures", name, "withheld", withheld or None)
 
     def _change_graphs(self, event: Event, _shown: Event, _k: int) -> tuple[Icon, str]:
         change = payload_of(event, payloads.TopologyChanged)

@@ -121,6 +121,7 @@ class Edit(Command):
     both: bool = False
     manifest: dict[str, Any] | None = None
     run: Name | None = None
+    digest: Name | None = None
     dry_run: bool = False
 
 
@@ -370,7 +371,8 @@ async def _set_parent(terrarium: Terrarium, command: Edit) -> None:
 
 
 async def _accept_tool(terrarium: Terrarium, command: Edit) -> None:
-    await terrarium.accept_tool(_given(command, "run"), _given(command, "target"), dry_run=command.dry_run)
+    names = _given(command, "run"), _given(command, "target")
+    await terrarium.accept_tool(*names, digest=command.digest, dry_run=command.dry_run)
 
 
 _EDITS: Final[dict[str, Callable[[Terrarium, Edit], Awaitable[Any]]]] = {

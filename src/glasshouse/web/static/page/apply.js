@@ -11,7 +11,9 @@
  * @typedef {{n: number, text: string, kind: string, channel?: string, answers?: string}} Line
  * @typedef {{handle: string, role: string, title?: string, bio?: string, run?: string, graph: string, team?: string, parent?: string,
  *   profile?: string, model?: string, played_by?: string, is_running: boolean, is_privileged: boolean, line?: Line,
- *   mood?: string, thought?: string, owes?: {n: number, count: number}, tool?: string, error?: string}} Creature
+ *   mood?: string, thought?: string, owes?: {n: number, count: number}, tool?: string, error?: string,
+ *   withheld?: {[tool: string]: string[]}}} Creature
+ * @typedef {{text: string, is_read_only: boolean, digest: string}} DescribedTool
  * @typedef {{name: string, session: string, turn: number, colour: number}} Graph
  * @typedef {{name: string, description?: string, graph: string, edges: {[creature: string]: number}}} Channel
  * @typedef {{from: string, to: string, with_content: boolean, when?: any}} Wire
@@ -23,12 +25,12 @@
  * @typedef {{k: number, position: number|null, event_id: string, role: string, runs: {[id: string]: Run},
  *   scene: {title?: string, text?: string, n?: number}, graphs: {[id: string]: Graph},
  *   creatures: {[id: string]: Creature}, channels: {[id: string]: Channel}, wires: {[id: string]: Wire},
- *   lanes: {[session: string]: Lane}, approvals: {[event: string]: any},
+ *   lanes: {[session: string]: Lane}, approvals: {[event: string]: any}, tools: {[key: string]: DescribedTool},
  *   contest: {teams: any, score: any, verdicts: any[], sealed: any}}} View
  */
 
 const listItemsMax = 20;
-const tables = /** @type {const} */ (["runs", "graphs", "creatures", "channels", "wires", "lanes", "approvals", "contest"]);
+const tables = /** @type {const} */ (["runs", "graphs", "creatures", "channels", "wires", "lanes", "approvals", "tools", "contest"]);
 
 /**
  * Bring a view to what it is after the event of a record.

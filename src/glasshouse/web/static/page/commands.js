@@ -39,6 +39,9 @@ export const branch = (change = {}, eventId = view()?.event_id ?? record(shown.v
 /** Allow or refuse what a creature proposes. @param {string} creature @param {boolean} isApproved */
 export const answerProposal = (creature, isApproved) => post("approvals", { creature, is_approved: isApproved });
 
+/** Let a run's creatures use a tool as it was read here, and no later change of it. @param {string} run @param {string} tool @param {string} digest */
+export const acceptTool = (run, tool, digest) => edit("accept_tool", { run, target: tool, digest });
+
 /** Change the graph. @param {string} what @param {any} fields */
 export const edit = (what, fields) => post("edits", { what, ...fields });
 

@@ -7,6 +7,7 @@ import { canReadMinds, isRewound, isSpeech, minds, moment, onRecord, run, shown,
 import { Cast, noteSpeaker } from "page/stage/cast";
 import { Ending } from "page/stage/ending";
 import { Proposals } from "page/stage/proposals";
+import { WithheldTools } from "page/stage/withheld";
 
 const marks = new Set(["merge", "split"]);
 
@@ -20,6 +21,7 @@ export function Stage() {
   return html`<${Scene} scene=${shownView.scene} key=${shownView.scene.n ?? 0} />
     <${Ending} />
     <${Proposals} />
+    <${WithheldTools} />
     <div class="cast-head">
       <h2 class="panel-title">Cast<span class="count">${count}</span></h2>
       ${canReadMinds() ? html`<button type="button" class="button small" aria-pressed=${minds.value} onClick=${toggleMinds}>
