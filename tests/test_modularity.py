@@ -214,13 +214,21 @@ def test_a_tool_that_a_creature_is_granted_is_used_and_what_it_said_is_in_the_ne
 
 
 def _is_taken_up(returned: Event, events: tuple[Event, ...]) -> bool:
-    """Whether the numbers of a tool's answer stand in the next line of whoever used it."""
+    """Whether the numbers of a tool's answer stand in the next line of whoever used it. Of an answer in parts, a line may
+    leave out those that nobody wanted to know: one that was not in the question must stand there whole."""
     at = events.index(returned)
-    line = next(e for e in events[at:] if e.actor == returned.actor and e.ends_its_act)
-    figures = re.findall(r"\d+", str(returned.payload["text"]))
-    return all(
-        str(int(figure)) in json.dumps(line.payload) or figure in json.dumps(line.payload)
-        for figure in figures
+    line = json.dumps(next(e for e in events[at:] if e.actor == returned.actor and e.ends_its_act).payload)
+    question = next(e for e in reversed(events[:at]) if e.id == returned.caused_by).payload["arguments"]
+    answer = returned.payload["result"]
+    parts = (
+        [part for part in answer.values() if part not in question.values()]
+        if isinstance(answer, dict)
+        else []
+    )
+    return any(
+        all(re.search(rf"(?<![0-9]){int(figure)}(?![0-9])", line) for figure in figures)
+        for part in parts or [returned.payload["text"]]
+        if (figures := re.findall(r"\d+", str(part))) or not parts
     )
 
 

@@ -27,6 +27,8 @@ BOOK: Final = "tales.txt"
 pieces_called_on_max: Final = 2
 things_called_on_max: Final = 4
 turns_apart_min: Final = 6
+words_for_whole_tales_min: Final = 72
+"""Who may say less tells the short pieces that fit any hero: of a longer one only its end would be left."""
 
 _SENTENCES: Final = re.compile(r"(?<=[.?!])\s+(?=\S+\s+\S)")
 _SIMILE: Final = re.compile(r"\b(?:like|as)(?: an?| the| one)?\s*$")
@@ -242,7 +244,8 @@ def _new_hero(speaker: Speaker, manner: str) -> Hero:
     known = [Hero(name, he, intro) for how, name, he, intro in shelf.rows("heroes.tsv") if how == manner]
     fresh = [hero for hero in known if hero.intro.lower() not in visible] or known
     sections, wishes = shelf.sections(BOOK), shelf.sections(BOOK)["wishes"]
-    with_tales = [hero for hero in fresh if f"{hero.name} {manner} begin" in sections]
+    has_room = speaker.reading.words_max >= words_for_whole_tales_min
+    with_tales = [hero for hero in fresh if has_room and f"{hero.name} {manner} begin" in sections]
     hero = speaker.dice.choice(with_tales or fresh)
     beginning = " ".join(sections.get(f"{hero.name} {manner} begin", ()))
     own = [wish for wish in wishes if wish in beginning]
@@ -262,8 +265,10 @@ def _pieces(reading: Reading, manner: str, heading: str, hero: Hero) -> list[str
         "him": him,
         "his": his,
     }
-    headings = [f"{hero.name} {manner} {heading}", f"{manner} {heading}", f"{manner} onward"]
-    for known in headings:
-        if known in shelf.sections(BOOK) and (pieces := untold(reading, known, BOOK, **gaps)):
+    own = f"{hero.name} {manner} {heading}"
+    has_own = own in shelf.sections(BOOK) and reading.words_max >= words_for_whole_tales_min
+    headings = [f"{manner} {heading}", f"{manner} onward"]
+    for known in [own, *headings] if has_own else headings:
+        if pieces := untold(reading, known, BOOK, **gaps):
             return pieces
-    return sentences(headings[1], BOOK, **gaps)
+    return sentences(headings[0], BOOK, **gaps)
