@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from glasshouse import Manifest, MemoryStore, Refused, Terrarium
@@ -86,9 +86,9 @@ class History:
             for name, *given_values in steps:
                 await getattr(self, name)(*given_values)
                 assert self.granted_in(self.t) == self.expected
+                await self.check_page()
         finally:
             await self.t.close()
-        await self.check_page()
 
     async def check_page(self) -> None:
         """The page shows what is withheld, with what was granted and what it is now."""
@@ -190,6 +190,17 @@ class History:
 
 
 @given(STEPS)
+@example(
+    [
+        ("add", {"s/a"}),
+        ("change", "s/a", 1),
+        ("change", "s/a", 0),
+        ("change", "s/a", 2),
+        ("branch", 0),
+        ("accept", "s/a"),
+        ("change", "s/a", 1),
+    ]
+)
 def test_every_history_keeps_what_each_creature_was_granted(steps: list[tuple[Any, ...]]) -> None:
     with TemporaryDirectory() as folder:
         asyncio.run(History(Path(folder)).play(steps))
