@@ -28,7 +28,7 @@ from glasshouse.events.model_use import Call, Price
 from glasshouse.models import Completion, Prompt, Route, Tokens
 from glasshouse.runtime.clock import HandMovedClock
 from glasshouse.turns.moment.prompt import PROFILES
-from tests.runtime.stage_crew import Doing, ledger_of
+from tests.runtime.stage_crew import Doing, ledger_of, ticking
 
 ADA = Manifest(name="ada", schedule={"tick_every": 1}, subscribes_to=())
 PRICE = Price(input=1.0, output=2.0)
@@ -100,6 +100,13 @@ async def asks_and_uses_a_tool(moment: Moment) -> Draft:
     return said(second.text)
 
 
+async def uses_a_tool_inside_its_call(moment: Moment) -> Draft:
+    async with moment.spending("its own", tokens_max=9) as call:
+        answer = await moment.use("depth", at="the middle")
+        call.report(input_tokens=1, output_tokens=1)
+    return said(answer.text)
+
+
 async def asks_and_fails(moment: Moment) -> Draft:
     answer = await moment.ask(Prompt("Be short.", "Well?"))
     raise ValueError(f"{answer.text} is no number")
@@ -118,7 +125,7 @@ def depth(at: str) -> str:
 
 @pytest.mark.parametrize(
     "deed",
-    [asks_twice, spends, asks_and_uses_a_tool, asks_and_fails, asks_and_passes],
+    [asks_twice, spends, asks_and_uses_a_tool, uses_a_tool_inside_its_call, asks_and_fails, asks_and_passes],
     ids=lambda f: f.__name__,
 )
 async def test_a_run_whose_agents_ask_is_replayed_without_model_and_agent(
@@ -341,3 +348,36 @@ async def test_a_run_that_paused_in_an_agents_act_and_went_on_is_replayed(failur
         assert len(spoken) > 2
         verification = await verify(t, run_id_of(t))
         assert verification.is_same, verification
+
+
+async def test_a_call_stays_reserved_while_its_agent_uses_a_tool() -> None:
+    has_used_tool = asyncio.Event()
+    under_way: list[str] = []
+    seen: list[list[str]] = []
+
+    async def spend(moment: Moment, tool: str | None = None) -> Draft:
+        async with moment.spending("its own", tokens_max=100) as call:
+            under_way.append(moment.handle)
+            if tool is not None:
+                await moment.use(tool, at="the middle")
+                has_used_tool.set()
+            for _ in range(100):
+                await asyncio.sleep(0)
+            seen.append([*under_way])
+            under_way.remove(moment.handle)
+            call.report(input_tokens=10, output_tokens=10)
+        return said("Well.")
+
+    async def waits_and_spends(moment: Moment) -> Draft:
+        await has_used_tool.wait()
+        return await spend(moment)
+
+    limits = Governor(max_total_tokens=150)
+    async with stage(Counting(), tools=Toolbox(depth), governor=limits) as t:
+        uses = ticking("ada", together=True, tools=("depth",))
+        ada = await t.add_creature(uses, agent=Doing(lambda moment: spend(moment, "depth")))
+        bo = ticking("bo", together=True)
+        await t.add_creature(bo, graph=ada.graph_id, agent=Doing(waits_and_spends))
+        await asyncio.wait_for(t.step(1), 60)
+
+    assert seen == [["ada"], ["bo"]]

@@ -138,9 +138,13 @@ class Treasury:
         self._hold(mine, done, NOTHING)
 
     def tell(self, mine: Reservation, graph_id: str | None) -> None:
-        """Drop the cost so far, which is in the ledger now. The act continues in the graph named."""
+        """Drop the cost so far, which is in the ledger now. The act continues in the graph named, with the call that it may
+        have open: an agent can use a tool in the middle of one."""
+        running = mine.open
         self._hold(mine, NOTHING, NOTHING)
         mine.graph_id = graph_id or mine.graph_id
+        if running is not NOTHING:
+            self._hold(mine, NOTHING, running)
 
     def release(self, mine: Reservation) -> None:
         """Close a reservation: its cost is in the ledger now, or there was none. Releasing twice is harmless."""
