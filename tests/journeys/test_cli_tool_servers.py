@@ -50,6 +50,19 @@ def test_a_world_names_its_command_before_it_may_run(harbour: Path) -> None:
     assert " ".join(COMMAND) in " ".join(refused.stderr.split())
 
 
+def test_a_world_names_its_address_before_it_may_be_asked(harbour: Path) -> None:
+    declared = "weather: {command: %s, variables: [CALLS]}"
+    with_address = SCENARIO.replace(declared, "weather: {url: 'http://127.0.0.1:9/mcp'}")
+    (harbour / "worlds" / "harbour" / "scenario.yaml").write_text(with_address)
+
+    listed = run("tools", "--world", "harbour", cwd=harbour)
+
+    assert listed.returncode == 1, listed.stderr
+    shown = " ".join(listed.stdout.split())
+    assert shown.startswith("weather: http://127.0.0.1:9/mcp The world's tool server weather would be asked")
+    assert "GLASSHOUSE_ALLOW_WORLD_CODE=1" in shown
+
+
 def test_a_world_plays_with_its_server_which_gets_nothing_of_the_environment(harbour: Path) -> None:
     calls = harbour / "calls"
 

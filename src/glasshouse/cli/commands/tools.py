@@ -59,7 +59,7 @@ def list_tools(
 ) -> None:
     """List servers of tools, their commands or addresses, and what they offer. Exit 1 if a server is not there.
 
-    Each server is started or asked. A command of a world runs only with GLASSHOUSE_ALLOW_WORLD_CODE=1.
+    Each server is started or asked. Those of a world are used only with GLASSHOUSE_ALLOW_WORLD_CODE=1.
     """
     if context.invoked_subcommand is not None:
         return
@@ -90,7 +90,7 @@ Offered = Mapping[str, DescribedTool | Refused] | Refused
 def _servers(
     own: tuple[ToolServer, ...], world: str | None
 ) -> tuple[list[ToolServer], list[tuple[ToolServer, Offered]]]:
-    """The servers to ask, and those of a world whose command may not run here."""
+    """The servers to ask, and those of a world that may not be used here."""
     servers, refused = [*own], list[tuple[ToolServer, Offered]]()
     if world is None:
         return servers, refused
@@ -101,7 +101,7 @@ def _servers(
         try:
             servers.append(server_tools((), None, SystemClock()).server_for(name, plans, folder))
         except Refused as why:
-            refused.append((ToolServer(name, plans[name].command), why))
+            refused.append((ToolServer(name, plans[name].command, plans[name].url or ""), why))
     return servers, refused
 
 
