@@ -1,7 +1,7 @@
 """One question of a framework's agent, asked through a moment: a conversation becomes a prompt, and the reply is read.
 
-Always holds: each message of a longer conversation is one quoted line, so that none can forge another. What a framework
-sets for the sampling is ignored: the run's models decide that.
+Always holds: each message of a longer conversation is one quoted line, so that none can forge another, and none holds a
+control token of a chat. What a framework sets for the sampling is ignored: the run's models decide that.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import msgspec
 from glasshouse.errors import Refused
 from glasshouse.events.event import Json
 from glasshouse.model_values import Form
+from glasshouse.turns.moment.line_text import defanged
 from glasshouse.turns.moment.moment import NOTHING_SHOWN, Moment
 from glasshouse.turns.moment.prompt import Completion, Prompt
 from glasshouse.turns.prompts.context import written_for
@@ -96,7 +97,9 @@ async def ask(
     calls = [[tool.schema for tool in tools if (tool.name in used) is is_used] for is_used in (False, True)]
     choices = [*calls[0], *([schema or TEXT] if may_end else []), *calls[1]]
     wanted = choices[0] if len(choices) == 1 else {"anyOf": choices}
-    user = messages[0].text if len(messages) == 1 else "\n".join([_line(message) for message in messages])
+    # The framework's tools may have read strangers' words. No control token in them is one for the model.
+    lines = [messages[0].text] if len(messages) == 1 else [_line(message) for message in messages]
+    user = defanged("\n".join(lines))
     how = "" if is_plain else _how_to_answer(tools, schema, may_end=may_end)
     prompt = Prompt(
         "\n\n".join(filter(None, (system, how))),
@@ -106,7 +109,7 @@ async def ask(
         form="prose" if is_plain else _form(moment, wanted),
     )
     scene, shown = written_for(moment)
-    is_scene_in_it = _json(scene.user)[1:-1] in _json(user)
+    is_scene_in_it = scene.user in user or _json(scene.user)[1:-1] in user
     completion = await moment.ask(prompt, shown if is_scene_in_it else NOTHING_SHOWN)
     return _reply(completion, tools, is_plain=is_plain, has_schema=schema is not None)
 
