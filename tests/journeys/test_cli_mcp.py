@@ -23,6 +23,7 @@ from glasshouse.mcp_server.shared_store import SharedStore, plays_max
 from glasshouse.mcp_server.tools import Tools, play_minutes_max
 from glasshouse.turns.moment.prompt import PROFILES, Completion, Prompt
 from tests.journeys.commanding import GLASSHOUSE, environment, run, run_anew
+from tests.servers.imitating_server import imitating_server
 
 TOKEN = "a secret of more than sixteen characters"
 WOOD = "thousand-token-wood"
@@ -188,14 +189,17 @@ async def test_a_server_that_only_reads_refuses_to_play_and_reads_beside_one_tha
 
 
 async def test_an_assistant_stops_what_it_plays(tmp_path: Path) -> None:
-    async with assistant(tmp_path / "show.glasshouse", "--allow-play") as asked:
-        begun = await asked.ask("play", world=WOOD, max_turns=1_000)
-        stopped = await asked.ask("stop", run=begun["run"])
-        await asked.played(begun["run"])
-        (listed,) = (await asked.ask("runs"))["runs"]
-        again = await asked.refusal("stop", run=begun["run"])
-        other = await asked.ask("play", world=WOOD, max_turns=1)
-        await asked.played(other["run"])
+    # A play takes minutes on it, so that it still goes on when it is stopped.
+    with imitating_server("ollama", delay_seconds=2.0) as server:
+        async with assistant(tmp_path / "show.glasshouse", "--allow-play", "--models", server.url) as asked:
+            begun = await asked.ask("play", world=WOOD, max_turns=1_000)
+            stopped = await asked.ask("stop", run=begun["run"])
+            await asked.played(begun["run"])
+            (listed,) = (await asked.ask("runs"))["runs"]
+            again = await asked.refusal("stop", run=begun["run"])
+            server.delay_seconds = 0.0
+            other = await asked.ask("play", world=WOOD, max_turns=1)
+            await asked.played(other["run"])
 
     assert stopped["run"] == begun["run"]
     assert (listed["state"], listed["turns"] < 1_000) == ("finished", True)
