@@ -116,21 +116,24 @@ async def private_texts(store: Path) -> set[str]:
 
 async def test_an_assistant_plays_reads_disturbs_branches_and_asks_why(tmp_path: Path) -> None:
     store = tmp_path / "show.glasshouse"
-    async with assistant(store, "--allow-play") as asked:
-        tools = (await asked.client.list_tools()).tools
-        worlds = await asked.ask("list_worlds")
-        checked = await asked.ask("check_world", world=WOOD)
-        begun = await asked.ask("play", world=WOOD, max_turns=4)
-        said = await asked.ask("disturb", run=begun["run"], text="A lantern whispers recipes.")
-        lines = await asked.played(begun["run"])
-        last = next(line for line in reversed(lines) if line["kind"] == "line")
-        why = await asked.ask("why", run=begun["run"], event=last["event"])
-        knew = await asked.ask("who_knew", run=begun["run"], event=last["event"])
-        branch = await asked.ask(
-            "branch", run=begun["run"], at=said["event"], disturb="A hen walks in.", max_turns=3
-        )
-        branched = await asked.played(branch["run"])
-        listed = await asked.ask("runs")
+    # A play takes minutes on it, so that it still goes on when it is disturbed.
+    with imitating_server("ollama", kinds=(kinds.AGENT_SPOKE,), delay_seconds=2.0) as server:
+        async with assistant(store, "--allow-play", "--models", server.url) as asked:
+            tools = (await asked.client.list_tools()).tools
+            worlds = await asked.ask("list_worlds")
+            checked = await asked.ask("check_world", world=WOOD)
+            begun = await asked.ask("play", world=WOOD, max_turns=4)
+            said = await asked.ask("disturb", run=begun["run"], text="A lantern whispers recipes.")
+            server.delay_seconds = 0.0
+            lines = await asked.played(begun["run"])
+            last = next(line for line in reversed(lines) if line["kind"] == "line")
+            why = await asked.ask("why", run=begun["run"], event=last["event"])
+            knew = await asked.ask("who_knew", run=begun["run"], event=last["event"])
+            branch = await asked.ask(
+                "branch", run=begun["run"], at=said["event"], disturb="A hen walks in.", max_turns=3
+            )
+            branched = await asked.played(branch["run"])
+            listed = await asked.ask("runs")
 
     changing = {tool.name for tool in tools if tool.annotations and not tool.annotations.read_only_hint}
     assert changing == {"play", "disturb", "branch", "stop"}
