@@ -1,8 +1,8 @@
 """Model calls that an agent makes by its own means: `moment.spending` counts them on the run's purse (ADR 0090).
 
 Always holds: the worst case is reserved before the block begins, so a limit refuses the call before it is made. What was
-reported is recorded. A block that ends without a report costs its worst case, because the call may have been made. The calls of one act, of whichever
-kind, come one after another.
+reported is recorded. A block that ends without a report costs its worst case, because the call may have been made. The
+calls of one act, of whichever kind, come one after another.
 """
 
 from __future__ import annotations

@@ -99,7 +99,8 @@ async def process_streams(
                 task.cancel()
             for stream in (to_house, incoming, outgoing, from_house):
                 stream.close()
-            # A child that left the group may still hold a pipe. Only the transport closes our end of it.
+            # A child that left the group may still hold a pipe. Only the transport closes our end of it, and asyncio
+            # gives no public name to it.
             process._transport.close()  # type: ignore[attr-defined]
 
 
@@ -157,7 +158,7 @@ async def _hear(process: Any, notes: ProcessNotes) -> None:
 
 
 def _guard_of(process: Any) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(  # noqa: S603
+    return subprocess.Popen(  # noqa: S603 (a fixed script; of others' words it gets none, only a number)
         ["/bin/sh", "-c", _GUARD, "guard", str(process.pid)],
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,

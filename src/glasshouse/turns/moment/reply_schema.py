@@ -3,9 +3,10 @@
 Always holds: the schema is `{"anyOf": [...]}`. It has one branch for each kind in the order of `may_emit`, then one for
 each offered tool, then one for passing. Every branch names all its fields and allows no others. The fields of a kind
 are required, in the order kind, thought, text, mood, others: a model that writes from left to right thinks before it
-speaks. A tool's arguments stand in one field, `arguments`. A field that cites lines is a choice of the lines that the prompt shows; a kind that must cite one is left out
-where none is shown. Texts of the engine's own fields are bounded below 1,000 characters, because grammars of servers
-refuse longer ones. Kinds that only the engine writes are never offered.
+speaks. A tool's arguments stand in one field, `arguments`. A field that cites lines is a choice of the lines that the
+prompt shows; a kind that must cite one is left out where none is shown. Texts of the engine's own fields are bounded
+below 1,000 characters, because grammars of servers refuse longer ones. Kinds that only the engine writes are never
+offered.
 """
 
 from __future__ import annotations
