@@ -104,9 +104,8 @@ class ServerTools:
                 server = self._server_of(errand, call)
                 connections = self._connections_to(server)
                 listed = await connections.describe(server.name)
-            except (
-                Refused
-            ) as wrong:  # Its words may be the server's, or name files: they are no engine's answer.
+            except Refused as wrong:
+                # The words may be the server's, or name files: they are no answer of the engine.
                 return ToolAnswer(False, f"{call.tool} was not called. {wrong}")
             now = listed.get(call.tool)
             if isinstance(now, DescribedTool) and now.digest != granted.digest:
