@@ -41,7 +41,7 @@ from glasshouse.world.decisions.decision import Decision, Write, event_of, stamp
 from glasshouse.world.decisions.intents import GraphEdit, Intent, MoveRun, Say
 from glasshouse.world.decisions.requests import Asker, request_for
 from glasshouse.world.fold import evolve as folds
-from glasshouse.world.fold.evolve import MOVE_THE_WORLD, begin, evolve, note_written, take_in
+from glasshouse.world.fold.evolve import MOVE_THE_WORLD, begin, begin_turn, evolve, note_written, take_in
 from glasshouse.world.state.state import GraphState, Segment, SessionState, World
 from glasshouse.world.state.values import Change
 
@@ -833,6 +833,11 @@ def fold_recorded(folded: Folded, event: Event, segments: Mapping[str, Segment])
 def fold(folded: Folded, event: Event) -> None:
     """Fold one event into all parts of the state. Parts that the event does not concern are skipped, for speed."""
     world, agenda, runs, kind = folded.world, folded.agenda, folded.runs, event.kind
+    if kind == kinds.TURN_STARTED:
+        begin_turn(world, event)
+        agenda.apply(world, event)
+        runs.apply(world, event)
+        return
     if kind in MOVE_THE_WORLD:
         evolve(world, event)
         if agenda.concerns(event):

@@ -40,7 +40,6 @@ version: Final = 6
 
 _DISPATCHED: Final = frozenset(
     {
-        kinds.TURN_STARTED,
         kinds.RUN_FINISHED,
         kinds.CREATURE_STARTED,
         kinds.CREATURE_STOPPED,
@@ -150,9 +149,10 @@ class Agenda(msgspec.Struct, dict=True):
             owed = self.first_due(name, graph.turn)
             if owed is not None:
                 reactions.append((_place_of_owed(world, creatures[name], owed), name, owed.cause))
-        ticks: Queue = [
-            ((tick.due, 0, creatures[name].born), name, tick.cause) for name, tick in self._ticks_in(graph)
-        ]
+        ticks: Queue = []
+        for name in names_in_both(graph.creatures, self.ticks):
+            tick = self.ticks[name]
+            ticks.append(((tick.due, 0, creatures[name].born), name, tick.cause))
         heapify(reactions)
         heapify(ticks)
         return Ready(graph.session_id, graph.turn, reactions, ticks)
@@ -179,12 +179,15 @@ class Agenda(msgspec.Struct, dict=True):
 
     def apply(self, world: World, event: Event) -> None:
         """Fold in one event, which the world has already taken in."""
+        kind = event.kind
         is_tick = event.caused_by is not None and self._settle_cause(world, event, event.caused_by)
-        if self.under_way or event.kind in kinds.MID_ACT:
+        if self.under_way or kind in kinds.MID_ACT:
             is_tick = self._note_under_way(event) or is_tick
-        if event.kind in _DISPATCHED:
+        if kind == kinds.TURN_STARTED:
+            self._owe_ticks(world, event)
+        elif kind in _DISPATCHED:
             self._note(world, event)
-        if event.kind in self.subscribers and event.kind not in kinds.INNER:
+        if kind in self.subscribers and kind not in kinds.INNER:
             self._owe_hearers(world, event, _turn_due(event, is_tick=is_tick))
         for wire in wires_taken(world, event) if event.actor in world.wires_of else ():
             self._owe_wired(world, event, _turn_due(event, is_tick=is_tick), wire)
@@ -196,24 +199,24 @@ class Agenda(msgspec.Struct, dict=True):
             if event.ends_its_act:
                 self._settle(world, event.actor, cause)
             return False
-        creature = world.creatures[event.actor]
-        if tick.as_of is None or tick.due < event.turn:
-            # The first tick of a turn: all ticks of a batch see the past up to here, even after a crash.
-            for name, other in self._ticks_in(world.graphs[creature.graph_id]):
-                if other.as_of is None:
-                    self.ticks[name] = replace(other, as_of=event.lamport - 1)
-        is_together = world.facts_of(creature).schedule.together
-        if is_together and event.actor not in self.under_way and _may_begin(tick, event):
-            # The whole batch has begun: all its creatures see the world before this event.
-            for name, other in self._ticks_in(world.graphs[creature.graph_id]):
-                if other.begun_by is None:
-                    self.ticks[name] = replace(other, begun_by=event.id, was=None)
         if event.ends_its_act:
             del self.ticks[event.actor]
+        creature = world.creatures[event.actor]
+        # The first tick of a turn: all ticks of a batch see the past up to here, even after a crash.
+        is_first = tick.as_of is None or tick.due < event.turn
+        # The whole batch has begun: all its creatures see the world before this event.
+        begins_batch = (
+            world.facts_of(creature).schedule.together
+            and event.actor not in self.under_way
+            and _may_begin(tick, event)
+        )
+        ticks, graph = self.ticks, world.graphs[creature.graph_id]
+        for name in names_in_both(graph.creatures, ticks) if is_first or begins_batch else ():
+            if is_first and ticks[name].as_of is None:
+                ticks[name] = replace(ticks[name], as_of=event.lamport - 1)
+            if begins_batch and ticks[name].begun_by is None:
+                ticks[name] = replace(ticks[name], begun_by=event.id, was=None)
         return True
-
-    def _ticks_in(self, graph: GraphState) -> list[tuple[str, Owed]]:
-        return [(name, self.ticks[name]) for name in names_in_both(graph.creatures, self.ticks)]
 
     def _note_under_way(self, event: Event) -> bool:
         """Note what an act writes before its end, and forget it at its end. True if the event was caused by a tick."""
@@ -235,9 +238,6 @@ class Agenda(msgspec.Struct, dict=True):
         return act is not None and tick is not None and tick.cause == act.cause
 
     def _note(self, world: World, event: Event) -> None:
-        if event.kind == kinds.TURN_STARTED:
-            self._owe_ticks(world, event)
-            return
         # A restated past changes ages and debts. The other kinds clear the cache so that it keeps no ended graphs.
         self.ready_cache.clear()
         if event.kind == kinds.RUN_FINISHED:
@@ -268,9 +268,9 @@ class Agenda(msgspec.Struct, dict=True):
         graph = world.graphs.get(event.graph_id)
         if graph is None:
             return
-        for name, tick in self._ticks_in(graph):
-            if tick.begun_by is not None:
-                self.ticks[name] = replace(tick, begun_by=None)  # It joins the batch of this turn.
+        for name in names_in_both(graph.creatures, self.ticks):
+            if self.ticks[name].begun_by is not None:  # It joins the batch of this turn.
+                self.ticks[name] = replace(self.ticks[name], begun_by=None)
         for name, every in members_of(world, graph).tickers:
             if (
                 event.turn % every == 0

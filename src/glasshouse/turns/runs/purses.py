@@ -305,31 +305,29 @@ class Runs(msgspec.Struct):
 
     def apply(self, world: World, event: Event) -> None:
         """Fold in one event, which the world has already taken in."""
-        if event.kind in NOTED:
+        kind, run_id = event.kind, event.run_id or ""
+        if kind in NOTED:
             self._note(world, event)
-        run_id = event.run_id or ""
         purse = self.purses.get(run_id)
         if purse is None:
             return
-        self._note_spend(purse.spent, run_id, event)
-        if event.kind == kinds.TOOL_RETURNED and payload_of(event, payloads.ToolReturned).is_edit:
+        if event.model is not None or event.caused_by is not None:
+            self._note_spend(purse.spent, run_id, event)
+        if kind == kinds.TOOL_RETURNED and payload_of(event, payloads.ToolReturned).is_edit:
             edits = self._clocks_of(event.graph_id).edits
             edits[run_id] = edits.get(run_id, 0) + 1
         clocks = self.clocks.get(event.graph_id)
         if clocks is not None:
             clocks.note_line(event)
-        _note_end(purse, event)
-        if purse.finished is not None:
-            self.watched.pop(run_id, None)
-        elif purse.may_be_over:
-            self.watched[run_id] = None
+        if kind in NOTED or kind in self.endings or event.sealed is not None:
+            self._note_end(run_id, purse, event)
 
     def _note(self, world: World, event: Event) -> None:
         kind = event.kind
-        if kind == kinds.RUN_STARTED:
-            self._start(event.run_id or "", event)
-        elif kind == kinds.TURN_STARTED:
+        if kind == kinds.TURN_STARTED:
             self._note_turn(world, event)
+        elif kind == kinds.RUN_STARTED:
+            self._start(event.run_id or "", event)
         elif kind == kinds.TOPOLOGY_CHANGED:
             self._note_topology(payload_of(event, payloads.TopologyChanged))
         elif kind == kinds.SESSION_FORKED:
@@ -429,11 +427,14 @@ class Runs(msgspec.Struct):
         An act whose calls are all on its tool events ends with an empty list of calls, and is not counted again.
         """
         use = event.model
-        costs = [] if use is None else [usage_of(call) for call in use.calls if call.reached]
-        if not costs and (use is None or use.calls) and _ends_an_act(event):
-            costs = [Usage(calls=1)]
+        costs = []
+        for call in () if use is None else use.calls:
+            if call.reached:
+                costs.append(usage_of(call))
         if not costs:
-            return
+            if (use is not None and not use.calls) or not _ends_an_act(event):
+                return
+            costs = [Usage(calls=1)]
         calls = self._clocks_of(event.graph_id).calls
         calls[run_id] = calls.get(run_id, 0) + len(costs)
         account = spent.accounts.get(event.actor)
@@ -443,6 +444,30 @@ class Runs(msgspec.Struct):
                 account.usage = account.usage.plus(cost)
             if cost.usd_known:
                 _note_minute(spent, event.created_at, cost.usd_known)
+
+    def _note_end(self, run_id: str, purse: Purse, event: Event) -> None:
+        """Note what brings a run to its end, and whether it may be over now."""
+        spent = purse.spent
+        if event.kind == purse.playbill.ends_when.kind:
+            spent.ends_counted += 1
+        if event.kind == kinds.JUDGE_VERDICT:
+            verdict = verdict_of(event)
+            spent.verdict, spent.winner, spent.why = event.id, verdict.winner, verdict.text
+        if event.sealed is not None:
+            sealed = sealed_of(event)
+            spent.truth = {**spent.truth, **sealed.facts}
+            spent.knowers += [owner for owner in sealed.to if owner not in spent.knowers]
+        if event.kind == kinds.RUN_PAUSED:
+            purse.paused = payload_of(event, payloads.RunPaused)
+        if event.kind == kinds.RUN_CONTINUED:
+            purse.paused = None
+            purse.is_offline = purse.is_offline or payload_of(event, payloads.RunContinued).is_offline
+        if event.kind == kinds.RUN_FINISHED:
+            purse.finished, purse.ended_in = payload_of(event, payloads.RunFinished), event.id
+        if purse.finished is not None:
+            self.watched.pop(run_id, None)
+        elif purse.may_be_over:
+            self.watched[run_id] = None
 
     def spend(
         self, run_id: str, graph_id: str, now: datetime, held: Usage = NOTHING, calls_held: int = 0
@@ -497,23 +522,3 @@ def _note_minute(spent: Spent, at: datetime, usd: float) -> None:
     minutes_usd = spent.minutes_usd
     minutes_usd[minute] = minutes_usd.get(minute, 0.0) + usd
     spent.minutes_usd = {minute: usd for minute, usd in minutes_usd.items() if minute >= first}
-
-
-def _note_end(purse: Purse, event: Event) -> None:
-    spent = purse.spent
-    if event.kind == purse.playbill.ends_when.kind:
-        spent.ends_counted += 1
-    if event.kind == kinds.JUDGE_VERDICT:
-        verdict = verdict_of(event)
-        spent.verdict, spent.winner, spent.why = event.id, verdict.winner, verdict.text
-    if event.sealed is not None:
-        sealed = sealed_of(event)
-        spent.truth = {**spent.truth, **sealed.facts}
-        spent.knowers += [owner for owner in sealed.to if owner not in spent.knowers]
-    if event.kind == kinds.RUN_PAUSED:
-        purse.paused = payload_of(event, payloads.RunPaused)
-    if event.kind == kinds.RUN_CONTINUED:
-        purse.paused = None
-        purse.is_offline = purse.is_offline or payload_of(event, payloads.RunContinued).is_offline
-    if event.kind == kinds.RUN_FINISHED:
-        purse.finished, purse.ended_in = payload_of(event, payloads.RunFinished), event.id

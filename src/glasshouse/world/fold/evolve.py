@@ -60,18 +60,25 @@ def _skew(world: World, segment: Segment) -> int:
 
 def evolve(world: World, event: Event) -> None:
     """Apply one event."""
-    note_written(world, event)
     kind = event.kind
+    if kind == kinds.TURN_STARTED:
+        begin_turn(world, event)
+        return
+    note_written(world, event)
     if kind in kinds.ENGINE:
         world.shape_cache.clear()
         _FOLDS[kind](world, event, payload_of(event, PAYLOAD_TYPES[kind]))
-    elif kind == kinds.TURN_STARTED:
-        graph = world.graphs.get(event.graph_id)
-        if graph is not None:
-            graph.turn = event.turn
     elif kind in kinds.OF_RUNS:
         world.shape_cache.clear()
         _run_moved(world, event)
+
+
+def begin_turn(world: World, event: Event) -> None:
+    """Apply a `turn.started`."""
+    world.sessions[event.session_id].head = event.seq
+    graph = world.graphs.get(event.graph_id)
+    if graph is not None:
+        graph.turn = event.turn
 
 
 def note_written(world: World, event: Event) -> None:
