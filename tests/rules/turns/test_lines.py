@@ -170,18 +170,19 @@ def test_a_table_that_was_moved_on_is_the_table_that_is_made_at_once(
 
 
 def _index(table: lines.NumberedLines) -> list[object]:
-    first = table.first
-    found: list[object] = [
-        {key: [index - first for index in places] for key, places in by.items()}
-        for by in (table.words, table.kinds, table.striking_words, table.said_by)
+    """What a table knows of the lines that its creature can see."""
+    first, gone = table.first, table.first - table.base
+    by_index = [
+        {key: seen for key, indexes in by.items() if (seen := [n - first for n in indexes if n >= first])}
+        for by in (table.kinds, table.said_by, {"all": table.said})
     ]
+    seen_again = {body: index - first for body, index in table.newest_with.items() if index >= first}
     return [
-        *found,
-        [p - first for p in table.striking],
-        [p - first for p in table.said],
-        table.word_bits,
-        table.importances,
-        [p - first for p in table.naming("echo-id", "echo", first + len(table.ids))],
+        *by_index,
+        seen_again,
+        {word: where >> gone for word, where in table.words.items() if where >> gone},
+        [where >> gone for where in (table.striking, table.reflected, table.said_again, table.not_ascii)],
+        table.naming("echo-id", "echo") >> gone,
     ]
 
 

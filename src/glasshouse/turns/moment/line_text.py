@@ -25,6 +25,7 @@ field_chars_max: Final = 240
 fields_chars_max: Final = 800
 reading_cache_events_max: Final = 32_768
 words_cache_texts_max: Final = 1_024
+heads_cache_max: Final = 4_096
 
 ELLIPSIS: Final = "…"
 UNSAFE: Final = (
@@ -44,7 +45,6 @@ _control_token: Final = re.compile(
 tokens, so that it holds for model families to come."""
 _encode: Final = JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _WORD: Final = re.compile(r"[^\W\d_]{4,}")
-_ANY_WORD: Final = re.compile(r"[^\W_]+")
 _PLAIN_WORD: Final = re.compile(r"[a-z]{4,}")
 """The same for text that is all ASCII; it is faster."""
 _HOLLOW: Final = frozenset(
@@ -58,12 +58,9 @@ _HOLLOW: Final = frozenset(
     )
 )
 """Words that do not say what a text is about."""
-_KIND_WEIGHTS: Final = {
-    kinds.USER_INJECTED: 4,
-    kinds.JUDGE_VERDICT: 4,
-    kinds.AGENT_REFLECTED: 3,
-    kinds.WORLD_OBSERVED: 2,
-}
+_STRIKING: Final = frozenset(
+    (kinds.USER_INJECTED, kinds.JUDGE_VERDICT, kinds.AGENT_REFLECTED, kinds.WORLD_OBSERVED)
+)
 
 
 def compact_json(value: Any) -> str:
@@ -130,10 +127,9 @@ class Reading(msgspec.Struct, frozen=True, gc=False):
     points: dict[str, list[str]]
     """Field -> event ids, for the fields that cite other events."""
     words: tuple[str, ...]
-    importance: int
+    is_striking: bool
+    """Whether it may be remembered, whatever it is about: a question, and lines of some kinds."""
     has_text: bool
-    word_bits: int
-    """The `word_bits` of the text; 0 if there is none."""
 
 
 def is_line_for(creature_id: str, event: Event) -> bool:
@@ -169,21 +165,25 @@ def reading_of(event: Event, known_as: str | None) -> Reading:
 
 
 def _read(payload: Json, kind: str, actor: str, known_as: str | None) -> Reading:
-    handle, origin = speaker_of(actor, known_as)
     rest = payload.copy()
     text = rest.pop("text", None)
     points = {field: ids for field, value in rest.items() if (ids := _ids_in(value))} if rest else {}
     for field in points:
         del rest[field]
-    head, body = f"{handle} ({origin}, {kind}): ", body_of(text, rest)
+    body = body_of(text, rest)
     has_text = isinstance(text, str)
-    importance = _KIND_WEIGHTS.get(kind, 1) + (has_text and "?" in text)
+    is_striking = kind in _STRIKING or (has_text and "?" in text)
     # Quoted and otherwise unchanged, a text has the same words, which were looked for when it was said.
     words = content_words(text if body[1:-1] == text else body)
-    bits = word_bits(text) if has_text else 0
-    return Reading(
-        payload, kind, actor, known_as, head, body, rest, points, words, importance, has_text, bits
-    )
+    head = _head_of(actor, known_as, kind)
+    return Reading(payload, kind, actor, known_as, head, body, rest, points, words, is_striking, has_text)
+
+
+@lru_cache(maxsize=heads_cache_max)
+def _head_of(actor: str, known_as: str | None, kind: str) -> str:
+    """What a line shows before its body: who said it, and what kind of line it is."""
+    handle, origin = speaker_of(actor, known_as)
+    return f"{handle} ({origin}, {kind}): "
 
 
 def body_of(text: object, rest: Json) -> str:
@@ -221,22 +221,3 @@ def content_words(text: str) -> tuple[str, ...]:
     pattern = _PLAIN_WORD if text.isascii() else _WORD
     words = pattern.findall(text.casefold())
     return tuple(dict.fromkeys([word.rstrip("s") for word in words if word not in _HOLLOW]))
-
-
-@lru_cache(maxsize=words_cache_texts_max)
-def all_words(text: str) -> frozenset[str]:
-    """The words of a text. Capitals and punctuation do not count."""
-    return frozenset(_ANY_WORD.findall(text.casefold()))
-
-
-@lru_cache(maxsize=words_cache_texts_max)
-def word_bits(text: str) -> int:
-    """A number with one bit for each word of a text; several words may have the same bit.
-
-    Two texts have at most as many words in common as bits, and as words of either that share a bit. So most texts
-    can be told apart without their words. Another process gives words other bits.
-    """
-    bits = 0
-    for word in all_words(text):
-        bits |= 1 << (hash(word) % 60)
-    return bits

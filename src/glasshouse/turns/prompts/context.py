@@ -16,7 +16,6 @@ from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
-from glasshouse.events import kinds
 from glasshouse.events.event import VISITOR
 from glasshouse.events.shown import Shown
 from glasshouse.model_values import Form
@@ -88,6 +87,37 @@ class Written(NamedTuple):
     shown: Shown
 
 
+class _Frame(NamedTuple):
+    """The parts of a prompt that stay the same from act to act, and what they were made from."""
+
+    made_from: tuple[object, ...]
+    """Kept, so that no other object can have the same address in memory."""
+    schema: ReplySchema
+    system: str
+    around: tuple[str, ...]
+    last_line: str
+
+
+_frames_cache: dict[tuple[object, ...], _Frame] = {}
+"""Frames by the addresses in memory of what they are made from, which is quicker to look up than its values."""
+
+
+def _frame_of(moment: Moment) -> _Frame:
+    handle, character, playbill, around = moment.handle, moment.character, moment.playbill, moment.around
+    key = (id(character), id(playbill), id(around), handle, moment.form)
+    frame = None if moment.tools else _frames_cache.get(key)
+    if frame is None:
+        schema = reply_schema(moment)
+        system = _system(handle, character, playbill.goal, playbill.language, schema, moment.form)
+        made_from = (character, playbill, around)
+        frame = _Frame(made_from, schema, system, tuple(around_lines(around)), _last_line(handle, character))
+        if not moment.tools:
+            if len(_frames_cache) >= system_cache_values_max:
+                _frames_cache.clear()
+            _frames_cache[key] = frame
+    return frame
+
+
 def prompt_for(moment: Moment) -> Prompt:
     """Everything the model behind a creature gets to see for one act."""
     return written_for(moment).prompt
@@ -97,11 +127,10 @@ def written_for(moment: Moment) -> Written:
     """The prompt for one act, and which events its lines are."""
     if moment.masks is not None:
         moment = masked(moment, moment.masks)
-    schema, playbill = reply_schema(moment), moment.playbill
-    system = _system(moment.handle, moment.character, playbill.goal, playbill.language, schema, moment.form)
+    frame, lines = _frame_of(moment), numbered_lines(moment)
+    schema, system = frame.schema, frame.system
     tokens = moment.context_tokens_max - moment.reply_tokens_max - repair_tokens_max - tokens_guessed(system)
-    lines = numbered_lines(moment)
-    sections, indexes, cause = _sections(moment, lines)
+    sections, indexes, cause = _sections(moment, lines, frame)
     user = _text_of(sections)
     if tokens_guessed(user) > tokens:
         user = _fitted(sections, len(user), chars_max=max(0, tokens - 1) * chars_per_token_min)
@@ -179,14 +208,14 @@ def _listed(texts: tuple[str, ...]) -> str:
 
 
 def _sections(
-    moment: Moment, lines: NumberedLines
+    moment: Moment, lines: NumberedLines, frame: _Frame
 ) -> tuple[dict[str, list[str]], dict[str, Sequence[int]], str]:
     """The user message by headings, in the order they are written in; the indexes of the lines in it; and the line of
     the cause, empty if it has none."""
     discussed = line_choice.discussed_lines(moment, lines)
     disturbances = line_choice.disturbance_lines(moment, lines)
     cause, text = lines.index_of(moment.cause.id), lines.text
-    scene, scene_texts = lines.kinds.get(kinds.WORLD_OBSERVED, [])[-1:], []
+    scene, scene_texts = line_choice.scene_line(lines), []
     others = {*disturbances, *scene}
     if scene:
         observed = lines.reading(scene[0]).payload.get("text")
@@ -200,16 +229,13 @@ def _sections(
     sections = {
         prompt_parts.FOREIGN_TOOLS: foreign_tool_lines(moment.tools) if moment.tools else [],
         prompt_parts.DISCUSSION: lines.texts(discussed),
-        prompt_parts.AROUND: list(around_lines(moment.around)),
+        prompt_parts.AROUND: [*frame.around],
         prompt_parts.SCENE: scene_texts,
-        prompt_parts.KNOWN: [
-            f"{safe_line(key)}: {_fact(value)}"
-            for key, value in islice(moment.known.items(), facts_shown_max)
-        ],
+        prompt_parts.KNOWN: _facts(moment) if moment.known else [],
         prompt_parts.REMEMBERED: [*map(text, remembered)],
         prompt_parts.DISTURBANCES: [*map(text, disturbances)],
         prompt_parts.TOOLS_SAID: [*map(_tool_line, moment.talk)],
-        prompt_parts.ANSWERED: [*_answered(moment, line), _last_line(moment.handle, moment.character)],
+        prompt_parts.ANSWERED: [*_answered(moment, line), frame.last_line],
     }
     indexes: dict[str, Sequence[int]] = {  # In the order of the fields of `Shown`.
         prompt_parts.DISCUSSION: discussed,
@@ -218,6 +244,12 @@ def _sections(
         prompt_parts.DISTURBANCES: disturbances,
     }
     return sections, indexes, line
+
+
+def _facts(moment: Moment) -> list[str]:
+    """What was dealt to the creature alone."""
+    known = islice(moment.known.items(), facts_shown_max)
+    return [f"{safe_line(key)}: {_fact(value)}" for key, value in known]
 
 
 def _refs(lines: NumberedLines, indexes: dict[str, Sequence[int]], cause: str) -> list[str]:
@@ -264,7 +296,7 @@ def _about(moment: Moment, lines: NumberedLines, cause: int | None) -> tuple[str
         return lines.reading(cause).words
     text = moment.cause.payload.get("text")
     if moment.is_tick or not isinstance(text, str):
-        return lines.readings[-1].words if lines.readings else ()
+        return lines.readings[-1].words if lines.first < lines.stop else ()
     return line_text.content_words(text)
 
 
@@ -278,7 +310,6 @@ def _shortened(value: object, chars_max: int) -> str:
     return written if len(written) <= chars_max else quoted(written, chars_max)
 
 
-@lru_cache(maxsize=system_cache_values_max)
 def _last_line(handle: str, character: Character) -> str:
     temper = cut(safe_line(character.temper), temper_chars_max).rstrip(".")
     how = f"Speak in your own voice, {temper}" if temper else "Speak in your own voice"
@@ -286,7 +317,12 @@ def _last_line(handle: str, character: Character) -> str:
 
 
 def _text_of(sections: dict[str, list[str]]) -> str:
-    return "\n".join(["\n".join((heading, *lines)) for heading, lines in sections.items() if lines])
+    parts: list[str] = []
+    for heading, lines in sections.items():
+        if lines:
+            parts.append(heading)
+            parts += lines
+    return "\n".join(parts)
 
 
 def _fitted(sections: dict[str, list[str]], chars: int, *, chars_max: int) -> str:

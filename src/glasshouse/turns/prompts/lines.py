@@ -9,7 +9,7 @@ rebuilt from the moment alone.
 
 The discussion is the newest lines. When the window is full, its older half is dropped at once, so that the start of the
 prompt stays the same for half a window. Remembered lines are in no other section, are at most `memory_lines_max`, and
-are chosen with integer arithmetic only, so that every machine chooses the same.
+are chosen with integers only, so that every machine chooses the same.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from functools import lru_cache
-from typing import Final, TypeVar
+from typing import Final
 
 from glasshouse.events import kinds
 from glasshouse.events.event import Event, Json
@@ -35,28 +35,23 @@ names_of_gone_max: Final = 256
 memory_lines_max: Final = 6
 reflections_max: Final = 3
 disturbances_max: Final = 3
-striking_lines_max: Final = 16
 cause_words_max: Final = 12
-interests_words_max: Final = 16
-lines_a_word_max: Final = 8
 interests_cache_characters_max: Final = 1_024
 
-_CAUSE_WEIGHT: Final = 3
-_INTEREST_WEIGHT: Final = 1
-_NAMED_WEIGHT: Final = 4
-
-STRIKING: Final = 2
-"""A line of this importance or more may be remembered, whatever it is about."""
-
+recent_lines_min: Final = heard_lines_max // 2
+"""So many of the newest lines have a point more, if they have any."""
+lines_gone_max: Final = heard_lines_max
+"""How many lines that the creature cannot see any more are kept, before they are dropped together."""
 
 OLDER_CAUSE: Final = "0"
 """The ref of a cause that is not among the lines: it is older than all of them, or a wire delivered it."""
 
 
 class NumberedLines:
-    """The lines that a creature can see, oldest first, with indexes by word and kind.
+    """The lines that a creature can see, oldest first, and where each word is in them.
 
     A line's index is how many lines the creature had heard before it, so it stays the same when older lines are dropped.
+    Sets of lines are integers: bit `n` stands for the line at the index `base + n` (ADR 0095).
     """
 
     def __init__(self, lines_before: int) -> None:
@@ -64,41 +59,47 @@ class NumberedLines:
         self.names: dict[str, str | None] = {}
         """The handle of each speaker with which these lines, and older ones, were written."""
         self.recent = Recent([], 0, 0)
-        self.first = lines_before
+        self.base = self.first = lines_before
+        """The index of the first line that is kept here, and of the first that the creature can see. The lines between them
+        are dropped many at once."""
         self.ids: list[str] = []
-        """The event id at each index."""
         self.readings: list[Reading] = []
-        self.word_bits: list[int] = []
-        self.importances: list[int] = []
-        """The fields of `readings` that an act looks up for many lines. A reading itself may not be in the processor's
-        cache any more."""
+        self.plain: list[str] = []
+        """The event id, the reading and the physical line of each line that is kept. The physical line is empty if it cites
+        other lines, which may be dropped before it."""
+        self.index_by_id: dict[str, int] = {}
+        self.newest_with: dict[str, int] = {}
+        """Body -> the index of the newest line with it."""
         self.said: list[int] = []
         self.said_by: defaultdict[str, list[int]] = defaultdict(list)
         """The indexes of the lines that have a text: of all, and by speaker."""
-        self.plain: list[str] = []
-        """The physical line at each index; empty if it cites other lines, which may be dropped before it."""
-        self.index_by_id: dict[str, int] = {}
-        self.words: defaultdict[str, list[int]] = defaultdict(list)
         self.kinds: defaultdict[str, list[int]] = defaultdict(list)
-        self.striking: list[int] = []
-        self.striking_words: defaultdict[str, list[int]] = defaultdict(list)
-        """As `words`, of striking lines only."""
-        self.not_ascii: list[int] = []
-        self.naming_cache: dict[tuple[str, str], tuple[list[int], int]] = {}
-        """(Creature, handle) -> the indexes of others' lines that name it, and the index where the search stopped."""
+        """Kind -> the indexes of its lines, for striking lines."""
+        self.words: dict[str, int] = {}
+        """Word -> the lines with it."""
+        self.striking = self.reflected = self.said_again = self.not_ascii = 0
+        """The lines that are striking, that are reflections, whose body is said again later, and that are not ASCII."""
+        self.naming_cache: dict[tuple[str, str], tuple[int, int]] = {}
+        """(Creature, handle) -> others' lines that name it, and the index where the search stopped."""
+
+    @property
+    def stop(self) -> int:
+        """The index of the next line."""
+        return self.base + len(self.ids)
 
     @property
     def indexes(self) -> range:
-        """The indexes of all lines, oldest first."""
-        return range(self.first, self.first + len(self.ids))
+        """The indexes of all lines that the creature can see, oldest first."""
+        return range(self.first, self.base + len(self.ids))
 
     def reading(self, index: int) -> Reading:
         """The reading at an index."""
-        return self.readings[index - self.first]
+        return self.readings[index - self.base]
 
     def index_of(self, event_id: str) -> int | None:
         """The index of an event's line; none if it is not here."""
-        return self.index_by_id.get(event_id)
+        index = self.index_by_id.get(event_id)
+        return None if index is None or index < self.first else index
 
     def ref(self, index: int) -> str:
         """The ref of a line."""
@@ -106,22 +107,22 @@ class NumberedLines:
 
     def text(self, index: int) -> str:
         """The whole physical line."""
-        at = index - self.first
+        at = index - self.base
         return self.plain[at] or self.written(self.ref(index), self.readings[at])
 
     def texts(self, indexes: range) -> list[str]:
         """The physical lines of some indexes in a row."""
-        texts = self.plain[indexes.start - self.first : indexes.stop - self.first]
+        texts = self.plain[indexes.start - self.base : indexes.stop - self.base]
         return texts if all(texts) else [self.text(index) for index in indexes]
 
     def ids_of(self, indexes: Sequence[int]) -> tuple[str, ...]:
         """The event ids of the lines at some indexes."""
         if not indexes:
             return ()
-        ids, first = self.ids, self.first
+        ids, base = self.ids, self.base
         if isinstance(indexes, range):
-            return tuple(ids[indexes.start - first : indexes.stop - first])
-        return tuple([ids[index - first] for index in indexes])
+            return tuple(ids[indexes.start - base : indexes.stop - base])
+        return tuple([ids[index - base] for index in indexes])
 
     def written(self, ref: str, reading: Reading) -> str:
         """The physical line that a reading makes under a ref."""
@@ -137,13 +138,14 @@ class NumberedLines:
         is_same = handles is self.handles or handles == self.handles
         if not is_same and any(handles.get(actor) != name for actor, name in self.names.items()):
             return False
-        gone, new = moved
-        dropped = sum([event.id in self.index_by_id for event in gone])
-        if self.first + dropped != moment.lines_before:
+        (gone, new), first = moved, self.first
+        for event in gone:
+            first += event.id in self.index_by_id
+        if first != moment.lines_before:
             return False
-        self.handles = handles
-        for _ in range(dropped):
-            self._drop_oldest()
+        self.handles, self.first = handles, first
+        if first - self.base > lines_gone_max:
+            self._forget_the_gone()
         for event in new:
             if is_line_for(creature_id, event):
                 self._add(event)
@@ -151,75 +153,78 @@ class NumberedLines:
         return True
 
     def _add(self, event: Event) -> None:
-        index = self.first + len(self.ids)
+        at = len(self.ids)
+        index, bit, event_id = self.base + at, 1 << at, event.id
         known_as = self.names[event.actor] = self.handles.get(event.actor)
         reading = reading_of(event, known_as)
-        self.ids.append(event.id)
-        self.index_by_id[event.id] = index
+        body, words, newest_with = reading.body, self.words, self.newest_with
+        self.ids.append(event_id)
+        self.index_by_id[event_id] = index
         self.readings.append(reading)
-        self.word_bits.append(reading.word_bits)
-        self.importances.append(reading.importance)
-        self.plain.append("" if reading.points else f"[{index + 1}] {reading.head}{reading.body}")
-        self.kinds[reading.kind].append(index)
+        self.plain.append("" if reading.points else f"[{index + 1}] {reading.head}{body}")
+        for word in reading.words:
+            words[word] = words.get(word, 0) | bit
+        if body in newest_with:
+            self.said_again |= 1 << newest_with[body] - self.base
+        newest_with[body] = index
         if reading.has_text:
             self.said.append(index)
             self.said_by[reading.actor].append(index)
-        for word in reading.words:
-            self.words[word].append(index)
-        if reading.importance >= STRIKING:
-            self.striking.append(index)
-            for word in reading.words:
-                self.striking_words[word].append(index)
-        if not reading.body.isascii():
-            self.not_ascii.append(index)
+        if reading.is_striking:
+            self.striking |= bit
+            self.kinds[reading.kind].append(index)
+            if reading.kind == kinds.AGENT_REFLECTED:
+                self.reflected |= bit
+        if not body.isascii():
+            self.not_ascii |= bit
 
-    def naming(self, creature_id: str, handle: str, newer: int) -> list[int]:
-        """The indexes before `newer` of lines that name a creature and are not its own, oldest first: those among the
-        newest `striking_lines_max` that name it."""
-        key, first, readings = (creature_id, handle), self.first, self.readings
-        indexes, looked_at = self.naming_cache.get(key, ([], 0))
-        # Newer lines count only if they could fill the bound.
-        if looked_at < newer or len(indexes) + first + len(readings) - looked_at > striking_lines_max:
-            for index in self._where_named(handle, max(looked_at, first)):
-                reading = readings[index - first]
+    def _forget_the_gone(self) -> None:
+        """Drop the lines that the creature cannot see any more."""
+        gone = self.first - self.base
+        self.base = first = self.first
+        del self.ids[:gone], self.readings[:gone], self.plain[:gone]
+        self.index_by_id = {event_id: index for event_id, index in self.index_by_id.items() if index >= first}
+        self.newest_with = {body: index for body, index in self.newest_with.items() if index >= first}
+        for indexes in (self.said, *self.said_by.values(), *self.kinds.values()):
+            del indexes[: bisect_left(indexes, first)]
+        self.words = {word: left for word, at in self.words.items() if (left := at >> gone)}
+        self.striking >>= gone
+        self.reflected >>= gone
+        self.said_again >>= gone
+        self.not_ascii >>= gone
+        self.naming_cache = {key: (at >> gone, upto) for key, (at, upto) in self.naming_cache.items()}
+
+    def naming(self, creature_id: str, handle: str) -> int:
+        """The lines that name a creature and are not its own."""
+        key, base, readings = (creature_id, handle), self.base, self.readings
+        naming, looked_at = self.naming_cache.get(key, (0, 0))
+        if looked_at < base + len(readings):
+            for at in self._where_named(handle, max(looked_at, self.first) - base):
+                reading = readings[at]
                 if reading.actor != creature_id and _is_named_in(reading.body, handle):
-                    indexes.append(index)
+                    naming |= 1 << at
             if len(self.naming_cache) >= naming_cache_handles_max:
                 self.naming_cache.clear()
-            self.naming_cache[key] = indexes, first + len(readings)
-        if not indexes:
-            return indexes
-        del indexes[: bisect_left(indexes, first)]
-        return indexes[-striking_lines_max : bisect_left(indexes, newer)]
+            self.naming_cache[key] = naming, base + len(readings)
+        return naming
 
     def _where_named(self, handle: str, since: int) -> Iterable[int]:
-        """The indexes from `since` on of lines that may contain a handle: those with its rarest word, if it has words.
+        """The bits from `since` on of lines that may contain a handle: those with all of its words, if it has words.
 
         Lines that are not ASCII are always included, because only the pattern knows which of their letters are equal.
         """
         words = _words_of_handle(handle) if handle.isascii() else ()
         if not words:
-            return range(since, self.first + len(self.ids))
-        rarest = min([self.words.get(word, []) for word in words], key=len)
-        indexes = rarest[bisect_left(rarest, since) :]
-        others = self.not_ascii[bisect_left(self.not_ascii, since) :]
-        return sorted({*indexes, *others}) if others else indexes
-
-    def _drop_oldest(self) -> None:
-        reading, index = self.readings.pop(0), self.first
-        del self.index_by_id[self.ids.pop(0)], self.plain[0]
-        del self.word_bits[0], self.importances[0]
-        self.first += 1
-        _drop_first(self.kinds, (reading.kind,))
-        if reading.has_text:
-            del self.said[0]
-            _drop_first(self.said_by, (reading.actor,))
-        _drop_first(self.words, reading.words)
-        if reading.importance >= STRIKING:
-            del self.striking[0]
-            _drop_first(self.striking_words, reading.words)
-        if self.not_ascii and self.not_ascii[0] == index:
-            del self.not_ascii[0]
+            return range(since, len(self.readings))
+        lines = -1
+        for word in words:
+            lines &= self.words.get(word, 0)
+        lines = (lines | self.not_ascii) >> since
+        return (
+            [at for at in range(since, since + lines.bit_length()) if lines >> at - since & 1]
+            if lines
+            else ()
+        )
 
     def _pointing(self, reading: Reading) -> str:
         """The body of a line that cites others, with their refs. Lines that the creature cannot see are left out."""
@@ -239,7 +244,10 @@ def event_ids_by_ref(moment: Moment) -> dict[str, str]:
     """Ref -> event id of each line that the creature can see, oldest first; the cause too if it is a line."""
     lines = numbered_lines(moment)
     ids = {} if older_cause(moment, lines) is None else {OLDER_CAUSE: moment.cause.id}
-    return ids | {lines.ref(index): event_id for index, event_id in enumerate(lines.ids, lines.first)}
+    return ids | {
+        lines.ref(index): event_id
+        for index, event_id in ((index, lines.ids[index - lines.base]) for index in lines.indexes)
+    }
 
 
 def older_cause(moment: Moment, lines: NumberedLines) -> str | None:
@@ -260,7 +268,8 @@ _numbered_cache: dict[tuple[str, str], NumberedLines] = {}
 
 def numbered_lines(moment: Moment) -> NumberedLines:
     """The lines of a moment. They are valid until the next call, which may change them."""
-    recent, creature_id, heard_at = moment.heard, moment.creature_id, moment.creature_id
+    recent, creature_id = moment.heard, moment.creature_id
+    heard_at = creature_id
     last = _numbered_cache.get((moment.house_id, creature_id))
     if last is not None and last.recent is recent and last.handles is moment.handles:
         return last  # Asked again for the same moment.
@@ -268,27 +277,19 @@ def numbered_lines(moment: Moment) -> NumberedLines:
         newest = recent.shared[recent.stop - 1]
         heard_at = newest.channel_id or newest.graph_id
     keys = (moment.house_id, heard_at), (moment.house_id, creature_id)
-    for lines in (_numbered_cache.pop(keys[0], None), _numbered_cache.pop(keys[1], None)):
-        if lines is not None and lines.move_on(moment):
-            break
-    else:
-        lines = NumberedLines(moment.lines_before)
-        lines.move_on(moment)
-    while len(_numbered_cache) + len(keys) > numbered_cache_keys_max:
-        del _numbered_cache[next(iter(_numbered_cache))]
-    _numbered_cache[keys[0]] = _numbered_cache[keys[1]] = lines
-    return lines
-
-
-K = TypeVar("K")
-
-
-def _drop_first(indexes_by: dict[K, list[int]], keys: Iterable[K]) -> None:
+    lines = _numbered_cache.get(keys[0])
+    if lines is None or not lines.move_on(moment):
+        lines = last
+        if lines is None or not lines.move_on(moment):
+            lines = NumberedLines(moment.lines_before)
+            lines.move_on(moment)
     for key in keys:
-        indexes = indexes_by[key]
-        del indexes[0]
-        if not indexes:
-            del indexes_by[key]
+        if _numbered_cache.get(key) is not lines:
+            _numbered_cache.pop(key, None)
+            if len(_numbered_cache) >= numbered_cache_keys_max:
+                del _numbered_cache[next(iter(_numbered_cache))]
+            _numbered_cache[key] = lines
+    return lines
 
 
 def _is_named_in(body: str, handle: str) -> bool:
@@ -315,9 +316,9 @@ def window_start(window: int, lines_count: int) -> int:
 
 def discussed_lines(moment: Moment, lines: NumberedLines) -> range:
     """The indexes of the discussion: all lines for a judge, the window for others."""
-    stop = lines.first + len(lines.ids)
     if moment.character.role == "judge":
         return lines.indexes
+    stop = lines.stop
     return range(max(lines.first, min(stop, window_start(moment.character.memory.window, stop))), stop)
 
 
@@ -330,98 +331,70 @@ def disturbance_lines(moment: Moment, lines: NumberedLines) -> list[int]:
     return [index for index in said if index in newest]
 
 
+def scene_line(lines: NumberedLines) -> list[int]:
+    """The newest line that says what there is to see, if there is one."""
+    observed = lines.kinds.get(kinds.WORLD_OBSERVED)
+    return observed[-1:] if observed and observed[-1] >= lines.first else []
+
+
 def remembered_lines(
     moment: Moment, lines: NumberedLines, discussed: range, others: Set[int], about: Collection[str]
 ) -> list[int]:
-    """The most relevant lines that are neither discussed nor among `others`, oldest first. Own reflections are chosen
-    first."""
-    first, readings = lines.first, lines.readings
-    if discussed.start == first:
+    """The lines to remember, oldest first, of those that are neither discussed nor among `others`.
+
+    A line has one point for each word of what is answered, and one each for being about what the creature cares about, for
+    being striking and for naming it. Of the lines with a point, the newer ones have one more. Lines with the most points
+    are chosen, the newest first. Own reflections are chosen before all others.
+    """
+    base, words = lines.base, lines.words
+    oldest = max(lines.first, discussed.stop - heard_lines_max) - base
+    if discussed.start - base <= oldest:
         return []  # No line is older than the discussion.
-    count = len(readings)
-    oldest = max(0, count - heard_lines_max)
-    weights = _weights(moment, lines, discussed.start, about)
-    for index in (*others, *range(first, first + oldest)):
-        weights.pop(index, None)
-    if not weights:
-        return []
-    since, importances = oldest - heard_lines_max // 4, lines.importances
-    # One number, as small as can be, holds the score and the place of a line, so that of two equal scores the newer line
-    # comes first.
-    scored = [
-        weight * importances[at := index - first] * (at - since) * count + at
-        for index, weight in weights.items()
-    ]
-    scored.sort(reverse=True)
-    shown = [*readings[discussed.start - first :], *[readings[index - first] for index in others]]
-    return _chosen(lines, scored, {reading.body for reading in shown})
+    left = (1 << discussed.start - base) - (1 << oldest) & ~lines.said_again
+    for index in others:
+        same = lines.newest_with[lines.readings[index - base].body]
+        left &= ~(1 << index - base | 1 << same - base)
+    reasons = [*filter(None, map(words.get, about))]
+    if len(reasons) > cause_words_max:
+        # A word in many lines says little, so the rarest count.
+        reasons = sorted(reasons, key=int.bit_count)[:cause_words_max]
+    interesting = 0
+    for word in interests_of(moment.character):
+        interesting |= words.get(word, 0)
+    # The lines that have at least so many points. More than four count as four.
+    points_1 = points_2 = points_3 = points_4 = 0
+    for reason in (*reasons, interesting, lines.striking, lines.naming(moment.creature_id, moment.handle)):
+        points_4 |= points_3 & reason
+        points_3 |= points_2 & reason
+        points_2 |= points_1 & reason
+        points_1 |= reason
+    newer = -1 << max(0, discussed.stop - recent_lines_min - base)
+    by_points = (
+        points_4 & newer,
+        points_4 | points_3 & newer,
+        points_3 | points_2 & newer,
+        points_2 | points_1 & newer,
+        points_1,
+    )
+    reflected = left & lines.reflected
+    chosen = _newest_with_most(by_points, reflected, reflections_max) if reflected else []
+    chosen += _newest_with_most(by_points, left ^ reflected, memory_lines_max - len(chosen))
+    return sorted([base + bit for bit in chosen])
 
 
-def _weights(moment: Moment, lines: NumberedLines, newer: int, about: Collection[str]) -> dict[int, int]:
-    """Index -> one, and how much a line has to do with what is answered and with the creature's interests, for candidate
-    lines. These are older than the index `newer`."""
-    by_word, by_striking_word, weights = lines.words, lines.striking_words, dict[int, int]()
-    striking = _striking_before(lines, newer)
-    for weight, words, words_max in (
-        (_CAUSE_WEIGHT, about, cause_words_max),
-        (_INTEREST_WEIGHT, interests_of(moment.character), interests_words_max),
-    ):
-        # A word in many lines says little, so the rarest words count. In a striking line every word counts.
-        for word in words if len(words) <= words_max else _rarest(by_word, words)[:words_max]:
-            if word in by_word:
-                for index in by_word[word][-lines_a_word_max:]:
-                    if index >= newer:
-                        break
-                    weights[index] = weights.get(index, 1) + weight
-        for word in words if striking else ():
-            if word in by_striking_word:
-                for index in by_striking_word[word]:
-                    if index in striking:
-                        striking[index] += weight
-    weights.update(striking)
-    for index in lines.naming(moment.creature_id, moment.handle, newer):
-        weights[index] = weights.get(index, 1) + _NAMED_WEIGHT
-    return weights
-
-
-def _striking_before(lines: NumberedLines, newer: int) -> dict[int, int]:
-    """The indexes of the newest striking lines and reflections, without those from `newer` on, each with a weight of one:
-    it is a candidate, whatever it is about."""
-    indexes = lines.striking[-striking_lines_max:]
-    if kinds.AGENT_REFLECTED in lines.kinds:
-        indexes = sorted({*indexes, *lines.kinds[kinds.AGENT_REFLECTED][-striking_lines_max:]})
-    return dict.fromkeys(indexes[: bisect_left(indexes, newer)], 1)
-
-
-def _rarest(by_word: Mapping[str, list[int]], words: Collection[str]) -> list[str]:
-    """The words that are in some line, those in the fewest lines first."""
-    return sorted([word for word in words if word in by_word], key=lambda word: len(by_word[word]))
-
-
-def _chosen(lines: NumberedLines, scored: list[int], taken: set[str]) -> list[int]:
-    """The indexes of the lines to remember, of those with these scores, best first. A line with a body in `taken` is left
-    out."""
-    first, readings, count = lines.first, lines.readings, len(lines.readings)
-    has_reflections = kinds.AGENT_REFLECTED in lines.kinds
-    reflections: list[int] = []
-    others: list[int] = []
-    for score in scored:
-        at = score % count
-        reading = readings[at]
-        if reading.body in taken:
-            continue
-        if has_reflections and reading.kind == kinds.AGENT_REFLECTED:
-            if len(reflections) == reflections_max:
-                continue
-            reflections.append(first + at)
-        elif len(others) < memory_lines_max:
-            others.append(first + at)
-        elif has_reflections:
-            continue
-        else:
-            break
-        taken.add(reading.body)
-    return sorted(reflections + others[: memory_lines_max - len(reflections)])
+def _newest_with_most(by_points: Iterable[int], left: int, lines_max: int) -> list[int]:
+    """The bits of the lines with the most points, of those that are left; of lines with as many points, the newest."""
+    chosen: list[int] = []
+    for points in by_points:
+        best = points & left
+        left ^= best
+        while best:
+            if len(chosen) == lines_max:
+                return chosen
+            bit = best.bit_length() - 1
+            best ^= 1 << bit
+            chosen.append(bit)
+    return chosen
 
 
 @lru_cache(maxsize=interests_cache_characters_max)

@@ -9,14 +9,15 @@ numbers of letters are compared, so every machine decides the same.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
 from glasshouse.events.event import Draft
-from glasshouse.turns.moment.line_text import all_words, content_words, word_bits
+from glasshouse.turns.moment.line_text import content_words
 from glasshouse.turns.moment.moment import Moment
 from glasshouse.turns.moment.reply_schema import fields_of
-from glasshouse.turns.prompts.lines import numbered_lines
+from glasshouse.turns.prompts.lines import NumberedLines, numbered_lines
 
 own_lines_compared_max: Final = 6
 table_lines_compared_max: Final = 12
@@ -43,20 +44,35 @@ def line_repeated(draft: Draft, moment: Moment) -> str | None:
         return None
     if text.count(" ") + 1 < words_compared_min:
         return None
-    words, bits, lines, me = all_words(text), word_bits(text), numbered_lines(moment), moment.creature_id
-    # One changed letter changes three groups of letters. So lines that differ in half of their words are not the same,
-    # and this is quicker to see; quickest in their bits.
-    words_min = (len(words) + 1) // 2
-    bits_min = words_min - (len(words) - bits.bit_count())
-    first, bits_of_lines = lines.first, lines.word_bits
-    oldest = first + len(lines.ids) - events_searched_max
+    lines, me, words = numbered_lines(moment), moment.creature_id, content_words(text)
+    base, oldest = lines.base, max(lines.first, lines.stop - events_searched_max)
     own, table = lines.said_by.get(me, [])[-own_lines_compared_max:], lines.said[-table_lines_compared_max:]
-    for index in sorted({*own, *table}, reverse=True):
-        if (bits & bits_of_lines[index - first]).bit_count() >= bits_min and index >= oldest:
-            other = lines.reading(index).payload["text"]
-            if len(words & all_words(other)) >= words_min and _is_same(_trigrams(text), _trigrams(other)):
-                return lines.ids[index - first]
+    # One changed letter changes three groups of letters. So lines that differ in many of their words are not the same, and
+    # this is quicker to see.
+    words_min, suspects = len(words) * 2 // 3, _with_some_of(words, lines) >> oldest - base
+    while suspects:
+        bit = suspects.bit_length() - 1
+        suspects ^= 1 << bit
+        index = oldest + bit
+        if index in table or index in own:
+            other = lines.readings[index - base]
+            is_near = len({*words}.intersection(other.words)) >= words_min
+            if is_near and _is_same(_trigrams(text), _trigrams(other.payload["text"])):
+                return lines.ids[index - base]
     return None
+
+
+def _with_some_of(words: Sequence[str], lines: NumberedLines) -> int:
+    """The lines with half of some words, at most three of them."""
+    if len(words) < 2:
+        return (1 << len(lines.ids)) - 1
+    words_1 = words_2 = words_3 = 0
+    for word in words:
+        where = lines.words.get(word, 0)
+        words_3 |= words_2 & where
+        words_2 |= words_1 & where
+        words_1 |= where
+    return words_1 if len(words) == 2 else words_2 if len(words) < 5 else words_3
 
 
 def _says_more(draft: Draft, moment: Moment) -> bool:
@@ -78,11 +94,9 @@ def _is_same(mine: frozenset[str], other: frozenset[str]) -> bool:
 def brings_nothing_new(draft: Draft, moment: Moment) -> bool:
     """Whether every word of a line that says what it is about was heard lately."""
     text, lines = draft.payload.get("text"), numbered_lines(moment)
-    since, heard = lines.first + len(lines.ids) - lines_remembered_max, lines.words
-    for word in content_words(text) if isinstance(text, str) else ():
-        if word not in heard or heard[word][-1] < since:
-            return False
-    return True
+    since, heard = max(lines.first, lines.stop - lines_remembered_max) - lines.base, lines.words
+    words = content_words(text) if isinstance(text, str) else ()
+    return all(heard.get(word, 0) >> since for word in words)
 
 
 @lru_cache(maxsize=trigram_cache_texts_max)
