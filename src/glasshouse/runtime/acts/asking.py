@@ -17,17 +17,15 @@ its calls are recorded when it is thought again.
 from __future__ import annotations
 
 import asyncio
-import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import cache, lru_cache
 from hashlib import blake2b
-from operator import attrgetter
 from typing import Final, NamedTuple, TypeAlias, cast
 
 import msgspec
-from msgspec.structs import asdict, astuple, replace
+from msgspec.structs import astuple, replace
 
 from glasshouse.errors import ModelFailed, ModelMisconfigured, ModelUnreachable, Refused
 from glasshouse.events.event import Json
@@ -48,6 +46,7 @@ from glasshouse.turns.moment.prompt import (
     Prompt,
     chars_per_token_min,
     completion_chars_max,
+    count_max,
     reasoning_chars_max,
     reported_chars_max,
     schema_digest,
@@ -94,28 +93,29 @@ class RecordedFailure(Exception):
 def _storable(completion: Completion) -> Completion:
     """The completion with its texts bounded and without lone surrogates, which UTF-8 cannot encode. A malformed
     completion is refused here, because the ledger could not read it back."""
-    try:
-        try:  # The quickest check of all fields: lone surrogates, for one, cannot be written.
-            completion, is_utf8 = _read_completion(_encode(completion)), True
-        except (TypeError, ValueError, OverflowError, RecursionError):
-            completion, is_utf8 = msgspec.convert(asdict(completion), Completion), False
-    except msgspec.ValidationError as wrong:
-        raise Refused(f"The model returned a broken completion: {wrong}.", "Correct the backend.") from wrong
-    counts = (*astuple(completion.usage), completion.usd or 0.0, *_times_of(completion))
-    if min(counts) < 0 or max(counts) > count_max or not math.isfinite(sum(counts)):
+    try:  # The quickest check of all fields and their bounds: lone surrogates, for one, cannot be written.
+        completion = _read_completion(_encode(completion))
+    except (TypeError, ValueError, OverflowError, RecursionError, msgspec.ValidationError):
+        completion = _mended(completion)
+    counts = astuple(completion.usage)
+    if min(counts) < 0 or max(counts) > count_max:
         raise Refused(f"The model {completion.model} reports a usage of {counts}.", "Correct the backend.")
-    changed = {
-        field: text[:chars_max].encode("utf-8", "replace").decode()
-        for text, (field, chars_max) in zip(_texts_of(completion), _TEXTS, strict=True)
-        if text and (len(text) > chars_max or not is_utf8)
-    }
-    return replace(completion, **changed) if changed else completion
+    return completion
+
+
+def _mended(completion: Completion) -> Completion:
+    try:
+        fields = {**msgspec.to_builtins(completion)}
+        for field, chars_max in _TEXTS:
+            if isinstance(text := fields.get(field), str):
+                fields[field] = text[:chars_max].encode("utf-8", "replace").decode()
+        return msgspec.convert(fields, Completion)
+    except (TypeError, RecursionError, msgspec.ValidationError) as wrong:
+        raise Refused(f"The model returned a broken completion: {wrong}.", "Correct the backend.") from wrong
 
 
 _encode: Final = msgspec.msgpack.Encoder().encode
 _read_completion: Final = msgspec.msgpack.Decoder(Completion).decode
-count_max: Final = 1_000_000_000_000
-"""No call has more tokens, milliseconds or dollars: a backend that says so is broken, and a ledger could not keep it."""
 _TEXTS: Final = (
     ("text", completion_chars_max),
     ("reasoning", reasoning_chars_max),
@@ -124,8 +124,6 @@ _TEXTS: Final = (
     ("response_id", reported_chars_max),
 )
 """The texts of a completion, and how many characters of each are kept."""
-_times_of: Final = attrgetter("milliseconds", "queued_ms", "load_ms", "first_text_ms")
-_texts_of: Final = attrgetter(*[field for field, _ in _TEXTS])
 
 
 class CallUnderWay:

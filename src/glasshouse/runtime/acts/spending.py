@@ -17,9 +17,9 @@ from msgspec.structs import replace
 from glasshouse.errors import Refused, in_brief
 from glasshouse.events.model_use import Call, Usage
 from glasshouse.model_values import Tokens
-from glasshouse.runtime.acts.asking import CUT_OFF_CALL, Asking, count_max
+from glasshouse.runtime.acts.asking import CUT_OFF_CALL, Asking
 from glasshouse.runtime.minds.faults import failure_of
-from glasshouse.turns.moment.prompt import completion_chars_max, reported_chars_max, text_digest
+from glasshouse.turns.moment.prompt import completion_chars_max, count_max, reported_chars_max, text_digest
 
 
 class Spending:

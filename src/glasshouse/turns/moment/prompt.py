@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from hashlib import blake2b
-from typing import Any, Final, Literal, TypeAlias
+from typing import Annotated, Any, Final, Literal, TypeAlias
 
 import msgspec
+from msgspec import Meta
 
 from glasshouse.model_values import Finish, Form, Tokens
 from glasshouse.reprs import repr_of
@@ -56,32 +57,40 @@ class Prompt(msgspec.Struct, frozen=True, gc=False):
         return text_digest(" ".join(parts))
 
 
-class Completion(msgspec.Struct, frozen=True, gc=False):
-    """What a model returned, and what it cost. The fields without a comment are described in `Call`."""
-
-    __repr__ = repr_of("text", "model", "usage")
-
-    text: str
-    model: str
-    usage: Tokens = Tokens()
-    usd: float | None = None
-    """None if the model names no price; its route may know one."""
-    reasoning: str | None = None
-    milliseconds: float = 0.0
-    finish: Finish = "stop"
-    price_source: Literal["server", "route", ""] = ""
-    served_by: str = ""
-    response_id: str = ""
-    queued_ms: float = 0.0
-    load_ms: float = 0.0
-    first_text_ms: float = 0.0
-
-
 completion_chars_max: Final = 64_000
 """How much of a reply is kept. What reads replies looks at less than that."""
 reasoning_chars_max: Final = 16_000
 reported_chars_max: Final = 200
 """How long the names may be that a server reports: of its model, of what served it, of the response."""
+count_max: Final = 1_000_000_000_000
+"""No call has more tokens, milliseconds or dollars: a backend that says so is broken, and a ledger could not keep it."""
+
+ReportedName: TypeAlias = Annotated[str, Meta(max_length=reported_chars_max)]
+Amount: TypeAlias = Annotated[float, Meta(ge=0, le=count_max)]
+
+
+class Completion(msgspec.Struct, frozen=True, gc=False):
+    """What a model returned, and what it cost. The fields without a comment are described in `Call`.
+
+    The engine checks the bounds, and cuts texts that are longer."""
+
+    __repr__ = repr_of("text", "model", "usage")
+
+    text: Annotated[str, Meta(max_length=completion_chars_max)]
+    model: ReportedName
+    usage: Tokens = Tokens()
+    usd: Amount | None = None
+    """None if the model names no price; its route may know one."""
+    reasoning: Annotated[str, Meta(max_length=reasoning_chars_max)] | None = None
+    milliseconds: Amount = 0.0
+    finish: Finish = "stop"
+    price_source: Literal["server", "route", ""] = ""
+    served_by: ReportedName = ""
+    response_id: ReportedName = ""
+    queued_ms: Amount = 0.0
+    load_ms: Amount = 0.0
+    first_text_ms: Amount = 0.0
+
 
 seed_bits: Final = 31
 """Servers keep 32 bits of a seed, some of them with a sign."""
