@@ -17,7 +17,7 @@ its calls are recorded when it is thought again.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import cache, lru_cache
@@ -44,6 +44,7 @@ from glasshouse.runtime.ports import Batch, Clock, OnText, Route, Router, Stream
 from glasshouse.turns.moment.prompt import (
     Completion,
     Prompt,
+    bytes_digest,
     chars_per_token_min,
     completion_chars_max,
     count_max,
@@ -51,7 +52,6 @@ from glasshouse.turns.moment.prompt import (
     reported_chars_max,
     schema_digest,
     seed_bits,
-    text_digest,
 )
 from glasshouse.world.decisions.intents import Member, OpenRun, Restate
 from glasshouse.world.state.state import CreatureState
@@ -72,8 +72,8 @@ interrupted_acts_max: Final = 1_024
 
 digest_cache_texts_max: Final = 1_024
 
-_system_digest = lru_cache(maxsize=digest_cache_texts_max)(text_digest)
-"""Cached, because a creature's system message stays the same from act to act."""
+Digests = tuple[str, str, str]
+"""The digests of a prompt's system message, user message and schema."""
 
 InForm = Callable[[Prompt, Form], Prompt]
 """Gives the same prompt in another form."""
@@ -250,14 +250,15 @@ class Asking:
                 completion = await self._answer_on_record(self._recorded, prompt, shown, in_form)
                 if completion is not None:
                     return completion
-            *others, last = self._route, *self._route.fallbacks
-            for route in others:
+            first = route = self._route
+            for fallback in first.fallbacks:
                 if not queue_of(route.model, route.name).was_away_lately:
                     with suppress(ModelUnreachable, ModelFailed):
                         return await self._answer(
-                            route, prompt_for_route(route, self._route, prompt, in_form), shown
+                            route, prompt_for_route(route, first, prompt, in_form), shown
                         )
-            return await self._answer(last, prompt_for_route(last, self._route, prompt, in_form), shown)
+                route = fallback
+            return await self._answer(route, prompt_for_route(route, first, prompt, in_form), shown)
 
     async def begin_own(self, worst: Usage) -> None:
         """Reserve the worst case of a call that the agent makes by its own means. Raises `BudgetExceeded` at a limit."""
@@ -290,17 +291,24 @@ class Asking:
         """The recorded answer, after the attempts that were made in vain; None if there is none."""
         while (call := recorded(self._calls_told + len(self.calls), prompt, in_form)) is not None:
             again = in_form(self._as_sent(self._route, prompt), call.form)
-            await self._desk.treasury.reserve(self.mine, _worst_case(self._route, again)[1])
+            (system, user, schema), worst = _asked(self._route, again)
+            await self._desk.treasury.reserve(self.mine, _usage_of(worst, self._route))
             if call.is_answered:
-                self._note(again, shown, replace(call, seed=again.seed, **_digests(again)))
+                asked = replace(
+                    call, seed=again.seed, system=system, user=user, form=again.form, schema=schema
+                )
+                self._note(again, shown, asked)
                 return completion_of(call)
             self._note(again, shown, call)  # It may have had another prompt, before the act was interrupted.
         return None
 
-    async def _answer(self, route: Route, prompt: Prompt, shown: Shown) -> Completion:
+    def _answer(self, route: Route, prompt: Prompt, shown: Shown) -> Awaitable[Completion]:
+        """Ask one model. A model that answers at once is asked once."""
+        is_asked_once = getattr(route.model, "answers_at_once", False)
+        return (self._attempt if is_asked_once else self._answer_of_server)(route, prompt, shown)
+
+    async def _answer_of_server(self, route: Route, prompt: Prompt, shown: Shown) -> Completion:
         """Ask one model until it answers, or until it is not worth asking again."""
-        if getattr(route.model, "answers_at_once", False):
-            return await self._attempt(route, prompt, shown)
         queue = queue_of(route.model, route.name)
         under_way = CallUnderWay(self.mine, route.name, queue)
         self._desk.under_way[under_way] = None
@@ -345,23 +353,27 @@ class Asking:
     ) -> Completion:
         """Make one request, and record it."""
         prompt, queued_ms = self._as_sent(route, prompt), 0.0
-        worst, reserved = _worst_case(route, prompt)
-        await self._desk.treasury.reserve(self.mine, reserved)
+        digests, worst = _asked(route, prompt)
+        await self._desk.treasury.reserve(self.mine, _usage_of(worst, route))
         if queue is not None and not queue.enter_now():
             assert under_way is not None, "only a question to a model that takes its time waits"
             queued_ms = await self._wait_for_slot(queue, under_way)
         try:
-            completion = _priced(await self._request(route, prompt, under_way), route, worst)
+            if under_way is None:  # A model that answers at once needs no bound in time.
+                completion = _storable(await route.model.complete(prompt))
+            else:
+                completion = await self._request(route, prompt, under_way)
+            completion = _priced(completion, route, worst)
         except BaseException as wrong:
             if queue is not None:
                 queue.note_failure(wrong)
                 queue.leave()
-            self._note(prompt, shown, _failed(route, prompt, wrong, worst, queued_ms))
+            self._note(prompt, shown, _failed(route, prompt, digests, wrong, worst, queued_ms))
             raise
         if queue is not None:
             queue.note_reached()
             queue.leave()
-        self._note(prompt, shown, _answered(route, prompt, completion, queued_ms))
+        self._note(prompt, shown, _answered(route, prompt, digests, completion, queued_ms))
         return completion
 
     async def _wait_for_slot(self, queue: BackendQueue, under_way: CallUnderWay) -> float:
@@ -386,11 +398,9 @@ class Asking:
         finally:
             under_way.is_waiting = False
 
-    async def _request(self, route: Route, prompt: Prompt, under_way: CallUnderWay | None) -> Completion:
-        """What a model returns for one request. A model that answers at once needs no bound in time."""
+    async def _request(self, route: Route, prompt: Prompt, under_way: CallUnderWay) -> Completion:
+        """What a model returns for one request, within its bound in time."""
         model, listener, time = route.model, self._desk.listener, self.mine.time
-        if under_way is None:
-            return _storable(await model.complete(prompt))
         if listener is not None and getattr(model, "streams", False):
             asked = cast("StreamingModel", model).complete(prompt, on_text=listener(under_way))
         else:
@@ -467,21 +477,32 @@ def _failing(wrong: ModelFailed, queue: BackendQueue) -> ModelUnreachable:
     return ModelUnreachable(f"{reason} {advice}", wrong.model, backend=queue.name)
 
 
-def _worst_case(route: Route, prompt: Prompt) -> tuple[Tokens, Usage]:
-    """What a call may cost at most, in tokens and as it is reserved."""
-    tokens_in = _tokens_at_most(prompt.system) + _tokens_at_most(prompt.user)
+def _asked(route: Route, prompt: Prompt) -> tuple[Digests, Tokens]:
+    """The digests of a prompt, and the tokens that its call may cost at most."""
+    system, system_tokens = _system_facts(prompt.system)
+    user, user_tokens = _text_facts(prompt.user)
+    schema, schema_tokens = _schema_facts(prompt.schema)
+    tokens = system_tokens + user_tokens
     if prompt.form == "schema":
-        tokens_in += _schema_facts(prompt.schema)[1]
-    tokens_out = prompt.reply_tokens_max + route.reasoning_tokens_max
-    worst = Tokens(tokens_in, tokens_out)
+        tokens += schema_tokens
+    return (system, user, schema), Tokens(tokens, prompt.reply_tokens_max + route.reasoning_tokens_max)
+
+
+def _text_facts(text: str) -> tuple[str, int]:
+    """The digest of a text, and more tokens than it has in any usual tokenizer, which takes at least three bytes for most
+    of them."""
+    encoded = text.encode("utf-8", "surrogatepass")
+    return bytes_digest(encoded), len(encoded) // chars_per_token_min + 1
+
+
+_system_facts = lru_cache(maxsize=digest_cache_texts_max)(_text_facts)
+"""Cached, because a creature's system message stays the same from act to act."""
+
+
+def _usage_of(worst: Tokens, route: Route) -> Usage:
+    """What is reserved for a call."""
     usd = None if route.price is None else route.price.worst(worst)
-    return worst, Usage(1, tokens_in + tokens_out, usd or 0.0, usd is None)
-
-
-def _tokens_at_most(text: str) -> int:
-    """More tokens than a text has in any usual tokenizer, which takes at least three bytes for most of them."""
-    size = len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
-    return size // chars_per_token_min + 1
+    return Usage(1, worst.input_uncached + worst.output, usd or 0.0, usd is None)
 
 
 def _priced(completion: Completion, route: Route, worst: Tokens) -> Completion:
@@ -497,22 +518,15 @@ def _priced(completion: Completion, route: Route, worst: Tokens) -> Completion:
     return replace(completion, usd=usd, price_source="route")
 
 
-def _digests(prompt: Prompt) -> Json:
-    """What a recorded call says of the prompt."""
-    return {
-        "system": _system_digest(prompt.system),
-        "user": text_digest(prompt.user),
-        "form": prompt.form,
-        "schema": _schema_facts(prompt.schema)[0],
-    }
-
-
-def _answered(route: Route, prompt: Prompt, completion: Completion, queued_ms: float) -> Call:
+def _answered(
+    route: Route, prompt: Prompt, digests: Digests, completion: Completion, queued_ms: float
+) -> Call:
     """The record of a call that was answered."""
+    system, user, schema = digests
     return Call(
         completion.model,
-        _system_digest(prompt.system),
-        text_digest(prompt.user),
+        system,
+        user,
         prompt.seed,
         completion.text,
         completion.reasoning,
@@ -520,7 +534,7 @@ def _answered(route: Route, prompt: Prompt, completion: Completion, queued_ms: f
         completion.usd,
         completion.milliseconds,
         form=prompt.form,
-        schema=_schema_facts(prompt.schema)[0],
+        schema=schema,
         finish=completion.finish,
         decoding=dict(route.decoding),
         price_source=completion.price_source,
@@ -532,13 +546,19 @@ def _answered(route: Route, prompt: Prompt, completion: Completion, queued_ms: f
     )
 
 
-def _failed(route: Route, prompt: Prompt, wrong: BaseException, worst: Tokens, queued_ms: float) -> Call:
+def _failed(
+    route: Route, prompt: Prompt, digests: Digests, wrong: BaseException, worst: Tokens, queued_ms: float
+) -> Call:
     """The record of a call that was not answered. If it may have reached a model, it costs what the server says, or what
     was reserved."""
+    system, user, schema = digests
     about: Json = {
-        **_digests(prompt),
         "model": getattr(wrong, "model", "") or route.name,
+        "system": system,
+        "user": user,
         "seed": prompt.seed,
+        "form": prompt.form,
+        "schema": schema,
         "decoding": dict(route.decoding),
         "queued_ms": queued_ms,
     }
@@ -558,7 +578,7 @@ def _is_sound(usage: Tokens) -> bool:
     return all(isinstance(count, int) and 0 <= count <= count_max for count in astuple(usage))
 
 
-_schemas_cache: dict[int, tuple[str, int, Json | None]] = {}
+_schemas_cache: dict[int, tuple[tuple[str, int], Json]] = {}
 """Facts of schemas by their address in memory; each entry keeps its schema, so that the address stays its own."""
 
 
@@ -570,10 +590,9 @@ def _schema_facts(schema: Json | None) -> tuple[str, int]:
     if known is None:
         if len(_schemas_cache) >= digest_cache_texts_max:
             _schemas_cache.clear()
-        size = len(msgspec.json.encode(schema))
-        facts = schema_digest(schema), size // chars_per_token_min + 1
-        known = _schemas_cache[id(schema)] = (*facts, schema)
-    return known[0], known[1]
+        tokens = len(msgspec.json.encode(schema)) // chars_per_token_min + 1
+        known = _schemas_cache[id(schema)] = ((schema_digest(schema), tokens), schema)
+    return known[0]
 
 
 AskedFor: TypeAlias = tuple[str, str | None]

@@ -127,12 +127,17 @@ def _in_prose(value: Any) -> str:
 
 def text_digest(text: str) -> str:
     """The digest of a text: thirty-two hexadecimal characters."""
-    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+    return bytes_digest(text.encode("utf-8", "surrogatepass"))
+
+
+def bytes_digest(encoded: bytes) -> str:
+    """The digest of a text that is encoded already."""
+    return blake2b(encoded, digest_size=16).hexdigest()
 
 
 def schema_digest(schema: Json | None) -> str:
     """The digest of a JSON Schema; empty if there is none."""
-    return "" if schema is None else text_digest(_encode_sorted(schema).decode())
+    return "" if schema is None else bytes_digest(_encode_sorted(schema))
 
 
 _encode_sorted: Final = msgspec.json.Encoder(order="sorted").encode
