@@ -10,6 +10,8 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
+from msgspec.structs import replace
+
 from glasshouse.events import kinds
 from glasshouse.events.event import CONDUCTOR, VISITOR, Event, Json
 from glasshouse.events.shown import Shown
@@ -138,11 +140,10 @@ class OfflineStage:
             ask=_nobody_asks,
             spending=never_spending,
             known=self.known.get(name, {}),
-            seed=self.seed,
         )
 
     def prompt(self, name: str, cause: Event | None = None, *, without: str = "") -> Prompt:
-        return prompt_for(self.moment(name, cause, without=without))
+        return replace(prompt_for(self.moment(name, cause, without=without)), seed=self.seed)
 
     def reply(self, name: str, cause: Event | None = None, *, without: str = "") -> Json:
         """What the troupe answers, with refs as it gave them."""

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable
+from math import inf
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -498,19 +499,18 @@ async def test_time_that_is_given_back_or_waited_does_not_count() -> None:
     timer, task = ActTimer(), asyncio.current_task()
     assert task is not None
     loop = asyncio.get_running_loop()
-    time = ActTime(timer, task, 10.0, None)
+    time = ActTime(timer, task, 10.0, inf)
     with time:
         began = time.ends_at
-        assert began is not None
         time.give_back(5.0)
         assert time.ends_at == pytest.approx(began + 5.0)
         time.stop_counting()
         time.stop_counting()
-        assert time.ends_at is None
+        assert time.ends_at == inf
         before = loop.time
         loop.time = lambda: before() + 30.0  # type: ignore[method-assign]
         time.count()
-        assert time.ends_at is None  # It still waits for something else.
+        assert time.ends_at == inf  # It still waits for something else.
         time.count()
         assert time.ends_at == pytest.approx(began + 35.0, abs=5.0)
 

@@ -11,8 +11,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
-from functools import partial
-from hashlib import blake2b
+from math import inf
 from typing import Any, Final, TypeAlias
 
 import msgspec
@@ -27,9 +26,9 @@ from glasshouse.errors import (
     UnusableReply,
 )
 from glasshouse.events import kinds
-from glasshouse.events.event import Draft, Event, Json, check_text, event_id, place_of
+from glasshouse.events.event import Draft, Event, check_text, event_id, place_of
 from glasshouse.events.model_use import NOTHING, Call, ModelUse, Usage
-from glasshouse.events.payloads import Fault, LoopSuspected, converted
+from glasshouse.events.payloads import LoopSuspected, converted
 from glasshouse.events.shown import Shown
 from glasshouse.model_values import Form
 from glasshouse.runtime.acts.act_time import ActTime, ActTimer
@@ -51,7 +50,7 @@ from glasshouse.turns.heard.surroundings import around_of, cause_as_seen, handle
 from glasshouse.turns.moment.character import Character, character_of
 from glasshouse.turns.moment.moment import NOTHING_SHOWN, Moment
 from glasshouse.turns.moment.playbill import Playbill
-from glasshouse.turns.moment.prompt import CONTEXT_TOKENS, REPLY_TOKENS, Completion, Prompt, seed_bits
+from glasshouse.turns.moment.prompt import CONTEXT_TOKENS, REPLY_TOKENS, Completion, Prompt, seed_of
 from glasshouse.turns.moment.tools import ToolAnswer, ToolCall
 from glasshouse.turns.prompts.context import in_form
 from glasshouse.turns.replies.repetition import brings_nothing_new
@@ -86,19 +85,6 @@ class Thought(msgspec.Struct, frozen=True):
     """How an act that was stopped ends if it is never thought again, so that what it cost is recorded."""
 
 
-class ActOutcome(msgspec.Struct, frozen=True, gc=False):
-    """How an act ends: the fields of `EndAct` that its agent, or a failure, decides."""
-
-    draft: Draft | None = None
-    channel_id: str | None = None
-    passed: str = ""
-    repeats: str = ""
-    private: Json | None = None
-    failure: str = ""
-    fault: Fault | None = None
-    attempts: int = 0
-
-
 class Scene(msgspec.Struct):
     """The state that all moments of one act share."""
 
@@ -106,6 +92,8 @@ class Scene(msgspec.Struct):
     creature: CreatureState
     character: Character
     cause: Event
+    session_id: str
+    """The session of its graph when the act began."""
     upto: int | None
     route: Route
     form: Form
@@ -115,8 +103,6 @@ class Scene(msgspec.Struct):
     asked: int = 0
     is_stale: bool = False
     using: ToolUse | None = None
-    then: BatchWorld | None = None
-    """The world that its first moment sees, if that is not the current world."""
     channels: dict[str, str] = {}
     """The channels when it last looked at the world or used a tool: name -> id."""
     seen: int = 0
@@ -125,15 +111,17 @@ class Scene(msgspec.Struct):
     """The session of its graph at that moment, and the last seq there."""
     looked: Moment | None = None
     """Its last moment."""
+    act_key: str = ""
+    """What its seeds are made from."""
 
     @property
     def has_told_calls(self) -> bool:
         """Whether the ledger already holds model calls of this act."""
         return self.using is not None and self.using.has_told_calls
 
-    def fix_the_past(self, as_of: str | None) -> ModelUse:
+    def fix_the_past(self, as_of: str | None, then: BatchWorld | None) -> ModelUse:
         """Fix the past that every moment sees: up to `as_of` if the act began earlier, else up to now."""
-        folded, creature = (self.ledger.folded, self.creature) if self.then is None else self._seen(self.then)
+        folded, creature = self._seen(then)
         world = folded.world
         if as_of is not None:
             self.as_of, self.upto = as_of, time_of(world, as_of)
@@ -158,6 +146,21 @@ class Scene(msgspec.Struct):
             is_stale=self.is_stale,
         )
 
+    def end(self, draft: Draft | None = None, channel_id: str | None = None) -> EndAct:
+        """The intent that ends the act with this draft, or with none. It has no model if the act made no call."""
+        creature, cause, calls = self.creature, self.cause, self.asking.calls
+        use = self.use(*calls) if calls or self.has_told_calls else None
+        return EndAct(
+            creature.id,
+            cause.id,
+            self.session_id,
+            draft,
+            channel_id,
+            cause.channel_id,
+            model=use,
+            run_id=creature.run_id,
+        )
+
     def beside(self) -> Batch:
         """What is stored beside the next event of the act: its prompts, and what it saw if its graph has changed since.
 
@@ -171,10 +174,10 @@ class Scene(msgspec.Struct):
             return batch
         return replace(batch, request=Request("act", seen=self.seen))
 
-    def moment(self) -> Moment:
-        """The act as it stands now."""
+    def moment(self, then: BatchWorld | None = None) -> Moment:
+        """The act as it stands now. The first moment of an act sees the world at the start of its batch, if there is one."""
         cause, upto, using = self.cause, self.upto, self.using
-        folded, creature = self._looked_at()
+        folded, creature = self._seen(then)
         world, tables = folded.world, folded.tables
         graph = world.graphs[creature.graph_id]
         session = world.sessions[graph.session_id]
@@ -185,7 +188,9 @@ class Scene(msgspec.Struct):
         rng_seed = 0 if purse is None else purse.rng_seed
         handed = folded.agenda.handed_to(creature.id, cause.id)
         # It has no ids, so the same story gives the same seeds, also in a branch.
-        act_key = f"{rng_seed}/{creature.cast_key}/{creature.ordinal}/{world.story_time(cause)}"
+        act_key = self.act_key = (
+            f"{rng_seed}/{creature.cast_key}/{creature.ordinal}/{world.story_time(cause)}"
+        )
         if self.as_of is None:
             is_now = upto is None
             self.as_of = event_id(graph.session_id, session.head) if is_now else _as_of(world, creature, upto)
@@ -203,13 +208,13 @@ class Scene(msgspec.Struct):
             before,
             handles=handles_of(world, tables, creature, cause.actor),
             around=around_of(world, creature),
-            ask=partial(self._ask, act_key),
+            ask=self._ask,
             spending=self._spending,
             known=tables.dealt.get(creature.id, {}),
             as_of=self.as_of,
             number_in_run=creature.ordinal,
             house_id=world.house_id,
-            seed=_seed_of(act_key, 0),
+            act_key=act_key,
             form=self.form,
             context_tokens_max=self.route.context_tokens_max,
             reply_tokens_max=self.route.reply_tokens_max,
@@ -219,14 +224,14 @@ class Scene(msgspec.Struct):
         self.looked = moment if using is None else self._with_tools(moment, using, folded, creature)
         return self.looked
 
-    async def _ask(self, act_key: str, prompt: Prompt, shown: Shown = NOTHING_SHOWN, /) -> Completion:
+    async def _ask(self, prompt: Prompt, shown: Shown = NOTHING_SHOWN, /) -> Completion:
         self.asked += 1
         if self.using is not None:
             self.using.note_prompt(prompt)
             known = self.using.completion_before()
             if known is not None:
                 return known
-        seed = _seed_of(act_key, self.asked)
+        seed = seed_of(self.act_key, self.asked)
         return await self.asking.ask(replace(prompt, seed=seed), shown, self._in_form)
 
     def _in_form(self, prompt: Prompt, form: Form) -> Prompt:
@@ -246,17 +251,12 @@ class Scene(msgspec.Struct):
             self.using.note_prompt(Prompt("", "", is_untrusted=is_untrusted))
         return Spending(self.asking, model, tokens_max, usd_max)
 
-    def _looked_at(self) -> tuple[Folded, CreatureState]:
-        """The state that a moment is made from: the batch's world for the first moment, if there is one, else the
-        current one."""
-        then, self.then = self.then, None
+    def _seen(self, then: BatchWorld | None) -> tuple[Folded, CreatureState]:
+        """The state that a moment is made from: that of the batch's world, if there is one, else the current one."""
         if then is not None:
-            return self._seen(then)
+            return then.folded, then.folded.world.creatures[then.creature_id]
         folded = self.ledger.folded
         return folded, self.creature if self.using is None else the_creature(folded.world, self.creature.id)
-
-    def _seen(self, then: BatchWorld) -> tuple[Folded, CreatureState]:
-        return then.folded, then.folded.world.creatures[then.creature_id]
 
     async def _carry(self, call: ToolCall) -> ToolAnswer:
         """Use a tool. Its creature may speak on channels that the tool opened, even if it does not look again."""
@@ -309,19 +309,20 @@ class Acts:
         self._characters_cache: dict[str, Character] = {}
 
     async def make_ready(self, due: Due) -> BatchWorld | None:
-        """Load the past that an act may need: the record of its run's parent, and the world at the start of its batch.
-        Returns that world, if the batch was interrupted."""
-        creatures, then = self._ledger.world.creatures, None
-        if due.is_together and due.creature in creatures:
+        """Load the past that an act may need: the world at the start of its batch, the record of its run's parent, and the
+        lines of its graph. Returns that world, if the batch was interrupted."""
+        ledger, answers, warm_lines, then = self._ledger, self._answers, self._tools.warm_lines, None
+        if due.is_together and due.creature in ledger.world.creatures:
             then = await self._batch_worlds.seen_by(due)
-            creatures = self._ledger.world.creatures
-        creature = creatures.get(due.creature)
-        if (
-            creature is not None
-            and creature.run_id is not None
-            and not self._answers.is_ready(creature.run_id)
-        ):
-            await self._answers.make_ready(creature.run_id)
+        # The creature may get into another graph meanwhile, or be removed.
+        while (creature := ledger.world.creatures.get(due.creature)) is not None:
+            graph = ledger.world.graphs[creature.graph_id]
+            if creature.run_id is not None and not answers.is_ready(creature.run_id):
+                await answers.make_ready(creature.run_id)
+            elif not warm_lines.is_ready(graph):
+                await warm_lines.make_ready(graph)
+            else:
+                break
         return then
 
     async def think(
@@ -332,40 +333,41 @@ class Acts:
         The act waits for `gate` before it uses a tool.
         """
         then, before = await self.make_ready(due), None
-        world = self._world_of(due, then)
-        if due.creature in self._ledger.world.creatures and self._has_tools(world.creatures[due.creature]):
+        world, living = self._world_of(due, then), self._ledger.world.creatures.get(due.creature)
+        if living is not None and self._has_tools(world.creatures[due.creature]):
             before = await self._tools.act_so_far(due)
-        # A merge may have put the creature into a graph whose lines are not in memory.
-        await self._tools.warm_lines.make_ready_for(due.creature)
-        world = self._world_of(due, then)
-        # The creature may have been removed, or changed, while this waited.
-        living = self._ledger.world.creatures.get(due.creature)
+            # A merge may have put the creature into a graph whose lines are not in memory.
+            await self._tools.warm_lines.make_ready_for(due.creature)
+            # The creature may have been removed, or changed, while this waited.
+            world, living = self._world_of(due, then), self._ledger.world.creatures.get(due.creature)
         if living is None:
             return None
-        creature = world.creatures[due.creature]
-        session_id, run_id = world.graphs[creature.graph_id].session_id, creature.run_id
-        act, scene = (due.creature, due.cause), None
+        creature, act, scene = world.creatures[due.creature], (due.creature, due.cause), None
         kept = self._desk.take_kept(act)
-        mine = self._treasury.begin(run_id or "", creature.id, living.graph_id) if kept is None else kept.mine
+        mine = (
+            self._treasury.begin(creature.run_id or "", creature.id, living.graph_id)
+            if kept is None
+            else kept.mine
+        )
         try:
-            scene = self._scene(creature, cause, upto, mine, then, kept)
+            session_id = world.graphs[creature.graph_id].session_id
+            scene = self._scene(creature, cause, session_id, upto, mine, kept)
             if before is not None:
-                use = scene.fix_the_past(before.as_of)
+                use = scene.fix_the_past(before.as_of, then)
                 scene.using = ToolUse(
                     self._tools, creature, cause, use, scene.asking, scene.beside, before=before, gate=gate
                 )
-            outcome, stopped_by = await self._outcome_of(scene, scene.moment(), mine)
+            end, stopped_by = await self._end_of(scene, scene.moment(then), mine)
         except BaseException:
             if scene is None:
                 self._treasury.release(mine)
             else:
                 self._desk.keep(act, scene.asking)
             raise
-        end = _end_of(scene, due.cause, session_id, outcome)
         if stopped_by is not None and not _is_worth_telling(stopped_by, scene):
             given_up = end if scene.asking.has_reached_a_model else None
             self._desk.keep(act, scene.asking)
-            return Thought(act, None, scene, mine, stopped_by, _model_use(scene), given_up)
+            return Thought(act, None, scene, mine, stopped_by, end.model, given_up)
         # An act that ends without a model call counts as one call (ADR 0022).
         is_free = mine.done.calls > 0 or scene.has_told_calls
         if not is_free or mine.open is not NOTHING:
@@ -396,22 +398,23 @@ class Acts:
         self,
         creature: CreatureState,
         cause: Event,
+        session_id: str,
         upto: int | None,
         mine: Reservation,
-        then: BatchWorld | None,
         kept: Kept | None,
     ) -> Scene:
         character = self._character(creature)
         profile = character.model_profile
-        route = self._answers.route_then(creature, cause, self._route_of(creature, profile))
-        form = self._answers.form_of(creature, cause) or form_asked(character, route)
+        route, form, recorded = self._route_of(creature, profile), None, None
+        on_record = self._answers.act_on_record(creature, cause, profile, route)
+        if on_record is not None:
+            route, form, recorded = on_record.route, on_record.form, on_record.answers
+            upto = upto if on_record.upto is None else on_record.upto
+        form = form or form_asked(character, route)
         if route.fallbacks:
             route = _with_fallbacks(route, form, character)
-        recorded = self._answers.answers(creature, cause, profile, route)
-        seen_upto = self._answers.seen_upto(creature, cause)
-        upto = upto if seen_upto is None else seen_upto
         asking = self._asking(route, mine, recorded, kept)
-        return Scene(self._ledger, creature, character, cause, upto, route, form, asking, then=then)
+        return Scene(self._ledger, creature, character, cause, session_id, upto, route, form, asking)
 
     def _asking(
         self, route: Route, mine: Reservation, recorded: Recorded | None, kept: Kept | None
@@ -423,9 +426,7 @@ class Acts:
         """The world of an act: the world at the start of its batch, unless a branch renamed the creature."""
         return self._ledger.world if then is None or due.was is not None else then.folded.world
 
-    async def _outcome_of(
-        self, scene: Scene, moment: Moment, mine: Reservation
-    ) -> tuple[ActOutcome, Stop | None]:
+    async def _end_of(self, scene: Scene, moment: Moment, mine: Reservation) -> tuple[EndAct, Stop | None]:
         """How an act ends, and what stopped it, if anything did."""
         calls, using = scene.asking, scene.using
         try:
@@ -433,21 +434,16 @@ class Acts:
             if not (agent.asks_before_anything or (_goes_on(agent, using) and scene.has_told_calls)):
                 await self._treasury.reserve(mine, Usage(calls=1))
             under_way = ActUnderWay(self._ledger, runs_code=type(agent) not in ENGINES_OWN)
-            time = self._time_for(scene, agent, under_way.task)
-            mine.time = time
-            with under_way, time:
+            mine.time = self._time_for(scene, agent, under_way.task)
+            with under_way, mine.time:
                 if using is not None:
                     moment = await _first_moment(scene, agent, using, moment)
                 draft = await agent.act(moment)
             if using is not None:
                 await using.end()
-            if isinstance(draft, Draft) and draft.kind == kinds.JUDGE_VERDICT:
-                check_verdict(draft, moment)
-            if isinstance(draft, Draft) and calls.calls and draft.kind not in kinds.NO_LINES:
-                scene.is_stale = brings_nothing_new(draft, moment)
-            return _outcome(draft, scene.channels), None
+            return _end_with(draft, scene, moment), None
         except (BudgetExceeded, ModelUnreachable, ModelMisconfigured) as stop:
-            return ActOutcome(failure=str(stop), attempts=len(calls.calls)), stop
+            return replace(scene.end(), failure=str(stop), attempts=len(calls.calls)), stop
         except Exception as wrong:
             if using is not None and using.store_failure is wrong:
                 raise  # The store failed, not the agent: this must stop the drive.
@@ -460,7 +456,7 @@ class Acts:
             if using is not None:
                 using.has_ended = True
 
-    def _failure(self, scene: Scene, wrong: BaseException) -> ActOutcome:
+    def _failure(self, scene: Scene, wrong: BaseException) -> EndAct:
         """How a failed act ends. A strict terrarium raises the failure of an agent instead."""
         fault = fault_of(wrong)
         if not isinstance(wrong, RecordedFailure | UnusableReply | ModelFailed):
@@ -469,16 +465,17 @@ class Acts:
             if fault is not None:
                 handle = scene.creature.handle
                 _log.warning("%s failed in its act.\n%s", handle, traceback_of(wrong), extra={"fault": wrong})
-        return ActOutcome(failure=failure_of(wrong), fault=fault, attempts=max(1, len(scene.asking.calls)))
+        attempts = max(1, len(scene.asking.calls))
+        return replace(scene.end(), failure=failure_of(wrong), fault=fault, attempts=attempts)
 
     def _time_for(self, scene: Scene, agent: Agent, task: asyncio.Task[Any] | None) -> ActTime:
         """The time that an act may take. A replay needs no bound: it repeats how recorded acts ended."""
         assert task is not None, "an act runs in a task"
         if self._act_seconds_max is None:
-            return ActTime(self._timer, task, None, None)
+            return ActTime(self._timer, task, inf, inf)
         seconds_max = scene.character.act_seconds_max or self._act_seconds_max
         wall_seconds = self._treasury.wall_seconds_left(scene.creature.run_id)
-        return ActTime(self._timer, task, None if agent.keeps_its_own_time else seconds_max, wall_seconds)
+        return ActTime(self._timer, task, inf if agent.keeps_its_own_time else seconds_max, wall_seconds)
 
     async def write(self, thought: Thought, before: Queued | None = None) -> Queued | None:
         """Stage the event that ends an act; None if there is nothing to write. Await `acknowledged` for durability.
@@ -538,51 +535,29 @@ def _with_fallbacks(route: Route, form: Form, character: Character) -> Route:
     return route._replace(form=form, context_tokens_max=context, fallbacks=fallbacks)
 
 
-def _end_of(scene: Scene, cause: str, session_id: str, outcome: ActOutcome) -> EndAct:
-    """The intent that ends the act for this cause, which began in this session."""
-    return EndAct(
-        creature=scene.creature.id,
-        cause=cause,
-        session_id=session_id,
-        draft=outcome.draft,
-        channel_id=outcome.channel_id,
-        reply_to=scene.cause.channel_id,
-        passed=outcome.passed,
-        repeats=outcome.repeats,
-        private=outcome.private,
-        failure=outcome.failure,
-        fault=outcome.fault,
-        attempts=outcome.attempts,
-        model=_model_use(scene),
-        run_id=scene.creature.run_id,
-    )
-
-
-def _outcome(draft: Draft | None, channels: dict[str, str]) -> ActOutcome:
+def _end_with(draft: Draft | None, scene: Scene, moment: Moment) -> EndAct:
     """How an act ends with this draft."""
     if draft is None:
-        return ActOutcome()
+        return scene.end()
     if not isinstance(draft, Draft):
         raise Refused(f"act() gave back {draft!r}.", "Give back one Draft, or None to pass.")
-    if draft.kind == kinds.AGENT_PASSED:
-        return ActOutcome(passed=str(draft.payload.get("reason", "")), private=draft.private)
-    if draft.kind == kinds.LOOP_SUSPECTED:
+    kind, channel, channels = draft.kind, draft.channel, scene.channels
+    if kind == kinds.AGENT_PASSED:
+        return replace(scene.end(), passed=str(draft.payload.get("reason", "")), private=draft.private)
+    if kind == kinds.LOOP_SUSPECTED:
         loop = converted(draft.payload, LoopSuspected)
-        return ActOutcome(passed=loop.reason, repeats=loop.repeats, private=draft.private)
+        return replace(scene.end(), passed=loop.reason, repeats=loop.repeats, private=draft.private)
+    if kind == kinds.JUDGE_VERDICT:
+        check_verdict(draft, moment)
+    if scene.asking.calls and kind not in kinds.NO_LINES:
+        scene.is_stale = brings_nothing_new(draft, moment)
     check_text(draft)
-    if draft.channel is None:
-        return ActOutcome(draft)
-    if draft.channel not in channels and draft.channel not in channels.values():
+    if channel is None:
+        return scene.end(draft)
+    if channel not in channels and channel not in channels.values():
         open_to_it = ", ".join(channels) or "no channel"
-        raise Refused(f"There is no channel {draft.channel!r} here.", f"Speak on {open_to_it}.")
-    return ActOutcome(draft, channels.get(draft.channel, draft.channel))
-
-
-def _model_use(scene: Scene) -> ModelUse | None:
-    """The record of the model calls of an act; None if it made no call."""
-    if not scene.asking.calls and not scene.has_told_calls:
-        return None
-    return scene.use(*scene.asking.calls)
+        raise Refused(f"There is no channel {channel!r} here.", f"Speak on {open_to_it}.")
+    return scene.end(draft, channels.get(channel, channel))
 
 
 def _is_cancelled() -> bool:
@@ -631,12 +606,6 @@ async def _first_moment(scene: Scene, agent: Agent, using: ToolUse, moment: Mome
         return moment
     scene.asked = await using.go_on()
     return scene.moment()
-
-
-def _seed_of(act_key: str, attempt: int) -> int:
-    """The seed of one call of an act."""
-    digest = blake2b(f"{act_key}/{attempt}".encode(), digest_size=4).digest()
-    return int.from_bytes(digest, "big") >> (32 - seed_bits)
 
 
 def _as_of(world: World, creature: CreatureState, upto: int | None) -> str:

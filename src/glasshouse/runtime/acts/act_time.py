@@ -9,6 +9,7 @@ model server, for a busy server, or for a model that is loaded. All acts share o
 from __future__ import annotations
 
 import asyncio
+from math import inf
 from typing import Any, Final
 
 from glasshouse.errors import BudgetExceeded, Refused
@@ -22,20 +23,19 @@ class ActTimer:
 
     def __init__(self) -> None:
         self.acts: dict[ActTime, None] = {}
-        self._rings_at: float | None = None
+        self._rings_at = inf
 
     def set(self, ends_at: float) -> None:
         """Ring at this time, if not earlier."""
-        if self._rings_at is None or ends_at < self._rings_at:
+        if ends_at < self._rings_at:
             self._rings_at = ends_at
             asyncio.get_running_loop().call_at(ends_at, self._ring, ends_at)
 
     def _ring(self, at: float) -> None:
         if at != self._rings_at:
             return  # It was set to an earlier time meanwhile.
-        self._rings_at = None
-        for act in [act for act in self.acts if act.ends_at is not None]:
-            assert act.ends_at is not None
+        self._rings_at = inf
+        for act in list(self.acts):
             if act.ends_at <= at:
                 act.end()
             else:
@@ -45,39 +45,26 @@ class ActTimer:
 class ActTime:
     """Bounds the code inside it. Raises `BudgetExceeded` at the end of the wall time, `Refused` at that of the act."""
 
-    __slots__ = (
-        "_act_at",
-        "_cancelling",
-        "_is_over",
-        "_seconds_left",
-        "_seconds_max",
-        "_task",
-        "_timer",
-        "_waits",
-        "_wall_at",
-        "ends_at",
-    )
+    _is_over = False
+    _waits = 0
+    """How often the act waits now: an agent may ask several times at once."""
 
     def __init__(
-        self,
-        timer: ActTimer,
-        task: asyncio.Task[Any],
-        seconds_max: float | None,
-        wall_seconds: float | None,
+        self, timer: ActTimer, task: asyncio.Task[Any], seconds_max: float, wall_seconds: float
     ) -> None:
+        """A time of `inf` is no bound."""
+        now = _now()
         self._timer = timer
         self._task = task
-        self._seconds_max = self._seconds_left = seconds_max
-        self._waits = 0
-        """How often the act waits now: an agent may ask several times at once."""
-        self._wall_at = None if wall_seconds is None else _now() + wall_seconds
-        self._is_over = False
-        self._act_at: float | None = None
-        self.ends_at: float | None = None
+        self._cancelling = task.cancelling()
+        self._seconds_max = seconds_max
+        self._act_at = now + seconds_max
+        self._wall_at = now + wall_seconds
+        self.ends_at = min(self._act_at, self._wall_at)
 
     def stop_counting(self) -> None:
         """The act waits for others: only the wall time counts."""
-        if not self._waits and self._act_at is not None:
+        if not self._waits:
             self._seconds_left = self._act_at - _now()
         self._waits += 1
         self.ends_at = self._wall_at
@@ -85,36 +72,25 @@ class ActTime:
     def count(self) -> None:
         """The act goes on, with the time that is left of its bound."""
         self._waits -= 1
-        if not self._waits:
-            self._count()
+        if not self._waits and not self._is_over:
+            self._act_at = _now() + self._seconds_left
+            self.ends_at = min(self._act_at, self._wall_at)
+            self._timer.set(self.ends_at)
 
     def give_back(self, seconds: float) -> None:
         """Some time does not count, because a model is loaded in it. A negative time is taken back."""
         self.stop_counting()
-        if self._seconds_left is not None:
-            self._seconds_left += seconds
+        self._seconds_left += seconds
         self.count()
-
-    def _count(self) -> None:
-        if self._is_over:
-            return  # Its task is cancelled already.
-        ends_at = self._wall_at
-        if self._seconds_left is not None:
-            act_at = self._act_at = _now() + self._seconds_left
-            ends_at = act_at if ends_at is None else min(act_at, ends_at)
-        self.ends_at = ends_at
-        if ends_at is not None:
-            self._timer.set(ends_at)
 
     def end(self) -> None:
         """Cancel whatever the act waits for."""
-        self._is_over, self.ends_at = True, None
+        self._is_over, self.ends_at = True, inf
         self._task.cancel()
 
     def __enter__(self) -> None:
-        self._cancelling = self._task.cancelling()
         self._timer.acts[self] = None
-        self._count()
+        self._timer.set(self.ends_at)
 
     def __exit__(self, kind: type[BaseException] | None, *_raised: object) -> None:
         del self._timer.acts[self]
@@ -125,7 +101,7 @@ class ActTime:
             or kind is not asyncio.CancelledError
         ):
             return
-        if self._wall_at is not None and _now() >= self._wall_at:
+        if _now() >= self._wall_at:
             raise BudgetExceeded("max_wall_minutes") from None
         raise Refused(
             f"The act took longer than {self._seconds_max:g} seconds and was ended.",

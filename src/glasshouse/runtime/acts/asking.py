@@ -21,7 +21,6 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import cache, lru_cache
-from hashlib import blake2b
 from typing import Final, NamedTuple, TypeAlias, cast
 
 import msgspec
@@ -51,7 +50,7 @@ from glasshouse.turns.moment.prompt import (
     reasoning_chars_max,
     reported_chars_max,
     schema_digest,
-    seed_bits,
+    seed_of,
 )
 from glasshouse.world.decisions.intents import Member, OpenRun, Restate
 from glasshouse.world.state.state import CreatureState
@@ -78,8 +77,20 @@ Digests = tuple[str, str, str]
 InForm = Callable[[Prompt, Form], Prompt]
 """Gives the same prompt in another form."""
 
-Recorded = Callable[[int, Prompt, InForm], Call | None]
+Recorded = Callable[[int, Route, Prompt, InForm], Call | None]
 """Gives the recorded call of an act by its number, if there is one. It may have asked in another form than the act."""
+
+
+class RecordedAct(NamedTuple):
+    """What is on record of an act that is played again: in a replay, or in a branch."""
+
+    route: Route
+    """The route, with the sizes that are on record."""
+    answers: Recorded
+    form: Form | None = None
+    """The form in which it first asked."""
+    upto: int | None = None
+    """The time up to which it saw the past. A live act sees the current past."""
 
 
 class RecordedFailure(Exception):
@@ -289,7 +300,9 @@ class Asking:
         self, recorded: Recorded, prompt: Prompt, shown: Shown, in_form: InForm
     ) -> Completion | None:
         """The recorded answer, after the attempts that were made in vain; None if there is none."""
-        while (call := recorded(self._calls_told + len(self.calls), prompt, in_form)) is not None:
+        while (
+            call := recorded(self._calls_told + len(self.calls), self._route, prompt, in_form)
+        ) is not None:
             again = in_form(self._as_sent(self._route, prompt), call.form)
             (system, user, schema), worst = _asked(self._route, again)
             await self._desk.treasury.reserve(self.mine, _usage_of(worst, self._route))
@@ -436,8 +449,7 @@ class Asking:
             attempt += 1
         if not attempt and route is self._route:
             return prompt
-        digest = blake2b(f"{prompt.seed}/{attempt}".encode(), digest_size=4).digest()
-        seed = int.from_bytes(digest) >> (32 - seed_bits) if attempt else prompt.seed
+        seed = seed_of(prompt.seed, attempt) if attempt else prompt.seed
         return replace(
             prompt, seed=seed, reply_tokens_max=min(prompt.reply_tokens_max, route.reply_tokens_max)
         )
@@ -623,7 +635,7 @@ class Routes:
         bound = None if purse is None else purse.bound.get(creature.id)
         if self._pin_of is not None and purse is not None:
             bound = self._pin_of(creature.handle, purse.playbill.competition.teams, bound)
-        return self.route(profile, bound)
+        return self._router.route(profile) if bound is None else self._router.route(profile, bound)
 
     def check_prices(self, asked_for: Iterable[AskedFor]) -> None:
         """Refuse a limit in dollars if the price of any of these models, or of their fallbacks, is unknown."""

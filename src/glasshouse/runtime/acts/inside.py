@@ -34,13 +34,14 @@ class ActUnderWay:
     has_ended = False
     awaited: asyncio.Event | None = None
     """Set at the end of the act. Made only when somebody waits for that."""
+    helpers: frozenset[Task | None] = frozenset()
+    """The tasks that it waits for, beside its own."""
 
     def __init__(self, house: object, *, runs_code: bool = True) -> None:
         self.house = house
         self.runs_code = runs_code
         """Whether code that is not the engine's has run in it: an agent of a program, a tool, the approver."""
-        self.task = task = asyncio.current_task()
-        self.parts: set[Task | None] = {task}
+        self.task = asyncio.current_task()
 
     def __enter__(self) -> None:
         task = self.task
@@ -81,7 +82,7 @@ def be_part_of_the_act() -> None:
     task = asyncio.current_task()
     for act in _acts.get():
         act.runs_code = True
-        act.parts.add(task)
+        act.helpers |= {task}
 
 
 def be_a_thread_of_the_act() -> None:
@@ -148,7 +149,8 @@ def unwatch_tasks() -> None:
 def check_is_outside(house: object) -> None:
     """Refuse a call that is part of an act and would wait for the end of that act."""
     task = asyncio.current_task()
-    if any(task in act.parts or act in _acts_of_thread.get() for act in _under_way(house)):
+    threads_acts = _acts_of_thread.get()
+    if any(task is act.task or task in act.helpers or act in threads_acts for act in _under_way(house)):
         raise Refused(
             "This waits for the end of the act that asks for it.",
             "Let the act end, and ask from outside, or in a task that it leaves behind.",

@@ -16,7 +16,7 @@ from glasshouse.events.model_use import Call, ModelUse
 from glasshouse.model_values import Form
 from glasshouse.runtime.acts import act_so_far
 from glasshouse.runtime.acts.act_so_far import ActKey, ActSoFar, Step
-from glasshouse.runtime.acts.asking import InForm, Recorded, prompt_for_route
+from glasshouse.runtime.acts.asking import InForm, RecordedAct, prompt_for_route
 from glasshouse.runtime.ledger.history import HistoryReader
 from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.ports import Route
@@ -43,20 +43,14 @@ class Answers:
     async def make_ready(self, run_id: str) -> None:
         """Load the record for a run."""
 
-    def answers(self, creature: CreatureState, cause: Event, profile: str, route: Route) -> Recorded | None:  # noqa: ARG002 (as the others name it)
-        """The recorded answers to an act's model calls; None if there are none."""
-        return None
-
-    def route_then(self, creature: CreatureState, cause: Event, route: Route) -> Route:  # noqa: ARG002 (as the others name it)
-        """The route of an act; a replay gives it the sizes that are on record."""
-        return route
-
-    def seen_upto(self, creature: CreatureState, cause: Event) -> int | None:  # noqa: ARG002 (as the others name it)
-        """The time up to which the recorded act saw the past, if it is on record. A live act sees the current past."""
-        return None
-
-    def form_of(self, creature: CreatureState, cause: Event) -> Form | None:  # noqa: ARG002 (as the others name it)
-        """The form in which the recorded act first asked, if it is on record. A live act asks as its route says."""
+    def act_on_record(
+        self,
+        creature: CreatureState,  # noqa: ARG002 (as the others name it)
+        cause: Event,  # noqa: ARG002
+        profile: str,  # noqa: ARG002
+        route: Route,  # noqa: ARG002
+    ) -> RecordedAct | None:
+        """What is on record of an act for this cause, with this profile and route; None if there is nothing."""
         return None
 
     def step_then(self, creature: CreatureState, cause: Event, steps_so_far: Sequence[Step]) -> Step | None:  # noqa: ARG002 (as the others name it)
@@ -130,16 +124,18 @@ class Recall(Answers):
         session_id, seq = place_of(event.caused_by)
         return creature.ordinal, world.sessions[session_id].story_time(seq)
 
-    def answers(self, creature: CreatureState, cause: Event, profile: str, route: Route) -> Recorded | None:  # noqa: ARG002 (as the others name it)
-        """The recorded answers for a creature with this profile and route; None if there are none."""
+    def act_on_record(
+        self, creature: CreatureState, _cause: Event, profile: str, route: Route
+    ) -> RecordedAct | None:
+        """The answers that the parents of a creature's run got; None if there are none."""
         run_id = creature.run_id or ""
         calls = self._calls_cache.get(run_id)
         if not calls:
             return None
 
-        def recorded(_number: int, prompt: Prompt, in_form: InForm) -> Call | None:
-            for model in (route, *route.fallbacks):
-                asked = prompt_for_route(model, route, prompt, in_form)
+        def recorded(_number: int, first: Route, prompt: Prompt, in_form: InForm) -> Call | None:
+            for model in (first, *first.fallbacks):
+                asked = prompt_for_route(model, first, prompt, in_form)
                 rest = text_digest(asked.system), text_digest(asked.user), asked.form, asked.seed
                 # An answer names the model as its server does; a run may have bound it by another name.
                 for name in {model.name: None, str(getattr(model.model, "name", model.name)): None}:
@@ -148,7 +144,7 @@ class Recall(Answers):
                         return call
             return None
 
-        return recorded
+        return RecordedAct(route, recorded)
 
     def step_then(self, creature: CreatureState, cause: Event, steps_so_far: Sequence[Step]) -> Step | None:
         """The step of a parent run that equals the last step of `way`."""

@@ -12,6 +12,7 @@ import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
+from math import inf
 
 from glasshouse.errors import BudgetExceeded
 from glasshouse.events.model_use import NOTHING, Usage
@@ -32,18 +33,17 @@ from glasshouse.world.state.state import World
 class Reservation:
     """What one act holds of its run's purse."""
 
-    __slots__ = ("creature_id", "done", "graph_id", "open", "run_id", "time")
+    done = NOTHING
+    """Spent, and not yet in the ledger."""
+    open = NOTHING
+    """The worst case of the running call."""
+    time: ActTime | None = None
+    """The time that the act may take. It is set when the act begins."""
 
     def __init__(self, run_id: str, creature_id: str, graph_id: str) -> None:
         self.run_id = run_id
         self.creature_id = creature_id
         self.graph_id = graph_id
-        self.done = NOTHING
-        """Spent, and not yet in the ledger."""
-        self.open = NOTHING
-        """The worst case of the running call."""
-        self.time: ActTime | None = None
-        """The time that the act may take. It is set when the act begins."""
 
     @contextmanager
     def waiting(self) -> Iterator[None]:
@@ -125,12 +125,13 @@ class Treasury:
             with mine.waiting():
                 await self._moved.wait()
 
-    def wall_seconds_left(self, run_id: str | None) -> float | None:
-        """How long a run may still be played; None if its wall time has no limit."""
+    def wall_seconds_left(self, run_id: str | None) -> float:
+        """How long a run may still be played; `inf` if its wall time has no limit."""
         purse = self._ledger.folded.runs.purses.get(run_id or "")
         if purse is None or purse.limits.max_wall_minutes is None:
-            return None
-        return wall_seconds_left(purse, self._clock.now())
+            return inf
+        seconds_left = wall_seconds_left(purse, self._clock.now())
+        return inf if seconds_left is None else seconds_left
 
     def settle(self, mine: Reservation, cost: Usage) -> None:
         """Replace the worst case of a call that has ended by its cost."""

@@ -113,8 +113,7 @@ def _reply(
     if answer.finish == "filtered":
         return Passed(FILTERED)
     reply = draft_from(answer.text, moment, shown, reasoning=answer.reasoning, is_last=is_last)
-    is_cut = isinstance(reply, Problem) or (moment.form == "prose" and not is_last)
-    if is_cut and answer.finish == "length":
+    if answer.finish == "length" and (isinstance(reply, Problem) or (moment.form == "prose" and not is_last)):
         return Problem(CUT_OFF)
     return with_masked_notes(reply, moment) if moment.known and not isinstance(reply, Problem) else reply
 
@@ -202,7 +201,7 @@ class Minds:
 
     def of(self, creature_id: str) -> Agent:
         """The agent of a creature: the one it was given, or one made now."""
-        agent = self.known(creature_id)
+        agent = self._agents.get(creature_id) or self.known(creature_id)
         if agent is None:
             creature = self._world().creatures[creature_id]
             if self.waits(creature_id):

@@ -16,7 +16,6 @@ from glasshouse.events.event import Draft, Event, place_of
 from glasshouse.events.model_use import FREE, Call
 from glasshouse.events.payloads import AgentFailed, Governor, RunFinished, payload_of
 from glasshouse.manifests.manifest import Manifest
-from glasshouse.model_values import Form
 from glasshouse.runtime.acts.act import time_of
 from glasshouse.runtime.acts.act_so_far import (
     NOTHING_YET,
@@ -25,7 +24,7 @@ from glasshouse.runtime.acts.act_so_far import (
     act_so_far_of,
     ways_of,
 )
-from glasshouse.runtime.acts.asking import InForm, Recorded, RecordedFailure
+from glasshouse.runtime.acts.asking import InForm, RecordedAct, RecordedFailure
 from glasshouse.runtime.acts.recall import Answers
 from glasshouse.runtime.acts.spending import Spending
 from glasshouse.runtime.minds.minds import Agent, ManifestAgent
@@ -129,47 +128,22 @@ class Cassette(Answers):
         end = self.end_of(creature_id, cause_id)
         return self.way_of(creature_id, cause_id).as_of or (None if end is None else end.as_of)
 
-    def route_then(self, creature: CreatureState, cause: Event, route: Route) -> Route:
-        """The route with the sizes that the recorded prompts of an act had."""
-        end = self.end_of(creature.id, cause.id)
-        events = [
-            *[step.called for step in self.way_of(creature.id, cause.id).steps],
-            *([end] if end else []),
-        ]
-        use = next((event.model for event in events if event.model is not None), None)
-        if use is None:
-            return route
-        return route._replace(
-            context_tokens_max=use.context_tokens or route.context_tokens_max,
-            reply_tokens_max=use.reply_tokens or route.reply_tokens_max,
-        )
-
-    def seen_upto(self, creature: CreatureState, cause: Event) -> int | None:
-        """The logical time up to which the recorded prompts of an act saw the past."""
-        as_of = self.as_of(creature.id, cause.id)
-        if as_of is None or place_of(as_of)[0] not in self.world().sessions:
-            return None
-        return time_of(self.world(), as_of)
-
-    def form_of(self, creature: CreatureState, cause: Event) -> Form | None:
-        """The form of an act's first recorded call."""
-        calls = self._calls_of(creature.id, cause.id)
-        return calls[0].form if calls else None
-
-    def _calls_of(self, creature_id: str, cause_id: str) -> list[Call]:
-        end = self.end_of(creature_id, cause_id)
-        calls = [call for step in self.way_of(creature_id, cause_id).steps for call in step.called.calls]
-        return calls if end is None else [*calls, *end.calls]
-
-    def answers(self, creature: CreatureState, cause: Event, profile: str, route: Route) -> Recorded | None:  # noqa: ARG002 (as the others name it)
-        """The recorded answers to an act's calls, in order: those that led to tool calls, then those of its end."""
+    def act_on_record(
+        self,
+        creature: CreatureState,
+        cause: Event,
+        profile: str,  # noqa: ARG002 (as the others name it)
+        route: Route,
+    ) -> RecordedAct:
+        """The recorded answers to an act's calls, in order: those that led to tool calls, then those of its end; with the
+        sizes of its prompts, the form of its first call, and the time up to which its prompts saw the past."""
         act = (creature.id, cause.id)
-        end, calls = self.end_of(*act), self._calls_of(*act)
-        calls = calls[self._calls_before.get(act, 0) :]
+        end, all_calls = self.end_of(*act), self._calls_of(*act)
+        calls = all_calls[self._calls_before.get(act, 0) :]
         failure = None if end is None else _failure_in(end)
         limit = self.limit_reached(creature.run_id, failure)
 
-        def recorded(number: int, prompt: Prompt, in_form: InForm) -> Call:
+        def recorded(number: int, _route: Route, prompt: Prompt, in_form: InForm) -> Call:
             if number >= len(calls):
                 away = ModelUnreachable(f"Call {number + 1} of {creature.handle} was not recorded.")
                 raise limit or failure or away
@@ -181,7 +155,32 @@ class Cassette(Answers):
                 self.changes.append(PromptChange(creature.handle, turn, call.system, call.user, prompt))
             return call
 
-        return recorded
+        form = all_calls[0].form if all_calls else None
+        return RecordedAct(self._route_then(act, route), recorded, form, self._seen_upto(act))
+
+    def _route_then(self, act: Act, route: Route) -> Route:
+        """The route with the sizes that the recorded prompts of an act had."""
+        end = self.end_of(*act)
+        events = [*[step.called for step in self.way_of(*act).steps], *([end] if end else [])]
+        use = next((event.model for event in events if event.model is not None), None)
+        if use is None:
+            return route
+        return route._replace(
+            context_tokens_max=use.context_tokens or route.context_tokens_max,
+            reply_tokens_max=use.reply_tokens or route.reply_tokens_max,
+        )
+
+    def _seen_upto(self, act: Act) -> int | None:
+        """The logical time up to which the recorded prompts of an act saw the past."""
+        as_of = self.as_of(*act)
+        if as_of is None or place_of(as_of)[0] not in self.world().sessions:
+            return None
+        return time_of(self.world(), as_of)
+
+    def _calls_of(self, creature_id: str, cause_id: str) -> list[Call]:
+        end = self.end_of(creature_id, cause_id)
+        calls = [call for step in self.way_of(creature_id, cause_id).steps for call in step.called.calls]
+        return calls if end is None else [*calls, *end.calls]
 
     def is_played_by_code(self, creature_id: str) -> bool:
         """Whether a creature was added with a Python object."""

@@ -22,7 +22,7 @@ from glasshouse.reprs import repr_of
 from glasshouse.turns.moment.character import Character
 from glasshouse.turns.moment.masks import Masks
 from glasshouse.turns.moment.playbill import Playbill
-from glasshouse.turns.moment.prompt import Completion, Prompt
+from glasshouse.turns.moment.prompt import Completion, Prompt, seed_of
 from glasshouse.turns.moment.tools import (
     GROUP_PREFIX,
     ToolAnswer,
@@ -169,7 +169,8 @@ class Moment(msgspec.Struct, frozen=True, dict=True):
     """Its number among the creatures of its run."""
     house_id: str = ""
     """The id of the store. Caches that last from one moment to the next use it in their keys."""
-    seed: int = 0
+    act_key: str = ""
+    """What the seeds of this act are made from."""
     form: Form = "schema"
     """How the reply is asked for."""
     context_tokens_max: int = 8_192
@@ -198,6 +199,11 @@ class Moment(msgspec.Struct, frozen=True, dict=True):
     def look_again(self) -> Moment:
         """The moment with the tool answers since, and the graph as it is now. `recent_events` stays the same."""
         return self if self.again is None else self.again()
+
+    @cached_property
+    def seed(self) -> int:
+        """A seed for random choices, the same for the same story."""
+        return seed_of(self.act_key, 0)
 
     @cached_property
     def recent_events(self) -> tuple[Event, ...]:

@@ -96,6 +96,12 @@ seed_bits: Final = 31
 """Servers keep 32 bits of a seed, some of them with a sign."""
 
 
+def seed_of(key: object, attempt: int) -> int:
+    """The seed that belongs to a key and the number of an attempt."""
+    digest = blake2b(f"{key}/{attempt}".encode(), digest_size=4).digest()
+    return int.from_bytes(digest) >> (32 - seed_bits)
+
+
 _PROSE_LABELS: Final = {"thought": "THINK", "text": "SAY"}
 
 

@@ -142,7 +142,6 @@ def written_for(moment: Moment) -> Written:
         system=system,
         user=user,
         schema=schema.with_refs(_refs(lines, indexes, cause) if schema.cites else ()),
-        seed=moment.seed,
         reply_tokens_max=moment.reply_tokens_max,
         form=moment.form,
         stop=_STOPS[moment.form],
