@@ -136,10 +136,12 @@ class LogFile:
             disk = os.statvfs(self._path)
             if disk.f_bavail * disk.f_frsize >= free_bytes_min:
                 more = min(max(size, first_growth_bytes), growth_bytes_max)
-                with open(self._path, "r+b") as file:
-                    file.seek(size)
-                    file.write(bytes(more))
-                self._bytes = size + more
+                # One call writes and syncs: the event loop runs meanwhile, and the next commit has no zeros to sync.
+                file = os.open(self._path, os.O_WRONLY | os.O_DSYNC | os.O_CLOEXEC)
+                try:
+                    self._bytes += os.pwrite(file, bytes(more), size)
+                finally:
+                    os.close(file)
 
 
 class Journal:
@@ -229,7 +231,6 @@ class Journal:
                 shown.append((self.position, encoded_shown(batch.shown)))
         if beside or requests or shown or len(values) > _insert_values:
             self._begin()
-        self._make_room()
         self._add(values)
         self._keep("keep_request", requests)
         self._keep("keep_shown", shown)
@@ -268,11 +269,12 @@ class Journal:
         if rows:
             self._connection.executemany(SQL[query], rows)
 
-    def _make_room(self) -> None:
-        """Make the write-ahead log longer if it is full."""
-        if self._log is not None and self._log.is_full():
-            self._begin()
+    def lengthen_log(self) -> None:
+        """Make the write-ahead log longer if it is full. The store calls it when a commit was answered: nobody waits."""
+        if self._log is not None and self._log.is_full() and not self._connection.in_transaction:
+            self._connection.execute("BEGIN IMMEDIATE")
             self._log.lengthen()
+            self._connection.execute("COMMIT")
 
     def _add(self, values: list[int | str]) -> None:
         """Insert the events whose columns are in `values`, and empty the list."""

@@ -11,6 +11,7 @@ import os
 import sqlite3
 import threading
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from contextlib import suppress
 from functools import wraps
 from pathlib import Path
 from typing import Any, Concatenate, Final, ParamSpec, TypeVar
@@ -155,7 +156,15 @@ class SqliteStore:
     def commit(self, batches: Sequence[Batch]) -> Awaitable[int]:
         """Make the batches durable in one transaction, and return the position of the first new event."""
         self._check_is_no_guest()
-        return self._write(Journal.commit, batches)
+        first_position = self._write(Journal.commit, batches)
+        if self._writer is not None:
+            self._writer.do(self._lengthen_log)
+        return first_position
+
+    def _lengthen_log(self) -> None:
+        with suppress(*FAULTS):  # A log that is too short is only slower.
+            if self._journal is not None:
+                self._journal.lengthen_log()
 
     def _check_is_no_guest(self) -> None:
         if self.is_guest:

@@ -45,6 +45,10 @@ class WorkThread:
         self._work.put(work)
         return answer
 
+    def do(self, work: Callable[[], None]) -> None:
+        """Queue a call that must not raise, and whose end nobody awaits."""
+        self._work.put(work)
+
     def stop(self) -> None:
         """Run all queued calls, then end the thread. Blocks until it has ended."""
         self._work.put(None)
