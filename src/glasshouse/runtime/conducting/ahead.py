@@ -134,19 +134,16 @@ class ThinkingAhead:
         act = (due.creature, due.cause)
         return act in self.begun or is_taken(act)
 
-    async def thought_of(self, act: Act, due: Due | None) -> Thought | None:
-        """The result of an act that was begun ahead, or else of `due`, thought now. None if its creature was
-        removed."""
-        ahead = self.begun.pop(act, None)
-        if ahead is not None:
-            ahead.gate.set()
-            try:
-                return await ahead.task
-            except asyncio.CancelledError:
-                if ahead.task.done() and not ahead.task.cancelled():
-                    self.begun[act] = ahead  # Only the drive was cancelled: the next one writes it.
-                raise
-        return None if due is None else await self._acts.think(due, await self._causes.of(due), None)
+    async def thought_of(self, act: Act) -> Thought | None:
+        """The result of an act that was begun ahead. None if its creature was removed."""
+        ahead = self.begun.pop(act)
+        ahead.gate.set()
+        try:
+            return await ahead.task
+        except asyncio.CancelledError:
+            if ahead.task.done() and not ahead.task.cancelled():
+                self.begun[act] = ahead  # Only the drive was cancelled: the next one writes it.
+            raise
 
     def take_stopped(self, act: Act) -> Thought | None:
         """The result of an act that a limit or an unreachable model stopped while it thought ahead; None if there is

@@ -26,7 +26,7 @@ from functools import partial
 from glasshouse.errors import BudgetExceeded, StoreError
 from glasshouse.events.event import Event, Json
 from glasshouse.events.payloads import FinishReason, Governor, RunPaused, RunStarted, axes_given, settled
-from glasshouse.runtime.acts.act import Acts, Thought
+from glasshouse.runtime.acts.act import Acts, Stop, Thought
 from glasshouse.runtime.acts.asking import Routes
 from glasshouse.runtime.acts.recall import Answers
 from glasshouse.runtime.acts.warm_lines import WarmLines
@@ -80,11 +80,13 @@ class Conductor:
         """How many drives are under way."""
         self._locks: dict[str, asyncio.Lock] = {}
         """One lock for each driven graph, held during a step of that graph. Locks are fair: drives take turns."""
-        self._acting: dict[Act, asyncio.Future[None] | None] = {}
-        """The acts that are being played, each with a future if another drive waits for its end."""
+        self._acting: dict[Act, str] = {}
+        """The acts that are being played, each with the run that pays for it. No other drive plays them, and their runs
+        are not finished before they are written."""
+        self._act_ends: dict[Act, asyncio.Future[None]] = {}
+        """The acts whose end another drive waits for."""
         self._driven: set[str] = set()
         """The graphs in which an act was played since this house was opened."""
-        self._thinking: dict[str, int] = {}
         self._quiet = asyncio.Event()
         self._unacknowledged: dict[str, Queued] = {}
         """The last act written in each graph, until it is known to be durable."""
@@ -98,13 +100,14 @@ class Conductor:
         """Drive graphs in this order until `until` is reached or nothing is due. On return, all it wrote is durable."""
         await self._make_ready()
         waiting: tuple[Waiting, ...] = ()
+        step = partial(self._step, order, until, before_act)
         self.drives += 1
         try:
             while (because := until.reached()) is None:
                 await order.let_in()
                 graph_id = order.next_graph(until)
                 if graph_id is not None:
-                    await order.play(graph_id, self._steps(graph_id, order, until, before_act))
+                    await order.play(graph_id, until, step)
                 elif not await order.wait_for_others() and not await self._finish_an_idle_run(order, until):
                     waiting = order.waiting()
                     because = "waiting" if waiting else until.because_nobody_is_next
@@ -132,30 +135,27 @@ class Conductor:
             if graph is not None and not self._warm_lines.is_ready(graph):
                 await self._warm_lines.make_ready(graph)
 
-    async def _steps(self, graph_id: str, order: Order, until: Until, before_act: BeforeAct | None) -> None:
-        """Take the next step of a graph, and further steps as long as the order lets it continue."""
-        while await order.may_step(graph_id, until):
-            if before_act is not None and graph_id not in until.turns_just_begun:
-                await self._settle(until)  # At the gate, readers find everything in the ledger.
-                if not await until.has_passed(before_act(graph_id)):
-                    return
-            may_wait = before_act is not None or self.drives > 1
-            lock = self._locks.get(graph_id) or self._locks.setdefault(graph_id, asyncio.Lock())
-            await lock.acquire()
-            try:
-                if may_wait and not order.is_next(graph_id, until):
-                    return  # Another drive took a step meanwhile: ask the order again.
-                step = await self.advance(graph_id)
-            except StoreError:  # Report it here, and not again to the next drive of this graph.
-                self._turns_queued.pop(graph_id, None)
-                self._unacknowledged.pop(graph_id, None)
-                raise
-            finally:
-                lock.release()
-            until.note(step)
-            if not order.goes_on(graph_id, until) or until.reached() is not None:
-                return
-            await order.let_in()
+    async def _step(self, order: Order, until: Until, before_act: BeforeAct | None, graph_id: str) -> bool:
+        """Take the next step of a graph. False if it took none, because the drive is held or another drive was faster."""
+        if before_act is not None and graph_id not in until.turns_just_begun:
+            await self._settle(until)  # At the gate, readers find everything in the ledger.
+            if not await until.has_passed(before_act(graph_id)):
+                return False
+        may_wait = before_act is not None or self.drives > 1
+        lock = self._locks.get(graph_id) or self._locks.setdefault(graph_id, asyncio.Lock())
+        await lock.acquire()
+        try:
+            if may_wait and not order.is_next(graph_id, until):
+                return False
+            step = await self.advance(graph_id)
+        except StoreError:  # Report it here, and not again to the next drive of this graph.
+            self._turns_queued.pop(graph_id, None)
+            self._unacknowledged.pop(graph_id, None)
+            raise
+        finally:
+            lock.release()
+        until.note(step)
+        return True
 
     async def advance(self, graph_id: str) -> Advanced:
         """Take one step of a graph: finish a run that is over, or play one act. If the act is in the next turn, begin that
@@ -173,14 +173,16 @@ class Conductor:
             if ending is not None:
                 event = await self.finish(run_id, ending.reason, ending=ending)
                 return Advanced("end", graph_id, graph.turn, event)
-        ahead, step = self.agendas.of(graph_id), Advanced("act", graph_id, graph.turn)
-        if ahead.due is None and ahead.turn is not None:
-            step = await self.begin_turn(graph, ahead.turn)
-            if step.kind == "end" or self._ledger.world.graphs.get(graph_id) is not graph:
-                return step
-            ahead = self.agendas.of(graph_id)
+        ahead = self.agendas.of(graph_id)
+        turn = ahead.turn if ahead.due is None else None
+        if turn is not None:
+            ended = await self.begin_turn(graph, turn)
+            if ended is not None:
+                return ended
+            if self._ledger.world.graphs.get(graph_id) is graph:
+                ahead = self.agendas.of(graph_id)
         if ahead.due is None or graph_id in self.agendas.waiting:
-            return step
+            return Advanced("act", graph_id, graph.turn) if turn is None else Advanced("turn", graph_id, turn)
         return await self._perform(graph, ahead.due)
 
     async def _finish_an_idle_run(self, order: Order, until: Until) -> bool:
@@ -197,8 +199,8 @@ class Conductor:
                 return True
         return False
 
-    async def begin_turn(self, graph: GraphState, turn: int) -> Advanced:
-        """Begin a turn, or end a run whose limits do not allow another one."""
+    async def begin_turn(self, graph: GraphState, turn: int) -> Advanced | None:
+        """Begin a turn, or end a run whose limits do not allow another one: the step that this was."""
         folded, has_beats = self._ledger.folded, False
         for run_id in runs_acting(self._ledger.world, graph):
             purse = folded.runs.purses.get(run_id) or await self._new_purse(run_id, graph)
@@ -217,7 +219,7 @@ class Conductor:
             if queued is not None:
                 self._causes.note_turn(queued.events[0])
                 self._turns_queued[graph.id] = queued
-        return Advanced("turn", graph.id, turn)
+        return None
 
     async def _new_purse(self, run_id: str, graph: GraphState) -> Purse:
         """Begin a run without a scenario, when it is first driven, with the terrarium's limits (ADR 0029)."""
@@ -234,25 +236,31 @@ class Conductor:
 
     async def _perform(self, graph: GraphState, due: Due) -> Advanced:
         """Play one act: think and write it. If something else must happen first, do that and return."""
-        run_id, act = run_drawn_on(self._ledger.world, due.creature), (due.creature, due.cause)
+        graph_id, act = graph.id, (due.creature, due.cause)
+        run_id = run_drawn_on(self._ledger.world, due.creature)
         if self._is_in_the_way(run_id, act):
             await self._wait_for_what_is_in_the_way(run_id, act)
-            return Advanced("act", graph.id, graph.turn)
+            return Advanced("act", graph_id, graph.turn)
         if run_id not in self._ledger.folded.runs.purses:
             await self._new_purse(run_id, graph)
-            return Advanced("act", graph.id, graph.turn)
-        is_first, is_begun = graph.id not in self._driven, act in self.ahead.begun
-        if is_first or self._acts.may_use_tools(due.creature) or (due.is_together and not is_begun):
-            await self._wait_for_durability(graph.id)
-        elif graph.id in self._unacknowledged and not is_begun:
-            await self._wait_for(self._unacknowledged.pop(graph.id))
-        is_still_next = (
-            self._ledger.world.graphs.get(graph.id) is graph and self.agendas.of(graph.id).due == due
-        )
-        if not is_still_next or self._is_in_the_way(run_id, act):
-            return Advanced("act", graph.id, graph.turn)  # Something changed meanwhile: look again.
+            return Advanced("act", graph_id, graph.turn)
+        is_first, is_begun = graph_id not in self._driven, act in self.ahead.begun
+        must_wait = is_first or self._acts.may_use_tools(due.creature) or (due.is_together and not is_begun)
+        if must_wait or (graph_id in self._unacknowledged and not is_begun):
+            if must_wait and graph_id in self._turns_queued:
+                await self._wait_for(self._turns_queued.pop(graph_id))
+            if graph_id in self._unacknowledged:
+                await self._wait_for(self._unacknowledged.pop(graph_id))
+            is_still_next = (
+                self._ledger.world.graphs.get(graph_id) is graph and self.agendas.of(graph_id).due == due
+            )
+            if not is_still_next or self._is_in_the_way(run_id, act):
+                return Advanced("act", graph_id, graph.turn)  # Something changed meanwhile: look again.
         thought, queued = await self._acted(graph, due, act, run_id, is_first=is_first)
-        return await self._after(graph, run_id, thought, queued)
+        done = Advanced("act", graph_id, graph.turn, None if queued is None else queued.events[0])
+        if thought is None or thought.stopped_by is None:
+            return done
+        return await self._stopped(graph, run_id, thought, thought.stopped_by) or done
 
     async def act_again(self, due: Due) -> None:
         """Play a recorded act, whatever is due next. The replay decides when it looks and when it writes."""
@@ -266,20 +274,17 @@ class Conductor:
             if queued is not None:
                 self._endings.note(queued.events[0])
 
-    async def _after(
-        self, graph: GraphState, run_id: str, thought: Thought | None, queued: Queued | None
-    ) -> Advanced:
-        """The step that an act was. If a limit stopped it, its run may end; if no model was reached, its run pauses."""
-        done = Advanced("act", graph.id, graph.turn, None if queued is None else queued.events[0])
-        if thought is None or thought.stopped_by is None:
-            return done
-        stopped_by = thought.stopped_by
+    async def _stopped(
+        self, graph: GraphState, run_id: str, thought: Thought, stopped_by: Stop
+    ) -> Advanced | None:
+        """End the run of an act that a limit stopped, if its limits say so: the step that this was. If no model was
+        reached, pause the run."""
         if isinstance(stopped_by, BudgetExceeded):
             event = await self._over_budget(run_id, graph, stopped_by)
-            return done if event is None else Advanced("end", graph.id, graph.turn, event)
+            return None if event is None else Advanced("end", graph.id, graph.turn, event)
         paused = RunPaused(str(stopped_by), is_outage=True, backend=stopped_by.backend)
         await self._pause(run_id, graph, paused, "outage", thought)
-        return done
+        return None
 
     async def _acted(
         self, graph: GraphState, due: Due | None, act: Act, run_id: str, *, is_first: bool
@@ -287,7 +292,7 @@ class Conductor:
         """Think and write an act, marked so that no other drive plays it."""
         before = self._turns_queued.pop(graph.id, None) or self._unacknowledged.get(graph.id)
         is_together = due is not None and due.is_together
-        self._begin_act(act, run_id)
+        self._acting[act] = run_id
         try:
             stopped = self.ahead.take_stopped(act) if is_together else None
             if stopped is not None:
@@ -307,20 +312,14 @@ class Conductor:
                 self._turns_queued.setdefault(graph.id, before)
             raise
         finally:
-            self._end_act(act, run_id)
+            self._end_act(act)
 
-    def _begin_act(self, act: Act, run_id: str) -> None:
-        """Mark an act: no other drive plays it, and its run is not finished before it is written."""
-        self._acting[act] = None
-        self._thinking[run_id] = self._thinking.get(run_id, 0) + 1
-
-    def _end_act(self, act: Act, run_id: str) -> None:
-        self._thinking[run_id] -= 1
+    def _end_act(self, act: Act) -> None:
+        del self._acting[act]
         if self._finishing:
             self._quiet.set()
-        ended = self._acting.pop(act)
-        if ended is not None:
-            ended.set_result(None)
+        if act in self._act_ends:
+            self._act_ends.pop(act).set_result(None)
 
     def _is_taken(self, act: Act, other: Act) -> bool:
         """Whether an act must not be begun together with this one: it is being played, its run is being finished, or it
@@ -338,8 +337,9 @@ class Conductor:
         if finishing is not None:
             await asyncio.wait([finishing])
             return
-        ended = self._acting[act] = self._acting[act] or asyncio.get_running_loop().create_future()
-        await asyncio.wait([ended])
+        if act not in self._act_ends:
+            self._act_ends[act] = asyncio.get_running_loop().create_future()
+        await asyncio.wait([self._act_ends[act]])
 
     async def _written(
         self, act: Act, due: Due | None = None, before: Queued | None = None, *, is_for_good: bool = False
@@ -350,8 +350,11 @@ class Conductor:
         With `is_for_good`, an act that was stopped is not thought again.
         """
         try:
-            ahead = self.ahead.begun.get(act)
-            thought = await self.ahead.thought_of(act, due)
+            ahead, thought = self.ahead.begun.get(act), None
+            if ahead is not None:
+                thought = await self.ahead.thought_of(act)
+            elif due is not None:
+                thought = await self._acts.think(due, await self._causes.of(due), None)
             if thought is None:
                 return None, None
             if ahead is not None and before is not None and _has_failed(before):
@@ -359,7 +362,7 @@ class Conductor:
                 await before.acknowledged
             thought = self._acts.given_up(thought) if is_for_good else thought
             queued = await self._acts.write(thought, before)
-            if queued is not None:
+            if queued is not None and self._ledger.folded.runs.watched:
                 self._endings.note(queued.events[0])
             return thought, queued
         except StoreError:
@@ -459,8 +462,8 @@ class Conductor:
 
     async def _wait_for_acts_of(self, run_id: str) -> None:
         """Write the run's acts that were begun ahead, in order, and wait for its acts in other graphs."""
-        while await self._write_ahead(run_id) or self._thinking.get(run_id, 0) > 0:
-            if self._thinking.get(run_id, 0) > 0:
+        while await self._write_ahead(run_id) or run_id in self._acting.values():
+            if run_id in self._acting.values():
                 self._quiet.clear()
                 await self._quiet.wait()
 
@@ -476,11 +479,11 @@ class Conductor:
         """Write an act that was begun ahead, unless a drive is playing it or has written it meanwhile."""
         if act in self._acting or act not in self.ahead.begun:
             return
-        self._begin_act(act, run_id)
+        self._acting[act] = run_id
         try:
             _, queued = await self._written(act, is_for_good=True)
         finally:
-            self._end_act(act, run_id)
+            self._end_act(act)
         if queued is not None:
             await queued.acknowledged
 

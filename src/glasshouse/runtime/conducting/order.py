@@ -9,7 +9,7 @@ one can meet it (ADR 0046). A turn of a graph counts once for a drive, also if i
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
@@ -151,7 +151,7 @@ class Until:
     def note(self, done: Advanced) -> None:
         """Count a step."""
         graph_id, kind, event = done.graph_id, done.kind, done.event
-        played = self._played_in(graph_id)
+        played = self.played.get(graph_id) or self._played_in(graph_id)
         if kind != "end" and played.turn != done.turn:
             played.turn, played.turns, played.steps = done.turn, played.turns + 1, 1
         else:
@@ -173,7 +173,7 @@ class Until:
                 self.ended.append(event)
 
     def _played_in(self, graph_id: str) -> Progress:
-        return self.played.get(graph_id) or self.played.setdefault(graph_id, Progress())
+        return self.played.setdefault(graph_id, Progress())
 
     def reached(self) -> Because | None:
         """Why the drive must end, even if something is still due; None if it may continue."""
@@ -234,28 +234,27 @@ class Agendas:
         return self._ready_cache
 
     def _look_up(self, moved: dict[str, None]) -> None:
-        world = self._ledger.world
-        graphs: Iterable[str] = tuple(moved)
+        world, ready, waiting = self._ledger.world, self._ready_cache, self.waiting
         known = (len(world.sessions), len(world.graphs))
+        graphs: Iterable[str] = tuple(moved)
         if EVERY_GRAPH in moved:
-            graphs = {**self._ready_cache, **world.graphs}
+            graphs = {**ready, **world.graphs}
         elif self._graphs_known != known:  # Merged graphs get no more writes, so check every cached graph.
-            graphs = {**self._ready_cache, **moved}
+            graphs = {**ready, **moved}
         self._graphs_known = known
         moved.clear()
-        ready, waiting = self._ready_cache, self.waiting
         for graph_id in graphs:
             graph = world.graphs.get(graph_id)
             ahead = NOTHING_DUE if graph is None else self._looked_up(graph)
             if waiting:
                 waiting.pop(graph_id, None)
+            if ahead.turn is None:
+                ready.pop(graph_id, None)
+                continue
+            ready[graph_id] = ahead
             due = ahead.due
             if due is not None and world.creatures[due.creature].played_by_code and self.waits(due.creature):
                 waiting[graph_id] = due
-            if ahead.turn is None:
-                ready.pop(graph_id, None)
-            else:
-                ready[graph_id] = ahead
 
     def of(self, graph_id: str) -> Next:
         """What one graph has to do next."""
@@ -265,12 +264,11 @@ class Agendas:
 
     def _looked_up(self, graph: GraphState) -> Next:
         folded = self._ledger.folded
-        if folded.runs.watched and any(map(self._endings.of, self._endings.due(graph))):
+        world, agenda, runs = folded.world, folded.agenda, folded.runs
+        if runs.watched and any(map(self._endings.of, self._endings.due(graph))):
             return Next(0)
-        due = next_act(folded.world, folded.agenda, graph, folded.runs)
-        if due is not None:
-            return Next(graph.turn, due)
-        return Next(next_turn(folded.world, folded.agenda, folded.runs, graph))
+        due = next_act(world, agenda, graph, runs)
+        return Next(next_turn(world, agenda, runs, graph)) if due is None else Next(graph.turn, due)
 
     def graphs_of(self, *run_ids: str) -> dict[str, None]:
         """The graphs of all creatures of these runs."""
@@ -305,6 +303,10 @@ class Agendas:
         return self.ready().keys().isdisjoint(self.graphs_of(run_id))
 
 
+Step = Callable[[str], Awaitable[bool]]
+"""Takes the next step of a graph. False if the graph took none."""
+
+
 class Order:
     """Decides which graph is next. This base class plays no graph; its subclasses override it."""
 
@@ -315,22 +317,14 @@ class Order:
         """The next graph; None if nothing is due, or if no turns are left for it."""
         return None
 
-    async def may_step(self, graph_id: str, until: Until) -> bool:  # noqa: ARG002 (as the others name it)
-        """Whether a chosen graph takes its step. Waits first for the graphs that must go before it."""
-        return True
-
     def is_next(self, graph_id: str, until: Until) -> bool:  # noqa: ARG002 (as the others name it)
         """Whether a chosen graph is still next, without waiting. Asked if another drive may have taken steps
         meanwhile."""
         return True
 
-    def goes_on(self, graph_id: str, until: Until) -> bool:  # noqa: ARG002 (as the others name it)
-        """Whether a graph that took a step also takes the next one. If not, `next_graph` is asked again."""
-        return False
-
-    async def play(self, graph_id: str, steps: Coroutine[Any, Any, None]) -> None:  # noqa: ARG002 (as the others name it)
-        """Let a graph take steps, now or in parallel with others."""
-        await steps
+    def play(self, graph_id: str, until: Until, step: Step) -> Awaitable[object]:  # noqa: ARG002 (as the others name it)
+        """Let a graph take a step; or steps, in parallel with others."""
+        return step(graph_id)
 
     async def wait_for_others(self) -> bool:
         """Wait until something changes in a graph that plays in parallel. False if no graph does."""
@@ -428,7 +422,23 @@ class Free(Lockstep):
         """Whether this graph has something to do and turns left."""
         return self._turn(graph_id, until) is not None
 
-    async def may_step(self, graph_id: str, until: Until) -> bool:
+    async def play(self, graph_id: str, until: Until, step: Step) -> None:
+        """Start a task for the steps of a graph."""
+        steps = self._steps(graph_id, until, step)
+        task = self._tasks[graph_id] = asyncio.create_task(steps, name=f"{graph_id} plays")
+        task.add_done_callback(self._note_end)
+
+    async def _steps(self, graph_id: str, until: Until, step: Step) -> None:
+        """Take steps as long as the graph has something to do. Wakes the loop for graphs without a task, and waiting
+        graphs."""
+        while await self._may_step(graph_id, until) and await step(graph_id):
+            self._look_for_graphs()
+            self._look_for_the_lowest(until)
+            if until.reached() is not None:
+                return
+            await self.let_in()
+
+    async def _may_step(self, graph_id: str, until: Until) -> bool:
         """Wait for slower graphs of the same run; False if this graph has nothing to do any more."""
         while (turn := self._turn(graph_id, until)) is not None and until.reached() is None:
             if not self._is_ahead(graph_id, turn, until):
@@ -471,13 +481,6 @@ class Free(Lockstep):
             return None
         return turn if turn is not None and until.allows(graph_id, turn) else None
 
-    def goes_on(self, graph_id: str, until: Until) -> bool:  # noqa: ARG002 (as the others name it)
-        """True: a graph's task continues as long as it may step. Wakes the loop for graphs without a task, and
-        waiting graphs."""
-        self._look_for_graphs()
-        self._look_for_the_lowest(until)
-        return True
-
     def _look_for_graphs(self) -> None:
         """Wake the loop if there may be a graph without a task."""
         if len(self._tasks) < len(self._agendas.ready()):
@@ -487,11 +490,6 @@ class Free(Lockstep):
         """Let the graphs that wait for slower ones go if those have caught up or have nothing to do any more."""
         for run_id in self._lowest if self._held_back else ():
             self._lowest_turn(run_id, until, 0)
-
-    async def play(self, graph_id: str, steps: Coroutine[Any, Any, None]) -> None:
-        """Start a task for the steps of a graph."""
-        task = self._tasks[graph_id] = asyncio.create_task(steps, name=f"{graph_id} plays")
-        task.add_done_callback(self._note_end)
 
     def _note_end(self, _task: object) -> None:
         self._has_news.set()

@@ -459,19 +459,17 @@ class Ledger:
             await asyncio.shield(self._settling)
 
     def _stage(self, decided: tuple[Write, ...], beside: Batch) -> Queued:
-        first = decided[0]
-        if len(decided) == 1 and first.opens is None and len(first.facts) == 1:
-            return self._stage_one(first, beside)
-        events, writes = self._folded(decided)
-        return self._enqueue(replace(beside, writes=tuple(writes)), events)
-
-    def _stage_one(self, write: Write, beside: Batch) -> Queued:
-        """The same for one fact of a session that is there, as nearly every act and turn writes."""
+        write = decided[0]
+        if len(decided) > 1 or len(write.facts) > 1 or write.opens is not None:
+            events, writes = self._folded(decided)
+            return self._enqueue(replace(beside, writes=tuple(writes)), events)
+        # The same for one fact of a session that is there, as nearly every act and turn writes.
         folded, session_id, graph_id = self.folded, write.session_id, write.graph_id
-        session, graph = folded.world.sessions[session_id], folded.world.graphs.get(graph_id)
-        head, turn = session.head, write.turn
+        session, turn = folded.world.sessions[session_id], write.turn
         if turn is None:
+            graph = folded.world.graphs.get(graph_id)
             turn = 0 if graph is None else graph.turn
+        head = session.head
         event = event_of(
             write.facts[0], session_id, graph_id, head + 1, session.segment.base, turn, self._clock.now()
         )
@@ -481,15 +479,15 @@ class Ledger:
         except BaseException as unforeseen:
             self._give_up_world(unforeseen)
             raise
-        self._note_moved(event.kind)
+        if event.kind in MOVE_THE_WORLD:
+            self._note_moved(event.kind)
         return self._enqueue(replace(beside, writes=(SegmentWrite(session_id, head, (body,)),)), [event])
 
     def _note_moved(self, kind: str) -> None:
-        """Note that a change of this kind was folded and is about to be queued."""
-        if kind in MOVE_THE_WORLD:
-            self.moved_at = self.position + 1
-            if kind in kinds.OF_RUNS:
-                self.graphs_moved[EVERY_GRAPH] = None
+        """Note that a change of this kind, which moves the world, was folded and is about to be queued."""
+        self.moved_at = self.position + 1
+        if kind in kinds.OF_RUNS:
+            self.graphs_moved[EVERY_GRAPH] = None
 
     def _folded(self, decided: tuple[Write, ...]) -> tuple[list[Event], list[SegmentWrite]]:
         """Stamp, encode, then fold: if an event cannot be encoded, the world has not changed yet."""
@@ -500,7 +498,7 @@ class Ledger:
             self._fold(
                 events, {write.session_id: write.opens for write in decided if write.opens is not None}
             )
-        if events:
+        if events and events[0].kind in MOVE_THE_WORLD:
             self._note_moved(events[0].kind)
         return events, writes
 
@@ -540,8 +538,10 @@ class Ledger:
             self.graphs_moved[event.graph_id] = None
         if self._awaited:
             self._wake_those_who_await(events)
-        self.position += len(events)
-        self._after_queueing()
+        self.position = position = self.position + len(events)
+        is_full = position - self._taken_upto >= pending_events_max
+        if self._wake is not None or is_full or position >= self._snapshot_due_at:
+            self._after_queueing()
         return queued
 
     def _wake_those_who_await(self, events: list[Event]) -> None:
