@@ -19,7 +19,8 @@ from glasshouse.runtime.acts.act import Acts, Thought
 from glasshouse.runtime.ledger.history import EventById
 from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.turns.heard.recent_lines import line_heard_by
-from glasshouse.turns.runs.schedule import Due, due_of, may_act, ticks_together
+from glasshouse.turns.runs.agenda import may_act
+from glasshouse.turns.runs.schedule import Due, due_of, ticks_together
 from glasshouse.world.state.state import GraphState, World
 
 Act = tuple[str, str]

@@ -36,8 +36,9 @@ from glasshouse.runtime.conducting.order import Advanced, Agendas, Conducted, Or
 from glasshouse.runtime.ledger.history import EventById
 from glasshouse.runtime.ledger.ledger import Ledger, Queued
 from glasshouse.runtime.ports import Clock
+from glasshouse.turns.runs.agenda import members_of
 from glasshouse.turns.runs.purses import Purse, tripped_by_time, tripped_by_turn
-from glasshouse.turns.runs.schedule import Due, runs_acting, shown_at
+from glasshouse.turns.runs.schedule import Due, shown_at
 from glasshouse.world.decisions.intents import BeginRun, MoveRun, StartTurn
 from glasshouse.world.decisions.requests import Asker
 from glasshouse.world.state.state import GraphState
@@ -202,7 +203,7 @@ class Conductor:
     async def begin_turn(self, graph: GraphState, turn: int) -> Advanced | None:
         """Begin a turn, or end a run whose limits do not allow another one: the step that this was."""
         folded, has_beats = self._ledger.folded, False
-        for run_id in runs_acting(self._ledger.world, graph):
+        for run_id in members_of(self._ledger.world, graph).runs_acting:
             purse = folded.runs.purses.get(run_id) or await self._new_purse(run_id, graph)
             has_beats = has_beats or bool(purse.playbill.beats)
             played = folded.runs.turns_of(run_id, graph.id) + turn - graph.turn - 1

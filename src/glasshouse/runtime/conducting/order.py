@@ -20,7 +20,8 @@ from glasshouse.events.event import Event
 from glasshouse.reprs import repr_of
 from glasshouse.runtime.conducting.endings import Endings
 from glasshouse.runtime.ledger.ledger import EVERY_GRAPH, Ledger
-from glasshouse.turns.runs.schedule import Due, next_act, next_turn, runs_acting
+from glasshouse.turns.runs.agenda import members_of
+from glasshouse.turns.runs.schedule import Due, next_act, next_turn
 from glasshouse.world.state.state import GraphState, World
 
 Pacing = Literal["lockstep", "free"]
@@ -291,7 +292,7 @@ class Agendas:
         if graph_id in self.waiting:
             return True
         graph = world.graphs[graph_id]
-        runs = runs_acting(world, graph)
+        runs = members_of(world, graph).runs_acting
         for waiting_id, due in self.waiting.items():
             before = (ready[waiting_id].turn or 0, world.graphs[waiting_id].born)
             if world.creatures[due.creature].run_id in runs and before < (turn, graph.born):
@@ -395,7 +396,7 @@ class Lockstep(Order):
         if self._graph_id is None:
             return self._run_ids or tuple(world.runs)
         graph = world.graphs.get(self._graph_id)
-        return () if graph is None else runs_acting(world, graph)
+        return () if graph is None else members_of(world, graph).runs_acting
 
 
 class Free(Lockstep):
@@ -456,7 +457,7 @@ class Free(Lockstep):
         graph = self._ledger.world.graphs[graph_id]
         if turn <= graph.turn:
             return False
-        runs = runs_acting(self._ledger.world, graph)
+        runs = members_of(self._ledger.world, graph).runs_acting
         return any(turn - turns_ahead_max > self._lowest_turn(run_id, until, turn) for run_id in runs)
 
     def _lowest_turn(self, run_id: str, until: Until, turn: int) -> int:

@@ -32,7 +32,8 @@ from glasshouse.runtime.telemetry import names
 from glasshouse.runtime.telemetry.telemetry import Telemetry, now_ns
 from glasshouse.turns.moment.prompt import Completion, Prompt
 from glasshouse.turns.moment.tools import ToolAnswer, ToolCall
-from glasshouse.turns.runs.schedule import Due, runs_acting
+from glasshouse.turns.runs.agenda import members_of
+from glasshouse.turns.runs.schedule import Due
 from glasshouse.world.decisions.intents import GraphEdit, Intent
 from glasshouse.world.decisions.requests import Asker
 from glasshouse.world.state.state import CreatureState
@@ -95,7 +96,7 @@ class TracedLedger(Ledger):
             return None
         graph = self.world.graphs.get(events[0].graph_id)
         runs = [event.run_id for event in events if event.run_id is not None]
-        runs += [] if graph is None else runs_acting(self.world, graph)
+        runs += [] if graph is None else members_of(self.world, graph).runs_acting
         return self._telemetry.in_run(runs[0], self.title_of(runs[0])) if runs else None
 
     def title_of(self, run_id: str | None) -> str:

@@ -50,30 +50,41 @@ _DISPATCHED: Final = frozenset(
 
 
 class Members(msgspec.Struct, frozen=True):
-    """The runs and the tickers of a graph, in the order of its members. Cached until the shape of the world changes, so
-    that a turn costs as much in a graph of a thousand listeners as in a small one."""
+    """The runs and the tickers of a graph, in the order of its members. Cached until the shape of the world or a run
+    changes, so that a turn costs as much in a graph of a thousand listeners as in a small one."""
 
     runs: tuple[str, ...]
-    runs_awake: tuple[str, ...]
-    """The runs that have a running creature here. The empty name stands for creatures without a run."""
+    """The runs of its creatures, each once. The empty name stands for creatures without a run."""
+    runs_acting: tuple[str, ...]
+    """The runs of the creatures that may act."""
     tickers: tuple[tuple[str, int], ...]
-    """The running creatures that tick, each with the number of turns from one tick to the next."""
+    """The running creatures that tick and whose run has not finished, each with the number of turns from one tick to
+    the next."""
+    tickers_acting: tuple[tuple[str, int], ...]
+    """Those of them that may act."""
 
 
 def members_of(world: World, graph: GraphState) -> Members:
     """The members of a graph."""
-    key = ("members", graph.id)
+    key = (Members, graph.id)
     members: Members | None = world.shape_cache.get(key)
     if members is None:
         creatures = [world.creatures[name] for name in graph.creatures]
-        running = [creature for creature in creatures if creature.is_running]
-        every = [(creature.id, world.facts_of(creature).schedule.tick_every) for creature in running]
+        every = {c.id: world.facts_of(c).schedule.tick_every for c in creatures if c.is_running}
+        tickers = [(c, turns) for c in creatures if (turns := every.get(c.id))]
         members = world.shape_cache[key] = Members(
-            tuple(dict.fromkeys([creature.run_id or "" for creature in creatures])),
-            tuple(dict.fromkeys([creature.run_id or "" for creature in running])),
-            tuple([(name, turns) for name, turns in every if turns]),
+            tuple(dict.fromkeys([c.run_id or "" for c in creatures])),
+            tuple(dict.fromkeys([c.run_id or "" for c in creatures if may_act(world, c)])),
+            tuple([(c.id, turns) for c, turns in tickers if _is_playing(world, c)]),
+            tuple([(c.id, turns) for c, turns in tickers if may_act(world, c)]),
         )
     return members
+
+
+def may_act(world: World, creature: CreatureState) -> bool:
+    """Whether a creature is running and its run is playing."""
+    run = world.runs.get(creature.run_id or "")
+    return creature.is_running and (run is None or run.status == "playing")
 
 
 class Owed(CarriedDebt, frozen=True, gc=False, array_like=True):
@@ -89,6 +100,9 @@ class UnderWay(CarriedAct, frozen=True, gc=False, array_like=True):
 Place = tuple[int, int, int]
 """The sort key of an act in its turn (ADR 0005). For a reaction: the time and the session of its cause, then the age of
 its creature. For a tick: the turn in which it became due, then the age of its creature."""
+
+IsDeferred = Callable[[str | None, str], bool]
+"""Takes a run and a graph: whether the run puts off its other acts there to the next turn."""
 
 Queue = list[tuple[Place, str, str]]
 """A heap of creatures by the place of their first act, each with the cause of that act. Always holds: the first act of
@@ -121,19 +135,20 @@ class Agenda(msgspec.Struct, dict=True):
         self.ready_cache: dict[str, Ready] = {}
         """Graph id -> its queue."""
 
-    def first_free(
-        self, world: World, graph: GraphState, is_free: Callable[[str], bool]
-    ) -> tuple[str, Owed] | None:
-        """The free creature that acts next, and what it owes. Reactions come before ticks. Among reactions, the oldest
+    def first_free(self, world: World, graph: GraphState, is_deferred: IsDeferred) -> tuple[str, Owed] | None:
+        """The creature that acts next, of those that may act now, and what it owes. Reactions come before ticks. Among reactions, the oldest
         cause comes first; among ticks, the one that has waited longest; then the oldest creature."""
         ready = self.ready_cache.get(graph.id)
         if ready is None or ready.turn != graph.turn or ready.session_id != graph.session_id:
             ready = self.ready_cache[graph.id] = self._ready(world, graph)
         if ready.reactions:
-            first = _first(ready.reactions, lambda name: self.first_due(name, graph.turn), graph, is_free)
+            turn = graph.turn
+            first = _first(
+                ready.reactions, lambda name: self.first_due(name, turn), world, graph, is_deferred
+            )
             if first is not None:
                 return first
-        return _first(ready.ticks, self.ticks.get, graph, is_free) if ready.ticks else None
+        return _first(ready.ticks, self.ticks.get, world, graph, is_deferred) if ready.ticks else None
 
     def first_due(self, name: str, turn: int) -> Owed | None:
         """The first debt of a creature that is due in this turn; none if there is none."""
@@ -272,11 +287,7 @@ class Agenda(msgspec.Struct, dict=True):
             if self.ticks[name].begun_by is not None:  # It joins the batch of this turn.
                 self.ticks[name] = replace(self.ticks[name], begun_by=None)
         for name, every in members_of(world, graph).tickers:
-            if (
-                event.turn % every == 0
-                and name not in self.ticks
-                and _is_playing(world, world.creatures[name])
-            ):
+            if event.turn % every == 0 and name not in self.ticks:
                 self.ticks[name] = Owed(event.id, event.lamport, due=event.turn)
 
     def _forget_run(self, world: World, run_id: str | None) -> None:
@@ -390,9 +401,13 @@ def _place_of_owed(world: World, creature: CreatureState, owed: Owed) -> Place:
 
 
 def _first(
-    queue: Queue, owed_by: Callable[[str], Owed | None], graph: GraphState, is_free: Callable[[str], bool]
+    queue: Queue,
+    owed_by: Callable[[str], Owed | None],
+    world: World,
+    graph: GraphState,
+    is_deferred: IsDeferred,
 ) -> tuple[str, Owed] | None:
-    """The first free creature of a queue, and what it owes. Creatures before it that are not free keep their place."""
+    """The first creature of a queue that may act now, and what it owes. Creatures before it keep their place."""
     waiting: Queue = []
     first: tuple[str, Owed] | None = None
     while queue:
@@ -400,7 +415,7 @@ def _first(
         owed = owed_by(name) if name in graph.creatures else None
         if owed is None or owed.cause != cause:
             heappop(queue)
-        elif is_free(name):
+        elif is_free(world, world.creatures[name], is_deferred):
             first = name, owed
             break
         else:
@@ -408,6 +423,13 @@ def _first(
     for entry in waiting:
         heappush(queue, entry)
     return first
+
+
+def is_free(world: World, creature: CreatureState, is_deferred: IsDeferred) -> bool:
+    """Whether a creature may act in the current turn of its graph."""
+    run = world.runs.get(creature.run_id or "")
+    is_playing = run is None or run.status == "playing"
+    return creature.is_running and is_playing and not is_deferred(creature.run_id, creature.graph_id)
 
 
 def _may_begin(tick: Owed, event: Event) -> bool:

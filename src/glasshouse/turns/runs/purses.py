@@ -174,6 +174,8 @@ def wall_seconds_left(purse: Purse, now: datetime) -> float | None:
 
 def tripped_by_time(purse: Purse, now: datetime) -> str | None:
     """The limit of wall time if a run has used it up, else none."""
+    if purse.limits.max_wall_minutes is None:
+        return None
     seconds_left = wall_seconds_left(purse, now)
     return "max_wall_minutes" if seconds_left is not None and seconds_left <= 0 else None
 
@@ -483,11 +485,13 @@ class Runs(msgspec.Struct):
 
     def is_deferred(self, run_id: str | None, graph_id: str) -> bool:
         """Whether a run has used up its calls of this turn and puts off its other acts to the next turn."""
-        purse, clocks = self.purses.get(run_id or ""), self.clocks.get(graph_id)
-        if purse is None or clocks is None or purse.playbill.governor.on_turn_limit != "defer":
+        purse = self.purses.get(run_id or "")
+        if purse is None or purse.playbill.governor.on_turn_limit != "defer":
             return False
-        calls_max = purse.limits.max_calls_per_turn
-        return isinstance(calls_max, int) and clocks.calls.get(run_id or "", 0) >= calls_max
+        clocks, calls_max = self.clocks.get(graph_id), purse.limits.max_calls_per_turn
+        if clocks is None or not isinstance(calls_max, int):
+            return False
+        return clocks.calls.get(run_id or "", 0) >= calls_max
 
     def is_talk_stale(self, graph_id: str) -> bool:
         """Whether the talk in a graph brings nothing new any more."""

@@ -7,15 +7,13 @@ depends only on folds of the ledger, so every way of driving a graph gives the s
 
 from __future__ import annotations
 
-from functools import partial
-
 import msgspec
 
 from glasshouse.events.event import Json
 from glasshouse.turns.moment.playbill import Beat
-from glasshouse.turns.runs.agenda import Agenda, Owed, members_of, names_in_both
+from glasshouse.turns.runs.agenda import Agenda, Owed, is_free, may_act, members_of, names_in_both
 from glasshouse.turns.runs.purses import Runs
-from glasshouse.world.state.state import CreatureState, GraphState, World
+from glasshouse.world.state.state import GraphState, World
 
 
 class Due(msgspec.Struct, frozen=True):
@@ -32,12 +30,6 @@ class Due(msgspec.Struct, frozen=True):
     """The id of its creature before that event, if it was another one."""
 
 
-def may_act(world: World, creature: CreatureState) -> bool:
-    """Whether a creature is running and its run is playing."""
-    run = world.runs.get(creature.run_id or "")
-    return creature.is_running and (run is None or run.status == "playing")
-
-
 def next_act(world: World, agenda: Agenda, graph: GraphState, runs: Runs) -> Due | None:
     """The next act of the current turn; none if no act is left."""
     if graph.turn == 0:
@@ -47,7 +39,7 @@ def next_act(world: World, agenda: Agenda, graph: GraphState, runs: Runs) -> Due
         if taken_up is not None:
             return taken_up
 
-    first = agenda.first_free(world, graph, partial(_is_free, world, runs, graph))
+    first = agenda.first_free(world, graph, runs.is_deferred)
     if first is None:
         return None
     name, owed = first
@@ -78,15 +70,10 @@ def _under_way(world: World, agenda: Agenda, graph: GraphState) -> Due | None:
     return None
 
 
-def _is_free(world: World, runs: Runs, graph: GraphState, name: str) -> bool:
-    creature = world.creatures[name]
-    return may_act(world, creature) and not runs.is_deferred(creature.run_id, graph.id)
-
-
 def ticks_left(world: World, agenda: Agenda, graph: GraphState, runs: Runs) -> list[Due]:
     """The ticks that are owed, in the order of the cast; ticks put off from an earlier turn come first."""
     owing = names_in_both(graph.creatures, agenda.ticks)
-    names = [name for name in owing if _is_free(world, runs, graph, name)]
+    names = [name for name in owing if is_free(world, world.creatures[name], runs.is_deferred)]
     names.sort(key=lambda name: (agenda.ticks[name].due, world.creatures[name].born))
     return [_tick(world, agenda.ticks[name], name) for name in names]
 
@@ -115,13 +102,13 @@ def next_turn(world: World, agenda: Agenda, runs: Runs, graph: GraphState) -> in
     Once the talk brings nothing new, only beats are due.
     """
     turns: list[int] = []
-    if runs.is_talk_stale(graph.id) and all(map(runs.has_scenario, runs_acting(world, graph))):
+    members = members_of(world, graph)
+    if runs.is_talk_stale(graph.id) and all(map(runs.has_scenario, members.runs_acting)):
         return min([turn for turn, _, _ in beats_ahead(world, runs, graph)], default=None)
-    for name, every in members_of(world, graph).tickers:
-        if may_act(world, world.creatures[name]):
-            if every == 1:
-                return graph.turn + 1
-            turns.append((graph.turn // every + 1) * every)
+    for _, every in members.tickers_acting:
+        if every == 1:
+            return graph.turn + 1
+        turns.append((graph.turn // every + 1) * every)
     owing = [*names_in_both(graph.creatures, agenda.owed), *names_in_both(graph.creatures, agenda.ticks)]
     if any(may_act(world, world.creatures[name]) for name in owing):
         return graph.turn + 1
@@ -129,16 +116,10 @@ def next_turn(world: World, agenda: Agenda, runs: Runs, graph: GraphState) -> in
     return min(turns, default=None)
 
 
-def runs_acting(world: World, graph: GraphState) -> list[str]:
-    """The runs of the creatures in a graph that may act, each once, in the order of the graph's members."""
-    names = members_of(world, graph).runs_awake
-    return [name for name in names if (run := world.runs.get(name)) is None or run.status == "playing"]
-
-
 def beats_ahead(world: World, runs: Runs, graph: GraphState) -> list[tuple[int, Beat, str]]:
     """The beats still to come in this graph: the graph's turn in which each comes, the beat, and its run."""
     ahead: list[tuple[int, Beat, str]] = []
-    for run_id in runs_acting(world, graph):
+    for run_id in members_of(world, graph).runs_acting:
         purse = runs.purses.get(run_id)
         if purse is None or not purse.playbill.beats:
             continue
