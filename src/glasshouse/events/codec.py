@@ -144,14 +144,14 @@ def json_copy(kind: str, value: Json) -> Json:
     """A deep copy of the value, as a JSON round trip would give it; raises `BadEvent` if it is not JSON."""
     if not isinstance(value, dict):
         raise _not_json(kind, f"it is {_sort_of(value)}")
-    for key, part in value.items():
-        if type(key) is not str or type(part) not in _FLAT:
-            copy: Json = _copied(kind, value, 1)
-            return copy
-    return {**value}
+    if _FLAT.issuperset(map(type, value.values())) and _TEXT.issuperset(map(type, value)):
+        return {**value}
+    copy: Json = _copied(kind, value, 1)
+    return copy
 
 
 _FLAT = frozenset({str, int, bool, type(None)})
+_TEXT = frozenset({str})
 
 
 def _copied(kind: str, value: Any, depth: int) -> Any:

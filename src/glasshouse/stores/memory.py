@@ -60,13 +60,12 @@ class _Texts:
 
 
 def _drop_oldest(kept: dict[Any, Any]) -> None:
-    """Drop the oldest prompts, or lines shown in them, if there are too many.
+    """Drop the oldest prompts, or lines shown in them.
 
     Many are dropped at once, because a dict finds its first key slowly after keys before it were deleted.
     """
-    if len(kept) >= prompts_in_memory_max + prompts_dropped_at_once:
-        for oldest in [*islice(kept, prompts_dropped_at_once)]:
-            del kept[oldest]
+    for oldest in [*islice(kept, prompts_dropped_at_once)]:
+        del kept[oldest]
 
 
 class _KeptSegment(msgspec.Struct):
@@ -124,9 +123,13 @@ class MemoryStore:
     async def commit(self, batches: Sequence[Batch]) -> int:
         """Write the batches, all or nothing, and return the position of the first new event."""
         first_position = len(self._seqs) + 1
-        batches = [change for batch in batches for change in batch.changes]
-        new_writes = self._checked(batches)
-        for batch, writes in zip(batches, new_writes, strict=True):
+        changes: list[Batch] = []
+        for batch in batches:
+            if batch.lines is None:
+                changes.append(batch)
+            else:
+                changes += batch.changes
+        for batch, writes in zip(changes, self._checked(changes), strict=True):
             numbers: dict[str, int] = {}
             change = len(self._seqs) + 1
             for write in writes:
@@ -138,17 +141,22 @@ class MemoryStore:
                 self._shown[len(self._seqs)] = batch.shown
             if batch.snapshot is not None:
                 self._keep_snapshot(batch.snapshot)
-            for number in batch.inbox_done:
-                self._inbox.pop(number, None)
-            for number, answer in batch.answers:
-                self._keep_answer(number, answer)
-            for run_id, labels in batch.labels:
-                self._labels[run_id] = labels
+            if batch.inbox_done or batch.answers or batch.labels:
+                self._keep_beside(batch)
             if batch.prompts:
                 self._prompts.update(batch.prompts)
-                _drop_oldest(self._prompts)
-                _drop_oldest(self._shown)
+                for kept in (self._prompts, self._shown):
+                    if len(kept) >= prompts_in_memory_max + prompts_dropped_at_once:
+                        _drop_oldest(kept)
         return first_position
+
+    def _keep_beside(self, batch: Batch) -> None:
+        """Note what a batch answers in the inbox, and the labels that it gives."""
+        for number in batch.inbox_done:
+            self._inbox.pop(number, None)
+        for number, answer in batch.answers:
+            self._keep_answer(number, answer)
+        self._labels.update(batch.labels)
 
     async def prompt(self, digest: str) -> str | None:
         """The text of a prompt by its digest, if it is still kept."""
@@ -176,9 +184,9 @@ class MemoryStore:
             new_writes.append(new)
             for write in batch.writes:
                 name = write.session_id
-                kept, head = self._segments.get(name), heads.get(name)
-                if head is None and kept is not None:
-                    head = len(kept.positions)
+                head = heads.get(name)
+                if head is None and name in self._segments:
+                    head = len(self._segments[name].positions)
                 # Nearly every write continues a session that is there. The other cases are rare.
                 is_next = write.opens is None and write.expected_head == head
                 if is_next or self._has_room(write, head, new_writes):
