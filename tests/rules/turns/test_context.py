@@ -43,7 +43,7 @@ STORY = (
 
 
 def a_full_moment(**changes: Any) -> Moment:
-    given: dict[str, Any] = {"known": {"word": "fern", "clues": ["mud"]}, "seed": 7, **changes}
+    given: dict[str, Any] = {"known": {"word": "fern", "clues": ["mud"]}, **changes}
     around = Around(
         listens=("stage", "den"),
         sends=("stage",),
@@ -106,7 +106,7 @@ def test_a_whole_prompt_reads_like_this() -> None:
 
     assert prompt.system == SYSTEM
     assert prompt.user == USER
-    assert (prompt.seed, prompt.reply_tokens_max) == (7, 384)
+    assert prompt.reply_tokens_max == 384
     assert prompt.schema is not None
 
 

@@ -136,7 +136,8 @@ def written_for(moment: Moment) -> Written:
         user = _fitted(sections, len(user), chars_max=max(0, tokens - 1) * chars_per_token_min)
         # A section is cut from its oldest line on.
         indexes = {
-            heading: shown[len(shown) - len(sections[heading]) :] for heading, shown in indexes.items()
+            heading: shown[len(shown) - len(sections.get(heading, ())) :]
+            for heading, shown in indexes.items()
         }
     prompt = Prompt(
         system=system,
@@ -225,17 +226,24 @@ def _sections(
         others.add(cause)
         line = text(cause)
     remembered = line_choice.remembered_lines(moment, lines, discussed, others, _about(moment, lines, cause))
-    sections = {
-        prompt_parts.FOREIGN_TOOLS: foreign_tool_lines(moment.tools) if moment.tools else [],
-        prompt_parts.DISCUSSION: lines.texts(discussed),
-        prompt_parts.AROUND: [*frame.around],
-        prompt_parts.SCENE: scene_texts,
-        prompt_parts.KNOWN: _facts(moment) if moment.known else [],
-        prompt_parts.REMEMBERED: [*map(text, remembered)],
-        prompt_parts.DISTURBANCES: [*map(text, disturbances)],
-        prompt_parts.TOOLS_SAID: [*map(_tool_line, moment.talk)],
-        prompt_parts.ANSWERED: [*_answered(moment, line), frame.last_line],
-    }
+    sections: dict[str, list[str]] = {}
+    if moment.tools and (foreign := foreign_tool_lines(moment.tools)):
+        sections[prompt_parts.FOREIGN_TOOLS] = foreign
+    if discussed:
+        sections[prompt_parts.DISCUSSION] = lines.texts(discussed)
+    if frame.around:
+        sections[prompt_parts.AROUND] = [*frame.around]
+    if scene_texts:
+        sections[prompt_parts.SCENE] = scene_texts
+    if moment.known:
+        sections[prompt_parts.KNOWN] = _facts(moment)
+    if remembered:
+        sections[prompt_parts.REMEMBERED] = [*map(text, remembered)]
+    if disturbances:
+        sections[prompt_parts.DISTURBANCES] = [*map(text, disturbances)]
+    if moment.talk:
+        sections[prompt_parts.TOOLS_SAID] = [*map(_tool_line, moment.talk)]
+    sections[prompt_parts.ANSWERED] = [*_answered(moment, line), frame.last_line]
     indexes: dict[str, Sequence[int]] = {  # In the order of the fields of `Shown`.
         prompt_parts.DISCUSSION: discussed,
         prompt_parts.SCENE: scene if scene_texts else [],
@@ -275,7 +283,7 @@ def _is_untrusted(
         return True
     if any(offer.is_foreign for offer in moment.tools):
         return True
-    said = moment.talk[len(moment.talk) - len(sections[prompt_parts.TOOLS_SAID]) :]
+    said = moment.talk[len(moment.talk) - len(sections.get(prompt_parts.TOOLS_SAID, ())) :]
     return any(not talk.answer.is_engine for talk in said)
 
 
@@ -318,21 +326,20 @@ def _last_line(handle: str, character: Character) -> str:
 def _text_of(sections: dict[str, list[str]]) -> str:
     parts: list[str] = []
     for heading, lines in sections.items():
-        if lines:
-            parts.append(heading)
-            parts += lines
+        parts.append(heading)
+        parts += lines
     return "\n".join(parts)
 
 
 def _fitted(sections: dict[str, list[str]], chars: int, *, chars_max: int) -> str:
     """The message, with as many lines cut as necessary."""
     for heading, left in _CUT_IN_THIS_ORDER:
-        lines = sections[heading]
-        gone = 0
+        lines, gone = sections.get(heading, []), 0
         while chars > chars_max and len(lines) - gone > left:
             chars -= len(lines[gone]) + 1
             gone += 1
-        if gone:
-            del lines[:gone]
-            chars -= 0 if lines else len(heading) + 1
+        del lines[:gone]
+        if gone and not lines:
+            chars -= len(heading) + 1
+            del sections[heading]
     return _text_of(sections)

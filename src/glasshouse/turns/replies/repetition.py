@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import repeat
 from typing import Final
 
 from glasshouse.events.event import Draft
@@ -94,9 +95,9 @@ def _is_same(mine: frozenset[str], other: frozenset[str]) -> bool:
 def brings_nothing_new(draft: Draft, moment: Moment) -> bool:
     """Whether every word of a line that says what it is about was heard lately."""
     text, lines = draft.payload.get("text"), numbered_lines(moment)
-    since, heard = max(lines.first, lines.stop - lines_remembered_max) - lines.base, lines.words
+    lately = -1 << max(lines.first, lines.stop - lines_remembered_max) - lines.base
     words = content_words(text) if isinstance(text, str) else ()
-    return all(heard.get(word, 0) >> since for word in words)
+    return all(map(lately.__and__, map(lines.words.get, words, repeat(0))))
 
 
 @lru_cache(maxsize=trigram_cache_texts_max)
