@@ -15,7 +15,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterable, Iterator, Mapping
 from operator import attrgetter
-from typing import Final, NamedTuple
+from typing import Final
 
 import msgspec
 from msgspec.structs import replace
@@ -67,6 +67,15 @@ class RecentLines(msgspec.Struct, dict=True):
     def lines(self) -> list[Event]:
         """The newest lines, oldest first; empty if the place is cold."""
         return self.lines_cache or []
+
+    def newest(self, upto: int | None) -> Recent:
+        """The newest lines up to a lamport time, for a creature that hears all of them."""
+        lines = self.lines_cache or []
+        stop = len(lines)
+        start = stop - heard_lines_max if stop > heard_lines_max else 0
+        while upto is not None and stop > start and lines[stop - 1].lamport > upto:
+            stop -= 1
+        return Recent(lines, start, stop)
 
     @property
     def total(self) -> int:
@@ -333,7 +342,7 @@ Heard = list[tuple[str, RecentLines, bool]]
 """Places, their tables, and whether the creature hears all lines there."""
 
 
-class _Places(NamedTuple):
+class Places(msgspec.Struct):
     """The places of a creature's lines, of those where something was said."""
 
     said_count: int
@@ -347,11 +356,15 @@ class _Places(NamedTuple):
     """The speakers of each of these places."""
     is_one_channel: bool
     """Whether it hears all lines of one channel, and nothing was said anywhere else that it may recall."""
+    handles_cache: tuple[int, dict[str, str]] = (0, {})
+    """The names by which it knows these speakers and the creatures around, and how many speakers there were then."""
 
 
-def _places_of(tables: Tables, world: World, creature: CreatureState) -> _Places:
-    said, key = tables.said, (_Places, creature.id)
-    places: _Places | None = world.shape_cache.get(key)
+def places_of(tables: Tables, world: World, creature: CreatureState) -> Places:
+    """The places where lines are that a creature may recall. They stay the same until something is said in a new place, or
+    the shape of the world changes."""
+    said, key = tables.said, (Places, creature.id)
+    places: Places | None = world.shape_cache.get(key)
     if places is None or places.said_count != len(said):
         ears = creature.ears
         without_channel = dict.fromkeys([*[stay.graph_id for stay in creature.stays], creature.id])
@@ -359,22 +372,19 @@ def _places_of(tables: Tables, world: World, creature: CreatureState) -> _Places
         channels, others = picked(said, ears), picked(said, without_channel)
         tables_here = [*channels.values(), *others.values(), *([] if own is None else [own])]
         heard = [(c, table, ears[c].is_full and ears[c].is_open) for c, table in channels.items()]
-        places = world.shape_cache[key] = _Places(
+        places = world.shape_cache[key] = Places(
             len(said),
             own,
             heard,
             [*others.items()],
             [table.speakers for table in tables_here],
-            len(tables_here) == 1 and [is_all_heard for _, _, is_all_heard in heard] == [True],
+            len(tables_here) == 1
+            and [is_all_heard for _, _, is_all_heard in heard] == [True]
+            and not any(
+                creature.id in counts.get(heard[0][0], ()) for counts in (tables.left, tables.missed)
+            ),
         )
     return places
-
-
-def speakers_version(tables: Tables, world: World, creature: CreatureState) -> tuple[int, int]:
-    """Changes whenever the places where a creature hears others, or the speakers there, change: the number of all places,
-    and that of its speakers. Both only grow, as long as the shape of the world stays the same."""
-    places = _places_of(tables, world, creature)
-    return places.said_count, sum(map(len, places.speakers))
 
 
 def heard_by(
@@ -384,19 +394,18 @@ def heard_by(
 
     With `upto`, lines after that lamport time are left out.
     """
-    places = _places_of(tables, world, creature)
+    places = places_of(tables, world, creature)
     if places.own is not None:
         return _heard_by_root(tables, world, creature, places, upto)
     if places.is_one_channel:
-        channel_id, table, _ = places.channels[0]
-        recent = _newest(table, upto)
-        count = _count_heard(tables, channel_id, table, creature.id, upto)
-        return recent, max(0, count - (recent.stop - recent.start))
+        table = places.channels[0][1]
+        recent = table.newest(upto)
+        return recent, max(0, table.total_at(upto) - (recent.stop - recent.start))
     ears, total = creature.ears, 0
     parts: list[Recent] = []
     for channel_id, table, is_all_heard in places.channels:
         total += _count_heard(tables, channel_id, table, creature.id, upto)
-        parts.append(_newest(table, upto) if is_all_heard else Recent.of(_seen(creature, table, upto)))
+        parts.append(table.newest(upto) if is_all_heard else Recent.of(_seen(creature, table, upto)))
     others: list[list[Event]] = []
     for place, table in places.without_channel:
         if more := [event for event in _seen(creature, table, upto) if event.channel_id not in ears]:
@@ -414,11 +423,11 @@ def heard_by(
 
 
 def _heard_by_root(
-    tables: Tables, world: World, creature: CreatureState, places: _Places, upto: int | None
+    tables: Tables, world: World, creature: CreatureState, places: Places, upto: int | None
 ) -> tuple[Recent, int]:
     """The same for a root, which hears every channel of its graph. Its own table nearly always has all its lines."""
     assert places.own is not None
-    lines, total = _newest(places.own, upto).events, places.own.total_at(upto)
+    lines, total = places.own.newest(upto).events, places.own.total_at(upto)
     by_id = {event.id: event for event in lines}
     since = tables.with_a_past.get(creature.id)
     if since is not None and (len(lines) < heard_lines_max or lines[0].lamport < since):
@@ -435,9 +444,8 @@ def _heard_by_root(
     return Recent.of(newest), max(0, total - len(newest))
 
 
-def places_heard(tables: Tables, world: World, creature: CreatureState) -> Heard:
-    """The places where a creature may have heard others: the channels that it hears, and its graphs."""
-    places = _places_of(tables, world, creature)
+def places_heard(tables: Tables, creature: CreatureState, places: Places) -> Heard:
+    """Those of a creature's places where it may have heard others: the channels that it hears, and its graphs."""
     own, channels, without_channel = places.own, places.channels, places.without_channel
     heard: Heard = [] if own is None else [(by_rule(creature.id), own, True)]
     if own is None or creature.id in tables.with_a_past:
@@ -496,17 +504,8 @@ def _count_older(creature: CreatureState, place: str, table: RecentLines, upto: 
     return sum(saw) + (table.dropped if place == creature.id else 0)
 
 
-def _newest(table: RecentLines, upto: int | None) -> Recent:
-    """The newest lines of a table up to a lamport time, for a creature that hears all of them."""
-    lines = table.lines
-    start, stop = max(0, len(lines) - heard_lines_max), len(lines)
-    while upto is not None and stop > start and lines[stop - 1].lamport > upto:
-        stop -= 1
-    return Recent(lines, start, stop)
-
-
 def _seen(creature: CreatureState, table: RecentLines, upto: int | None) -> list[Event]:
-    return [event for event in _newest(table, upto).events if visible_to(creature, event)]
+    return [event for event in table.newest(upto).events if visible_to(creature, event)]
 
 
 def _set_in(world: World, lines: list[Event], more: list[Event]) -> None:

@@ -19,9 +19,9 @@ from glasshouse.events.event import RESERVED_ACTORS, Event
 from glasshouse.turns.heard.recent_lines import (
     Tables,
     places_heard,
+    places_of,
     public_part,
     speakers_in,
-    speakers_version,
 )
 from glasshouse.turns.moment.line_text import and_more, safe_line
 from glasshouse.turns.moment.moment import Around, Moment, Neighbour
@@ -55,7 +55,8 @@ class _Shared(NamedTuple):
 class _Mine(NamedTuple):
     """What one creature sees of the shape of its graph."""
 
-    channels: tuple[tuple[str, int], ...]
+    channels: tuple[str, ...]
+    """The channels of all whom it sees: those whose members are all on another of them are left out."""
     around: Around
 
 
@@ -91,7 +92,19 @@ def _seen_by(world: World, creature: CreatureState) -> _Mine:
         tuple([name_for(world, creature, child) for child in islice(children, neighbours_max)]),
         len(children),
     )
-    return _Mine(channels[:channels_seen_max], around)
+    return _Mine(_channels_of_others(world, mine, [name for name, _ in channels[:channels_seen_max]]), around)
+
+
+def _channels_of_others(world: World, mine: str, channel_ids: list[str]) -> tuple[str, ...]:
+    """The channels among these on which a creature meets somebody whom it does not meet on another of them."""
+    if len(channel_ids) == 1:
+        return (*channel_ids,)
+    others = {channel_id: {*_members(world, channel_id)} - {mine} for channel_id in channel_ids}
+    kept: list[str] = []
+    for channel_id in sorted(channel_ids, key=lambda name: -len(others[name])):
+        if not any(others[channel_id] <= others[larger] for larger in kept):
+            kept.append(channel_id)
+    return (*kept,)
 
 
 def _shared(world: World, channels: Iterable[tuple[str, int]]) -> _Shared:
@@ -146,32 +159,34 @@ def handles_of(world: World, tables: Tables, creature: CreatureState, cause_acto
 
     Creatures that hear the same get the same cached object, if all creatures in it are in their graph.
     """
-    own_key, version = (handles_of, creature.id), speakers_version(tables, world, creature)
-    own: tuple[tuple[int, int], dict[str, str]] | None = world.shape_cache.get(own_key)
-    if own is not None and own[0] == version and cause_actor in own[1]:
-        return own[1]
-    channels = _mine_of(world, creature).channels
-    heard = places_heard(tables, world, creature)
-    key = (creature.graph_id, channels, *[heard_at for heard_at, _, _ in heard])
+    places = places_of(tables, world, creature)
+    speakers = sum(map(len, places.speakers))
+    known_speakers, handles = places.handles_cache
     # Speakers are only ever added, so an unchanged number of speakers means unchanged speakers.
+    if speakers == known_speakers and cause_actor in handles:
+        return handles
+    channels, heard = _mine_of(world, creature).channels, places_heard(tables, creature, places)
+    key = (creature.graph_id, channels, *[heard_at for heard_at, _, _ in heard])
     counts = [len(table.speakers) for _, table, _ in heard]
     none: tuple[list[int], dict[str, str]] = ([], {})
-    kept = world.shape_cache.get(key, none)
-    handles = kept[1]
-    if kept[0] != counts or not handles:
+    counts_then, handles = world.shape_cache.get(key, none)
+    is_shared = bool(handles) and counts_then == counts
+    if not is_shared:
         if len(counts) == 1 and handles:
-            names = dict.fromkeys(islice(heard[0][1].speakers, kept[0][0], None))
+            names = dict.fromkeys(islice(heard[0][1].speakers, counts_then[0], None))
         else:
-            members = [name for channel_id, _ in channels for name in _members(world, channel_id)]
+            members = [name for channel_id in channels for name in _members(world, channel_id)]
             # A cause may be an event of the engine, so its actors are always included.
             names = dict.fromkeys([*members, *sorted(RESERVED_ACTORS)]) | speakers_in(creature, heard)
             handles = {}
-        handles = handles | {name: name_for(world, creature, name) for name in names if name not in handles}
+        new = {name: name_for(world, creature, name) for name in names if name not in handles}
+        handles = handles | new if new else handles
         is_for_all = names.keys() - RESERVED_ACTORS <= world.graphs[creature.graph_id].creatures.keys()
-        if is_for_all and all(is_all_heard for _, _, is_all_heard in heard):
+        is_shared = is_for_all and all(is_all_heard for _, _, is_all_heard in heard)
+        if is_shared:
             world.shape_cache[key] = counts, handles
-    if world.shape_cache.get(key, none)[1] is handles and creature.id in handles:
-        world.shape_cache[own_key] = version, handles
+    if is_shared and creature.id in handles:
+        places.handles_cache = speakers, handles
     missing = [name for name in (creature.id, cause_actor) if name not in handles]
     return {**handles, **{name: name_for(world, creature, name) for name in missing}} if missing else handles
 
