@@ -1,12 +1,13 @@
 """What every store keeps: writing, reading, snapshots, the inbox, reopening."""
 
 from collections.abc import Callable
+from itertools import chain
 
 import pytest
 from msgspec.structs import replace
 
 from glasshouse.errors import Conflict
-from glasshouse.events.codec import content_of, encoded
+from glasshouse.events.codec import content_of, encoded, rest_within_bounds
 from glasshouse.events.event import Event
 from glasshouse.runtime.ports import Batch, Lines, SegmentWrite, Snapshot, Store
 from glasshouse.world.decisions.intents import Connect, RemoveWire
@@ -212,7 +213,8 @@ async def test_a_session_begun_in_two_ways_in_one_commit_is_a_conflict(store: St
 
 
 def in_one_batch(*events: Event) -> Batch:
-    return Batch(lines=Lines(list(events), [encoded(event) for event in events]))
+    rows = [(event.session_id, event.seq, rest_within_bounds(event)) for event in events]
+    return Batch(lines=Lines(list(events), [*chain(*rows)]))
 
 
 async def test_lines_of_several_sessions_in_one_batch_are_a_change_each_in_their_order(store: Store) -> None:

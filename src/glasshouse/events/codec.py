@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
 from hashlib import blake2b
 from typing import Any
 
@@ -71,11 +72,6 @@ class Place(msgspec.Struct, frozen=True, gc=False):
         rest = body.removeprefix(self._start(seq))
         return body if rest is body else "{" + rest
 
-    def bytes_without_start(self, body: bytes, seq: int) -> bytes:
-        """The same of a body in bytes."""
-        rest = body.removeprefix(self._start(seq).encode())
-        return body if rest is body else b"{" + rest
-
     def whole(self, kept: str, seq: int) -> str:
         """The whole body, given the stored part. A value that is not text is damaged, and decoding refuses it."""
         if type(kept) is not str or kept.startswith('{"id":'):
@@ -88,6 +84,19 @@ class Place(msgspec.Struct, frozen=True, gc=False):
             f'{{"id":"{name}.{digits}","session_id":"{name}","graph_id":"{graph_id}",'
             f'"seq":{digits},"lamport":{self.base + seq},'
         )
+
+
+class _Rest(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+    """The fields of a public line that its place does not determine, in the order of `Event`."""
+
+    turn: int
+    actor: str
+    kind: str
+    payload: Json
+    created_at: datetime
+    run_id: str | None = None
+    channel_id: str | None = None
+    channel: str | None = None
 
 
 def raw_decoded(body: bytes | str) -> Event:
@@ -189,8 +198,23 @@ def _not_json(kind: str, wrong: object) -> BadEvent:
 
 def encoded_within_bounds(event: Event) -> bytes:
     """The event's bytes; raises `BadEvent` if it is too large or cannot be written as JSON."""
+    return _within_bounds(event, event)
+
+
+def rest_within_bounds(line: Event) -> str:
+    """The same JSON of a public line without the start that its place determines, so that nothing must be cut off later.
+
+    A public line has no private or sealed part, no cause, no model calls, and the first version of its kind.
+    """
+    rest = _Rest(
+        line.turn, line.actor, line.kind, line.payload, line.created_at, line.run_id, line.channel_id, line.channel
+    )  # fmt: skip
+    return _within_bounds(line, rest).decode()
+
+
+def _within_bounds(event: Event, fields: Event | _Rest) -> bytes:
     try:
-        body = _encoder.encode(event)
+        body = _encoder.encode(fields)
     except (TypeError, ValueError, OverflowError, RecursionError) as wrong:
         raise _not_json(event.kind, wrong) from wrong
     if len(body) > payload_bytes_max and event.kind not in kinds.ENGINE:

@@ -13,6 +13,7 @@ from typing import Any, Final, Literal, NamedTuple, Protocol
 
 import msgspec
 
+from glasshouse.events.codec import encoded
 from glasshouse.events.described_tool import DescribedTool
 from glasshouse.events.event import Event, Json
 from glasshouse.events.model_use import Price
@@ -47,10 +48,12 @@ class SegmentWrite(msgspec.Struct, frozen=True, gc=False):
 
 
 class Lines(NamedTuple):
-    """Lines that followed one another, each a change of its own, and their encoded events."""
+    """Public lines that followed one another, each a change of its own."""
 
     events: list[Event]
-    bodies: list[bytes]
+    rows: list[Any]
+    """The session, the seq and `rest_within_bounds` of each event, one after another. A store that writes in another thread
+    reads these alone: each object that two threads touch is carried from core to core."""
 
 
 class Snapshot(NamedTuple):
@@ -91,8 +94,8 @@ class Batch(msgspec.Struct, frozen=True, gc=False):
         if self.lines is None:
             yield self
         else:
-            for event, body in zip(*self.lines, strict=True):
-                yield Batch((SegmentWrite(event.session_id, event.seq - 1, (body,)),))
+            for event in self.lines.events:
+                yield Batch((SegmentWrite(event.session_id, event.seq - 1, (encoded(event),)),))
 
 
 class InboxLine(NamedTuple):

@@ -228,7 +228,7 @@ class MemoryStore:
         assert kept is not None, "checked before"
         place, positions = kept.place, kept.positions
         for seq, body in enumerate(write.bodies, len(positions) + 1):
-            self._bodies.append(place.bytes_without_start(body, seq))
+            self._bodies.append(place.without_start(body.decode(), seq).encode())
             self._places.append(place)
             seqs.append(seq)
             position = len(seqs)

@@ -15,15 +15,17 @@ from hypothesis import strategies as st
 from glasshouse.errors import BadEvent
 from glasshouse.events import codec, kinds
 from glasshouse.events.codec import (
+    Place,
     all_decoded,
     canonical_json,
     decoded,
     encoded,
     encoded_within_bounds,
+    rest_within_bounds,
     upcaster_set,
 )
 from glasshouse.events.digest import digest_of
-from glasshouse.events.event import Draft, Json, payload_bytes_max
+from glasshouse.events.event import Draft, Event, Json, payload_bytes_max
 from glasshouse.events.model_use import ModelUse
 from glasshouse.world.decisions.intents import Say
 from tests.rules.events.events_by_hand import A_LINE, NOON, an_event, model_uses, payloads
@@ -32,6 +34,12 @@ from tests.rules.worlds_by_hand import HandWorld
 PARTS = ["payload", "private", "sealed"]
 
 maybe_payloads = st.none() | payloads()
+
+
+def part_of_size(size: int) -> Json:
+    """An object whose JSON has exactly this many bytes."""
+    empty = len(msgspec.json.encode({"text": ""}))
+    return {"text": "x" * (size - empty)}
 
 
 @given(
@@ -47,6 +55,31 @@ def test_every_event_comes_back_from_its_bytes_as_it_was(
 
     assert back == event
     assert encoded(back) == body
+
+
+@given(payloads(), st.none() | st.just("r-00000000000000aa"), st.none() | st.text())
+def test_the_rest_of_a_public_line_is_its_json_without_what_its_place_says(
+    payload: Json, run_id: str | None, channel: str | None
+) -> None:
+    unsaid: Json = {"private": None, "sealed": None, "caused_by": None, "model": None}
+    event = an_event(payload=payload, run_id=run_id, channel_id=run_id, channel=channel, **unsaid)
+    place = Place(event.session_id, event.graph_id, event.lamport - event.seq)
+
+    rest = rest_within_bounds(event)
+
+    assert rest == place.without_start(encoded(event).decode(), event.seq)
+    assert place.whole(rest, event.seq).encode() == encoded(event)
+
+
+@pytest.mark.parametrize("encoder", [encoded_within_bounds, rest_within_bounds])
+@pytest.mark.parametrize(
+    "wrong", [part_of_size(payload_bytes_max + 1), {"text": "\ud800"}, {"day": object()}]
+)
+def test_the_rest_of_a_line_is_refused_as_the_whole_line_is(
+    encoder: Callable[[Event], object], wrong: Json
+) -> None:
+    with pytest.raises(BadEvent, match=r"The payload of agent\.spoke"):
+        encoder(an_event(payload=wrong))
 
 
 @pytest.mark.parametrize("part", ["model", "call", "usage"])
@@ -102,12 +135,6 @@ def test_many_events_are_decoded_with_their_positions_as_one_by_one() -> None:
     back = all_decoded((seq + 10, 10, encoded(event)) for seq, event in enumerate(events))
 
     assert back == [decoded(encoded(event), n, change=10) for n, event in enumerate(events, start=10)]
-
-
-def part_of_size(size: int) -> Json:
-    """An object whose JSON has exactly this many bytes."""
-    empty = len(msgspec.json.encode({"text": ""}))
-    return {"text": "x" * (size - empty)}
 
 
 @pytest.mark.parametrize("part", PARTS)

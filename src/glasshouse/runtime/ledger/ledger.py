@@ -25,7 +25,7 @@ from msgspec.structs import force_setattr, replace
 
 from glasshouse.errors import BadEvent, Conflict, StoreDamaged, StoreError, StoreFailed
 from glasshouse.events import codec, kinds
-from glasshouse.events.codec import encoded_within_bounds, json_copy
+from glasshouse.events.codec import encoded_within_bounds, json_copy, rest_within_bounds
 from glasshouse.events.event import Draft, Event, own_copy
 from glasshouse.reprs import shown
 from glasshouse.runtime.folded import Folded
@@ -92,7 +92,7 @@ class _QueuedLines(msgspec.Struct, frozen=True):
 
     batch: Batch
     events: list[Event]
-    bodies: list[bytes]
+    rows: list[Any]
     acknowledged: list[asyncio.Future[None]]
 
 
@@ -325,7 +325,7 @@ class Ledger:
             channel_id=channel_id,
             channel=channel,
         )
-        body = encoded_within_bounds(event)
+        rest = rest_within_bounds(event)
         try:
             if tables is None:
                 fold(self.folded, event)
@@ -341,7 +341,7 @@ class Ledger:
         if lines is None or len(lines.events) == commit_events_max:
             lines = self._begin_lines()
         lines.events.append(event)
-        lines.bodies.append(body)
+        lines.rows.extend((session_id, seq, rest))
         lines.acknowledged.append(acknowledged)
         self.graphs_moved[graph.id] = None
         if self._awaited:
@@ -354,8 +354,8 @@ class Ledger:
 
     def _begin_lines(self) -> _QueuedLines:
         events: list[Event] = []
-        bodies: list[bytes] = []
-        lines = self._lines = _QueuedLines(Batch(lines=Lines(events, bodies)), events, bodies, [])
+        rows: list[Any] = []
+        lines = self._lines = _QueuedLines(Batch(lines=Lines(events, rows)), events, rows, [])
         self._queue.append(lines)
         return lines
 
@@ -384,7 +384,7 @@ class Ledger:
         """Keep where a line went, for the lines after it. Who subscribes, what wires there are and what ends a run
         changes only with the shape of the world."""
         folded, world, kind = self.folded, self.world, event.kind
-        if kind == kinds.JUDGE_VERDICT or kind in codec.VERSIONS:
+        if kind == kinds.JUDGE_VERDICT or kind in codec.VERSIONS or session.segment.graph_id != graph.id:
             return
         concerns_runs = kind in purses.NOTED or kind in folded.runs.endings
         concerns_agenda = kind in folded.agenda.subscribers or event.actor in world.wires_of

@@ -22,8 +22,8 @@ import msgspec
 from msgspec.structs import astuple
 
 from glasshouse.errors import BadEvent, StoreDamaged, StoreFailed
-from glasshouse.events.codec import Place
-from glasshouse.events.event import Event
+from glasshouse.events.codec import Place, encoded
+from glasshouse.events.event import Event, event_id
 from glasshouse.events.shown import Shown, decoded_shown, encoded_shown
 from glasshouse.runtime.ports import Batch, InboxLine, InboxRequest, Lines, SegmentWrite, Snapshot
 from glasshouse.stores.placing import answers_kept_max, check_room, in_order_of_histories, soundly_decoded
@@ -252,18 +252,17 @@ class Journal:
         return kept
 
     def _place_lines(self, lines: Lines, values: list[int | str]) -> None:
-        kept_of = self._segments_cache.get
-        for event, body in zip(*lines, strict=True):
-            seq = event.seq
-            kept = kept_of(event.session_id)
+        kept_of, each = self._segments_cache.get, iter(lines.rows)
+        for session_id, seq, rest in zip(each, each, each, strict=True):
+            kept = kept_of(session_id)
             if kept is None or kept.head != seq - 1:
-                write = SegmentWrite(event.session_id, seq - 1, (body,))
-                kept = self._checked(write, values)
+                body = next(encoded(line) for line in lines.events if line.id == event_id(session_id, seq))
+                kept = self._checked(SegmentWrite(session_id, seq - 1, (body,)), values)
                 if kept is None:
                     continue
             kept.head = seq
             self.position = position = self.position + 1
-            values += (position, kept.number, seq, 0, kept.place.without_start(body.decode(), seq))
+            values += (position, kept.number, seq, 0, rest)
 
     def _keep(self, query: str, rows: list[tuple[int, str]]) -> None:
         if rows:
