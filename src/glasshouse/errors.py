@@ -73,16 +73,21 @@ class BadEvent(Refused, ValueError):
 
 
 class UnknownName(Refused, LookupError):
-    """Nothing has this name; `known` lists names that exist, the most similar first."""
+    """Nothing has this name; `known` lists names that exist, the most similar first. If there are too many to list, it is
+    left out."""
 
-    def __init__(self, *, noun: str, name: object, known: Collection[str] = (), where: str = "") -> None:
+    def __init__(
+        self, *, noun: str, name: object, known: Collection[str] | None = None, where: str = ""
+    ) -> None:
+        is_listed, known = known is not None, known or ()
         compared = list(islice(known, names_compared_max))
         compared += [numbered for numbered in _numbered(str(name)) if numbered in known]
         close = get_close_matches(str(name), compared, n=names_shown_max)
         close = close or get_close_matches(str(name).lower(), compared, n=names_shown_max)
         shown = [*close, *(other for other in sorted(compared) if other not in close)][:names_shown_max]
         reason = f"{where}{': ' if where else ''}no {noun} is called {in_brief(name)}."
-        super().__init__(reason, advice(f"no {noun}", close, shown, len(known)))
+        instead = advice(f"no {noun}", close, shown, len(known)) if is_listed else "Check its id."
+        super().__init__(reason, instead)
         self.noun = noun
         self.name = str(name)
         self.known = tuple(shown)

@@ -669,7 +669,7 @@ def play(
 
     This is the one blocking call, for scripts and notebooks. It also works where an event loop is running.
     """
-    if turns is not None and turns < 1:
+    if isinstance(turns, int) and turns < 1:
         raise Refused(f"{turns} turns cannot be played.", "Give a number from 1 on, or leave it out.")
 
     async def played() -> Played:

@@ -36,6 +36,8 @@ MADE: list[tuple[Callable[[], object], type[GlasshouseError], str]] = [
     (lambda: EventFilter(kinds={"spoke"}), BadEvent, "joined by dots"),
     (lambda: play(as_given(3)), WrongType, "LoadedWorld"),
     (lambda: play("twenty-sprouts", rng_seed=as_given("x")), WrongType, "rng_seed=7"),
+    (lambda: play("twenty-sprouts", seed=as_given(3)), WrongType, "rng_seed=7"),
+    (lambda: play("twenty-sprouts", turns=as_given("3")), WrongType, "turns=3"),
     (lambda: play("twenty-sprouts", governor=as_given(3)), WrongType, "Governor(max_turns=20)"),
 ]
 

@@ -173,6 +173,9 @@ class Stage:
         await wait_to_be_outside(self._ledger)
         names = self._tools.names()
         check_type("open_world(rng_seed=...)", rng_seed, int, "a number", "Write rng_seed=7.")
+        if seed is not None:
+            advice = "Write a sentence that the story begins with; a number for chance is rng_seed=7."
+            check_type("open_world(seed=...)", seed, str, "a text", advice)
         if governor is not None:
             check_governor(governor)
         if isinstance(world, str | Path):

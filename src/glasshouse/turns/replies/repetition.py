@@ -12,6 +12,7 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import repeat
+from operator import rshift
 from typing import Final
 
 from glasshouse.events.event import Draft
@@ -46,30 +47,33 @@ def line_repeated(draft: Draft, moment: Moment) -> str | None:
     if text.count(" ") + 1 < words_compared_min:
         return None
     lines, me, words = numbered_lines(moment), moment.creature_id, content_words(text)
-    base, oldest = lines.base, max(lines.first, lines.stop - events_searched_max)
+    oldest = max(lines.first, lines.stop - events_searched_max)
+    suspects = _with_half_of(words, lines, oldest)
     own, table = lines.said_by.get(me, [])[-own_lines_compared_max:], lines.said[-table_lines_compared_max:]
-    # One changed letter changes three groups of letters. So lines that differ in many of their words are not the same, and
-    # this is quicker to see.
-    words_min, suspects = len(words) * 2 // 3, _with_some_of(words, lines) >> oldest - base
     while suspects:
         bit = suspects.bit_length() - 1
         suspects ^= 1 << bit
         index = oldest + bit
         if index in table or index in own:
-            other = lines.readings[index - base]
-            is_near = len({*words}.intersection(other.words)) >= words_min
+            other = lines.readings[index - lines.base]
+            # Also quicker to see than letters. Two lines that are the same differ in few words.
+            is_near = len({*words}.intersection(other.words)) >= len(words) * 2 // 3
             if is_near and _is_same(_trigrams(text), _trigrams(other.payload["text"])):
-                return lines.ids[index - base]
+                return lines.ids[index - lines.base]
     return None
 
 
-def _with_some_of(words: Sequence[str], lines: NumberedLines) -> int:
-    """The lines with half of some words, at most three of them."""
+def _with_half_of(words: Sequence[str], lines: NumberedLines, oldest: int) -> int:
+    """The lines from the index `oldest` on that have half of these words, or three of more than five.
+
+    One changed letter changes three groups of letters. So lines that differ in half of their words are not the same, and
+    this is quicker to see.
+    """
     if len(words) < 2:
-        return (1 << len(lines.ids)) - 1
+        return (1 << lines.stop - oldest) - 1
     words_1 = words_2 = words_3 = 0
-    for word in words:
-        where = lines.words.get(word, 0)
+    lately = map(rshift, map(lines.words.get, words, repeat(0)), repeat(oldest - lines.base))
+    for where in filter(None, lately):
         words_3 |= words_2 & where
         words_2 |= words_1 & where
         words_1 |= where
