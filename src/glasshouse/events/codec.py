@@ -18,7 +18,7 @@ from msgspec.structs import force_setattr, replace
 
 from glasshouse.errors import BadEvent
 from glasshouse.events import kinds
-from glasshouse.events.event import Event, Json, payload_bytes_max, payload_levels_max
+from glasshouse.events.event import FLAT, Event, Json, payload_bytes_max, payload_levels_max
 
 Upcaster = Callable[[Json], Json]
 
@@ -153,18 +153,15 @@ def json_copy(kind: str, value: Json) -> Json:
     """A deep copy of the value, as a JSON round trip would give it; raises `BadEvent` if it is not JSON."""
     if not isinstance(value, dict):
         raise _not_json(kind, f"it is {_sort_of(value)}")
-    if _FLAT.issuperset(map(type, value.values())) and _TEXT.issuperset(map(type, value)):
-        return {**value}
-    copy: Json = _copied(kind, value, 1)
-    return copy
-
-
-_FLAT = frozenset({str, int, bool, type(None)})
-_TEXT = frozenset({str})
+    for key, part in value.items():
+        if type(key) is not str or type(part) not in FLAT:
+            copy: Json = _copied(kind, value, 1)
+            return copy
+    return {**value}
 
 
 def _copied(kind: str, value: Any, depth: int) -> Any:
-    if type(value) in _FLAT or (isinstance(value, float) and math.isfinite(value)):
+    if type(value) in FLAT or (isinstance(value, float) and math.isfinite(value)):
         return value
     if isinstance(value, str):  # Some packages give texts of a class of their own.
         return str.__str__(value)

@@ -24,6 +24,8 @@ from glasshouse.events.model_use import NOTHING, Call, ModelUse, Usage, usage_of
 from glasshouse.reprs import repr_of
 
 Json: TypeAlias = dict[str, Any]
+FLAT: Final = frozenset({str, int, bool, type(None)})
+"""The types of JSON values that hold no other value, and need no copy."""
 
 payload_bytes_max = 64 * 1024
 payload_levels_max = 64
@@ -127,10 +129,16 @@ def usage_in(events: Iterable[Event]) -> Usage:
 
 def own_copy(event: Event) -> Event:
     """A copy of the event for code outside the engine: changing its JSON does not change the original."""
-    copied = msgspec.to_builtins
+    payload = event.payload
+    for part in payload.values():
+        if type(part) not in FLAT:
+            payload = msgspec.to_builtins(payload)
+            break
+    else:
+        payload = {**payload}
     if event.private is None and event.sealed is None:
-        return replace(event, payload=copied(event.payload))
-    payload, private, sealed = copied(event.payload), copied(event.private), copied(event.sealed)
+        return replace(event, payload=payload)
+    private, sealed = msgspec.to_builtins(event.private), msgspec.to_builtins(event.sealed)
     return replace(event, payload=payload, private=private, sealed=sealed)
 
 

@@ -32,7 +32,7 @@ from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ledger.subscriptions import Subscriptions
 from glasshouse.runtime.ports import Batch, Clock, Lines, SegmentWrite, Snapshot, Store
 from glasshouse.turns.heard import recent_lines
-from glasshouse.turns.heard.recent_lines import RecentLines
+from glasshouse.turns.heard.recent_lines import RecentLines, note_line
 from glasshouse.turns.runs import agenda as agendas
 from glasshouse.turns.runs import purses
 from glasshouse.world.decisions.acts import check_cause, line_of, voice_of
@@ -104,9 +104,8 @@ class _Route(NamedTuple):
 
     session: SessionState
     graph: GraphState
-    run_id: str | None
-    channel_id: str | None
-    channel: str | None
+    like: Event
+    """A line that has in common with these lines what they all have."""
     tables: list[RecentLines] | None
     """The recent lines that each of these lines joins. None if folding a line changes more than these."""
 
@@ -307,23 +306,17 @@ class Ledger:
         route: _Route | None = self.world.shape_cache.get((_Route, creature_id, kind, draft.channel))
         if route is None or caused_by is not None or draft.private is not None or draft.sealed is not None:
             return self._submit_in_full(creature_id, draft, caused_by)
-        session, graph, run_id, channel_id, channel, tables = route
-        segment, head = session.segment, session.head
-        session_id, seq = segment.id, head + 1
-        event = Event(
+        session, graph, like, tables = route
+        segment, seq = session.segment, session.head + 1
+        session_id = segment.id
+        event = replace(
+            like,
             id=f"{session_id}.{seq}",
-            session_id=session_id,
-            graph_id=graph.id,
             seq=seq,
             lamport=segment.base + seq,
             turn=graph.turn,
-            actor=creature_id,
-            kind=kind,
             payload=json_copy(kind, draft.payload),
             created_at=self._clock.now(),
-            run_id=run_id,
-            channel_id=channel_id,
-            channel=channel,
         )
         rest = rest_within_bounds(event)
         try:
@@ -331,8 +324,7 @@ class Ledger:
                 fold(self.folded, event)
             else:
                 session.head = seq
-                for table in tables:
-                    table.note(event)
+                note_line(tables, event)
         except BaseException as unforeseen:
             self._give_up_world(unforeseen)
             raise
@@ -389,9 +381,8 @@ class Ledger:
         concerns_runs = kind in purses.NOTED or kind in folded.runs.endings
         concerns_agenda = kind in folded.agenda.subscribers or event.actor in world.wires_of
         tables = None if concerns_runs or concerns_agenda else folded.tables.tables_of(world, event)
-        world.shape_cache[_Route, event.actor, kind, draft.channel] = _Route(
-            session, graph, event.run_id, event.channel_id, event.channel, tables
-        )
+        like = replace(event, payload={}, private=None, sealed=None, caused_by=None)
+        world.shape_cache[_Route, event.actor, kind, draft.channel] = _Route(session, graph, like, tables)
 
     async def foresee(self, intent: Intent) -> Receipt:
         """Decide an intent without writing anything: a dry run (ADR 0041). A refusal is raised as usual.

@@ -89,21 +89,8 @@ class RecentLines(msgspec.Struct, dict=True):
             return self.dropped + self.count
         return self.dropped + bisect_right(lines, upto, key=_lamport_of)
 
-    def note(self, event: Event) -> None:
-        """Add a line."""
-        seq, spans = event.seq, self.spans
-        if spans and (last := spans[-1]).last + 1 == seq and last.session_id == event.session_id:
-            last.last = seq
-        else:
-            spans.append(Stretch(event.session_id, seq, seq))
-        self.count = count = self.count + 1
-        self.speakers[event.actor] = None
-        if self.lines_cache is not None:
-            self.lines_cache.append(event)
-        if count == table_lines_max:
-            self._drop(heard_lines_max)
-
-    def _drop(self, lines: int) -> None:
+    def drop(self, lines: int) -> None:
+        """Forget the oldest lines."""
         self.dropped += lines
         self.count -= lines
         if self.lines_cache is not None:
@@ -116,6 +103,23 @@ class RecentLines(msgspec.Struct, dict=True):
                 return
             lines -= size
             del self.spans[0]
+
+
+def note_line(tables: list[RecentLines], line: Event) -> None:
+    """Add a line to these tables."""
+    session_id, seq, speaker = line.session_id, line.seq, line.actor
+    for table in tables:
+        spans = table.spans
+        if spans and (last := spans[-1]).last + 1 == seq and last.session_id == session_id:
+            last.last = seq
+        else:
+            spans.append(Stretch(session_id, seq, seq))
+        table.count = count = table.count + 1
+        table.speakers[speaker] = None
+        if (lines := table.lines_cache) is not None:
+            lines.append(line)
+        if count == table_lines_max:
+            table.drop(heard_lines_max)
 
 
 def public_part(event: Event) -> Event:
@@ -163,9 +167,7 @@ class Tables(msgspec.Struct, dict=True, omit_defaults=True):
             sealed = sealed_of(event)
             for owner in sealed.to:
                 self.dealt[owner] = {**self.dealt.get(owner, {}), **sealed.facts}
-        line = public_part(event)
-        for table in self.tables_of(world, event):
-            table.note(line)
+        note_line(self.tables_of(world, event), public_part(event))
 
     def tables_of(self, world: World, event: Event) -> list[RecentLines]:
         """The recent lines that a line joins. They are the same for all lines of its speaker, kind and channel until the
