@@ -10,7 +10,6 @@ the caller: changing the JSON of a returned event changes no other reader's copy
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Collection, Coroutine, Iterable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
@@ -650,8 +649,9 @@ def _checked(call: str, agent: Agent) -> Agent:
 
 
 def _own(conducted: Conducted) -> Conducted:
+    ended = tuple(map(own_copy, conducted.ended))
     last = None if conducted.last is None else own_copy(conducted.last)
-    return replace(conducted, ended=tuple(map(own_copy, conducted.ended)), last=last)
+    return Conducted(conducted.because, conducted.turns, ended, last, conducted.waiting)
 
 
 def play(

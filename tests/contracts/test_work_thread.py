@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from glasshouse.stores.sqlite.thread import WorkThread
+from glasshouse.stores.sqlite.thread import Answer, WorkThread
 from tests.runtime.troupe import soon
 
 
@@ -79,3 +79,27 @@ async def test_a_task_that_is_cancelled_when_its_answer_is_there_is_woken_once(t
     await soon(after)
 
     assert ends == ["cancelled"]
+
+
+async def test_an_answer_that_is_awaited_for_too_long_can_be_awaited_again(thread: WorkThread) -> None:
+    gate = threading.Event()
+    answer = thread.call(gate.wait)
+
+    done, _ = await asyncio.wait([answer], timeout=0)
+    gate.set()
+
+    assert not done
+    assert await soon(answer) is True
+
+
+async def test_who_awaits_an_answer_first_goes_on_as_soon_as_it_comes_and_all_others_soon() -> None:
+    answer, called = Answer(loop=asyncio.get_running_loop()), list[str]()
+    answer.add_done_callback(lambda _: called.append("first"))
+    answer.add_done_callback(lambda _: called.append("second"))
+
+    answer.settle(7, None)
+
+    assert called == ["first"]
+    assert await soon(answer) == 7
+    await asyncio.sleep(0)
+    assert called == ["first", "second"]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 import msgspec
@@ -98,25 +98,24 @@ class Progress(msgspec.Struct):
 NOT_PLAYED = Progress()
 
 
-@dataclass
-class Until:
+class Until(msgspec.Struct):
     """Counts what a drive has played, and says when that is enough."""
 
     world: Callable[[], World]
     turns: int | None = None
     acts: int | None = None
     run_ids: Sequence[str] = ()
-    ended: list[Event] = field(default_factory=list)
+    ended: list[Event] = []
     last: Event | None = None
-    played: dict[str, Progress] = field(default_factory=dict)
+    played: dict[str, Progress] = {}
     """The graphs in which this drive took a step, or to which such a step moved a creature."""
-    turns_just_begun: set[str] = field(default_factory=set)
+    turns_just_begun: set[str] = set()
     """The graphs whose last step began a turn: the gate is not asked again before the first act of that turn."""
     is_held: bool = False
     """Whether the gate before an act returned False."""
     has_used_up_turns: bool = False
     """Whether a graph has played all its turns and still has something to do."""
-    _gates: set[asyncio.Future[bool | None]] = field(default_factory=set)
+    _gates: set[asyncio.Future[bool | None]] = set()
     _acts_played: int = 0
 
     async def has_passed(self, gate: Awaitable[bool | None]) -> bool:

@@ -8,8 +8,51 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable
+from contextvars import Context, copy_context
 from queue import SimpleQueue
 from typing import Any
+
+
+class Answer(asyncio.Future[Any]):
+    """A future whose first callback, nearly always that of the one who awaits it, is called as soon as the result comes.
+    Other futures call theirs in the next iteration of the event loop, so each commit would take one more."""
+
+    _first: tuple[Callable[[Answer], object], Context] | None = None
+
+    def add_done_callback(
+        self, function: Callable[[Answer], object], /, *, context: Context | None = None
+    ) -> None:
+        """Call a function with this future when its result comes."""
+        if self._first is None and not self.done():
+            self._first = function, context or copy_context()
+        else:
+            super().add_done_callback(function, context=context)
+
+    def remove_done_callback(self, function: Callable[[Answer], object], /) -> int:
+        """Do not call a function that was added; how often it was added."""
+        is_first = self._first is not None and self._first[0] == function
+        if is_first:
+            self._first = None
+        return is_first + super().remove_done_callback(function)
+
+    def cancel(self, msg: Any | None = None) -> bool:
+        """Cancel it, like any other future."""
+        if self._first is not None and not self.done():
+            super().add_done_callback(self._first[0], context=self._first[1])
+            self._first = None
+        return super().cancel(msg)
+
+    def settle(self, outcome: Any, wrong: BaseException | None) -> None:
+        """Set the result, or the exception. Must run on the event loop, but in no task."""
+        if self.done():  # The awaiting task may have been cancelled.
+            return
+        if wrong is None:
+            self.set_result(outcome)
+        else:
+            self.set_exception(wrong)
+        first, self._first = self._first, None
+        if first is not None:
+            first[1].run(first[0], self)
 
 
 class WorkThread:
@@ -27,16 +70,16 @@ class WorkThread:
     def call(self, function: Callable[..., Any], *arguments: object) -> asyncio.Future[Any]:
         """Queue a call, and return a future of its result."""
         loop = asyncio.get_running_loop()
-        answer: asyncio.Future[Any] = loop.create_future()
+        answer = Answer(loop=loop)
 
         def work() -> None:
-            settle: Callable[[Any], None] = answer.set_result
+            outcome = wrong = None
             try:
                 outcome = function(*arguments)
-            except BaseException as wrong:
-                settle, outcome = answer.set_exception, wrong
+            except BaseException as raised:
+                wrong = raised
             try:
-                loop.call_soon_threadsafe(_settle, answer, settle, outcome)
+                loop.call_soon_threadsafe(answer.settle, outcome, wrong)
             except RuntimeError:
                 # The loop was closed meanwhile, so nobody awaits the result. The work itself is done.
                 if not loop.is_closed():
@@ -53,8 +96,3 @@ class WorkThread:
         """Run all queued calls, then end the thread. Blocks until it has ended."""
         self._work.put(None)
         self._thread.join()
-
-
-def _settle(answer: asyncio.Future[Any], settle: Callable[[Any], None], outcome: object) -> None:
-    if not answer.done():  # The awaiting task may have been cancelled.
-        settle(outcome)
