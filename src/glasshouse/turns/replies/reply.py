@@ -42,7 +42,6 @@ objects_tried_max: Final = 8
 thought_chars_max: Final = 2_000
 mood_chars_max: Final = 60
 reason_chars_max: Final = 400
-_NOTES: Final = (("thought", thought_chars_max), ("mood", mood_chars_max))
 words_said_over_asked_max: Final = 2
 """How many times `say_words_max` a line may have before it is cut: a little over is alive, an essay is not."""
 word_chars_max: Final = 24
@@ -121,7 +120,8 @@ def draft_from(
     reply = _read(text, moment if masks is None else masked(moment, masks), shown, is_last=is_last)
     if isinstance(reply, Problem):
         return reply
-    reply = _with_thought(reply, reasoning)
+    if reasoning:
+        reply = _with_thought(reply, reasoning)
     return reply if masks is None else unmasked(reply, masks)
 
 
@@ -143,7 +143,7 @@ def _read(
         return Problem(in_prose_words(str(wrong), moment, is_call=is_call) if in_prose else str(wrong))
 
 
-def _with_thought(reply: Draft | Passed | ToolCall, reasoning: str | None) -> Draft | Passed | ToolCall:
+def _with_thought(reply: Draft | Passed | ToolCall, reasoning: str) -> Draft | Passed | ToolCall:
     """The reply with the model's reasoning as its thought, if it has no thought of its own."""
     private = reply.private or {}
     thought = "" if "thought" in private else _note(reasoning, thought_chars_max)
@@ -206,9 +206,10 @@ def _kind(given: object, offered: tuple[str, ...], *, has_tools: bool) -> str:
 
 def _private(reply: Json) -> Json | None:
     private: Json = {}
-    for name, chars_max in _NOTES:
-        if note := _note(reply.get(name), chars_max):
-            private[name] = note
+    if thought := _note(reply.get("thought"), thought_chars_max):
+        private["thought"] = thought
+    if mood := _note(reply.get("mood"), mood_chars_max):
+        private["mood"] = mood
     return private or None
 
 

@@ -177,7 +177,11 @@ def act_ended(world: World, intent: EndAct) -> Decision:
         return _discarded(world, intent)
     draft = intent.draft
     if draft is not None:
-        voice = voice_of(world, creature.id, draft.kind, _place_to_speak(world, creature, intent, draft))
+        key = (EndAct, creature.id, draft.kind, intent.channel_id, intent.reply_to)
+        voice: Voice | None = world.shape_cache.get(key)
+        if voice is None:
+            channel_id = _place_to_speak(world, creature, intent, draft)
+            voice = world.shape_cache[key] = voice_of(world, creature.id, draft.kind, channel_id)
         fact = line_of(world, voice, draft, intent.cause, intent.model)
         return written_in(voice.graph, (fact,), creature.id)
     check_may_act(world, creature)
