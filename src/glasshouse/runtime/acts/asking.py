@@ -198,6 +198,10 @@ class ModelDesk:
 class Asking:
     """The model calls of one act."""
 
+    _calls_told = 0
+    _calls_before = 0
+    """How many of the calls were made before the act was interrupted."""
+
     def __init__(
         self, route: Route, desk: ModelDesk, mine: Reservation, recorded: Recorded | None, kept: Kept | None
     ) -> None:
@@ -208,9 +212,6 @@ class Asking:
         self._desk = desk
         self.mine = mine
         self._recorded = recorded
-        self._calls_told = 0
-        self._calls_before = 0
-        """How many of the calls were made before the act was interrupted."""
         self._one_at_a_time = asyncio.Lock()
         """An agent may ask several times at once. Its act has one reservation, so its calls come one after another."""
         if kept is not None:
@@ -256,7 +257,8 @@ class Asking:
         """The model's answer; a fallback is asked in its own form. Raises `BudgetExceeded` before a call that does not fit the budget, `ModelUnreachable` or
         `ModelMisconfigured` if the run must pause, and `ModelFailed` if the act must fail."""
         self._check_is_outside_own()
-        async with self._one_at_a_time:
+        await self._one_at_a_time.acquire()
+        try:
             if self._recorded is not None:
                 completion = await self._answer_on_record(self._recorded, prompt, shown, in_form)
                 if completion is not None:
@@ -270,6 +272,8 @@ class Asking:
                         )
                 route = fallback
             return await self._answer(route, prompt_for_route(route, first, prompt, in_form), shown)
+        finally:
+            self._one_at_a_time.release()
 
     async def begin_own(self, worst: Usage) -> None:
         """Reserve the worst case of a call that the agent makes by its own means. Raises `BudgetExceeded` at a limit."""

@@ -89,8 +89,10 @@ class Treasury:
         self._ledger = ledger
         self._clock = clock
         self._acts: dict[str, dict[Reservation, None]] = {}
-        self._graphs_cache: tuple[World, int] | None = None
-        """The world whose graphs the reservations last followed, and how many sessions it had then."""
+        self._world_seen: World | None = None
+        """The world whose graphs the reservations last followed."""
+        self._sessions_seen = 0
+        """How many sessions it had then."""
         self._held: dict[str, tuple[Held, Held]] = {}
         """Done and open, for each run with several acts under way. An act that is alone needs no sums."""
         self._moved = asyncio.Event()
@@ -116,9 +118,10 @@ class Treasury:
                 raise BudgetExceeded(
                     axis, self._frees_at(mine, worst) if axis == "hourly_budget_usd" else None
                 )
-            # An act that is alone has no other open call to wait for.
-            is_alone = mine.run_id not in self._held or not self._is_limited
-            if is_alone or self._axis(mine, worst, with_open=True) is None:
+            if mine.run_id not in self._held:  # An act that is alone has no other open call to wait for.
+                mine.open = worst
+                return
+            if not self._is_limited or self._axis(mine, worst, with_open=True) is None:
                 self._hold(mine, mine.done, worst)
                 return
             self._moved.clear()
@@ -160,10 +163,10 @@ class Treasury:
     def _follow_the_creatures(self) -> None:
         """Move every reservation to the graph that its creature is in now. Every merge and split begins a session, so
         there is nothing to do while the number of sessions is unchanged."""
-        world, kept = self._ledger.folded.world, self._graphs_cache
-        if kept is not None and kept[0] is world and kept[1] == len(world.sessions):
+        world, sessions = self._ledger.folded.world, len(self._ledger.folded.world.sessions)
+        if sessions == self._sessions_seen and world is self._world_seen:
             return
-        self._graphs_cache = world, len(world.sessions)
+        self._world_seen, self._sessions_seen = world, sessions
         for mine in [mine for acts in self._acts.values() for mine in acts]:
             creature = world.creatures.get(mine.creature_id)
             if creature is not None and creature.graph_id != mine.graph_id:
