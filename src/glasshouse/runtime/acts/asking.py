@@ -43,10 +43,10 @@ from glasshouse.runtime.ports import Batch, Clock, OnText, Route, Router, Stream
 from glasshouse.turns.moment.prompt import (
     Completion,
     Prompt,
-    bytes_digest,
     chars_per_token_min,
     completion_chars_max,
     count_max,
+    digest_and_size,
     reasoning_chars_max,
     reported_chars_max,
     schema_digest,
@@ -70,9 +70,6 @@ interrupted_acts_max: Final = 1_024
 """Of how many acts the calls are kept that could not be recorded, because the act was interrupted."""
 
 digest_cache_texts_max: Final = 1_024
-
-Digests = tuple[str, str, str]
-"""The digests of a prompt's system message, user message and schema."""
 
 InForm = Callable[[Prompt, Form], Prompt]
 """Gives the same prompt in another form."""
@@ -308,13 +305,11 @@ class Asking:
             call := recorded(self._calls_told + len(self.calls), self._route, prompt, in_form)
         ) is not None:
             again = in_form(self._as_sent(self._route, prompt), call.form)
-            (system, user, schema), worst = _asked(self._route, again)
-            await self._desk.treasury.reserve(self.mine, _usage_of(worst, self._route))
+            asked = _asked(self._route, again)
+            await self._desk.treasury.reserve(self.mine, asked.reserved)
             if call.is_answered:
-                asked = replace(
-                    call, seed=again.seed, system=system, user=user, form=again.form, schema=schema
-                )
-                self._note(again, shown, asked)
+                digests = {"system": asked.system, "user": asked.user, "schema": asked.schema}
+                self._note(again, shown, replace(call, seed=again.seed, form=again.form, **digests))
                 return completion_of(call)
             self._note(again, shown, call)  # It may have had another prompt, before the act was interrupted.
         return None
@@ -370,8 +365,8 @@ class Asking:
     ) -> Completion:
         """Make one request, and record it."""
         prompt, queued_ms = self._as_sent(route, prompt), 0.0
-        digests, worst = _asked(route, prompt)
-        await self._desk.treasury.reserve(self.mine, _usage_of(worst, route))
+        asked = _asked(route, prompt)
+        await self._desk.treasury.reserve(self.mine, asked.reserved)
         if queue is not None and not queue.enter_now():
             assert under_way is not None, "only a question to a model that takes its time waits"
             queued_ms = await self._wait_for_slot(queue, under_way)
@@ -380,17 +375,17 @@ class Asking:
                 completion = _storable(await route.model.complete(prompt))
             else:
                 completion = await self._request(route, prompt, under_way)
-            completion = _priced(completion, route, worst)
+            completion = _priced(completion, route, asked.worst)
         except BaseException as wrong:
             if queue is not None:
                 queue.note_failure(wrong)
                 queue.leave()
-            self._note(prompt, shown, _failed(route, prompt, digests, wrong, worst, queued_ms))
+            self._note(prompt, shown, _failed(route, prompt, asked, wrong, queued_ms))
             raise
         if queue is not None:
             queue.note_reached()
             queue.leave()
-        self._note(prompt, shown, _answered(route, prompt, digests, completion, queued_ms))
+        self._note(prompt, shown, _answered(route, prompt, asked, completion, queued_ms))
         return completion
 
     async def _wait_for_slot(self, queue: BackendQueue, under_way: CallUnderWay) -> float:
@@ -493,32 +488,32 @@ def _failing(wrong: ModelFailed, queue: BackendQueue) -> ModelUnreachable:
     return ModelUnreachable(f"{reason} {advice}", wrong.model, backend=queue.name)
 
 
-def _asked(route: Route, prompt: Prompt) -> tuple[Digests, Tokens]:
-    """The digests of a prompt, and the tokens that its call may cost at most."""
-    system, system_tokens = _system_facts(prompt.system)
-    user, user_tokens = _text_facts(prompt.user)
+class Asked(msgspec.Struct, frozen=True, gc=False):
+    """What is known of a call before it is made: the digests of its prompt, and what it may cost at most."""
+
+    system: str
+    user: str
+    schema: str
+    worst: Tokens
+    reserved: Usage
+
+
+def _asked(route: Route, prompt: Prompt) -> Asked:
+    system, system_bytes = _system_facts(prompt.system)
+    user, user_bytes = digest_and_size(prompt.user)
     schema, schema_tokens = _schema_facts(prompt.schema)
-    tokens = system_tokens + user_tokens
+    # More tokens than a text has in any usual tokenizer, which takes at least three bytes for most of them.
+    tokens_in = system_bytes // chars_per_token_min + user_bytes // chars_per_token_min + 2
     if prompt.form == "schema":
-        tokens += schema_tokens
-    return (system, user, schema), Tokens(tokens, prompt.reply_tokens_max + route.reasoning_tokens_max)
-
-
-def _text_facts(text: str) -> tuple[str, int]:
-    """The digest of a text, and more tokens than it has in any usual tokenizer, which takes at least three bytes for most
-    of them."""
-    encoded = text.encode("utf-8", "surrogatepass")
-    return bytes_digest(encoded), len(encoded) // chars_per_token_min + 1
-
-
-_system_facts = lru_cache(maxsize=digest_cache_texts_max)(_text_facts)
-"""Cached, because a creature's system message stays the same from act to act."""
-
-
-def _usage_of(worst: Tokens, route: Route) -> Usage:
-    """What is reserved for a call."""
+        tokens_in += schema_tokens
+    tokens_out = prompt.reply_tokens_max + route.reasoning_tokens_max
+    worst = Tokens(tokens_in, tokens_out)
     usd = None if route.price is None else route.price.worst(worst)
-    return Usage(1, worst.input_uncached + worst.output, usd or 0.0, usd is None)
+    return Asked(system, user, schema, worst, Usage(1, tokens_in + tokens_out, usd or 0.0, usd is None))
+
+
+_system_facts = lru_cache(maxsize=digest_cache_texts_max)(digest_and_size)
+"""Cached, because a creature's system message stays the same from act to act."""
 
 
 def _priced(completion: Completion, route: Route, worst: Tokens) -> Completion:
@@ -534,15 +529,12 @@ def _priced(completion: Completion, route: Route, worst: Tokens) -> Completion:
     return replace(completion, usd=usd, price_source="route")
 
 
-def _answered(
-    route: Route, prompt: Prompt, digests: Digests, completion: Completion, queued_ms: float
-) -> Call:
+def _answered(route: Route, prompt: Prompt, asked: Asked, completion: Completion, queued_ms: float) -> Call:
     """The record of a call that was answered."""
-    system, user, schema = digests
     return Call(
         completion.model,
-        system,
-        user,
+        asked.system,
+        asked.user,
         prompt.seed,
         completion.text,
         completion.reasoning,
@@ -550,7 +542,7 @@ def _answered(
         completion.usd,
         completion.milliseconds,
         form=prompt.form,
-        schema=schema,
+        schema=asked.schema,
         finish=completion.finish,
         decoding=dict(route.decoding),
         price_source=completion.price_source,
@@ -562,19 +554,16 @@ def _answered(
     )
 
 
-def _failed(
-    route: Route, prompt: Prompt, digests: Digests, wrong: BaseException, worst: Tokens, queued_ms: float
-) -> Call:
+def _failed(route: Route, prompt: Prompt, asked: Asked, wrong: BaseException, queued_ms: float) -> Call:
     """The record of a call that was not answered. If it may have reached a model, it costs what the server says, or what
     was reserved."""
-    system, user, schema = digests
     about: Json = {
         "model": getattr(wrong, "model", "") or route.name,
-        "system": system,
-        "user": user,
+        "system": asked.system,
+        "user": asked.user,
         "seed": prompt.seed,
         "form": prompt.form,
-        "schema": schema,
+        "schema": asked.schema,
         "decoding": dict(route.decoding),
         "queued_ms": queued_ms,
     }
@@ -585,8 +574,8 @@ def _failed(
     error = CUT_OFF_CALL if is_cut_off else failure_of(wrong)
     if usage is not None and _is_sound(usage):
         return Call(**about, usage=usage, usd=None if price is None else price.of(usage), error=error)
-    usd = None if price is None else price.worst(worst)
-    return Call(**about, usage=replace(worst, is_estimated=True), usd=usd, error=error)
+    usd = None if price is None else price.worst(asked.worst)
+    return Call(**about, usage=replace(asked.worst, is_estimated=True), usd=usd, error=error)
 
 
 def _is_sound(usage: Tokens) -> bool:

@@ -139,7 +139,10 @@ class Treasury:
     def settle(self, mine: Reservation, cost: Usage) -> None:
         """Replace the worst case of a call that has ended by its cost."""
         done = cost if mine.done is NOTHING else mine.done if cost is NOTHING else mine.done.plus(cost)
-        self._hold(mine, done, NOTHING)
+        if mine.run_id in self._held:
+            self._hold(mine, done, NOTHING)
+        else:
+            mine.done, mine.open = done, NOTHING
 
     def tell(self, mine: Reservation, graph_id: str | None) -> None:
         """Drop the cost so far, which is in the ledger now. The act continues in the graph named, with the call that it may

@@ -133,17 +133,18 @@ def _in_prose(value: Any) -> str:
 
 def text_digest(text: str) -> str:
     """The digest of a text: thirty-two hexadecimal characters."""
-    return bytes_digest(text.encode("utf-8", "surrogatepass"))
+    return digest_and_size(text)[0]
 
 
-def bytes_digest(encoded: bytes) -> str:
-    """The digest of a text that is encoded already."""
-    return blake2b(encoded, digest_size=16).hexdigest()
+def digest_and_size(text: str) -> tuple[str, int]:
+    """The digest of a text, and how many bytes it has."""
+    encoded = text.encode("utf-8", "surrogatepass")
+    return blake2b(encoded, digest_size=16).hexdigest(), len(encoded)
 
 
 def schema_digest(schema: Json | None) -> str:
     """The digest of a JSON Schema; empty if there is none."""
-    return "" if schema is None else bytes_digest(_encode_sorted(schema))
+    return "" if schema is None else text_digest(_encode_sorted(schema).decode())
 
 
 _encode_sorted: Final = msgspec.json.Encoder(order="sorted").encode
