@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from glasshouse.events.event import Event
 from glasshouse.turns.heard.recent_lines import heard_by
-from glasshouse.turns.heard.surroundings import around_of, cause_as_seen, handles_of
+from glasshouse.turns.heard.surroundings import cause_as_seen, handles_of, surroundings_of
 from glasshouse.turns.moment.character import character_of
 from glasshouse.turns.moment.moment import Moment
 from glasshouse.turns.moment.playbill import Playbill
@@ -32,7 +32,7 @@ def moment_in(house: House, name: str, cause: Event | None = None) -> Moment:
         heard=heard,
         lines_before=before,
         handles=handles_of(house.world, house.tables, creature, answered.actor),
-        around=around_of(house.world, creature),
+        around=surroundings_of(house.world, creature).around,
         ask=never_asked,
         spending=never_spending,
         handed=handed,

@@ -46,7 +46,7 @@ from glasshouse.runtime.minds.minds import ENGINES_OWN, Agent
 from glasshouse.runtime.ports import Batch, Route
 from glasshouse.turns.contests.verdicts import check_verdict, masks_before
 from glasshouse.turns.heard.recent_lines import heard_by
-from glasshouse.turns.heard.surroundings import around_of, cause_as_seen, handles_of, visitors_among
+from glasshouse.turns.heard.surroundings import cause_as_seen, handles_of, surroundings_of, visitors_among
 from glasshouse.turns.moment.character import Character, character_of
 from glasshouse.turns.moment.moment import NOTHING_SHOWN, Moment
 from glasshouse.turns.moment.playbill import Playbill
@@ -182,7 +182,8 @@ class Scene(msgspec.Struct):
         graph = world.graphs[creature.graph_id]
         session = world.sessions[graph.session_id]
         self.seen, self.seen_in_graph = self.ledger.position, (graph.session_id, session.head)
-        self.channels = _channels_of(world, creature.id)
+        surroundings = surroundings_of(world, creature)
+        self.channels = surroundings.channels
         heard, before = heard_by(tables, world, creature, upto)
         purse = folded.runs.purses.get(creature.run_id or "")
         rng_seed = 0 if purse is None else purse.rng_seed
@@ -207,7 +208,7 @@ class Scene(msgspec.Struct):
             heard,
             before,
             handles=handles_of(world, tables, creature, cause.actor),
-            around=around_of(world, creature),
+            around=surroundings.around,
             ask=self._ask,
             spending=self._spending,
             known=tables.dealt.get(creature.id, {}),
@@ -262,7 +263,8 @@ class Scene(msgspec.Struct):
         """Use a tool. Its creature may speak on channels that the tool opened, even if it does not look again."""
         assert self.using is not None, "only an act with tools is given this"
         answer = await self.using.carry(call)
-        self.channels = _channels_of(self.ledger.world, self.creature.id)
+        creature = self.ledger.world.creatures.get(self.creature.id)
+        self.channels = {} if creature is None else surroundings_of(self.ledger.world, creature).channels
         return answer
 
     def _with_tools(self, moment: Moment, using: ToolUse, folded: Folded, creature: CreatureState) -> Moment:
@@ -572,15 +574,6 @@ def _head(world: World, creature_id: str) -> tuple[str, int]:
     creature = world.creatures.get(creature_id)
     session_id = "" if creature is None else world.graphs[creature.graph_id].session_id
     return session_id, world.sessions[session_id].head if session_id else 0
-
-
-def _channels_of(world: World, creature_id: str) -> dict[str, str]:
-    key = (_channels_of, creature_id)
-    channels: dict[str, str] | None = world.shape_cache.get(key)
-    if channels is None:
-        ids = world.topology.channels_of.get(creature_id, ())
-        channels = world.shape_cache[key] = {world.channels[name].name: name for name in ids}
-    return channels
 
 
 def _is_worth_telling(stopped_by: Stop, scene: Scene) -> bool:

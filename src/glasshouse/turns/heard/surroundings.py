@@ -52,28 +52,26 @@ class _Shared(NamedTuple):
     """The first members: one more than is shown, because a creature is not its own neighbour."""
 
 
-class _Mine(NamedTuple):
+class Surroundings(NamedTuple):
     """What one creature sees of the shape of its graph."""
 
-    channels: tuple[str, ...]
-    """The channels of all whom it sees: those whose members are all on another of them are left out."""
     around: Around
+    channels: dict[str, str]
+    """The channels that it is on: name -> id."""
+    channels_of_others: tuple[str, ...]
+    """The ids of the channels on which it meets others. Those whose members are all on another of them are left out."""
 
 
-def around_of(world: World, creature: CreatureState) -> Around:
+def surroundings_of(world: World, creature: CreatureState) -> Surroundings:
     """The present surroundings of a creature in its graph."""
-    return _mine_of(world, creature).around
+    key = (Surroundings, creature.id)
+    surroundings: Surroundings | None = world.shape_cache.get(key)
+    if surroundings is None:
+        surroundings = world.shape_cache[key] = _seen_by(world, creature)
+    return surroundings
 
 
-def _mine_of(world: World, creature: CreatureState) -> _Mine:
-    key = (_Mine, creature.id)
-    mine: _Mine | None = world.shape_cache.get(key)
-    if mine is None:
-        mine = world.shape_cache[key] = _seen_by(world, creature)
-    return mine
-
-
-def _seen_by(world: World, creature: CreatureState) -> _Mine:
+def _seen_by(world: World, creature: CreatureState) -> Surroundings:
     mine, channels = creature.id, tuple(_channels_seen(world, creature).items())
     shared: _Shared | None = world.shape_cache.get(channels)
     if shared is None:
@@ -92,19 +90,21 @@ def _seen_by(world: World, creature: CreatureState) -> _Mine:
         tuple([name_for(world, creature, child) for child in islice(children, neighbours_max)]),
         len(children),
     )
-    return _Mine(_channels_of_others(world, mine, [name for name, _ in channels[:channels_seen_max]]), around)
+    own = world.topology.channels_of.get(mine, _NOTHING)
+    return Surroundings(
+        around,
+        {world.channels[channel_id].name: channel_id for channel_id in own},
+        _channels_of_others(world, mine, [channel_id for channel_id, _ in channels[:channels_seen_max]]),
+    )
 
 
 def _channels_of_others(world: World, mine: str, channel_ids: list[str]) -> tuple[str, ...]:
-    """The channels among these on which a creature meets somebody whom it does not meet on another of them."""
-    if len(channel_ids) == 1:
-        return (*channel_ids,)
     others = {channel_id: {*_members(world, channel_id)} - {mine} for channel_id in channel_ids}
     kept: list[str] = []
     for channel_id in sorted(channel_ids, key=lambda name: -len(others[name])):
         if not any(others[channel_id] <= others[larger] for larger in kept):
             kept.append(channel_id)
-    return (*kept,)
+    return tuple(kept)
 
 
 def _shared(world: World, channels: Iterable[tuple[str, int]]) -> _Shared:
@@ -165,7 +165,8 @@ def handles_of(world: World, tables: Tables, creature: CreatureState, cause_acto
     # Speakers are only ever added, so an unchanged number of speakers means unchanged speakers.
     if speakers == known_speakers and cause_actor in handles:
         return handles
-    channels, heard = _mine_of(world, creature).channels, places_heard(tables, creature, places)
+    channels = surroundings_of(world, creature).channels_of_others
+    heard = places_heard(tables, creature, places)
     key = (creature.graph_id, channels, *[heard_at for heard_at, _, _ in heard])
     counts = [len(table.speakers) for _, table, _ in heard]
     none: tuple[list[int], dict[str, str]] = ([], {})
@@ -187,8 +188,9 @@ def handles_of(world: World, tables: Tables, creature: CreatureState, cause_acto
             world.shape_cache[key] = counts, handles
     if is_shared and creature.id in handles:
         places.handles_cache = speakers, handles
-    missing = [name for name in (creature.id, cause_actor) if name not in handles]
-    return {**handles, **{name: name_for(world, creature, name) for name in missing}} if missing else handles
+        if cause_actor in handles:
+            return handles
+    return {name: name_for(world, creature, name) for name in (creature.id, cause_actor)} | handles
 
 
 def visitors_among(world: World, moment: Moment) -> frozenset[str]:
