@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from itertools import filterfalse, islice
+from itertools import filterfalse, islice, repeat
 from json import JSONEncoder
 from typing import Any, Final
 
@@ -44,9 +44,8 @@ _control_token: Final = re.compile(
 """The first characters of whatever a tokenizer may read as a control token. It matches by shape, not by a list of known
 tokens, so that it holds for model families to come."""
 _encode: Final = JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
-_WORD: Final = re.compile(r"(?=[^\W\d_]{4})([^\W\d_]*[^\W\d_s])s*")
-"""A word of four letters or more. Its group leaves out an `s` at the end."""
-_PLAIN_WORD: Final = re.compile(r"(?=[a-z]{4})([a-z]*[a-rt-z])s*")
+_WORD: Final = re.compile(r"[^\W\d_]{4,}")
+_PLAIN_WORD: Final = re.compile(r"[a-z]{4,}")
 """The same for text that is all ASCII; it is faster."""
 _HOLLOW: Final = frozenset(
     _PLAIN_WORD.findall(
@@ -220,4 +219,4 @@ def content_words(text: str) -> tuple[str, ...]:
     """The words that say what a text is about, each once, without an `s` at the end, in the order of the text."""
     pattern = _PLAIN_WORD if text.isascii() else _WORD
     words = pattern.findall(text.casefold())
-    return tuple(dict.fromkeys(filterfalse(_HOLLOW.__contains__, words)))
+    return tuple(dict.fromkeys(map(str.rstrip, filterfalse(_HOLLOW.__contains__, words), repeat("s"))))

@@ -57,7 +57,8 @@ def line_repeated(draft: Draft, moment: Moment) -> str | None:
         if index in table or index in own:
             other = lines.readings[index - lines.base]
             # Also quicker to see than letters. Two lines that are the same differ in few words.
-            is_near = len({*words}.intersection(other.words)) >= len(words) * 2 // 3
+            words_min = 2 * max(len(words), len(other.words)) // 3
+            is_near = len({*words}.intersection(other.words)) >= words_min
             if is_near and _is_same(_trigrams(text), _trigrams(other.payload["text"])):
                 return lines.ids[index - lines.base]
     return None
