@@ -366,6 +366,8 @@ class Acts:
             else:
                 self._desk.keep(act, scene.asking)
             raise
+        # The moment holds the scene, too. Without this, everything of the act would wait for the garbage collector.
+        scene.looked = None
         if stopped_by is not None and not _is_worth_telling(stopped_by, scene):
             given_up = end if scene.asking.has_reached_a_model else None
             self._desk.keep(act, scene.asking)
