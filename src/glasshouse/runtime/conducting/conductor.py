@@ -239,7 +239,7 @@ class Conductor:
         """Play one act: think and write it. If something else must happen first, do that and return."""
         graph_id, act = graph.id, (due.creature, due.cause)
         run_id = run_drawn_on(self._ledger.world, due.creature)
-        if self._is_in_the_way(run_id, act):
+        if (self._acting or self._finishing) and self._is_in_the_way(run_id, act):
             await self._wait_for_what_is_in_the_way(run_id, act)
             return Advanced("act", graph_id, graph.turn)
         if run_id not in self._ledger.folded.runs.purses:

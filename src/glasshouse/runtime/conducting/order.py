@@ -445,9 +445,8 @@ class Free(Lockstep):
                 return True
             self._look_for_graphs()  # The slower graph may be new: nobody drives it yet.
             self._held_back[graph_id] = None
-            await self._ledger.wait_for_write_in(
-                graph_id
-            )  # A line from outside may give it something to do now.
+            # A line from outside may give it something to do now.
+            await self._ledger.wait_for_write_in(graph_id)
             self._held_back.pop(graph_id, None)
         return False
 
@@ -456,8 +455,10 @@ class Free(Lockstep):
         graph = self._ledger.world.graphs[graph_id]
         if turn <= graph.turn:
             return False
-        runs = members_of(self._ledger.world, graph).runs_acting
-        return any(turn - turns_ahead_max > self._lowest_turn(run_id, until, turn) for run_id in runs)
+        for run_id in members_of(self._ledger.world, graph).runs_acting:
+            if turn - turns_ahead_max > self._lowest_turn(run_id, until, turn):
+                return True
+        return False
 
     def _lowest_turn(self, run_id: str, until: Until, turn: int) -> int:
         """The lowest turn of a run's driven graphs. It is computed again when no graph is left at the cached turn."""

@@ -155,8 +155,8 @@ class Ledger:
         self.graphs_moved: dict[str, None] = {}
         """The graphs that got events since the conductor last looked, and `EVERY_GRAPH` if a run began, paused or ended.
         A dict, because it keeps the order."""
-        self._awaited: dict[str, asyncio.Future[None]] = {}
-        """The graphs in which somebody awaits the next write."""
+        self._awaited: dict[str, list[asyncio.Future[None]]] = {}
+        """The graphs in which somebody awaits the next write, with a future for each who does."""
         self._wake: asyncio.Future[None] | None = None
         self._writer: asyncio.Task[None] | None = None
         self._gate_moved = asyncio.Event()
@@ -424,17 +424,16 @@ class Ledger:
 
     async def wait_for_write_in(self, graph_id: str) -> None:
         """Wait until something is written in a graph, any graph merges or splits, a run changes, or `wake` is called."""
-        awaited = self._awaited.get(graph_id)
-        if awaited is None:
-            awaited = self._awaited[graph_id] = self._loop.create_future()
-        await asyncio.wait([awaited])  # A waiter that is cancelled must not cancel it for the others.
+        awaited = self._loop.create_future()
+        self._awaited.setdefault(graph_id, []).append(awaited)
+        await awaited
 
     def wake(self, graph_ids: Iterable[str]) -> None:
         """Wake those who wait for a write in these graphs."""
         for graph_id in graph_ids:
-            awaited = self._awaited.pop(graph_id, None)
-            if awaited is not None:
-                awaited.set_result(None)
+            for awaited in self._awaited.pop(graph_id, ()):
+                if not awaited.done():  # A waiter may have been cancelled.
+                    awaited.set_result(None)
 
     @property
     def is_settled(self) -> bool:
