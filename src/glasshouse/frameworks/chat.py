@@ -17,7 +17,7 @@ from glasshouse.model_values import Form
 from glasshouse.turns.moment.line_text import defanged
 from glasshouse.turns.moment.moment import NOTHING_SHOWN, Moment
 from glasshouse.turns.moment.prompt import Completion, Prompt
-from glasshouse.turns.prompts.context import written_for
+from glasshouse.turns.prompts.context import prompt_for, written_for
 from glasshouse.turns.replies.reply import object_in
 
 TEXT: Final[Json] = {
@@ -77,7 +77,7 @@ class ChatReply(NamedTuple):
 
 def scene_of(moment: Moment) -> str:
     """What a creature sees in a moment, as a prompt tells it: who is around, what was said, and what it answers now."""
-    return written_for(moment).prompt.user
+    return prompt_for(moment).user
 
 
 async def ask(

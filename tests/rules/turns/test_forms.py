@@ -73,7 +73,7 @@ def at(**changes: Any) -> Moment:
 
 def read_back(reply: dict[str, Any], moment: Moment, text: str) -> None:
     """That a text is read as this reply says, whatever form the text has."""
-    result = draft_from(text, moment, written_for(moment).shown)
+    result = draft_from(text, moment, written_for(moment)[1])
 
     given = {
         name: value

@@ -32,7 +32,7 @@ def refs_of(moment: Moment, ids: tuple[str, ...]) -> list[str]:
 def test_every_line_of_the_discussion_is_named() -> None:
     events = [said(n, "moth-id", f"Line {n} of the pond.") for n in range(1, 7)]
 
-    shown = written_for(a_moment(events)).shown
+    shown = written_for(a_moment(events))[1]
 
     assert shown.discussion == tuple([event.id for event in events])
     assert shown.answered == (events[-1].id,)
@@ -61,8 +61,8 @@ def test_what_is_named_is_what_the_prompt_holds_whatever_was_said_and_cut(
 def test_lines_that_were_cut_are_not_named() -> None:
     events = [said(n, "moth-id", f"Line {n}. " + "pond " * 60) for n in range(1, 8)]
 
-    cut = written_for(a_moment(events, context_tokens_max=1_400)).shown
-    whole = written_for(a_moment(events)).shown
+    cut = written_for(a_moment(events, context_tokens_max=1_400))[1]
+    whole = written_for(a_moment(events))[1]
 
     assert 0 < len(cut.discussion) < len(whole.discussion)
     assert whole.discussion[-len(cut.discussion) :] == cut.discussion
@@ -74,9 +74,9 @@ def test_the_scene_a_disturbance_and_what_is_remembered_have_their_own_sections(
     events = [scene, thrown, said(3, "moth-id", "A hen?")]
 
     def shown_with(window: int) -> Shown:
-        return written_for(
-            a_moment(events, character=Character(name="echo", memory=Memory(window=window)))
-        ).shown
+        return written_for(a_moment(events, character=Character(name="echo", memory=Memory(window=window))))[
+            1
+        ]
 
     assert shown_with(1) == Shown(
         discussion=(events[2].id,), scene=(scene.id,), remembered=(thrown.id,), answered=(events[2].id,)
@@ -92,7 +92,7 @@ def test_the_scene_a_disturbance_and_what_is_remembered_have_their_own_sections(
 def test_a_scene_without_words_is_not_named() -> None:
     empty = said(1, "conductor", "", kinds.WORLD_OBSERVED)
 
-    assert written_for(a_moment([empty, said(2, "moth-id", "Hm.")])).shown.scene == ()
+    assert written_for(a_moment([empty, said(2, "moth-id", "Hm.")]))[1].scene == ()
 
 
 def test_an_older_cause_is_named_and_one_whose_words_were_kept_back_is_not() -> None:
@@ -101,12 +101,12 @@ def test_an_older_cause_is_named_and_one_whose_words_were_kept_back_is_not() -> 
     wire = Handed(with_content=False)
     recent: list[Event] = [said(9, "fern-id", "Lately.")]
 
-    assert written_for(a_moment(recent, cause=older)).shown.answered == (older.id,)
-    assert written_for(a_moment(recent, cause=kept_back, handed=wire)).shown.answered == ()
+    assert written_for(a_moment(recent, cause=older))[1].answered == (older.id,)
+    assert written_for(a_moment(recent, cause=kept_back, handed=wire))[1].answered == ()
 
 
 def test_a_tick_answers_no_line() -> None:
-    assert written_for(a_moment([said(1, "echo-id", "Mine.")])).shown.answered == ()
+    assert written_for(a_moment([said(1, "echo-id", "Mine.")]))[1].answered == ()
 
 
 def test_what_was_shown_reads_back_as_it_was_kept() -> None:

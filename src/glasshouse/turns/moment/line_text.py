@@ -13,6 +13,7 @@ import re
 from functools import lru_cache
 from itertools import filterfalse, islice, repeat
 from json import JSONEncoder
+from json.encoder import encode_basestring
 from typing import Any, Final
 
 import msgspec
@@ -71,7 +72,8 @@ def compact_json(value: Any) -> str:
 
 def quoted(text: str, chars_max: int) -> str:
     """A text in quotation marks, cut to a bound before it is escaped."""
-    return compact_json(cut(text, chars_max))
+    written = encode_basestring(text if len(text) <= chars_max else cut(text, chars_max))
+    return defanged(written if written.isprintable() else _unsafe.sub(_escaped, written))
 
 
 def one_line(text: str) -> str:
@@ -169,8 +171,8 @@ def _read(payload: Json, kind: str, actor: str, known_as: str | None) -> Reading
     points = {field: ids for field, value in rest.items() if (ids := _ids_in(value))} if rest else {}
     for field in points:
         del rest[field]
-    body = body_of(text, rest)
     has_text = isinstance(text, str)
+    body = quoted(text, line_chars_max) if has_text and not rest else body_of(text, rest)
     is_striking = kind in _STRIKING or (has_text and "?" in text)
     # Quoted and otherwise unchanged, a text has the same words, which were looked for when it was said.
     words = content_words(text if body[1:-1] == text else body)

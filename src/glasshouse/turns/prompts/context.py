@@ -80,13 +80,6 @@ _LANGUAGES: Final = dict(
 )
 
 
-class Written(NamedTuple):
-    """A prompt, and the events whose lines are in it. Models see only the prompt."""
-
-    prompt: Prompt
-    shown: Shown
-
-
 class _Frame(NamedTuple):
     """The parts of a prompt that stay the same from act to act, and what they were made from."""
 
@@ -120,11 +113,11 @@ def _frame_of(moment: Moment) -> _Frame:
 
 def prompt_for(moment: Moment) -> Prompt:
     """Everything the model behind a creature gets to see for one act."""
-    return written_for(moment).prompt
+    return written_for(moment)[0]
 
 
-def written_for(moment: Moment) -> Written:
-    """The prompt for one act, and which events its lines are."""
+def written_for(moment: Moment) -> tuple[Prompt, Shown]:
+    """The prompt for one act, and which events its lines are. Models see only the prompt."""
     if moment.masks is not None:
         moment = masked(moment, moment.masks)
     frame, lines = _frame_of(moment), numbered_lines(moment)
@@ -142,14 +135,21 @@ def written_for(moment: Moment) -> Written:
     prompt = Prompt(
         system=system,
         user=user,
-        schema=schema.with_refs(_refs(lines, indexes, cause) if schema.cites else ()),
+        schema=schema.with_refs(_refs(lines, indexes, cause)) if schema.cites else schema.value,
         reply_tokens_max=moment.reply_tokens_max,
         form=moment.form,
         stop=_STOPS[moment.form],
         is_untrusted=_is_untrusted(moment, lines, sections, indexes) if moment.tools or moment.talk else None,
     )
-    ids = [*map(lines.ids_of, indexes.values()), (moment.cause.id,) if cause else ()]
-    return Written(prompt, Shown(*ids))
+    discussed, scene, remembered, disturbances = indexes.values()
+    shown = Shown(
+        lines.ids_of(discussed),
+        lines.ids_of(scene) if scene else (),
+        lines.ids_of(remembered) if remembered else (),
+        lines.ids_of(disturbances) if disturbances else (),
+        (moment.cause.id,) if cause else (),
+    )
+    return prompt, shown
 
 
 def in_form(prompt: Prompt, moment: Moment, form: Form) -> Prompt:
@@ -214,7 +214,7 @@ def _sections(
     the cause, empty if it has none."""
     discussed = line_choice.discussed_lines(moment, lines)
     disturbances = line_choice.disturbance_lines(moment, lines)
-    cause, text = lines.index_of(moment.cause.id), lines.text
+    cause = lines.index_of(moment.cause.id)
     scene, scene_texts = line_choice.scene_line(lines), []
     others = {*disturbances, *scene}
     if scene:
@@ -224,7 +224,7 @@ def _sections(
         line = older_cause(moment, lines) or ""
     else:
         others.add(cause)
-        line = text(cause)
+        line = lines.text(cause)
     remembered = line_choice.remembered_lines(moment, lines, discussed, others, _about(moment, lines, cause))
     sections: dict[str, list[str]] = {}
     if moment.tools and (foreign := foreign_tool_lines(moment.tools)):
@@ -238,9 +238,9 @@ def _sections(
     if moment.known:
         sections[prompt_parts.KNOWN] = _facts(moment)
     if remembered:
-        sections[prompt_parts.REMEMBERED] = [*map(text, remembered)]
+        sections[prompt_parts.REMEMBERED] = lines.texts(remembered)
     if disturbances:
-        sections[prompt_parts.DISTURBANCES] = [*map(text, disturbances)]
+        sections[prompt_parts.DISTURBANCES] = lines.texts(disturbances)
     if moment.talk:
         sections[prompt_parts.TOOLS_SAID] = [*map(_tool_line, moment.talk)]
     sections[prompt_parts.ANSWERED] = [*_answered(moment, line), frame.last_line]
@@ -290,7 +290,7 @@ def _is_untrusted(
 def _answered(moment: Moment, line: str) -> list[str]:
     """The cause's line, and what a wire asks with it: quoted as a whole, so that it can look like nothing else."""
     handed, cause = moment.handed, moment.cause
-    if not line and moment.is_kept_back:
+    if handed is not None and not line and moment.is_kept_back:
         handle, origin = line_text.speaker_of(cause.actor, moment.handles.get(cause.actor))
         line = f"{handle} ({origin}, {cause.kind}) {KEPT_BACK}"
     asked = [f"{ASKED}: {quoted(handed.asked, asked_chars_max)}"] if handed and handed.asked else []

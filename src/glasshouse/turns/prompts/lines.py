@@ -59,9 +59,9 @@ class NumberedLines:
         self.names: dict[str, str | None] = {}
         """The handle of each speaker with which these lines, and older ones, were written."""
         self.recent = Recent([], 0, 0)
-        self.base = self.first = lines_before
-        """The index of the first line that is kept here, and of the first that the creature can see. The lines between them
-        are dropped many at once."""
+        self.base = self.first = self.stop = lines_before
+        """The index of the first line that is kept here, of the first that the creature can see, and of the next line. Lines
+        that it cannot see any more are dropped many at once."""
         self.ids: list[str] = []
         self.readings: list[Reading] = []
         self.plain: list[str] = []
@@ -83,14 +83,9 @@ class NumberedLines:
         """(Creature, handle) -> others' lines that name it, and the index where the search stopped."""
 
     @property
-    def stop(self) -> int:
-        """The index of the next line."""
-        return self.base + len(self.ids)
-
-    @property
     def indexes(self) -> range:
         """The indexes of all lines that the creature can see, oldest first."""
-        return range(self.first, self.base + len(self.ids))
+        return range(self.first, self.stop)
 
     def reading(self, index: int) -> Reading:
         """The reading at an index."""
@@ -110,15 +105,17 @@ class NumberedLines:
         at = index - self.base
         return self.plain[at] or self.written(self.ref(index), self.readings[at])
 
-    def texts(self, indexes: range) -> list[str]:
-        """The physical lines of some indexes in a row."""
-        texts = self.plain[indexes.start - self.base : indexes.stop - self.base]
+    def texts(self, indexes: Sequence[int]) -> list[str]:
+        """The physical lines at some indexes."""
+        plain, base = self.plain, self.base
+        if isinstance(indexes, range):
+            texts = plain[indexes.start - base : indexes.stop - base]
+        else:
+            texts = [plain[index - base] for index in indexes]
         return texts if all(texts) else [self.text(index) for index in indexes]
 
     def ids_of(self, indexes: Sequence[int]) -> tuple[str, ...]:
         """The event ids of the lines at some indexes."""
-        if not indexes:
-            return ()
         ids, base = self.ids, self.base
         if isinstance(indexes, range):
             return tuple(ids[indexes.start - base : indexes.stop - base])
@@ -153,8 +150,8 @@ class NumberedLines:
         return True
 
     def _add(self, event: Event) -> None:
-        at = len(self.ids)
-        index, bit, event_id = self.base + at, 1 << at, event.id
+        index, event_id = self.stop, event.id
+        self.stop, bit = index + 1, 1 << index - self.base
         known_as = self.names[event.actor] = self.handles.get(event.actor)
         reading = reading_of(event, known_as)
         body, words, newest_with = reading.body, self.words, self.newest_with
@@ -198,14 +195,14 @@ class NumberedLines:
         """The lines that name a creature and are not its own."""
         key, base, readings = (creature_id, handle), self.base, self.readings
         naming, looked_at = self.naming_cache.get(key, (0, 0))
-        if looked_at < base + len(readings):
+        if looked_at < self.stop:
             for at in self._where_named(handle, max(looked_at, self.first) - base):
                 reading = readings[at]
                 if reading.actor != creature_id and _is_named_in(reading.body, handle):
                     naming |= 1 << at
             if len(self.naming_cache) >= naming_cache_handles_max:
                 self.naming_cache.clear()
-            self.naming_cache[key] = naming, base + len(readings)
+            self.naming_cache[key] = naming, self.stop
         return naming
 
     def _where_named(self, handle: str, since: int) -> Iterable[int]:
@@ -377,13 +374,14 @@ def remembered_lines(
         points_1,
     )
     reflected = left & lines.reflected
-    chosen = _newest_with_most(by_points, reflected, reflections_max) if reflected else []
-    chosen += _newest_with_most(by_points, left ^ reflected, memory_lines_max - len(chosen))
-    return sorted([base + bit for bit in chosen])
+    chosen = _newest_with_most(by_points, reflected, reflections_max, base) if reflected else []
+    chosen += _newest_with_most(by_points, left ^ reflected, memory_lines_max - len(chosen), base)
+    chosen.sort()
+    return chosen
 
 
-def _newest_with_most(by_points: Iterable[int], left: int, lines_max: int) -> list[int]:
-    """The bits of the lines with the most points, of those that are left; of lines with as many points, the newest."""
+def _newest_with_most(by_points: Iterable[int], left: int, lines_max: int, base: int) -> list[int]:
+    """The indexes of the lines with the most points, of those that are left; of lines with as many points, the newest."""
     chosen: list[int] = []
     for points in by_points:
         best = points & left
@@ -393,7 +391,7 @@ def _newest_with_most(by_points: Iterable[int], left: int, lines_max: int) -> li
                 return chosen
             bit = best.bit_length() - 1
             best ^= 1 << bit
-            chosen.append(bit)
+            chosen.append(base + bit)
     return chosen
 
 
