@@ -408,9 +408,8 @@ class Acts:
         kept: Kept | None,
     ) -> Scene:
         character = self._character(creature)
-        profile = character.model_profile
-        route, form, recorded = self._route_of(creature, profile), None, None
-        on_record = self._answers.act_on_record(creature, cause, profile, route)
+        route, form, recorded = self._route_of(creature, character.model_profile), None, None
+        on_record = self._answers.act_on_record(creature, cause, route)
         if on_record is not None:
             route, form, recorded = on_record.route, on_record.form, on_record.answers
             upto = upto if on_record.upto is None else on_record.upto

@@ -105,9 +105,9 @@ def _storable(completion: Completion) -> Completion:
         completion = _read_completion(_encode(completion))
     except (TypeError, ValueError, OverflowError, RecursionError, msgspec.ValidationError):
         completion = _mended(completion)
-    counts = astuple(completion.usage)
-    if min(counts) < 0 or max(counts) > count_max:
-        raise Refused(f"The model {completion.model} reports a usage of {counts}.", "Correct the backend.")
+    for count in astuple(completion.usage):
+        if not 0 <= count <= count_max:
+            raise Refused(f"The model {completion.model} reports {count} tokens.", "Correct the backend.")
     return completion
 
 

@@ -43,14 +43,8 @@ class Answers:
     async def make_ready(self, run_id: str) -> None:
         """Load the record for a run."""
 
-    def act_on_record(
-        self,
-        creature: CreatureState,  # noqa: ARG002 (as the others name it)
-        cause: Event,  # noqa: ARG002
-        profile: str,  # noqa: ARG002
-        route: Route,  # noqa: ARG002
-    ) -> RecordedAct | None:
-        """What is on record of an act for this cause, with this profile and route; None if there is nothing."""
+    def act_on_record(self, creature: CreatureState, cause: Event, route: Route) -> RecordedAct | None:  # noqa: ARG002 (as the others name it)
+        """What is on record of an act for this cause, with this route; None if there is nothing."""
         return None
 
     def step_then(self, creature: CreatureState, cause: Event, steps_so_far: Sequence[Step]) -> Step | None:  # noqa: ARG002 (as the others name it)
@@ -124,14 +118,13 @@ class Recall(Answers):
         session_id, seq = place_of(event.caused_by)
         return creature.ordinal, world.sessions[session_id].story_time(seq)
 
-    def act_on_record(
-        self, creature: CreatureState, _cause: Event, profile: str, route: Route
-    ) -> RecordedAct | None:
+    def act_on_record(self, creature: CreatureState, cause: Event, route: Route) -> RecordedAct | None:  # noqa: ARG002 (as the others name it)
         """The answers that the parents of a creature's run got; None if there are none."""
         run_id = creature.run_id or ""
         calls = self._calls_cache.get(run_id)
         if not calls:
             return None
+        profile = self._ledger.world.facts_of(creature).model_profile
 
         def recorded(_number: int, first: Route, prompt: Prompt, in_form: InForm) -> Call | None:
             for model in (first, *first.fallbacks):

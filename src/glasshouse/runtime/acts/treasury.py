@@ -89,10 +89,8 @@ class Treasury:
         self._ledger = ledger
         self._clock = clock
         self._acts: dict[str, dict[Reservation, None]] = {}
-        self._world_seen: World | None = None
-        """The world whose graphs the reservations last followed."""
-        self._sessions_seen = 0
-        """How many sessions it had then."""
+        self._graphs_cache: tuple[World, int] | None = None
+        """The world whose graphs the reservations last followed, and how many sessions it had then."""
         self._held: dict[str, tuple[Held, Held]] = {}
         """Done and open, for each run with several acts under way. An act that is alone needs no sums."""
         self._moved = asyncio.Event()
@@ -166,10 +164,10 @@ class Treasury:
     def _follow_the_creatures(self) -> None:
         """Move every reservation to the graph that its creature is in now. Every merge and split begins a session, so
         there is nothing to do while the number of sessions is unchanged."""
-        world, sessions = self._ledger.folded.world, len(self._ledger.folded.world.sessions)
-        if sessions == self._sessions_seen and world is self._world_seen:
+        world, kept = self._ledger.folded.world, self._graphs_cache
+        if kept is not None and kept[0] is world and kept[1] == len(world.sessions):
             return
-        self._world_seen, self._sessions_seen = world, sessions
+        self._graphs_cache = world, len(world.sessions)
         for mine in [mine for acts in self._acts.values() for mine in acts]:
             creature = world.creatures.get(mine.creature_id)
             if creature is not None and creature.graph_id != mine.graph_id:

@@ -128,13 +128,7 @@ class Cassette(Answers):
         end = self.end_of(creature_id, cause_id)
         return self.way_of(creature_id, cause_id).as_of or (None if end is None else end.as_of)
 
-    def act_on_record(
-        self,
-        creature: CreatureState,
-        cause: Event,
-        profile: str,  # noqa: ARG002 (as the others name it)
-        route: Route,
-    ) -> RecordedAct:
+    def act_on_record(self, creature: CreatureState, cause: Event, route: Route) -> RecordedAct:
         """The recorded answers to an act's calls, in order: those that led to tool calls, then those of its end; with the
         sizes of its prompts, the form of its first call, and the time up to which its prompts saw the past."""
         act = (creature.id, cause.id)
