@@ -77,7 +77,6 @@ class Thought(msgspec.Struct, frozen=True):
     """The ids of its creature and its cause."""
     end: EndAct | None
     scene: Scene
-    reservation: Reservation
     stopped_by: Stop | None = None
     attempts: ModelUse | None = None
     """The model calls of an act that was stopped and stays due."""
@@ -345,7 +344,7 @@ class Acts:
         if living is None:
             return None
         creature, act, scene = world.creatures[due.creature], (due.creature, due.cause), None
-        kept = self._desk.take_kept(act)
+        kept = self._desk.interrupted.pop(act, None)
         mine = (
             self._treasury.begin(creature.run_id or "", creature.id, living.graph_id)
             if kept is None
@@ -371,22 +370,22 @@ class Acts:
         if stopped_by is not None and not _is_worth_telling(stopped_by, scene):
             given_up = end if scene.asking.has_reached_a_model else None
             self._desk.keep(act, scene.asking)
-            return Thought(act, None, scene, mine, stopped_by, end.model, given_up)
+            return Thought(act, None, scene, stopped_by, end.model, given_up)
         # An act that ends without a model call counts as one call (ADR 0022).
         is_free = mine.done.calls > 0 or scene.has_told_calls
         if not is_free or mine.open is not NOTHING:
             self._treasury.settle(mine, NOTHING if is_free else Usage(calls=1))
-        return Thought(act, end, scene, mine, stopped_by)
+        return Thought(act, end, scene, stopped_by)
 
     def forget_attempts(self, thought: Thought) -> None:
         """The attempts of a stopped act are in the ledger now: they need not be recorded with its end."""
-        kept = self._desk.take_kept(thought.act)
+        kept = self._desk.interrupted.pop(thought.act, None)
         if kept is not None:
             self._treasury.release(kept.mine)
 
     def given_up(self, thought: Thought) -> Thought:
         """The thought with an end. A stopped act that will not be thought again ends in a failure if it cost something."""
-        if thought.given_up is None or self._desk.take_kept(thought.act) is None:
+        if thought.given_up is None or self._desk.interrupted.pop(thought.act, None) is None:
             return thought
         return replace(thought, end=thought.given_up, attempts=None, given_up=None)
 
@@ -508,7 +507,7 @@ class Acts:
                 return self._ledger.stage(failed, thought.scene.beside())
         finally:
             if thought.attempts is None:
-                self._treasury.release(thought.reservation)  # The fold counts its cost from here on.
+                self._treasury.release(thought.scene.asking.mine)  # The fold counts its cost from here on.
 
     def _character(self, creature: CreatureState) -> Character:
         digest = creature.manifest_digest

@@ -175,7 +175,8 @@ class ModelDesk:
         self.under_way: dict[CallUnderWay, None] = {}
         self.listener: Callable[[CallUnderWay], OnText] | None = None
         """Makes, for each attempt of a call, what hears the text of its reply as it comes. None: nobody listens."""
-        self._interrupted: dict[tuple[str, str], Kept] = {}
+        self.interrupted: dict[tuple[str, str], Kept] = {}
+        """What was kept of acts that may be thought again, by the ids of their creature and their cause."""
 
     def keep(self, act: tuple[str, str], asking: Asking) -> None:
         """Keep the calls of an act that was interrupted, until it is thought again and recorded."""
@@ -183,13 +184,9 @@ class ModelDesk:
         if not asking.calls:
             self.treasury.release(asking.mine)
             return
-        self._interrupted[act] = asking.kept
-        if len(self._interrupted) > interrupted_acts_max:
-            self.treasury.release(self._interrupted.pop(next(iter(self._interrupted))).mine)
-
-    def take_kept(self, act: tuple[str, str]) -> Kept | None:
-        """What was kept of an act that is thought again."""
-        return self._interrupted.pop(act, None) if self._interrupted else None
+        self.interrupted[act] = asking.kept
+        if len(self.interrupted) > interrupted_acts_max:
+            self.treasury.release(self.interrupted.pop(next(iter(self.interrupted))).mine)
 
 
 class Asking:
