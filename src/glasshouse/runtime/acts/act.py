@@ -394,8 +394,8 @@ class Acts:
         return self._has_tools(self._ledger.world.creatures[creature_id])
 
     def _has_tools(self, creature: CreatureState) -> bool:
-        may_have = creature.is_privileged or bool(self._character(creature).tools)
-        return may_have or creature.id in self._ledger.agenda.under_way
+        granted = self._ledger.world.manifests[creature.manifest_digest].tools
+        return creature.is_privileged or bool(granted) or creature.id in self._ledger.agenda.under_way
 
     def _scene(
         self,

@@ -146,15 +146,16 @@ def unwatch_tasks() -> None:
             loop.set_task_factory(watch.before)
 
 
-def check_is_outside(house: object) -> None:
-    """Refuse a call that is part of an act and would wait for the end of that act."""
-    task = asyncio.current_task()
-    threads_acts = _acts_of_thread.get()
-    if any(task is act.task or task in act.helpers or act in threads_acts for act in _under_way(house)):
+def check_is_outside(house: object) -> list[ActUnderWay]:
+    """Refuse a call that is part of an act and would wait for the end of that act. Returns the acts under way that began the
+    task of the call."""
+    task, acts = asyncio.current_task(), _under_way(house)
+    if any(task is act.task or task in act.helpers or act in _acts_of_thread.get() for act in acts):
         raise Refused(
             "This waits for the end of the act that asks for it.",
             "Let the act end, and ask from outside, or in a task that it leaves behind.",
         )
+    return acts
 
 
 def check_gives_no_right(house: object, right: str = "Privilege is not given") -> None:
@@ -172,8 +173,7 @@ def check_gives_no_right(house: object, right: str = "Privilege is not given") -
 
 async def wait_to_be_outside(house: object, seconds_max: float | None = None) -> None:
     """Refuse a call that is part of an act; let a task that an act started wait until that act has ended."""
-    check_is_outside(house)
-    for act in _under_way(house):
+    for act in check_is_outside(house):
         try:
             await asyncio.wait_for(act.wait_for_end(), seconds_max or own_act_seconds_max)
         except TimeoutError:
