@@ -4,10 +4,10 @@ from glasshouse import Draft, Event, Manifest, MemoryStore, Terrarium, kinds, pl
 from tests.runtime.stage_crew import Speaker, on_stage, ticking, world_of
 
 
-async def house_with_ada() -> Terrarium:
+async def house_with_ada(subscribes_to: tuple[str, ...] = (kinds.AGENT_SPOKE,)) -> Terrarium:
     t = Terrarium(MemoryStore())
     await t.open()
-    await t.add_creature(Manifest(name="ada", may_emit=(kinds.AGENT_SPOKE,)))
+    await t.add_creature(Manifest(name="ada", may_emit=(kinds.AGENT_SPOKE,), subscribes_to=subscribes_to))
     return t
 
 
@@ -36,6 +36,35 @@ async def test_changing_a_returned_event_changes_nothing_that_a_subscriber_gets(
         spoil(heard)
         assert is_whole(await anext(second))
     await t.close()
+
+
+async def test_lines_that_take_the_short_path_are_their_callers_own_too() -> None:
+    said = Draft(kind=kinds.AGENT_SPOKE, payload={"text": "hello", "tags": ["first"]})
+    t = await house_with_ada(subscribes_to=())
+    async with t.subscribe() as first, t.subscribe() as second:
+        for _ in range(3):
+            spoil(await t.append("ada", said))
+            spoil(await t.append_nowait("ada", said))
+
+        for _ in range(6):
+            heard = await anext(first)
+            assert heard.payload == said.payload
+            spoil(heard)
+            assert (await anext(second)).payload == said.payload
+    await t.close()
+
+
+async def test_lines_in_a_graph_that_plays_can_be_changed_without_changing_what_is_recalled() -> None:
+    async with on_stage(minds={"ada": Speaker()}) as t:
+        await t.open_world(world_of(ticking("ada"), ticking("bo")))
+        await t.step_one()
+        for _ in range(3):
+            event = await t.append("ada", Draft(kind=kinds.AGENT_SPOKE, payload={"text": "hello"}))
+            event.payload["text"] = "spoiled"
+
+        recalled = [line for table in t._house.ledger.folded.tables.said.values() for line in table.lines]
+        assert [line.payload["text"] for line in recalled].count("hello") >= 3
+        assert "spoiled" not in [line.payload["text"] for line in recalled]
 
 
 async def test_events_of_a_batch_and_of_many_in_flight_are_the_callers_own() -> None:

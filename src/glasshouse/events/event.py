@@ -19,7 +19,7 @@ from msgspec.structs import replace
 
 from glasshouse.errors import BadEvent
 from glasshouse.events import kinds
-from glasshouse.events.kinds import check_kind, well_formed_cache
+from glasshouse.events.kinds import WITH_TEXT, check_kind, well_formed_cache
 from glasshouse.events.model_use import NOTHING, Call, ModelUse, Usage, usage_of
 from glasshouse.reprs import repr_of
 
@@ -57,10 +57,8 @@ class Draft(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True, k
 
 def check_text(draft: Draft) -> None:
     """Refuse a draft that says something without a text."""
-    if draft.kind not in kinds.WITH_TEXT:
-        return
     payload: object = draft.payload  # It may be anything: whether it is JSON is checked later.
-    if isinstance(payload, dict) and not isinstance(payload.get("text"), str):
+    if draft.kind in WITH_TEXT and isinstance(payload, dict) and not isinstance(payload.get("text"), str):
         raise BadEvent(f"A draft of {draft.kind} has no text.", 'Write payload={"text": "..."}.')
 
 

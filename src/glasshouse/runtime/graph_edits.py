@@ -210,14 +210,15 @@ class GraphEdits:
             return own_copy((await ledger.foresee(intents.Say(creature_id, (draft,), caused_by))).events[0])
         if not ledger.takes_more:
             await ledger.wait_for_room()
-        event, acknowledged = ledger.submit(creature_id, draft, caused_by)
+        event, acknowledged, is_kept = ledger.submit(creature_id, draft, caused_by)
         await acknowledged
-        return own_copy(event)
+        return own_copy(event) if is_kept else event
 
     def append_nowait(self, creature_id: str, draft: Draft, caused_by: str | None) -> Acknowledgement:
         """Append an event now and await its durability later, for producers with many events in flight (ADR 0019)."""
         _check_draft(draft)
-        return Acknowledgement(*self._ledger.submit(creature_id, draft, caused_by))
+        event, acknowledged, _ = self._ledger.submit(creature_id, draft, caused_by)
+        return Acknowledgement(event, acknowledged)
 
     async def append_all(
         self, creature_id: str, drafts: Iterable[Draft], caused_by: str | None, *, dry_run: bool

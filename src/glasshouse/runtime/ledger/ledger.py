@@ -294,8 +294,10 @@ class Ledger:
 
     def submit(
         self, creature_id: str, draft: Draft, caused_by: str | None = None
-    ) -> tuple[Event, asyncio.Future[None]]:
+    ) -> tuple[Event, asyncio.Future[None], bool]:
         """Decide now what a creature says, without waiting for the commit. Needs `takes_more`.
+
+        Returns the event, what to await, and whether the engine keeps this event: if so, its caller needs a copy.
 
         This is the most frequent write. A line like one before it takes a short path: the same steps as a `Say` intent,
         without building a fact or a decision, and without finding out again where it goes.
@@ -322,9 +324,10 @@ class Ledger:
         try:
             if tables is None:
                 fold(self.folded, event)
+                is_kept = True
             else:
                 session.head = seq
-                note_line(tables, event)
+                is_kept = note_line(tables, event)
         except BaseException as unforeseen:
             self._give_up_world(unforeseen)
             raise
@@ -342,7 +345,7 @@ class Ledger:
         is_full = position - self._taken_upto >= pending_events_max
         if self._wake is not None or is_full or position >= self._snapshot_due_at:
             self._after_queueing()
-        return event, acknowledged
+        return event, acknowledged, is_kept
 
     def _begin_lines(self) -> _QueuedLines:
         events: list[Event] = []
@@ -353,7 +356,7 @@ class Ledger:
 
     def _submit_in_full(
         self, creature_id: str, draft: Draft, caused_by: str | None
-    ) -> tuple[Event, asyncio.Future[None]]:
+    ) -> tuple[Event, asyncio.Future[None], bool]:
         world = self.world
         voice = voice_of(world, creature_id, draft.kind, draft.channel)
         fact = line_of(world, voice, draft, caused_by)
@@ -370,7 +373,7 @@ class Ledger:
         self._fold((event,), None)
         self._keep_route(draft, event, session, graph)
         batch = Batch((SegmentWrite(session_id, head, (body,)),), request=request)
-        return event, self._enqueue(batch, [event]).acknowledged
+        return event, self._enqueue(batch, [event]).acknowledged, True
 
     def _keep_route(self, draft: Draft, event: Event, session: SessionState, graph: GraphState) -> None:
         """Keep where a line went, for the lines after it. Who subscribes, what wires there are and what ends a run

@@ -48,8 +48,10 @@ class Subscriptions:
         if events:
             self.position = events[-1].position or self.position
         if self._live:
+            # The caller of `append` may have got the event itself, and may change it.
+            copies = [own_copy(event) for event in events]
             for subscription in tuple(self._live):
-                for event in events:
+                for event in copies:
                     subscription.push(event)
 
     def catch_up(self, position: int) -> None:

@@ -105,9 +105,9 @@ class RecentLines(msgspec.Struct, dict=True):
             del self.spans[0]
 
 
-def note_line(tables: list[RecentLines], line: Event) -> None:
-    """Add a line to these tables."""
-    session_id, seq, speaker = line.session_id, line.seq, line.actor
+def note_line(tables: list[RecentLines], line: Event) -> bool:
+    """Add a line to these tables. Returns whether one of them keeps the event itself."""
+    session_id, seq, speaker, is_kept = line.session_id, line.seq, line.actor, False
     for table in tables:
         spans = table.spans
         if spans and (last := spans[-1]).last + 1 == seq and last.session_id == session_id:
@@ -118,8 +118,10 @@ def note_line(tables: list[RecentLines], line: Event) -> None:
         table.speakers[speaker] = None
         if (lines := table.lines_cache) is not None:
             lines.append(line)
+            is_kept = True
         if count == table_lines_max:
             table.drop(heard_lines_max)
+    return is_kept
 
 
 def public_part(event: Event) -> Event:
