@@ -381,6 +381,8 @@ class Lockstep(Order):
     def waiting(self) -> tuple[Waiting, ...]:
         """Whose acts wait for an agent in the driven graphs."""
         driven, creatures = self._ready(), self._ledger.world.creatures
+        if not self._agendas.waiting:
+            return ()
         acts = [due for graph_id, due in self._agendas.waiting.items() if graph_id in driven]
         waiting = [(creatures[due.creature], due.cause) for due in acts]
         return tuple([Waiting(c.id, c.handle, c.played_by_code, c.run_id, cause) for c, cause in waiting])

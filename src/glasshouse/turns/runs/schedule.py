@@ -109,9 +109,10 @@ def next_turn(world: World, agenda: Agenda, runs: Runs, graph: GraphState) -> in
         if every == 1:
             return graph.turn + 1
         turns.append((graph.turn // every + 1) * every)
-    owing = [*names_in_both(graph.creatures, agenda.owed), *names_in_both(graph.creatures, agenda.ticks)]
-    if any(may_act(world, world.creatures[name]) for name in owing):
-        return graph.turn + 1
+    for owing in (agenda.owed, agenda.ticks):
+        for name in names_in_both(graph.creatures, owing):
+            if may_act(world, world.creatures[name]):
+                return graph.turn + 1
     turns += [turn for turn, _, _ in beats_ahead(world, runs, graph)]
     return min(turns, default=None)
 
