@@ -41,7 +41,8 @@ compression_memory: Final = 5
 """How large zlib's tables are while it compresses a prompt, from 1 to 9."""
 places_remembered_max = 4_096
 
-event_columns: Final = 5
+event_columns: Final = 4
+"""The columns of an event that are given. Its position follows from those before it."""
 insert_events_max: Final = 50
 """How many events one INSERT holds. Few statements are faster: each one releases the GIL and waits for it again."""
 _insert_values: Final = event_columns * insert_events_max
@@ -68,8 +69,8 @@ SQL: Final = statements(files("glasshouse.stores.sqlite").joinpath("queries.sql"
 
 @lru_cache(maxsize=insert_events_max)
 def _adding(events: int) -> str:
-    """The statement that inserts this many events."""
-    return SQL["add_event"] + ", (?, ?, ?, ?, ?)" * (events - 1)
+    """The statement that inserts this many events. SQLite numbers those after the first: fewer values to bind."""
+    return SQL["add_event"] + ", (NULL, ?, ?, ?, ?)" * (events - 1)
 
 
 class _Kept(msgspec.Struct):
@@ -156,6 +157,8 @@ class Journal:
         self._places_cache: dict[int, Place] = {}
         self._must_look = True
         self._prompts_kept_cache: set[str] = set()
+        self._snapshot_kept_cache: tuple[str, str, str] | None = None
+        """The scope, name and key of the last snapshot: none of another key is left beside it."""
 
     def house_id(self, new_house_id: str) -> str:
         """The id of the store. A new store takes `new_house_id`."""
@@ -261,8 +264,8 @@ class Journal:
                 if kept is None:
                     continue
             kept.head = seq
-            self.position = position = self.position + 1
-            values += (position, kept.number, seq, 0, rest)
+            self.position += 1
+            values += (kept.number, seq, 0, rest)
 
     def _keep(self, query: str, rows: list[tuple[int, str]]) -> None:
         if rows:
@@ -276,9 +279,10 @@ class Journal:
             self._connection.execute("COMMIT")
 
     def _add(self, values: list[int | str]) -> None:
-        """Insert the events whose columns are in `values`, and empty the list."""
+        """Insert the events whose columns are in `values`, up to the position now, and empty the list."""
+        position = self.position - len(values) // event_columns + 1
         for first in range(0, len(values), _insert_values):
-            some = values[first : first + _insert_values]
+            some = [position + first // event_columns, *values[first : first + _insert_values]]
             self._connection.execute(_adding(len(some) // event_columns), some)
         values.clear()
 
@@ -286,7 +290,9 @@ class Journal:
         """Write what a batch holds beside its events: a snapshot at this position, prompts, labels, answered inbox lines."""
         if batch.snapshot is not None:
             scope, name, key, at, body = batch.snapshot
-            self._connection.execute(SQL["drop_snapshots_of_other_folds"], (scope, name, key))
+            if self._snapshot_kept_cache != (scope, name, key):
+                self._connection.execute(SQL["drop_snapshots_of_other_folds"], (scope, name, key))
+                self._snapshot_kept_cache = (scope, name, key)
             row = (scope, name, key, at or position, zlib.compress(body, 1))
             self._connection.execute(SQL["keep_snapshot"], row)
         for number in batch.inbox_done:
@@ -350,7 +356,7 @@ class Journal:
                 change = numbers.setdefault(changes[seq - write.expected_head - 1], position)
             # Plain integers and text only: for other types sqlite3 searches for an adapter, which is slow.
             text = place.without_start(body.decode(), seq)
-            values += (position, kept.number, seq, position - change, text)
+            values += (kept.number, seq, position - change, text)
         self.position, kept.head = position, seq
 
     def _open(self, segment: Segment) -> _Kept:
@@ -381,6 +387,7 @@ class Journal:
         self._segments_cache.clear()
         self._places_cache.clear()
         self._prompts_kept_cache.clear()
+        self._snapshot_kept_cache = None
         position, numbers = self.position_now(), self._row("last_segment_number")[0]
         self.position, self._numbers, self._must_look = position, numbers, False
 
