@@ -19,7 +19,7 @@ from glasshouse.events.kinds import SESSION_FORKED
 from glasshouse.events.manifest_fields import is_public_part
 from glasshouse.events.payloads import RunStarted, SessionForked, payload_of
 from glasshouse.events.redaction import Role, check_role, redacted
-from glasshouse.runtime.acts.asking import Routes
+from glasshouse.runtime.acts.routes import Routes
 from glasshouse.runtime.grants import birth_granted, opening_granted
 from glasshouse.runtime.house import House
 from glasshouse.runtime.ledger import session_file

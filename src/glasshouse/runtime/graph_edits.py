@@ -15,8 +15,8 @@ from glasshouse.errors import Refused, UnknownName, check_type
 from glasshouse.events.described_tool import is_grantable
 from glasshouse.events.event import VISITOR, Draft, Event, Json, check_text, own_copy
 from glasshouse.manifests.manifest import Manifest
-from glasshouse.runtime.acts.asking import Routes
 from glasshouse.runtime.acts.inside import check_gives_no_right
+from glasshouse.runtime.acts.routes import Routes
 from glasshouse.runtime.creature import Creature, creature_of
 from glasshouse.runtime.grants import birth_granted
 from glasshouse.runtime.house import House

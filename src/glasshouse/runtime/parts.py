@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 from glasshouse.events.payloads import Governor
 from glasshouse.runtime.acts.act import Acts
-from glasshouse.runtime.acts.asking import ModelDesk, Routes
+from glasshouse.runtime.acts.asking import ModelDesk
 from glasshouse.runtime.acts.recall import Answers, Recall
+from glasshouse.runtime.acts.routes import Routes
 from glasshouse.runtime.acts.tool_use import ToolDesk
 from glasshouse.runtime.acts.treasury import Treasury
 from glasshouse.runtime.acts.warm_lines import BatchWorlds, WarmLines

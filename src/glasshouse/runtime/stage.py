@@ -23,9 +23,10 @@ from glasshouse.errors import Refused, StoreError, UnknownName, WrongType, check
 from glasshouse.events import kinds
 from glasshouse.events.event import Event
 from glasshouse.events.payloads import FinishReason, Governor, RunContinued, RunPaused, check_governor
-from glasshouse.runtime.acts.asking import CallUnderWay, ModelDesk, Routes
+from glasshouse.runtime.acts.asking import CallUnderWay, ModelDesk
 from glasshouse.runtime.acts.inside import wait_to_be_outside
 from glasshouse.runtime.acts.recall import Answers
+from glasshouse.runtime.acts.routes import Routes
 from glasshouse.runtime.conducting.conductor import BeforeAct, Conductor
 from glasshouse.runtime.conducting.endings import referee_named
 from glasshouse.runtime.conducting.inbox_requests import Edit, answer_requests

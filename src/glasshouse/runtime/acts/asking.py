@@ -1,4 +1,4 @@
-"""Asking models: the model behind a profile, the check that its price is known, and the model calls of one act.
+"""Asking models: the model calls of one act.
 
 Theory of operation. A model makes one request for each call. Whether it is asked again is decided here. A server that is
 busy is waited for. A server that is not reached is asked again, until its circuit opens (`backend_queue.py`). A call that
@@ -6,40 +6,35 @@ fails is repeated, at most `failed_calls_max` times; then the route's fallbacks 
 the server has not answered anybody for long, the act fails and its run pauses. A server that refuses what it is asked
 would refuse it again, so its run pauses at once. Every attempt has a seed of its own.
 
-Always holds: a run records the models that the router gives when it starts. A limit in dollars is refused if any
-price is unknown, also the price of a fallback or of a creature that may be spawned. Every attempt reserves its worst case
-before it is made. An attempt that reached a model counts; one that reached none is free. Both are recorded in `calls`, in
-order. A call without a price of its own costs the price of its route. A call that was sent and not answered costs what it
-reserved, because it may have been paid. A call with a recorded answer counts the recorded cost. If an act is interrupted,
-its calls are recorded when it is thought again.
+Always holds: every attempt reserves its worst case before it is made. An attempt that reached a model counts; one that
+reached none is free. Both are recorded in `calls`, in order. A call without a price of its own costs the price of its
+route. A call that was sent and not answered costs what it reserved, because it may have been paid. A call with a
+recorded answer counts the recorded cost. If an act is interrupted, its calls are recorded when it is thought again.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from functools import cache, lru_cache
-from typing import Final, NamedTuple, TypeAlias, cast
+from functools import lru_cache
+from typing import Final, NamedTuple, cast
 
 import msgspec
 from msgspec.structs import astuple, replace
 
 from glasshouse.errors import ModelFailed, ModelMisconfigured, ModelUnreachable, Refused
 from glasshouse.events.event import Json
-from glasshouse.events.manifest_fields import fields_of
 from glasshouse.events.model_use import NOTHING, Call, Usage, usage_of
-from glasshouse.events.payloads import CastEntry, Fault, RunStarted
+from glasshouse.events.payloads import Fault
 from glasshouse.events.shown import Shown
 from glasshouse.model_values import Form, Tokens
 from glasshouse.runtime.acts.act_so_far import completion_of
 from glasshouse.runtime.acts.backend_queue import BackendQueue, queue_of, unreached_in_a_row_max
 from glasshouse.runtime.acts.treasury import Reservation, Treasury
-from glasshouse.runtime.folded import Folded
-from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.minds.faults import failure_of
-from glasshouse.runtime.ports import Batch, Clock, OnText, Route, Router, StreamingModel
+from glasshouse.runtime.ports import Batch, Clock, OnText, Route, StreamingModel
 from glasshouse.turns.moment.prompt import (
     Completion,
     Prompt,
@@ -52,8 +47,6 @@ from glasshouse.turns.moment.prompt import (
     schema_digest,
     seed_of,
 )
-from glasshouse.world.decisions.intents import Member, OpenRun, Restate
-from glasshouse.world.state.state import CreatureState
 
 INTERRUPTED: Final = "The act was interrupted and thought again."
 """What is recorded of an answer that was not used."""
@@ -595,135 +588,3 @@ def _schema_facts(schema: Json | None) -> tuple[str, int]:
         tokens = len(msgspec.json.encode(schema)) // chars_per_token_min + 1
         known = _schemas_cache[id(schema)] = ((schema_digest(schema), tokens), schema)
     return known[0]
-
-
-AskedFor: TypeAlias = tuple[str, str | None]
-"""A profile, and the model that the run uses instead of the profile's own, if it names one."""
-
-PinOf: TypeAlias = Callable[[str, Mapping[str, tuple[str, ...]], str | None], str | None]
-"""The name of the model that a router pins a creature to, from its handle, the teams, and the name that its run binds."""
-
-
-class Routes:
-    """Turns profiles into models, for creatures and for whole casts."""
-
-    def __init__(self, router: Router, offline: Router, ledger: Ledger) -> None:
-        self._router = router
-        self._pin_of: PinOf | None = getattr(router, "pin_of", None)
-        self._offline = offline
-        self._ledger = ledger
-
-    def route(self, profile: str, model: str | None = None) -> Route:
-        """The route of a profile, or of the model that a run names."""
-        return self._router.route(profile) if model is None else self._router.route(profile, model)
-
-    def route_of(self, creature: CreatureState, profile: str) -> Route:
-        """The route of a creature, whose run may have bound it to a model (ADR 0037), or continue offline."""
-        purse = self._ledger.folded.runs.purses.get(creature.run_id or "")
-        if purse is not None and purse.is_offline:
-            return self._offline.route(profile)
-        bound = None if purse is None else purse.bound.get(creature.id)
-        if self._pin_of is not None and purse is not None:
-            bound = self._pin_of(creature.handle, purse.playbill.competition.teams, bound)
-        return self._router.route(profile) if bound is None else self._router.route(profile, bound)
-
-    def check_prices(self, asked_for: Iterable[AskedFor]) -> None:
-        """Refuse a limit in dollars if the price of any of these models, or of their fallbacks, is unknown."""
-        for profile, model in sorted(asked_for, key=str):
-            chosen = self.route(profile, model)
-            unpriced = [route.name for route in (chosen, *chosen.fallbacks) if route.price is None]
-            if unpriced:
-                raise Refused(
-                    f"hourly_budget_usd is set, and nobody knows the price of {unpriced[0]} behind {profile!r}.",
-                    "Give its price, or take the limit away.",
-                )
-
-    def check_price_for(self, run_id: str | None, profile: str) -> None:
-        """Check the price of a creature that joins a run, if the run's limits are in dollars."""
-        purse = self._ledger.folded.runs.purses.get(run_id or "")
-        if purse is not None and purse.limits.hourly_budget_usd is not None:
-            self.check_prices([(profile, None)])
-
-    def check_prices_in(self, run_id: str) -> None:
-        """Check the prices of the models of every live creature of a run."""
-        world = self._ledger.world
-        cast = [creature for creature in world.creatures.values() if creature.run_id == run_id]
-        self.check_prices({(world.facts_of(creature).model_profile, None) for creature in cast})
-
-    def with_models(self, intent: OpenRun) -> OpenRun:
-        """The same opening with the model of each member filled in. Refused if dollars are limited and a price is
-        unknown."""
-        intent = self._pinned(intent)
-        members = [member for troupe in intent.troupes for member in troupe.members]
-        self._check_prices_for(intent.started, [_asked_for(member) for member in members])
-        troupes = [
-            replace(troupe, members=tuple([self._with_model(member) for member in troupe.members]))
-            for troupe in intent.troupes
-        ]
-        started = replace(intent.started, models=self._models)
-        return replace(intent, started=started, troupes=tuple(troupes))
-
-    def _with_model(self, member: Member) -> Member:
-        route = self.route(*_asked_for(member))
-        return replace(member, model=route.name, model_digest=route.digest)
-
-    @property
-    def _models(self) -> str:
-        """The text that names the models of the router, if there is one."""
-        return getattr(self._router, "recorded", "")
-
-    def _pinned(self, intent: OpenRun) -> OpenRun:
-        """The same opening, in which creatures that the router pins to a model are bound to it."""
-        pin_of = self._pin_of
-        if pin_of is None:
-            return intent
-        teams: dict[str, tuple[str, ...]] = intent.started.competition.get("teams", {})
-
-        def pinned(member: Member) -> Member:
-            name = pin_of(member.handle, teams, member.model if member.is_bound else None)
-            return member if name is None else replace(member, model=name, is_bound=True)
-
-        troupes = [replace(troupe, members=tuple(map(pinned, troupe.members))) for troupe in intent.troupes]
-        return replace(intent, troupes=tuple(troupes))
-
-    def with_models_now(self, past: Folded, started: RunStarted) -> RunStarted:
-        """The `run.started` payload of a run that continues a past, with the models that the router gives now."""
-        route_of, teams = cache(self.route), started.competition.get("teams", {})
-        pin_of = self._pin_of
-
-        def entry_now(entry: CastEntry) -> CastEntry:
-            creature = past.world.creatures.get(entry.creature)
-            if creature is None:
-                return entry
-            profile, bound = (
-                past.world.facts_of(creature).model_profile,
-                entry.model if entry.is_bound else None,
-            )
-            name = bound if pin_of is None else pin_of(entry.handle, teams, bound)
-            route = route_of(profile, name)
-            model = {"model": route.name, "is_bound": name is not None, "model_digest": route.digest}
-            return replace(entry, profile=profile, **model)
-
-        return replace(started, cast=[entry_now(entry) for entry in started.cast], models=self._models)
-
-    def check_prices_of(self, past: Folded, intent: Restate) -> None:
-        """Check the prices of continued runs, whose limits and creatures may have changed."""
-        for run in intent.runs:
-            if run.started is not None:
-                bound = past.runs.purses[run.old].bound
-                asked_for = [
-                    (fields_of(born.manifest or {}).model_profile, bound.get(born.creature))
-                    for graph in intent.graphs
-                    for born in graph.creatures
-                    if born.run_id == run.old
-                ]
-                self._check_prices_for(run.started, asked_for)
-
-    def _check_prices_for(self, started: RunStarted, asked_for: list[AskedFor]) -> None:
-        if started.limits is not None and started.limits.hourly_budget_usd is not None:
-            spawnable = [(fields_of(manifest).model_profile, None) for manifest in started.spawnable.values()]
-            self.check_prices({*asked_for, *spawnable})
-
-
-def _asked_for(member: Member) -> AskedFor:
-    return fields_of(member.manifest).model_profile, member.model if member.is_bound else None

@@ -27,8 +27,8 @@ from glasshouse.errors import BudgetExceeded, StoreError
 from glasshouse.events.event import Event, Json
 from glasshouse.events.payloads import FinishReason, Governor, RunPaused, RunStarted, axes_given, settled
 from glasshouse.runtime.acts.act import Acts, Stop, Thought
-from glasshouse.runtime.acts.asking import Routes
 from glasshouse.runtime.acts.recall import Answers
+from glasshouse.runtime.acts.routes import Routes
 from glasshouse.runtime.acts.warm_lines import WarmLines
 from glasshouse.runtime.conducting.ahead import Act, Causes, ThinkingAhead, run_drawn_on
 from glasshouse.runtime.conducting.endings import Ending, Endings, accounts_of, last_graph
