@@ -345,13 +345,9 @@ class Acts:
             return None
         creature, act, scene = world.creatures[due.creature], (due.creature, due.cause), None
         kept = self._desk.interrupted.pop(act, None)
-        mine = (
-            self._treasury.begin(creature.run_id or "", creature.id, living.graph_id)
-            if kept is None
-            else kept.mine
-        )
+        session_id, run_id = world.graphs[creature.graph_id].session_id, creature.run_id or ""
+        mine = kept.mine if kept is not None else self._treasury.begin(run_id, creature.id, living.graph_id)
         try:
-            session_id = world.graphs[creature.graph_id].session_id
             scene = self._scene(creature, cause, session_id, upto, mine, kept)
             if before is not None:
                 use = scene.fix_the_past(before.as_of, then)

@@ -107,7 +107,7 @@ def _storable(completion: Completion) -> Completion:
 def _mended(completion: Completion) -> Completion:
     try:
         fields = {**msgspec.to_builtins(completion)}
-        for field, chars_max in _TEXTS:
+        for field, chars_max in _TEXTS.items():
             if isinstance(text := fields.get(field), str):
                 fields[field] = text[:chars_max].encode("utf-8", "replace").decode()
         return msgspec.convert(fields, Completion)
@@ -117,12 +117,8 @@ def _mended(completion: Completion) -> Completion:
 
 _encode: Final = msgspec.msgpack.Encoder().encode
 _read_completion: Final = msgspec.msgpack.Decoder(Completion).decode
-_TEXTS: Final = (
-    ("text", completion_chars_max),
-    ("reasoning", reasoning_chars_max),
-    ("model", reported_chars_max),
-    ("served_by", reported_chars_max),
-    ("response_id", reported_chars_max),
+_TEXTS: Final = {"text": completion_chars_max, "reasoning": reasoning_chars_max} | dict.fromkeys(
+    ("model", "served_by", "response_id"), reported_chars_max
 )
 """The texts of a completion, and how many characters of each are kept."""
 
