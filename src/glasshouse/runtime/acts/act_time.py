@@ -12,6 +12,8 @@ import asyncio
 from math import inf
 from typing import Any, Final
 
+import msgspec
+
 from glasshouse.errors import BudgetExceeded, Refused
 
 act_seconds_max: Final = 300.0
@@ -42,25 +44,23 @@ class ActTimer:
                 self.set(act.ends_at)
 
 
-class ActTime:
+class ActTime(msgspec.Struct, eq=False):
     """Bounds the code inside it. Raises `BudgetExceeded` at the end of the wall time, `Refused` at that of the act."""
 
-    _is_over = False
-    _waits = 0
+    timer: ActTimer
+    task: asyncio.Task[Any]
+    seconds_max: float
+    """The bound of the act; `inf` if there is none."""
+    wall_seconds: float
+    """What is left of the run's wall time; `inf` if it has no limit."""
+    ends_at: float = inf
+    _act_at: float = inf
+    _wall_at: float = inf
+    _seconds_left: float = inf
+    _waits: int = 0
     """How often the act waits now: an agent may ask several times at once."""
-
-    def __init__(
-        self, timer: ActTimer, task: asyncio.Task[Any], seconds_max: float, wall_seconds: float
-    ) -> None:
-        """A time of `inf` is no bound."""
-        now = _now()
-        self._timer = timer
-        self._task = task
-        self._cancelling = task.cancelling()
-        self._seconds_max = seconds_max
-        self._act_at = now + seconds_max
-        self._wall_at = now + wall_seconds
-        self.ends_at = min(self._act_at, self._wall_at)
+    _is_over: bool = False
+    _cancelling: int = 0
 
     def stop_counting(self) -> None:
         """The act waits for others: only the wall time counts."""
@@ -75,7 +75,7 @@ class ActTime:
         if not self._waits and not self._is_over:
             self._act_at = _now() + self._seconds_left
             self.ends_at = min(self._act_at, self._wall_at)
-            self._timer.set(self.ends_at)
+            self.timer.set(self.ends_at)
 
     def give_back(self, seconds: float) -> None:
         """Some time does not count, because a model is loaded in it. A negative time is taken back."""
@@ -86,25 +86,25 @@ class ActTime:
     def end(self) -> None:
         """Cancel whatever the act waits for."""
         self._is_over, self.ends_at = True, inf
-        self._task.cancel()
+        self.task.cancel()
 
     def __enter__(self) -> None:
-        self._timer.acts[self] = None
-        self._timer.set(self.ends_at)
+        now = _now()
+        self._cancelling = self.task.cancelling()
+        self._act_at, self._wall_at = now + self.seconds_max, now + self.wall_seconds
+        self.ends_at = min(self._act_at, self._wall_at)
+        self.timer.acts[self] = None
+        self.timer.set(self.ends_at)
 
     def __exit__(self, kind: type[BaseException] | None, *_raised: object) -> None:
-        del self._timer.acts[self]
+        del self.timer.acts[self]
         # As in `asyncio.timeout`: if somebody else cancelled the task as well, it stays cancelled.
-        if (
-            not self._is_over
-            or self._task.uncancel() > self._cancelling
-            or kind is not asyncio.CancelledError
-        ):
+        if not self._is_over or self.task.uncancel() > self._cancelling or kind is not asyncio.CancelledError:
             return
         if _now() >= self._wall_at:
             raise BudgetExceeded("max_wall_minutes") from None
         raise Refused(
-            f"The act took longer than {self._seconds_max:g} seconds and was ended.",
+            f"The act took longer than {self.seconds_max:g} seconds and was ended.",
             "If it needs more time, write act_seconds_max in its manifest.",
         ) from None
 

@@ -16,8 +16,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterable
-from contextvars import ContextVar
+from contextvars import ContextVar, Token
 from typing import Any, Final
+
+import msgspec
 
 from glasshouse.errors import Refused
 
@@ -28,20 +30,20 @@ own_act_seconds_max: Final = 60.0
 task."""
 
 
-class ActUnderWay:
+class ActUnderWay(msgspec.Struct, eq=False):
     """An act under way in one house. Used as a context manager: code that runs inside it belongs to the act."""
 
-    has_ended = False
-    awaited: asyncio.Event | None = None
-    """Set at the end of the act. Made only when somebody waits for that."""
+    house: object
+    runs_code: bool = True
+    """Whether code that is not the engine's has run in it: an agent of a program, a tool, the approver."""
+    task: Task | None = msgspec.field(default_factory=asyncio.current_task)
     helpers: frozenset[Task | None] = frozenset()
     """The tasks that it waits for, beside its own."""
-
-    def __init__(self, house: object, *, runs_code: bool = True) -> None:
-        self.house = house
-        self.runs_code = runs_code
-        """Whether code that is not the engine's has run in it: an agent of a program, a tool, the approver."""
-        self.task = asyncio.current_task()
+    has_ended: bool = False
+    awaited: asyncio.Event | None = None
+    """Set at the end of the act. Made only when somebody waits for that."""
+    _before: tuple[ActUnderWay, ...] | None = None
+    _token: Token[tuple[ActUnderWay, ...]] | None = None
 
     def __enter__(self) -> None:
         task = self.task
@@ -52,6 +54,7 @@ class ActUnderWay:
         self._token, _acts_of_tasks[task] = _acts.set(mine), mine
 
     def __exit__(self, *_raised: object) -> None:
+        assert self._token is not None, "it was entered"
         _acts.reset(self._token)
         if self._before is None:
             del _acts_of_tasks[self.task]

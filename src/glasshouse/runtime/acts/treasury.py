@@ -14,6 +14,8 @@ from contextlib import contextmanager
 from datetime import datetime
 from math import inf
 
+import msgspec
+
 from glasshouse.errors import BudgetExceeded
 from glasshouse.events.model_use import NOTHING, Usage
 from glasshouse.events.payloads import Governor
@@ -30,20 +32,18 @@ from glasshouse.turns.runs.purses import (
 from glasshouse.world.state.state import World
 
 
-class Reservation:
+class Reservation(msgspec.Struct, eq=False):
     """What one act holds of its run's purse."""
 
-    done = NOTHING
+    run_id: str
+    creature_id: str
+    graph_id: str
+    done: Usage = NOTHING
     """Spent, and not yet in the ledger."""
-    open = NOTHING
+    open: Usage = NOTHING
     """The worst case of the running call."""
     time: ActTime | None = None
     """The time that the act may take. It is set when the act begins."""
-
-    def __init__(self, run_id: str, creature_id: str, graph_id: str) -> None:
-        self.run_id = run_id
-        self.creature_id = creature_id
-        self.graph_id = graph_id
 
     @contextmanager
     def waiting(self) -> Iterator[None]:
