@@ -351,6 +351,17 @@ async def test_two_events_that_were_shown_other_lines_keep_their_own(store: Stor
     assert await store.shown(3) == (Shown(discussion=("s-a.2",)),)
 
 
+@pytest.mark.parametrize("chars", [0, 1, 2_047, 2_048, 9_000])
+async def test_a_prompt_of_any_length_is_read_as_it_was_kept(store: Store, chars: int) -> None:
+    text = ("A kettle, ö, 鳥 and \N{OWL}. " * 400)[:chars]
+    await store.commit(one_batch(opening(ADA, "a")))
+
+    await store.commit([Batch((lines(ADA, 1, "b"),), prompts=(("digest", text),))])
+
+    assert await store.prompt("digest") == text
+    assert await store.prompt("another") is None
+
+
 async def test_a_batch_that_is_there_already_changes_nothing_of_what_was_shown(store: Store) -> None:
     batch = Batch((lines(ADA, 1, "b"),), shown=(Shown(discussion=("s-a.1",)),))
     await store.commit(one_batch(opening(ADA, "a")))

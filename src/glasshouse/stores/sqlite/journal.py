@@ -37,6 +37,8 @@ free_bytes_min: Final = 64 * 1024 * 1024
 """On a disk with less room than this, the log grows only as far as it must."""
 wal_pages_max = 4_000
 prompts_remembered_max = 4_096
+compressed_chars_min: Final = 2_048
+"""A shorter prompt is stored as it is: to compress it would take longer than to write the kilobyte that it saves."""
 compression_memory: Final = 5
 """How large zlib's tables are while it compresses a prompt, from 1 to 9."""
 places_remembered_max = 4_096
@@ -313,12 +315,15 @@ class Journal:
         if len(self._prompts_kept_cache) >= prompts_remembered_max:
             self._prompts_kept_cache.clear()
         self._prompts_kept_cache.add(digest)
-        self._connection.execute(SQL["keep_prompt"], (digest, _compressed(text)))
+        body = text if len(text) < compressed_chars_min else _compressed(text)
+        self._connection.execute(SQL["keep_prompt"], (digest, body))
 
     def prompt(self, digest: str) -> str | None:
         """The text of a prompt by its digest, if it is still kept."""
         row = self._row("prompt", digest)
-        return None if row is None else zlib.decompress(row[0]).decode()
+        if row is None or isinstance(row[0], str):
+            return None if row is None else row[0]
+        return zlib.decompress(row[0]).decode()
 
     def labels(self) -> dict[str, tuple[str, ...]]:
         """The labels of every run that has some."""

@@ -65,7 +65,7 @@ CREATE TABLE requests (
     body   TEXT    NOT NULL
 );
 
--- Prompt texts by their digest, compressed. A side table: the ledger is whole without it, and it may be emptied.
+-- Prompt texts by their digest; long ones are compressed blobs. A side table: the ledger is whole without it, and it may be emptied.
 CREATE TABLE prompts (
     digest TEXT PRIMARY KEY,
     body   BLOB NOT NULL
