@@ -411,14 +411,14 @@ class Acts:
         form = form or form_asked(character, route)
         if route.fallbacks:
             route = _with_fallbacks(route, form, character)
-        asking = self._asking(route, mine, recorded, kept)
+        asking = self._asking(route, mine, recorded)
+        if kept is not None:
+            asking.take_up(kept)
         return Scene(self._ledger, creature, character, cause, session_id, upto, route, form, asking)
 
-    def _asking(
-        self, route: Route, mine: Reservation, recorded: Recorded | None, kept: Kept | None
-    ) -> Asking:
+    def _asking(self, route: Route, mine: Reservation, recorded: Recorded | None) -> Asking:
         """What asks the model for an act. A traced terrarium has its own."""
-        return Asking(route, self._desk, mine, recorded, kept)
+        return Asking(route, self._desk, mine, recorded)
 
     def _world_of(self, due: Due, then: BatchWorld | None) -> World:
         """The world of an act: the world at the start of its batch, unless a branch renamed the creature."""

@@ -73,15 +73,18 @@ class ActTime(msgspec.Struct, eq=False):
         """The act goes on, with the time that is left of its bound."""
         self._waits -= 1
         if not self._waits and not self._is_over:
-            self._act_at = _now() + self._seconds_left
-            self.ends_at = min(self._act_at, self._wall_at)
-            self.timer.set(self.ends_at)
+            self._end_at(_now() + self._seconds_left)
 
     def give_back(self, seconds: float) -> None:
         """Some time does not count, because a model is loaded in it. A negative time is taken back."""
         self.stop_counting()
         self._seconds_left += seconds
         self.count()
+
+    def _end_at(self, act_at: float) -> None:
+        self._act_at = act_at
+        self.ends_at = ends_at = act_at if act_at < self._wall_at else self._wall_at
+        self.timer.set(ends_at)
 
     def end(self) -> None:
         """Cancel whatever the act waits for."""
@@ -91,10 +94,9 @@ class ActTime(msgspec.Struct, eq=False):
     def __enter__(self) -> None:
         now = _now()
         self._cancelling = self.task.cancelling()
-        self._act_at, self._wall_at = now + self.seconds_max, now + self.wall_seconds
-        self.ends_at = min(self._act_at, self._wall_at)
+        self._wall_at = now + self.wall_seconds
         self.timer.acts[self] = None
-        self.timer.set(self.ends_at)
+        self._end_at(now + self.seconds_max)
 
     def __exit__(self, kind: type[BaseException] | None, *_raised: object) -> None:
         del self.timer.acts[self]

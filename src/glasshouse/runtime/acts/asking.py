@@ -178,28 +178,26 @@ class ModelDesk:
             self.treasury.release(self.interrupted.pop(next(iter(self.interrupted))).mine)
 
 
-class Asking:
+class Asking(msgspec.Struct, eq=False):
     """The model calls of one act."""
 
-    _calls_told = 0
-    _calls_before = 0
+    _route: Route
+    _desk: ModelDesk
+    mine: Reservation
+    _recorded: Recorded | None
+    calls: list[Call] = []
+    _prompts: list[tuple[str, str]] = []
+    _shown: list[Shown] = []
+    _calls_told: int = 0
+    _calls_before: int = 0
     """How many of the calls were made before the act was interrupted."""
+    _one_at_a_time: asyncio.Lock = msgspec.field(default_factory=asyncio.Lock)
+    """An agent may ask several times at once. Its act has one reservation, so its calls come one after another."""
 
-    def __init__(
-        self, route: Route, desk: ModelDesk, mine: Reservation, recorded: Recorded | None, kept: Kept | None
-    ) -> None:
-        self.calls: list[Call] = []
-        self._prompts: list[tuple[str, str]] = []
-        self._shown: list[Shown] = []
-        self._route = route
-        self._desk = desk
-        self.mine = mine
-        self._recorded = recorded
-        self._one_at_a_time = asyncio.Lock()
-        """An agent may ask several times at once. Its act has one reservation, so its calls come one after another."""
-        if kept is not None:
-            self.calls, self._prompts, self._shown, _ = kept
-            self._calls_before = len(kept.calls)
+    def take_up(self, kept: Kept) -> None:
+        """Continue the calls of an act that was interrupted."""
+        self.calls, self._prompts, self._shown, _ = kept
+        self._calls_before = len(kept.calls)
 
     def tell_treasury(self, graph_id: str | None) -> None:
         """Say that the ledger now holds the cost so far. Later calls are reserved for the graph named."""

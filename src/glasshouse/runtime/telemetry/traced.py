@@ -22,7 +22,7 @@ from glasshouse.events import kinds
 from glasshouse.events.event import Event
 from glasshouse.events.model_use import Call, Usage
 from glasshouse.runtime.acts.act import Acts, Thought
-from glasshouse.runtime.acts.asking import Asking, CallUnderWay, Kept, Recorded
+from glasshouse.runtime.acts.asking import Asking, CallUnderWay, Recorded
 from glasshouse.runtime.acts.backend_queue import BackendQueue
 from glasshouse.runtime.acts.treasury import Reservation
 from glasshouse.runtime.errand import Errand
@@ -192,18 +192,15 @@ class TracedActs(Acts):
                 self._telemetry.note_error(span, event.kind)
         span.end(ended)
 
-    def _asking(
-        self, route: Route, mine: Reservation, recorded: Recorded | None, kept: Kept | None
-    ) -> Asking:
-        asking = TracedAsking(route, self._desk, mine, recorded, kept)
-        asking.telemetry = self._telemetry
-        return asking
+    def _asking(self, route: Route, mine: Reservation, recorded: Recorded | None) -> Asking:
+        return TracedAsking(route, self._desk, mine, recorded, telemetry=self._telemetry)
 
 
-class TracedAsking(Asking):
+class TracedAsking(Asking, kw_only=True):
     """The model calls of one act, each attempt in a span. An answer on record asks nobody and has none."""
 
     telemetry: Telemetry
+    _own_began_ns: int = 0
 
     async def _attempt(self, route: Route, prompt: Prompt, *rest: Any) -> Completion:
         telemetry, calls_before = self.telemetry, len(self.calls)

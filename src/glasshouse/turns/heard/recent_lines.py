@@ -404,7 +404,7 @@ def heard_by(
     if places.is_one_channel:
         table = places.channels[0][1]
         recent = table.newest(upto)
-        return recent, max(0, table.total_at(upto) - (recent.stop - recent.start))
+        return recent, table.total_at(upto) - (recent.stop - recent.start)
     ears, total = creature.ears, 0
     parts: list[Recent] = []
     for channel_id, table, is_all_heard in places.channels:
