@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import re
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from importlib.resources import files
@@ -209,6 +209,7 @@ class Journal:
         beside: list[tuple[Batch, int]] = []
         shown: list[tuple[int, str]] = []
         requests: list[tuple[int, str]] = []
+        prompts: list[tuple[str, str]] = []
         kept_of = self._segments_cache.get
         for batch in batches:
             if batch.lines is not None:
@@ -222,23 +223,19 @@ class Journal:
                     kept = self._checked(write, values)
                 if kept is not None:
                     self._place(write, kept, change, numbers, values)
-            if (
-                batch.snapshot is not None
-                or batch.inbox_done
-                or batch.prompts
-                or batch.answers
-                or batch.labels
-            ):
+            if batch.snapshot is not None or batch.inbox_done or batch.answers or batch.labels:
                 beside.append((batch, self.position))
+            prompts += batch.prompts
             if batch.request is not None and self.position >= change:
                 requests.append((change, encoded_request(batch.request)))
             if batch.shown and self.position >= change:  # Otherwise the batch was already stored.
                 shown.append((self.position, encoded_shown(batch.shown)))
-        if beside or requests or shown or len(values) > _insert_values:
+        if beside or prompts or requests or shown or len(values) > _insert_values:
             self._begin()
         self._add(values)
         self._keep("keep_request", requests)
         self._keep("keep_shown", shown)
+        self._keep("keep_prompt", [*self._new_prompts(prompts)])
         for batch, position in beside:
             self._write_beside(batch, position)
 
@@ -269,7 +266,7 @@ class Journal:
             self.position += 1
             values += (kept.number, seq, 0, rest)
 
-    def _keep(self, query: str, rows: list[tuple[int, str]]) -> None:
+    def _keep(self, query: str, rows: Sequence[tuple[int | str, str | bytes]]) -> None:
         if rows:
             self._connection.executemany(SQL[query], rows)
 
@@ -289,7 +286,7 @@ class Journal:
         values.clear()
 
     def _write_beside(self, batch: Batch, position: int) -> None:
-        """Write what a batch holds beside its events: a snapshot at this position, prompts, labels, answered inbox lines."""
+        """Write what a batch holds beside its events: a snapshot at this position, labels, answered inbox lines."""
         if batch.snapshot is not None:
             scope, name, key, at, body = batch.snapshot
             if self._snapshot_kept_cache != (scope, name, key):
@@ -306,17 +303,16 @@ class Journal:
             self._connection.execute(
                 SQL["keep_labels"], (f"{_LABELS}{run_id}", msgspec.json.encode(labels).decode())
             )
-        for digest, text in batch.prompts:
-            self._keep_prompt(digest, text)
 
-    def _keep_prompt(self, digest: str, text: str) -> None:
-        if digest in self._prompts_kept_cache:
-            return
-        if len(self._prompts_kept_cache) >= prompts_remembered_max:
-            self._prompts_kept_cache.clear()
-        self._prompts_kept_cache.add(digest)
-        body = text if len(text) < compressed_chars_min else _compressed(text)
-        self._connection.execute(SQL["keep_prompt"], (digest, body))
+    def _new_prompts(self, prompts: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str | bytes]]:
+        """The rows of those prompts that were not kept lately."""
+        kept = self._prompts_kept_cache
+        for digest, text in prompts:
+            if digest not in kept:
+                if len(kept) >= prompts_remembered_max:
+                    kept.clear()
+                kept.add(digest)
+                yield digest, text if len(text) < compressed_chars_min else _compressed(text)
 
     def prompt(self, digest: str) -> str | None:
         """The text of a prompt by its digest, if it is still kept."""

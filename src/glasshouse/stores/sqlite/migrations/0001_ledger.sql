@@ -65,11 +65,13 @@ CREATE TABLE requests (
     body   TEXT    NOT NULL
 );
 
--- Prompt texts by their digest; long ones are compressed blobs. A side table: the ledger is whole without it, and it may be emptied.
+-- Prompt texts by their digest; long ones are compressed blobs. A side table: the ledger is whole without it, and it may be
+-- emptied. Digests come in no order, so only the small index is ordered by them: a commit dirties few pages of texts, and
+-- those are full.
 CREATE TABLE prompts (
     digest TEXT PRIMARY KEY,
     body   BLOB NOT NULL
-) WITHOUT ROWID;
+);
 
 -- The ids of the lines that the model calls behind an event were shown. A side table like `prompts`: it may be emptied.
 CREATE TABLE shown (
