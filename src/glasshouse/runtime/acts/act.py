@@ -431,7 +431,9 @@ class Acts:
             agent = self._agent_of(scene.creature.id)
             if not (agent.asks_before_anything or (_goes_on(agent, using) and scene.has_told_calls)):
                 await self._treasury.reserve(mine, Usage(calls=1))
-            under_way = ActUnderWay(self._ledger, runs_code=type(agent) not in ENGINES_OWN)
+            runs_code = type(agent) not in ENGINES_OWN
+            calls.one_at_a_time = asyncio.Lock() if runs_code else None
+            under_way = ActUnderWay(self._ledger, runs_code)
             mine.time = self._time_for(scene, agent, under_way.task)
             with under_way, mine.time:
                 if using is not None:

@@ -191,8 +191,9 @@ class Asking(msgspec.Struct, eq=False):
     _calls_told: int = 0
     _calls_before: int = 0
     """How many of the calls were made before the act was interrupted."""
-    _one_at_a_time: asyncio.Lock = msgspec.field(default_factory=asyncio.Lock)
-    """An agent may ask several times at once. Its act has one reservation, so its calls come one after another."""
+    one_at_a_time: asyncio.Lock | None = None
+    """For an agent of a program, which may ask several times at once: its act has one reservation, so its calls come one
+    after another. The engine's own agents need no lock."""
 
     def take_up(self, kept: Kept) -> None:
         """Continue the calls of an act that was interrupted."""
@@ -237,8 +238,9 @@ class Asking(msgspec.Struct, eq=False):
     async def ask(self, prompt: Prompt, shown: Shown, in_form: InForm) -> Completion:
         """The model's answer; a fallback is asked in its own form. Raises `BudgetExceeded` before a call that does not fit the budget, `ModelUnreachable` or
         `ModelMisconfigured` if the run must pause, and `ModelFailed` if the act must fail."""
-        self._check_is_outside_own()
-        await self._one_at_a_time.acquire()
+        lock = self.one_at_a_time
+        if lock is not None:
+            await self._wait_for_turn(lock)
         try:
             if self._recorded is not None:
                 completion = await self._answer_on_record(self._recorded, prompt, shown, in_form)
@@ -254,32 +256,36 @@ class Asking(msgspec.Struct, eq=False):
                 route = fallback
             return await self._answer(route, prompt_for_route(route, first, prompt, in_form), shown)
         finally:
-            self._one_at_a_time.release()
+            if lock is not None:
+                lock.release()
 
     async def begin_own(self, worst: Usage) -> None:
         """Reserve the worst case of a call that the agent makes by its own means. Raises `BudgetExceeded` at a limit."""
-        self._check_is_outside_own()
-        await self._one_at_a_time.acquire()
+        assert self.one_at_a_time is not None, "only an agent of a program makes calls by its own means"
+        await self._wait_for_turn(self.one_at_a_time)
         try:
             await self._desk.treasury.reserve(self.mine, worst)
         except BaseException:
-            self._one_at_a_time.release()
+            self.one_at_a_time.release()
             raise
         _asking_inside.set(self)
 
     def end_own(self, call: Call, prompt: str) -> None:
         """Settle the cost of such a call, and record it."""
+        assert self.one_at_a_time is not None, "the call has begun"
         _asking_inside.set(None)
         self._note(Prompt("", prompt), Shown(), call)
-        self._one_at_a_time.release()
+        self.one_at_a_time.release()
 
-    def _check_is_outside_own(self) -> None:
-        """Refuse a call inside `moment.spending`: it would wait for the end of the block that it is in."""
+    async def _wait_for_turn(self, lock: asyncio.Lock) -> None:
+        """Wait for the end of the act's other calls. A call inside `moment.spending` is refused: it would wait for the end
+        of the block that it is in."""
         if _asking_inside.get() is self:
             raise Refused(
                 "This call is inside a block of moment.spending, which counts one call.",
                 "End the block before the next call.",
             )
+        await lock.acquire()
 
     async def _answer_on_record(
         self, recorded: Recorded, prompt: Prompt, shown: Shown, in_form: InForm
