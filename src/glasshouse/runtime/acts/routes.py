@@ -44,10 +44,12 @@ class Routes:
     def route_of(self, creature: CreatureState, profile: str) -> Route:
         """The route of a creature, whose run may have bound it to a model (ADR 0037), or continue offline."""
         purse = self._ledger.folded.runs.purses.get(creature.run_id or "")
-        if purse is not None and purse.is_offline:
+        if purse is None:
+            return self._router.route(profile)
+        if purse.is_offline:
             return self._offline.route(profile)
-        bound = None if purse is None else purse.bound.get(creature.id)
-        if self._pin_of is not None and purse is not None:
+        bound = purse.bound.get(creature.id)
+        if self._pin_of is not None:
             bound = self._pin_of(creature.handle, purse.playbill.competition.teams, bound)
         return self._router.route(profile) if bound is None else self._router.route(profile, bound)
 

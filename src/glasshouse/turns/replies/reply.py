@@ -155,7 +155,9 @@ def _from_object(reply: Json, moment: Moment, shown: Shown | None) -> Draft | Pa
     if moment.tools and _asks_for_tool(reply, moment.tools):
         offer = _offer(reply, moment.tools)
         return ToolCall(offer.name, arguments_in(_arguments(reply, offer), offer), _private(reply))
-    kind = _kind(reply.get("kind"), offered, has_tools=bool(moment.tools))
+    kind = reply.get("kind")
+    if kind not in offered:
+        kind = _kind(kind, offered, has_tools=bool(moment.tools))
     if kind == kinds.AGENT_PASSED:
         return Passed(_note(reply.get("reason"), reason_chars_max), _private(reply))
     fields = reply_schema.fields_of(kind, moment.playbill)
@@ -190,8 +192,7 @@ def _last_verdict(reply: Json, moment: Moment, shown: Shown | None) -> Draft | P
 
 
 def _kind(given: object, offered: tuple[str, ...], *, has_tools: bool) -> str:
-    if isinstance(given, str) and given in offered:
-        return given
+    """The kind that is meant where none of those offered was given."""
     if given is None and len(offered) == 1:
         return offered[0]
     known = (*offered, kinds.AGENT_PASSED)
