@@ -25,22 +25,21 @@ class ActTimer:
 
     def __init__(self) -> None:
         self.acts: dict[ActTime, None] = {}
-        self._rings_at = inf
+        self.rings_at = inf
 
     def set(self, ends_at: float) -> None:
-        """Ring at this time, if not earlier."""
-        if ends_at < self._rings_at:
-            self._rings_at = ends_at
-            asyncio.get_running_loop().call_at(ends_at, self._ring, ends_at)
+        """Ring at this time, which is earlier than the one set."""
+        self.rings_at = ends_at
+        asyncio.get_running_loop().call_at(ends_at, self._ring, ends_at)
 
     def _ring(self, at: float) -> None:
-        if at != self._rings_at:
+        if at != self.rings_at:
             return  # It was set to an earlier time meanwhile.
-        self._rings_at = inf
+        self.rings_at = inf
         for act in list(self.acts):
             if act.ends_at <= at:
                 act.end()
-            else:
+            elif act.ends_at < self.rings_at:
                 self.set(act.ends_at)
 
 
@@ -65,7 +64,7 @@ class ActTime(msgspec.Struct, eq=False):
     def stop_counting(self) -> None:
         """The act waits for others: only the wall time counts."""
         if not self._waits:
-            self._seconds_left = self._act_at - _now()
+            self._seconds_left = self._act_at - self.task.get_loop().time()
         self._waits += 1
         self.ends_at = self._wall_at
 
@@ -73,7 +72,7 @@ class ActTime(msgspec.Struct, eq=False):
         """The act goes on, with the time that is left of its bound."""
         self._waits -= 1
         if not self._waits and not self._is_over:
-            self._end_at(_now() + self._seconds_left)
+            self._end_at(self.task.get_loop().time() + self._seconds_left)
 
     def give_back(self, seconds: float) -> None:
         """Some time does not count, because a model is loaded in it. A negative time is taken back."""
@@ -84,7 +83,8 @@ class ActTime(msgspec.Struct, eq=False):
     def _end_at(self, act_at: float) -> None:
         self._act_at = act_at
         self.ends_at = ends_at = act_at if act_at < self._wall_at else self._wall_at
-        self.timer.set(ends_at)
+        if ends_at < self.timer.rings_at:
+            self.timer.set(ends_at)
 
     def end(self) -> None:
         """Cancel whatever the act waits for."""
@@ -92,7 +92,7 @@ class ActTime(msgspec.Struct, eq=False):
         self.task.cancel()
 
     def __enter__(self) -> None:
-        now = _now()
+        now = self.task.get_loop().time()
         self._cancelling = self.task.cancelling()
         self._wall_at = now + self.wall_seconds
         self.timer.acts[self] = None
@@ -103,13 +103,9 @@ class ActTime(msgspec.Struct, eq=False):
         # As in `asyncio.timeout`: if somebody else cancelled the task as well, it stays cancelled.
         if not self._is_over or self.task.uncancel() > self._cancelling or kind is not asyncio.CancelledError:
             return
-        if _now() >= self._wall_at:
+        if self.task.get_loop().time() >= self._wall_at:
             raise BudgetExceeded("max_wall_minutes") from None
         raise Refused(
             f"The act took longer than {self.seconds_max:g} seconds and was ended.",
             "If it needs more time, write act_seconds_max in its manifest.",
         ) from None
-
-
-def _now() -> float:
-    return asyncio.get_running_loop().time()
