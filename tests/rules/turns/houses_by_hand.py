@@ -13,6 +13,8 @@ from glasshouse.events.payloads import Governor, RunFinished, RunStarted
 from glasshouse.manifests.manifest import Manifest, Schedule
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ledger.ledger import fold
+from glasshouse.turns.heard.recent_lines import heard_by, places_of
+from glasshouse.turns.moment.moment import Recent
 from glasshouse.turns.runs.schedule import Due, next_act, next_turn, shown_at
 from glasshouse.world.decisions.intents import (
     BeginRun,
@@ -27,6 +29,7 @@ from glasshouse.world.decisions.intents import (
     Troupe,
     WirePlan,
 )
+from glasshouse.world.state.state import CreatureState
 from tests.rules.worlds_by_hand import HandWorld
 
 TALK = (kinds.AGENT_SPOKE, kinds.AGENT_THOUGHT)
@@ -48,6 +51,11 @@ class House(HandWorld):
 
     def finish_run(self, run_id: str) -> Event:
         return self.do(MoveRun(run_id, RunFinished("stopped", 0, 0, 0, 0.0))).events[0]
+
+    def heard_by(self, creature: CreatureState, upto: int | None = None) -> tuple[Recent, int]:
+        """The newest lines that a creature may see, and how many it heard before these."""
+        places = places_of(self.tables, self.world, creature)
+        return heard_by(self.tables, self.world, creature, places, upto)
 
     def inject(self, graph: str, text: str = "hello") -> Event:
         return self.do(Inject(graph, text)).events[0]

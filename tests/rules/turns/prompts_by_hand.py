@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from glasshouse.events.event import Event
-from glasshouse.turns.heard.recent_lines import heard_by
+from glasshouse.turns.heard.recent_lines import places_of
 from glasshouse.turns.heard.surroundings import cause_as_seen, handles_of, surroundings_of
 from glasshouse.turns.moment.character import character_of
 from glasshouse.turns.moment.moment import Moment
@@ -18,7 +18,8 @@ PLAYBILL = Playbill(goal="Talk.", kinds={"finger.pointed": {"at": "creature", "t
 def moment_in(house: House, name: str, cause: Event | None = None) -> Moment:
     """The moment of a creature that answers this cause, or whose own time has come."""
     creature = house.creature(name)
-    heard, before = heard_by(house.tables, house.world, creature)
+    places = places_of(house.tables, house.world, creature)
+    heard, before = house.heard_by(creature)
     answered = cause or a_tick(1)
     handed = house.agenda.handed_to(name, answered.id)
     return Moment(
@@ -31,7 +32,7 @@ def moment_in(house: House, name: str, cause: Event | None = None) -> Moment:
         playbill=PLAYBILL,
         heard=heard,
         lines_before=before,
-        handles=handles_of(house.world, house.tables, creature, answered.actor),
+        handles=handles_of(house.world, house.tables, creature, places, answered.actor),
         around=surroundings_of(house.world, creature).around,
         ask=never_asked,
         spending=never_spending,

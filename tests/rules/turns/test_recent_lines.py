@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from glasshouse.events import kinds
 from glasshouse.events.event import Event
 from glasshouse.turns.heard import recent_lines
-from glasshouse.turns.heard.recent_lines import heard_by, heard_lines_max
+from glasshouse.turns.heard.recent_lines import heard_lines_max
 from glasshouse.world.hearing.hearing import visible_to
 from tests.rules.turns.houses_by_hand import House, random_step
 from tests.rules.turns.moments_by_hand import lines_of
@@ -36,7 +36,7 @@ def seen_by_force(
 
 
 def heard(house: House, name: str, upto: int | None = None) -> list[Event]:
-    return heard_by(house.tables, house.world, house.creature(name), upto)[0].events
+    return house.heard_by(house.creature(name), upto)[0].events
 
 
 def ids(events: list[Event]) -> list[str]:
@@ -116,7 +116,7 @@ def test_a_creature_recalls_so_many_lines_and_knows_how_many_came_before() -> No
     for n in range(heard_lines_max * 3 + 7):
         house.say("ada", f"{n}", channel="talk")
 
-    recent, before = heard_by(house.tables, house.world, house.creature("bo"))
+    recent, before = house.heard_by(house.creature("bo"))
     lines = recent.events
 
     assert (len(lines), before) == (heard_lines_max, 2 * heard_lines_max + 7)
@@ -133,11 +133,11 @@ def test_what_is_said_on_a_channel_after_it_was_left_moves_nothing(history: str)
     house.connect("cy", "bo", "side", both=True)
     house.say("ada", "heard by all", channel="talk")
     house.disconnect("ada", "bo", "talk")
-    before = heard_by(house.tables, house.world, house.creature("bo"))
+    before = house.heard_by(house.creature("bo"))
 
     house.say("cy", "not for bo", channel="talk")
 
-    assert heard_by(house.tables, house.world, house.creature("bo")) == before
+    assert house.heard_by(house.creature("bo")) == before
 
 
 @given(st.integers(0, 10**9))
@@ -147,7 +147,7 @@ def test_with_few_lines_none_came_before(seed: int) -> None:
         random_step(house, dice)
 
     for name in house.world.creatures:
-        assert heard_by(house.tables, house.world, house.creature(name))[1] == 0
+        assert house.heard_by(house.creature(name))[1] == 0
 
 
 @given(st.integers(0, 10**9))
@@ -166,7 +166,7 @@ def test_all_lines_that_were_ever_heard_are_counted(seed: int) -> None:
                 if event.channel_id in creature.ears
                 and not visible_to(creature, replace(event, actor="other"))
             ]
-            recent, before = heard_by(house.tables, house.world, creature)
+            recent, before = house.heard_by(creature)
             counted = len(everything) - len(uncounted) - len(recent.events)
             assert (name, before) == (name, max(0, counted))
 

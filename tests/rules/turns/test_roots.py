@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from glasshouse.events import kinds
 from glasshouse.events.event import Event
-from glasshouse.turns.heard.recent_lines import Tables, heard_by, heard_lines_max, line_heard_by
+from glasshouse.turns.heard.recent_lines import Tables, heard_lines_max, line_heard_by
 from glasshouse.world.hearing.hearing import visible_to
 from glasshouse.world.state.topology import LISTEN
 from tests.rules.turns.houses_by_hand import House, member, opening, random_step
@@ -237,7 +237,7 @@ def test_a_root_on_a_busy_channel_of_another_graph_still_sees_its_past_and_later
     first = heard(house, "heron")
     for number in range(heard_lines_max + 3):
         house.say("bo", f"Line {number}.", channel=theirs.name)
-    later, before = heard_by(house.tables, house.world, house.creature("heron"))
+    later, before = house.heard_by(house.creature("heron"))
 
     assert [line.payload["text"] for line in first] == ["Before you came."]
     assert ids(later.events) == ids(seen_by_force(house, "heron"))

@@ -45,7 +45,7 @@ from glasshouse.runtime.minds.faults import failure_chars_max, failure_of, fault
 from glasshouse.runtime.minds.minds import ENGINES_OWN, Agent
 from glasshouse.runtime.ports import Batch, Route
 from glasshouse.turns.contests.verdicts import check_verdict, masks_before
-from glasshouse.turns.heard.recent_lines import heard_by
+from glasshouse.turns.heard.recent_lines import heard_by, places_of
 from glasshouse.turns.heard.surroundings import cause_as_seen, handles_of, surroundings_of, visitors_among
 from glasshouse.turns.moment.character import Character, character_of
 from glasshouse.turns.moment.moment import NOTHING_SHOWN, Moment
@@ -183,7 +183,8 @@ class Scene(msgspec.Struct):
         self.seen, self.seen_in_graph = self.ledger.position, (graph.session_id, session.head)
         surroundings = surroundings_of(world, creature)
         self.channels = surroundings.channels
-        heard, before = heard_by(tables, world, creature, upto)
+        places = places_of(tables, world, creature)
+        heard, before = heard_by(tables, world, creature, places, upto)
         purse = folded.runs.purses.get(creature.run_id or "")
         rng_seed = 0 if purse is None else purse.rng_seed
         handed = folded.agenda.handed_to(creature.id, cause.id)
@@ -206,7 +207,7 @@ class Scene(msgspec.Struct):
             Playbill() if purse is None else purse.playbill,
             heard,
             before,
-            handles=handles_of(world, tables, creature, cause.actor),
+            handles=handles_of(world, tables, creature, places, cause.actor),
             around=surroundings.around,
             ask=self._ask,
             spending=self._spending,

@@ -392,13 +392,12 @@ def places_of(tables: Tables, world: World, creature: CreatureState) -> Places:
 
 
 def heard_by(
-    tables: Tables, world: World, creature: CreatureState, upto: int | None = None
+    tables: Tables, world: World, creature: CreatureState, places: Places, upto: int | None = None
 ) -> tuple[Recent, int]:
-    """The newest lines that a creature may see, oldest first, and how many lines it heard before these.
+    """The newest lines that a creature may see in its places, oldest first, and how many lines it heard before these.
 
     With `upto`, lines after that lamport time are left out.
     """
-    places = places_of(tables, world, creature)
     if places.own is not None:
         return _heard_by_root(tables, world, creature, places, upto)
     if places.is_one_channel:

@@ -17,9 +17,9 @@ from msgspec.structs import replace
 
 from glasshouse.events.event import RESERVED_ACTORS, Event
 from glasshouse.turns.heard.recent_lines import (
+    Places,
     Tables,
     places_heard,
-    places_of,
     public_part,
     speakers_in,
 )
@@ -39,6 +39,7 @@ around_cache_values_max: Final = 4_096
 PLAYED_BY_VISITOR: Final = "visitor"
 
 _NOTHING: Final[dict[str, int]] = {}
+_NO_HANDLES: Final[tuple[list[int], dict[str, str]]] = ([], {})
 
 
 class _Shared(NamedTuple):
@@ -154,12 +155,13 @@ def _members(world: World, channel_id: str) -> Iterable[str]:
     return islice(world.topology.members_of.get(channel_id, _NOTHING), members_looked_at_max)
 
 
-def handles_of(world: World, tables: Tables, creature: CreatureState, cause_actor: str) -> Mapping[str, str]:
+def handles_of(
+    world: World, tables: Tables, creature: CreatureState, places: Places, cause_actor: str
+) -> Mapping[str, str]:
     """Id -> handle of the speakers and the creatures around, as this creature knows them.
 
     Creatures that hear the same get the same cached object, if all creatures in it are in their graph.
     """
-    places = places_of(tables, world, creature)
     speakers = sum(map(len, places.speakers))
     known_speakers, handles = places.handles_cache
     # Speakers are only ever added, so an unchanged number of speakers means unchanged speakers.
@@ -169,8 +171,7 @@ def handles_of(world: World, tables: Tables, creature: CreatureState, cause_acto
     heard = places_heard(tables, creature, places)
     key = (creature.graph_id, channels, *[heard_at for heard_at, _, _ in heard])
     counts = [len(table.speakers) for _, table, _ in heard]
-    none: tuple[list[int], dict[str, str]] = ([], {})
-    counts_then, handles = world.shape_cache.get(key, none)
+    counts_then, handles = world.shape_cache.get(key, _NO_HANDLES)
     is_shared = bool(handles) and counts_then == counts
     if not is_shared:
         if len(counts) == 1 and handles:
