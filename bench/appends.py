@@ -6,15 +6,20 @@ this in one thread and tells nobody: there are no tasks that wait, no rules, no 
 that must stay free while the disk is busy. It writes the whole JSON, about 150 bytes more than the store keeps of it, and it
 does not lengthen the log (ADR 0067).
 
-Where the time goes: a missed bound prints a table of CPU time. With 100 in flight, bare takes about 4 µs an append, and we
-take about 11: 4.5 to decide, stamp, encode, fold and queue it, 3.5 in the store's thread, 1.5 for asyncio alone, 1.5 to
-acknowledge it and copy it for its caller (ADR 0077). No single step is more than 0.5 µs. With 100 graphs, snapshots of the
-world take 1 µs more. On a real disk both sides also wait for the sync. One producer that awaits each append pays about 70 µs for the way to another thread and back, and a shorter sync.
+Where the time goes: a missed bound prints a table of CPU time. With 100 in flight, bare takes about 5 µs an append, and we
+take about 10.5 without a disk: 7.5 on the event loop (4.5 to decide, stamp, encode, fold and queue it, 1.5 for asyncio alone,
+1 to acknowledge it, 0.5 for the bench itself), 2.9 in the store's thread, about as much as bare needs for the same row (ADR
+0077). No single step is more than 1 µs. With 100 graphs, snapshots of the world take 0.7 µs more and the index 0.5. On a
+real disk both sides also wait for the sync. One producer that awaits each append pays about 70 µs for the way to another
+thread and back, and a shorter sync. What others do on the same cores costs us more than bare, since two threads must be woken.
 
 What was tried and did not help: to split what is queued in two, so that one half is decided while the other is committed
-(the threads wait for each other's GIL: 18 to 25 instead of 17 to 20 µs); to let the writer wait one iteration
-of the loop for those who were just acknowledged (an act in memory +2 %, a durable turn +5 %); to wake the writer without a
-future of asyncio (no CPU less).
+(18 to 25 instead of 17 to 20 µs; also with one statement a commit, so that the thread needs the GIL only before and after it:
+there are twice as many syncs); to let the writer wait one iteration of the loop for those who were just acknowledged (an act
+in memory +2 %, a durable turn +5 %); to wake the writer without a future of asyncio (no CPU less); an awaitable of our own
+that wakes all callers of a commit by one callback (0.2 µs less, and it must imitate asyncio's future); one INSERT of 100 rows
+without a transaction (0.1 µs less, twice as many statements to keep); rows unpacked by SQLite from one JSON array (0.3 µs more);
+to free what a commit held before its callers go on (no difference).
 """
 
 from __future__ import annotations
