@@ -110,14 +110,11 @@ class _Route(NamedTuple):
     """The recent lines that each of these lines joins. None if folding a line changes more than these."""
 
 
-class Acknowledgement:
+class Acknowledgement(msgspec.Struct, frozen=True, eq=False):
     """Await it to get the event once it is durable."""
 
-    __slots__ = ("_acknowledged", "_event")
-
-    def __init__(self, event: Event, acknowledged: asyncio.Future[None]) -> None:
-        self._event = event
-        self._acknowledged = acknowledged
+    _event: Event
+    _acknowledged: asyncio.Future[None]
 
     def __repr__(self) -> str:
         return shown(self, id=self._event.id, state="durable" if self._acknowledged.done() else "on its way")
