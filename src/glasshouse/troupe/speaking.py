@@ -376,18 +376,20 @@ class Speaker:
             for rotated in (own, grammar.cores("want", heading)):
                 fresh = self._unsaid(rotated, self._talk_slots)
                 if fresh:
-                    chosen = self.dice.choice(self._of_this_round(fresh))
+                    chosen = self._next_of(fresh)
                     return f"{filled(chosen, self._talk_slots, self.dice, set(), self.stock)}{chosen.mark}"
         return ""
 
-    def _of_this_round(self, patterns: list[Pattern]) -> list[Pattern]:
-        """The first few; when all have come round anyway, any."""
-        return patterns if self.reading.rounds >= rounds_of_a_show else patterns[: 2 * sentences_a_round]
+    def _next_of(self, patterns: list[Pattern]) -> Pattern:
+        """A sentence to go beside another: one of the first few; when all have come round, the first of this round. Nobody can
+        see what was said long ago, and each list goes round at its own pace, so the same two seldom come together again."""
+        if self.reading.rounds >= rounds_of_a_show:
+            return patterns[0]
+        return self.dice.choice(patterns[: 2 * sentences_a_round])
 
     def _brought(self, beside: Pattern) -> str:
         """A sentence that brings something of the world's own texts into the talk; no question beside a question."""
         reading = self.reading
-        is_late = reading.rounds >= rounds_of_a_show
         known = self.topic.noun.head.lower() if self._has_topic else ""
         noun = thing_of_the_world(reading, self.dice, known)
         if noun is None or self.reading.words_max < words_for_two_sentences_min:
@@ -398,12 +400,7 @@ class Speaker:
         fitting = [pattern for pattern in fresh if not (pattern.mark == beside.mark == "?")]
         if not fitting:
             return ""
-        # Beside the same sentence another one comes each time round: nobody can see what was said long ago.
-        chosen = (
-            fitting[reading.rounds % len(fitting)]
-            if is_late
-            else self.dice.choice(self._of_this_round(fitting))
-        )
+        chosen = self._next_of(fitting)
         return f"{filled(chosen, slots, self.dice, set(), self.stock)}{chosen.mark}"
 
     def _want_state(self) -> str:
