@@ -186,7 +186,7 @@ def _index(table: lines.NumberedLines) -> list[object]:
         seen_again,
         {word: where >> gone for word, where in table.words.items() if where >> gone},
         [where >> gone for where in (table.striking, table.reflected, table.said_again, table.not_ascii)],
-        table.naming("echo-id", "echo") >> gone,
+        table.naming("echo-id", "echo", table.stop) >> gone,
     ]
 
 

@@ -191,11 +191,11 @@ class NumberedLines:
         self.not_ascii >>= gone
         self.naming_cache = {key: (at >> gone, upto) for key, (at, upto) in self.naming_cache.items()}
 
-    def naming(self, creature_id: str, handle: str) -> int:
-        """The lines that name a creature and are not its own."""
+    def naming(self, creature_id: str, handle: str, newer: int) -> int:
+        """The lines before the index `newer`, and perhaps later ones, that name a creature and are not its own."""
         key, base, readings = (creature_id, handle), self.base, self.readings
         naming, looked_at = self.naming_cache.get(key, (0, 0))
-        if looked_at < self.stop:
+        if looked_at < newer:
             for at in self._where_named(handle, max(looked_at, self.first) - base):
                 reading = readings[at]
                 if reading.actor != creature_id and _is_named_in(reading.body, handle):
@@ -307,7 +307,7 @@ def window_start(window: int, lines_count: int) -> int:
     """How many of the lines heard so far have left the window."""
     if lines_count <= window:
         return 0
-    half = max(1, (window + 1) // 2)
+    half = (window + 1) // 2 or 1
     return half * -(-(lines_count - window) // half)
 
 
@@ -315,8 +315,9 @@ def discussed_lines(moment: Moment, lines: NumberedLines) -> range:
     """The indexes of the discussion: all lines for a judge, the window for others."""
     if moment.character.role == "judge":
         return lines.indexes
-    stop = lines.stop
-    return range(max(lines.first, min(stop, window_start(moment.character.memory.window, stop))), stop)
+    first, stop = lines.first, lines.stop
+    start = window_start(moment.character.memory.window, stop)
+    return range(first if start < first else stop if start > stop else start, stop)
 
 
 def disturbance_lines(moment: Moment, lines: NumberedLines) -> list[int]:
@@ -343,11 +344,11 @@ def remembered_lines(
     being striking and for naming it. Of the lines with a point, the newer ones have one more. Lines with the most points
     are chosen, the newest first. Own reflections are chosen before all others.
     """
-    base, words = lines.base, lines.words
-    oldest = max(lines.first, discussed.stop - heard_lines_max) - base
-    if discussed.start - base <= oldest:
+    base, words, start, stop = lines.base, lines.words, discussed.start, discussed.stop
+    oldest = lines.first if stop - lines.first <= heard_lines_max else stop - heard_lines_max
+    if start <= oldest:
         return []  # No line is older than the discussion.
-    left = (1 << discussed.start - base) - (1 << oldest) & ~lines.said_again
+    left = (1 << start - base) - (1 << oldest - base) & ~lines.said_again
     for index in others:
         same = lines.newest_with[lines.readings[index - base].body]
         left &= ~(1 << index - base | 1 << same - base)
@@ -360,12 +361,17 @@ def remembered_lines(
         interesting |= words.get(word, 0)
     # The lines that have at least so many points. More than four count as four.
     points_1 = points_2 = points_3 = points_4 = 0
-    for reason in (*reasons, interesting, lines.striking, lines.naming(moment.creature_id, moment.handle)):
+    for reason in (
+        *reasons,
+        interesting,
+        lines.striking,
+        lines.naming(moment.creature_id, moment.handle, start),
+    ):
         points_4 |= points_3 & reason
         points_3 |= points_2 & reason
         points_2 |= points_1 & reason
         points_1 |= reason
-    newer = -1 << max(0, discussed.stop - recent_lines_min - base)
+    newer = -1 << stop - recent_lines_min - base if stop - base > recent_lines_min else -1
     by_points = (
         points_4 & newer,
         points_4 | points_3 & newer,

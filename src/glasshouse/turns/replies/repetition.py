@@ -100,7 +100,8 @@ def _is_same(mine: frozenset[str], other: frozenset[str]) -> bool:
 def brings_nothing_new(draft: Draft, moment: Moment) -> bool:
     """Whether every word of a line that says what it is about was heard lately."""
     text, lines = draft.payload.get("text"), numbered_lines(moment)
-    lately = -1 << max(lines.first, lines.stop - lines_remembered_max) - lines.base
+    since = lines.stop - lines_remembered_max
+    lately = -1 << (since if since > lines.first else lines.first) - lines.base
     words = content_words(text) if isinstance(text, str) else ()
     return all(map(lately.__and__, map(lines.words.get, words, repeat(0))))
 
