@@ -19,7 +19,7 @@ from bench.result import Result, judged
 SOURCE: Final = Path(glasshouse.__file__).parent
 TROUPE: Final = "troupe"
 code_lines_max: Final = {
-    "the engine": 21_600,
+    "the engine": 21_700,
     "models": 2_400,
     "faces": 7_700,
     "the page's server": 3_000,
