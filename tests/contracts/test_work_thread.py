@@ -3,6 +3,7 @@
 import asyncio
 import threading
 from collections.abc import Iterator
+from contextvars import Context, ContextVar
 
 import pytest
 
@@ -103,3 +104,16 @@ async def test_who_awaits_an_answer_first_goes_on_as_soon_as_it_comes_and_all_ot
     assert await soon(answer) == 7
     await asyncio.sleep(0)
     assert called == ["first", "second"]
+
+
+async def test_what_a_task_sets_after_its_first_answer_stays_set(thread: WorkThread) -> None:
+    name: ContextVar[str] = ContextVar("name")
+
+    async def ask() -> str:
+        await thread.call(int, "7")
+        name.set("Fern")
+        await asyncio.sleep(0)
+        return name.get("forgotten")
+
+    # In a program that sets no context variable, every task begins with an empty context.
+    assert await soon(asyncio.create_task(ask(), context=Context())) == "Fern"

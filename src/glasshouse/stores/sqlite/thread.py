@@ -24,7 +24,8 @@ class Answer(asyncio.Future[Any]):
     ) -> None:
         """Call a function with this future when its result comes."""
         if self._first is None and not self.done():
-            self._first = function, context or copy_context()
+            # Not `context or ...`: an empty context is false, but a task that has one needs it.
+            self._first = function, copy_context() if context is None else context
         else:
             super().add_done_callback(function, context=context)
 
