@@ -10,6 +10,7 @@ import pytest
 from glasshouse import SqliteStore
 from glasshouse.stores.sqlite import journal
 from tests.contracts.writing import lines, one_batch, opening, root, span, texts_of
+from tests.runtime.troupe import soon
 
 ADA = root("ada")
 
@@ -90,16 +91,17 @@ async def test_a_link_to_a_store_has_the_same_log(path: Path) -> None:
     await store.close()
 
 
+@pytest.mark.parametrize("wrong", [OSError(errno.EIO, "no such call here"), MemoryError()], ids=repr)
 async def test_nothing_fails_if_the_log_cannot_be_made_longer(
-    path: Path, monkeypatch: pytest.MonkeyPatch
+    path: Path, monkeypatch: pytest.MonkeyPatch, wrong: Exception
 ) -> None:
     def refused(_path: str) -> os.statvfs_result:
-        raise OSError(errno.EIO, "no such call here")
+        raise wrong
 
     monkeypatch.setattr(os, "statvfs", refused)
     store = await opened(path)
 
-    texts = await commit_some(store, 5)
+    texts = await soon(commit_some(store, 5))
 
     assert await log_bytes(store, path) < journal.first_growth_bytes
     assert texts_of(await store.read([span(ADA)])) == texts

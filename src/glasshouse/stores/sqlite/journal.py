@@ -274,8 +274,10 @@ class Journal:
         """Make the write-ahead log longer if it is full. The store calls it when a commit was answered: nobody waits."""
         if self._log is not None and self._log.is_full() and not self._connection.in_transaction:
             self._connection.execute("BEGIN IMMEDIATE")
-            self._log.lengthen()
-            self._connection.execute("COMMIT")
+            try:
+                self._log.lengthen()
+            finally:
+                self._connection.execute("COMMIT")
 
     def _add(self, values: list[int | str]) -> None:
         """Insert the events whose columns are in `values`, up to the position now, and empty the list."""

@@ -162,7 +162,7 @@ class SqliteStore:
         return first_position
 
     def _lengthen_log(self) -> None:
-        with suppress(*FAULTS):  # A log that is too short is only slower.
+        with suppress(*FAULTS, MemoryError):  # A log that is too short is only slower.
             if self._journal is not None:
                 self._journal.lengthen_log()
 
