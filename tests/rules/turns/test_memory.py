@@ -1,17 +1,30 @@
 """Memory: the window that drops its older half, what is salient, what is never repeated."""
 
+import re
+from collections import Counter
+from random import Random
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from glasshouse.events import kinds
 from glasshouse.events.event import Event
+from glasshouse.events.shown import Shown
 from glasshouse.turns.moment import prompt as prompt_parts
 from glasshouse.turns.moment.character import Character, Memory, Role
+from glasshouse.turns.moment.line_text import content_words, is_line_for
 from glasshouse.turns.moment.moment import Moment
-from glasshouse.turns.prompts.context import prompt_for
-from glasshouse.turns.prompts.lines import disturbances_max, memory_lines_max, reflections_max, window_start
-from tests.rules.turns.moments_by_hand import a_moment, a_tick, injected, said
+from glasshouse.turns.prompts import lines
+from glasshouse.turns.prompts.context import prompt_for, written_for
+from glasshouse.turns.prompts.lines import (
+    cause_words_max,
+    disturbances_max,
+    memory_lines_max,
+    reflections_max,
+    window_start,
+)
+from tests.rules.turns.moments_by_hand import HANDLES, a_moment, a_tick, injected, said
 from tests.rules.turns.prompts_read_back import discussion_in, sections_in, spoken
 
 
@@ -172,3 +185,74 @@ def test_disturbances_are_the_newest_a_full_window_would_hold() -> None:
     assert under(a_moment(lines), prompt_parts.DISTURBANCES) == ["New 12", "New 13", "New 14"]
     assert len(under(a_moment(lines), prompt_parts.DISTURBANCES)) == disturbances_max
     assert under(a_moment([*old, *[plain(n) for n in range(4, 13)]]), prompt_parts.DISTURBANCES) == []
+
+
+WORDS = (
+    *("lantern", "willow", "river", "candle", "mirror", "garden", "winter", "bottle", "cellar", "saddle"),
+    *("pepper", "hammer", "anchor", "basket", "kettle", "ladder", "Echo", "moth", "été"),
+)
+SORTS = (*[kinds.AGENT_SPOKE] * 4, kinds.AGENT_REFLECTED, kinds.JUDGE_VERDICT, kinds.WORLD_OBSERVED)
+
+
+def random_line(seq: int, dice: Random) -> Event:
+    text = " ".join(dice.choices(WORDS, k=dice.choice((1, 1, 2, 3, 16)))) + dice.choice(("", "", "?"))
+    actor = dice.choice((*HANDLES, "visitor"))
+    return said(seq, actor, text, kinds.USER_INJECTED if actor == "visitor" else dice.choice(SORTS))
+
+
+def remembered_by_the_rule(moment: Moment, shown: Shown) -> list[str]:
+    """The events that ADR 0095 lets a creature remember beside what its prompt shows already, line by line."""
+    events = list(moment.recent_events)
+    by_id = {event.id: event for event in events}
+    words = {event.id: content_words(event.payload["text"]) for event in events}
+    is_seen = {*shown.discussion, *shown.scene, *shown.disturbances, *shown.answered}
+    texts_seen = {by_id[event_id].payload["text"] for event_id in is_seen if event_id in by_id}
+    in_how_many = Counter([word for event in events for word in words[event.id]])
+    asked = words[events[-1].id if moment.is_tick else moment.cause.id]
+    asked = tuple(sorted([word for word in asked if word in in_how_many], key=in_how_many.__getitem__))
+    interests = content_words(moment.character.wants)
+    striking = (kinds.USER_INJECTED, kinds.JUDGE_VERDICT, kinds.AGENT_REFLECTED, kinds.WORLD_OBSERVED)
+    scored = []
+    for at, event in enumerate(events):
+        text = event.payload["text"]
+        if text in texts_seen or any(text == later.payload["text"] for later in events[at + 1 :]):
+            continue
+        names_me = re.search(rf"\b{moment.handle}\b", text, re.IGNORECASE) is not None
+        points = len([word for word in asked[:cause_words_max] if word in words[event.id]])
+        points += any(word in words[event.id] for word in interests)
+        points += "?" in text or event.kind in striking
+        points += names_me and event.actor != moment.creature_id
+        if points:
+            is_newer = len(events) - at <= lines.recent_lines_min
+            scored.append((min(points, 4) + is_newer, at))
+    best = [events[at] for _, at in sorted(scored, reverse=True)]
+    reflections = [event for event in best if event.kind == kinds.AGENT_REFLECTED][:reflections_max]
+    others = [event for event in best if event.kind != kinds.AGENT_REFLECTED]
+    chosen = [*reflections, *others[: memory_lines_max - len(reflections)]]
+    return [event.id for event in events if event in chosen]
+
+
+@given(st.integers(0, 1_000_000))
+def test_what_is_remembered_is_what_the_rule_says_for_whoever_looks_whenever(seed: int) -> None:
+    dice = Random(seed)
+    events = [random_line(seq, dice) for seq in range(1, 100)]
+    with pytest.MonkeyPatch.context() as patch:
+        # Lines leave sight, and are dropped, after fewer lines than in a house.
+        for name, lines_max in (("heard_lines_max", 24), ("recent_lines_min", 12), ("lines_gone_max", 16)):
+            patch.setattr(lines, name, lines_max)
+        patch.setattr(lines, "_numbered_cache", {})
+        for stop in sorted(dice.sample(range(20, 100), 12)):
+            creature_id = dice.choice(("echo-id", "moth-id"))
+            heard = [event for event in events[:stop] if is_line_for(creature_id, event)]
+            moment = a_moment(
+                heard[-24:],
+                cause=dice.choice((heard[-1], dice.choice(heard[-24:]), a_tick(10_000))),
+                creature_id=creature_id,
+                handle=HANDLES[creature_id],
+                lines_before=max(0, len(heard) - 24),
+                character=remembering(4, wants="a lantern, a mirror"),
+            )
+
+            _, shown = written_for(moment)
+
+            assert list(shown.remembered) == remembered_by_the_rule(moment, shown)

@@ -354,8 +354,9 @@ def remembered_lines(
         left &= ~(1 << index - base | 1 << same - base)
     reasons = [*filter(None, map(words.get, about))]
     if len(reasons) > cause_words_max:
-        # A word in many lines says little, so the rarest count.
-        reasons = sorted(reasons, key=int.bit_count)[:cause_words_max]
+        # A word in many lines says little, so the rarest count. Lines that are kept here but gone must not decide it.
+        seen = filter(None, map((-1 << lines.first - base).__and__, reasons))
+        reasons = sorted(seen, key=int.bit_count)[:cause_words_max]
     interesting = 0
     for word in interests_of(moment.character):
         interesting |= words.get(word, 0)
