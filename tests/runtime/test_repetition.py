@@ -12,7 +12,7 @@ from glasshouse.events import Event
 from glasshouse.manifests import Voice
 from glasshouse.models import Completion, Prompt, Tokens
 from glasshouse.models.router import ModelRouter
-from glasshouse.turns.replies.repetition import line_repeated, says_the_same
+from glasshouse.turns.replies.repetition import brings_nothing_new, line_repeated, says_the_same
 from glasshouse.turns.runs.purses import stale_lines_max
 from tests.made_up_words import word_for
 from tests.rules.turns.moments_by_hand import a_moment, a_tick, said
@@ -93,6 +93,37 @@ async def test_a_line_with_further_words_may_not_be_said_again_but_a_vote_may(
     _, second = await acts_of(Doubts(REFRAIN), 2, ticking("ada", may_emit=("doubt.raised",)), **world)
 
     assert second.kind == kind
+
+
+FURTHER = "Nobody trimmed the wick, and every moth of the garden came to drink from its flame."
+LONG = " ".join([word_for(number * 797) for number in range(400)])
+
+
+@pytest.mark.parametrize(
+    ("text", "heard", "fields"),
+    [
+        (REFRAIN, REFRAIN, {"why": FURTHER}),
+        (LONG, LONG, {}),
+        ("Lantern, willow, river, candle, mirror.", "Lantern,\nwillow,\nriver,\ncandle,\nmirror.", {}),
+    ],
+    ids=["further words", "longer than its line shows", "line ends"],
+)
+def test_texts_are_compared_as_they_were_said_and_not_as_lines_show_them(
+    text: str, heard: str, fields: dict[str, str]
+) -> None:
+    line = said(1, "moth-id", heard, **fields)
+
+    draft = Draft(kind=kinds.AGENT_SPOKE, payload={"text": text})
+
+    assert line_repeated(draft, a_moment([line], cause=a_tick(9))) == line.id
+
+
+def test_a_word_at_the_start_of_a_line_of_a_text_is_heard_as_it_is() -> None:
+    heard = said(1, "moth-id", "A lantern,\na willow:\nriver\u200bcandle.")
+
+    draft = Draft(kind=kinds.AGENT_SPOKE, payload={"text": "Lantern, willow, river, candle."})
+
+    assert brings_nothing_new(draft, a_moment([heard], cause=a_tick(9)))
 
 
 async def test_a_creature_that_passes_when_asked_once_more_has_passed() -> None:

@@ -48,6 +48,8 @@ _encode: Final = JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _WORD: Final = re.compile(r"[^\W\d_]{4,}")
 _PLAIN_WORD: Final = re.compile(r"[a-z]{4,}")
 """The same for text that is all ASCII; it is faster."""
+_ESCAPE: Final = re.compile(r"\\(?:u[0-9a-f]{4}|.)")
+"""A character as JSON escapes it; its letters belong to no word."""
 _HOLLOW: Final = frozenset(
     _PLAIN_WORD.findall(
         "about after again also because been before being between both came cannot come could does done down each "
@@ -175,7 +177,7 @@ def _read(payload: Json, kind: str, actor: str, known_as: str | None) -> Reading
     body = quoted(text, line_chars_max) if has_text and not rest else body_of(text, rest)
     is_striking = kind in _STRIKING or (has_text and "?" in text)
     # Quoted and otherwise unchanged, a text has the same words, which were looked for when it was said.
-    words = content_words(text if body[1:-1] == text else body)
+    words = content_words(text if body[1:-1] == text else _ESCAPE.sub(" ", body))
     head = _head_of(actor, known_as, kind)
     return Reading(payload, kind, actor, known_as, head, body, rest, points, words, is_striking, has_text)
 

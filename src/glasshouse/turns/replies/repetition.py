@@ -55,17 +55,19 @@ def line_repeated(draft: Draft, moment: Moment) -> str | None:
         suspects ^= 1 << bit
         index = oldest + bit
         if index in table or index in own:
-            other = lines.readings[index - lines.base]
-            # Also quicker to see than letters. Two lines that are the same differ in few words.
-            words_min = 2 * max(len(words), len(other.words)) // 3
-            is_near = len({*words}.intersection(other.words)) >= words_min
-            if is_near and _is_same(_trigrams(text), _trigrams(other.payload["text"])):
+            other: str = lines.readings[index - lines.base].payload["text"]
+            # Also quicker to see than letters. Two texts that are the same differ in few words. Only the texts are
+            # compared: the words of a reading are also those of its other fields, and not those that it cuts off.
+            other_words = content_words(other)
+            words_min = 2 * max(len(words), len(other_words)) // 3
+            is_near = len({*words}.intersection(other_words)) >= words_min
+            if is_near and _is_same(_trigrams(text), _trigrams(other)):
                 return lines.ids[index - lines.base]
     return None
 
 
 def _with_half_of(words: Sequence[str], lines: NumberedLines, oldest: int) -> int:
-    """The lines from the index `oldest` on that have half of these words, or three of more than five.
+    """The lines from the index `oldest` on that have half of these words, or three of them.
 
     One changed letter changes three groups of letters. So lines that differ in half of their words are not the same, and
     this is quicker to see.
