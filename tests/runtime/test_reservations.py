@@ -2,6 +2,7 @@
 
 import asyncio
 import math
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -183,6 +184,8 @@ BROKEN: dict[str, dict[str, Any]] = {
     "a price without end": {"usd": math.inf},
     "a time that is no number": {"milliseconds": math.nan},
     "no model's name": {"model": None},
+    "bytes": {"text": b"-"},
+    "a finish that cannot be written": {"finish": "\ud800"},
 }
 
 
@@ -202,6 +205,33 @@ async def test_a_broken_completion_fails_the_act_and_leaves_a_ledger_that_can_be
         (call,) = decoded(encoded(event)).calls
         assert "Correct the backend." in call.error
         assert (call.completion, call.usd) == ("", 0.0)
+        assert t.run_of(run.id).usage == usage_of(call)
+
+
+class Markup(str):
+    """A text of a library."""
+
+
+class Count(int):
+    """A number of a library."""
+
+
+async def test_texts_and_numbers_of_subclasses_and_prices_in_decimals_count_as_plain_ones() -> None:
+    odd: Any = {
+        "text": Markup("Hm."),
+        "model": Markup("odd"),
+        "usage": Tokens(Count(3)),
+        "usd": Decimal("0.5"),
+    }
+    model = ScriptedModel(Completion(**odd))
+    async with on_stage(minds={"a": Asker()}, models=ModelRouter(model)) as t:
+        run = await t.open_world(world_of(ticking("a")))
+
+        event = await soon(t.step_one())
+
+        assert event is not None
+        (call,) = decoded(encoded(event)).calls
+        assert (call.completion, call.model, call.usage, call.usd) == ("Hm.", "odd", Tokens(3), 0.5)
         assert t.run_of(run.id).usage == usage_of(call)
 
 

@@ -18,6 +18,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
+from decimal import Decimal
 from functools import lru_cache
 from typing import Final, NamedTuple, cast
 
@@ -106,13 +107,21 @@ def _storable(completion: Completion) -> Completion:
 
 def _mended(completion: Completion) -> Completion:
     try:
-        fields = {**msgspec.to_builtins(completion)}
+        fields = {**msgspec.to_builtins(completion, builtin_types=(bytes, Decimal), enc_hook=_plain)}
         for field, chars_max in _TEXTS.items():
             if isinstance(text := fields.get(field), str):
                 fields[field] = text[:chars_max].encode("utf-8", "replace").decode()
         return msgspec.convert(fields, Completion)
-    except (TypeError, RecursionError, msgspec.ValidationError) as wrong:
+    except (TypeError, ValueError, RecursionError, msgspec.ValidationError) as wrong:
         raise Refused(f"The model returned a broken completion: {wrong}.", "Correct the backend.") from wrong
+
+
+def _plain(value: object) -> object:
+    """A text or a number of a subclass, as some libraries return it, as a plain one."""
+    for plain in (str, int, float):
+        if isinstance(value, plain):
+            return plain(value)
+    raise TypeError(f"it holds a value of the type {type(value).__name__}")
 
 
 _encode: Final = msgspec.msgpack.Encoder().encode
