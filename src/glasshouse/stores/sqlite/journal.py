@@ -319,9 +319,10 @@ class Journal:
     def prompt(self, digest: str) -> str | None:
         """The text of a prompt by its digest, if it is still kept."""
         row = self._row("prompt", digest)
-        if row is None or isinstance(row[0], str):
-            return None if row is None else row[0]
-        return zlib.decompress(row[0]).decode()
+        if row is None:
+            return None
+        (body,) = row
+        return body if isinstance(body, str) else zlib.decompress(body).decode()
 
     def labels(self) -> dict[str, tuple[str, ...]]:
         """The labels of every run that has some."""

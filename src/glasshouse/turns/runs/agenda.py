@@ -136,8 +136,8 @@ class Agenda(msgspec.Struct, dict=True):
         """Graph id -> its queue."""
 
     def first_free(self, world: World, graph: GraphState, is_deferred: IsDeferred) -> tuple[str, Owed] | None:
-        """The creature that acts next, of those that may act now, and what it owes. Reactions come before ticks. Among reactions, the oldest
-        cause comes first; among ticks, the one that has waited longest; then the oldest creature."""
+        """The creature that acts next, of those that may act now, and what it owes. Reactions come before ticks. Among
+        reactions, the oldest cause comes first; among ticks, the one that has waited longest; then the oldest creature."""
         ready = self.ready_cache.get(graph.id)
         if ready is None or ready.turn != graph.turn or ready.session_id != graph.session_id:
             ready = self.ready_cache[graph.id] = self._ready(world, graph)
