@@ -3,7 +3,7 @@
 An interrupted act continues from this record. Replays and branches take answers from it.
 
 Always holds: the record comes only from the ledger. It holds the tool calls in order, each with the model calls before
-it. Only the last tool call may lack an answer.
+it. A call lacks an answer only if it was cut off, or is under way.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ class Step(NamedTuple):
     called: Event
     on_the_way: tuple[Event, ...] = ()
     returned: Event | None = None
+    cut_off: Exception | None = None
+    """In a replay: what the act met instead of an answer, because the call was cut off."""
 
     @property
     def call(self) -> ToolCall:

@@ -259,6 +259,10 @@ class ToolUse:
             then=() if then is None else then.on_the_way,
             before_commit=self._desk.answers.before_commit,
         )
+        if then is not None and then.cut_off is not None:
+            await errand.repeat()
+            self._steps_made.append(step)
+            raise then.cut_off
         answer = None if then is None else then.answer_on_record
         with self._noting_failures():
             if answer is not None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from difflib import unified_diff
 from typing import Final, NamedTuple, Protocol
 
@@ -192,8 +193,14 @@ class Cassette(Answers):
 
     def step_then(self, creature: CreatureState, cause: Event, steps_so_far: Sequence[Step]) -> Step | None:
         """The recorded step of the same number, even if it called another tool: the comparison shows the difference."""
-        steps = self.way_of(creature.id, cause.id).steps
-        return steps[len(steps_so_far) - 1] if len(steps_so_far) <= len(steps) else None
+        steps, end = self.way_of(creature.id, cause.id).steps, self.end_of(creature.id, cause.id)
+        if len(steps_so_far) > len(steps):
+            return None
+        step = steps[len(steps_so_far) - 1]
+        if step.returned is not None or end is None:
+            return step
+        failure = _failure_in(end) or RecordedFailure("The call was cut off.")
+        return step._replace(cut_off=self.limit_reached(creature.run_id, failure) or failure)
 
 
 class RecordedAgent(Agent):
@@ -216,7 +223,10 @@ class RecordedAgent(Agent):
         if moment.carry is not None:
             for step in self._cassette.way_of(moment.creature_id, moment.cause.id).steps[len(moment.talk) :]:
                 await _call_again(moment, step.called)
-                await moment.carry(step.call)
+                with suppress(
+                    RecordedFailure, BudgetExceeded
+                ):  # The call was cut off. What ended the act follows.
+                    await moment.carry(step.call)
         if end is None:
             return None  # The record ends before the act does.
         await _call_again(moment, end)

@@ -217,11 +217,7 @@ class NumberedLines:
         for word in words:
             lines &= self.words.get(word, 0)
         lines = (lines | self.not_ascii) >> since
-        return (
-            [at for at in range(since, since + lines.bit_length()) if lines >> at - since & 1]
-            if lines
-            else ()
-        )
+        return [at for at in range(since, since + lines.bit_length()) if lines >> at - since & 1]
 
     def _pointing(self, reading: Reading) -> str:
         """The body of a line that cites others, with their refs. Lines that the creature cannot see are left out."""
@@ -241,10 +237,7 @@ def event_ids_by_ref(moment: Moment) -> dict[str, str]:
     """Ref -> event id of each line that the creature can see, oldest first; the cause too if it is a line."""
     lines = numbered_lines(moment)
     ids = {} if older_cause(moment, lines) is None else {OLDER_CAUSE: moment.cause.id}
-    return ids | {
-        lines.ref(index): event_id
-        for index, event_id in ((index, lines.ids[index - lines.base]) for index in lines.indexes)
-    }
+    return ids | dict(zip(map(lines.ref, lines.indexes), lines.ids_of(lines.indexes), strict=True))
 
 
 def older_cause(moment: Moment, lines: NumberedLines) -> str | None:
