@@ -208,6 +208,34 @@ async def test_a_broken_completion_fails_the_act_and_leaves_a_ledger_that_can_be
         assert t.run_of(run.id).usage == usage_of(call)
 
 
+@pytest.mark.parametrize(
+    "reported",
+    [
+        {"usage": Tokens(True)},
+        {"usage": {"output": 3}},
+        {"usage": Tokens(-1)},
+        {"model": "half a pair: \ud800"},
+        {"model": 5},
+        {"reason": "half a pair: \ud800"},
+    ],
+    ids=["truth", "no tokens", "fewer than none", "a model's name", "a model's number", "a reason"],
+)
+async def test_a_failure_that_is_reported_wrongly_leaves_a_ledger_that_can_be_read(reported: Any) -> None:
+    failure = ModelFailed(
+        reported.get("reason", "It broke."), reported.get("model", "odd"), usage=reported.get("usage")
+    )
+    async with on_stage(minds={"a": Asker()}, models=ModelRouter(ScriptedModel(failure))) as t:
+        run = await t.open_world(world_of(ticking("a")))
+
+        event = await soon(t.step_one())
+
+        assert event is not None
+        assert event.kind == kinds.AGENT_FAILED
+        calls = decoded(encoded(event)).calls
+        assert [call.usage.is_estimated for call in calls] == [True] * 3
+        assert t.run_of(run.id).usage.calls == 3
+
+
 class Markup(str):
     """A text of a library."""
 

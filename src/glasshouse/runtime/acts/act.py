@@ -189,9 +189,7 @@ class Scene(msgspec.Struct):
         rng_seed = 0 if purse is None else purse.rng_seed
         handed = folded.agenda.handed_to(creature.id, cause.id)
         # It has no ids, so the same story gives the same seeds, also in a branch.
-        act_key = self.act_key = (
-            f"{rng_seed}/{creature.cast_key}/{creature.ordinal}/{world.story_time(cause)}"
-        )
+        self.act_key = f"{rng_seed}/{creature.cast_key}/{creature.ordinal}/{world.story_time(cause)}"
         if self.as_of is None:
             is_now = upto is None
             self.as_of = event_id(graph.session_id, session.head) if is_now else _as_of(world, creature, upto)
@@ -215,7 +213,7 @@ class Scene(msgspec.Struct):
             as_of=self.as_of,
             number_in_run=creature.ordinal,
             house_id=world.house_id,
-            act_key=act_key,
+            act_key=self.act_key,
             form=self.form,
             context_tokens_max=self.route.context_tokens_max,
             reply_tokens_max=self.route.reply_tokens_max,

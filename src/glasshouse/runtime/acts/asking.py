@@ -419,7 +419,8 @@ class Asking(msgspec.Struct, eq=False):
         # A server that loads its models inside a call has more time, which its backend bounds. The act gets it, too, until
         # the server says how long it has loaded.
         load_seconds_max, load_seconds = getattr(model, "load_seconds_max", 0.0), 0.0
-        bound = asyncio.timeout(route.call_seconds_max + load_seconds_max)
+        seconds_max = route.call_seconds_max + load_seconds_max
+        bound = asyncio.timeout(seconds_max)
         if load_seconds_max and time is not None:
             time.give_back(load_seconds_max)
         try:
@@ -430,9 +431,7 @@ class Asking(msgspec.Struct, eq=False):
         except TimeoutError:
             if not bound.expired():
                 raise
-            late = (
-                f"{route.name} did not answer within {route.call_seconds_max + load_seconds_max:g} seconds."
-            )
+            late = f"{route.name} did not answer within {seconds_max:g} seconds."
             raise ModelFailed(f"{late} Give its route more time, or take a smaller model.") from None
         finally:
             if (load_seconds_max or load_seconds) and time is not None:
@@ -556,8 +555,9 @@ def _answered(route: Route, prompt: Prompt, asked: Asked, completion: Completion
 def _failed(route: Route, prompt: Prompt, asked: Asked, wrong: BaseException, queued_ms: float) -> Call:
     """The record of a call that was not answered. If it may have reached a model, it costs what the server says, or what
     was reserved."""
+    model = str(getattr(wrong, "model", "") or route.name)
     about: Json = {
-        "model": getattr(wrong, "model", "") or route.name,
+        "model": model[:reported_chars_max].encode("utf-8", "replace").decode(),
         "system": asked.system,
         "user": asked.user,
         "seed": prompt.seed,
@@ -577,9 +577,11 @@ def _failed(route: Route, prompt: Prompt, asked: Asked, wrong: BaseException, qu
     return Call(**about, usage=replace(asked.worst, is_estimated=True), usd=usd, error=error)
 
 
-def _is_sound(usage: Tokens) -> bool:
-    """Whether a backend reports tokens that can be counted."""
-    return all(isinstance(count, int) and 0 <= count <= count_max for count in astuple(usage))
+def _is_sound(usage: object) -> bool:
+    """Whether a backend reports tokens that can be counted, and kept."""
+    *counts, is_estimated = astuple(usage) if isinstance(usage, Tokens) else (None, None)
+    is_counted = all(type(count) is int and 0 <= count <= count_max for count in counts)
+    return is_counted and type(is_estimated) is bool
 
 
 _schemas_cache: dict[int, tuple[tuple[str, int], Json]] = {}

@@ -35,7 +35,8 @@ def failure_of(wrong: BaseException) -> str:
     """Why an act or a model call failed, as the ledger records it."""
     text = text_of_fault(wrong) or type(wrong).__name__
     is_ours = type(wrong).__module__.startswith("glasshouse.")
-    return (text if is_ours else f"{type(wrong).__name__}: {text}")[:failure_chars_max]
+    failure = (text if is_ours else f"{type(wrong).__name__}: {text}")[:failure_chars_max]
+    return failure.encode("utf-8", "replace").decode()
 
 
 def traceback_of(wrong: BaseException) -> str:
