@@ -214,3 +214,14 @@ def test_sight_is_bounded_however_large_the_graph_is() -> None:
         "Your children: worker0, worker1, worker2, worker3, worker4, worker5, worker6, worker7, 32 more."
         in (prompt_in(house, "heron"))
     )
+
+
+def test_whoever_speaks_up_in_a_crowd_is_known_by_name_from_then_on() -> None:
+    house, names = House(), [f"worker{number}" for number in range(members_looked_at_max + 1)]
+    house.do(opening("r-1", *map(member, names)))
+    house.say(names[0], "Who is there?", channel="stage")
+    assert names[-1] not in moment_in(house, names[0]).handles
+
+    house.say(names[-1], "I am.", channel="stage")
+
+    assert moment_in(house, names[0]).handles[names[-1]] == names[-1]
