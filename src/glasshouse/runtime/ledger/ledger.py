@@ -105,7 +105,7 @@ class _Route(NamedTuple):
     session: SessionState
     graph: GraphState
     like: Event
-    """A line that has in common with these lines what they all have."""
+    """One of these lines. The next is made from it, with its own id, times and payload."""
     tables: list[RecentLines] | None
     """The recent lines that each of these lines joins. None if folding a line changes more than these."""
 
