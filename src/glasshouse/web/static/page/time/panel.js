@@ -58,10 +58,16 @@ function followHead() {
 
 function focusLineage() {
   areLanesOpen.value = true;
-  requestAnimationFrame(() => {
-    const stops = /** @type {HTMLElement[]} */ ([...document.querySelectorAll(".stop-button[data-row='0']")]);
-    (stops.findLast((stop) => Number(stop.dataset.k) <= shown.value) ?? stops[0])?.focus();
-  });
+  // On a wide page the lanes are visible, and the next key is already theirs. A narrow one shows them in the next frame.
+  if (!focusStop()) requestAnimationFrame(focusStop);
+}
+
+/** Focus the last stop that is not after what is shown. Returns whether it could take the focus. */
+function focusStop() {
+  const stops = /** @type {HTMLElement[]} */ ([...document.querySelectorAll(".stop-button[data-row='0']")]);
+  const stop = stops.findLast((stop) => Number(stop.dataset.k) <= shown.value) ?? stops[0];
+  stop?.focus();
+  return document.activeElement === stop;
 }
 
 function Transport() {
