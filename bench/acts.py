@@ -12,6 +12,7 @@ from bench.result import Result, judged, profiled
 from glasshouse import Draft, Governor, Manifest, MemoryStore, ModelRouter, SqliteStore, Terrarium
 from glasshouse.manifests.manifest import Schedule
 from glasshouse.model_values import Tokens
+from glasshouse.runtime import event_loop
 from glasshouse.turns.moment.prompt import Completion, Prompt
 
 histories = (100, 1_000, 10_000, 100_000)
@@ -137,7 +138,7 @@ def _parts_of_an_act() -> str:
         return costs
 
     with looking() as looks:
-        costs = asyncio.run(measured(rounds_looked_at))
+        costs = event_loop.run(measured(rounds_looked_at))
     return f"{looks.table(min(costs))}\n\n{profiled(measured(rounds))}"
 
 
@@ -157,14 +158,14 @@ async def _crowd_against_one() -> float:
 
 def run() -> list[Result]:
     """Every figure of acts."""
-    after = asyncio.run(_cpu_per_act_after_each())
+    after = event_loop.run(_cpu_per_act_after_each())
     results = [
         judged(f"an act after {history:,} events, memory", cost, "µs CPU", "≤", 220, profile=_parts_of_an_act)
         for history, cost in after.items()
     ]
     growth = after[histories[-1]] / after[histories[0]]
     results.append(judged("an act after 100,000 events against 100", growth, "×", "≤", 1.25))
-    many = asyncio.run(_cpu_per_act_of_many())
+    many = event_loop.run(_cpu_per_act_of_many())
     results.append(
         judged(
             f"an act, {graphs_side_by_side} graphs on SQLite",
@@ -175,6 +176,6 @@ def run() -> list[Result]:
             profile=lambda: profiled(_cpu_per_act_of_many()),
         )
     )
-    together = asyncio.run(_crowd_against_one())
+    together = event_loop.run(_crowd_against_one())
     results.append(judged(f"{crowd} together on a model of 100 ms against one call", together, "×", "≤", 1.3))
     return results

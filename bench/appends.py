@@ -6,12 +6,13 @@ this in one thread and tells nobody: there are no tasks that wait, no rules, no 
 that must stay free while the disk is busy. It writes the whole JSON, about 150 bytes more than the store keeps of it, and it
 does not lengthen the log (ADR 0067).
 
-Where the time goes: a missed bound prints a table of CPU time. With 100 in flight, bare takes about 5 µs an append, and we
-take about 10.5 without a disk: 7.5 on the event loop (4.5 to decide, stamp, encode, fold and queue it, 1.5 for asyncio alone,
-1 to acknowledge it, 0.5 for the bench itself), 2.9 in the store's thread, about as much as bare needs for the same row (ADR
-0077). No single step is more than 1 µs. With 100 graphs, snapshots of the world take 0.7 µs more and the index 0.5. On a
-real disk both sides also wait for the sync. One producer that awaits each append pays about 70 µs for the way to another
-thread and back, and a shorter sync. What others do on the same cores costs us more than bare, since two threads must be woken.
+Where the time goes: a missed bound prints a table of CPU time. With 100 in flight, bare takes 5 to 6 µs an append, and we take
+10 to 12: about 8 on the event loop (5 to decide, stamp, encode, fold and queue it, 0.8 for the loop alone, 1 to acknowledge it,
+0.5 for the bench itself), 3 to 4 in the store's thread, about as much as bare needs for the same row (ADR 0077). No single
+step is more than 1 µs. With 100 graphs, the two snapshots of the world take 0.8 µs more, the first line of each creature 0.5, the
+index 0.5. On a real disk both sides also wait for the sync. One producer that awaits each append pays about 60 µs for the way to
+another thread and back, and a shorter sync. What others do on the same cores costs us more than bare, since two threads must be
+woken. All of this is on uvloop; asyncio's own loop takes about 0.8 µs more (ADR 0097).
 
 What was tried and did not help: to split what is queued in two, so that one half is decided while the other is committed
 (18 to 25 instead of 17 to 20 µs; also with one statement a commit, so that the thread needs the GIL only before and after it:
@@ -35,6 +36,7 @@ from bench.creatures import LINE, line, pairs, store_file
 from bench.result import Result, judged, middle, profiled
 from glasshouse import Event, SqliteStore, Terrarium
 from glasshouse.events.codec import encoded
+from glasshouse.runtime import event_loop
 from glasshouse.stores.sqlite.journal import SQL, prepare
 from glasshouse.stores.sqlite.migrate import bundled_migrations, migrate
 from glasshouse.stores.sqlite.thread import WorkThread
@@ -66,7 +68,7 @@ def _versus_bare(name: str, *, graphs: int, in_flight: int, events: int, limit: 
     bare, ours = [], []
     for _ in range(rounds):
         bare.append(_bare_seconds(batch=in_flight, events=events, segments=graphs))
-        ours.append(asyncio.run(_our_seconds(graphs=graphs, in_flight=in_flight, events=events)))
+        ours.append(event_loop.run(_our_seconds(graphs=graphs, in_flight=in_flight, events=events)))
     return judged(
         name,
         middle(bare) / middle(ours),
@@ -109,7 +111,7 @@ def _costs(*, graphs: int, in_flight: int, events: int) -> tuple[float, ...]:
         encoded(_event(n)).decode()
     built = process_time() - start
     bare = _bare_seconds(batch=in_flight, events=events, segments=graphs, clock=process_time)
-    return built, bare, *asyncio.run(_our_costs(graphs=graphs, in_flight=in_flight, events=events))
+    return built, bare, *event_loop.run(_our_costs(graphs=graphs, in_flight=in_flight, events=events))
 
 
 async def _our_costs(*, graphs: int, in_flight: int, events: int) -> tuple[float, ...]:
@@ -239,7 +241,7 @@ def _event(n: int) -> Event:
 def _disk_per_event() -> Result:
     with store_file() as path:
         events = 20_000
-        json_bytes = asyncio.run(_fill(path, events))
+        json_bytes = event_loop.run(_fill(path, events))
         return judged("disk per event", path.stat().st_size / json_bytes, "× its JSON", "≤", 0.9)
 
 

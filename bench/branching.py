@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import shutil
 from pathlib import Path
 from time import process_time
@@ -13,6 +12,7 @@ from bench.result import Result, judged, profiled
 from glasshouse import Draft, Manifest, SqliteStore, Terrarium, kinds
 from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.manifests.scenario import Scenario
+from glasshouse.runtime import event_loop
 
 creatures = 100
 pasts = (1_000, 10_000, 100_000)
@@ -31,10 +31,10 @@ def run() -> list[Result]:
         copy, session_id = path.with_name("copy.glasshouse"), ""
         written = 0
         for past in pasts:
-            session_id = asyncio.run(_grow(path, past - written))
+            session_id = event_loop.run(_grow(path, past - written))
             written = past
             shutil.copy(path, copy)
-            of_each.append(asyncio.run(_branch(copy, session_id, past)))
+            of_each.append(event_loop.run(_branch(copy, session_id, past)))
         worst = [max(spent) for spent in of_each]
         table = "; ".join(
             f"{past:,}: " + ", ".join(f"{seconds * 1e3:.1f}" for seconds in spent) + " ms"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import gc
 from time import process_time
 
@@ -12,6 +11,7 @@ from glasshouse import Agent, Draft, Manifest, MemoryStore, ModelRouter, Terrari
 from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.manifests.manifest import Schedule
 from glasshouse.manifests.scenario import Scenario
+from glasshouse.runtime import event_loop
 from glasshouse.turns.moment.moment import Moment
 
 creatures_edited = 1_000
@@ -56,8 +56,8 @@ class Rebuilding(Agent):
 
 def run() -> list[Result]:
     """The cost of an edit, and how that of an act grows."""
-    small, large = asyncio.run(_acts())
-    edit = asyncio.run(_edit())
+    small, large = event_loop.run(_acts())
+    edit = event_loop.run(_edit())
     return [
         judged(f"group-tool edit, {creatures_edited:,} creatures", edit * 1e3, "ms", "≤", 1),
         judged(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import gc
 from collections.abc import Coroutine
 from datetime import UTC, datetime
@@ -14,6 +13,7 @@ from bench.creatures import LINE, silent, store_file
 from bench.result import Result, judged, middle
 from glasshouse import Draft, Event, SqliteStore, Terrarium
 from glasshouse.events.codec import encoded
+from glasshouse.runtime import event_loop
 from glasshouse.runtime.ports import Batch, SegmentWrite
 from glasshouse.world.state.state import Parent, Segment
 
@@ -34,7 +34,7 @@ def _changes_on_a_long_past() -> list[Result]:
     with store_file() as path:
         written = 0
         for past in pasts:
-            for how, seconds in asyncio.run(_grow_and_change(path, past - written)).items():
+            for how, seconds in event_loop.run(_grow_and_change(path, past - written)).items():
                 medians[how].append(seconds)
             written = past
     results = []
@@ -78,9 +78,9 @@ async def _cpu(call: Coroutine[Any, Any, object]) -> float:
 
 
 def _reads() -> list[Result]:
-    single = asyncio.run(_seconds_an_event(segments=1))
-    many = asyncio.run(_seconds_an_event(segments=120))
-    tiny = asyncio.run(_seconds_an_event(segments=30_000))
+    single = event_loop.run(_seconds_an_event(segments=1))
+    many = event_loop.run(_seconds_an_event(segments=120))
+    tiny = event_loop.run(_seconds_an_event(segments=30_000))
     return [
         judged("read 100k events, one segment", single * 1e6, "µs an event", "≤", 6),
         judged("read 100k events, 120 segments", many / single, "× one segment", "≤", 1.25),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import gc
 from collections.abc import Sequence
 from time import process_time
@@ -11,6 +10,7 @@ from bench.acts import ENDLESS, LINES, AnswersAtOnce
 from bench.creatures import store_file
 from bench.result import Result, judged, profiled
 from glasshouse import Draft, Manifest, MemoryStore, ModelRouter, SqliteStore, Terrarium
+from glasshouse.runtime import event_loop
 from glasshouse.runtime.ports import Batch
 
 few, many = 10, 1_000
@@ -27,9 +27,9 @@ LISTENER = Manifest(name="listener", persona="Has an opinion.", subscribes_to=("
 
 def run() -> list[Result]:
     """What a reaction costs in a small graph and in a large one, and a durable turn."""
-    small = asyncio.run(_cpu_a_reaction(few))
-    large = asyncio.run(_cpu_a_reaction(many))
-    turn, commits = asyncio.run(_durable_turn())
+    small = event_loop.run(_cpu_a_reaction(few))
+    large = event_loop.run(_cpu_a_reaction(many))
+    turn, commits = event_loop.run(_durable_turn())
     return [
         judged(
             f"one line to {many:,} listeners, a reaction",

@@ -16,6 +16,7 @@ from bench.result import Result, judged, profiled
 from glasshouse import Manifest, MemoryStore, ModelRouter, Terrarium
 from glasshouse.manifests.manifest import Schedule
 from glasshouse.models import OpenAICompatible
+from glasshouse.runtime import event_loop
 from glasshouse.turns.moment.prompt import Prompt
 
 concurrencies = (1, 16, 64)
@@ -100,7 +101,7 @@ def _ratios() -> dict[int, float]:
     with _server(0.0) as url:
         for at_once in concurrencies:
             pairs = [
-                (asyncio.run(_bare(url, at_once)), asyncio.run(_through_a_backend(url, at_once)))
+                (event_loop.run(_bare(url, at_once)), event_loop.run(_through_a_backend(url, at_once)))
                 for _ in range(rounds)
             ]
             ratios[at_once] = min(ours for _, ours in pairs) / min(bare for bare, _ in pairs)
@@ -134,7 +135,7 @@ def run() -> list[Result]:
         for at_once, ratio in _ratios().items()
     ]
     with _server(server_seconds) as url:
-        seconds, cpu = asyncio.run(_crowded_turns(url))
+        seconds, cpu = event_loop.run(_crowded_turns(url))
 
         def profile() -> str:
             return profiled(_crowded_turns(url))

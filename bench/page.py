@@ -17,6 +17,7 @@ from playwright.async_api import Browser, Page, async_playwright
 from bench.creatures import line, silent, store_file
 from bench.result import Result, judged, middle
 from glasshouse import MemoryStore, ModelRouter, SqliteStore, Terrarium
+from glasshouse.runtime import event_loop
 from glasshouse.runtime.run import Run
 from glasshouse.troupe.model import OfflineModel
 from glasshouse.turns.moment.prompt import Completion, Prompt
@@ -87,13 +88,13 @@ class Ponders(OfflineModel):
 
 def run() -> list[Result]:
     """Every figure of the page."""
-    results = asyncio.run(_two_runs_against_one())
+    results = event_loop.run(_two_runs_against_one())
     try:
         chromium_path()
     except NoChromium as missing:
         print(f"The page is not measured. {missing}")
         return results
-    return [*results, *asyncio.run(_of_a_long_story()), *asyncio.run(_of_a_crowd())]
+    return [*results, *event_loop.run(_of_a_long_story()), *event_loop.run(_of_a_crowd())]
 
 
 async def _two_runs_against_one() -> list[Result]:

@@ -14,6 +14,7 @@ import psutil
 from bench.creatures import silent, store_file
 from bench.scale import mebibyte, members_a_graph, residents
 from glasshouse import MemoryStore, SqliteStore, Terrarium
+from glasshouse.runtime import event_loop
 
 in_parallel = 100
 lines_shown = 25
@@ -49,4 +50,4 @@ async def _main(kind: str) -> None:
 if __name__ == "__main__":
     if "traced" in sys.argv:
         tracemalloc.start()
-    asyncio.run(_main(sys.argv[1]))
+    event_loop.run(_main(sys.argv[1]))

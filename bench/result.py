@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import cProfile
 import io
 import operator
@@ -12,6 +11,8 @@ from statistics import median
 from typing import Any, Literal
 
 import msgspec
+
+from glasshouse.runtime import event_loop
 
 functions_shown = 25
 
@@ -54,7 +55,7 @@ def profiled(measured: Coroutine[Any, Any, object]) -> str:
     """The functions of one measurement that took most time themselves. On the event loop's thread only."""
     profile = cProfile.Profile()
     with profile:
-        asyncio.run(measured)
+        event_loop.run(measured)
     table = io.StringIO()
     pstats.Stats(profile, stream=table).strip_dirs().sort_stats("tottime").print_stats(functions_shown)
     return table.getvalue()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from unittest.mock import patch
 
 from opentelemetry import trace
@@ -12,6 +11,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 
 from bench.acts import cpu_per_act, stage_after
 from bench.result import Result, judged
+from glasshouse.runtime import event_loop
 
 history = 100
 turns_a_round = 60

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import socket
 import subprocess
@@ -15,6 +14,7 @@ from time import perf_counter, process_time, sleep
 from mcp import Client, StdioServerParameters
 
 from bench.result import Result, judged
+from glasshouse.runtime import event_loop
 from glasshouse.runtime.clock import SystemClock
 from glasshouse.tools.mcp.connections import Connections
 from glasshouse.tools.mcp.tool_server import ToolServer
@@ -96,9 +96,9 @@ def _is_open(port: int) -> bool:
 
 def run() -> list[Result]:
     """A call over both transports: CPU and wall time, as multiples of the bare SDK's."""
-    measured = {"stdio": asyncio.run(_over_stdio())}
+    measured = {"stdio": event_loop.run(_over_stdio())}
     with _serving() as url:
-        measured["HTTP"] = asyncio.run(_over_http(url))
+        measured["HTTP"] = event_loop.run(_over_http(url))
     results = []
     for transport, ((sdk_cpu, sdk_wall), (cpu, wall)) in measured.items():
         name = f"a tool call by {transport}, against the bare SDK"

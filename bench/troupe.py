@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from time import process_time
 
 from bench.result import Result, judged, middle, percentile
 from glasshouse import MemoryStore, Terrarium
 from glasshouse.manifests.world_folders import bundled_worlds
 from glasshouse.models.router import ModelRouter
+from glasshouse.runtime import event_loop
 from glasshouse.troupe.model import OfflineModel, answer
 from glasshouse.turns.moment.prompt import Completion, Prompt
 
@@ -33,7 +33,7 @@ def run() -> list[Result]:
     """All figures about the troupe."""
     noting = Noting()
     for world in bundled_worlds():
-        asyncio.run(_play(world.name, noting))
+        event_loop.run(_play(world.name, noting))
     milliseconds = [min(_milliseconds(prompt) for _ in range(rounds)) for prompt in noting.prompts]
     return [
         judged("troupe: an answer, warm", middle(milliseconds), "ms CPU", "≤", 1),

@@ -19,6 +19,7 @@ from bench.creatures import store_file
 from bench.result import Result, judged, middle, percentile
 from glasshouse import Manifest, ModelRouter, SqliteStore, Terrarium
 from glasshouse.manifests.manifest import Schedule
+from glasshouse.runtime import event_loop
 from glasshouse.runtime.ports import Batch
 from glasshouse.turns.moment.prompt import Completion, Prompt
 from tests.web.served import served
@@ -61,7 +62,7 @@ class NotesCommits(SqliteStore):
 
 def run() -> list[Result]:
     """Every figure of the viewers."""
-    return asyncio.run(_watched())
+    return event_loop.run(_watched())
 
 
 async def _watched() -> list[Result]:
@@ -147,4 +148,4 @@ async def _main(port: int, run_id: str, count: int) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(_main(int(sys.argv[1]), sys.argv[2], int(sys.argv[3])))
+    event_loop.run(_main(int(sys.argv[1]), sys.argv[2], int(sys.argv[3])))

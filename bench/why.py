@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -14,6 +13,7 @@ from bench.result import Result, judged, middle
 from glasshouse import Draft, Manifest, ModelRouter, SqliteStore, Terrarium
 from glasshouse.model_values import Tokens
 from glasshouse.models import Completion, Prompt
+from glasshouse.runtime import event_loop
 
 pasts = (1_000, 10_000, 100_000)
 fill_events = 5_000
@@ -27,7 +27,7 @@ def run() -> list[Result]:
     with store_file() as path:
         written = 0
         for past in pasts:
-            for question, seconds in asyncio.run(_grow_and_ask(path, past - written)).items():
+            for question, seconds in event_loop.run(_grow_and_ask(path, past - written)).items():
                 spent[question].append(seconds)
             written = past
     results = []

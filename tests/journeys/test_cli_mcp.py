@@ -261,6 +261,20 @@ def test_stdout_holds_the_protocol_alone_and_a_signal_or_a_flood_ends_it(
     assert "Traceback" not in errors
 
 
+def test_it_ends_at_once_if_nobody_can_speak_to_it(tmp_path: Path) -> None:
+    command = [*GLASSHOUSE, "mcp", "--store", str(tmp_path / "show.glasshouse")]
+    ended = subprocess.run(
+        command,
+        env=environment(),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=answer_seconds_max,
+        check=False,
+    )
+
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, b"", b"")
+
+
 async def test_over_http_a_token_says_who_may_play(tmp_path: Path) -> None:
     store = tmp_path / "show.glasshouse"
     with serving(store, "--allow-play", GLASSHOUSE_TOKEN=TOKEN) as said:

@@ -55,3 +55,11 @@ def test_what_goes_wrong_in_the_work_is_told() -> None:
 
     with pytest.raises(LookupError, match="nothing there"):
         run_until_interrupted(work)
+
+
+def test_signals_after_the_work_are_no_longer_its_own() -> None:
+    run_until_interrupted(some_turns_of_the_loop)
+
+    with pytest.raises(KeyboardInterrupt):
+        signal.raise_signal(signal.SIGINT)
+    assert signal.getsignal(signal.SIGTERM) == signal.getsignal(signal.SIGHUP) == signal.SIG_DFL

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import platform
 import sqlite3
@@ -31,6 +30,7 @@ from glasshouse.events.model_use import FREE
 from glasshouse.manifests.loading import problems_in
 from glasshouse.manifests.world_folders import found_worlds
 from glasshouse.manifests.yaml_source import shown_path
+from glasshouse.runtime import event_loop
 from glasshouse.runtime.ports import Probe, Route
 from glasshouse.settings import Settings
 
@@ -129,7 +129,7 @@ def _store(path: Path) -> Finding:
 
 def _models(choice: ModelChoice) -> list[Finding]:
     try:
-        return asyncio.run(_looked_at(choice.named(), asks_priced=choice.is_agreed))
+        return event_loop.run(_looked_at(choice.named(), asks_priced=choice.is_agreed))
     except GlasshouseError as wrong:
         return [Finding("models", "broken", str(wrong))]
 

@@ -10,6 +10,8 @@ import signal
 from collections.abc import Callable, Coroutine
 from typing import Any, Final, TypeVar
 
+from glasshouse.runtime import event_loop
+
 T = TypeVar("T")
 
 SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -37,7 +39,12 @@ def run_until_interrupted(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
             if not interrupts:
                 raise
 
-    asyncio.run(watched())
+    try:
+        event_loop.run(watched())
+    finally:
+        # asyncio's loop does this when it is closed. libuv's keeps its handlers, which then do nothing.
+        for number in SIGNALS:
+            signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
     if not results:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         raise KeyboardInterrupt

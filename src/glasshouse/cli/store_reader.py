@@ -8,7 +8,6 @@ an event.
 
 from __future__ import annotations
 
-import asyncio
 import gzip
 import json
 from collections import deque
@@ -28,6 +27,7 @@ from glasshouse.events import kinds
 from glasshouse.events.digest import digest_of
 from glasshouse.events.event import Event, event_id
 from glasshouse.events.redaction import Role, redacted
+from glasshouse.runtime import event_loop
 from glasshouse.runtime.ports import Route
 from glasshouse.runtime.run import Run
 from glasshouse.terrarium import Terrarium
@@ -196,7 +196,7 @@ def read_store(given: Path | None, read: Callable[[StoreReader], Awaitable[T]]) 
         async with open_reader(store_path(given)) as reader:
             return await read(reader)
 
-    return asyncio.run(reading())
+    return event_loop.run(reading())
 
 
 def contents_of(path: Path) -> tuple[dict[str, Any], list[str]]:

@@ -107,8 +107,9 @@ class AssistantServer(MCPServer[Any]):
 
 
 def _can_wait_on(descriptor: int) -> bool:
+    """Whether the event loop can wait on it. On /dev/null it cannot: libuv would end the process."""
     mode = os.fstat(descriptor).st_mode
-    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or stat.S_ISCHR(mode)
+    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or os.isatty(descriptor)
 
 
 class _Lines:

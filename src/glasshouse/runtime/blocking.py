@@ -15,6 +15,8 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any, Final, TypeVar
 
+from glasshouse.runtime import event_loop
+
 interrupt_seconds_max: Final = 0.1
 """How long an interruption may go unnoticed: one that comes just as the wait begins does not end that wait."""
 
@@ -28,7 +30,7 @@ def outcome_of(work: Work[T]) -> T:
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return asyncio.run(work())
+        return event_loop.run(work())
     return _outcome_in_a_thread(work)
 
 
@@ -56,7 +58,7 @@ def _outcome_in_a_thread(work: Work[T]) -> T:
         _told_of_interrupts(interrupt),
         ThreadPoolExecutor(1, thread_name_prefix="glasshouse play") as thread,
     ):
-        done = thread.submit(lambda: asyncio.run(cancellable()))
+        done = thread.submit(lambda: event_loop.run(cancellable()))
         try:
             while not wait([done], timeout=interrupt_seconds_max).done:
                 pass  # Python runs signal handlers between two waits.

@@ -5,7 +5,6 @@ Which model is chosen is decided in `models`; here it is only printed.
 
 from __future__ import annotations
 
-import asyncio
 from contextlib import suppress
 from typing import Final
 
@@ -30,6 +29,7 @@ from glasshouse.cli.model_choice import ModelChoice, agrees, is_asked, price_in_
 from glasshouse.cli.program import examples_to_paste, program_called
 from glasshouse.errors import GlasshouseError, Refused
 from glasshouse.events.event import Json
+from glasshouse.runtime import event_loop
 
 EXAMPLES: Final = """\b
 Examples:
@@ -60,7 +60,7 @@ def list_models(
         return
     named = ModelChoice(wanted, {}, env_file).named()
     with suppress(GlasshouseError):  # What is wrong stands in the list.
-        asyncio.run(named.open())
+        event_loop.run(named.open())
     choices = named.choices()
     if as_json:
         print_json(*[{"type": "size", **size_facts(choice)} for choice in choices], *_others(named))
@@ -137,7 +137,7 @@ def pull(
     """
     named = ModelChoice(wanted or ("ollama" if name else None), {}, None).named()
     with suppress(GlasshouseError):  # That a model is missing is no reason to stop here.
-        asyncio.run(named.open())
+        event_loop.run(named.open())
     missing = missing_models(named, name)
     if not missing and not as_json:
         print("Nothing is missing.")
@@ -161,7 +161,7 @@ def _pull(url: str, model: str, *, is_agreed: bool, as_json: bool) -> None:
         bar.update(task, total=all_of_it or None, completed=all_done)
 
     try:
-        asyncio.run(pull_model(url, model, show))
+        event_loop.run(pull_model(url, model, show))
     finally:
         bar.stop()
     if as_json:

@@ -5,7 +5,6 @@ What is measured is counted in `contests/measures.py`; here it is started and sh
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from collections.abc import Sequence
 from enum import StrEnum
@@ -27,6 +26,7 @@ from glasshouse.contests.rehearsal import rehearse as rehearse_form
 from glasshouse.events.event import Json
 from glasshouse.manifests.loading import load_world
 from glasshouse.model_values import Form
+from glasshouse.runtime import event_loop
 
 _MODELS = "The models to rehearse, such as ollama:qwen3:8b,ollama:gemma3:4b, or offline."
 _FORMS = "The forms to rehearse: schema, json, prose. All of them if left out."
@@ -91,7 +91,9 @@ def rehearse(
     plan = Plan(load_world(world, tools=tool_names(servers)), rounds, turns, rng_seed, servers)
     servers_of_world(plan.world).say(servers, as_json=as_json)
     for name in names:
-        results = asyncio.run(_rehearse(plan, ModelChoice(name, {}, env_file, yes), forms, as_json=as_json))
+        results = event_loop.run(
+            _rehearse(plan, ModelChoice(name, {}, env_file, yes), forms, as_json=as_json)
+        )
         if as_json:
             print_json(*[_facts(result) for result in results])
         else:

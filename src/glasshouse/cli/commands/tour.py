@@ -19,6 +19,7 @@ from glasshouse.cli.pace import Pace, pace_here
 from glasshouse.cli.prose import say
 from glasshouse.cli.tour_scenes import SCRIPT, Scene, opening, scenes, whole_scene
 from glasshouse.errors import Refused
+from glasshouse.runtime import event_loop
 
 seconds_per_line: Final = 0.16
 seconds_per_scene: Final = 0.6
@@ -46,7 +47,7 @@ def tour(
         raise Refused(reason, "Choose another --store, or remove that file first.")
     with TemporaryDirectory(prefix="glasshouse-tour-") as folder:
         played = scenes(store or Path(folder) / "tour.glasshouse", Path(folder) / "lux.glass")
-        asyncio.run(_show(played, None if as_json else pace_here(pace)))
+        event_loop.run(_show(played, None if as_json else pace_here(pace)))
     if store is not None and not as_json:
         say(f"\nThe store is kept in {store}. Open it with Terrarium(SqliteStore({str(store)!r})).")
 

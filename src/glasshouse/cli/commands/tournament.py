@@ -5,7 +5,6 @@ Matches are made in `contests`; here they are started and shown.
 
 from __future__ import annotations
 
-import asyncio
 from enum import StrEnum
 
 import typer
@@ -22,6 +21,7 @@ from glasshouse.cli.options import (
     YesOption,
     option,
 )
+from glasshouse.runtime import event_loop
 
 _MODELS = "The models that play, such as ollama:qwen3:8b, or profiles of models.yaml. With --against solo: offline if left out."
 _OTHERS = "What plays those who do not compete, such as judges; as --models of `play` takes it."
@@ -76,4 +76,4 @@ def tournament(
         as_json=as_json,
         **seeds,
     )
-    asyncio.run(matches)
+    event_loop.run(matches)
