@@ -216,3 +216,19 @@ async def test_a_branch_of_a_file_is_verified_where_others_went_on_before_all_me
         outcome = await verify(here, branch.id)
 
         assert outcome.is_same, (outcome.recorded_event, outcome.replayed_event)
+
+
+@pytest.mark.parametrize("name", ["ada", "bo", "cy"])
+async def test_whoever_a_split_into_three_took_elsewhere_is_not_resumed(tmp_path: Path, name: str) -> None:
+    async with show() as there, show() as here:
+        hub = await there.add_creature(ticking("hub"))
+        for manifest in CAST:
+            await there.add_creature(manifest)
+            await there.connect(hub.id, manifest.name, channel=f"to-{manifest.name}", both=True)
+        await there.remove_creature(hub.id)
+        file = await there.export(there.creature(name).session_id, tmp_path / "one.glass", role="director")
+
+        imported = await here.import_file(file)
+        await here.resume(imported.id, shape="as-was")
+
+        assert [creature.handle for creature in here.creatures()] == [name]

@@ -164,7 +164,9 @@ async def test_what_a_file_lacks_is_named_and_why_still_tells_the_causes(tmp_pat
         await t.export(t.creature("ada").session_id, path, role="director")
     lines = lines_of(path)
     (birth,) = [
-        line for line in lines if line.get("kind") == kinds.CREATURE_STARTED and "bo" in str(line["payload"])
+        line
+        for line in lines
+        if line.get("kind") == kinds.CREATURE_STARTED and line["payload"]["creature"] == "bo"
     ]
     birth |= {"kind": kinds.AGENT_PASSED, "payload": {}, "schema_version": 1}
     seal(path, lines)

@@ -214,6 +214,20 @@ async def play_on(terrarium: Terrarium, graph_id: str) -> list[tuple[Any, ...]]:
     return [(e.turn, e.kind, handle.get(e.actor, e.actor), e.channel, str(e.payload)) for e in events]
 
 
+def is_over(terrarium: Terrarium, graph_id: str) -> bool:
+    """Whether a run of a graph's creatures has ended: there it stays over, but a resumed session goes on with it."""
+    runs = {terrarium.creature(name).run_id for name in terrarium.graph(graph_id).creature_ids}
+    return any(run.status == "finished" for run in terrarium.runs() if run.id in runs)
+
+
+async def is_told_whole(terrarium: Terrarium, graph_id: str) -> bool:
+    """Whether the runs in a graph are nowhere else, and never acted in a session that its history lacks."""
+    runs = [run for run in terrarium.runs() if graph_id in run.graph_ids]
+    history = {event.id for event in await terrarium.events(terrarium.graph(graph_id).session_id)}
+    acts = [e.id for run in runs for e in await terrarium.run_events(run.id) if e.run_id == run.id]
+    return history.issuperset(acts) and all(run.graph_ids == (graph_id,) for run in runs)
+
+
 def worth_looking_at(terrarium: Terrarium) -> str:
     """The graph with most creatures, the oldest of those."""
     graphs = terrarium.graphs()
@@ -231,16 +245,19 @@ async def carried_and_resumed(there: Terrarium, graph_id: str, here: Terrarium, 
 
 async def check_that_both_go_on_alike(there: Terrarium, graph_id: str, here: Terrarium, again: str) -> None:
     assert shape_of(here, again) == shape_of(there, graph_id)
+    if is_over(there, graph_id):
+        return
     assert await owed_in(here, again) == await owed_in(there, graph_id)
-    is_alone = all(run.graph_ids == (graph_id,) for run in there.runs() if graph_id in run.graph_ids)
+    is_whole = await is_told_whole(there, graph_id)
     resumed, went_on = await play_on(here, again), await play_on(there, graph_id)
-    if not is_alone:  # There, the run waits for its other graphs; here, it has no others and may be over.
+    # There, the run waits for its other graphs, and counts what was spent in them; the file has no others.
+    if not is_whole:
         resumed = [line for line in resumed if line[1] != kinds.RUN_FINISHED]
         went_on = [line for line in went_on if line[1] != kinds.RUN_FINISHED]
     assert resumed == went_on
 
 
-@pytest.mark.parametrize("seed", usual_seeds(12))
+@pytest.mark.parametrize("seed", usual_seeds(12, also=(117, 122)))
 async def test_resumed_as_it_was_it_goes_on_as_if_it_had_never_stopped(seed: int, tmp_path: Path) -> None:
     async with house() as there, house() as here:
         await make_history(there, seed)
@@ -251,7 +268,7 @@ async def test_resumed_as_it_was_it_goes_on_as_if_it_had_never_stopped(seed: int
         await check_that_both_go_on_alike(there, graph_id, here, again)
 
 
-@pytest.mark.parametrize("seed", usual_seeds(8))
+@pytest.mark.parametrize("seed", usual_seeds(8, also=(14, 100, 109)))
 async def test_a_past_with_branches_in_it_is_resumed_as_it_was_too(seed: int, tmp_path: Path) -> None:
     async with house() as there, house() as here:
         await make_history(there, seed)
@@ -280,7 +297,8 @@ async def test_branched_in_place_it_goes_on_as_its_parent_does(seed: int) -> Non
             if terrarium.session(terrarium.graph(name).session_id).parent_session_ids == (session_id,)
         ]
         assert shape_of(terrarium, again) == shape_of(terrarium, graph_id)
-        assert await play_on(terrarium, again) == await play_on(terrarium, graph_id)
+        if not is_over(terrarium, graph_id):
+            assert await play_on(terrarium, again) == await play_on(terrarium, graph_id)
 
 
 @pytest.mark.parametrize("seed", usual_seeds(6))

@@ -67,17 +67,8 @@ class CarriedCreature(CarriedPart, frozen=True):
     """Channels of another graph that it joins now. It does not see what was said there before."""
 
 
-class CarriedAges(CarriedPart, frozen=True):
-    """The order of age of everything that is restated together, in all graphs. The oldest has number 1."""
-
-    creatures: dict[str, int]
-    channels: dict[str, int]
-    told: int
-    """How many births have been restated once this graph has been, those of earlier graphs included."""
-
-
 class CarriedShape(CarriedPart, frozen=True):
-    """What a graph carries over of the world's state: its creatures, members and ages."""
+    """What a graph carries over of the world's state: its creatures and members."""
 
     name: str
     turn: int
@@ -89,8 +80,6 @@ class CarriedShape(CarriedPart, frozen=True):
     """The members of each channel, in order."""
     born: dict[str, int] = {}
     """How many creatures were ever born in each run."""
-    ages: CarriedAges | None = None
-    """None if only one graph is restated: then its events are already in the order of age."""
     departed: dict[str, list[CarriedStay]] = {}
     """Creatures in other graphs or removed whose lines are still remembered: where they were, and their handles."""
 

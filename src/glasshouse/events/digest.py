@@ -2,7 +2,8 @@
 
 Always holds: the hash covers each event's header and a digest of its body, so a body can be erased later without
 changing the rest. Ids are replaced by numbers in the order of their first appearance: two plays of one seed have
-different run, session and graph ids, but the same digest. Wall times, latencies and positions are left out (ADR 0030).
+different run, session and graph ids, but the same digest. Wall times, latencies, positions and the numbers of births
+are left out (ADR 0030, ADR 0096).
 
 The story of a branch is the past of its parent and what came after. Events at its start that only restate that past
 are left out, and each incarnation has the number of the creature that it continues. So an unchanged branch has the
@@ -24,7 +25,8 @@ from glasshouse.events.event import RESERVED_ACTORS, Event, Json, place_of
 from glasshouse.events.model_use import Call, ModelUse
 from glasshouse.events.payloads import CREATURE_FIELDS, SessionForked, SessionRestated, WireAdded, payload_of
 
-_OF_ONE_MACHINE = frozenset({"recipe", "models", "frees_at"})
+_OF_ONE_HOUSE = frozenset({"recipe", "models", "frees_at", "born"})
+_TELL_OF_A_HOUSE = {kinds.RUN_STARTED, kinds.RUN_PAUSED, kinds.CREATURE_STARTED, kinds.CHANNEL_OPENED}
 _NAMES_CREATURES = kinds.ENGINE | {kinds.RUN_STARTED}
 _SEALED = "sealed"
 _BODY_FIELDS = ("payload", "private", "sealed", "model")
@@ -97,8 +99,8 @@ def _body_part(event: Event, field: str, names: _Names) -> Any:
     part: Json | None = _model_part(event.model) if field == "model" else getattr(event, field)
     if part is None:
         return None
-    if field == "payload" and event.kind in (kinds.RUN_STARTED, kinds.RUN_PAUSED):
-        part = {key: value for key, value in part.items() if key not in _OF_ONE_MACHINE}
+    if field == "payload" and event.kind in _TELL_OF_A_HOUSE:
+        part = {key: value for key, value in part.items() if key not in _OF_ONE_HOUSE}
     return names.in_value(part, _SEALED if field == "sealed" else event.kind)
 
 

@@ -118,6 +118,9 @@ class CreatureStarted(Payload, frozen=True):
     """The class of the Python object that plays it, if it was added with one. Nobody else speaks for it."""
     granted: list[GrantedTool] = msgspec.field(default_factory=list)
     """The tools of servers that it may use, as they were described."""
+    born: int = 0
+    """Its number among the creatures and channels of its house, by age. Nothing else tells which of two creatures is
+    older if they were born in sessions apart (ADR 0096). 0 if it is started again."""
 
 
 class CreatureStopped(Payload, frozen=True):
@@ -143,6 +146,8 @@ class ChannelOpened(Payload, frozen=True):
     description: str = ""
     history: History = "full"
     incarnation_of: str | None = None
+    born: int = 0
+    """Its number among the creatures and channels of its house, by age."""
 
 
 class ChannelClosed(Payload, frozen=True):

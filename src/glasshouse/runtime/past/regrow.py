@@ -47,17 +47,15 @@ def restate_of(
     runs = [_rerun(past, name, new_run(), started.get(name), what_if.limits) for name in run_ids]
     is_over = how == "resume" and past.at.kind == kinds.RUN_FINISHED
     is_as_it_was = change is None and not past.is_foreign
-    ages = carried_over.ages_of(world, graphs) if len(graphs) > 1 else [None]
     regrown = []
-    for graph, ages_here in zip(graphs, ages, strict=True):
-        shape = replace(carried_over.shape_of(world, graph), ages=ages_here)
+    for graph in graphs:
         creatures = sorted(map(world.creatures.__getitem__, graph.creatures), key=attrgetter("born"))
         channel_ids = graph.channels.owners.values()
         channels = sorted(map(world.channels.__getitem__, channel_ids), key=attrgetter("born"))
         taken_over = _taken_over(
             past,
             [graph],
-            shape,
+            carried_over.shape_of(world, graph),
             [_reopened(past, channel) for channel in channels],
             past.folded.runs.clocks.get(graph.id, Clocks()),
             is_over=is_over,
@@ -164,12 +162,13 @@ def _born(past: Past, creature: CreatureState) -> payloads.CreatureStarted:
     may_spawn = creature.may_spawn or {}
     granted = past.world.granted_to(creature)
     born = replace(as_started(creature), manifest=manifest, incarnation_of=was, may_spawn=may_spawn)
-    return replace(born, granted=granted)
+    return replace(born, granted=granted, born=creature.born)
 
 
 def _reopened(past: Past, channel: ChannelState) -> intents.Reopened:
     was = None if past.is_new(channel.id) else channel.id
-    opened = payloads.ChannelOpened(channel.id, channel.name, channel.description, channel.history, was)
+    named = (channel.id, channel.name, channel.description)
+    opened = payloads.ChannelOpened(*named, channel.history, was, channel.born)
     return intents.Reopened(opened, tuple(past.world.topology.members_of.get(channel.id, {}).items()))
 
 

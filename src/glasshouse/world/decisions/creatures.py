@@ -83,7 +83,8 @@ def _born_into(
             channel_id = ids.channel_id_for(graph.session_id, world.session_of(graph).head + len(facts) + 1)
             name = name_between(peer.handle, handle, graph.channels)
             description = f"where {peer.handle} and {handle} speak with each other"
-            facts.append(decision.opened(channel_id, name, description))
+            # The creature is the first birth of this change, its channel the second.
+            facts.append(decision.opened(world.births + 2, channel_id, name, description))
     for member in members:
         facts += [decision.joined(member, channel_id, "listen"), decision.joined(member, channel_id, "send")]
     change = Change("nothing", (graph.id,), (graph.id,), (creature_id,))
@@ -110,7 +111,7 @@ def _handle_for(graph: GraphState, wanted: str | None, name: str) -> str:
 def _born(world: World, intent: AddCreature, creature_id: str, handle: str) -> Iterator[Fact]:
     run = world.runs.get(intent.run_id or "")
     ordinal = 0 if intent.run_id is None else 1 if run is None else run.creatures_born + 1
-    born = birth(intent, creature_id, handle, intent.run_id)
+    born = replace(birth(intent, creature_id, handle, intent.run_id), born=world.births + 1)
     yield engine_fact(replace(born, parent=intent.parent, ordinal=ordinal, may_spawn=intent.may_spawn))
     if intent.parent is not None:
         yield engine_fact(payloads.ParentChanged(creature_id, None, intent.parent))

@@ -17,7 +17,7 @@ from glasshouse.events import kinds, payloads
 from glasshouse.events.codec import VERSIONS
 from glasshouse.events.event import TERRARIUM, Event, Json
 from glasshouse.events.model_use import ModelUse
-from glasshouse.events.payloads import Payload
+from glasshouse.events.payloads import History, Payload
 from glasshouse.world.state.state import GraphState, Segment, World
 from glasshouse.world.state.values import Change
 
@@ -115,9 +115,9 @@ def joined(creature: str, channel_id: str, direction: payloads.Direction) -> Fac
     return engine_fact(payloads.ChannelEdge(channel_id, creature, direction), kinds.CHANNEL_JOINED)
 
 
-def opened(channel_id: str, name: str, description: str = "", history: payloads.History = "full") -> Fact:
+def opened(born: int, channel_id: str, name: str, description: str = "", history: History = "full") -> Fact:
     """The fact that a channel is opened."""
-    return engine_fact(payloads.ChannelOpened(channel_id, name, description, history))
+    return engine_fact(payloads.ChannelOpened(channel_id, name, description, history, born=born))
 
 
 def stamped(world: World, write: Write, now: datetime) -> list[Event]:

@@ -1,4 +1,4 @@
-"""Decisions that add channels and edges, rename and describe channels, and add or remove wires. Connecting creatures of two graphs merges them.
+"""Decisions that add, rename or describe channels, add edges, and add or remove wires. An edge may merge two graphs.
 
 Always holds: in a merge, the graph with more creatures keeps its id; on a tie, the older one does. Where names
 conflict, creatures and channels of the other graph are renamed, never those of the survivor (ADR 0009). Both sessions
@@ -49,7 +49,7 @@ def channel_added(world: World, intent: AddChannel) -> Decision:
         raise Refused(f"A channel has no history {intent.history!r}.", "Use 'full' or 'since_joined'.")
     _check_free(graph, intent.name, "open")
     channel_id = ids.channel_id_for(graph.session_id, world.session_of(graph).head + 1)
-    fact = decision.opened(channel_id, intent.name, intent.description, intent.history)
+    fact = decision.opened(world.births + 1, channel_id, intent.name, intent.description, intent.history)
     return written_in(graph, [fact], channel_id, decision.unchanged(graph))
 
 
@@ -174,7 +174,7 @@ def _within(
     if channel_id is None:
         channel_id = ids.channel_id_for(graph.session_id, world.session_of(graph).head + 1)
         name = intent.channel or name_between(source.handle, target.handle, graph.channels)
-        facts.append(decision.opened(channel_id, name))
+        facts.append(decision.opened(world.births + 1, channel_id, name))
     return _reshaped(graph, facts + _edges(world, channel_id, intent), channel_id)
 
 
@@ -220,7 +220,7 @@ def _across(world: World, source: CreatureState, target: CreatureState, intent: 
         channel_id = ids.channel_id_for(opens.id, len(facts) + 1)
         both = (survivor.channels, dropped.channels)
         name = intent.channel or name_between(source.handle, target.handle, *both, also_taken=names_taken)
-        facts.append(decision.opened(channel_id, name))
+        facts.append(decision.opened(world.births + 1, channel_id, name))
     facts += _edges(world, channel_id, intent)
     return Decision((Write(opens.id, survivor.id, tuple(facts), opens),), change, channel_id)
 

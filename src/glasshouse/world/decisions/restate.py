@@ -28,12 +28,12 @@ from glasshouse.world.state.values import Change
 def restated(world: World, intent: Restate) -> Decision:
     """Start a branch or a resumed session, as one batch."""
     sessions = _session_ids(world, intent)
-    names = _names(world, intent, sessions)
+    names, births = _names(world, intent, sessions), _births(world, intent)
     graph_ids = [ids.graph_id_for(session_id) for session_id in sessions]
     newcomers = [names.creatures[born.creature] for graph in intent.graphs for born in graph.creatures]
     change = Change("nothing", (), tuple(graph_ids), tuple(newcomers))
     parts = [
-        list(_shape_facts(intent, graph, session_id, names, change))
+        list(_shape_facts(intent, graph, session_id, names, births, change))
         for graph, session_id in zip(intent.graphs, sessions, strict=True)
     ]
     # Shorter graphs begin later, so that all restated parts end at the same logical time after their past.
@@ -100,6 +100,15 @@ def _names(world: World, intent: Restate, sessions: list[str]) -> CarriedNames:
     return names
 
 
+def _births(world: World, intent: Restate) -> dict[str, int]:
+    """A new number for each creature and channel, in the order of the old numbers in all graphs."""
+    born: dict[str, int] = {}
+    for graph in intent.graphs:
+        born.update({started.creature: started.born for started in graph.creatures})
+        born.update({channel.opened.channel_id: channel.opened.born for channel in graph.channels})
+    return {name: number for number, name in enumerate(sorted(born, key=born.__getitem__), world.births + 1)}
+
+
 def _segment(
     world: World, intent: Restate, graph: Regrown, session_id: str, number: int, ahead: int
 ) -> Segment:
@@ -110,17 +119,22 @@ def _segment(
 
 
 def _shape_facts(
-    intent: Restate, graph: Regrown, session_id: str, names: CarriedNames, change: Change
+    intent: Restate,
+    graph: Regrown,
+    session_id: str,
+    names: CarriedNames,
+    births: dict[str, int],
+    change: Change,
 ) -> Iterator[Fact]:
     """The facts that restate a graph. They are not checked again, because there are many and the old ones were."""
     for run in _runs_in(graph, intent.runs):
         yield from _started_again(run, names)
     for born in graph.creatures:
-        yield _born(born, names)
+        yield _born(born, names, births[born.creature])
     yield from decision.attached(session_id, [names.creatures[born.creature] for born in graph.creatures])
     for channel in graph.channels:
-        opened = replace(channel.opened, channel_id=names.places[channel.opened.channel_id])
-        yield fact_of(opened)
+        old = channel.opened.channel_id
+        yield fact_of(replace(channel.opened, channel_id=names.places[old], born=births[old]))
     for channel in graph.channels:
         channel_id = names.places[channel.opened.channel_id]
         for key, bits in channel.members:
@@ -153,7 +167,7 @@ def _started_again(run: Rerun, names: CarriedNames) -> Iterator[Fact]:
         yield fact_of(payloads.RunPaused("It was paused in the past it grows from."), CONDUCTOR, run.new)
 
 
-def _born(born: payloads.CreatureStarted, names: CarriedNames) -> Fact:
+def _born(born: payloads.CreatureStarted, names: CarriedNames, number: int) -> Fact:
     """Restate a creature. Its manifest is plain JSON already and is not converted again."""
     now = replace(
         born,
@@ -161,6 +175,7 @@ def _born(born: payloads.CreatureStarted, names: CarriedNames) -> Fact:
         parent=None if born.parent is None else names.creatures.get(born.parent),
         run_id=None if born.run_id is None else names.runs.get(born.run_id, born.run_id),
         manifest={},
+        born=number,
     )
     fact = fact_of(now)
     fact.payload["manifest"] = born.manifest

@@ -59,12 +59,12 @@ def run_opened(world: World, intent: OpenRun) -> Decision:
     started = fact_of(replace(intent.started, cast=cast), CONDUCTOR, intent.run_id)
     root = Segment(root_id, ids.graph_id_for(root_id), "root", world.sessions_begun)
     writes = [Write(root_id, root.graph_id, (started, decision.topology_changed(change)), root)]
-    numbers = count(1)
+    ordinals, births = count(1), count(world.births + 1)
     for number, (session_id, (troupe, part)) in enumerate(zip(sessions, ensembles, strict=True), start=1):
         graph_id, parents, at = ids.graph_id_for(session_id), (Parent(root_id, 2),), f"{root_id}.2"
         opens = Segment(session_id, graph_id, "fork", world.sessions_begun + number, 2, parents, at)
         id_of = {member.handle: creature_ids[troupe, member.handle] for member in part.members}
-        facts = tuple(_ensemble_facts(intent, part, id_of, opens, numbers))
+        facts = tuple(_ensemble_facts(intent, part, id_of, opens, ordinals, births))
         writes.append(Write(session_id, opens.graph_id, facts, opens))
     return Decision(tuple(writes), change, intent.run_id)
 
@@ -137,13 +137,18 @@ def ensembles_of(troupe: Troupe) -> list[Ensemble]:
 
 
 def _ensemble_facts(
-    intent: OpenRun, part: Ensemble, id_of: dict[str, str], opens: Segment, numbers: Iterator[int]
+    intent: OpenRun,
+    part: Ensemble,
+    id_of: dict[str, str],
+    opens: Segment,
+    ordinals: Iterator[int],
+    births: Iterator[int],
 ) -> Iterator[Fact]:
     parent = opens.parents[0].session_id
     yield engine_fact(payloads.SessionForked(opens.id, [parent], "fork", opens.at or ""))
     for member in part.members:
         born = birth(member, id_of[member.handle], member.handle, intent.run_id)
-        yield engine_fact(replace(born, is_root=member.is_root, ordinal=next(numbers)))
+        yield engine_fact(replace(born, is_root=member.is_root, ordinal=next(ordinals), born=next(births)))
     attachments = list(decision.attached(opens.id, list(id_of.values())))
     yield from attachments
     seq = 1 + len(part.members) + len(attachments)
@@ -151,7 +156,8 @@ def _ensemble_facts(
     for channel in part.channels:
         seq += 1
         channel_ids[channel.name] = ids.channel_id_for(opens.id, seq)
-        yield decision.opened(channel_ids[channel.name], channel.name, channel.description, channel.history)
+        named = (channel_ids[channel.name], channel.name, channel.description)
+        yield decision.opened(next(births), *named, channel.history)
     for member in part.members:
         creature = id_of[member.handle]
         yield from [decision.joined(creature, channel_ids[name], "send") for name in member.sends]

@@ -7,12 +7,12 @@ ADR 0031.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from msgspec.structs import replace
 
 from glasshouse.events import carried
-from glasshouse.events.carried import CarriedAges, CarriedCreature, CarriedShape, CarriedStay, CarriedWire
+from glasshouse.events.carried import CarriedCreature, CarriedShape, CarriedStay, CarriedWire
 from glasshouse.events.event import Event
 from glasshouse.events.payloads import SessionRestated, converted, picked
 from glasshouse.world.fold.members import leave
@@ -29,22 +29,6 @@ def shape_of(world: World, graph: GraphState) -> CarriedShape:
     runs = picked(world.runs, [world.creatures[name].run_id or "" for name in graph.creatures])
     born = {run_id: run.creatures_born for run_id, run in runs.items() if run_id}
     return CarriedShape(graph.name, graph.turn, creatures, [], members, born)
-
-
-def ages_of(world: World, graphs: Sequence[GraphState]) -> list[CarriedAges]:
-    """The order of births in several graphs. The graphs are given oldest first."""
-    born: dict[str, int] = {}
-    for graph in graphs:
-        born.update({name: world.creatures[name].born for name in graph.creatures})
-        born.update({channel: world.channels[channel].born for channel in graph.channels.owners.values()})
-    numbers = {key: number for number, key in enumerate(sorted(born, key=born.__getitem__), start=1)}
-    ages: list[CarriedAges] = []
-    births = 0
-    for graph in graphs:
-        births += 1 + len(graph.creatures) + len(graph.channels.owners)
-        channels = picked(numbers, graph.channels.owners.values())
-        ages.append(CarriedAges(picked(numbers, graph.creatures), channels, births))
-    return ages
 
 
 def heard_of(world: World, creature: CreatureState) -> CarriedCreature:
@@ -112,8 +96,6 @@ def take_over(world: World, event: Event, restated: SessionRestated) -> None:
     in_order = [names[key] for key in (*shape.creatures, *shape.newcomers)]
     graph.creatures = dict.fromkeys(in_order)
     _number(world, shape, restated)
-    if shape.ages is not None:
-        _give_ages(world, shape.ages, restated)
     for name, stays in shape.departed.items():
         new = names.get(name, name)
         as_known = [Stay("", 0, 0, name)] if new != name else []
@@ -126,14 +108,6 @@ def take_over(world: World, event: Event, restated: SessionRestated) -> None:
         if restated.runs[run_id] in world.runs:
             world.runs[restated.runs[run_id]].grown_in.append(restated.session)
             world.sessions[restated.session].note_run(restated.runs[run_id])
-
-
-def _give_ages(world: World, ages: CarriedAges, restated: SessionRestated) -> None:
-    before = world.births - ages.told
-    for key, number in ages.creatures.items():
-        world.creatures[restated.creatures[key]].born = before + number
-    for key, number in ages.channels.items():
-        world.channels[restated.places[key]].born = before + number
 
 
 def _give(

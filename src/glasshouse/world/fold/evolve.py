@@ -20,7 +20,7 @@ from glasshouse.world.state.state import Ear, Grant, RunFacts, Segment, SessionS
 from glasshouse.world.state.topology import BITS, LISTEN, discard
 from glasshouse.world.state.values import GOES_ON
 
-version: Final = 14
+version: Final = 15
 """Increased when the fold changes, so that snapshots of the old fold are not used."""
 
 
@@ -105,10 +105,7 @@ def _run_moved(world: World, event: Event) -> None:
 
 
 def _run(world: World, run_id: str, session_id: str) -> RunFacts:
-    run = world.runs.get(run_id)
-    if run is None:
-        run = world.runs[run_id] = RunFacts(run_id, session_id)
-    return run
+    return world.runs.setdefault(run_id, RunFacts(run_id, session_id))
 
 
 def take_in(world: World, event: Event) -> None:
@@ -165,9 +162,11 @@ def _note_left(session: SessionState, creature: str, seq: int) -> None:
 
 def _creature_started(world: World, event: Event, payload: payloads.CreatureStarted) -> None:
     there = world.creatures.get(payload.creature)
-    if there is not None:  # A stopped creature starts again. Only a birth carries a manifest: ADR 0013.
+    if there is not None and there.graph_id == event.graph_id:  # A stopped creature starts again.
         there.is_running = True
         return
+    if there is not None:  # The history is of two houses, and each gave this id to a creature of its own.
+        _take_out(world, there.id, event)
     if payload.manifest_digest not in world.manifests:
         world.manifests[payload.manifest_digest] = manifest_facts(payload.manifest or {})
     stem, _, number = payload.creature.partition("~")
@@ -175,8 +174,8 @@ def _creature_started(world: World, event: Event, payload: payloads.CreatureStar
     graph = world.graphs.get(event.graph_id)
     if graph is None:
         graph = members.graph_arriving(world, event.graph_id, payload.handle, event.session_id)
-    world.births += 1
-    creature = world.creatures[payload.creature] = members.creature_arriving(payload, event, world.births)
+    born = members.number_at_birth(world, payload.born)
+    creature = world.creatures[payload.creature] = members.creature_arriving(payload, event, born)
     if payload.granted:
         creature.grants = {granted.tool.name: _grant(world, granted) for granted in payload.granted}
     if payload.is_root:
@@ -198,22 +197,25 @@ def _creature_started(world: World, event: Event, payload: payloads.CreatureStar
 
 
 def _creature_stopped(world: World, event: Event, payload: payloads.CreatureStopped) -> None:
-    creature = world.creatures[payload.creature]
     if payload.reason == "stopped":
-        creature.is_running = False
+        world.creatures[payload.creature].is_running = False
         return
+    _take_out(world, payload.creature, event)
+    _note_left(world.sessions[event.session_id], payload.creature, event.seq)
+
+
+def _take_out(world: World, name: str, event: Event) -> None:
+    creature = world.creatures.pop(name)
     graph = world.graphs[creature.graph_id]
-    del graph.creatures[creature.id]
-    graph.roots.pop(creature.id, None)
-    graph.handles.release(creature.handle, creature.id)
-    world.topology.remove_creature(creature.id)
-    world.children_of.pop(creature.id, None)
+    del graph.creatures[name]
+    graph.roots.pop(name, None)
+    graph.handles.release(creature.handle, name)
+    world.topology.remove_creature(name)
+    world.children_of.pop(name, None)
     if creature.parent is not None:
-        discard(world.children_of, creature.parent, creature.id)
-    del world.creatures[creature.id]
+        discard(world.children_of, creature.parent, name)
     if creature.run_id is not None:
         world.runs[creature.run_id].creatures_living -= 1
-    _note_left(world.sessions[event.session_id], creature.id, event.seq)
     members.depart(world, creature, event)
 
 
@@ -224,8 +226,8 @@ def _creature_renamed(world: World, _event: Event, payload: payloads.CreatureRen
 
 
 def _channel_opened(world: World, event: Event, payload: payloads.ChannelOpened) -> None:
-    world.births += 1
-    world.channels[payload.channel_id] = members.channel_arriving(payload, event, world.births)
+    born = members.number_at_birth(world, payload.born)
+    world.channels[payload.channel_id] = members.channel_arriving(payload, event, born)
     world.graphs[event.graph_id].channels.take(payload.name, payload.channel_id)
 
 

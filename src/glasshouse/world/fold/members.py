@@ -55,10 +55,15 @@ def wire_arriving(payload: WireAdded) -> Wire:
     )
 
 
+def number_at_birth(world: World, recorded: int = 0) -> int:
+    """The number by age of what is added now, as it was recorded or, if it was not, after all others."""
+    world.births = max(world.births + 1, recorded)
+    return recorded or world.births
+
+
 def graph_arriving(world: World, graph_id: str, name: str, session_id: str, turn: int = 0) -> GraphState:
     """Add a graph without members to the world."""
-    world.births += 1
-    graph = world.graphs[graph_id] = GraphState(graph_id, name, session_id, world.births, turn)
+    graph = world.graphs[graph_id] = GraphState(graph_id, name, session_id, number_at_birth(world), turn)
     return graph
 
 
@@ -99,12 +104,18 @@ def move(world: World, creature: CreatureState, graph: GraphState, lamport: int)
 
 def _relabel(creature: CreatureState, graph_id: str, lamport: int) -> None:
     creature.graph_id = graph_id
-    leave(creature, lamport)
+    if creature.stays[-1].since < lamport:
+        leave(creature, lamport)
+    else:  # It moves on at once from a graph that stood for those that the history may lack.
+        creature.stays.pop()
     creature.stays.append(Stay(graph_id, lamport))
 
 
 def part_unseen(world: World, event: Event) -> None:
-    """Move creatures out of a graph that was split, in a history that may lack the sessions they moved to."""
+    """Move creatures out of a graph that was split, in a history that may lack the sessions they moved to.
+
+    All go to one graph that stands for the new ones. Sessions that the history has then take those that they name.
+    """
     payload = payload_of(event, TopologyChanged)
     if payload.affected_count > len(payload.affected_creatures):
         raise Refused(
@@ -113,7 +124,7 @@ def part_unseen(world: World, event: Event) -> None:
             "Import that side as well, or ask in the store where it was played.",
         )
     turn = world.graphs[event.graph_id].turn
-    graph = graph_arriving(world, payload.new_graph_ids[1], "", event.session_id, turn)
+    graph = graph_arriving(world, f"g-{event.id}", "", event.session_id, turn)
     for name in payload.affected_creatures:
         move(world, world.creatures[name], graph, event.lamport + 1)
 
