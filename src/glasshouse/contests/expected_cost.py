@@ -16,6 +16,7 @@ from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.model_values import Tokens
 from glasshouse.runtime.ports import Router
 from glasshouse.terrarium import play
+from glasshouse.turns.moment.playbill import playbill_of
 
 call_seconds_typical: Final = 3.0
 """How long a hosted model usually takes for a call."""
@@ -39,7 +40,7 @@ class Expected(NamedTuple):
         return f"about {self.calls:,} call{'' if self.calls == 1 else 's'}, {minutes} and {usd}"
 
     def times(self, count: int) -> Expected:
-        """For so many plays like this one."""
+        """For this many plays like this one."""
         return Expected(self.calls * count, None if self.usd is None else self.usd * count)
 
     def facts(self) -> Json:
@@ -110,7 +111,7 @@ def asked_in(events: Iterable[Event]) -> tuple[tuple[AskedCall, ...], Mapping[st
         if event.kind == kinds.RUN_STARTED:
             started = payload_of(event, RunStarted)
             handles |= {entry.creature: entry.handle for entry in started.cast}
-            teams |= started.competition.get("teams", {})
+            teams |= playbill_of(started.scenario).competition.teams
         if event.model is not None:
             handle, profile = handles.get(event.actor, ""), event.model.profile
             asked += [AskedCall(handle, profile, call.usage) for call in event.model.calls]

@@ -18,6 +18,7 @@ from glasshouse.events import kinds
 from glasshouse.events.event import Event, Json
 from glasshouse.events.payloads import RunStarted, payload_of, sealed_of
 from glasshouse.turns.moment.line_text import content_words
+from glasshouse.turns.moment.playbill import playbill_of
 from glasshouse.turns.moment.prompt import Completion, Prompt
 from glasshouse.turns.replies.prose import labelled_values
 from glasshouse.turns.replies.repetition import (
@@ -219,8 +220,8 @@ def _leaks(played: Sequence[Event]) -> list[bool]:
     said, leaks = "", list[bool]()
     for event in played:
         if event.kind == kinds.RUN_STARTED:
-            deals = (payload_of(event, RunStarted).scenario or {}).get("deal", {})
-            may_say = {fact for fact, deal in deals.items() if isinstance(deal, dict) and deal.get("may_say")}
+            deals = playbill_of(payload_of(event, RunStarted).scenario).deal
+            may_say = {fact for fact, deal in deals.items() if deal.may_say}
         if event.sealed is not None:
             sealed = sealed_of(event)
             kept = {

@@ -334,6 +334,15 @@ class BranchOf(Payload, frozen=True):
     at: str
 
 
+class RunCompetition(Payload, frozen=True, omit_defaults=False):
+    """The competition of a scenario, for readers of events. The rules of turns read it from the scenario."""
+
+    kind: Literal["none", "judged", "versus"] = "none"
+    teams: dict[str, list[str]] = msgspec.field(default_factory=dict)
+    contestants: list[str] = msgspec.field(default_factory=list)
+    referee: str | None = None
+
+
 class RunStarted(Payload, frozen=True):
     """A run began."""
 
@@ -344,7 +353,7 @@ class RunStarted(Payload, frozen=True):
     scenario_digest: str = ""
     recipe: Recipe | None = None
     cast: list[CastEntry] = msgspec.field(default_factory=list)
-    competition: Json = msgspec.field(default_factory=dict)
+    competition: RunCompetition = RunCompetition()
     limits: Governor | None = None
     limits_given: list[str] = msgspec.field(default_factory=list)
     """The limits that whoever opened or branched the run gave. They hold on when the run is resumed (ADR 0059)."""

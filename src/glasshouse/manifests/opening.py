@@ -10,9 +10,11 @@ from collections.abc import Mapping
 from hashlib import blake2b
 from typing import Any
 
+import msgspec
+
 from glasshouse.errors import UnknownName
 from glasshouse.events.event import Json
-from glasshouse.events.payloads import Governor, Recipe, RunStarted, axes_given, settled
+from glasshouse.events.payloads import Governor, Recipe, RunCompetition, RunStarted, axes_given, settled
 from glasshouse.manifests import scenario as plans
 from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.world.decisions.intents import ChannelPlan, Member, OpenRun, Troupe, WirePlan
@@ -44,7 +46,7 @@ def opening_of(
         scenario=plain,
         scenario_digest=world.digest,
         recipe=None if world.path is None else Recipe(str(world.path), world.digest),
-        competition=plain["competition"],
+        competition=msgspec.convert(plain["competition"], RunCompetition),
         limits=scenario.governor.limits(creatures) if limits is None else settled(limits, creatures),
         limits_given=[] if limits is None else axes_given(limits, Governor()),
         # A world that is rebuilt from a ledger may lack manifests of creatures that were never added.

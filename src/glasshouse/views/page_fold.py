@@ -295,8 +295,7 @@ class PageFold:
             if entry.creature in self.view["creatures"]:
                 self.changes.set("creatures", entry.creature, "profile", entry.profile)
                 self.changes.set("creatures", entry.creature, "model", entry.model)
-        teams = started.competition.get("teams")
-        for team, handles in teams.items() if isinstance(teams, dict) else ():
+        for team, handles in started.competition.teams.items():
             self.changes.set("contest", "teams", team, list(handles))
             self._join_team(team, set(handles))
         if run_id in self.view["runs"]:

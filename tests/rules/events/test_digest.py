@@ -20,7 +20,7 @@ from tests.rules.events.stories import a_story, told_in
 from tests.rules.under_hash_seeds import printed_under_hash_seeds
 from tests.rules.worlds_by_hand import HandWorld
 
-GOLDEN_DIGEST = "2d22b9a5dec6dc2274634e4c7c873215799ab1b7a7dc37a6edb2fd0b5a23082f"
+GOLDEN_DIGEST = "e8df56f5b227bf06f10056b4145952ccc28e00078a0de32e98716e97aa862e53"
 
 STORY = a_story()
 

@@ -55,13 +55,13 @@ def start_of_rest(store: Path, name: str, turns: int | None) -> Start:
         begun = [payload_of(event, RunStarted) for event in story.events if event.kind == kinds.RUN_STARTED]
         if not begun:
             return Start(frozenset(), lambda _: Expected(0, None))
-        last = begun[-1]
-        who = frozenset({*[entry.handle for entry in last.cast], *last.competition.get("teams", {})})
+        last, bill = begun[-1], playbill_of(begun[-1].scenario)
+        who = frozenset({*[entry.handle for entry in last.cast], *bill.competition.teams})
         is_offline = all(entry.model.partition(":")[0] == OFFLINE for entry in last.cast)
         models = last.models or (OFFLINE if last.cast and is_offline else "")
         births = [event.payload for event in story.events if event.kind == kinds.CREATURE_STARTED]
         granted = [grant["tool"]["name"] for born in births for grant in born.get("granted", ())]
-        servers = ServersOfWorld(playbill_of(last.scenario).tool_servers, servers_named(granted))
+        servers = ServersOfWorld(bill.tool_servers, servers_named(granted))
         return Start(
             who, lambda named: expected_of_rest(named, story, turns), models, tuple(last.cast), servers
         )

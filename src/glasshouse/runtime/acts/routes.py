@@ -18,6 +18,7 @@ from glasshouse.events.payloads import CastEntry, RunStarted
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.ports import Route, Router
+from glasshouse.turns.moment.playbill import playbill_of
 from glasshouse.world.decisions.intents import Member, OpenRun, Restate
 from glasshouse.world.state.state import CreatureState
 
@@ -103,7 +104,7 @@ class Routes:
         pin_of = self._pin_of
         if pin_of is None:
             return intent
-        teams: dict[str, tuple[str, ...]] = intent.started.competition.get("teams", {})
+        teams = playbill_of(intent.started.scenario).competition.teams
 
         def pinned(member: Member) -> Member:
             name = pin_of(member.handle, teams, member.model if member.is_bound else None)
@@ -114,17 +115,15 @@ class Routes:
 
     def with_models_now(self, past: Folded, started: RunStarted) -> RunStarted:
         """The `run.started` payload of a run that continues a past, with the models that the router gives now."""
-        route_of, teams = cache(self.route), started.competition.get("teams", {})
+        route_of, teams = cache(self.route), playbill_of(started.scenario).competition.teams
         pin_of = self._pin_of
 
         def entry_now(entry: CastEntry) -> CastEntry:
             creature = past.world.creatures.get(entry.creature)
             if creature is None:
                 return entry
-            profile, bound = (
-                past.world.facts_of(creature).model_profile,
-                entry.model if entry.is_bound else None,
-            )
+            profile = past.world.facts_of(creature).model_profile
+            bound = entry.model if entry.is_bound else None
             name = bound if pin_of is None else pin_of(entry.handle, teams, bound)
             route = route_of(profile, name)
             model = {"model": route.name, "is_bound": name is not None, "model_digest": route.digest}

@@ -398,20 +398,15 @@ def _opening(run_id: str, events: Sequence[Event]) -> OpenRun:
     manifests = {born.cast_key: Manifest.model_validate(born.manifest) for born in births.values()}
     world = LoadedWorld(scenario.model_copy(update={"deal": {}}), manifests, {})
     opening = opening_of(world, run_id=run_id, seed=started.seed, rng_seed=started.rng_seed)
-    sealed = [event.sealed for event in events if event.sealed is not None]
+    deals = [payloads.sealed_of(event) for event in events if event.sealed is not None]
     cast = iter(started.cast)
 
     def as_then(member: Member, entry: payloads.CastEntry) -> Member:
-        dealt = next((deal["facts"] for deal in sealed if entry.creature in deal["to"]), None)
+        dealt = next((deal.facts for deal in deals if entry.creature in deal.to), None)
         model = {"model": entry.model, "is_bound": entry.is_bound, "model_digest": entry.model_digest}
         born = births[entry.creature]
-        return replace(
-            member,
-            dealt=dealt,
-            granted=tuple(born.granted),
-            played_by_code=born.played_by_code,
-            **model,
-        )
+        granted, by_code = tuple(born.granted), born.played_by_code
+        return replace(member, dealt=dealt, granted=granted, played_by_code=by_code, **model)
 
     troupes = [
         replace(troupe, members=tuple([as_then(member, next(cast)) for member in troupe.members]))
