@@ -1,6 +1,10 @@
-"""Folding a line that changes no graph: it still settles the cause that it answers, and wires still hand it over."""
+"""Folding a line that changes no graph: it still settles the cause that it answers, and wires still hand it over. Lines after
+the first one like them are folded on a short path, with the same result."""
+
+import pytest
 
 from glasshouse import Draft, Manifest, MemoryStore, Terrarium
+from glasshouse.runtime.ledger.ledger import folded_upto
 from tests.rules.world.shape import check_folds_agree
 from tests.runtime.troupe import mail_of, terrarium_on
 
@@ -37,3 +41,16 @@ async def test_a_line_of_a_kind_that_nobody_hears_is_handed_over_by_a_wire() -> 
 
         assert await mail_of(t, "ada") == ["for ada"]
         await check_folds_agree(t, store)
+
+
+@pytest.mark.parametrize("kind", ["agent.spoke", "agent.thought", "agent.passed", "agent.failed", UNHEARD])
+async def test_what_is_said_again_is_remembered_as_the_store_has_it(kind: str) -> None:
+    store = MemoryStore()
+    async with terrarium_on(store) as t:
+        await t.add_creature(Manifest(name="ada", may_emit=(kind,)))
+
+        for _ in range(3):
+            await t.append("ada", Draft(kind=kind, payload={"text": "again", "reason": "none"}))
+
+        anew = await folded_upto(store, store.position)
+        assert t._house.ledger.folded.tables == anew.tables

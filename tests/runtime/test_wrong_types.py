@@ -42,7 +42,7 @@ MADE: list[tuple[Callable[[], object], type[GlasshouseError], str]] = [
 ]
 
 Asked = Callable[[Terrarium, str], Awaitable[object]]
-ADA = Manifest(name="ada", persona="keeps the seed drawers")
+ADA = Manifest(name="ada", persona="keeps the seed drawers", may_emit=("agent.spoke", "judge.verdict"))
 
 
 async def _observed(t: Terrarium, _ada: str) -> object:
@@ -61,6 +61,11 @@ ASKED: list[tuple[Asked, type[GlasshouseError], str]] = [
     (lambda t, ada: t.append_all(ada, as_given(Draft(kind="agent.spoke"))), WrongType, "append_all(ada, ["),
     (lambda t, ada: t.append(ada, Draft(kind="agent.spoke")), BadEvent, "no text"),
     (lambda t, ada: t.append(ada, Draft(kind="agent.spoke", payload={"text": 3})), BadEvent, "no text"),
+    (
+        lambda t, ada: t.append(ada, Draft(kind="judge.verdict", payload=as_given("ada wins"))),
+        BadEvent,
+        "it is a str",
+    ),
     (
         lambda t, ada: t.branch(t.creature(ada).session_id, None, as_given({"drop": "x"})),
         WrongType,

@@ -193,9 +193,16 @@ def _not_json(kind: str, wrong: object) -> BadEvent:
     )
 
 
-def encoded_within_bounds(event: Event) -> bytes:
-    """The event's bytes; raises `BadEvent` if it is too large or cannot be written as JSON."""
-    return _within_bounds(event, event)
+def encoded_within_bounds(event: Event, fields: Event | _Rest | None = None) -> bytes:
+    """The event's bytes, or those of some of its fields; raises `BadEvent` if it is too large or cannot be written as
+    JSON."""
+    try:
+        body = _encoder.encode(fields or event)
+    except (TypeError, ValueError, OverflowError, RecursionError) as wrong:
+        raise _not_json(event.kind, wrong) from wrong
+    if len(body) > payload_bytes_max and event.kind not in kinds.ENGINE:
+        _check_sizes(event)
+    return body
 
 
 def rest_within_bounds(line: Event) -> str:
@@ -206,17 +213,7 @@ def rest_within_bounds(line: Event) -> str:
     rest = _Rest(
         line.turn, line.actor, line.kind, line.payload, line.created_at, line.run_id, line.channel_id, line.channel
     )  # fmt: skip
-    return _within_bounds(line, rest).decode()
-
-
-def _within_bounds(event: Event, fields: Event | _Rest) -> bytes:
-    try:
-        body = _encoder.encode(fields)
-    except (TypeError, ValueError, OverflowError, RecursionError) as wrong:
-        raise _not_json(event.kind, wrong) from wrong
-    if len(body) > payload_bytes_max and event.kind not in kinds.ENGINE:
-        _check_sizes(event)
-    return body
+    return encoded_within_bounds(line, rest).decode()
 
 
 def _check_sizes(event: Event) -> None:

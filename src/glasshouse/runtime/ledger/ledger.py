@@ -17,8 +17,9 @@ import asyncio
 from asyncio import Future
 from collections import deque
 from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping, Sequence
+from datetime import UTC, datetime
 from itertools import groupby
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 import msgspec
 from msgspec.structs import force_setattr, replace
@@ -35,7 +36,7 @@ from glasshouse.turns.heard import recent_lines
 from glasshouse.turns.heard.recent_lines import RecentLines, note_line
 from glasshouse.turns.runs import agenda as agendas
 from glasshouse.turns.runs import purses
-from glasshouse.world.decisions.acts import check_cause, line_of, voice_of
+from glasshouse.world.decisions.acts import line_of, voice_of
 from glasshouse.world.decisions.decide import decide
 from glasshouse.world.decisions.decision import Decision, Write, event_of, stamped
 from glasshouse.world.decisions.intents import GraphEdit, Intent, MoveRun, Say
@@ -47,12 +48,13 @@ from glasshouse.world.state.values import Change
 
 commit_events_max = 512
 pending_events_max = 16_384
-snapshot_events_min = 384
+snapshot_events_min = 1_024
 snapshot_bytes_per_event_max = 64
 snapshot_on_close_events_min = 1_024
 fold_page_events = 4_096
 
 NOTHING_BESIDE = Batch()
+_NO_TIME: Final = datetime.min.replace(tzinfo=UTC)
 EVERY_GRAPH = ""
 
 Seen = TypeVar("Seen")
@@ -296,18 +298,21 @@ class Ledger:
 
         Returns the event, what to await, and whether the engine keeps this event: if so, its caller needs a copy.
 
-        This is the most frequent write. A line like one before it takes a short path: the same steps as a `Say` intent,
-        without building a fact or a decision, and without finding out again where it goes.
+        This is the most frequent write. A public line without a cause takes a short path: the same steps as a `Say` intent,
+        without building a fact or a decision. Where it goes is found out once, for all lines like it.
         """
         if not self.takes_more:
             raise self._no_room("append()")
-        kind = draft.kind
-        route: _Route | None = self.world.shape_cache.get((_Route, creature_id, kind, draft.channel))
-        if route is None or caused_by is not None or draft.private is not None or draft.sealed is not None:
-            return self._submit_in_full(creature_id, draft, caused_by)
+        kind, kept, route = draft.kind, None, None
+        if caused_by is None and draft.private is None and draft.sealed is None:
+            kept = self.world.shape_cache.get((_Route, creature_id, kind, draft.channel))
+            route = kept or self._route_of(creature_id, draft)
+        if route is None:
+            intent = Say(creature_id, (draft,), caused_by)
+            queued = self._stage(decide(self.world, intent).writes, Batch(request=request_for(intent, None)))
+            return queued.events[0], queued.acknowledged, True
         session, graph, like, tables = route
-        segment, seq = session.segment, session.head + 1
-        session_id = segment.id
+        segment, session_id, seq = session.segment, like.session_id, session.head + 1
         event = replace(
             like,
             id=f"{session_id}.{seq}",
@@ -325,6 +330,8 @@ class Ledger:
             else:
                 session.head = seq
                 is_kept = note_line(tables, event)
+            if kept is None:
+                self._keep_route(draft, route)
         except BaseException as unforeseen:
             self._give_up_world(unforeseen)
             raise
@@ -351,38 +358,27 @@ class Ledger:
         self._queue.append(lines)
         return lines
 
-    def _submit_in_full(
-        self, creature_id: str, draft: Draft, caused_by: str | None
-    ) -> tuple[Event, asyncio.Future[None], bool]:
-        world = self.world
-        voice = voice_of(world, creature_id, draft.kind, draft.channel)
-        fact = line_of(world, voice, draft, caused_by)
+    def _route_of(self, creature_id: str, draft: Draft) -> _Route | None:
+        """Where the lines of a creature go that are like this draft. None if such lines cannot take the short path."""
+        world, kind = self.world, draft.kind
+        voice = voice_of(world, creature_id, kind, draft.channel)
         graph = voice.graph
-        session_id = graph.session_id
-        session = world.sessions[session_id]
-        head, request = session.head, None
-        if caused_by is not None:
-            check_cause(world, caused_by)
-            request = request_for(Say(creature_id, (draft,), caused_by), None)
-        now = self._clock.now()
-        event = event_of(fact, session_id, graph.id, head + 1, session.segment.base, graph.turn, now)
-        body = encoded_within_bounds(event)
-        self._fold((event,), None)
-        self._keep_route(draft, event, session, graph)
-        batch = Batch((SegmentWrite(session_id, head, (body,)),), request=request)
-        return event, self._enqueue(batch, [event]).acknowledged, True
+        session = world.sessions[graph.session_id]
+        if kind == kinds.JUDGE_VERDICT or kind in codec.VERSIONS or session.segment.graph_id != graph.id:
+            return None
+        fact = line_of(world, voice, replace(draft, payload={}), None)
+        like = event_of(fact, graph.session_id, graph.id, 0, 0, 0, _NO_TIME)
+        return _Route(session, graph, like, None)
 
-    def _keep_route(self, draft: Draft, event: Event, session: SessionState, graph: GraphState) -> None:
+    def _keep_route(self, draft: Draft, route: _Route) -> None:
         """Keep where a line went, for the lines after it. Who subscribes, what wires there are and what ends a run
         changes only with the shape of the world."""
-        folded, world, kind = self.folded, self.world, event.kind
-        if kind == kinds.JUDGE_VERDICT or kind in codec.VERSIONS or session.segment.graph_id != graph.id:
-            return
+        folded, world, kind, like = self.folded, self.world, draft.kind, route.like
         concerns_runs = kind in purses.NOTED or kind in folded.runs.endings
-        concerns_agenda = kind in folded.agenda.subscribers or event.actor in world.wires_of
-        tables = None if concerns_runs or concerns_agenda else folded.tables.tables_of(world, event)
-        like = replace(event, payload={}, private=None, sealed=None, caused_by=None)
-        world.shape_cache[_Route, event.actor, kind, draft.channel] = _Route(session, graph, like, tables)
+        concerns_agenda = kind in folded.agenda.subscribers or like.actor in world.wires_of
+        if not concerns_runs and not concerns_agenda and kind not in kinds.NO_LINES:
+            route = route._replace(tables=folded.tables.tables_of(world, like))
+        world.shape_cache[_Route, like.actor, kind, draft.channel] = route
 
     async def foresee(self, intent: Intent) -> Receipt:
         """Decide an intent without writing anything: a dry run (ADR 0041). A refusal is raised as usual.
@@ -482,12 +478,7 @@ class Ledger:
     def _folded(self, decided: tuple[Write, ...]) -> tuple[list[Event], list[SegmentWrite]]:
         """Stamp, encode, then fold: if an event cannot be encoded, the world has not changed yet."""
         events, writes = self._written(decided)
-        if len(decided) == 1 and decided[0].opens is None:
-            self._fold(events, None)
-        else:
-            self._fold(
-                events, {write.session_id: write.opens for write in decided if write.opens is not None}
-            )
+        self._fold(events, {write.session_id: write.opens for write in decided if write.opens is not None})
         if events and events[0].kind in MOVE_THE_WORLD:
             self._note_moved(events[0].kind)
         return events, writes
@@ -502,15 +493,11 @@ class Ledger:
             all_events += events
         return all_events, writes
 
-    def _fold(self, events: Iterable[Event], segments: Mapping[str, Segment] | None) -> None:
-        """Fold events into the pending world. `segments` has every segment that these events open; None if they were
-        decided here and open none."""
+    def _fold(self, events: Iterable[Event], segments: Mapping[str, Segment]) -> None:
+        """Fold events into the pending world. `segments` has every segment that these events open."""
         try:
             for event in events:
-                if segments is None:
-                    fold(self.folded, event)
-                else:
-                    fold_recorded(self.folded, event, segments)
+                fold_recorded(self.folded, event, segments)
         except BaseException as unforeseen:
             self._give_up_world(unforeseen)
             raise

@@ -92,9 +92,9 @@ def line_of(
 ) -> Fact:
     """A creature's draft as a fact. A verdict that cites events which do not exist is refused."""
     kind, creature = draft.kind, voice.creature
-    if kind == kinds.JUDGE_VERDICT:
-        _check_cites(world, draft.payload.get("cites"))
     payload = json_copy(kind, draft.payload)
+    if kind == kinds.JUDGE_VERDICT:
+        _check_cites(world, payload.get("cites"))
     private = None if draft.private is None else json_copy(kind, draft.private)
     sealed = None if draft.sealed is None else json_copy(kind, draft.sealed)
     actor, run_id, channel_id, channel = creature.id, creature.run_id, voice.channel_id, voice.channel
