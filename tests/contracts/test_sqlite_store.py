@@ -361,8 +361,7 @@ async def test_a_guest_in_another_process_leaves_lines_while_the_writer_writes(
     path: Path, log_grows_by: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if log_grows_by == "little":  # So it grows in most commits, while the guest writes behind its end.
-        monkeypatch.setattr(journal, "first_growth_bytes", 1)
-        monkeypatch.setattr(journal, "growth_bytes_max", 1)
+        monkeypatch.setattr(journal, "ZEROS", b"\0")
     store = SqliteStore(path)
     await store.open("house-one")
     await store.commit(one_batch(opening(ADA, "0")))

@@ -31,8 +31,8 @@ from glasshouse.world.decisions.requests import Request, decoded_request, encode
 from glasshouse.world.state.lineage import Span
 from glasshouse.world.state.state import Parent, Segment
 
-first_growth_bytes: Final = 256 * 1024
-growth_bytes_max: Final = 4 * 1024 * 1024
+growth_bytes_max: Final = 512 * 1024
+"""How much longer the log is made. The zeros are written while the next events are decided; more would delay their commit."""
 free_bytes_min: Final = 64 * 1024 * 1024
 """On a disk with less room than this, the log grows only as far as it must."""
 wal_pages_max = 4_000
@@ -49,6 +49,8 @@ insert_events_max: Final = 50
 """How many events one INSERT holds. Few statements are faster: each one releases the GIL and waits for it again."""
 _insert_values: Final = event_columns * insert_events_max
 
+
+ZEROS: Final = bytes(growth_bytes_max)
 
 _LABELS: Final = "labels "
 """The rows of the table `house` that hold labels begin with this, followed by the id of the run."""
@@ -138,11 +140,10 @@ class LogFile:
             size = self._bytes = os.stat(self._path).st_size
             disk = os.statvfs(self._path)
             if disk.f_bavail * disk.f_frsize >= free_bytes_min:
-                more = min(max(size, first_growth_bytes), growth_bytes_max)
                 # One call writes and syncs: the event loop runs meanwhile, and the next commit has no zeros to sync.
                 file = os.open(self._path, os.O_WRONLY | os.O_DSYNC | os.O_CLOEXEC)
                 try:
-                    self._bytes += os.pwrite(file, bytes(more), size)
+                    self._bytes += os.pwrite(file, ZEROS, size)
                 finally:
                     os.close(file)
 
@@ -154,6 +155,8 @@ class Journal:
         self.position = 0
         self._connection = connection
         self._log = log
+        self.is_log_full = False
+        """Whether `lengthen_log` would help the next commits."""
         self._numbers = 0
         self._segments_cache: dict[str, _Kept] = {}
         self._places_cache: dict[int, Place] = {}
@@ -190,6 +193,8 @@ class Journal:
             self.position, self._must_look = before, True
             self._look_if_needed()
             raise
+        if self._log is not None:
+            self.is_log_full = self._log.is_full()
         return before + 1
 
     def _look_if_needed(self) -> None:
@@ -272,6 +277,7 @@ class Journal:
 
     def lengthen_log(self) -> None:
         """Make the write-ahead log longer if it is full. The store calls it when a commit was answered: nobody waits."""
+        self.is_log_full = False
         if self._log is not None and self._log.is_full() and not self._connection.in_transaction:
             self._connection.execute("BEGIN IMMEDIATE")
             try:

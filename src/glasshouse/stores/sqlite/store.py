@@ -157,7 +157,7 @@ class SqliteStore:
         """Make the batches durable in one transaction, and return the position of the first new event."""
         self._check_is_no_guest()
         first_position = self._write(Journal.commit, batches)
-        if self._writer is not None:
+        if self._writer is not None and self._journal is not None and self._journal.is_log_full:
             self._writer.do(self._lengthen_log)
         return first_position
 
