@@ -37,7 +37,6 @@ _OPEN: Final = frozenset({"/", "/healthz", "/api/v1/session"})
 """What is answered without a token: the empty page, whether the server is there, and the exchange of a token for a cookie."""
 _FILES: Final = "/static/"
 
-Scope = Mapping[str, Any]
 Receive = Callable[[], Awaitable[Any]]
 Send = Callable[[Any], Awaitable[None]]
 App = Callable[[Any, Receive, Send], Awaitable[None]]

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from glasshouse.events import kinds
 from glasshouse.events.event import VISITOR, Event
 from glasshouse.events.redaction import redacted
-from glasshouse.views import stage_at
 from glasshouse.views.stage import (
     CastMember,
     StageProjection,
@@ -17,7 +16,6 @@ from glasshouse.views.stage import (
     stage_lines_max,
     stage_runs_max,
 )
-from glasshouse.views.stage_at import StageSeeker
 from tests.rules.views.stories_on_stage import (
     LIMITS,
     RUNS,
@@ -233,26 +231,6 @@ def test_a_copy_and_a_snapshot_go_their_own_way(story: list[Event]) -> None:
 
     assert copy == snapshot == rebuild_stage(story)
     assert msgspec.json.encode(half) == kept
-
-
-@given(story=stories(), data=st.data())
-def test_seeking_to_any_event_in_any_order_equals_rebuilding(story: list[Event], data: st.DataObject) -> None:
-    places = data.draw(st.lists(st.integers(0, len(story) + 1), max_size=6))
-    seeker = StageSeeker(story, every=3)
-
-    for k in places:
-        assert seeker.stage_at(k) == rebuild_stage(story[:k])
-
-
-def test_checkpoints_stay_bounded_and_seeking_stays_right(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stage_at, "checkpoints_max", 4)
-    story = told(*(said("ada", f"{n}") for n in range(60)))
-    seeker = StageSeeker(story, every=2)
-
-    stages = [seeker.stage_at(k) for k in (60, 31, 7, 0, 59)]
-
-    assert stages == [rebuild_stage(story[:k]) for k in (60, 31, 7, 0, 59)]
-    assert len(seeker._checkpoints_cache) <= 4
 
 
 def test_a_tool_that_changes_is_told_on_the_stage_of_those_who_were_granted_it() -> None:

@@ -33,15 +33,12 @@ TOOL_CALL_ID: Final = "gen_ai.tool.call.id"
 TOKEN_TYPE: Final = "gen_ai.token.type"  # noqa: S105 (a name, not a secret)
 ERROR_TYPE: Final = "error.type"
 
+# The attributes that hold texts. They are set only if somebody asked for content.
 SYSTEM_INSTRUCTIONS: Final = "gen_ai.system_instructions"
 INPUT_MESSAGES: Final = "gen_ai.input.messages"
 OUTPUT_MESSAGES: Final = "gen_ai.output.messages"
 TOOL_ARGUMENTS: Final = "gen_ai.tool.call.arguments"
 TOOL_RESULT: Final = "gen_ai.tool.call.result"
-CONTENT: Final = frozenset(
-    {SYSTEM_INSTRUCTIONS, INPUT_MESSAGES, OUTPUT_MESSAGES, TOOL_ARGUMENTS, TOOL_RESULT}
-)
-"""The attributes that hold texts. They are set only if somebody asked for content."""
 
 INVOKE_WORKFLOW: Final = "invoke_workflow"
 INVOKE_AGENT: Final = "invoke_agent"
