@@ -1,5 +1,5 @@
 """`make bench`: run everything, print a table against the bounds, write `bench/results.json`, fail if one is
-missed and say where its time went."""
+missed, and say where its time went and how quiet the machine was."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from bench import (
     listeners,
     model_calls,
     page,
+    quiet,
     scale,
     source,
     stage,
@@ -65,14 +66,17 @@ def main(names: list[str]) -> int:
         console.print(f"There is no part {unknown[0]!r}. There is {', '.join(PARTS)}.")
         return 2
     results: list[Result] = []
+    looks = [quiet.look()]
     for name in names or PARTS:
         console.print(f"measuring {name} …", style="dim")
         results += PARTS[name]()
+        looks.append(quiet.look())
     console.print(_table(results))
     path = Path(__file__).with_name("results.json")
     path.write_bytes(msgspec.json.format(msgspec.json.encode(results)))
     missed = [result.name for result in results if not result.ok]
     console.print(f"{len(results) - len(missed)} of {len(results)} bounds held; written to {path}.")
+    console.print(quiet.in_words(looks))
     for result in results:
         if not result.ok:
             console.print(f"Missed: {result.name}", style="red")

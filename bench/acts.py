@@ -17,7 +17,7 @@ from glasshouse.turns.moment.prompt import Completion, Prompt
 
 histories = (100, 1_000, 10_000, 100_000)
 turns_a_round = 60
-rounds = 12
+rounds = 20
 rounds_looked_at = 150
 graphs_side_by_side = 50
 turns_in_each_graph = 6

@@ -41,7 +41,7 @@ from glasshouse.stores.sqlite.journal import SQL, prepare
 from glasshouse.stores.sqlite.migrate import bundled_migrations, migrate
 from glasshouse.stores.sqlite.thread import WorkThread
 
-rounds = 15
+rounds = 21
 
 
 def run() -> list[Result]:

@@ -17,7 +17,7 @@ few, many = 10, 1_000
 lines_before = 512
 """So many lines were said before, in the small graph and in the large: prompts are of one length."""
 rounds = {few: 40, many: 4}
-turns_a_round, turn_rounds = 50, 10
+turns_a_round, turn_rounds = 50, 20
 
 SPEAKER = Manifest(
     name="speaker", persona="Tells the news.", subscribes_to=(), may_emit=("news.told", "agent.spoke")
