@@ -20,6 +20,7 @@ REQUIRED_PAGES = [
     "CONTRIBUTING.md",
     "CHANGELOG.md",
     "docs/architecture.md",
+    "docs/walks.md",
     "docs/from-the-field.md",
     "docs/glossary.md",
     "docs/security.md",
