@@ -200,10 +200,11 @@ class Connection:
         from mcp import Client, MCPError
         from mcp.types import Implementation
 
-        _silence()
         while True:
+            transport = self._transport()
+            _silence()  # Only now: a transport imports what it needs, and a logger is there once its library is imported.
             client = Client(
-                self._transport(),
+                transport,
                 mode="auto" if self.form == "auto" else "legacy",
                 message_handler=self._hear,
                 client_info=Implementation(name="glasshouse", version=version("glasshouse")),

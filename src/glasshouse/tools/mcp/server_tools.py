@@ -2,9 +2,10 @@
 
 A server is declared by the user, or by a world. If both declare a name, the user's declaration holds.
 
-Always holds: what is offered comes from the ledger alone. A tool that its server describes otherwise than it was granted
-is withheld, and a call of it is not made. A world's server is used only as the world's folder on this machine declares
-it, and only where its Python code may run. A world gets no environment variable by naming it. Nothing of the extra `mcp` is imported before a server is needed.
+Always holds: what is offered comes from the ledger alone. A tool that its server describes otherwise than it was
+granted is withheld, and a call of it is not made. A world's server is used only as the world's folder on this machine
+declares it, and only where its Python code may run. A world gets no environment variable by naming it. Nothing of the
+extra `mcp` is imported before a server is needed.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.minds.code_beside import BUNDLED, is_world_code_allowed
 from glasshouse.runtime.ports import Approver, Clock
-from glasshouse.tools.approval import Approval, Doubt, approval_seconds_max
+from glasshouse.tools.approval import Approval, Doubt
 from glasshouse.turns.moment.playbill import ServerPlan
 from glasshouse.turns.moment.tools import ToolAnswer, ToolCall, ToolOffer
 from glasshouse.turns.runs.policy import policy_of
@@ -52,13 +53,12 @@ class ServerTools:
         value_of: Callable[[str], str],
         clock: Clock,
         approver: Approver | None = None,
-        approval_seconds: float = approval_seconds_max,
     ) -> None:
         """`value_of` gives the value of an environment variable, empty if it is not set."""
         self._declared = declared_once(servers)
         self._value_of = value_of
         self._clock = clock
-        self._approval = Approval(approver, approval_seconds)
+        self._approval = Approval(approver)
         self._ledger: Ledger | None = None
         self._connections: dict[bytes, Connections] = {}
         self._of_worlds_cache: set[tuple[str | None, str, ServerPlan]] = set()
