@@ -1,6 +1,6 @@
 """Stores on the command line: which file to open, which process plays it, and which run, session or event a name means.
 
-Always holds: what `read_store` opens asks no model and writes no event; only `disturb` writes, to the inbox. A name means
+Always holds: what `read_store` opens asks no model and writes no event; `disturb` writes to the inbox. A name means
 exactly one id, or is refused. If a name is one id and also the beginning of another, it means the first. Numbers count
 the events of a run or session from 1, so a number that `show --numbers` prints can be given to every command that takes
 an event.
@@ -149,12 +149,9 @@ class StoreReader:
     async def story(self, name: str) -> Story:
         """The story of the run or session that a name means."""
         named_id, run = await self.run_or_session(name)
-        if run is not None:
-            played = await self.terrarium.replay(named_id)
-            return Story(named_id, named_id, played.events, played.run, played.skews)
-        if named_id in self.terrarium.imported_runs():
+        if run is not None or named_id in self.terrarium.imported_runs():
             events = await self.terrarium.run_events(named_id)
-            return Story(named_id, named_id, events, skews=self._skews(events))
+            return Story(named_id, named_id, events, run, self._skews(events))
         events = await self.terrarium.events(named_id)
         begun = [event.run_id for event in events if event.kind == kinds.RUN_STARTED and event.run_id]
         is_one_run = bool(begun) and set(begun) == {begun[-1], *past_runs(events, begun[-1])}

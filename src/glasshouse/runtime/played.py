@@ -45,13 +45,13 @@ class Played:
     """The creatures that were alive at the end, by id."""
     _states: Mapping[str, CreatureState] = field(repr=False)
     """Copies of the states of these creatures: what they could hear."""
-    skews: Mapping[str, int] = field(repr=False)
+    _skews: Mapping[str, int] = field(repr=False)
     """By session: how far its logical time is ahead of the story's, because of a branch. A digest needs this."""
 
     @cached_property
     def digest(self) -> str:
         """Equal for equal stories, wherever and whenever they were played (ADR 0030)."""
-        return digest_of(self.events, self.skews)
+        return digest_of(self.events, self._skews)
 
     @cached_property
     def lines(self) -> tuple[TranscriptLine, ...]:
