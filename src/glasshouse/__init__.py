@@ -1,7 +1,7 @@
 """Glasshouse: a runtime for troupes of small language-model agents that live under glass.
 
-The names that most programs need. Others are in `glasshouse.contests`, `errors`, `events`, `manifests`, `models`, `testing`,
-`tools` and `views`; `docs/reference/api.md` lists them all.
+The names that most programs need. Others are in `glasshouse.contests`, `errors`, `events`, `frameworks`, `manifests`,
+`models`, `testing`, `tools` and `views`; `docs/reference/api.md` lists them all.
 """
 
 from glasshouse.public_names import public_names

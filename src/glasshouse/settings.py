@@ -1,7 +1,7 @@
 """Settings: what the environment says, read once; and keys and addresses of models, read when needed.
 
-Always holds: nothing else in Glasshouse reads the environment. A `.env` file is read only if somebody names it. Keys are
-handed on and never kept here.
+Always holds: nothing else in Glasshouse reads settings, keys or addresses from the environment. A `.env` file is read
+only if somebody names it. Keys are handed on and never kept here.
 """
 
 from __future__ import annotations

@@ -62,10 +62,12 @@ class Terrarium:
     """Hosts creatures, and owns their graphs, the ledger and the conductor. It runs no model itself.
 
     Defaults: a store in memory, the offline troupe as models, the built-in tools, no approver, the machine's clock and
-    random ids. A path opens a SQLite store. `models` may be a text, such as "ollama" or the path of a models.yaml; then
-    what it means is looked up when the terrarium is opened, and `pacing` is `free` unless it is given. `strict` is for debugging: what an agent raises is raised to whoever drives,
-    and its act stays due; otherwise it is recorded as `agent.failed`, and the others continue. `agents` play, by handle, the
-    creatures that are added or opened with a world, and those that were added with an agent; of these, those without one wait (see `attach`).
+    random ids. A path opens a SQLite store. `models` may be a text, such as "ollama" or the path of a models.yaml;
+    then what it means is looked up when the terrarium is opened, and `pacing` is `free` unless it is given.
+
+    `strict` is for debugging: what an agent raises is raised to whoever drives, and its act stays due; otherwise it is
+    recorded as `agent.failed`, and the others continue. `agents` play, by handle, the creatures that are added or
+    opened with a world, and those that were added with an agent; of these, those without one wait (see `attach`).
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Contests: tournaments and their results."""
+"""Contests: tournaments and their results, rehearsals, and what a play will probably cost."""
 
 from glasshouse.public_names import public_names
 

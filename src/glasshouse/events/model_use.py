@@ -2,8 +2,9 @@
 `Price`.
 
 Always holds: calls are in the order in which they were made. A call that reached no model has an error and no reply,
-and costs nothing. A call that reached a model and has an error has no reply either, and costs its worst case. One call of unknown price makes the whole sum unknown, never lower. A new field needs a default, so
-that older events can still be decoded and keep their digest.
+and costs nothing. A call that reached a model and has an error has no reply either, and costs its worst case. One call
+of unknown price makes the whole sum unknown, never lower. A new field needs a default, so that older events can still
+be decoded and keep their digest.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Models: they turn a prompt into a completion. This package binds models to profiles and has models for tests."""
+"""Models: they turn a prompt into a completion. Backends for servers and providers, the router from profiles to
+models, and models for tests.
+"""
 
 from glasshouse.public_names import public_names
 

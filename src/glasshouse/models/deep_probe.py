@@ -1,7 +1,8 @@
-"""A deep probe: what a model's server really does, found out by asking the model. It costs a few calls.
+"""A deep probe: asks a model a few questions to find out what its server really does. The questions cost a few calls.
 
-Always holds: it uses nothing but `complete`, so it finds what a play would find. A check whose outcome a small model may
-spoil by itself is never called bad without a second sign.
+Always holds: it uses only `complete`, so it finds what a play would find. A small model may answer a question wrongly
+by itself. So a check is bad only if the server shows it too: by its count of tokens, by a failed call, or because its
+backend had to give up the schema.
 """
 
 from __future__ import annotations

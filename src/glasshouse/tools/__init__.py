@@ -1,4 +1,4 @@
-"""Tools that creatures use: Python functions, and the engine's own group tools."""
+"""Tools that creatures use: Python functions, the group tools of the engine, and the tools of servers (`mcp/`)."""
 
 from glasshouse.public_names import public_names
 

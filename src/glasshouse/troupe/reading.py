@@ -1,7 +1,7 @@
 """Reading: a prompt parsed back into what a player can use: who I am, what was said, what I answer.
 
-Always holds: only the two texts of the prompt and its schema are read. A line that does not have the form of a line is passed over, so
-an unfamiliar prompt is an empty discussion and never an error.
+Always holds: only the two texts of the prompt and its schema are read. A line that does not have the form of a line is
+passed over, so an unfamiliar prompt is an empty discussion and never an error.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ class Timeline(msgspec.Struct):
     bins: list[dict[str, int]] = []
     marks: list[tuple[int, str]] = []
     marks_width: int = 1
-    """Of so many neighbouring marks of one icon only the first is kept."""
+    """Of this many neighbouring marks of one icon, only the first is kept."""
 
     def note(self, k: int, graph: str, tokens: int, icon: str) -> None:
         """Take in event number `k`."""

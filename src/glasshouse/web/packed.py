@@ -1,7 +1,8 @@
-"""Answers that are packed once and sent often, and answers that say "not changed".
+"""Answers that are compressed once and sent often, and answers that say "not changed".
 
-Always holds: a tag names the story, the role and the version of the fold, so nobody is told that another's answer is
-still good. What is kept is a cache of bounded size, and many who ask for the same page at once wait for one packing.
+Always holds: a tag names the story, the role and the version of the fold. So "not changed" is said only to a caller
+who has the answer for the same three. Compressed pages are a cache of bounded size. Many requests for one page at the
+same time wait for one compression.
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ pages_kept_bytes_max: Final = 64 * 1024 * 1024
 packed_bytes_min: Final = 1_024
 """A shorter answer is sent as it is."""
 _QUICK: Final = 1
+"""The level of gzip for an answer that is sent once."""
 _SMALL: Final = 6
+"""The level of gzip for a page that is kept."""
 
 _FRESH: Final = {"cache-control": "private, no-cache", "vary": "accept-encoding, authorization, cookie"}
 """A browser keeps the answer, and asks each time whether it is still good: a run that joins renumbers a story."""

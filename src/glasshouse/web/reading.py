@@ -1,4 +1,5 @@
-"""What the page reads of runs: lists, views, records, timelines, events, lineage, and the stream of a story.
+"""What the page reads of a story: its view at any event, its records, its timeline and its stream. Also the parameters
+that the other modules which read have in common.
 
 Always holds: every answer is what the caller's role may read, redacted here and not on the page. Reading asks no model
 and writes no event.

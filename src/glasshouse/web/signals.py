@@ -1,7 +1,7 @@
-"""Signals: what goes on just now and is in no ledger. Who thinks, what is being written, and what is driven.
+"""Signals: what happens in a story now and is in no ledger: who thinks, what is being written, which runs are played.
 
-Always holds: a signal tells the whole state of a story, so only the newest counts. It is never part of a view. It holds
-no text but what everybody may read: the engine tells the public part of a reply from the thought in it.
+Always holds: a signal has the whole state of a story, so only the newest counts. It is never part of a view. Its only
+text is the public part of a reply that is being written; the engine leaves thoughts out of it.
 """
 
 from __future__ import annotations

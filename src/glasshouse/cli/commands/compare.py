@@ -1,4 +1,4 @@
-"""`glasshouse compare` shows where two runs part and what each cost.
+"""`glasshouse compare` shows where two runs diverge and what each cost.
 
 The comparison is a view; here it is only printed.
 """

@@ -1,7 +1,7 @@
 """Two stories side by side on the screen, and how a branch differs from its past, in words.
 
-Always holds: only what the role of the reader may read is shown. Every command describes a change in the same words; the command
-that makes a branch names only the limits that were given.
+Always holds: only what the role of the reader may read is shown. Every command describes a change in the same words;
+the command that makes a branch names only the limits that were given.
 """
 
 from __future__ import annotations

@@ -245,8 +245,11 @@ class Asking(msgspec.Struct, eq=False):
         self.calls, self._prompts, self._shown = [], [], []
 
     async def ask(self, prompt: Prompt, shown: Shown, in_form: InForm) -> Completion:
-        """The model's answer; a fallback is asked in its own form. Raises `BudgetExceeded` before a call that does not fit the budget, `ModelUnreachable` or
-        `ModelMisconfigured` if the run must pause, and `ModelFailed` if the act must fail."""
+        """The model's answer; a fallback is asked in its own form.
+
+        Raises `BudgetExceeded` before a call that does not fit the budget, `ModelUnreachable` or `ModelMisconfigured` if
+        the run must pause, and `ModelFailed` if the act must fail.
+        """
         lock = self.one_at_a_time
         if lock is not None:
             await self._wait_for_turn(lock)

@@ -1,8 +1,9 @@
 """Tools in an act: each tool call is recorded before it is made and after it is answered (ADR 0034).
 
 Always holds: `tool.called` is durable before its tool is called. After a crash, a call whose answer is recorded is not
-made again, and a call of a server's tool never is: whether it took effect is not known. A removed creature, or one whose act has ended, calls no tool. An act makes its calls one after another. If
-several acts think in parallel, each waits until it is its turn to be written before it calls a tool.
+made again, and a call of a server's tool never is: whether it took effect is not known. A removed creature, or one
+whose act has ended, calls no tool. An act makes its calls one after another. If several acts think in parallel, each
+waits until it is its turn to be written before it calls a tool.
 """
 
 from __future__ import annotations

@@ -1,11 +1,10 @@
 """Subscriptions: readers that get every committed event and can never delay anything.
 
 Always holds: a subscriber gets its own copy of each matching event exactly once, in the order of commits, without what
-its role may not read. Its queue is
-bounded. When the queue is full, nothing more is pushed; once the reader has emptied it, the subscriber catches up from
-the store by position. When the terrarium closes, a subscriber still gets what can be read. If the store is already
-closed, it ends; a new one can continue by position. The hub holds only weak references, so a dropped subscriber is
-forgotten.
+its role may not read. Its queue is bounded. When the queue is full, nothing more is pushed; once the reader has
+emptied it, the subscriber catches up from the store by position. When the terrarium closes, a subscriber still gets
+what can be read. If the store is already closed, it ends; a new one can continue by position. The hub holds only weak
+references, so a dropped subscriber is forgotten.
 """
 
 from __future__ import annotations

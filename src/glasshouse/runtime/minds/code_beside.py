@@ -1,9 +1,8 @@
 """Code beside a world: one function of a Python file in the world's folder.
 
 Always holds: it is executed only when somebody plays that world and has allowed it, never when a store is read. Worlds
-that come with Glasshouse need no permission. It is found by the
-folder that its run was opened from, so two worlds may use the same names. Whatever it raises is reported as an error
-of that world, with its file.
+that come with Glasshouse need no permission. It is found by the folder that its run was opened from, so two worlds may
+use the same names. Whatever it raises is reported as an error of that world, with its file.
 """
 
 from __future__ import annotations

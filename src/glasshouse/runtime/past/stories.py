@@ -27,7 +27,7 @@ from glasshouse.world.state.lineage import joined_prefixes, span_of
 from glasshouse.world.state.state import SessionState
 
 view_events_between: Final = 1_000
-"""A view is kept every so many events."""
+"""A view is kept each time this many events were folded."""
 page_events_max: Final = 1_000
 orders_kept_max: Final = 4
 """Of how many imported stories the order of their events is kept."""

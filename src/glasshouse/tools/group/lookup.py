@@ -1,7 +1,7 @@
 """Looking up names in calls of group tools: creatures and channels of the caller's graph, creatures of other graphs.
 
-Always holds: the caller's own graph is searched first. At most so many creatures, channels and graphs are returned as
-the constants say, however large the terrarium is. Creatures of hidden graphs, and of graphs that policy forbids to
+Always holds: the caller's own graph is searched first. The constants bound how many creatures, channels and graphs are
+returned, however large the terrarium is. Creatures of hidden graphs, and of graphs that policy forbids to
 join, are never listed.
 """
 

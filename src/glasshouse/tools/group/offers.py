@@ -1,9 +1,9 @@
 """Which group tools a privileged creature is offered now, with their descriptions and the names to choose from.
 
 Always holds: a creature without privilege is offered nothing. A tool that policy or the world would refuse with any
-arguments is not offered; only in a graph with more creatures than were looked at, a tool is offered although it may be
-that no creature fits it. Names are those of living creatures: of the caller's graph first, nearest first, then of other
-graphs of its run. Their number is bounded.
+arguments is not offered. There is one exception: in a graph that is too large to look at every creature, a tool may be
+offered that fits none of them. Names are those of living creatures: of the caller's graph first, nearest first, then
+of other graphs of its run. Their number is bounded.
 """
 
 from __future__ import annotations

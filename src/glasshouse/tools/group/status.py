@@ -1,8 +1,8 @@
 """`group_status`: the graph around a privileged creature, as text and as data.
 
 Always holds: the size is bounded, however large the graph and the terrarium are. The nearest creatures come first.
-Graphs that the caller may not join are left out. The text says nothing that is not in the data, except how many channels and children there
-are where the data lists only some.
+Graphs that the caller may not join are left out. The text says nothing that is not in the data, except how many
+channels and children there are where the data lists only some.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
-"""Weighing: what a tale, a speech or a contribution is worth to the one who judges it, and how that is said.
+"""Weighing: what each line of a contest is worth to the judge, and how the verdict is worded.
 
-Known by what the lines are: told, argued or built on. Always holds: a line is worth what others can be seen to have made
-of it, or what it made of theirs; nothing is weighed that is not before the judge.
+The lines show which contest it is: a tale, a debate, or contributions that build on each other. Always holds: a piece
+of a tale is worth what it takes up from the lines of others; a speech is worth the points that nobody has met; a
+contribution is worth as much as others built on it. Only lines that the judge can see are weighed. The numbers may be
+tuned.
 """
 
 from __future__ import annotations

@@ -3,7 +3,8 @@
 Always holds: the system message contains only text of the manifest, the scenario and the engine. What was said is in
 the user message, one quoted line each, under headings that no quoted text can forge. The prompt depends only on what
 its creature may see, and contains no id, turn or time. What stays the same from act to act comes first. How to answer
-is told by examples; the schema of the reply goes to the server beside the texts (ADR 0066). The prompt leaves room for the reply and one repair in the model's context; identity, format, cause and last line are never cut.
+is told by examples; the schema of the reply goes to the server beside the texts (ADR 0066). The prompt leaves room for
+the reply and one repair in the model's context; identity, format, cause and last line are never cut.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ example_thought_chars_max: Final = 80
 example_mood_chars_max: Final = 24
 words_listed_max: Final = 24
 words_listed_again_max: Final = 4
-"""A choice of so many words or more is listed once, for the first argument that has it."""
+"""A choice of this many words or more is listed once, for the first argument that has it."""
 description_chars_max: Final = 240
 
 AS_JSON: Final = "One JSON object and nothing else. It looks like one of these, with your own words:"

@@ -353,7 +353,7 @@ def remembered_lines(
     interesting = 0
     for word in interests_of(moment.character):
         interesting |= words.get(word, 0)
-    # The lines that have at least so many points. More than four count as four.
+    # The lines that have at least this many points. More than four count as four.
     points_1 = points_2 = points_3 = points_4 = 0
     for reason in (
         *reasons,

@@ -27,7 +27,7 @@ events_searched_max: Final = 96
 """How far back a creature's own lines are looked for."""
 words_compared_min: Final = 5
 lines_remembered_max: Final = 64
-"""A word that was heard within so many lines is not new."""
+"""A word that was heard within this many lines is not new."""
 same_trigrams_percent_min: Final = 80
 """From here on two lines are the same: as many of the groups of three letters in either are in both."""
 trigram_cache_texts_max: Final = 4_096

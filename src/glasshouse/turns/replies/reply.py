@@ -1,14 +1,16 @@
 """Replies: reads what a model wrote as a draft, a pass, a tool call, or a problem that the model can correct.
 
-Always holds: `draft_from` never raises, whatever the text and the form it was asked in. The kind of a draft was offered to the creature. It has the
-fields of that kind and no others (a last verdict may add `named`), and every event that it cites is in the moment. Its
-texts are one line each, without unsafe characters, bounded in words, and never in the name of another creature. A tool
-call names an offered tool, and has all its required arguments, each of its type, and no unknown ones.
+Always holds: `draft_from` never raises, whatever the text and the form it was asked in. The kind of a draft was
+offered to the creature. It has the fields of that kind and no others (a last verdict may add `named`), and every event
+that it cites is in the moment. Its texts are one line each, without unsafe characters, bounded in words, and never in
+the name of another creature. A tool call names an offered tool, and has all its required arguments, each of its type,
+and no unknown ones.
 
 The steps: find the JSON object (or the labelled lines of prose), check its kind and fields, clean its texts, look up
-the lines that it cites. Small models add fences, labels and lines of others; cleaning removes them and never adds words. An
-object is read as it was written; only commas before a closing bracket are removed, and a last brace is added. A value is read leniently if its
-meaning is clear. What is wrong is raised as `Wrong`, in a sentence that names the field.
+the lines that it cites. Small models add fences, labels and lines of others; cleaning removes them and never adds
+words. An object is read as it was written; only commas before a closing bracket are removed, and a last brace is
+added. A value is read leniently if its meaning is clear. What is wrong is raised as `Wrong`, in a sentence that names
+the field.
 """
 
 from __future__ import annotations
@@ -333,7 +335,7 @@ def _said(text: str, moment: Moment) -> str:
 
 
 def _bounded(text: str, words_max: int) -> str:
-    """At most so many words, cut after a whole sentence where half of them or more would stay."""
+    """A text of at most this many words, cut after a whole sentence where half of them or more would stay."""
     chars_max = words_max * word_chars_max
     if text.count(" ") < words_max and len(text) <= chars_max:
         return text

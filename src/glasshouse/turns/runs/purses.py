@@ -33,7 +33,7 @@ version: Final = 12
 """Increase it when the fold changes, so that snapshots of the old fold are not used."""
 
 stale_lines_max: Final = 12
-"""After so many lines in a row that bring nothing new, the next beat comes, or the scene ends."""
+"""After this many lines in a row that bring nothing new, the next beat comes, or the scene ends."""
 
 NOTED: Final = frozenset(
     {

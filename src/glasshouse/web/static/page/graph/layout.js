@@ -18,7 +18,7 @@ import { harmless } from "page/plain";
  * @typedef {{source: Node, target: Node, key: string, direction: number, isWire: boolean, distance: number, strength: number}} Link
  */
 
-/** Up to so many creatures have faces and names; more are dots. */
+/** Up to this many creatures have faces and names; more are dots. */
 export const facesMax = 150;
 const reachMax = 230;
 const circleGap = 16;
