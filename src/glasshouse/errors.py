@@ -37,6 +37,7 @@ names_shown_max = 8
 value_chars_max = 120
 """A message quotes at most this much of a value."""
 names_compared_max = 500
+LIMIT_REACHED = "The run reached its limit {}. Branch it with a higher limit to continue."
 
 
 class GlasshouseError(Exception):
@@ -118,8 +119,9 @@ def advice(nothing: str, close: list[str], names: list[str], count: int) -> str:
 class BudgetExceeded(GlasshouseError):
     """A limit of the run was reached; `reason` is the limit's field name."""
 
-    def __init__(self, reason: str, frees_at: datetime | None = None) -> None:
-        super().__init__(f"The run reached its limit {reason}. Branch it with a higher limit to continue.")
+    def __init__(self, reason: str, frees_at: datetime | None = None, *, words: str = "") -> None:
+        """`words` replace the usual message: a replay repeats the recorded one."""
+        super().__init__(words or LIMIT_REACHED.format(reason))
         self.reason = reason
         self.frees_at = frees_at
         """When the limit leaves room for the call again. None: never by itself."""

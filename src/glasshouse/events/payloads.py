@@ -56,7 +56,7 @@ class Governor(msgspec.Struct, frozen=True, kw_only=True, eq=False, forbid_unkno
     def __post_init__(self) -> None:
         if self.on_budget not in (*get_args(OnBudget), msgspec.UNSET):
             raise WrongType(
-                f"on_budget={in_brief(self.on_budget)} says nothing.", "Write 'finish' or 'pause'."
+                f"on_budget={in_brief(self.on_budget)} is not valid.", "Write 'finish' or 'pause'."
             )
         for field, limit in asdict(self).items():
             is_number = isinstance(limit, int | float) and not isinstance(limit, bool)
@@ -437,6 +437,8 @@ class AgentFailed(Payload, frozen=True):
     attempts: int
     fault: Fault | None = None
     """Where it was raised, if an agent, a tool or a model of the program raised it."""
+    axis: str | None = None
+    """The limit that stopped the act, if one did."""
 
 
 class UserInjected(Payload, frozen=True):

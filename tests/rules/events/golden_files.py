@@ -317,7 +317,10 @@ RUN_PAYLOADS: dict[str, tuple[str, Payload]] = {
     ),
     kinds.TURN_STARTED: (CONDUCTOR, TurnStarted(3)),
     kinds.AGENT_PASSED: ("echo", ActEnd("nothing to add")),
-    kinds.AGENT_FAILED: ("echo", AgentFailed("KeyError: 'moss'", 2, Fault("KeyError", "gardener.py", 12))),
+    kinds.AGENT_FAILED: (
+        "echo",
+        AgentFailed("KeyError: 'moss'", 2, Fault("KeyError", "gardener.py", 12), "max_total_calls"),
+    ),
     kinds.ACT_DISCARDED: ("echo", ActEnd("removed")),
     kinds.USER_INJECTED: (VISITOR, UserInjected("A lantern starts whispering recipes.")),
     kinds.LOOP_SUSPECTED: (

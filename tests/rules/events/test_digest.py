@@ -20,7 +20,7 @@ from tests.rules.events.stories import a_story, told_in
 from tests.rules.under_hash_seeds import printed_under_hash_seeds
 from tests.rules.worlds_by_hand import HandWorld
 
-GOLDEN_DIGEST = "e8df56f5b227bf06f10056b4145952ccc28e00078a0de32e98716e97aa862e53"
+GOLDEN_DIGEST = "f951e6a6ab1370b2c98c1063a3e3b7d29673b45866b74555892aa61d415e3291"
 
 STORY = a_story()
 

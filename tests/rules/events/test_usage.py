@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from glasshouse.events.event import Event, usage_in
-from glasshouse.events.model_use import NOTHING, Usage
+from glasshouse.events.event import CONDUCTOR, Event, costs_of, usage_in
+from glasshouse.events.model_use import NOTHING, ModelUse, Usage
 from glasshouse.events.redaction import ROLES, Role, redacted
 from tests.rules.views.stories_on_stage import asked, said, stories, told
 
@@ -37,6 +37,21 @@ def test_an_attempt_that_reached_no_model_is_free() -> None:
 
     assert len(event.calls) == 1
     assert usage == NOTHING
+
+
+def test_a_run_pays_for_calls_that_reached_a_model_or_for_one_call_of_an_act_that_reached_none() -> None:
+    whole, tried, unasked, after_tools, by_conductor, outside = told(
+        said("ada", "One.", caused_by="s-1.1", model=asked(usd=0.25)),
+        said("ada", "Two.", caused_by="s-1.1", model=asked(reached=False)),
+        said("ada", "Three.", caused_by="s-1.1"),
+        said("ada", "Four.", caused_by="s-1.1", model=ModelUse("fast")),
+        said(CONDUCTOR, "Five.", caused_by="s-1.1"),
+        said("ada", "Six."),
+    )
+
+    assert costs_of(whole) == [Usage(1, 245, 0.25)]
+    assert costs_of(tried) == costs_of(unasked) == [Usage(calls=1)]
+    assert costs_of(after_tools) == costs_of(by_conductor) == costs_of(outside) == []
 
 
 @given(story=stories(), role=st.sampled_from(ROLES))

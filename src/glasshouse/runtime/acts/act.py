@@ -442,7 +442,8 @@ class Acts:
                 await using.end()
             return _end_with(draft, scene, moment), None
         except (BudgetExceeded, ModelUnreachable, ModelMisconfigured) as stop:
-            return replace(scene.end(), failure=str(stop), attempts=len(calls.calls)), stop
+            axis = stop.reason if isinstance(stop, BudgetExceeded) else None
+            return replace(scene.end(), failure=str(stop), axis=axis, attempts=len(calls.calls)), stop
         except Exception as wrong:
             if using is not None and using.store_failure is wrong:
                 raise  # The store failed, not the agent: this must stop the drive.

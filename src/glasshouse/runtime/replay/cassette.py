@@ -15,7 +15,7 @@ from glasshouse.errors import BudgetExceeded, ModelUnreachable
 from glasshouse.events import kinds
 from glasshouse.events.event import Draft, Event, place_of
 from glasshouse.events.model_use import FREE, Call
-from glasshouse.events.payloads import AgentFailed, Governor, RunFinished, payload_of
+from glasshouse.events.payloads import AgentFailed, RunFinished, payload_of
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.runtime.acts.act import time_of
 from glasshouse.runtime.acts.act_so_far import (
@@ -136,12 +136,13 @@ class Cassette(Answers):
         end, all_calls = self.end_of(*act), self._calls_of(*act)
         calls = all_calls[self._calls_before.get(act, 0) :]
         failure = None if end is None else _failure_in(end)
-        limit = self.limit_reached(creature.run_id, failure)
+        if failure is None and (axis := self._axes.get(creature.run_id)) is not None:
+            failure = BudgetExceeded(axis)
 
         def recorded(number: int, _route: Route, prompt: Prompt, in_form: InForm) -> Call:
             if number >= len(calls):
                 away = ModelUnreachable(f"Call {number + 1} of {creature.handle} was not recorded.")
-                raise limit or failure or away
+                raise failure or away
             call = calls[number]
             prompt = in_form(prompt, call.form)
             digests = text_digest(prompt.system), text_digest(prompt.user)
@@ -182,15 +183,6 @@ class Cassette(Answers):
         creature = self.world().ever(creature_id)
         return creature is not None and bool(creature.played_by_code)
 
-    def limit_reached(self, run_id: str | None, failure: RecordedFailure | None) -> BudgetExceeded | None:
-        """The limit that stopped an act, if one did. A stopped act has no recorded end, or failed because of it."""
-        if failure is None:
-            axis = self._axes.get(run_id)
-            return None if axis is None else BudgetExceeded(axis)
-        # A limit may stop an act without ending its run, so the failure itself names it.
-        limits = map(BudgetExceeded, Governor.__struct_fields__)
-        return next((limit for limit in limits if str(limit) == str(failure)), None)
-
     def step_then(self, creature: CreatureState, cause: Event, steps_so_far: Sequence[Step]) -> Step | None:
         """The recorded step of the same number, even if it called another tool: the comparison shows the difference."""
         steps, end = self.way_of(creature.id, cause.id).steps, self.end_of(creature.id, cause.id)
@@ -199,8 +191,7 @@ class Cassette(Answers):
         step = steps[len(steps_so_far) - 1]
         if step.returned is not None or end is None:
             return step
-        failure = _failure_in(end) or RecordedFailure("The call was cut off.")
-        return step._replace(cut_off=self.limit_reached(creature.run_id, failure) or failure)
+        return step._replace(cut_off=_failure_in(end) or RecordedFailure("The call was cut off."))
 
 
 class RecordedAgent(Agent):
@@ -231,7 +222,7 @@ class RecordedAgent(Agent):
             return None  # The record ends before the act does.
         await _call_again(moment, end)
         if (failure := _failure_in(end)) is not None:
-            raise self._cassette.limit_reached(moment.run_id, failure) or failure
+            raise failure
         return draft_of(end)
 
 
@@ -244,11 +235,13 @@ async def _call_again(moment: Moment, event: Event) -> None:
             again.call = call
 
 
-def _failure_in(end: Event) -> RecordedFailure | None:
-    """The failure that ended an act, if one did."""
+def _failure_in(end: Event) -> RecordedFailure | BudgetExceeded | None:
+    """The failure or the limit that ended an act, if one did. A limit may end an act without ending its run."""
     if end.kind != kinds.AGENT_FAILED:
         return None
     failed = payload_of(end, AgentFailed)
+    if failed.axis is not None:
+        return BudgetExceeded(failed.axis, words=failed.reason)
     return RecordedFailure(failed.reason, fault=failed.fault)
 
 

@@ -185,7 +185,7 @@ def act_ended(world: World, intent: EndAct) -> Decision:
         return written_in(voice.graph, (fact,), creature.id)
     check_may_act(world, creature)
     if intent.failure:
-        failed = payloads.AgentFailed(intent.failure, intent.attempts, intent.fault)
+        failed = payloads.AgentFailed(intent.failure, intent.attempts, intent.fault, intent.axis)
         fact = _of_act(intent, failed, creature.run_id)
     elif intent.repeats:
         check_cause(world, intent.repeats)

@@ -313,6 +313,8 @@ class EndAct(Intent, frozen=True, gc=False):
     private: Json | None = None
     failure: str = ""
     fault: payloads.Fault | None = None
+    axis: str | None = None
+    """The limit that stopped the act, if one did."""
     attempts: int = 0
     model: ModelUse | None = None
     run_id: str | None = None
