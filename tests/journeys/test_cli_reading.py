@@ -101,7 +101,7 @@ async def test_show_at_any_event_is_the_stage_that_a_rebuild_gives(store: str) -
     assert (answer["at"], answer["events"], answer["last_event"]) == (40, len(events), events[39].id)
     assert answer["stage"]["current_scene"] == expected.current_scene
     assert [note["id"] for note in answer["stage"]["agent_notes"]] == [n.id for n in expected.agent_notes]
-    assert answer["stage"]["counters"]["calls"] == expected.counters.calls
+    assert answer["stage"]["counters"]["usage"]["calls"] == expected.counters.calls
 
 
 async def test_the_place_in_a_run_may_be_an_event(store: str) -> None:

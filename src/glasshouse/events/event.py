@@ -125,6 +125,20 @@ def usage_in(events: Iterable[Event]) -> Usage:
     return reduce(Usage.plus, [usage_of(call) for event in events for call in event.calls], NOTHING)
 
 
+def costs_of(event: Event) -> list[Usage]:
+    """What a run pays for an event: its calls that reached a model, or one call for an act that reached none (ADR 0022).
+
+    An act whose calls are all on its tool events ends with an empty list of calls, and is not counted again.
+    """
+    use = event.model
+    if use is not None:
+        costs = [usage_of(call) for call in use.calls if call.reached]
+        if costs or not use.calls:
+            return costs
+    ends_an_act = event.caused_by is not None and event.actor not in RESERVED_ACTORS and event.ends_its_act
+    return [Usage(calls=1)] if ends_an_act else []
+
+
 def own_copy(event: Event) -> Event:
     """A copy of the event for code outside the engine: changing its JSON does not change the original."""
     payload = event.payload

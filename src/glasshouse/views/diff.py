@@ -11,6 +11,7 @@ from typing import Any, Final, Literal
 import msgspec
 from msgspec.structs import astuple
 
+from glasshouse.events.model_use import Usage
 from glasshouse.reprs import repr_of
 from glasshouse.views.stage import NOTES, ROWS, Counters, Note, StageProjection, Touched, stage_lines_max
 
@@ -76,7 +77,7 @@ class ViewDiff(msgspec.Struct, frozen=True):
             elif name in ROWS:
                 part[step.path[1]] = _as(ROWS[name], step.value)
             elif name == "counters":
-                setattr(part, step.path[1], step.value)
+                setattr(part, step.path[1], _as(Usage if step.path[1] == "usage" else int, step.value))
             else:
                 setattr(stage, name, step.value)
 

@@ -16,9 +16,9 @@ from msgspec.structs import asdict, replace
 
 from glasshouse.events import kinds, payloads
 from glasshouse.events.described_tool import DescribedTool, key_of
-from glasshouse.events.event import CONDUCTOR, RESERVED_ACTORS, Event, Json
+from glasshouse.events.event import CONDUCTOR, RESERVED_ACTORS, Event, Json, costs_of, usage_in
 from glasshouse.events.manifest_fields import fields_of
-from glasshouse.events.model_use import NOTHING, Usage, usage_of
+from glasshouse.events.model_use import NOTHING, Usage
 from glasshouse.events.payloads import payload_of, sealed_of, verdict_of
 from glasshouse.events.redaction import Role, redacted_except_calls
 from glasshouse.views.page import (
@@ -168,16 +168,12 @@ class PageFold:
 
     def _note_cost(self, event: Event) -> Usage:
         """What the calls of an event cost. A run pays for its creatures by the rules of its limits (ADR 0022)."""
-        use = event.model
-        costs = [] if use is None else [usage_of(call) for call in use.calls if call.reached]
-        spent = counted = reduce(Usage.plus, costs) if costs else NOTHING
-        if not costs and (use is None or use.calls) and event.caused_by is not None and event.ends_its_act:
-            counted = NOTHING if event.actor in RESERVED_ACTORS else Usage(calls=1)
-        run_id = event.run_id or ""
-        if counted.calls and run_id in self.view["runs"]:
-            self.behind.usage[run_id] = self.behind.usage.get(run_id, NOTHING).plus(counted)
+        run_id, usage = event.run_id or "", self.behind.usage
+        costs = costs_of(event) if run_id in self.view["runs"] else ()
+        if costs:
+            usage[run_id] = reduce(Usage.plus, costs, usage.get(run_id, NOTHING))
             self._show_spent(run_id, event.graph_id)
-        return spent
+        return NOTHING if event.model is None else usage_in([event])
 
     def _show_spent(self, run_id: str, graph_id: str) -> None:
         spent, clock = self.behind.usage.get(run_id, NOTHING), self.behind.clocks.get(graph_id)

@@ -14,9 +14,9 @@ import msgspec
 from msgspec.structs import replace
 
 from glasshouse.events import kinds, payloads
-from glasshouse.events.event import CONDUCTOR, RESERVED_ACTORS, TERRARIUM, Event, Json
+from glasshouse.events.event import CONDUCTOR, RESERVED_ACTORS, TERRARIUM, Event, Json, usage_in
 from glasshouse.events.manifest_fields import fields_of, is_public_part
-from glasshouse.events.model_use import usage_of
+from glasshouse.events.model_use import Usage
 from glasshouse.events.payloads import SessionRestated, payload_of
 from glasshouse.reprs import repr_of
 
@@ -116,13 +116,24 @@ class Counters(msgspec.Struct):
     events: int = 0
     turns: int = 0
     lines: int = 0
-    calls: int = 0
-    """Calls that reached a model."""
-    tokens: int = 0
     failures: int = 0
     passes: int = 0
-    usd: float | None = 0.0
-    """None if the price of a call is unknown."""
+    usage: Usage = Usage()
+
+    @property
+    def calls(self) -> int:
+        """How many calls reached a model."""
+        return self.usage.calls
+
+    @property
+    def tokens(self) -> int:
+        """The tokens of their prompts and replies."""
+        return self.usage.tokens
+
+    @property
+    def usd(self) -> float | None:
+        """What they cost; none if the price of a call is unknown."""
+        return self.usage.usd
 
 
 class StageProjection(msgspec.Struct):
@@ -158,12 +169,8 @@ class StageProjection(msgspec.Struct):
             return NOTHING
         counters = self.counters
         counters.events += 1
-        for call in event.calls:
-            cost = usage_of(call)
-            counters.calls += cost.calls
-            counters.tokens += cost.tokens
-            is_known = counters.usd is not None and not cost.is_unpriced
-            counters.usd = round((counters.usd or 0.0) + cost.usd_known, 9) if is_known else None
+        if event.model is not None:
+            counters.usage = counters.usage.plus(usage_in([event]))
         fold = FOLDS.get(event.kind)
         return _say(self, event) if fold is None else fold(self, event)
 

@@ -19,8 +19,7 @@ from pydantic import BaseModel, Field
 
 from glasshouse.errors import Refused
 from glasshouse.events import codec, kinds
-from glasshouse.events.event import Event
-from glasshouse.events.model_use import usage_of
+from glasshouse.events.event import Event, usage_in
 from glasshouse.events.redaction import Role, redacted
 from glasshouse.runtime.past.stories import Stories, Story
 from glasshouse.web.csv_answers import cells_of, file_headers
@@ -301,9 +300,7 @@ async def _csv_lines(search: Search, handles: dict[str, str]) -> AsyncIterator[b
 
 
 def _row(number: int, event: Event, handles: dict[str, str]) -> dict[str, Any]:
-    spent = [usage_of(call) for call in event.calls if call.reached]
-    costs = [cost.usd for cost in spent]
-    usd = None if None in costs else sum(cost for cost in costs if cost is not None)
+    spent = usage_in([event])
     return {
         "k": number,
         "id": event.id,
@@ -314,8 +311,8 @@ def _row(number: int, event: Event, handles: dict[str, str]) -> dict[str, Any]:
         "channel": event.channel,
         "turn": event.turn,
         "text": event.payload.get("text"),
-        "tokens": sum(cost.tokens for cost in spent),
-        "usd": usd,
+        "tokens": spent.tokens,
+        "usd": spent.usd,
         "payload": msgspec.json.encode(event.payload).decode(),
     }
 

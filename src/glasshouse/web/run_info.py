@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
-from functools import reduce
 from typing import Final, Literal
 
 from pydantic import BaseModel, Field
 
 from glasshouse.events import kinds, payloads
-from glasshouse.events.event import Event
-from glasshouse.events.model_use import NOTHING, Usage, usage_of
+from glasshouse.events.event import Event, usage_in
 from glasshouse.events.payloads import payload_of
 from glasshouse.runtime.past.stories import Lane, Stories, Story
 from glasshouse.runtime.run import Run
@@ -42,7 +40,7 @@ class RunInfo(BaseModel):
     id: str
     world: str
     title: str
-    state: State
+    state: State = Field(description="`paused` also if it was not finished and nobody plays it here.")
     reason: str | None = Field(description="Why it ended; null if it has not.")
     winner: str | None
     seed: str
@@ -61,7 +59,9 @@ class RunInfo(BaseModel):
     lanes: list[LaneInfo] = Field(description="Its sessions, the oldest first, for a small picture.")
 
 
-async def run_info(terrarium: Terrarium, run: Run, labels: Iterable[str] | None = None) -> RunInfo:
+async def run_info(
+    terrarium: Terrarium, run: Run, state: State, labels: Iterable[str] | None = None
+) -> RunInfo:
     """A run as lists show it."""
     stories = stories_of(terrarium)
     story = stories.of_run(run.id)
@@ -72,7 +72,7 @@ async def run_info(terrarium: Terrarium, run: Run, labels: Iterable[str] | None 
         id=run.id,
         world=run.scenario,
         title=run.title,
-        state=run.status,
+        state=state,
         reason=run.reason,
         winner=run.winner,
         seed=run.seed,
@@ -114,18 +114,15 @@ def imported_info(run_id: str, events: tuple[Event, ...], stories: Stories) -> R
     own = [event for event in events if event.run_id == run_id]
     started = next((event for event in own if event.kind == kinds.RUN_STARTED), None)
     start = payloads.RunStarted() if started is None else payload_of(started, payloads.RunStarted)
-    changes = [event for event in own if event.kind in (kinds.RUN_PAUSED, kinds.RUN_CONTINUED)]
     ended = next((event for event in own if event.kind == kinds.RUN_FINISHED), None)
     finished = None if ended is None else payload_of(ended, payloads.RunFinished)
-    is_paused = bool(changes) and changes[-1].kind == kinds.RUN_PAUSED
-    calls = [call for event in own if event.model is not None for call in event.model.calls if call.reached]
-    spent = reduce(Usage.plus, map(usage_of, calls), NOTHING)
+    spent = usage_in(own)
     scenario = start.scenario or {}
     return RunInfo(
         id=run_id,
         world=str(scenario.get("name", "")),
         title=str(scenario.get("title", "")),
-        state="finished" if finished is not None else "paused" if is_paused else "playing",
+        state="paused" if finished is None else "finished",
         reason=None if finished is None else finished.reason,
         winner=None if finished is None else finished.winner,
         seed=start.seed,

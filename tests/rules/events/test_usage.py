@@ -3,9 +3,11 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from glasshouse.events import kinds
 from glasshouse.events.event import CONDUCTOR, Event, costs_of, usage_in
 from glasshouse.events.model_use import NOTHING, ModelUse, Usage
 from glasshouse.events.redaction import ROLES, Role, redacted
+from tests.rules.events.events_by_hand import an_event
 from tests.rules.views.stories_on_stage import asked, said, stories, told
 
 
@@ -40,18 +42,15 @@ def test_an_attempt_that_reached_no_model_is_free() -> None:
 
 
 def test_a_run_pays_for_calls_that_reached_a_model_or_for_one_call_of_an_act_that_reached_none() -> None:
-    whole, tried, unasked, after_tools, by_conductor, outside = told(
-        said("ada", "One.", caused_by="s-1.1", model=asked(usd=0.25)),
-        said("ada", "Two.", caused_by="s-1.1", model=asked(reached=False)),
-        said("ada", "Three.", caused_by="s-1.1"),
-        said("ada", "Four.", caused_by="s-1.1", model=ModelUse("fast")),
-        said(CONDUCTOR, "Five.", caused_by="s-1.1"),
-        said("ada", "Six."),
-    )
+    answered = an_event(model=asked(usd=0.25))
+    unreached, unasked = an_event(model=asked(reached=False)), an_event(model=None)
+    after_tools, in_an_act = an_event(model=ModelUse("fast")), an_event(model=None, kind=kinds.TOOL_CALLED)
+    by_conductor, no_answer = an_event(model=None, actor=CONDUCTOR), an_event(model=None, caused_by=None)
 
-    assert costs_of(whole) == [Usage(1, 245, 0.25)]
-    assert costs_of(tried) == costs_of(unasked) == [Usage(calls=1)]
-    assert costs_of(after_tools) == costs_of(by_conductor) == costs_of(outside) == []
+    assert costs_of(answered) == [Usage(1, 245, 0.25)]
+    assert costs_of(unreached) == costs_of(unasked) == [Usage(calls=1)]
+    assert costs_of(after_tools) == costs_of(in_an_act) == []
+    assert costs_of(by_conductor) == costs_of(no_answer) == []
 
 
 @given(story=stories(), role=st.sampled_from(ROLES))

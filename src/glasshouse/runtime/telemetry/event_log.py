@@ -10,8 +10,7 @@ import logging
 from collections.abc import Callable
 
 from glasshouse.events import kinds
-from glasshouse.events.event import Event, Json
-from glasshouse.events.model_use import NOTHING, usage_of
+from glasshouse.events.event import Event, Json, usage_in
 from glasshouse.runtime.ledger.observer import Observer
 from glasshouse.views.diff import UNCHANGED, ViewDiff
 
@@ -54,9 +53,7 @@ def _facts_of(event: Event) -> Json:
         "channel_id": event.channel_id,
     }
     if event.model is not None:
-        used = NOTHING
-        for call in event.model.calls:
-            used = used.plus(usage_of(call))
+        used = usage_in([event])
         seconds = sum([call.milliseconds for call in event.model.calls]) / 1_000
         facts |= {"calls": used.calls, "tokens": used.tokens, "usd": used.usd, "model_seconds": seconds}
     return {name: value for name, value in facts.items() if value is not None}

@@ -21,9 +21,9 @@ from msgspec.structs import replace
 
 from glasshouse.events import kinds, payloads
 from glasshouse.events.carried import CarriedCounts, CarriedMinute, CarriedRun
-from glasshouse.events.event import RESERVED_ACTORS, Event, Json
+from glasshouse.events.event import Event, Json, costs_of
 from glasshouse.events.manifest_fields import fields_of
-from glasshouse.events.model_use import NOTHING, Usage, usage_of
+from glasshouse.events.model_use import NOTHING, Usage
 from glasshouse.events.payloads import Governor, converted, payload_of, sealed_of, settled, verdict_of
 from glasshouse.turns.moment.playbill import Playbill, playbill_of
 from glasshouse.turns.runs.agenda import members_of
@@ -424,19 +424,10 @@ class Runs(msgspec.Struct):
         self.clocks[graph_id] = converted(restated.carried.clocks, Clocks).renamed(restated.runs)
 
     def _note_spend(self, spent: Spent, run_id: str, event: Event) -> None:
-        """Count the calls and costs of an event. An act that reached no model counts as one call too (ADR 0022).
-
-        An act whose calls are all on its tool events ends with an empty list of calls, and is not counted again.
-        """
-        use = event.model
-        costs = []
-        for call in () if use is None else use.calls:
-            if call.reached:
-                costs.append(usage_of(call))
+        """Count the calls and costs of an event."""
+        costs = costs_of(event)
         if not costs:
-            if (use is not None and not use.calls) or not _ends_an_act(event):
-                return
-            costs = [Usage(calls=1)]
+            return
         calls = self._clocks_of(event.graph_id).calls
         calls[run_id] = calls.get(run_id, 0) + len(costs)
         account = spent.accounts.get(event.actor)
@@ -511,10 +502,6 @@ class Runs(msgspec.Struct):
         """How many turns a run has played along the line of this graph."""
         clocks = self.clocks.get(graph_id)
         return 0 if clocks is None else clocks.turns.get(run_id, 0)
-
-
-def _ends_an_act(event: Event) -> bool:
-    return event.caused_by is not None and event.actor not in RESERVED_ACTORS and event.ends_its_act
 
 
 def _minute_an_hour_before(at: datetime) -> int:
