@@ -62,13 +62,13 @@ def test_after_an_import_a_run_is_named_by_its_id(tmp_path: Path) -> None:
         assert objects(*words, *other, cwd=tmp_path) == objects(*words, *store, cwd=tmp_path), words
     for words in (["lineage", WOOD], ["compare", WOOD, WOOD], ["who-knew", "20", "--run", WOOD]):
         assert run(*words, *other, cwd=tmp_path).returncode == 0, words
-    assert "was imported, and nobody in it lives here" in run("tree", WOOD, *other, cwd=tmp_path).stderr
+    assert "was imported: its creatures are not live here" in run("tree", WOOD, *other, cwd=tmp_path).stderr
     (again,) = objects("export", WOOD, "again.jsonl", "--as", "director", *other, cwd=tmp_path)
     assert again["run_id"] == WOOD
     assert (tmp_path / "again.jsonl").read_bytes() == (tmp_path / file).read_bytes()
     result = run("replay", WOOD, "--verify", *other, cwd=tmp_path)
     assert (result.returncode, result.stdout) == (3, "")
-    assert f"{WOOD} came in a file" in result.stderr.replace("\n", " ")
+    assert f"{WOOD} was imported: its creatures are not live here" in result.stderr.replace("\n", " ")
     branched = run("branch", WOOD, "--at", "20", "--pace", "fast", *other, cwd=tmp_path)
     assert branched.returncode == 0, branched.stderr
 

@@ -110,7 +110,7 @@ async def test_creatures_who_think_together_lose_no_cost_when_the_run_pauses() -
 
 @pytest.mark.parametrize("wrong", ["stop", "", None, 3])
 def test_anything_else_is_refused(wrong: object) -> None:
-    with pytest.raises(WrongType, match=r"on_budget=.* Write 'finish' or 'pause'\."):
+    with pytest.raises(WrongType, match=r"on_budget=.* is not valid. Write 'finish' or 'pause'\."):
         Governor(on_budget=wrong)  # type: ignore[arg-type]
 
 

@@ -38,12 +38,12 @@ COMMANDS: Final = {
     "who-knew": "Tell who could see an event.",
     "lineage": "Draw how sessions descend from one another.",
     "tree": "Draw graphs, channels, creatures and wires.",
-    "branch": "Play on from any event of a run, with something changed.",
+    "branch": "Branch from any event of a run, with a change.",
     "resume": "Continue a run, also after its world was edited.",
-    "compare": "Show where two runs part, and what differs.",
+    "compare": "Show where two runs diverge, and what differs.",
     "digest": "Print the digest of a run.",
     "export": "Write a run or session into a file.",
-    "import": "Read in a session from a file.",
+    "import": "Read a session from a file into a store.",
     "tournament": "Let models play a world against each other.",
     "rehearse": "Measure how models manage a world, in each form.",
     "leaderboard": "Show who has won how often.",
@@ -51,7 +51,7 @@ COMMANDS: Final = {
     "models": "List which model plays each size, or get one.",
     "tools": "List servers of tools and what they offer, or accept a changed tool.",
     "doctor": "Check whether everything here is as it should be.",
-    "new": "Begin a world or a creature.",
+    "new": "Create a world or a creature.",
 }
 """Every command with its line in the help, in the order of the help."""
 

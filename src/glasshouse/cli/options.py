@@ -30,7 +30,7 @@ def argument(metavar: str, help_text: str, **checks: Any) -> Any:
 RUN_NAMES = "its id, the beginning of its id, or `last` for the last run."
 _NAMED_RUN = f"A run, or a session: {RUN_NAMES}"
 
-_STORE = "The store. By default: $GLASSHOUSE_STORE, else show.glasshouse here."
+_STORE = "The store. Default: $GLASSHOUSE_STORE, else show.glasshouse here."
 # Not readable: the store's own message says why it cannot be read.
 StoreOption = Annotated[Path | None, typer.Option("--store", metavar="PATH", readable=False, help=_STORE)]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object a line instead.")]
@@ -42,14 +42,14 @@ NumbersOption = Annotated[
     bool, typer.Option("--numbers", help="Print the number of its event before each line, as `why` takes it.")
 ]
 PaceOption = Annotated[
-    Pace | None, typer.Option(help="How fast to go. By default: reading on a terminal, fast in a pipe.")
+    Pace | None, typer.Option(help="How fast to go. Default: reading on a terminal, fast in a pipe.")
 ]
 MindsOption = Annotated[bool, typer.Option("--minds", help="Show thoughts, moods and who passed, too.")]
 TurnsOption = Annotated[
     int | None, typer.Option(min=1, metavar="N", help="Play at most N turns, and leave the run open.")
 ]
 SeedOption = Annotated[
-    str | None, typer.Option(metavar="TEXT", help="What the world grows from. By default: its first seed.")
+    str | None, typer.Option(metavar="TEXT", help="What the world grows from. Default: its first seed.")
 ]
 _WORLD = typer.Argument(metavar="WORLD|PATH", help="A world by its name, or the folder it is in.")
 WorldArgument = Annotated[str, _WORLD]
@@ -60,7 +60,7 @@ RunOrSessionArgument = Annotated[str, _RUN_OR_SESSION]
 EVENT_NAMES = "number in the run, its id, the beginning of its id, or `last` for the last line."
 EventArgument = Annotated[str, typer.Argument(metavar="EVENT", help=f"An event: its {EVENT_NAMES}")]
 InRunOption = Annotated[
-    str | None, typer.Option("--run", metavar="RUN", help="The run to count in. By default: the last one.")
+    str | None, typer.Option("--run", metavar="RUN", help="The run to count in. Default: the last one.")
 ]
 
 _MODELS = "ollama, llama.cpp, lmstudio, vllm, openai, openrouter, anthropic, gemini, mistral, each also as SERVER:MODEL; "
@@ -69,7 +69,7 @@ ModelsOption = Annotated[
     typer.Option(
         "--models",
         metavar="SERVER",
-        help=f"What plays: {_MODELS}an address; a models.yaml; or offline. By default: $GLASSHOUSE_MODELS, else models.yaml "
+        help=f"What plays: {_MODELS}an address; a models.yaml; or offline. Default: $GLASSHOUSE_MODELS, else models.yaml "
         "here or in the config folder, else offline.",
     ),
 ]
@@ -88,7 +88,7 @@ ToolsOption = Annotated[
     typer.Option(
         "--tools",
         metavar="FILE",
-        help="The tools.yaml with servers of tools. By default: $GLASSHOUSE_TOOLS, else tools.yaml here or in the config "
+        help="The tools.yaml with servers of tools. Default: $GLASSHOUSE_TOOLS, else tools.yaml here or in the config "
         "folder.",
     ),
 ]
@@ -103,7 +103,7 @@ def pairs(option: str, noun: str, given: list[str] | None) -> dict[str, str]:
     for words in given or ():
         handle, _, value = words.partition("=")
         if not handle or not value:
-            raise Refused(f"{option} {words!r} says nothing.", f"Write {option} HANDLE={noun}.")
+            raise Refused(f"{option} {words!r} is not valid.", f"Write {option} HANDLE={noun}.")
         read[handle] = value
     return read
 
@@ -117,5 +117,6 @@ class RoleName(StrEnum):
 
 
 RoleOption = Annotated[
-    RoleName, typer.Option("--as", help="Who looks: the audience sees thoughts, a director everything.")
+    RoleName,
+    typer.Option("--as", help="Role to show events for: the audience sees thoughts, a director everything."),
 ]

@@ -117,12 +117,13 @@ class StoreReader:
         self.terrarium = terrarium
 
     def run(self, name: str) -> Run:
-        """The run that a name means. A run that came in a file is refused: nobody in it lives here."""
+        """The run that a name means. An imported run is refused: its creatures are not live here."""
         here = [run.id for run in self.terrarium.runs()]
         run_id = self._id_meant("run", name, [*self.terrarium.imported_runs(), *here])
         if run_id not in here:
-            reason = f"Run {run_id} came in a file: nobody in it lives here, and the file lacks what was asked for from outside."
-            raise Refused(reason, "Look at it, branch from it, or go to the store in which it was played.")
+            reason = "its creatures are not live here, and the file has no requests from outside."
+            advice = "Look at it, branch from it, or go to the store in which it was played."
+            raise Refused(f"Run {run_id} was imported: {reason}", advice)
         return self.terrarium.run_of(run_id)
 
     def _id_meant(self, noun: str, name: str, known: Sequence[str]) -> str:

@@ -142,8 +142,8 @@ def check_draw(world: LoadedWorld, models: Sequence[str], rounds: int, *, is_aga
     if not 1 <= rounds <= rounds_max:
         raise Refused(f"{rounds} rounds cannot be played.", f"Give a number from 1 to {rounds_max:,}.")
     if len({*models}) < len(models) or not 1 <= len(models) <= models_max:
-        drawn = ", ".join(models[: models_max + 1]) or "nobody"
-        raise Refused(f"The draw cannot be: {drawn}.", f"Name 1 to {models_max} models, each once.")
+        named = ", ".join(models[: models_max + 1]) or "none"
+        raise Refused(f"These models cannot compete: {named}.", f"Name 1 to {models_max} models, each once.")
     if not is_against_solo:
         seats_in(world)
         if len(models) < 2:

@@ -1,4 +1,4 @@
-"""`glasshouse branch` plays on from any event of a run, with something changed.
+"""`glasshouse branch` branches from any event of a run, with a change.
 
 Reads the options into a `WhatIf`; the branch itself is made by the terrarium.
 """
@@ -18,7 +18,7 @@ from glasshouse.cli.options import flag, option, pairs
 from glasshouse.events.payloads import Governor
 from glasshouse.runtime.past.what_if import WhatIf
 
-_AT = f"Where it begins: an event's {options.EVENT_NAMES} By default: the end."
+_AT = f"Where it begins: an event's {options.EVENT_NAMES} Default: the end."
 Texts = list[str] | None
 CountOption = Annotated[int | None, typer.Option(min=1, metavar="N", help="Another limit.")]
 AmountOption = Annotated[float | None, typer.Option(min=0, metavar="X", help="Another limit.")]
@@ -54,7 +54,7 @@ def branch(
     store: options.StoreOption = None,
     as_json: options.EventsOption = False,
 ) -> None:
-    """Play on from any event of a run, with something changed. The run it grows from stays as it is.
+    """Branch from any event of a run, with a change. The run it branches from does not change.
 
     Everybody remembers what they had heard until then. Where nothing differs, answers come from the record and no model is
     asked; so a branch without a change has the digest of its parent.

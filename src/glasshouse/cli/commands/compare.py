@@ -15,12 +15,12 @@ def compare(
     first: str = argument("A", f"A run, or a session: {RUN_NAMES}"),
     second: str = argument("B", f"Another: {RUN_NAMES}"),
     *,
-    lines: int = option("N", "How many lines that only one has to draw.", 8, min=0, max=400),
+    lines: int = option("N", "Show at most N lines that only one run has.", 8, min=0, max=400),
     role: RoleOption = RoleName.AUDIENCE,
     store: StoreOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Lay two runs side by side: where they part, what differs, and what each of them cost.
+    """Compare two runs: where they diverge, what differs, and what each cost.
 
     \b
     Examples:

@@ -26,7 +26,7 @@ look_seconds: Final = 0.05
 
 def disturb(
     run: str = argument("RUN", "A run: its id, the beginning of its id, or `last`."),
-    text: str = argument("TEXT", "What you say. All of the run hear it."),
+    text: str = argument("TEXT", "What to say to everybody in the run."),
     *,
     store: StoreOption = None,
     as_json: JsonOption = False,

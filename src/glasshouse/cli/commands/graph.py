@@ -208,7 +208,7 @@ def _words(name: str, past: str, edit: Edit, answer: Answer, *, dry_run: bool) -
     return words + (" Nothing has changed." if dry_run else "")
 
 
-_RUN = "The run that is meant. By default: those that are open."
+_RUN = "The run that is meant. Default: those that are open."
 _DRY = "Say what would change or be refused. Change nothing."
 _WAIT = "How many seconds to wait for the process that plays the store."
 _SHARED: Final = {
@@ -253,7 +253,7 @@ def edit_command(
 
 
 _CREATURE: Final = "A creature: its id or its handle."
-_GRAPH: Final = "The graph: its id, or the beginning of it. By default: the only one of the run."
+_GRAPH: Final = "The graph: its id, or the beginning of it. Default: the only one of the run."
 Creature = Annotated[str, typer.Argument(metavar="CREATURE", help=_CREATURE)]
 Source = Annotated[str, typer.Argument(metavar="SOURCE", help=f"Who is heard. {_CREATURE}")]
 Target = Annotated[str, typer.Argument(metavar="TARGET", help=f"Who hears. {_CREATURE}")]
@@ -270,7 +270,7 @@ async def _add(
     in_graph: GraphOption = None,
     alone: bool = flag("--alone", "In a graph of its own."),
     channel: ChannelOption = None,
-    handle: str | None = option("HANDLE", "How the others call it. By default: its name."),
+    handle: str | None = option("HANDLE", "How the others call it. Default: its name."),
     privileged: bool = flag("--privileged", "It may change its graph with the group tools."),
     parent: str | None = option("CREATURE", "Whose child it is."),
 ) -> Edit:
@@ -531,7 +531,7 @@ async def _channel_describe(
 async def _parent(
     names: Names,
     creature: Creature,
-    parent: str | None = typer.Argument(None, metavar="PARENT", help="By default: none."),
+    parent: str | None = typer.Argument(None, metavar="PARENT", help="Default: none."),
 ) -> Edit:
     """Give a creature another parent, or none.
 

@@ -32,7 +32,9 @@ def import_file(
     store: StoreOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Read in a run or a session from a file. It can be read and branched from; nobody in it lives here.
+    """Read a run or a session from a file into a store.
+
+    It can be read and branched. Its creatures are not live in this store.
 
     \b
     Examples:

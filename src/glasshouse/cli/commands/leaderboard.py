@@ -33,7 +33,8 @@ def leaderboard(
     by: By = typer.Option(By.CREATURE, help="What a line stands for."),
     world: str | None = option("WORLD", "Count the contests of this world alone."),
     branches: bool = flag(
-        "--branches", "Count branches, too. By default they are left out: a past would count twice."
+        "--branches",
+        "Also count branches. By default they are left out, because a shared past would count twice.",
     ),
     store: StoreOption = None,
     as_json: JsonOption = False,

@@ -38,7 +38,7 @@ def mcp(
     may_play: bool = flag("--allow-play", _PLAY),
     http: int | None = option("PORT", _HTTP, min=0, max=65_535),
     host: str = option(
-        "ADDRESS", "With --http: the address to listen on. By default: this machine alone.", "127.0.0.1"
+        "ADDRESS", "With --http: the address to listen on. Default: this machine alone.", "127.0.0.1"
     ),
     allow_host: list[str] | None = option("NAME", _NAMES),
     models: options.ModelsOption = None,

@@ -120,7 +120,7 @@ def _others(named: NamedModels) -> list[Json]:
 
 def pull(
     name: str | None = typer.Argument(
-        None, metavar="MODEL", help="The model. By default: the ones that are missing."
+        None, metavar="MODEL", help="The model. Default: the ones that are missing."
     ),
     *,
     wanted: options.ModelsOption = None,

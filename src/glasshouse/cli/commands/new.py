@@ -40,7 +40,7 @@ new = typer.Typer(
 
 @new.callback()
 def begin() -> None:
-    """Begin a world or a creature from commented files that play at once."""
+    """Create a world or a creature from templates that can be played at once."""
 
 
 def new_world(
@@ -49,7 +49,7 @@ def new_world(
     folder: Path = option("DIR", "The folder to make the world's folder in.", Path("worlds"), "--in"),
     as_json: JsonOption = False,
 ) -> None:
-    """Write a small world: a scenario and two creatures, with comments. It is sound and plays at once.
+    """Write a small world: a scenario and two creatures, with comments. It is valid and can be played at once.
 
     \b
     Examples:

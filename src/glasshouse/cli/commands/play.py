@@ -19,8 +19,11 @@ from glasshouse.cli.tool_servers import tool_names
 from glasshouse.events.redaction import Role
 from glasshouse.manifests.loading import load_world
 
-_RNG_SEED = "The number that all chance comes from. Same number, same play. By default: 0."
-_ROLE = "Who looks on. By default: the audience with --json or --minds, else nobody who reads thoughts."
+_RNG_SEED = "Seed of the random numbers. The same seed gives the same play. Default: 0."
+_ROLE = (
+    "Role to show events for. Default: audience with --json or --minds, otherwise spectator. "
+    "Who plays also sees by default why an act failed."
+)
 _CONTINUE = "Continue a run: its id, the beginning of it, or `last`."
 
 

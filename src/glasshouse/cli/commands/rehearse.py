@@ -68,15 +68,15 @@ def rehearse(
         "N", "How many turns a round has; a visitor speaks in its middle.", turns_usual, min=2
     ),
     form: list[FormName] | None = typer.Option(None, help=_FORMS),
-    rng_seed: int = option("N", "The number that the chance of the first round comes from.", 0),
+    rng_seed: int = option("N", "Seed of the random numbers of the first round; each round adds one.", 0),
     env_file: EnvFileOption = None,
     yes: YesOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Measure how models manage a world: valid replies, repetition, hearing, speed and cost, for each form.
 
-    Every figure comes with its 95 % interval and n, how many it was counted over. Nothing is written to a store. The table
-    is Markdown: paste it where you like.
+    Every figure has its 95 % interval and its sample size n. Nothing is written to a store. The table is Markdown: paste it
+    where you like.
 
     \b
     Examples:

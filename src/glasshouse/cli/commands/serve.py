@@ -37,14 +37,14 @@ from glasshouse.web.server import serve as serve_page
 
 usual_port: Final = 8420
 
-_OPEN = "Open a browser, or not. By default: on a terminal with a display."
+_OPEN = "Open a browser, or not. Default: on a terminal with a display."
 _NAMES = "A name that browsers call the server by, such as that of a proxy. Repeatable."
 
 
 def serve(
     *,
     port: int = option("N", "The port; 0 takes any free one.", usual_port, min=0, max=65_535),
-    host: str = option("ADDRESS", "The address to listen on. By default: this machine alone.", "127.0.0.1"),
+    host: str = option("ADDRESS", "The address to listen on. Default: this machine alone.", "127.0.0.1"),
     allow_host: list[str] | None = option("NAME", _NAMES),
     root_path: str = option("PATH", "Where a proxy shows the page, such as /show.", ""),
     is_opened: Annotated[bool | None, typer.Option("--open/--no-open", help=_OPEN)] = None,

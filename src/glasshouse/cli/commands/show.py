@@ -14,9 +14,7 @@ from glasshouse.cli.store_reader import event_count_at, read_store
 def show(
     run: options.RunArgument,
     *,
-    at: str | None = option(
-        "K", "How many events to look at, or the last of them by its id. By default: all."
-    ),
+    at: str | None = option("K", "How many events to look at, or the last of them by its id. Default: all."),
     ledger: bool = flag("--ledger", "Print every event instead of the stage."),
     role: options.RoleOption = options.RoleName.SPECTATOR,
     lines: int = option("N", "How many of the last lines to draw.", 20, min=0, max=200),

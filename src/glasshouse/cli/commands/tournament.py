@@ -25,7 +25,7 @@ from glasshouse.runtime import event_loop
 
 _MODELS = "The models that play, such as ollama:qwen3:8b, or profiles of models.yaml. With --against solo: offline if left out."
 _OTHERS = "What plays those who do not compete, such as judges; as --models of `play` takes it."
-_RNG_SEED = "The number that the chance of the first round comes from; each round adds one."
+_RNG_SEED = "Seed of the random numbers of the first round; each round adds one."
 _AGAINST = "Let the troupe play against one creature alone, which has the purse that the troupe spent."
 
 
@@ -51,7 +51,7 @@ def tournament(
 ) -> None:
     """Let models play a world against each other: every two of them, every round, in both orders of seats.
 
-    Both orders of a round have the same chance. Judges are played by the models behind their profiles. Every match is an
+    Both orders of a round use the same rng_seed. Judges are played by the models behind their profiles. Every match is an
     ordinary run of the store, so `glasshouse leaderboard` counts it.
 
     \b

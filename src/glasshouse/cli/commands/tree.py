@@ -10,7 +10,7 @@ from glasshouse.cli.store_reader import read_store
 def tree(
     name: RunOrSessionArgument = "last",
     *,
-    at: str | None = option("K", "After how many events, or after which event by its id. By default: now."),
+    at: str | None = option("K", "After how many events, or after which event by its id. Default: now."),
     store: StoreOption = None,
     as_json: JsonOption = False,
 ) -> None:

@@ -12,7 +12,7 @@ from glasshouse.views.who_knew import WhoKnew
 def who_knew(
     event: options.EventArgument,
     *,
-    at: str | None = option("EVENT", f"As it was after this event: its {EVENT_NAMES} By default: now."),
+    at: str | None = option("EVENT", f"As it was after this event: its {EVENT_NAMES} Default: now."),
     run: options.InRunOption = None,
     role: options.RoleOption = options.RoleName.AUDIENCE,
     store: options.StoreOption = None,

@@ -27,9 +27,9 @@ class LogLevel(StrEnum):
     ERROR = "error"
 
 
-_TELEMETRY: Final = "Send traces and metrics, as the OTEL_ variables say. By default: $GLASSHOUSE_TELEMETRY."
-_LOG: Final = "Write logs to standard error, one line each. By default: only warnings."
-_LEVEL: Final = "Log from this level on: debug has a line for every event. By default: info."
+_TELEMETRY: Final = "Send traces and metrics, as the OTEL_ variables say. Default: $GLASSHOUSE_TELEMETRY."
+_LOG: Final = "Write logs to standard error, one line each. Default: only warnings."
+_LEVEL: Final = "Log from this level on: debug has a line for every event. Default: info."
 
 _OPTIONS: Final = {
     "telemetry": Annotated[bool | None, typer.Option("--telemetry/--no-telemetry", help=_TELEMETRY)],

@@ -240,7 +240,7 @@ class HistoryReader:
         """The last event of the change that an event belongs to."""
         if self._sessions[event.session_id].segment.is_imported:
             raise Refused(
-                f"{event.id} was imported, and nobody in it lives here.",
+                f"{event.id} was imported: its creatures are not live here.",
                 "Ask the store it was exported from.",
             )
         # The positions of a change that was made in this house have no gap, so reading by position finds its end.

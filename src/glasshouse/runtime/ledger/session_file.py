@@ -308,7 +308,7 @@ def _check_segment(part: FileSegment, before: dict[str, FileSegment]) -> None:
     """Check that a segment is new and not empty, has valid numbers, and begins after the parents listed before it."""
     segment = part.segment
     if segment.id in before or part.upto < 1:
-        raise BadEvent(f"segment {segment.id} is told twice or is empty")
+        raise BadEvent(f"segment {segment.id} occurs twice or is empty")
     if not all(0 <= number <= segment_number_max for number in (segment.ordinal, segment.base, part.upto)):
         raise BadEvent(f"segment {segment.id} has a number below 0 or above {segment_number_max}")
     if len({parent.session_id for parent in segment.parents}) < len(segment.parents):
@@ -325,7 +325,7 @@ def _check_event(event: Event, placed: dict[str, FileSegment]) -> None:
     """Check that an event's id and time fit its segment, and that an engine event has the payload of its kind."""
     part = placed.get(event.session_id)
     if part is None:
-        raise BadEvent(f"no segment {event.session_id} was told of")
+        raise BadEvent(f"the file has no segment {event.session_id}")
     segment = part.segment
     if event.id != event_id(segment.id, event.seq) or event.lamport != segment.base + event.seq:
         raise BadEvent(f"event {event.id} is not where its id and time say")
