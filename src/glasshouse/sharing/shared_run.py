@@ -23,6 +23,7 @@ from glasshouse.events import kinds, payloads
 from glasshouse.events.event import Event, Json
 from glasshouse.events.payloads import payload_of
 from glasshouse.events.redaction import Role, redacted
+from glasshouse.events.scenario_fields import scenario_fields_of
 from glasshouse.sharing import page_files
 from glasshouse.views.page import cut
 from glasshouse.views.page_fold import PageFold
@@ -128,7 +129,7 @@ class SharedRun:
         self._times = [*self._times[:1], event.created_at.isoformat()]
         if event.kind == kinds.RUN_STARTED:
             started = payload_of(event, payloads.RunStarted)
-            self._world = str((started.scenario or {}).get("name", ""))
+            self._world = scenario_fields_of(started.scenario).name
             self._models.update(dict.fromkeys(entry.model for entry in started.cast if entry.model))
 
     def _write(self, data: bytes) -> None:
@@ -219,7 +220,7 @@ class SharedRun:
         }
 
     def _command(self) -> str | None:
-        """How anybody performs it again; none for a branch, which has a past that they have not."""
+        """The command that plays it again; none for a branch, which has a past that they have not."""
         run = self._run
         seed = str(run.get("seed", ""))
         if not self._world or "branch_of" in run or not (seed + self._world).isprintable():

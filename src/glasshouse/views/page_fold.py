@@ -21,6 +21,7 @@ from glasshouse.events.manifest_fields import fields_of
 from glasshouse.events.model_use import NOTHING, Usage
 from glasshouse.events.payloads import payload_of, sealed_of, verdict_of
 from glasshouse.events.redaction import Role, redacted_except_calls
+from glasshouse.events.scenario_fields import scenario_fields_of
 from glasshouse.views.page import (
     Changes,
     Icon,
@@ -285,8 +286,7 @@ class PageFold:
 
     def _start_run(self, event: Event, shown: Event, _k: int) -> tuple[Icon, str]:
         started, run_id = payload_of(shown, payloads.RunStarted), event.run_id or ""
-        scenario = started.scenario or {}
-        title = _text_in(scenario, "title") or _text_in(scenario, "name")
+        title = scenario_fields_of(started.scenario).title_or_name
         for entry in started.cast:
             if entry.creature in self.view["creatures"]:
                 self.changes.set("creatures", entry.creature, "profile", entry.profile)

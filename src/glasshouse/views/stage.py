@@ -18,6 +18,7 @@ from glasshouse.events.event import CONDUCTOR, RESERVED_ACTORS, TERRARIUM, Event
 from glasshouse.events.manifest_fields import fields_of, is_public_part
 from glasshouse.events.model_use import Usage
 from glasshouse.events.payloads import SessionRestated, payload_of
+from glasshouse.events.scenario_fields import scenario_fields_of
 from glasshouse.reprs import repr_of
 
 stage_lines_max = 200
@@ -394,13 +395,13 @@ def _start_run(stage: StageProjection, event: Event) -> Touched:
     if event.actor not in RESERVED_ACTORS:
         return NOTHING
     started, name = payload_of(event, payloads.RunStarted), event.run_id or ""
-    scenario = started.scenario or {}
+    scenario = scenario_fields_of(started.scenario)
     stage.runs[name] = RunStatus(
-        title=scenario.get("title") or scenario.get("name") or "",
+        title=scenario.title_or_name,
         goal=started.goal,
         seed=started.seed,
         budget=started.limits,
-        disturbances=tuple([str(text) for text in scenario.get("disturbances") or ()]),
+        disturbances=scenario.disturbances,
     )
     touched: list[Part] = [("runs", name)]
     if len(stage.runs) > stage_runs_max:

@@ -15,6 +15,7 @@ from pydantic import BaseModel, Field
 from glasshouse.events import kinds, payloads
 from glasshouse.events.event import Event, usage_in
 from glasshouse.events.payloads import payload_of
+from glasshouse.events.scenario_fields import scenario_fields_of
 from glasshouse.runtime.past.stories import Lane, Stories, Story
 from glasshouse.runtime.run import Run
 from glasshouse.terrarium import Terrarium, stories_of
@@ -117,11 +118,11 @@ def imported_info(run_id: str, events: tuple[Event, ...], stories: Stories) -> R
     ended = next((event for event in own if event.kind == kinds.RUN_FINISHED), None)
     finished = None if ended is None else payload_of(ended, payloads.RunFinished)
     spent = usage_in(own)
-    scenario = start.scenario or {}
+    scenario = scenario_fields_of(start.scenario)
     return RunInfo(
         id=run_id,
-        world=str(scenario.get("name", "")),
-        title=str(scenario.get("title", "")),
+        world=scenario.name,
+        title=scenario.title,
         state="paused" if finished is None else "finished",
         reason=None if finished is None else finished.reason,
         winner=None if finished is None else finished.winner,

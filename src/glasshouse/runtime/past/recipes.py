@@ -78,11 +78,11 @@ def recipes_of(
 def _with_limits_kept(now: RunStarted, then: RunStarted) -> RunStarted:
     """The start of a resumed run with its limits: those that the caller gave then, and those that the scenario has not
     changed since (ADR 0059)."""
-    from glasshouse.manifests.scenario import GovernorPlan
+    from glasshouse.manifests.scenario import Scenario
 
     if then.limits is None or now.limits is None:
         return now
-    plan = GovernorPlan.model_validate((then.scenario or {}).get("governor", {}))
+    plan = Scenario.model_validate(then.scenario).governor
     changed = axes_given(now.limits, plan.limits(len(then.cast)))
     kept = [axis for axis in AXES if axis in then.limits_given or axis not in changed]
     limits = replace(now.limits, **{axis: getattr(then.limits, axis) for axis in kept})

@@ -24,6 +24,7 @@ from glasshouse.events import kinds
 from glasshouse.events.event import Event
 from glasshouse.events.model_use import Call
 from glasshouse.events.payloads import RunFinished, RunStarted, payload_of
+from glasshouse.events.scenario_fields import scenario_fields_of
 from glasshouse.runtime.telemetry import names
 
 events_with_span_max: Final = 65_536
@@ -124,8 +125,8 @@ class Telemetry:
         if event.kind not in kinds.OF_RUNS or event.run_id is None:
             return
         if event.kind == kinds.RUN_STARTED:
-            scenario = payload_of(event, RunStarted).scenario or {}
-            self.in_run(event.run_id, str(scenario.get("name", "")))
+            scenario = scenario_fields_of(payload_of(event, RunStarted).scenario)
+            self.in_run(event.run_id, scenario.name)
         span = self._runs.get(event.run_id)
         if span is None:
             return
