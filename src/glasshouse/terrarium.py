@@ -531,7 +531,7 @@ class Terrarium:
         telemetry = self._parts.telemetry
         return None if telemetry is None else telemetry.event_of(span_id)
 
-    async def replay(self, run_id: str) -> Played:
+    async def played(self, run_id: str) -> Played:
         """A recorded run as a value: its lines, its digest, who won. Asks no model and writes nothing."""
         return await played_of(self._parts, run_id)
 
@@ -678,7 +678,7 @@ def play(
         async with Terrarium(store, models=models, tools=tools) as terrarium:
             run = await terrarium.open_world(world, seed, rng_seed, governor)
             await terrarium.run(run.id, turns=turns)
-            return await terrarium.replay(run.id)
+            return await terrarium.played(run.id)
 
     return outcome_of(played)
 

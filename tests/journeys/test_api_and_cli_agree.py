@@ -27,7 +27,7 @@ async def test_a_world_and_its_branches(world: str, tmp_path: Path) -> None:
         await t.run(same.id, other.id)
         position = t._house.store.position
 
-        played = {run_id: await t.replay(run_id) for run_id in (parent.id, same.id, other.id)}
+        played = {run_id: await t.played(run_id) for run_id in (parent.id, same.id, other.id)}
         pairs = [(parent.id, same.id), (other.id, parent.id)]
         comparisons = {pair: await t.compare(*pair) for pair in pairs}
         verified = {run_id: await verify(t, run_id) for run_id in (parent.id, other.id)}

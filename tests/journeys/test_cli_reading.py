@@ -183,7 +183,7 @@ async def test_a_digest_is_that_of_the_run(store: str) -> None:
     assert answer == {"run_id": ROOTS, "session_id": None, "digest": digest_of(events), "events": len(events)}
 
 
-def test_replay_performs_the_run_line_by_line_without_thoughts(store: str) -> None:
+def test_replay_shows_the_run_line_by_line_without_thoughts(store: str) -> None:
     result = run("replay", ROOTS, "--store", store)
     lines = objects("replay", ROOTS, "--store", store)
 

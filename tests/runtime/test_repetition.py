@@ -44,7 +44,7 @@ async def acts_of(model: Says, count: int, *manifests: Any, **fields: Any) -> li
     async with on_stage(models=ModelRouter(model)) as t:
         run = await t.open_world(world_of(*manifests, **fields))
         await soon(t.run(run.id, turns=count))
-        played = await t.replay(run.id)
+        played = await t.played(run.id)
         assert (await verify(t, run.id)).is_same
         return [event for event in played.events if event.ends_its_act and event.caused_by]
 

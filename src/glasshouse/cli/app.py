@@ -33,7 +33,7 @@ COMMANDS: Final = {
     "graph": "Change the graph of a show, also while it plays.",
     "runs": "List the runs in a store.",
     "show": "Show the stage of a run at any event, or its ledger.",
-    "replay": "Perform a recorded run again, or verify it.",
+    "replay": "Show a recorded run again, or verify it.",
     "why": "Tell why something was said.",
     "who-knew": "Tell who could see an event.",
     "lineage": "Draw how sessions descend from one another.",

@@ -1,4 +1,4 @@
-"""`glasshouse replay` performs a recorded run again, or verifies it.
+"""`glasshouse replay` shows a recorded run again, or verifies it.
 
 No model is asked and nothing is written.
 """
@@ -19,7 +19,7 @@ def replay(
     run: RunArgument,
     *,
     verify: bool = flag(
-        "--verify", "Play the run again from its recorded completions; exit 1 if anything differs."
+        "--verify", "Drive the engine again from the record and compare; exit 1 if anything differs."
     ),
     pace: PaceOption = None,
     minds: bool = flag("--minds", "Show what everybody thought."),
@@ -27,11 +27,11 @@ def replay(
     store: StoreOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Perform a recorded run again. Everything comes from the ledger: no model is asked, nothing is written.
+    """Show a recorded run again. Everything comes from the ledger: no model is asked, nothing is written.
 
     \b
     Examples:
-      glasshouse replay last                       perform the last run again, at the pace of a reader
+      glasshouse replay last                       show the last run again, at the pace of a reader
       glasshouse replay last --minds --pace fast   all at once, with what everybody thought
       glasshouse replay last --verify              drive the engine again and compare, event by event
       glasshouse replay r-1a2b --json              one line of the play a line, for machines

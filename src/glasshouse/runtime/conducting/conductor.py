@@ -184,7 +184,7 @@ class Conductor:
                 ahead = self.agendas.of(graph_id)
         if ahead.due is None or graph_id in self.agendas.waiting:
             return Advanced("act", graph_id, graph.turn) if turn is None else Advanced("turn", graph_id, turn)
-        return await self._perform(graph, ahead.due)
+        return await self._play_act(graph, ahead.due)
 
     async def _finish_an_idle_run(self, order: Order, until: Until) -> bool:
         """End a run in which nothing is due any more; False if there is none. Runs without a scenario do not end this
@@ -235,7 +235,7 @@ class Conductor:
 
     # Acts
 
-    async def _perform(self, graph: GraphState, due: Due) -> Advanced:
+    async def _play_act(self, graph: GraphState, due: Due) -> Advanced:
         """Play one act: think and write it. If something else must happen first, do that and return."""
         graph_id, act = graph.id, (due.creature, due.cause)
         run_id = run_drawn_on(self._ledger.world, due.creature)
