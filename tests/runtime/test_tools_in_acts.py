@@ -224,10 +224,9 @@ async def test_a_creature_removed_while_its_tool_runs_uses_no_other_and_its_act_
 
         await soon(t.run())
 
-        assert [event.kind for event in await told(t, *ON_THE_WAY)] == [
-            kinds.TOOL_CALLED,
-            kinds.ACT_DISCARDED,
-        ]
+        called, discarded = await told(t, *ON_THE_WAY)
+        assert (called.kind, discarded.kind) == (kinds.TOOL_CALLED, kinds.ACT_DISCARDED)
+        assert discarded.tools == (called.id,)
         assert len(box.calls) == model.calls == 1
 
 

@@ -1,5 +1,6 @@
 """`why` and `who_knew` on a play: in every store and every role, after merges and removals."""
 
+import asyncio
 import json
 from itertools import pairwise
 from pathlib import Path
@@ -15,12 +16,15 @@ from glasshouse.model_values import Tokens
 from glasshouse.models.router import ModelRouter
 from glasshouse.runtime.clock import HandMovedClock, SeededIds
 from glasshouse.runtime.ports import Store
+from glasshouse.turns.moment.moment import Moment
 from glasshouse.turns.moment.prompt import Completion, Prompt
+from glasshouse.turns.moment.tools import ToolCall
 from glasshouse.views.why import links_max
 from tests.runtime.group_calls import Obedient, expedition, playing
-from tests.runtime.stage_crew import hearing, told
+from tests.runtime.stage_crew import Doing, hearing, on_stage, told
 from tests.runtime.test_group_acts import BOUNDED, JOIN, QUIET, STATUS
-from tests.runtime.troupe import line, new_terrarium, troupe
+from tests.runtime.toolkits import OneTool
+from tests.runtime.troupe import line, new_terrarium, soon, troupe
 
 
 class Counting:
@@ -303,6 +307,29 @@ async def test_the_tools_of_an_act_are_told_with_it_and_what_they_changed_leads_
     called = why_said.links[0].tools[1].called
     assert [link.event.id for link in why_merged.links] == [merge.id, called.id, woken_by.id]
     assert (why_merged.links[0].came, why_merged.links[0].by) == ("tool", "group_channel")
+
+
+async def test_a_tool_is_told_however_much_was_said_before_its_act_ended() -> None:
+    async def lit_and_talked_over(moment: Moment) -> None:
+        assert moment.carry is not None
+        await moment.carry(ToolCall("lamp", {"how": "low"}))
+        await asyncio.gather(*[t.append("bo", line(f"{number}", "talk")) for number in range(250)])
+
+    async with on_stage(tools=OneTool()) as t:
+        await t.add_creature(hearing("ada", kinds.USER_INJECTED), agent=Doing(lit_and_talked_over))
+        await t.add_creature(Manifest(name="bo"))
+        await t.connect("ada", "bo", channel="talk", both=True)
+        await t.grant_privilege("ada")
+        await t.disturb(t.default_run_id, "It is dark.")
+        ended = await soon(t.step_one())
+        assert ended is not None
+
+        (use,) = (await t.why(ended.id)).links[0].tools
+        heard = [event for event in await told(t, kinds.AGENT_SPOKE) if event.tools]
+
+    assert (use.called.payload["tool"], use.returned and use.returned.payload["is_ok"]) == ("lamp", True)
+    assert ended.tools == (use.called.id, use.returned.id if use.returned else "")
+    assert heard == [ended]
 
 
 async def test_a_branch_knows_the_past_it_grew_from() -> None:

@@ -6,6 +6,7 @@ A tool that has returned does not run again; one that has not returned does.
 import pytest
 
 from glasshouse import Event, MemoryStore, kinds
+from glasshouse.events.event import RESERVED_ACTORS
 from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.models.router import ModelRouter
 from glasshouse.runtime.clock import HandMovedClock, SeededIds
@@ -37,6 +38,16 @@ def ids_of(events: tuple[Event, ...], kind: str) -> set[str]:
     return {event.id for event in events if event.kind == kind}
 
 
+def tools_of(end: Event, events: tuple[Event, ...]) -> tuple[str, ...]:
+    """The tool events of an act, found by its creature and cause."""
+    if end.actor in RESERVED_ACTORS or end.caused_by is None:
+        return ()
+    act = (end.actor, end.caused_by)
+    called = {e.id for e in events if e.kind == kinds.TOOL_CALLED and (e.actor, e.caused_by) == act}
+    returned = {e.id for e in events if e.kind == kinds.TOOL_RETURNED and e.caused_by in called}
+    return tuple([event.id for event in events if event.id in called | returned])
+
+
 @pytest.mark.parametrize("rng_seed", [1, 4, 5])
 async def test_a_run_cut_off_in_the_middle_of_an_act_goes_on_from_what_its_tools_have_said(
     rng_seed: int,
@@ -57,7 +68,8 @@ async def test_a_run_cut_off_in_the_middle_of_an_act_goes_on_from_what_its_tools
         before = {event.id for event in await cut.read_after(0, 100_000)}
         returned = {e.caused_by for e in await cut.read_after(0, 100_000) if e.kind == kinds.TOOL_RETURNED}
         await cut.close()
-        ends[count], _, again = await played_on(cut, run_id)
+        ends[count], all_events, again = await played_on(cut, run_id)
+        assert all(event.tools == tools_of(event, all_events) for event in all_events if event.ends_its_act)
         uses_again[count] = set(again.uses) & returned
         pending = (ids_of(events, kinds.TOOL_CALLED) & before) - returned
         assert pending <= set(again.uses)

@@ -86,6 +86,8 @@ class Event(
     sealed: Json | None = None
     caused_by: str | None = None
     model: ModelUse | None = None
+    tools: tuple[str, ...] = ()
+    """The ids of the `tool.called` and `tool.returned` events of the act that this event ends, in order."""
     schema_version: int = 1
     position: int | None = None
     change: int | None = None

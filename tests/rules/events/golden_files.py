@@ -400,6 +400,7 @@ def _said(kind: str, actor: str, payload: Json) -> Event:
         sealed=builtins_of(SEALED),
         caused_by=f"{SESSION}.4",
         model=MODEL_USE,
+        tools=(f"{SESSION}.6", f"{SESSION}.7"),
         schema_version=VERSIONS.get(kind, 1),
     )
 

@@ -14,7 +14,6 @@ from glasshouse.world.state.lineage import (
     moment_of,
     pages,
     span_of,
-    spans_before,
     spans_between,
     visible_prefixes,
 )
@@ -46,22 +45,6 @@ def test_every_stretch_between_two_events_is_read_exactly(numbers: list[int], wh
             wanted = [p for p in history if (after is None or p > after) and (upto is None or p <= upto)]
 
             assert read(made, session, after, upto) == wanted
-
-
-@given(choices, st.integers(0, 10_000), st.integers(1, 12))
-def test_what_came_just_before_an_event_is_the_end_of_its_history(
-    numbers: list[int], which: int, lamports: int
-) -> None:
-    made = grown(numbers)
-    session = made.names[which % len(made.names)]
-    lamport, _, _, seq = made.own[session][which % len(made.own[session])]
-
-    spans = spans_before(made.world.sessions, session, seq, lamports)
-
-    found = {(span.base + n, span.session_id) for span in spans for n in range(span.first, span.last + 1)}
-    own = [place for place in made.own[session] if place[3] <= seq]
-    near = [place for place in (*made.past[session], *own) if lamport - lamports < place[0] <= lamport]
-    assert found == {(place[0], place[2]) for place in near}
 
 
 @given(choices)

@@ -158,6 +158,7 @@ class Scene(msgspec.Struct):
             cause.channel_id,
             model=use,
             run_id=creature.run_id,
+            tools=() if self.using is None else tuple(self.using.events),
         )
 
     def beside(self) -> Batch:

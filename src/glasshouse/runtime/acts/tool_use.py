@@ -80,6 +80,8 @@ class ToolUse:
         gate: asyncio.Event | None = None,
     ) -> None:
         self.talk: list[ToolTalk] = []
+        self.events = [event.id for step in before.steps for event in (step.called, step.returned) if event]
+        """The ids of the act's `tool.called` and `tool.returned` events."""
         self.is_untrusted = before.is_untrusted
         self.has_told_calls = bool(before.calls)
         self.has_ended = False
@@ -241,6 +243,7 @@ class ToolUse:
             assert queued is not None, "a call is told, or refused"
             self._asking.begin_anew()
             self._number += 1
+            self.events.append(queued.events[0].id)
             self.has_told_calls = self.has_told_calls or any(call.reached for call in calls)
             self._tell_treasury()
             await queued.acknowledged
@@ -278,6 +281,7 @@ class ToolUse:
                     raise _gone(self._creature.id)
                 await queued.acknowledged
                 errand.returned = queued.events[0]
+        self.events.append(errand.returned.id)
         answer = self._noted(step, errand.returned)
         self._has_changed = True
         self._tell_treasury()

@@ -11,7 +11,7 @@ from typing import Final
 
 from glasshouse.errors import Refused, UnknownName
 from glasshouse.events import kinds
-from glasshouse.events.event import RESERVED_ACTORS, Event, event_id, place_of
+from glasshouse.events.event import Event, place_of
 from glasshouse.events.redaction import Role, check_role, redacted
 from glasshouse.events.shown import Section, Shown
 from glasshouse.runtime.folded import Folded
@@ -22,14 +22,11 @@ from glasshouse.runtime.ports import Store
 from glasshouse.turns.heard.renaming import NamesNow
 from glasshouse.turns.moment.line_text import cut, line_chars_max, speaker_of
 from glasshouse.views import why as views
-from glasshouse.world.state.lineage import spans_before
 
 prompt_texts_max: Final = 8
 """How many calls of one act are returned with their prompt texts."""
 shown_lines_max: Final = 256
 """How many lines of a prompt are returned. A judge's prompt has the most."""
-tools_before_max: Final = 192
-"""How many logical times before the end of an act are searched for the tools that it used."""
 gap_events_max: Final = 8
 """Lines of one session whose seqs differ by at most this are read together."""
 
@@ -128,27 +125,17 @@ class WhyReader:
 
     async def _tools(self, event: Event, role: Role) -> list[views.ToolUse]:
         """The tools that an act used before it ended in this event."""
-        is_first_event = event.as_of == event_id(event.session_id, event.seq - 1)
-        if not _is_act(event) or event.kind in kinds.MID_ACT or is_first_event:
-            return []
-        await self._ledger.wait_for_durability()
-        sessions, act = self._ledger.world.sessions, (event.actor, event.caused_by)
-        spans = spans_before(sessions, event.session_id, event.seq - 1, tools_before_max)
-        before = [redacted(earlier, role) for earlier in await self._store.read(spans)]
-        answers = {earlier.caused_by: earlier for earlier in before if earlier.kind == kinds.TOOL_RETURNED}
-        called = [earlier for earlier in before if earlier.kind == kinds.TOOL_CALLED]
-        own = [call for call in called if (call.actor, call.caused_by) == act]
-        return [views.ToolUse(call, answers.get(call.id)) for call in own]
+        read = [await self._event_or_none(id_of_event) for id_of_event in event.tools]
+        events = [redacted(earlier, role) for earlier in read if earlier is not None]
+        answers = {answer.caused_by: answer for answer in events if answer.kind == kinds.TOOL_RETURNED}
+        called = [call for call in events if call.kind == kinds.TOOL_CALLED]
+        return [views.ToolUse(call, answers.get(call.id)) for call in called]
 
 
 def _line(section: Section, event: Event, house: Folded) -> views.SeenLine:
     text = event.payload.get("text")
     words = cut(text, line_chars_max) if isinstance(text, str) else ""
     return views.SeenLine(section, event.id, _name_of(house, event.actor), event.kind, words)
-
-
-def _is_act(event: Event) -> bool:
-    return event.caused_by is not None and event.actor not in RESERVED_ACTORS
 
 
 def _as_heard(house: Folded, event: Event, cause: Event) -> Event:

@@ -126,9 +126,9 @@ def note_line(tables: list[RecentLines], line: Event) -> bool:
 
 def public_part(event: Event) -> Event:
     """The part of an event that every hearer may read."""
-    if event.private is None and event.sealed is None and event.model is None:
+    if event.private is None and event.sealed is None and event.model is None and not event.tools:
         return event
-    return replace(event, private=None, sealed=None, model=None)
+    return replace(event, private=None, sealed=None, model=None, tools=())
 
 
 ROOTS_OWN: Final = "*"

@@ -35,6 +35,7 @@ class Fact(msgspec.Struct, frozen=True, gc=False):
     caused_by: str | None = None
     run_id: str | None = None
     model: ModelUse | None = None
+    tools: tuple[str, ...] = ()
 
 
 class Write(msgspec.Struct, frozen=True, gc=False):
@@ -162,6 +163,8 @@ def event_of(
     )
     if fact.model is not None:
         force_setattr(event, "model", fact.model)
+    if fact.tools:
+        force_setattr(event, "tools", fact.tools)
     if fact.sealed is not None:
         force_setattr(event, "sealed", fact.sealed)
     if fact.kind in VERSIONS:

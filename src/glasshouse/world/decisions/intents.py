@@ -318,6 +318,8 @@ class EndAct(Intent, frozen=True, gc=False):
     attempts: int = 0
     model: ModelUse | None = None
     run_id: str | None = None
+    tools: tuple[str, ...] = ()
+    """The ids of the act's `tool.called` and `tool.returned` events."""
 
 
 class CallTool(Intent, frozen=True, gc=False):

@@ -119,29 +119,6 @@ def spans_between(
     return spans
 
 
-def spans_before(
-    sessions: Mapping[str, SessionState], session_id: str, seq: int, lamports: int
-) -> list[Span]:
-    """The spans that a session sees up to one of its events, limited to the last `lamports` logical times.
-
-    It visits only segments that reach into that time, so the cost does not grow with the length of the history.
-    """
-    since = known("session", session_id, sessions).segment.base + seq - lamports
-    prefixes, waiting = {session_id: seq}, [session_id]
-    while waiting:
-        for parent in sessions[waiting.pop()].segment.parents:
-            is_near = sessions[parent.session_id].segment.base + parent.upto > since
-            if is_near and parent.upto > prefixes.get(parent.session_id, 0):
-                if parent.session_id not in prefixes:
-                    waiting.append(parent.session_id)
-                prefixes[parent.session_id] = parent.upto
-    spans = [
-        span_of(segment, max(1, since - segment.base + 1), last)
-        for segment, last in ((sessions[name].segment, last) for name, last in prefixes.items())
-    ]
-    return sorted([span for span in spans if span.first <= span.last], key=lambda span: span.starts_at)
-
-
 def _last_at(moment: Moment, segment: Segment) -> int:
     """The last seq of a segment that is not after the moment."""
     lamport, ordinal, session_id = moment
