@@ -1,6 +1,6 @@
 """What the rest of a run will probably cost, and the question before a play with priced models starts.
 
-Always holds: the guess for a run that continues is what it has needed for a turn so far.
+Always holds: for a run that continues, the calls and the price of a turn are the average of its turns so far.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The parts of `session.restated`: what a branch or resumed session carries over from its past (ADR 0031, ADR 0049).
 
 Always holds: everything has its old name here; the event itself maps old names to new ones. The folds have structs of
-their own, in the form that suits snapshots, and convert to and from these. A fold's struct with the same fields inherits
-them; one that changes declares its own, and the ledger stays as it is.
+their own, in the form that suits snapshots, and convert to and from these. A fold may subclass a struct here while the
+fields are equal. When the fold's fields change, it declares its own struct, so the ledger's format stays.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Models for tests: one gives scripted replies, the other counts the calls to a model.
 
-Always holds: neither waits or uses the network, unless the model that `CountingModel` calls does.
+Always holds: neither waits nor uses the network, unless the model that `CountingModel` calls does.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""The rules that all stores share: whether a write fits its session, and the order of a read."""
+"""The rules that all stores share: whether a write fits its session, and the order of a read.
+
+Always holds: nothing here reads or writes a file. A store passes in what it has.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Salience: which line matters most to a player now, and which thing in it.
 
-Always holds: what came from outside since the player spoke last is always taken up, and so is a rare word that others
-said since; a word that nobody in the prompt said is never a topic, unless nobody said anything.
+Always holds: an answer must name the things that disturbances have brought since the player's last line, then rare words
+that others have said since, `nouns_owed_max` in all. A word that is not in the prompt is a topic only if the prompt names
+no thing at all.
 """
 
 from __future__ import annotations

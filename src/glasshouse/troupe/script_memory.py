@@ -1,6 +1,6 @@
-"""What of a script was said, as the prompt shows it: so a player knows how the story stands without having been told.
+"""Which lines of a script the prompt shows as said. From these a player knows how far the story is.
 
-Always holds: read from the lines in sight alone. A line that no script knows is strange, and stands for itself.
+Always holds: only the lines of the prompt are read. A line of another player that is in no script is listed in `strange`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The topic of a world: what the play is about, in the words of its first scene.
 
-Always holds: it is the text behind a colon in the oldest scene in sight, so the seed of a visitor is taken as it is. If
-no scene has a colon, there is no topic.
+Always holds: the topic is the text after a colon in the oldest scene that the prompt shows. Scenes put their seed there,
+so a seed is used word for word. If no scene has a colon, there is no topic.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Matter(NamedTuple):
 
 
 def matter_of(reading: Reading) -> Matter | None:
-    """The matter of the evening; none if no scene in sight names one."""
+    """The topic of the world; none if no scene in the prompt names one."""
     scenes = [line.text for line in (*reading.remembered, *reading.discussion) if line.origin == "world"]
     for text in (*scenes, reading.scene):
         matter = _matter_in(text)

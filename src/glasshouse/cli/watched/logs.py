@@ -1,7 +1,7 @@
 """Logs on standard error, as text or JSON.
 
-Always holds: a line tells that something failed and where, never with the text of an exception, which may quote a key, a
-thought or a sealed value. Libraries are heard from `warning` on, whatever the level is.
+Always holds: a line says which exception was raised and where. It never has the text of the exception, which may quote a
+key, a thought or a sealed value. `--log-level` is for our own lines; libraries are logged from `warning` on.
 """
 
 from __future__ import annotations

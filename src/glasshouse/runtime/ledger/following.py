@@ -3,7 +3,7 @@
 A change of a graph names only the creatures that move, and an edge names its channel by id. So a subscription notes in
 which graph each wanted creature is, and which channels have a wanted name, from the events that it reads.
 
-Always holds: events are given in the order of commits, each once. The cost of an event does not grow with the graph.
+Always holds: the caller passes events in commit order, each once. The cost of an event does not grow with the graph.
 """
 
 from __future__ import annotations

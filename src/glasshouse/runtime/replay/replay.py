@@ -6,8 +6,8 @@ adopted. Requests from outside are made again. A world is opened again from its 
 the rest again: it begins the recorded turn, lets the recorded act continue, or ends the run. The house has the same id,
 so all ids are the same.
 
-The record decides what is next, because runs that were driven at the same time made their choices on worlds that no
-single order gives again. Each act has a task. It waits before it writes until its change is next. An act does not see
+Runs that were driven at the same time interleaved, and no order rule gives that interleaving again. So the record decides
+what is next. Each act has a task. It waits before it writes until its change is next. An act does not see
 what is written while it thinks: if its graph changed meanwhile, its change says at which position it had looked, and the
 replay lets it look there (ADR 0064). Any other act looks right before it writes.
 

@@ -1,4 +1,7 @@
-"""Messages of a server on their way to the SDK: without those that nobody needs, and counted, so that a flood has an end."""
+"""Filters and counts the messages of a tool server before the SDK reads them.
+
+Always holds: every message counts, also one that is dropped. A server that floods is disconnected.
+"""
 
 from __future__ import annotations
 
