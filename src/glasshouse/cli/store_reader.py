@@ -9,8 +9,6 @@ an event.
 from __future__ import annotations
 
 import gzip
-import json
-from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -18,6 +16,8 @@ from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final, TypeVar
+
+import msgspec
 
 from glasshouse.assembly import SqliteStore
 from glasshouse.assembly import holder_of as lock_holder
@@ -28,6 +28,7 @@ from glasshouse.events.digest import digest_of
 from glasshouse.events.event import Event, event_id
 from glasshouse.events.redaction import Role, redacted
 from glasshouse.runtime import event_loop
+from glasshouse.runtime.ledger.session_file import FileHead, FileSegment
 from glasshouse.runtime.ports import Route
 from glasshouse.runtime.run import Run
 from glasshouse.terrarium import Terrarium
@@ -202,13 +203,12 @@ def contents_of(path: Path) -> tuple[dict[str, Any], list[str]]:
     which its run went on."""
     with path.open("rb") as raw:
         file = gzip.GzipFile(fileobj=raw) if raw.peek(2).startswith(b"\x1f\x8b") else raw
-        head = json.loads(file.readline())
-        segments = [json.loads(file.readline())["segment"] for _ in range(head["segments"])]
-        end = json.loads(deque(file, maxlen=1).pop())["end"]
-    parents = [parent["session_id"] for segment in segments for parent in segment["parents"]]
-    continued = {head["session"], *parents}
-    about = {"session_id": head["session"], "sessions": len(segments), "events": end["events"]}
-    return about, [segment["id"] for segment in segments if segment["id"] not in continued]
+        head = msgspec.json.decode(file.readline(), type=FileHead)
+        parts = [msgspec.json.decode(file.readline(), type=FileSegment) for _ in range(head.segments)]
+    continued = {head.session, *[parent.session_id for part in parts for parent in part.segment.parents]}
+    events = sum(part.upto for part in parts)
+    about = {"session_id": head.session, "sessions": len(parts), "events": events}
+    return about, [part.segment.id for part in parts if part.segment.id not in continued]
 
 
 def event_count_at(story: Story, at: str | None, least: int = 0) -> int:
