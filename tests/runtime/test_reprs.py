@@ -169,7 +169,8 @@ def _made() -> list[object]:
 def everything() -> dict[str, list[object]]:
     by_class: dict[str, list[object]] = {}
     for thing in [*asyncio.run(_things()), *_made()]:
-        by_class.setdefault(type(thing).__name__, []).append(thing)
+        # An agent gets an `OwnMoment`, which shows itself as what it is documented as.
+        by_class.setdefault(type(thing).__name__.removeprefix("Own"), []).append(thing)
     return by_class
 
 

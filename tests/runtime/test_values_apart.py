@@ -1,7 +1,27 @@
 """Returned values belong to the caller: changing one affects nobody else."""
 
-from glasshouse import Draft, Event, Manifest, MemoryStore, Terrarium, kinds, play
-from tests.runtime.stage_crew import Speaker, on_stage, ticking, world_of
+import json
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from glasshouse import Draft, Event, Manifest, MemoryStore, Moment, Terrarium, kinds, play, tool, verify
+from glasshouse.manifests.loading import load_world
+from glasshouse.tools.toolbox import Toolbox
+from glasshouse.turns.heard.recent_lines import Places
+from glasshouse.turns.moment.playbill import DealRule
+from glasshouse.turns.prompts.context import prompt_for
+from tests.runtime.stage_crew import (
+    Doing,
+    Speaker,
+    hearing,
+    ledger_of,
+    on_stage,
+    ticking,
+    words,
+    world_of,
+)
 
 
 async def house_with_ada(subscribes_to: tuple[str, ...] = (kinds.AGENT_SPOKE,)) -> Terrarium:
@@ -101,3 +121,103 @@ def test_what_was_played_shares_nothing_with_the_engine() -> None:
     assert played.heard_by(next(iter(played.creatures.values()))) == played.heard_by(
         next(iter(played.creatures))
     )
+
+
+def changed(value: Any) -> None:
+    """Change everything that can be changed in a value, however deep."""
+    if isinstance(value, dict):
+        for part in value.values():
+            changed(part)
+        value["word"] = value["text"] = "spoiled"
+    elif isinstance(value, list):
+        for part in value:
+            changed(part)
+        value.append("spoiled")
+    elif isinstance(value, tuple):
+        for part in value:
+            changed(part)
+    elif isinstance(value, msgspec.Struct):
+        for field in value.__struct_fields__:
+            changed(getattr(value, field))
+
+
+def state_of(t: Terrarium) -> tuple[bytes, str]:
+    """All that the engine keeps: what it folds, and the values that its caches hold."""
+    folded, toolbox = t._house.ledger.folded, t._stage._tools
+    lines = [table.lines for table in folded.tables.said.values()]
+    names = [places.handles_cache for key, places in folded.world.shape_cache.items() if places.__class__ is Places]
+    offers = [toolbox.offers(folded, creature) for creature in folded.world.creatures.values()]
+    return msgspec.msgpack.encode(folded), repr(msgspec.to_builtins((lines, names, offers)))
+
+
+@tool
+def note(text: str) -> dict[str, list[str]]:
+    """Write something down."""
+    return {"notes": [text]}
+
+
+A_GAME: dict[str, Any] = {
+    "kinds": {"vote.cast": {"who": ["ada", "bo"], "text": "string"}},
+    "deal": {"word": {"to": ["ada"], "from": ["pond"]}},
+    "competition": {"kind": "versus", "teams": {"one": ["ada"], "two": ["bo"]}, "referee": "names_the_word"},
+    "tool_servers": {"birds": {"command": ["birds"]}},
+}
+
+
+async def test_code_that_changes_its_moment_changes_nothing_of_the_engine() -> None:
+    async def spoils(moment: Moment) -> None:
+        used = await moment.use("note", text="hello")
+        changed(used)
+        before, said = state_of(t), prompt_for(moment).user
+        for seen in (moment, moment.look_again()):
+            assert (seen.known, seen.playbill.deal) == ({"word": "pond"}, {"word": DealRule()})
+            assert seen.recent_events[-1].payload == seen.cause.payload == {"text": "bo1"}
+            assert [talk.answer.result for talk in seen.talk] in ([], [{"notes": ["hello"]}])
+            changed(seen)
+            changed(seen.recent_events)
+            assert seen.cause.payload["text"] == seen.recent_events[-1].payload["text"] == "spoiled"
+        assert moment.look_again().talk[0].answer.result == {"notes": ["hello"]}
+        assert (state_of(t), prompt_for(moment).user) == (before, said)
+
+    minds = {"ada": Doing(spoils), "bo": Speaker()}
+    async with on_stage(minds=minds, tools=Toolbox(note)) as t:
+        ada = hearing("ada", tools=("note",))
+        run = await t.open_world(world_of(ticking("bo"), ada, **A_GAME))
+        for _ in range(2):
+            await t.step_one()
+
+        assert words(await ledger_of(t)) == ["bo1", "ada2"]
+        assert (await verify(t, run.id)).is_same
+
+
+SPOILS_ITS_MATCH = """
+from tests.runtime.test_values_apart import changed
+
+
+def referee(match):
+    if match.line is not None:
+        changed(match)
+        changed(match.lines)
+"""
+
+
+async def test_a_worlds_own_referee_that_changes_its_match_changes_nothing_of_the_engine(
+    tmp_path: Path,
+) -> None:
+    game = {**A_GAME, "competition": {**A_GAME["competition"], "referee": "rules.py:referee"}}
+    (tmp_path / "creatures").mkdir()
+    (tmp_path / "rules.py").write_text(SPOILS_ITS_MATCH)
+    (tmp_path / "scenario.yaml").write_text(json.dumps({"name": "w", "cast": ["bo", "ada"], **game}))
+    for name in ("bo", "ada"):
+        (tmp_path / "creatures" / f"{name}.yaml").write_text(f"name: {name}\nschedule: {{tick_every: 1}}\n")
+    async with on_stage(minds={"ada": Speaker(), "bo": Speaker()}) as t:
+        run = await t.open_world(load_world(tmp_path))
+        await t.step_one()
+        before = state_of(t)
+        endings = t._stage._conductor._endings
+        endings.forget()
+        endings.of(run.id)
+
+        assert state_of(t) == before
+        assert b"spoiled" not in before[0]
+        assert "spoiled" not in before[1]

@@ -48,7 +48,7 @@ from glasshouse.turns.contests.verdicts import check_verdict, masks_before
 from glasshouse.turns.heard.recent_lines import heard_by, places_of
 from glasshouse.turns.heard.surroundings import cause_as_seen, handles_of, surroundings_of, visitors_among
 from glasshouse.turns.moment.character import Character, character_of
-from glasshouse.turns.moment.moment import NOTHING_SHOWN, Moment
+from glasshouse.turns.moment.moment import NOTHING_SHOWN, Moment, own_moment
 from glasshouse.turns.moment.playbill import Playbill
 from glasshouse.turns.moment.prompt import CONTEXT_TOKENS, REPLY_TOKENS, Completion, Prompt, seed_of
 from glasshouse.turns.moment.tools import ToolAnswer, ToolCall
@@ -112,6 +112,8 @@ class Scene(msgspec.Struct):
     """Its last moment."""
     act_key: str = ""
     """What its seeds are made from."""
+    runs_code: bool = False
+    """Whether its agent is code of a program. Such an agent gets copies."""
 
     @property
     def has_told_calls(self) -> bool:
@@ -264,7 +266,10 @@ class Scene(msgspec.Struct):
         answer = await self.using.carry(call)
         creature = self.ledger.world.creatures.get(self.creature.id)
         self.channels = {} if creature is None else surroundings_of(self.ledger.world, creature).channels
-        return answer
+        return replace(answer, result=msgspec.to_builtins(answer.result)) if self.runs_code else answer
+
+    def _again(self) -> Moment:
+        return own_moment(self.moment()) if self.runs_code else self.moment()
 
     def _with_tools(self, moment: Moment, using: ToolUse, folded: Folded, creature: CreatureState) -> Moment:
         moment = replace(
@@ -273,7 +278,7 @@ class Scene(msgspec.Struct):
             talk=tuple(using.talk),
             visitors=visitors_among(folded.world, moment),
             carry=self._carry,
-            again=self.moment,
+            again=self._again,
         )
         using.note_sight(moment)
         return moment
@@ -431,14 +436,14 @@ class Acts:
             agent = self._agent_of(scene.creature.id)
             if not (agent.asks_before_anything or (_goes_on(agent, using) and scene.has_told_calls)):
                 await self._treasury.reserve(mine, Usage(calls=1))
-            runs_code = type(agent) not in ENGINES_OWN
+            scene.runs_code = runs_code = type(agent) not in ENGINES_OWN
             calls.one_at_a_time = asyncio.Lock() if runs_code else None
             under_way = ActUnderWay(self._ledger, runs_code)
             mine.time = self._time_for(scene, agent, under_way.task)
             with under_way, mine.time:
                 if using is not None:
                     moment = await _first_moment(scene, agent, using, moment)
-                draft = await agent.act(moment)
+                draft = await agent.act(own_moment(moment) if runs_code else moment)
             if using is not None:
                 await using.end()
             return _end_with(draft, scene, moment), None

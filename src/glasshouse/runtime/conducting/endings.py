@@ -14,10 +14,11 @@ from typing import Final, NamedTuple
 
 import msgspec
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from glasshouse.errors import BadWorld
 from glasshouse.events import kinds
-from glasshouse.events.event import Event
+from glasshouse.events.event import Event, own_copy
 from glasshouse.events.payloads import FinishReason, Governor, RunFinished
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ledger.ledger import Ledger
@@ -45,10 +46,22 @@ def referee_named(name: str, folder: str | None) -> Referee:
     where = f"{Path(folder) / file}: the referee {function}"
 
     def ruled(match: Match) -> Ruling | None:
-        given = given_back_by(referee, where, match)
+        given = given_back_by(referee, where, _copied(match))
         return None if given is None else _sound(given, where)
 
     return ruled
+
+
+def _copied(match: Match) -> Match:
+    """The match for code of a world: whatever it changes in here, the engine does not notice."""
+    return replace(
+        match,
+        line=None if match.line is None else own_copy(match.line),
+        truth=msgspec.to_builtins(match.truth),
+        truths=msgspec.to_builtins(match.truths),
+        handles={**match.handles},
+        hear=lambda: tuple(map(own_copy, match.hear())),
+    )
 
 
 def _sound(given: object, where: str) -> Ruling:

@@ -1,7 +1,8 @@
 """`Moment`: everything that an agent gets for one act. The agent reads it and returns one draft, or none.
 
 Always holds: it contains only what its creature may see. The `private` and `sealed` parts of events and their model
-calls have been removed.
+calls have been removed. An agent that is code of a program gets copies (`OwnMoment`): it cannot change the engine's
+state through them. The engine's own agents only read, and share the engine's values.
 """
 
 from __future__ import annotations
@@ -12,10 +13,11 @@ from functools import cached_property
 from typing import Any, Protocol
 
 import msgspec
+from msgspec.structs import astuple
 
 from glasshouse.errors import Refused
 from glasshouse.events import kinds
-from glasshouse.events.event import Event, Json
+from glasshouse.events.event import Event, Json, own_copy
 from glasshouse.events.shown import Shown
 from glasshouse.model_values import Form
 from glasshouse.reprs import repr_of
@@ -224,3 +226,36 @@ class Moment(msgspec.Struct, frozen=True, dict=True):
     def is_tick(self) -> bool:
         """Whether this act is a tick: it answers no line."""
         return self.cause.kind == kinds.TURN_STARTED
+
+
+def _copied(field: str, copy: Callable[[Any], Any]) -> Any:
+    """A field that is copied when it is first read, so that a moment that nobody reads costs little."""
+    shared = getattr(Moment, field)
+    return cached_property(lambda moment: copy(shared.__get__(moment)))
+
+
+class OwnMoment(Moment, frozen=True, dict=True):
+    """A moment for code of a program: whatever it changes in here, the engine and other creatures do not notice."""
+
+    def __repr__(self) -> str:
+        return repr(shared_moment(self))
+
+    cause = _copied("cause", own_copy)
+    playbill = _copied("playbill", lambda shared: msgspec.convert(msgspec.to_builtins(shared), Playbill))
+    heard = _copied("heard", lambda shared: Recent.of(map(own_copy, shared.events)))
+    handles = _copied("handles", dict)
+    known = _copied("known", msgspec.to_builtins)
+    tools = _copied(
+        "tools", lambda shared: msgspec.convert(msgspec.to_builtins(shared), tuple[ToolOffer, ...])
+    )
+    talk = _copied("talk", lambda shared: msgspec.convert(msgspec.to_builtins(shared), tuple[ToolTalk, ...]))
+
+
+def own_moment(moment: Moment) -> Moment:
+    """The moment of an act, for an agent that is code of a program."""
+    return OwnMoment(*astuple(moment))
+
+
+def shared_moment(moment: Moment) -> Moment:
+    """The same moment with the engine's own values, which caches of prompts know by their identity."""
+    return moment if type(moment) is Moment else Moment(*astuple(moment))

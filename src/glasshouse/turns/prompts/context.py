@@ -25,7 +25,7 @@ from glasshouse.turns.moment import line_text
 from glasshouse.turns.moment import prompt as prompt_parts
 from glasshouse.turns.moment.character import Character
 from glasshouse.turns.moment.line_text import compact_json, cut, one_line, quoted, safe_line
-from glasshouse.turns.moment.moment import Moment
+from glasshouse.turns.moment.moment import Moment, shared_moment
 from glasshouse.turns.moment.prompt import Prompt, chars_per_token_min, tokens_guessed
 from glasshouse.turns.moment.reply_schema import ReplySchema, reply_schema
 from glasshouse.turns.moment.tools import ToolTalk
@@ -119,6 +119,7 @@ def prompt_for(moment: Moment) -> Prompt:
 
 def written_for(moment: Moment) -> tuple[Prompt, Shown]:
     """The prompt for one act, and which events its lines are. Models see only the prompt."""
+    moment = shared_moment(moment)
     if moment.masks is not None:
         moment = masked(moment, moment.masks)
     frame, lines = _frame_of(moment), numbered_lines(moment)

@@ -26,7 +26,7 @@ from glasshouse.events.event import Event, Json
 from glasshouse.turns.heard.recent_lines import heard_lines_max
 from glasshouse.turns.moment.character import Character
 from glasshouse.turns.moment.line_text import Reading, body_of, content_words, is_line_for, reading_of
-from glasshouse.turns.moment.moment import Moment, Recent
+from glasshouse.turns.moment.moment import Moment, Recent, shared_moment
 
 numbered_cache_keys_max: Final = 2_048
 naming_cache_handles_max: Final = 4_096
@@ -258,6 +258,7 @@ _numbered_cache: dict[tuple[str, str], NumberedLines] = {}
 
 def numbered_lines(moment: Moment) -> NumberedLines:
     """The lines of a moment. They are valid until the next call, which may change them."""
+    moment = shared_moment(moment)
     recent, creature_id = moment.heard, moment.creature_id
     heard_at = creature_id
     last = _numbered_cache.get((moment.house_id, creature_id))
