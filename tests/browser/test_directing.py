@@ -6,9 +6,12 @@ import re
 
 from playwright.async_api import expect
 
-from glasshouse import Manifest, MemoryStore, Terrarium
+from glasshouse import Manifest, MemoryStore, Terrarium, kinds
 from glasshouse.events.codec import encoded
+from glasshouse.models.router import ModelRouter
 from tests.browser.looking import Looking, page_of
+from tests.runtime.stage_crew import ticking, world_of
+from tests.web.test_signals import Halting
 
 MEMBERS = "glasshouse.graph.members()"
 
@@ -90,6 +93,40 @@ async def test_a_play_is_started_paused_rewound_and_branched_by_keyboard_alone(l
         await press("Enter")
         await expect(viewer.page.get_by_role("dialog")).to_have_count(0)
         assert await ledger_bytes(t, parent.id) == before
+
+
+async def test_space_pauses_and_continues_without_an_event_of_its_own(look: Looking) -> None:
+    model = Halting()
+    async with Terrarium(MemoryStore(), models=ModelRouter(model)) as t, look.at(t) as page:
+        run = await t.open_world(world_of(ticking("ada"), title="Moths", governor={"max_turns": 3}))
+        viewer = await (await look(page_of(page, run))).ready()
+        status, press = viewer.page.get_by_role("status"), viewer.page.keyboard.press
+        await expect(status).to_have_text("Paused")
+        await press("Space")
+        await expect(status).to_have_text("Live")
+        await model.is_asked.wait()
+        before = await ledger_bytes(t, run.id)
+        await press("Space")
+        await expect(status).to_have_text("Pausing: one act ends first")
+        await press("Space")
+        await expect(status).to_have_text("Live")
+        assert await ledger_bytes(t, run.id) == before
+
+        await press("Space")
+        await expect(status).to_have_text("Pausing: one act ends first")
+        model.may_go_on.set()
+        await expect(status).to_have_text("Paused")
+        await viewer.button("Archive").click()
+        row = viewer.page.get_by_role("row", name=re.compile("Moths"))
+        await expect(row.locator(".pill")).to_have_text("Paused")
+        await press("Escape")
+        await press(".")
+        await viewer.until("store.run().spent.calls === 2")
+        await expect(status).to_have_text("Paused")
+        await viewer.evaluate("store.source().post(`runs/${store.session.value.run}/play`, {speed: 'fast'})")
+        await expect(status).to_have_text("Finished")
+        kinds_written = {event.kind for event in await t.run_events(run.id)}
+        assert not kinds_written & {kinds.RUN_PAUSED, kinds.RUN_CONTINUED}
 
 
 async def test_an_earlier_topology_comes_back_and_is_branched_from(look: Looking) -> None:

@@ -20,6 +20,9 @@ how. The same as OpenAPI: `/api/openapi.json`. This page is written from it: `py
 - Without a token this machine alone is answered, as the director. Otherwise send `Authorization: Bearer TOKEN`; what each
   [role](events.md#roles) may read is decided by the server. `role=` asks for a lower one.
 - A command is a `POST` with a JSON body. It returns once its events are durable; what it did comes down the stream.
+- A run is `playing` while it is played here. A run that has not finished and is not played is `paused`, whether its ledger has a
+  `run.paused` or not: pause and step of a page hold a run and write nothing. Beside another process that plays the store, the
+  state is what the ledger says.
 - `k` is the number of an event in a story, counted from 1. A story is a run with its past, and every run that shares a graph with it.
 - A price or cost that nobody knows is `null`, never 0.
 - A refusal has the body `{"error": NAME, "message": REASON}`. What is open at once and what is sent is [limited](limits.md).

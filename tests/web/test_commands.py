@@ -86,6 +86,58 @@ async def test_a_run_that_goes_on_while_it_pauses_is_played_on(monkeypatch: pyte
         await until(t, begun["id"], "finished")
 
 
+async def test_pause_step_and_play_write_what_play_alone_writes(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = {"world": "thousand-token-wood", "seed": "a lamp"}
+    async with Terrarium(MemoryStore()) as t, served(t) as page:
+        alone = (await post(page, RUNS, {**world, "speed": "fast"}))["id"]
+        await until(t, alone, "finished")
+        monkeypatch.setattr(driving, "seconds_to_read", lambda _text: 3_600.0)
+        begun = (await post(page, RUNS, world))["id"]
+        path = f"{RUNS}/{begun}"
+        for turns in (1, 2):  # The step waits for the drive that ends.
+            assert (await post(page, f"{path}/pause"))["state"] == "paused"
+            stepped = await post(page, f"{path}/step")
+            assert (stepped["state"], stepped["turns"]) == ("paused", turns)
+            (listed,) = await page.get(RUNS, state="paused")
+            assert (listed["id"], t.run_of(begun).status) == (begun, "playing")
+            (related,) = (await page.get(f"{path}/lineage"))["family"]
+            assert related["state"] == "paused"
+            await post(page, f"{path}/play")
+        playing = await page.client.post(f"{path}/step", json={})
+        assert (playing.status_code, await page.get(RUNS, state="paused")) == (409, [])
+        await post(page, f"{path}/play", {"speed": "fast"})
+        await until(t, begun, "finished")
+
+        assert len(await t.run_events(begun)) == len(await t.run_events(alone))
+        assert await t.digest(begun) == await t.digest(alone)
+
+
+async def test_a_run_that_was_paused_in_the_ledger_continues_for_a_step_and_is_not_paused_again() -> None:
+    async with Terrarium(MemoryStore()) as t, served(t) as page:
+        run = await t.open_world("mystery-roots")
+        await t.pause(run.id, "Back at eight.")
+        stepped = await post(page, f"{RUNS}/{run.id}/step")
+        assert (stepped["state"], stepped["turns"]) == ("paused", 1)
+        moved = [
+            event for event in await t.run_events(run.id) if event.kind in ("run.paused", "run.continued")
+        ]
+        assert [event.kind for event in moved] == ["run.paused", "run.continued"]
+        assert moved[1].payload["by"] == "page"
+
+
+async def test_runs_that_share_a_graph_are_paused_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(driving, "seconds_to_read", lambda _text: 3_600.0)
+    async with Terrarium(MemoryStore()) as t, served(t) as page:
+        wood, roots = [await t.open_world(world) for world in ("thousand-token-wood", "mystery-roots")]
+        await t.connect("seedkeeper", "clue-gatherer")
+        await post(page, f"{RUNS}/{wood.id}/play")
+        assert {run["state"] for run in await page.get(RUNS)} == {"playing"}
+        await post(page, f"{RUNS}/{roots.id}/pause")
+        assert {run["state"] for run in await page.get(RUNS)} == {"paused"}
+        await post(page, f"{RUNS}/{wood.id}/disturb", {"text": "A quandle rolls in."})
+        assert {run["state"] for run in await page.get(RUNS)} == {"paused"}
+
+
 async def test_a_paused_run_is_stepped_disturbed_and_stopped() -> None:
     async with Terrarium(MemoryStore()) as t, served(t) as page:
         run = await t.open_world("mystery-roots")
@@ -96,6 +148,8 @@ async def test_a_paused_run_is_stepped_disturbed_and_stopped() -> None:
         assert (stepped["state"], stepped["turns"]) == ("paused", before + 1)
         said = await post(page, f"{path}/disturb", {"text": "A quandle rolls in."})
         assert (await t.event(said["event_id"])).payload["text"] == "A quandle rolls in."
+        (listed,) = await page.get(RUNS)
+        assert (listed["state"], listed["turns"]) == ("paused", before + 1)
         assert (await post(page, f"{path}/stop"))["state"] == "finished"
         again = await page.client.post(f"{path}/pause", json={})
         assert again.status_code == 409

@@ -14,6 +14,7 @@ from glasshouse.runtime.ports import OnText
 from glasshouse.web.access import Access
 from tests.runtime.stage_crew import ticking, world_of
 from tests.web.served import Block, Served, blocks_of, served
+from tests.web.test_commands import until
 
 SECRET = "a secret of more than sixteen characters"
 THOUGHT = "They must not know."
@@ -29,11 +30,13 @@ class Halting:
     name, is_free, streams, max_parallel, backend = "halting", True, True, 1, "halting"
 
     def __init__(self) -> None:
+        self.is_asked = asyncio.Event()
         self.may_go_on = asyncio.Event()
 
     async def complete(self, prompt: Prompt, *, on_text: OnText | None = None) -> Completion:
         if on_text is not None:
             on_text(REPLY[:UP_TO])
+        self.is_asked.set()
         await self.may_go_on.wait()
         return Completion(REPLY, self.name, Tokens(5, 5), usd=0.0)
 
@@ -87,5 +90,21 @@ async def test_everybody_is_told_who_thinks_waits_and_drives_and_nobody_a_though
             model.may_go_on.set()
             signal = await signal_with(blocks, lambda signal: signal["driver"][first.id]["state"] == "idle")
             assert signal["thinking"] == {}
-        assert t.run_of(first.id).status == "paused"
+            listed = await page.client.get("/api/v1/runs", headers=look, params={"state": "paused"})
+            assert [run["id"] for run in listed.json()] == [first.id]
         assert t.run_of(first.id).calls == 1
+
+
+async def test_a_run_that_is_played_on_while_its_act_in_flight_ends_does_not_pause() -> None:
+    model = Halting()
+    async with Terrarium(MemoryStore(), models=ModelRouter(model)) as t, served(t) as page:
+        run = await t.open_world(world_of(ticking("ada"), governor={"max_turns": 3}))
+        path = f"/api/v1/runs/{run.id}"
+        await page.client.post(f"{path}/play", json={"speed": "fast"})
+        await model.is_asked.wait()
+        paused = await page.client.post(f"{path}/pause", json={})
+        played = await page.client.post(f"{path}/play", json={})
+        assert (paused.json()["state"], played.json()["state"]) == ("paused", "playing")
+        model.may_go_on.set()
+        await until(t, run.id, "finished")
+        assert t.run_of(run.id).calls == 3

@@ -85,7 +85,7 @@ def app(terrarium: Terrarium, access: Access | None = None, *, root_path: str = 
     )
     served.state.reading = reading.Reading(terrarium, stories, feeds)
     served.state.directing = commands.Directing(terrarium, stories, drivers)
-    served.state.runs = archive.Runs(terrarium, stories)
+    served.state.runs = archive.Runs(terrarium, stories, drivers)
     served.state.approvals = approvals.Approvals(feeds.alone_seconds)
     if terrarium.approver is None:  # A program's own approver keeps its place.
         terrarium.approver = served.state.approvals.ask

@@ -20,6 +20,7 @@ from glasshouse.runtime.run import Run
 from glasshouse.terrarium import Terrarium
 from glasshouse.web.commands import Command, Stage
 from glasshouse.web.csv_answers import AS_CSV, csv_of
+from glasshouse.web.driving import Drivers
 from glasshouse.web.reading import (
     AsRole,
     Count,
@@ -103,9 +104,10 @@ WantedRuns = Annotated[Wanted, Depends(wanted_of)]
 class Runs:
     """The runs of a store as lists show them. What it keeps is a cache."""
 
-    def __init__(self, terrarium: Terrarium, stories: Stories) -> None:
+    def __init__(self, terrarium: Terrarium, stories: Stories, drivers: Drivers) -> None:
         self._terrarium = terrarium
         self._stories = stories
+        self.drivers = drivers
         self._imported_cache: dict[str, tuple[list[Lane], RunInfo]] = {}
         self._began_cache: OrderedDict[str, datetime] = OrderedDict()
 
@@ -122,7 +124,8 @@ class Runs:
         rows: list[Run | RunInfo] = [*own, *imported]
         for row in rows[offset : offset + limit]:
             if isinstance(row, Run):
-                page.append(await run_info(self._terrarium, row, labels.get(row.id, ())))
+                state = self.drivers.state_of(row)
+                page.append(await run_info(self._terrarium, row, state, labels.get(row.id, ())))
             else:
                 page.append(row)
         return len(own) + len(imported), page
@@ -130,7 +133,7 @@ class Runs:
     def _is_wanted(self, run: Run, wanted: Wanted, labels: Mapping[str, tuple[str, ...]]) -> bool:
         mine = labels.get(run.id, ())
         words = f"{run.id} {run.title} {run.scenario} {run.seed} {' '.join(mine)}"
-        return _fits(wanted, words, run.scenario, run.status, run.usd, mine)
+        return _fits(wanted, words, run.scenario, self.drivers.state_of(run), run.usd, mine)
 
     async def _began(self, run: Run) -> datetime:
         kept = self._began_cache.get(run.id)
@@ -304,7 +307,7 @@ class LineageInfo(BaseModel):
 
 
 @router.get("/runs/{run_id}/lineage")
-async def lineage(source: Source, role: AsRole, run_id: str) -> LineageInfo:
+async def lineage(source: Source, lists: Lists, role: AsRole, run_id: str) -> LineageInfo:
     """Tell how the sessions of a run's story came about, and which runs branched from one another."""
     story = source.stories.of_run(run_id)
     lanes = source.stories.lanes(story)
@@ -319,7 +322,7 @@ async def lineage(source: Source, role: AsRole, run_id: str) -> LineageInfo:
             RelatedRun(
                 id=run.id,
                 title=run.title,
-                state=run.status,
+                state=lists.drivers.state_of(run),
                 winner=run.winner,
                 branch_of=run.branch_of,
                 branch_at=run.branch_at,

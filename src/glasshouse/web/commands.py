@@ -185,35 +185,41 @@ async def start(stage: Stage, command: Start) -> RunInfo:
         world, command.seed, command.rng_seed, limits, models=command.models or None
     )
     await stage.drivers.play(run.id, command.speed, go_on_alone=command.go_on_alone)
-    return await run_info(stage.terrarium, run)
+    return await _info(stage, run.id)
+
+
+async def _info(stage: Directing, run_id: str) -> RunInfo:
+    """A run as it stands after a command."""
+    run = stage.terrarium.run_of(run_id)
+    return await run_info(stage.terrarium, run, stage.drivers.state_of(run))
 
 
 @router.post("/runs/{run_id}/play")
 async def play(stage: Stage, run_id: str, command: Play) -> RunInfo:
     """Play a run on, or at another speed."""
     await stage.drivers.play(run_id, command.speed, go_on_alone=command.go_on_alone)
-    return await run_info(stage.terrarium, stage.terrarium.run_of(run_id))
+    return await _info(stage, run_id)
 
 
 @router.post("/runs/{run_id}/pause")
 async def pause(stage: Stage, run_id: str) -> RunInfo:
-    """Pause a run. Acts that have begun end first."""
-    await stage.drivers.pause(run_id)
-    return await run_info(stage.terrarium, stage.terrarium.run_of(run_id))
+    """Pause a run, and runs that share a graph with it. Acts that have begun end first. No event is written."""
+    stage.drivers.pause(run_id)
+    return await _info(stage, run_id)
 
 
 @router.post("/runs/{run_id}/step")
 async def step(stage: Stage, run_id: str) -> RunInfo:
     """Play one turn of a run that is not being played."""
     await stage.drivers.step(run_id)
-    return await run_info(stage.terrarium, stage.terrarium.run_of(run_id))
+    return await _info(stage, run_id)
 
 
 @router.post("/runs/{run_id}/stop")
 async def stop(stage: Stage, run_id: str) -> RunInfo:
     """End a run."""
     await stage.drivers.stop(run_id)
-    return await run_info(stage.terrarium, stage.terrarium.run_of(run_id))
+    return await _info(stage, run_id)
 
 
 @router.post("/runs/{run_id}/disturb")
@@ -229,8 +235,7 @@ async def disturb(stage: Stage, run_id: str, command: Disturb) -> dict[str, str]
         await guest.disturb(stage.terrarium.run_of(run_id).id, command.text)
         return {"event_id": ""}
     event = await stage.terrarium.disturb(run_id, command.text, graph_id=command.graph)
-    if stage.terrarium.run_of(run_id).status == "playing":
-        await stage.drivers.play(run_id)
+    await stage.drivers.play_on_if_disturbed(run_id)
     return {"event_id": event.id}
 
 
@@ -250,7 +255,7 @@ async def branch(stage: Stage, run_id: str, command: Branch) -> RunInfo:
     run = await stage.terrarium.branch(at.session_id, at.id, change)
     if command.play:
         await stage.drivers.play(run.id, command.speed, go_on_alone=command.go_on_alone)
-    return await run_info(stage.terrarium, run)
+    return await _info(stage, run.id)
 
 
 @router.post("/runs/{run_id}/limits", status_code=201)
@@ -269,7 +274,7 @@ async def raise_limits(stage: Stage, run_id: str, command: Raise) -> RunInfo:
     last = max(map(stage.terrarium.graph, run.graph_ids), key=lambda graph: graph.turn)
     raised = await stage.terrarium.branch(last.session_id, None, WhatIf(limits=limits))
     await stage.drivers.play(raised.id, command.speed, go_on_alone=command.go_on_alone)
-    return await run_info(stage.terrarium, raised)
+    return await _info(stage, raised.id)
 
 
 @router.post("/edits")

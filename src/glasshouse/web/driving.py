@@ -2,8 +2,9 @@
 
 Always holds: two runs do not wait for each other. The speed belongs to the run: at the pace of a reader the next act
 begins when every line before it could be read, whoever looks on. An act that has begun is never cut off: to pause, to
-stop and to shut down let it end, and what is owed stays owed. A run that costs something is paused when no director has
-looked on for a while, unless it may go on alone.
+finish and to shut down let it end, and what is owed stays owed. Speed, step and pause are gates: they write nothing
+(ADR 0046). Only a run that costs something, and at which no director has looked for a while, is paused in the ledger,
+unless it may continue alone: the reason must survive a restart.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from glasshouse.runtime.ledger.subscriptions import Subscription
 from glasshouse.runtime.run import Run
 from glasshouse.terrarium import Terrarium, guest_of
 from glasshouse.views.reading_time import seconds_to_read
+from glasshouse.web.run_info import State
 
 shutdown_seconds_max: Final = 2.0
 """How long the server waits for acts to end when it is shut down. What they had not written is owed still."""
@@ -34,7 +36,7 @@ AloneSeconds = Callable[[str], float]
 
 @dataclass(frozen=True)
 class DriverState:
-    """What a run does: it plays, waits for acts in flight before it rests, or rests; and its speed."""
+    """What a run does here: it plays, waits for acts in flight before it rests, or rests; and its speed."""
 
     state: Literal["playing", "pausing", "idle"]
     speed: Speed
@@ -70,8 +72,9 @@ class Drive:
         """When the last line can have been read, by the clock of the event loop."""
         self._noting = asyncio.Lock()
         self._changed = asyncio.Event()
+        """Set when it must look again whether it still waits for a reader."""
         self.speed: Speed = "fast"
-        self.is_stopping = False
+        self._is_stopping = False
         """Whether it ends before the next act."""
         if speed == "reading":
             self.speed, self._lines = speed, terrarium.subscribe(after=after)
@@ -81,38 +84,35 @@ class Drive:
         if speed != self.speed:
             self.speed = speed
             self._lines = self._terrarium.subscribe() if speed == "reading" else None
-        self.look_again()
-
-    def look_again(self) -> None:
-        """Have it look whether it still waits for a reader."""
         self._changed.set()
 
-    def go_on(self) -> None:
+    def play_on(self) -> None:
         """Play on, also if it is just ending."""
-        self._is_wanted, self._turns = True, None
-        self.look_again()
+        self._is_wanted, self._is_stopping, self._turns = True, False, None
+        self._changed.set()
 
     def stop(self) -> None:
-        """Let no act begin any more."""
-        self.is_stopping = True
-        self.look_again()
+        """Let no act begin any more, and end."""
+        self._is_stopping = True
+        self._changed.set()
 
     async def play(self) -> None:
         """Play until the run ends or is paused, or its turns are over."""
         for handle in self._terrarium.send_visitors_away(self._run_id):
             _log.info("%s is played by a visitor, and passes.", handle)
-        while self._is_wanted and self._is_playing:
+        while self._is_wanted and self.is_playing:
             self._is_wanted = self._is_left_alone = False
             self._began, self._usd = self._now, self._run.usd
             await self._terrarium.run(self._run_id, turns=self._turns, before_act=self._gate)
-            if self._is_left_alone and self._is_playing:
+            if self._is_left_alone and self.is_playing:
                 seconds = f"{alone_seconds_max:g} seconds"
                 reason = f"No director has looked on for {seconds}, and the run costs something."
                 await self._terrarium.pause(self._run_id, reason)
 
     @property
-    def _is_playing(self) -> bool:
-        return not self.is_stopping and self._run.status == "playing"
+    def is_playing(self) -> bool:
+        """Whether a next act may begin."""
+        return not self._is_stopping and self._run.status == "playing"
 
     @property
     def _run(self) -> Run:
@@ -125,7 +125,7 @@ class Drive:
     async def _gate(self, _graph_id: str) -> bool:
         """Wait until every line that is in the ledger can have been read. False ends the drive. Free graphs come here at the
         same time."""
-        while self._is_playing:
+        while self.is_playing:
             self._changed.clear()
             async with self._noting:
                 await self._note_lines()
@@ -135,7 +135,7 @@ class Drive:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._changed.wait(), seconds)
         self._is_left_alone = self._is_left_alone or self._costs_with_nobody_there
-        return not self.is_stopping and not self._is_left_alone
+        return not self._is_stopping and not self._is_left_alone
 
     @property
     def _costs_with_nobody_there(self) -> bool:
@@ -161,45 +161,70 @@ class Drivers:
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._speeds: dict[str, Speed] = {}
         self._alone: set[str] = set()
-        """The runs that may go on alone."""
+        """The runs that may continue alone."""
+        self._held: set[str] = set()
+        """The runs that were paused here. A disturbance does not play them on."""
         self.alone_seconds: AloneSeconds = lambda _run_id: 0.0
         self._closes_at: float | None = None
 
-    def is_driven(self, run_id: str) -> bool:
-        """Whether a run is being played here."""
-        return run_id in self._drives
+    def state_of(self, run: Run) -> State:
+        """How a run stands to a viewer: `playing` only while it is played here. Beside a process that plays the store,
+        only what the ledger says is known."""
+        if run.status != "playing" or guest_of(self._terrarium) is not None:
+            return run.status
+        return "playing" if self._driver_state(run) == "playing" else "paused"
 
     def states(self, run_ids: Iterable[str]) -> dict[str, DriverState]:
         """What each of these runs that is not over is doing here; nothing is known of those that another process plays."""
         if guest_of(self._terrarium) is not None:
             return {}
         runs = [run for run in map(self._terrarium.run_of, run_ids) if not run.is_finished]
-        return {run.id: DriverState(self._state_of(run), self._speed_of(run.id)) for run in runs}
+        return {run.id: DriverState(self._driver_state(run), self._speed_of(run.id)) for run in runs}
 
-    def _state_of(self, run: Run) -> Literal["playing", "pausing", "idle"]:
-        if run.id not in self._drives:
-            return "idle"
-        is_ending = run.status == "paused" or self._drives[run.id].is_stopping
-        return "pausing" if is_ending else "playing"
+    def _driver_state(self, run: Run) -> Literal["playing", "pausing", "idle"]:
+        drives = self._drives_of(run)
+        if any(drive.is_playing for drive in drives.values()):
+            return "playing"
+        return "pausing" if drives else "idle"
+
+    def _drives_of(self, run: Run) -> dict[str, Drive]:
+        """The drives that play a run, by their runs: its own, and those of runs that share a graph with it."""
+        graph_ids = set(run.graph_ids) if run.status == "playing" else set[str]()
+        run_of = self._terrarium.run_of
+        return {
+            name: drive
+            for name, drive in self._drives.items()
+            if name == run.id or not graph_ids.isdisjoint(run_of(name).graph_ids)
+        }
 
     async def play(self, run_id: str, speed: Speed | None = None, *, go_on_alone: bool | None = None) -> None:
         """Play a run on, in the background. A paused run continues."""
         if go_on_alone is not None:
             (self._alone.add if go_on_alone else self._alone.discard)(run_id)
+        self._held.discard(run_id)
         if speed is not None:
             self._speeds[run_id] = speed
         if await self._is_open(run_id):
             await self._begin(run_id)
         drive = self._drives.get(run_id)
-        if drive is not None:
+        if drive is not None and self._closes_at is None:
             drive.set_speed(self._speed_of(run_id))
-            drive.go_on()
+            drive.play_on()
 
-    async def pause(self, run_id: str) -> None:
-        """Let no act begin any more. One that has begun ends."""
-        await self._terrarium.pause(run_id, "paused on the page")
-        if run_id in self._drives:
-            self._drives[run_id].look_again()
+    async def play_on_if_disturbed(self, run_id: str) -> None:
+        """Play a run on after a disturbance, unless it is paused."""
+        if run_id not in self._held and self._terrarium.run_of(run_id).status == "playing":
+            await self.play(run_id)
+
+    def pause(self, run_id: str) -> None:
+        """Let no act begin any more in the graphs of a run, until it is played on. One that has begun ends."""
+        run = self._terrarium.run_of(run_id)
+        if run.is_finished:
+            raise Refused(f"Run {run_id} has finished.", "Branch it to continue.")
+        drives = self._drives_of(run)
+        self._held |= {run_id, *drives}
+        for drive in drives.values():
+            drive.stop()
 
     async def stop(self, run_id: str) -> None:
         """End a run, once nobody thinks any more."""
@@ -208,16 +233,14 @@ class Drivers:
         await self._terrarium.finish(run_id)
 
     async def step(self, run_id: str) -> None:
-        """Play one turn of a run that is not being played. A paused run is paused again behind it."""
-        if self.is_driven(run_id):
-            raise Refused("The run is being played.", "Pause it first.")
-        was_paused = self._terrarium.run_of(run_id).status == "paused"
-        if not await self._is_open(run_id):
-            return
-        await self._begin(run_id, turns=1)
-        await asyncio.shield(self._tasks[run_id])  # Whoever asked may leave: the turn ends.
-        if was_paused and self._terrarium.run_of(run_id).status == "playing":
-            await self._terrarium.pause(run_id, "paused on the page")
+        """Play one turn of a run that is not being played. A paused run continues for this turn."""
+        while drives := self._drives_of(run := self._terrarium.run_of(run_id)):
+            if self._driver_state(run) == "playing":
+                raise Refused("The run is being played.", "Pause it first.")
+            await asyncio.wait([self._tasks[name] for name in drives])
+        if await self._is_open(run_id):
+            await self._begin(run_id, turns=1)
+            await asyncio.shield(self._tasks[run_id])  # Whoever asked may leave: the turn ends.
 
     def begin_to_close(self) -> None:
         """Let no act begin any more, in no run."""

@@ -7,15 +7,15 @@ import { isDirector, moment, openDialog, panel, record, run, seek, view } from "
 import { limitWords } from "page/limits";
 import { harmless } from "page/plain";
 
-/** Why a run is paused that somebody has just paused: no news. */
-const askedFor = new Set(["asked to", "paused on the page"]);
+/** Why a run is paused that a program has just paused: no news. */
+const askedFor = "asked to";
 
 export function Ending() {
   moment.value;
   const ended = run();
   if (!ended) return null;
   if (ended.state === "finished" && ended.reason !== "budget") return Verdict(ended);
-  return ended.axis ? Limit(ended) : ended.state === "paused" && ended.reason && !askedFor.has(ended.reason) ? Pause(ended) : null;
+  return ended.axis ? Limit(ended) : ended.state === "paused" && ended.reason && ended.reason !== askedFor ? Pause(ended) : null;
 }
 
 /** The creatures that won: one, or a team. @param {string} winner @returns {string[]} */
