@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
@@ -55,6 +56,25 @@ async def test_what_a_visitor_said_is_said_again_at_its_place() -> None:
         outcome = await verify(t, run.id)
 
         assert outcome.is_same
+
+
+async def test_a_file_with_a_run_of_the_same_id_that_is_imported_meanwhile_changes_nothing(
+    tmp_path: Path,
+) -> None:
+    async with Terrarium(MemoryStore()) as elsewhere:
+        await elsewhere.open_world("twenty-sprouts", run_id="r-demo")
+        await elsewhere.step()
+        path = await elsewhere.export("r-demo", tmp_path / "demo.glass")
+    async with Terrarium(MemoryStore()) as t:
+        await t.open_world("thousand-token-wood", run_id="r-demo")
+        await t.step()
+        await t.import_file(path)
+        await t.step()
+
+        outcome = await verify(t, "r-demo")
+
+        assert outcome.is_same
+        assert outcome.events == len(await t.run_events("r-demo"))
 
 
 async def test_what_a_program_said_for_a_creature_is_said_again_in_a_second_run_of_one_store() -> None:

@@ -167,6 +167,19 @@ class HistoryReader:
             and (run_id in session.writers or run_id in session.runs)
         }
 
+    def company_of(self, run_id: str) -> tuple[frozenset[str], dict[str, SessionState]]:
+        """A run, the runs that shared a graph with it, the runs that shared a graph with those, and so on; and their
+        sessions."""
+        sessions, runs, waiting = dict[str, SessionState](), {run_id}, [run_id]
+        while waiting:
+            for name, session in self.sessions_with(waiting.pop()).items():
+                if name not in sessions:
+                    sessions[name] = session
+                    met = {*session.runs, *session.writers} - runs
+                    runs |= met
+                    waiting += sorted(met)
+        return frozenset(runs), sessions
+
     async def _events_of_branch(self, run_id: str, branch_of: BranchOf) -> list[Event]:
         """The past that a branch shares with its parent, then the events of the branch, in the order of the story."""
         own = await self.events_of_its_own(run_id)
@@ -270,7 +283,7 @@ async def mail_pages(
             await ledger.wait_for_durability()
             for start in range(0, len(causes), page_events_max):
                 some = [owed.cause for owed in causes[start : start + page_events_max]]
-                page = await store.read(spans_of(ledger.world, some))
+                page = await store.read(spans_of_events(ledger.world, some))
                 seen_until = page[-1].lamport if page else seen_until
                 yield _as_handed(ledger.world, page, causes, creature_id)
             if not follow or creature_id not in ledger.world.creatures:
@@ -303,7 +316,7 @@ class _MailOf(EventFilter):
         return event.id in self._ledger.agenda.owed.get(self._creature_id, ())
 
 
-def spans_of(world: World, ids: Iterable[str], gap: int = 1) -> list[Span]:
+def spans_of_events(world: World, ids: Iterable[str], gap: int = 1) -> list[Span]:
     """Single events as spans. Events of one segment whose seqs differ by at most `gap` share a span."""
     spans: list[Span] = []
     for session_id, seq in map(place_of, ids):

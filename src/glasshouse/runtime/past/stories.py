@@ -16,7 +16,7 @@ import msgspec
 from glasshouse.errors import Refused, UnknownName
 from glasshouse.events.event import Event, place_of
 from glasshouse.events.redaction import Role
-from glasshouse.runtime.ledger.history import HistoryReader, spans_of
+from glasshouse.runtime.ledger.history import HistoryReader, spans_of_events
 from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.ports import Snapshot, Store
 from glasshouse.views import page
@@ -24,7 +24,6 @@ from glasshouse.views.page import Record
 from glasshouse.views.page_fold import PageFold, PageSnapshot
 from glasshouse.world.state.ids import the_run
 from glasshouse.world.state.lineage import joined_prefixes, span_of
-from glasshouse.world.state.state import SessionState
 
 view_events_between: Final = 1_000
 """A view is kept each time this many events were folded."""
@@ -83,14 +82,7 @@ class Stories:
         if run_id not in world.runs and run_id in self._history.imported_runs():
             return Story((run_id,), {}, is_imported=True)
         the_run(world, run_id)
-        own, runs, waiting = dict[str, SessionState](), {run_id}, [run_id]
-        while waiting:
-            for name, session in self._history.sessions_with(waiting.pop()).items():
-                if name not in own:
-                    own[name] = session
-                    met = {*session.runs, *session.writers} - runs
-                    runs |= met
-                    waiting += sorted(met)
+        runs, own = self._history.company_of(run_id)
         prefixes = joined_prefixes(world.sessions, {name: session.head for name, session in own.items()})
         ends = {name: None if name in own else seq for name, seq in prefixes.items()}
         return Story(tuple(sorted(runs)), ends)
@@ -176,7 +168,7 @@ class Stories:
         return order
 
     async def _read(self, ids: list[str]) -> list[Event]:
-        spans = spans_of(self._ledger.world, sorted(ids, key=place_of), gap_events_max)
+        spans = spans_of_events(self._ledger.world, sorted(ids, key=place_of), gap_events_max)
         events = {event.id: event for event in await self._store.read(spans)}
         return [events[name] for name in ids]
 

@@ -6,7 +6,7 @@ replayed together. Changes that touched only graphs of other runs are adopted as
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Set
 from itertools import groupby
 
 import msgspec
@@ -18,7 +18,7 @@ from glasshouse.runtime.house import House
 from glasshouse.runtime.ledger.ledger import fold_page_events
 from glasshouse.world.decisions.requests import Request
 from glasshouse.world.state.ids import the_run
-from glasshouse.world.state.state import Segment, SessionState
+from glasshouse.world.state.state import Segment
 
 
 class RecordedChange(msgspec.Struct, frozen=True):
@@ -54,7 +54,7 @@ class RunRecord(msgspec.Struct, frozen=True):
     run_ids: frozenset[str]
     """The run, the runs that shared a graph with it, the runs that shared a graph with those, and so on."""
     sessions: frozenset[str]
-    """The sessions of these runs. Changes that touch no such session are adopted."""
+    """The sessions of these runs that were played here. Changes that touch no such session are adopted."""
     segments: dict[str, Segment]
     """The segments that began after `starts_after`, by session id."""
     later: tuple[Event, ...] = ()
@@ -83,8 +83,8 @@ async def record_of(house: House, run_id: str) -> RunRecord:
     story = [event for event in await house.history.events_of_run(run_id) if (event.position or 0) <= upto]
     taken = len([event for event in story if (event.position or 0) <= starts_after])
     states = house.ledger.world.sessions
-    run_ids = _company_of(run_id, states)
-    sessions = frozenset([name for name, state in states.items() if run_ids & {*state.runs, *state.writers}])
+    run_ids, company = house.history.company_of(run_id)
+    sessions = frozenset(company)
     changes = await _changes(house, starts_after, upto)
     while (oldest := min(_looks(changes, sessions), default=starts_after)) < starts_after:
         starts_after = oldest
@@ -109,18 +109,6 @@ def _looks(changes: Iterable[RecordedChange], sessions: Set[str]) -> list[int]:
     """The positions at which acts of these sessions looked at the world, as far as they are on record."""
     acts = [change for change in changes if change.first.session_id in sessions]
     return [seen for act in acts if act.request and (seen := act.request.seen) is not None]
-
-
-def _company_of(run_id: str, sessions: Mapping[str, SessionState]) -> frozenset[str]:
-    """The run, the runs that shared a graph with it, the runs that shared a graph with those, and so on."""
-    together = [{*session.runs, *session.writers} for session in sessions.values()]
-    company, size = {run_id}, 0
-    while size < len(company):
-        size = len(company)
-        for run_ids in together:
-            if not company.isdisjoint(run_ids):
-                company |= run_ids
-    return frozenset(company)
 
 
 async def _events(house: House, after: int, upto: int) -> list[Event]:
