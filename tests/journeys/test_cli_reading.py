@@ -200,6 +200,7 @@ def test_replay_shows_the_run_line_by_line_without_thoughts(store: str) -> None:
         "channel",
         "thought",
         "mood",
+        "used",
     ]
     assert {line["thought"] for line in lines} == {""}
     assert all(line["text"] in result.stdout for line in lines if line["voice"] == "judge")

@@ -42,7 +42,7 @@ from glasshouse.runtime.minds.minds import Agent
 from glasshouse.testing import CountingModel, ScriptedModel
 from glasshouse.tools import Proposal, ToolAnswer, ToolServer, Verdict
 from glasshouse.turns.moment.moment import Moment
-from glasshouse.views import Thinking, ToolAsked, ToolOfRun, ToolUse, Waiting
+from glasshouse.views import Thinking, ToolAsked, ToolOfRun, ToolUse, ToolUsed, Waiting
 from tests.rules.test_public_face import PUBLIC
 
 NOT_MADE_HERE = {
@@ -160,6 +160,7 @@ def _made() -> list[object]:
             Waiting("ada", "ada", "Gardener", "r-1", "s-1.2"),
             Match(None, {}, {}),
             ToolAsked("calculator", {"sum": long}),
+            ToolUsed("calculator", {"sum": long}, "answered"),
             MatchPlayed(1, 2, "r-1", {"a": "x"}, None, long, {}),
         ),
     ]

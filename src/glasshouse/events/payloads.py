@@ -28,6 +28,7 @@ Origin = Literal["split", "fork", "branch", "resume"]
 StopReason = Literal["stopped", "removed"]
 FinishReason = Literal["ended", "budget", "stopped", "no_contest"]
 OnBudget = Literal["finish", "pause"]
+Outcome = Literal["answered", "failed", "refused"]
 
 affected_creatures_max = 1_000
 calls_per_turn_min = 16
@@ -469,7 +470,7 @@ class ToolReturned(Payload, frozen=True):
     """Whether the text is the engine's own, and therefore trusted."""
 
 
-def outcome_of(returned: ToolReturned) -> Literal["answered", "failed", "refused"]:
+def outcome_of(returned: ToolReturned) -> Outcome:
     """How a tool call ended, in a word. A refusal comes from the engine's own tools."""
     return "answered" if returned.is_ok else "refused" if returned.is_engine else "failed"
 

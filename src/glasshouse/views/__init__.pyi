@@ -21,6 +21,7 @@ from glasshouse.views.stage import Note as Note
 from glasshouse.views.stage import RunStatus as RunStatus
 from glasshouse.views.stage import StageProjection as StageProjection
 from glasshouse.views.stage import ToolAsked as ToolAsked
+from glasshouse.views.stage import ToolUsed as ToolUsed
 from glasshouse.views.stage import rebuild_stage as rebuild_stage
 from glasshouse.views.topology import Member as Member
 from glasshouse.views.topology import Shape as Shape

@@ -44,12 +44,22 @@ Touched: TypeAlias = tuple[Part, ...]
 """The parts of a stage that an event changed, without the counters."""
 
 
+class ToolUsed(msgspec.Struct, frozen=True, gc=False):
+    """How a creature used a tool."""
+
+    __repr__ = repr_of("tool", "outcome", "arguments")
+
+    tool: str
+    arguments: dict[str, str]
+    """As in `ToolAsked`."""
+    outcome: payloads.Outcome
+
+
 class Note(msgspec.Struct, frozen=True, gc=False):
     """One line: who said what, where and when. `private` is set only for roles that may read it.
 
     For the voice `silence`, `text` is the reason. For the voice `change`, `handle` is empty and `text` describes the
-    change of the graph. For the voice `tool`, `text` is the answer, and `fields` are `tool`, `arguments` and
-    `outcome`: answered, failed or refused.
+    change of the graph. For the voice `tool`, `text` is the answer, and `used` tells the rest.
     """
 
     __repr__ = repr_of("handle", "text", "kind", "turn")
@@ -64,6 +74,7 @@ class Note(msgspec.Struct, frozen=True, gc=False):
     turn: int
     private: Json | None = None
     voice: Voice = "cast"
+    used: ToolUsed | None = None
 
 
 class CastMember(msgspec.Struct, frozen=True, gc=False):
@@ -279,10 +290,9 @@ def _call_tool(stage: StageProjection, event: Event) -> Touched:
 def _return_from_tool(stage: StageProjection, event: Event) -> Touched:
     """Add a line for the use of a tool: the call, and the answer or the refusal."""
     returned, asked = payload_of(event, payloads.ToolReturned), stage.asking.get(event.actor)
-    arguments = asked.arguments if asked else {}
-    fields = {"tool": returned.tool, "arguments": arguments, "outcome": payloads.outcome_of(returned)}
+    used = ToolUsed(returned.tool, asked.arguments if asked else {}, payloads.outcome_of(returned))
     handle, text = handle_on(stage, event.actor), _as_text(returned.text)
-    note = Note(event.id, event.actor, handle, event.kind, text, fields, None, event.turn, voice="tool")
+    note = Note(event.id, event.actor, handle, event.kind, text, {}, None, event.turn, None, "tool", used)
     return (*_stop_asking(stage, event.actor), *_keep(stage, note))
 
 

@@ -13,11 +13,12 @@ import msgspec
 
 from glasshouse.events.event import Event, Json
 from glasshouse.reprs import repr_of
-from glasshouse.views.stage import NOTES, Note, StageProjection, Voice, past_runs, text_in
+from glasshouse.views.stage import NOTES, Note, StageProjection, ToolUsed, Voice, past_runs, text_in
 
 
 class TranscriptLine(msgspec.Struct, frozen=True, gc=False):
-    """One line. `fields` is the payload without its text; `thought` and `mood` are empty if they are hidden."""
+    """One line. `fields` is the payload without its text; `thought` and `mood` are empty if they are hidden. A line of
+    the voice `tool` has `used`."""
 
     __repr__ = repr_of("who", "text", "turn")
 
@@ -31,14 +32,15 @@ class TranscriptLine(msgspec.Struct, frozen=True, gc=False):
     channel: str | None = None
     thought: str = ""
     mood: str = ""
+    used: ToolUsed | None = None
 
     @property
     def plain(self) -> str:
         """The line as one piece of text."""
         if self.voice == "change":
             return f"({self.text})"
-        if self.voice == "tool":
-            return f"({self.who} asked {self.fields['tool']}, which {self.fields['outcome']}: {self.text})"
+        if self.used is not None:
+            return f"({self.who} asked {self.used.tool}, which {self.used.outcome}: {self.text})"
         return f"{self.who}: {self.text}" if self.voice != "silence" else f"({self.who}: {self.text})"
 
 
@@ -56,4 +58,4 @@ def line_of(note: Note) -> TranscriptLine:
     """A note of the stage as a line of the transcript."""
     private = note.private if note.voice in ("cast", "judge", "visitor") else None
     said = (note.id, note.turn, note.voice, note.handle, note.kind, note.text, note.fields, note.channel)
-    return TranscriptLine(*said, text_in(private, "thought"), text_in(private, "mood"))
+    return TranscriptLine(*said, text_in(private, "thought"), text_in(private, "mood"), note.used)

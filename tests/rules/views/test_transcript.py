@@ -7,7 +7,7 @@ from hypothesis import given
 from glasshouse.events import kinds
 from glasshouse.events.event import TERRARIUM, VISITOR, Event
 from glasshouse.events.payloads import TopologyChanged, builtins_of
-from glasshouse.views.stage import rebuild_stage, tool_arguments_max, tool_text_chars_max
+from glasshouse.views.stage import ToolUsed, rebuild_stage, tool_arguments_max, tool_text_chars_max
 from glasshouse.views.transcript import transcript_of
 from tests.rules.events.events_by_hand import an_event
 from tests.rules.views.stories_on_stage import (
@@ -73,11 +73,8 @@ def test_the_use_of_a_tool_is_one_line_with_what_was_asked_and_answered() -> Non
         "(ada asked group_stop_node, which refused: bo is protected.)",
     ]
     assert {line.voice for line in lines} == {"tool"}
-    assert lines[0].fields == {
-        "tool": "calculator",
-        "arguments": {"expression": "3*4"},
-        "outcome": "answered",
-    }
+    assert lines[0].used == ToolUsed("calculator", {"expression": "3*4"}, "answered")
+    assert [line.used.outcome for line in lines if line.used] == ["answered", "failed", "refused"]
 
 
 def test_of_a_long_use_of_a_tool_only_the_beginning_is_kept() -> None:
@@ -87,8 +84,9 @@ def test_of_a_long_use_of_a_tool_only_the_beginning_is_kept() -> None:
     (line,) = transcript_of(story)
 
     assert len(line.text) == tool_text_chars_max + 1
-    assert len(line.fields["arguments"]) == tool_arguments_max
-    assert max(map(len, line.fields["arguments"].values())) == tool_text_chars_max + 1
+    assert line.used is not None
+    assert len(line.used.arguments) == tool_arguments_max
+    assert max(map(len, line.used.arguments.values())) == tool_text_chars_max + 1
 
 
 def test_a_thought_behind_a_line_is_there_for_those_who_may_read_it() -> None:

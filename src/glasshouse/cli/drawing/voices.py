@@ -91,7 +91,7 @@ class Voices:
             return Padding(Text(f"({one_line(line.text)})", style=QUIET), (0, 0, 0, MARGIN))
         who = Text(one_line(line.who), style=self._style(line))
         style = QUIET if line.voice in ("silence", "tool") else ""
-        if line.kind == kinds.AGENT_FAILED or (line.voice == "tool" and line.fields["outcome"] != "answered"):
+        if line.kind == kinds.AGENT_FAILED or (line.used is not None and line.used.outcome != "answered"):
             style = FAILED
         room = columns - MARGIN - self._width_of(line.who) - 2
         said, thought = self._said(line, room), self._thought(line)
@@ -138,8 +138,8 @@ class Voices:
 
     def _said(self, line: TranscriptLine, columns: int = piped_chars_max) -> str:
         """The words, and in brackets what a kind carries besides them. The use of a tool is told on one line."""
-        if line.voice == "tool":
-            use = (line.fields["tool"], line.fields["arguments"], line.fields["outcome"], line.text)
+        if line.used is not None:
+            use = (line.used.tool, line.used.arguments, line.used.outcome, line.text)
             return tool_in_words(*use) if self._has_minds else tool_in_brief(*use, columns)
         if line.voice == "silence":
             return f"({one_line(line.text) or 'says nothing'})"
