@@ -15,7 +15,17 @@ from glasshouse.runtime.ledger.session_file import short_reads_max
 from glasshouse.runtime.ports import Batch
 from glasshouse.views import Session
 from glasshouse.world.state.lineage import Span
-from tests.journeys.carrying import ROLES, Role, a_play, contents, lines_of, rewrite, said, seal, state_of
+from tests.journeys.session_files import (
+    ROLES,
+    Role,
+    a_play,
+    contents,
+    lines_of,
+    rewrite,
+    said,
+    seal,
+    state_of,
+)
 
 
 @pytest.fixture

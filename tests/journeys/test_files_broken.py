@@ -16,7 +16,7 @@ import pytest
 from glasshouse import Manifest, Refused, SqliteStore, Terrarium
 from glasshouse.runtime.clock import HandMovedClock, SeededIds
 from glasshouse.runtime.ledger import session_file
-from tests.journeys.carrying import Line, a_play, lines_of, rewrite, seal
+from tests.journeys.session_files import Line, a_play, lines_of, rewrite, seal
 
 
 @pytest.fixture

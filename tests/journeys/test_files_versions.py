@@ -11,7 +11,7 @@ from glasshouse import Event, Refused, SqliteStore, Terrarium, kinds
 from glasshouse.events import codec, digest_of
 from glasshouse.events.codec import Place
 from glasshouse.events.event import Json
-from tests.journeys.carrying import ROLES, Role, a_play, contents, lines_of, said, seal
+from tests.journeys.session_files import ROLES, Role, a_play, contents, lines_of, said, seal
 
 Change = Callable[[], None]
 

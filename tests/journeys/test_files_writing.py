@@ -13,7 +13,7 @@ import pytest
 
 from glasshouse import Refused, SqliteStore, Terrarium
 from glasshouse.errors import StoreFailed
-from tests.journeys.carrying import a_play, said
+from tests.journeys.session_files import a_play, said
 
 
 async def test_a_place_that_does_not_exist_is_refused_in_words(tmp_path: Path) -> None:

@@ -60,14 +60,14 @@ async def test_a_slot_goes_to_the_run_and_then_to_the_creature_that_waited_longe
         st.sampled_from([f"{run}{who}" for run in "ABC" for who in "abcd"]), min_size=1, unique=True
     )
 )
-async def test_the_places_of_those_who_wait_are_those_in_which_they_get_in(callers: list[str]) -> None:
+async def test_the_numbers_of_those_who_wait_are_the_order_in_which_they_get_in(callers: list[str]) -> None:
     queue = queue_with(1)
     tasks = await entered(queue, "Zz", *callers)
 
-    places = sorted(queue.places().items(), key=lambda entry: entry[1])
+    numbers = sorted(queue.numbers().items(), key=lambda entry: entry[1])
 
-    assert [f"{run}{who}" for (run, who), _ in places] == (await order_of(queue, tasks))[1:]
-    assert queue.places() == {}
+    assert [f"{run}{who}" for (run, who), _ in numbers] == (await order_of(queue, tasks))[1:]
+    assert queue.numbers() == {}
 
 
 async def test_a_creature_that_asks_twice_does_not_go_before_others_of_its_run() -> None:

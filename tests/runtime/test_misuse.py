@@ -209,13 +209,13 @@ async def test_mail_that_is_followed_is_woken_by_its_own_mail_alone(monkeypatch:
         await troupe(t, "ada", "bo")
         await troupe(t, "cy", "dee")
         looks: list[int] = []
-        original = history.spans_of
+        original = history.spans_of_events
 
         def counted(world: World, causes: list[str]) -> list[Span]:
             looks.append(len(causes))
             return original(world, causes)
 
-        monkeypatch.setattr(history, "spans_of", counted)
+        monkeypatch.setattr(history, "spans_of_events", counted)
         mail = t.mail("bo", follow=True)
         waiting = asyncio.create_task(taken(mail, 1))
         await loop_turns()

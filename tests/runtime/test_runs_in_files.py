@@ -10,7 +10,7 @@ from glasshouse import Draft, Event, MemoryStore, Terrarium, kinds
 from glasshouse.errors import UnknownName
 from glasshouse.events import digest_of
 from glasshouse.runtime.run import Run
-from tests.journeys.carrying import ROLES, Role, contents, lines_of, state_of
+from tests.journeys.session_files import ROLES, Role, contents, lines_of, state_of
 from tests.runtime.stage_crew import on_stage, ticking, world_of
 
 LIMITS = {"max_turns": 3, "max_calls_per_turn": 60}

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from glasshouse import Event, Manifest, MemoryStore, Refused, Terrarium, kinds
 from glasshouse.runtime.clock import HandMovedClock, SeededIds
 from glasshouse.views.who_knew import Knower
-from tests.journeys.carrying import lines_of, seal
+from tests.journeys.session_files import lines_of, seal
 from tests.runtime.test_why import Forgetful, conversation, house
 from tests.runtime.troupe import born, line, new_terrarium, troupe
 

@@ -55,7 +55,7 @@ def _outcome_in_a_thread(work: Work[T]) -> T:
         return await work()
 
     with (
-        _told_of_interrupts(interrupt),
+        _calling_on_interrupt(interrupt),
         ThreadPoolExecutor(1, thread_name_prefix="glasshouse play") as thread,
     ):
         done = thread.submit(lambda: event_loop.run(cancellable()))
@@ -71,7 +71,7 @@ def _outcome_in_a_thread(work: Work[T]) -> T:
 
 
 @contextmanager
-def _told_of_interrupts(interrupt: Callable[[], None]) -> Iterator[None]:
+def _calling_on_interrupt(interrupt: Callable[[], None]) -> Iterator[None]:
     """Call `interrupt` for a Ctrl-C, instead of raising `KeyboardInterrupt` in the main thread.
 
     Python drops an exception that a signal raises inside a finalizer or a weak reference's callback, so a raised

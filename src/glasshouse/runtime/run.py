@@ -99,8 +99,8 @@ class Thinking:
     """Since when it thinks."""
     is_waiting: bool = False
     """Whether it waits for its turn at the server, or for a server that is busy."""
-    place: int = 0
-    """Its place in the queue of the server, from 1 on; 0 if it does not wait there."""
+    queue_number: int = 0
+    """Its number in the queue of the server, from 1 on; 0 if it does not wait there."""
     text: str = ""
     """What has come of the line that it will say aloud, if its model sends text as it comes."""
 

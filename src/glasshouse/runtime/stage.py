@@ -228,7 +228,7 @@ class Stage:
         self._desk.listener = self._listener
         creatures, now = self._ledger.world.creatures, asyncio.get_running_loop().time()
         queues = {call.queue for call in self._desk.under_way if call.is_waiting}
-        places = {queue: queue.places() for queue in queues}
+        numbers = {queue: queue.numbers() for queue in queues}
         return tuple(
             [
                 Thinking(
@@ -238,7 +238,7 @@ class Stage:
                     call.model,
                     now - call.since,
                     call.is_waiting,
-                    places.get(call.queue, {}).get((call.run_id, call.creature_id), 0),
+                    numbers.get(call.queue, {}).get((call.run_id, call.creature_id), 0),
                     call.text,
                 )
                 for call in self._desk.under_way

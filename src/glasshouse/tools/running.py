@@ -32,7 +32,7 @@ threads_left_behind_max: Final = 16
 _left_behind: set[threading.Thread] = set()
 
 
-async def answer_from(tool: Tool[..., Any], arguments: Json) -> ToolAnswer:
+async def run_tool(tool: Tool[..., Any], arguments: Json) -> ToolAnswer:
     """Run a tool and return its answer."""
     _left_behind.difference_update([thread for thread in _left_behind if not thread.is_alive()])
     if not tool.is_async and len(_left_behind) >= threads_left_behind_max:

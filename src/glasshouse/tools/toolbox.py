@@ -18,7 +18,7 @@ from glasshouse.runtime.minds.code_beside import function_beside
 from glasshouse.runtime.ports import Toolbox as AnyToolbox
 from glasshouse.tools.builtin import BUILT_IN
 from glasshouse.tools.function import Tool, tool
-from glasshouse.tools.running import answer_from
+from glasshouse.tools.running import run_tool
 from glasshouse.turns.moment.tools import GROUP_PREFIX, ToolAnswer, ToolCall, ToolOffer
 from glasshouse.world.state.state import CreatureState
 
@@ -61,7 +61,7 @@ class Toolbox:
         if call.tool not in granted:
             known = ", ".join(granted) or "none"
             return ToolAnswer(is_ok=False, text=f"You may not use {call.tool}. Your tools: {known}.")
-        return await answer_from(granted[call.tool], call.arguments)
+        return await run_tool(granted[call.tool], call.arguments)
 
     def _granted(self, folded: Folded, creature: CreatureState) -> dict[str, AnyTool]:
         purse = folded.runs.purses.get(creature.run_id or "")

@@ -53,7 +53,7 @@ class Signals:
 def _shown(act: Thinking, since: str) -> dict[str, Any]:
     signal: dict[str, Any] = {"since": since}
     if act.is_waiting:
-        signal["queued"] = act.place
+        signal["queued"] = act.queue_number
     if act.text:
         signal["text"] = act.text
     return signal

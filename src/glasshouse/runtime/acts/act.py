@@ -116,9 +116,9 @@ class Scene(msgspec.Struct):
     """Whether its agent is code of a program. Such an agent gets copies."""
 
     @property
-    def has_told_calls(self) -> bool:
+    def has_recorded_calls(self) -> bool:
         """Whether the ledger already holds model calls of this act."""
-        return self.using is not None and self.using.has_told_calls
+        return self.using is not None and self.using.has_recorded_calls
 
     def fix_the_past(self, as_of: str | None, then: BatchWorld | None) -> ModelUse:
         """Fix the past that every moment sees: up to `as_of` if the act began earlier, else up to now."""
@@ -150,7 +150,7 @@ class Scene(msgspec.Struct):
     def end(self, draft: Draft | None = None, channel_id: str | None = None) -> EndAct:
         """The intent that ends the act with this draft, or with none. It has no model if the act made no call."""
         creature, cause, calls = self.creature, self.cause, self.asking.calls
-        use = self.use(*calls) if calls or self.has_told_calls else None
+        use = self.use(*calls) if calls or self.has_recorded_calls else None
         return EndAct(
             creature.id,
             cause.id,
@@ -373,7 +373,7 @@ class Acts:
             self._desk.keep(act, scene.asking)
             return Thought(act, None, scene, stopped_by, end.model, given_up)
         # An act that ends without a model call counts as one call (ADR 0022).
-        is_free = mine.done.calls > 0 or scene.has_told_calls
+        is_free = mine.done.calls > 0 or scene.has_recorded_calls
         if not is_free or mine.open is not NOTHING:
             self._treasury.settle(mine, NOTHING if is_free else Usage(calls=1))
         return Thought(act, end, scene, stopped_by)
@@ -434,7 +434,7 @@ class Acts:
         calls, using = scene.asking, scene.using
         try:
             agent = self._agent_of(scene.creature.id)
-            if not (agent.asks_before_anything or (_goes_on(agent, using) and scene.has_told_calls)):
+            if not (agent.asks_before_anything or (_goes_on(agent, using) and scene.has_recorded_calls)):
                 await self._treasury.reserve(mine, Usage(calls=1))
             scene.runs_code = runs_code = type(agent) not in ENGINES_OWN
             calls.one_at_a_time = asyncio.Lock() if runs_code else None

@@ -114,7 +114,7 @@ cause."""
 Key = TypeVar("Key")
 
 
-def ways_of(
+def tool_events_by_act(
     events: Iterable[Event],
     key_of: Callable[[Event], Key | None],
     begun: Mapping[str, tuple[Key, list[Event]]] = MappingProxyType({}),
@@ -124,15 +124,15 @@ def ways_of(
     `events` are in the order of commits. A call without a key is left out. `begun` holds, by actor, the acts that were
     already under way before these events.
     """
-    ways = {key: list(written) for key, written in begun.values()}
-    under_way = {actor: ways[key] for actor, (key, _) in begun.items()}
+    by_act = {key: list(written) for key, written in begun.values()}
+    under_way = {actor: by_act[key] for actor, (key, _) in begun.items()}
     for event in events:
         if event.kind == kinds.TOOL_CALLED:
             key = key_of(event)
-            under_way[event.actor] = [] if key is None else ways.setdefault(key, [])
+            under_way[event.actor] = [] if key is None else by_act.setdefault(key, [])
         if event.kind in kinds.MID_ACT and event.actor in under_way:
             under_way[event.actor].append(event)
-    return ways
+    return by_act
 
 
 def step_alike(now: Sequence[Step], then: Sequence[Step]) -> Step | None:

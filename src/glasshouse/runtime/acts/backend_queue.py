@@ -66,8 +66,8 @@ class BackendQueue:
         """Whether the circuit is open: the server was not reached again and again, and not since."""
         return self._unreached >= unreached_in_a_row_max
 
-    def places(self) -> dict[tuple[str, str], int]:
-        """The place of each run's creature that waits, from 1 on, as turns would come now."""
+    def numbers(self) -> dict[tuple[str, str], int]:
+        """The number in the queue of each run's creature that waits, from 1 on, as turns would come now."""
         rows = []
         for run_id, creatures in self._waiting.items():
             rounds = max(map(len, creatures.values()))

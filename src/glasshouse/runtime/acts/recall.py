@@ -104,7 +104,7 @@ class Recall(Answers):
                         asked = (use.profile, first.model, first.system, first.user, first.form, first.seed)
                         calls.setdefault(asked, call)
             story.sort(key=lambda event: event.position or 0)
-            for key, written in act_so_far.ways_of(story, self._key_of).items():
+            for key, written in act_so_far.tool_events_by_act(story, self._key_of).items():
                 if (written[-1].position or 0) > cut and len(ways) < calls_recalled_max:
                     ways.setdefault(key, []).append(act_so_far.act_so_far_of(written))
             parent = self._history.parent_of(parent.run_id)

@@ -83,7 +83,7 @@ class ToolUse:
         self.events = [event.id for step in before.steps for event in (step.called, step.returned) if event]
         """The ids of the act's `tool.called` and `tool.returned` events."""
         self.is_untrusted = before.is_untrusted
-        self.has_told_calls = bool(before.calls)
+        self.has_recorded_calls = bool(before.calls)
         self.has_ended = False
         self.store_failure: StoreError | None = None
         self._desk = desk
@@ -244,7 +244,7 @@ class ToolUse:
             self._asking.begin_anew()
             self._number += 1
             self.events.append(queued.events[0].id)
-            self.has_told_calls = self.has_told_calls or any(call.reached for call in calls)
+            self.has_recorded_calls = self.has_recorded_calls or any(call.reached for call in calls)
             self._tell_treasury()
             await queued.acknowledged
         return queued.events[0]

@@ -59,7 +59,7 @@ class BatchWorlds:
         world, tables = folded.world, folded.tables
         graph = world.graphs[world.creatures[creature_id].graph_id]
         for place in tables.cold_places(world, graph):
-            tables.warm(place, await self._store.read(spans_of(world, tables.said[place])))
+            tables.warm(place, await self._store.read(spans_of_table(world, tables.said[place])))
 
 
 sparse_events_max: Final = 8
@@ -108,7 +108,7 @@ class WarmLines:
             table = tables.said.get(place)
             if table is None or table.lines_cache is not None:
                 return
-            events = await self._store.read(spans_of(self._ledger.world, table))
+            events = await self._store.read(spans_of_table(self._ledger.world, table))
             if self._ledger.folded.tables is tables and tables.warm(place, events):
                 return
         raise StoreFailed(
@@ -116,7 +116,7 @@ class WarmLines:
         )
 
 
-def spans_of(world: World, table: RecentLines) -> list[Span]:
+def spans_of_table(world: World, table: RecentLines) -> list[Span]:
     """The spans to read for a table: one for each session, or several where the wanted events are sparse."""
     sessions: dict[str, list[Span]] = {}
     for part in table.spans:

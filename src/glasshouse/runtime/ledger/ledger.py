@@ -273,10 +273,10 @@ class Ledger:
             if events:
                 self._give_up_world(unforeseen)
             raise
-        events_told, writes_told = self._folded(answer.writes)
-        events += events_told
+        report_events, report_writes = self._folded(answer.writes)
+        events += report_events
         if events:
-            await self._enqueue(Batch((*writes, *writes_told)), events).acknowledged
+            await self._enqueue(Batch((*writes, *report_writes)), events).acknowledged
         return Receipt(decision.change, decision.subject, events)
 
     def stage(self, intent: Intent, beside: Batch = NOTHING_BESIDE) -> Queued | None:

@@ -92,21 +92,21 @@ class OtherHouses:
             begin_from_file(folded.world, self._sessions, name)
         spans = [span_of(self._sessions[name].segment, 1, head) for name, head in life if head]
         spans.sort(key=lambda span: span.starts_at)
-        graphs_told = {self._sessions[name].segment.graph_id for name, _ in life}
+        graph_ids_in_files = {self._sessions[name].segment.graph_id for name, _ in life}
         await self._ledger.wait_for_durability()
         for page in pages(spans):
             for event in await self._store.read(page):
-                _take(folded, event, graphs_told)
+                _take(folded, event, graph_ids_in_files)
         return folded
 
 
-def _take(folded: Folded, event: Event, graphs_told: set[str]) -> None:
-    """Fold one event into a life. `graphs_told` are the graphs whose sessions the files contain."""
+def _take(folded: Folded, event: Event, graph_ids_in_files: set[str]) -> None:
+    """Fold one event into a life. `graph_ids_in_files` are the graphs whose sessions the files contain."""
     try:
         evolve(folded.world, event)
         if event.kind == kinds.SESSION_RESTATED:
             folded.tables.apply(folded.world, event)
-        if ends_in_a_split(event) and not graphs_told.issuperset(
+        if ends_in_a_split(event) and not graph_ids_in_files.issuperset(
             payload_of(event, TopologyChanged).new_graph_ids
         ):
             # The files lack a session of a new graph. The creatures that left for it are taken from this event.

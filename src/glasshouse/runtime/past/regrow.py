@@ -203,7 +203,7 @@ def resume_of(past: Past, recipes: Recipes) -> intents.Restate:
         if purse.scenario_digest != started.scenario_digest:
             edited[opening.run_id] = started.scenario_digest
         parts = [part for troupe in opening.troupes for part in ensembles_of(troupe)]
-        graphs += [_Regrowth(past, old, keys, part, continued).regrown() for part in parts]
+        graphs += [_ResumedGraph(past, old, keys, part, continued).regrown() for part in parts]
     change = payloads.BranchChange(edited=edited) if edited else None
     return intents.Restate("resume", past.at.id, tuple(graphs), tuple(runs), change)
 
@@ -213,7 +213,7 @@ def _old_id(key: str) -> str | None:
     return None if key.startswith("new ") else key
 
 
-class _Regrowth:
+class _ResumedGraph:
     """Builds one graph of a scenario that is resumed."""
 
     def __init__(

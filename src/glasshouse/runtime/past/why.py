@@ -15,7 +15,7 @@ from glasshouse.events.event import Event, place_of
 from glasshouse.events.redaction import Role, check_role, redacted
 from glasshouse.events.shown import Section, Shown
 from glasshouse.runtime.folded import Folded
-from glasshouse.runtime.ledger.history import HistoryReader, spans_of
+from glasshouse.runtime.ledger.history import HistoryReader, spans_of_events
 from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.past.other_houses import OtherHouses
 from glasshouse.runtime.ports import Store
@@ -116,7 +116,7 @@ class WhyReader:
                 sections.setdefault(line_id, section)
         ids = list(sections)[-shown_lines_max:]
         unread = sorted([line_id for line_id in ids if line_id not in events], key=place_of)
-        if spans := spans_of(self._ledger.world, unread, gap_events_max):
+        if spans := spans_of_events(self._ledger.world, unread, gap_events_max):
             await self._ledger.wait_for_durability()
             events |= {event.id: event for event in await self._store.read(spans)}
         lines = [redacted(events[line_id], role) for line_id in ids if line_id in events]

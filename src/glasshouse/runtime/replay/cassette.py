@@ -18,13 +18,7 @@ from glasshouse.events.model_use import FREE, Call
 from glasshouse.events.payloads import AgentFailed, RunFinished, payload_of
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.runtime.acts.act import time_of
-from glasshouse.runtime.acts.act_so_far import (
-    NOTHING_YET,
-    ActSoFar,
-    Step,
-    act_so_far_of,
-    ways_of,
-)
+from glasshouse.runtime.acts.act_so_far import NOTHING_YET, Step, act_so_far_of, tool_events_by_act
 from glasshouse.runtime.acts.asking import InForm, RecordedAct, RecordedFailure
 from glasshouse.runtime.acts.recall import Answers
 from glasshouse.runtime.acts.spending import Spending
@@ -94,7 +88,8 @@ class Cassette(Answers):
             for act, written in begun.values()
         }
         """How many model calls each act had made before the record begins. These calls are not made again."""
-        self._ways = {act: act_so_far_of(written) for act, written in ways_of(events, act_of, begun).items()}
+        written = tool_events_by_act(events, act_of, begun)
+        self._acts_so_far = {act: act_so_far_of(of_act) for act, of_act in written.items()}
         self._ends = {act_of(event): event for event in events if event.ends_its_act}
         finished = [event for event in events if event.kind == kinds.RUN_FINISHED]
         self._axes = {event.run_id: payload_of(event, RunFinished).axis for event in finished}
@@ -114,20 +109,21 @@ class Cassette(Answers):
     @property
     def act_of_call(self) -> dict[str, Act]:
         """The act of each `tool.called`, by the id of that event."""
-        return {step.called.id: act for act, act_so_far in self._ways.items() for step in act_so_far.steps}
+        return {step.called.id: act for act, so_far in self._acts_so_far.items() for step in so_far.steps}
 
     def end_of(self, creature_id: str, cause_id: str) -> Event | None:
         """The recorded event that ended an act."""
         return self._ends.get((creature_id, cause_id))
 
-    def way_of(self, creature_id: str, cause_id: str) -> ActSoFar:
+    def steps_of(self, creature_id: str, cause_id: str) -> tuple[Step, ...]:
         """The recorded tool steps of an act."""
-        return self._ways.get((creature_id, cause_id), NOTHING_YET)
+        return self._acts_so_far.get((creature_id, cause_id), NOTHING_YET).steps
 
     def as_of(self, creature_id: str, cause_id: str) -> str | None:
         """The id of the last event that the recorded prompts of an act saw."""
         end = self.end_of(creature_id, cause_id)
-        return self.way_of(creature_id, cause_id).as_of or (None if end is None else end.as_of)
+        so_far = self._acts_so_far.get((creature_id, cause_id), NOTHING_YET)
+        return so_far.as_of or (None if end is None else end.as_of)
 
     def act_on_record(self, creature: CreatureState, cause: Event, route: Route) -> RecordedAct:
         """The recorded answers to an act's calls, in order: those that led to tool calls, then those of its end; with the
@@ -157,7 +153,7 @@ class Cassette(Answers):
     def _route_then(self, act: Act, route: Route) -> Route:
         """The route with the sizes that the recorded prompts of an act had."""
         end = self.end_of(*act)
-        events = [*[step.called for step in self.way_of(*act).steps], *([end] if end else [])]
+        events = [*[step.called for step in self.steps_of(*act)], *([end] if end else [])]
         use = next((event.model for event in events if event.model is not None), None)
         if use is None:
             return route
@@ -175,7 +171,7 @@ class Cassette(Answers):
 
     def _calls_of(self, creature_id: str, cause_id: str) -> list[Call]:
         end = self.end_of(creature_id, cause_id)
-        calls = [call for step in self.way_of(creature_id, cause_id).steps for call in step.called.calls]
+        calls = [call for step in self.steps_of(creature_id, cause_id) for call in step.called.calls]
         return calls if end is None else [*calls, *end.calls]
 
     def is_played_by_code(self, creature_id: str) -> bool:
@@ -185,7 +181,7 @@ class Cassette(Answers):
 
     def step_then(self, creature: CreatureState, cause: Event, steps_so_far: Sequence[Step]) -> Step | None:
         """The recorded step of the same number, even if it called another tool: the comparison shows the difference."""
-        steps, end = self.way_of(creature.id, cause.id).steps, self.end_of(creature.id, cause.id)
+        steps, end = self.steps_of(creature.id, cause.id), self.end_of(creature.id, cause.id)
         if len(steps_so_far) > len(steps):
             return None
         step = steps[len(steps_so_far) - 1]
@@ -212,7 +208,7 @@ class RecordedAgent(Agent):
         if not is_of_code and (end is None or end.model is not None):
             return await self._by_manifest.act(moment)
         if moment.carry is not None:
-            for step in self._cassette.way_of(moment.creature_id, moment.cause.id).steps[len(moment.talk) :]:
+            for step in self._cassette.steps_of(moment.creature_id, moment.cause.id)[len(moment.talk) :]:
                 await _call_again(moment, step.called)
                 with suppress(
                     RecordedFailure, BudgetExceeded

@@ -226,7 +226,7 @@ class ServerTools:
             now = listed[tool]
             assert isinstance(now, DescribedTool), "others are no news"
             # By hand: the loop's task factory would note it as a part of the act that is being played here.
-            note: Any = _told(self._ledger, ChangeTool(now, tuple(creatures)))
+            note: Any = _note_change(self._ledger, ChangeTool(now, tuple(creatures)))
             task: asyncio.Task[None] = asyncio.Task(note, context=Context())
             self._notes.add(task)
             task.add_done_callback(self._notes.discard)
@@ -244,8 +244,8 @@ class ServerTools:
         await asyncio.gather(*self._notes, return_exceptions=True)
 
 
-async def _told(ledger: Ledger, intent: ChangeTool) -> None:
-    with suppress(GlasshouseError):  # The ledger is closing. The next connection tells it again.
+async def _note_change(ledger: Ledger, intent: ChangeTool) -> None:
+    with suppress(GlasshouseError):  # The ledger is closing. The next connection notes it again.
         await ledger.change(intent)
 
 

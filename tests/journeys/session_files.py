@@ -1,4 +1,4 @@
-"""A play worth carrying, and its file as lines that a test can change."""
+"""A play to export, and the lines of its file, which a test can change."""
 
 from __future__ import annotations
 
