@@ -153,7 +153,10 @@ async def test_a_tool_that_changes_is_withheld_until_it_is_accepted() -> None:
     async with t:
         run = await t.open_world(world)
         await t.run(run.id, turns=1)
-        await first_event(t, kinds.TOOL_CHANGED)
+        noted = await first_event(t, kinds.TOOL_CHANGED)
+        assert noted.change is not None
+        requests = await t._house.store.requests(noted.change, noted.change)
+        assert requests[noted.change].sender == "server weather"
         (changed,) = [tool for tool in t.granted_tools(run.id) if tool.is_withheld]
         await t.run(run.id, turns=1)
         with pytest.raises(Refused, match="has changed again"):

@@ -77,6 +77,21 @@ async def test_a_request_is_made_and_answered_with_its_change() -> None:
         assert await store.open_requests(9) == []
 
 
+async def test_it_is_kept_who_asked_in_the_inbox_and_a_program_asks_for_itself() -> None:
+    store, clock = MemoryStore(), HandMovedClock()
+    async with on_stage(store, {"a": Speaker()}, clock=clock) as t:
+        await t.open_world(WORLD)
+
+        await answer_to(store, clock, STOP, sender="bo, process 7")
+        await t.start_creature("a")
+
+        requests = await store.requests(1, store.position)
+        assert [(request.by, request.sender) for _, request in sorted(requests.items())] == [
+            ("api", "bo, process 7"),
+            ("api", ""),
+        ]
+
+
 async def test_a_refusal_comes_back_in_the_words_of_the_world() -> None:
     store, clock = MemoryStore(), HandMovedClock()
     async with on_stage(store, {"a": Speaker()}, clock=clock) as t:

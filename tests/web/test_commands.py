@@ -171,6 +171,22 @@ async def test_a_branch_is_played_and_its_parent_stays_as_it_is() -> None:
         assert refused.status_code == 404
 
 
+async def test_it_is_kept_that_the_page_asked_for_a_change() -> None:
+    store = MemoryStore()
+    async with Terrarium(store) as t, served(t) as page:
+        run = await t.open_world("thousand-token-wood")
+        await post(page, "/api/v1/edits", {"what": "stop", "creature": "seedkeeper"})
+        await t.start_creature("seedkeeper")
+        await post(page, f"{RUNS}/{run.id}/stop")
+        requests = await store.requests(1, store.position)
+
+    assert [(request.by, request.sender) for _, request in sorted(requests.items())] == [
+        ("api", "page"),
+        ("api", ""),
+        ("api", "page"),
+    ]
+
+
 async def test_a_change_of_the_graph_is_foretold_and_made() -> None:
     async with Terrarium(MemoryStore()) as t, served(t) as page:
         await t.open_world("thousand-token-wood")

@@ -16,6 +16,7 @@ from typing import Final
 
 from glasshouse.assembly import ModelRouter, SqliteStore, ToolServer
 from glasshouse.errors import GlasshouseError, Refused
+from glasshouse.runtime.ledger.sender import sent_by
 from glasshouse.runtime.ledger.subscriptions import Subscription
 from glasshouse.runtime.ports import Router
 from glasshouse.runtime.run import Run
@@ -51,7 +52,7 @@ class SharedStore:
         self._plays: dict[str, asyncio.Task[None]] = {}
         self._is_wanted: set[str] = set()
         """The runs for which somebody has asked since they last began to play."""
-        self._is_stopped: set[str] = set()
+        self._is_finishing: set[str] = set()
         """The runs that are played here and were told to end."""
         self._is_closing = False
 
@@ -121,30 +122,31 @@ class SharedStore:
             playing = self._play(self._terrarium, run_id)
             self._plays[run_id] = asyncio.create_task(playing, name=f"play {run_id}")
 
-    def stop(self, run_id: str) -> None:
-        """Let no further act begin in a run that is played here, and end it."""
+    def finish(self, run_id: str) -> None:
+        """Let no further act begin in a run that is played here, and finish it."""
         if run_id not in self._plays:
             raise Refused(
-                f"Run {run_id} is not being played here.", "Only what is played here can be stopped."
+                f"Run {run_id} is not being played here.", "Only what is played here can be finished."
             )
-        self._is_stopped.add(run_id)
+        self._is_finishing.add(run_id)
 
     async def _play(self, terrarium: Terrarium, run_id: str) -> None:
         async def may_begin(_graph_id: str) -> bool:
-            return not self._is_closing and run_id not in self._is_stopped
+            return not self._is_closing and run_id not in self._is_finishing
 
         try:
             terrarium.send_visitors_away(run_id)
             while run_id in self._is_wanted and await may_begin(""):
                 self._is_wanted.discard(run_id)
                 await terrarium.run(run_id, before_act=may_begin)
-            if run_id in self._is_stopped:
-                await terrarium.finish(run_id)
+            if run_id in self._is_finishing:
+                with sent_by("assistant"):
+                    await terrarium.finish(run_id)
         except GlasshouseError as wrong:
             _log.warning("Run %s is not played on: %s", run_id, wrong)
         finally:
             del self._plays[run_id]
-            self._is_stopped.discard(run_id)
+            self._is_finishing.discard(run_id)
             await self._leave()
 
     def is_played(self, run_id: str) -> bool:

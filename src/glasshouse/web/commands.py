@@ -21,6 +21,7 @@ from glasshouse.events.payloads import Governor
 from glasshouse.manifests.loading import LoadedWorld, load_world
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.manifests.world_folders import found_worlds
+from glasshouse.runtime.ledger.sender import sent_by
 from glasshouse.runtime.past.stories import Stories
 from glasshouse.runtime.past.what_if import WhatIf
 from glasshouse.terrarium import Terrarium, guest_of
@@ -218,7 +219,8 @@ async def step(stage: Stage, run_id: str) -> RunInfo:
 @router.post("/runs/{run_id}/stop")
 async def stop(stage: Stage, run_id: str) -> RunInfo:
     """End a run."""
-    await stage.drivers.stop(run_id)
+    with sent_by("page"):
+        await stage.drivers.stop(run_id)
     return await _info(stage, run_id)
 
 
@@ -280,7 +282,8 @@ async def raise_limits(stage: Stage, run_id: str, command: Raise) -> RunInfo:
 @router.post("/edits")
 async def edit(stage: Stage, command: Edit) -> Edited:
     """Change the graph, or tell what a change would do."""
-    change = await _EDITS[command.what](stage.terrarium, command)
+    with sent_by("page"):
+        change = await _EDITS[command.what](stage.terrarium, command)
     if change is None:
         return Edited()
     return Edited(

@@ -13,6 +13,7 @@ from typing import Final
 from glasshouse.errors import Refused
 from glasshouse.runtime.conducting.inbox_requests import ask
 from glasshouse.runtime.ledger.ledger import Ledger
+from glasshouse.runtime.ledger.sender import sender
 from glasshouse.runtime.ports import Clock, Store
 from glasshouse.world.decisions.intents import GraphEdit, Intent
 from glasshouse.world.state.values import Change
@@ -49,8 +50,8 @@ class Guest:
         """Ask for a change of the graph; the change and its subject."""
         if not isinstance(intent, GraphEdit) or not self.holder():
             raise self.refused()
-        sender = f"a guest, process {os.getpid()}"
-        answer = await ask(self._store, self._clock, intent, sender=sender, seconds=answer_seconds_max)
+        name = f"{sender.get() or 'a guest'}, process {os.getpid()}"
+        answer = await ask(self._store, self._clock, intent, sender=name, seconds=answer_seconds_max)
         return answer.change or Change("nothing"), answer.subject
 
     async def disturb(self, run_id: str, text: str) -> None:

@@ -16,6 +16,7 @@ import msgspec
 
 from glasshouse.errors import GlasshouseError, Refused
 from glasshouse.runtime.ledger.ledger import Beside, Ledger, Receipt
+from glasshouse.runtime.ledger.sender import sent_by
 from glasshouse.runtime.ports import Batch, Clock, InboxRequest, Store
 from glasshouse.world.decisions.decision import Decision
 from glasshouse.world.decisions.intents import GraphEdit
@@ -57,7 +58,8 @@ async def _decide(ledger: Ledger, clock: Clock, edit: Edit, request: InboxReques
         asked = decoded_asked(request.body)
         if clock.now() > asked.until:
             return await _refuse(ledger, request, _TOO_LATE)
-        receipt = await edit(asked.intent, None if asked.dry_run else answered)
+        with sent_by(asked.sender):
+            receipt = await edit(asked.intent, None if asked.dry_run else answered)
         if asked.dry_run:
             await ledger.settle(answered(receipt))
         else:

@@ -30,6 +30,7 @@ from glasshouse.events.codec import encoded_within_bounds, json_copy, rest_withi
 from glasshouse.events.event import Draft, Event, own_copy
 from glasshouse.reprs import shown
 from glasshouse.runtime.folded import Folded
+from glasshouse.runtime.ledger.sender import sender
 from glasshouse.runtime.ledger.subscriptions import Subscriptions
 from glasshouse.runtime.ports import Batch, Clock, Lines, SegmentWrite, Snapshot, Store
 from glasshouse.turns.heard import recent_lines
@@ -218,7 +219,7 @@ class Ledger:
         batch = beside if isinstance(beside, Batch) else beside(decision)
         if decision.writes:
             may_need_request = isinstance(intent, GraphEdit | MoveRun | Say)
-            request = request_for(intent, by) if may_need_request else None
+            request = request_for(intent, by, sender.get()) if may_need_request else None
             queued = self._stage(decision.writes, replace(batch, request=request))
         if look is not None:
             look(decision.subject)

@@ -25,6 +25,7 @@ from glasshouse.events.described_tool import SERVER_SEPARATOR, DescribedTool, is
 from glasshouse.runtime.errand import Errand
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ledger.ledger import Ledger
+from glasshouse.runtime.ledger.sender import sent_by
 from glasshouse.runtime.minds.code_beside import BUNDLED, is_world_code_allowed
 from glasshouse.runtime.ports import Approver, Clock
 from glasshouse.tools.approval import Approval, Doubt
@@ -245,7 +246,9 @@ class ServerTools:
 
 
 async def _note_change(ledger: Ledger, intent: ChangeTool) -> None:
-    with suppress(GlasshouseError):  # The ledger is closing. The next connection notes it again.
+    server = server_of(intent.tool.name)
+    # The ledger may be closing. Then the next connection notes it again.
+    with suppress(GlasshouseError), sent_by(f"server {server}"):
         await ledger.change(intent)
 
 

@@ -76,6 +76,8 @@ class Request(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fi
     seen: int | None = None
     """For an act: the position of the last event in the house when the act last looked at the world. It is kept only if
     the act's graph has changed since then (ADR 0064)."""
+    sender: str = ""
+    """For whom a program asked: the sender in the inbox, `page`, `assistant`, or a tool server. Empty: for itself."""
     version: int = 1
     """The version it was written with. Version 1 is left out of the bytes."""
 
@@ -101,7 +103,7 @@ class Answer(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fie
     version: int = request_version
 
 
-def request_for(intent: Intent, by: Asker | None) -> Request | None:
+def request_for(intent: Intent, by: Asker | None, sender: str = "") -> Request | None:
     """The request to keep for a granted intent; None if its events say everything."""
     if isinstance(intent, GraphEdit):
         kept = (
@@ -109,12 +111,12 @@ def request_for(intent: Intent, by: Asker | None) -> Request | None:
             if isinstance(intent, AddCreature)
             else intent
         )
-        return Request(by or "api", kept)
+        return Request(by or "api", kept, sender=sender)
     if isinstance(intent, MoveRun) and by is not None:
-        return Request(by, _moved(intent))
+        return Request(by, _moved(intent), sender=sender)
     # The event of an answer looks like the end of an act. The request tells a replay that it is not.
     is_answer = isinstance(intent, Say) and intent.caused_by is not None
-    return Request("api") if is_answer else None
+    return Request("api", sender=sender) if is_answer else None
 
 
 def _moved(intent: MoveRun) -> PauseRun | ContinueRun | FinishRun:
