@@ -32,7 +32,7 @@ from glasshouse.events.payloads import LoopSuspected, converted
 from glasshouse.events.shown import Shown
 from glasshouse.model_values import Form
 from glasshouse.runtime.acts.act_time import ActTime, ActTimer
-from glasshouse.runtime.acts.asking import Asking, Kept, ModelDesk, Recorded, RecordedFailure
+from glasshouse.runtime.acts.asking import NOT_ON_RECORD, Asking, Kept, ModelDesk, Recorded, RecordedFailure
 from glasshouse.runtime.acts.inside import ActUnderWay
 from glasshouse.runtime.acts.recall import Answers
 from glasshouse.runtime.acts.spending import Spending
@@ -408,20 +408,23 @@ class Acts:
         kept: Kept | None,
     ) -> Scene:
         character = self._character(creature)
-        route, form, recorded = self._route_of(creature, character.model_profile), None, None
-        on_record = self._answers.act_on_record(creature, cause, route)
-        if on_record is not None:
-            route, form, recorded = on_record.route, on_record.form, on_record.answers
+        route = self._route_of(creature, character.model_profile)
+        on_record = self._answers.act_on_record(creature, cause)
+        if on_record is not NOT_ON_RECORD:
             upto = upto if on_record.upto is None else on_record.upto
-        form = form or form_asked(character, route)
+            route = route._replace(
+                context_tokens_max=on_record.context_tokens or route.context_tokens_max,
+                reply_tokens_max=on_record.reply_tokens or route.reply_tokens_max,
+            )
+        form = on_record.form or form_asked(character, route)
         if route.fallbacks:
             route = _with_fallbacks(route, form, character)
-        asking = self._asking(route, mine, recorded)
+        asking = self._asking(route, mine, on_record.answers)
         if kept is not None:
             asking.take_up(kept)
         return Scene(self._ledger, creature, character, cause, session_id, upto, route, form, asking)
 
-    def _asking(self, route: Route, mine: Reservation, recorded: Recorded | None) -> Asking:
+    def _asking(self, route: Route, mine: Reservation, recorded: Recorded) -> Asking:
         """What asks the model for an act. A traced terrarium has its own."""
         return Asking(route, self._desk, mine, recorded)
 

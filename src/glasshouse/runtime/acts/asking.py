@@ -75,13 +75,22 @@ Recorded = Callable[[int, Route, Prompt, InForm], Call | None]
 class RecordedAct(NamedTuple):
     """What is on record of an act that is played again: in a replay, or in a branch."""
 
-    route: Route
-    """The route, with the sizes that are on record."""
     answers: Recorded
     form: Form | None = None
     """The form in which it first asked."""
     upto: int | None = None
     """The time up to which it saw the past. A live act sees the current past."""
+    context_tokens: int = 0
+    reply_tokens: int = 0
+    """The sizes of its prompts; 0: those of the route."""
+
+
+def no_answers(_number: int, _route: Route, _prompt: Prompt, _in_form: InForm) -> Call | None:
+    """The recorded answers of an act that is not on record."""
+    return None
+
+
+NOT_ON_RECORD: Final = RecordedAct(no_answers)
 
 
 class RecordedFailure(Exception):
@@ -193,7 +202,7 @@ class Asking(msgspec.Struct, eq=False):
     _route: Route
     _desk: ModelDesk
     mine: Reservation
-    _recorded: Recorded | None
+    _recorded: Recorded
     calls: list[Call] = []
     _prompts: list[tuple[str, str]] = []
     _shown: list[Shown] = []
@@ -254,8 +263,8 @@ class Asking(msgspec.Struct, eq=False):
         if lock is not None:
             await self._wait_for_turn(lock)
         try:
-            if self._recorded is not None:
-                completion = await self._answer_on_record(self._recorded, prompt, shown, in_form)
+            if self._recorded is not no_answers:
+                completion = await self._answer_on_record(prompt, shown, in_form)
                 if completion is not None:
                     return completion
             first = route = self._route
@@ -299,12 +308,10 @@ class Asking(msgspec.Struct, eq=False):
             )
         await lock.acquire()
 
-    async def _answer_on_record(
-        self, recorded: Recorded, prompt: Prompt, shown: Shown, in_form: InForm
-    ) -> Completion | None:
+    async def _answer_on_record(self, prompt: Prompt, shown: Shown, in_form: InForm) -> Completion | None:
         """The recorded answer, after the attempts that were made in vain; None if there is none."""
         while (
-            call := recorded(self._calls_told + len(self.calls), self._route, prompt, in_form)
+            call := self._recorded(self._calls_told + len(self.calls), self._route, prompt, in_form)
         ) is not None:
             again = in_form(self._as_sent(self._route, prompt), call.form)
             asked = _asked(self._route, again)

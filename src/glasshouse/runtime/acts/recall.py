@@ -16,7 +16,7 @@ from glasshouse.events.model_use import Call, ModelUse
 from glasshouse.model_values import Form
 from glasshouse.runtime.acts import act_so_far
 from glasshouse.runtime.acts.act_so_far import ActKey, ActSoFar, Step
-from glasshouse.runtime.acts.asking import InForm, RecordedAct, prompt_for_route
+from glasshouse.runtime.acts.asking import NOT_ON_RECORD, InForm, RecordedAct, prompt_for_route
 from glasshouse.runtime.ledger.history import HistoryReader
 from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.ports import Route
@@ -43,9 +43,9 @@ class Answers:
     async def make_ready(self, run_id: str) -> None:
         """Load the record for a run."""
 
-    def act_on_record(self, creature: CreatureState, cause: Event, route: Route) -> RecordedAct | None:  # noqa: ARG002 (as the others name it)
-        """What is on record of an act for this cause, with this route; None if there is nothing."""
-        return None
+    def act_on_record(self, creature: CreatureState, cause: Event) -> RecordedAct:  # noqa: ARG002 (as the others name it)
+        """What is on record of an act for this cause."""
+        return NOT_ON_RECORD
 
     def step_then(self, creature: CreatureState, cause: Event, steps_so_far: Sequence[Step]) -> Step | None:  # noqa: ARG002 (as the others name it)
         """The recorded step for the last of an act's tool calls so far; None if the tool is to be called now."""
@@ -118,12 +118,12 @@ class Recall(Answers):
         session_id, seq = place_of(event.caused_by)
         return creature.ordinal, world.sessions[session_id].story_time(seq)
 
-    def act_on_record(self, creature: CreatureState, cause: Event, route: Route) -> RecordedAct | None:  # noqa: ARG002 (as the others name it)
-        """The answers that the parents of a creature's run got; None if there are none."""
+    def act_on_record(self, creature: CreatureState, cause: Event) -> RecordedAct:  # noqa: ARG002 (as the others name it)
+        """The answers that the parents of a creature's run got."""
         run_id = creature.run_id or ""
         calls = self._calls_cache.get(run_id)
         if not calls:
-            return None
+            return NOT_ON_RECORD
         profile = self._ledger.world.facts_of(creature).model_profile
 
         def recorded(_number: int, first: Route, prompt: Prompt, in_form: InForm) -> Call | None:
@@ -137,7 +137,7 @@ class Recall(Answers):
                         return call
             return None
 
-        return RecordedAct(route, recorded)
+        return RecordedAct(recorded)
 
     def step_then(self, creature: CreatureState, cause: Event, steps_so_far: Sequence[Step]) -> Step | None:
         """The step of a parent run that equals the last step of `way`."""

@@ -125,7 +125,7 @@ class Cassette(Answers):
         so_far = self._acts_so_far.get((creature_id, cause_id), NOTHING_YET)
         return so_far.as_of or (None if end is None else end.as_of)
 
-    def act_on_record(self, creature: CreatureState, cause: Event, route: Route) -> RecordedAct:
+    def act_on_record(self, creature: CreatureState, cause: Event) -> RecordedAct:
         """The recorded answers to an act's calls, in order: those that led to tool calls, then those of its end; with the
         sizes of its prompts, the form of its first call, and the time up to which its prompts saw the past."""
         act = (creature.id, cause.id)
@@ -148,19 +148,14 @@ class Cassette(Answers):
             return call
 
         form = all_calls[0].form if all_calls else None
-        return RecordedAct(self._route_then(act, route), recorded, form, self._seen_upto(act))
+        return RecordedAct(recorded, form, self._seen_upto(act), *self._sizes_then(act))
 
-    def _route_then(self, act: Act, route: Route) -> Route:
-        """The route with the sizes that the recorded prompts of an act had."""
+    def _sizes_then(self, act: Act) -> tuple[int, int]:
+        """The sizes that the recorded prompts of an act had; 0 for those of its route."""
         end = self.end_of(*act)
         events = [*[step.called for step in self.steps_of(*act)], *([end] if end else [])]
         use = next((event.model for event in events if event.model is not None), None)
-        if use is None:
-            return route
-        return route._replace(
-            context_tokens_max=use.context_tokens or route.context_tokens_max,
-            reply_tokens_max=use.reply_tokens or route.reply_tokens_max,
-        )
+        return (0, 0) if use is None else (use.context_tokens, use.reply_tokens)
 
     def _seen_upto(self, act: Act) -> int | None:
         """The logical time up to which the recorded prompts of an act saw the past."""

@@ -192,7 +192,7 @@ class TracedActs(Acts):
                 self._telemetry.note_error(span, event.kind)
         span.end(ended)
 
-    def _asking(self, route: Route, mine: Reservation, recorded: Recorded | None) -> Asking:
+    def _asking(self, route: Route, mine: Reservation, recorded: Recorded) -> Asking:
         return TracedAsking(route, self._desk, mine, recorded, telemetry=self._telemetry)
 
 
