@@ -4,11 +4,16 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from glasshouse.events import kinds
+from glasshouse.events import kinds, payloads
+from glasshouse.events.carried import Carried, CarriedRun, CarriedShape, CarriedTables
 from glasshouse.events.codec import content_of
+from glasshouse.events.described_tool import DescribedTool, GrantedTool
 from glasshouse.events.event import Json, usage_in
 from glasshouse.events.model_use import PromptDigests, Usage
-from glasshouse.events.redaction import ROLES, Role, redacted
+from glasshouse.events.redaction import ADD_NODE, ROLES, Role, redacted
+from glasshouse.manifests.manifest import Manifest, Voice
+from glasshouse.manifests.scenario import CastEntry, Deal, Scenario, ToolServerPlan
+from glasshouse.tools.group.requests import AddNode
 from tests.rules.events.events_by_hand import A_LINE, a_call, an_event, asked
 from tests.rules.events.golden_files import samples
 
@@ -256,3 +261,85 @@ def test_how_a_worlds_tool_servers_are_reached_is_for_directors(role: Role) -> N
 
     assert read["scenario"] == {"name": "w"}
     assert redacted(started, "director").payload["scenario"]["tool_servers"] == servers
+
+
+# Payloads are made of their structs here. Redaction knows fields by their names: if one is renamed, these tests cannot
+# make it, and once they can, the secret is in what a role reads.
+
+HIDDEN = "the-fern"
+HIDDEN_MANIFEST = Manifest(name="echo", persona=HIDDEN, wants=HIDDEN, voice=Voice(examples=(HIDDEN,)))
+HIDDEN_TOOL = DescribedTool("weather/forecast", HIDDEN, {"title": HIDDEN}, True, "d")
+HIDDEN_ARGUMENTS = msgspec.to_builtins(AddNode(handle="eve", persona=HIDDEN, wants=HIDDEN))
+
+FOR_DIRECTORS: dict[str, payloads.Payload] = {
+    kinds.RUN_STARTED: payloads.RunStarted(
+        recipe=payloads.Recipe(path=HIDDEN, digest="d"),
+        scenario=Scenario(
+            name="w",
+            cast=(CastEntry(use="echo"),),
+            deal={"word": Deal(to=("echo",), source=(HIDDEN, "moss"))},
+            tool_servers={"weather": ToolServerPlan(command=("python", HIDDEN))},
+        ).as_json(),
+    ),
+    kinds.SESSION_RESTATED: payloads.SessionRestated(
+        session="s-1",
+        creatures={},
+        places={},
+        runs={},
+        carried=Carried(
+            shape=CarriedShape(name="w", turn=1),
+            tables=CarriedTables(dealt={"echo": {"word": HIDDEN}}),
+            runs={"r-1": CarriedRun(truth={"word": HIDDEN})},
+        ),
+    ),
+    kinds.AGENT_FAILED: payloads.AgentFailed(
+        reason=HIDDEN, attempts=1, fault=payloads.Fault(exception=HIDDEN, file=HIDDEN, line=1)
+    ),
+    kinds.TOOL_RETURNED: payloads.ToolReturned(
+        tool="find", number=1, is_ok=False, text=HIDDEN, result={"found": HIDDEN}
+    ),
+    kinds.RUN_PAUSED: payloads.RunPaused(reason=HIDDEN, is_outage=True, backend=HIDDEN),
+}
+FOR_THE_AUDIENCE: dict[str, payloads.Payload] = {
+    kinds.CREATURE_STARTED: payloads.CreatureStarted(
+        creature="echo",
+        handle="echo",
+        cast_key="echo",
+        manifest_digest="d",
+        manifest=HIDDEN_MANIFEST.as_json(),
+        may_spawn={"echo": HIDDEN_MANIFEST.as_json()},
+        granted=[GrantedTool(HIDDEN_TOOL, HIDDEN_TOOL)],
+    ),
+    kinds.RUN_STARTED: payloads.RunStarted(spawnable={"echo": HIDDEN_MANIFEST.as_json()}),
+    kinds.SESSION_FORKED: payloads.SessionForked(
+        session="s-1",
+        parents=[],
+        how="branch",
+        at="s-1.1",
+        change=payloads.BranchChange(personas={"bo": HIDDEN}, add=[HIDDEN_MANIFEST.as_json()]),
+    ),
+    kinds.AGENT_PASSED: payloads.ActEnd(reason=HIDDEN),
+    kinds.TOOL_CALLED: payloads.ToolCalled(tool=ADD_NODE, arguments=HIDDEN_ARGUMENTS, number=1),
+    kinds.EDIT_PROPOSED: payloads.EditProposed(
+        tool=ADD_NODE, arguments=HIDDEN_ARGUMENTS, number=1, why="It asked."
+    ),
+    kinds.TOOL_CHANGED: payloads.ToolChanged(tool=HIDDEN_TOOL, creatures=["echo"]),
+}
+
+
+@pytest.mark.parametrize("kind", sorted(FOR_DIRECTORS))
+def test_what_only_a_director_reads_is_hidden_under_the_names_that_payloads_have(kind: str) -> None:
+    event = an_event(kind=kind, payload=payloads.builtins_of(FOR_DIRECTORS[kind]))
+
+    reads = [role for role in ROLES if HIDDEN in str(redacted(event, role).payload)]
+
+    assert reads == ["director"]
+
+
+@pytest.mark.parametrize("kind", sorted(FOR_THE_AUDIENCE))
+def test_what_a_spectator_does_not_read_is_hidden_under_the_names_that_payloads_have(kind: str) -> None:
+    event = an_event(kind=kind, payload=payloads.builtins_of(FOR_THE_AUDIENCE[kind]))
+
+    reads = [role for role in ROLES if HIDDEN in str(redacted(event, role).payload)]
+
+    assert reads == ["audience", "director"]
