@@ -59,8 +59,8 @@ class CarriedCreature(CarriedPart, frozen=True):
     ears: dict[str, CarriedEar] = {}
     channels: list[str] = []
     ordinal: int = 0
-    reborn: str = ""
-    """The sessions that took its past over before, separated by spaces, the earliest first."""
+    reborn: list[str] = []
+    """The sessions that took its past over before, the earliest first."""
     handed: dict[str, list[CarriedWire]] = {}
     """The wires that led to it, by their old ids."""
     strange: list[str] = []
@@ -131,8 +131,8 @@ class CarriedLines(CarriedPart, frozen=True):
     session_id: str
     first: int
     last: int
-    via: str = ""
-    """The sessions that took these lines over before, separated by spaces."""
+    via: list[str] = []
+    """The sessions that took these lines over before, the earliest first."""
 
 
 class CarriedTable(CarriedPart, frozen=True):
@@ -152,6 +152,13 @@ class CarriedNames(CarriedPart, frozen=True):
     runs: dict[str, str]
 
 
+class CarriedRenaming(CarriedPart, frozen=True):
+    """The present names of a past that these sessions took over, the earliest first."""
+
+    via: list[str]
+    names: CarriedNames
+
+
 class CarriedTables(CarriedPart, frozen=True):
     """What was said in each place, what each creature missed of it, and what it was dealt. See `Tables`."""
 
@@ -159,7 +166,7 @@ class CarriedTables(CarriedPart, frozen=True):
     missed: dict[str, dict[str, int]] = {}
     left: dict[str, dict[str, int]] = {}
     dealt: dict[str, Json] = {}
-    renamed: dict[str, CarriedNames] = {}
+    renamed: list[CarriedRenaming] = []
     with_a_past: dict[str, int] = {}
 
 

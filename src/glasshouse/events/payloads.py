@@ -221,6 +221,14 @@ class TopologyChanged(Payload, frozen=True):
     affected_count: int
 
 
+class BranchEdge(Payload, frozen=True):
+    """An edge that a branch adds or removes, by the handles of its ends, and the name of its channel if one was given."""
+
+    sender: str
+    listener: str
+    channel: str | None = None
+
+
 class BranchChange(Payload, frozen=True):
     """How a branch or a resumed session differs from its past. Creatures are named by handle."""
 
@@ -237,9 +245,8 @@ class BranchChange(Payload, frozen=True):
     add: list[Json] = []
     """The manifests of new creatures."""
     remove: list[str] = []
-    connect: list[list[str]] = []
-    """Each entry: two handles, and the name of a channel if one was given."""
-    disconnect: list[list[str]] = []
+    connect: list[BranchEdge] = []
+    disconnect: list[BranchEdge] = []
     limits: Governor | None = None
     edited: dict[str, str] = {}
     """Runs whose scenario file was edited since: run id -> its digest now."""

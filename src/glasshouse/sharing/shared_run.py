@@ -244,8 +244,8 @@ def course_of(change: payloads.BranchChange | None) -> str:
         *[f"{handle} is gone" for handle in change.remove],
         *[f"{handle} is somebody else" for handle in change.personas],
         *[f"{handle} has another model" for handle in change.profiles],
-        *[f"{target} hears {source}" for source, target, *_ in change.connect],
-        *[f"{target} does not hear {source}" for source, target, *_ in change.disconnect],
+        *[f"{edge.listener} hears {edge.sender}" for edge in change.connect],
+        *[f"{edge.listener} does not hear {edge.sender}" for edge in change.disconnect],
     ]
     return cut(f"what if {courses[0]}" if courses else "with other limits", course_chars_max)
 

@@ -92,7 +92,7 @@ def _sighting(
     world: World, creature: CreatureState, event: Event, heard_by: HeardBy | None
 ) -> Sighting | None:
     if creature.reborn and heard_by is not None and (heard := heard_by(creature, event)) is not event:
-        reborn_at = world.sessions[creature.reborn.rpartition(" ")[2]].segment.base + 1
+        reborn_at = world.sessions[creature.reborn[-1]].segment.base + 1
         if visible_to(creature, heard):
             return Sighting(creature, "reborn", reborn_at)
         wire = wire_that_handed(creature, heard)

@@ -31,6 +31,7 @@ from glasshouse.events.carried import (
     CarriedLines,
     CarriedMinute,
     CarriedNames,
+    CarriedRenaming,
     CarriedRun,
     CarriedShape,
     CarriedSpan,
@@ -47,6 +48,7 @@ from glasshouse.events.payloads import (
     ActEnd,
     AgentFailed,
     BranchChange,
+    BranchEdge,
     BranchOf,
     CastEntry,
     ChannelClosed,
@@ -160,8 +162,8 @@ CHANGE = BranchChange(
     personas={"moss": "A stone."},
     add=[MANIFEST],
     remove=["fern"],
-    connect=[["moss", "echo", "stage"]],
-    disconnect=[["echo", "moss"]],
+    connect=[BranchEdge("moss", "echo", "stage")],
+    disconnect=[BranchEdge("echo", "moss")],
     limits=LIMITS,
     edited={"r-2": "0011223344556677"},
 )
@@ -176,7 +178,7 @@ CARRIED = Carried(
                 ears={STAGE: CarriedEar(True, [CarriedSpan(3, 7), CarriedSpan(8)])},
                 channels=[STAGE],
                 ordinal=2,
-                reborn=OTHER_SESSION,
+                reborn=[OTHER_SESSION, SESSION],
                 handed={WIRE: [CarriedWire("fern", "moss", 3, 8, False, "Answer this.", "judge.verdict")]},
                 strange=[STAGE],
             )
@@ -198,11 +200,13 @@ CARRIED = Carried(
         under_way={"moss": CarriedAct(f"{OTHER_SESSION}.4", [f"{OTHER_SESSION}.8"])},
     ),
     tables=CarriedTables(
-        said={STAGE: CarriedTable([CarriedLines(OTHER_SESSION, 2, 4, SESSION)], 3, 256, {"moss": None})},
+        said={STAGE: CarriedTable([CarriedLines(OTHER_SESSION, 2, 4, [SESSION])], 3, 256, {"moss": None})},
         missed={STAGE: {"moss": 1}},
         left={STAGE: {"moss": 2}},
         dealt={"moss": {"word": "fern"}},
-        renamed={SESSION: CarriedNames({"moss": "moss~2"}, {OTHER_GRAPH: GRAPH}, {"r-0": "r-1"})},
+        renamed=[
+            CarriedRenaming([SESSION], CarriedNames({"moss": "moss~2"}, {OTHER_GRAPH: GRAPH}, {"r-0": "r-1"}))
+        ],
         with_a_past={"moss": 6},
     ),
     clocks=CarriedClocks(

@@ -63,12 +63,12 @@ def test_the_rest_of_a_public_line_is_its_json_without_what_its_place_says(
 ) -> None:
     unsaid: Json = {"private": None, "sealed": None, "caused_by": None, "model": None}
     event = an_event(payload=payload, run_id=run_id, channel_id=run_id, channel=channel, **unsaid)
-    place = Place(event.session_id, event.graph_id, event.lamport - event.seq)
+    start = Place(event.session_id, event.graph_id, event.lamport - event.seq)
 
     rest = rest_within_bounds(event)
 
-    assert rest == place.without_start(encoded(event).decode(), event.seq)
-    assert place.whole(rest, event.seq).encode() == encoded(event)
+    assert rest == start.without_start(encoded(event).decode(), event.seq)
+    assert start.whole(rest, event.seq).encode() == encoded(event)
 
 
 @pytest.mark.parametrize("encoder", [encoded_within_bounds, rest_within_bounds])

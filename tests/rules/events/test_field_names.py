@@ -86,9 +86,9 @@ OF_ONE_HOUSE: dict[str, list[payloads.Payload]] = {
 
 @pytest.mark.parametrize("kind", sorted(OF_ONE_HOUSE))
 def test_what_belongs_to_one_house_is_not_in_the_digest(kind: str) -> None:
-    one, other = [
+    first, second = [
         an_event(kind=kind, payload=payloads.builtins_of(payload)) for payload in OF_ONE_HOUSE[kind]
     ]
 
-    assert one.payload != other.payload
-    assert digest_of([one]) == digest_of([other])
+    assert first.payload != second.payload
+    assert digest_of([first]) == digest_of([second])

@@ -8,11 +8,11 @@ from glasshouse.events.event import CONDUCTOR, Event, costs_of, usage_in
 from glasshouse.events.model_use import NOTHING, ModelUse, Usage
 from glasshouse.events.redaction import ROLES, Role, redacted
 from tests.rules.events.events_by_hand import an_event
-from tests.rules.views.stories_on_stage import asked, said, stories, told
+from tests.rules.views.stories_on_stage import asked, said, stories, story_of
 
 
 def test_calls_are_summed() -> None:
-    story = told(
+    story = story_of(
         said("ada", "One.", run_id="r-one", model=asked(model="small", usd=0.25)),
         said("ada", "Two.", run_id="r-two", model=asked(model="large", usd=0.5)),
         said("bo", "Three.", run_id="r-one", model=asked(model="small", usd=0.25)),
@@ -24,7 +24,7 @@ def test_calls_are_summed() -> None:
 
 
 def test_an_unknown_price_makes_the_sum_unknown() -> None:
-    story = told(said("ada", "One.", model=asked(usd=0.25)), said("bo", "Two.", model=asked(usd=None)))
+    story = story_of(said("ada", "One.", model=asked(usd=0.25)), said("bo", "Two.", model=asked(usd=None)))
 
     usage = usage_in(story)
 
@@ -33,7 +33,7 @@ def test_an_unknown_price_makes_the_sum_unknown() -> None:
 
 
 def test_an_attempt_that_reached_no_model_is_free() -> None:
-    (event,) = told(said("ada", "One.", model=asked(reached=False, usd=None)))
+    (event,) = story_of(said("ada", "One.", model=asked(reached=False, usd=None)))
 
     usage = usage_in([event])
 

@@ -39,9 +39,9 @@ def _changes(change: BranchChange, limits: Mapping[str, object] | None) -> Itera
     yield from (f"{one_line(str(manifest.get('name')))} is there" for manifest in change.add)
     yield from (f"{one_line(handle)} is gone" for handle in change.remove)
     for verb, edges in (("hears", change.connect), ("no longer hears", change.disconnect)):
-        for source, target, *channel in edges:
-            where = f" on {one_line(channel[0])}" if channel else ""
-            yield f"{one_line(target)} {verb} {one_line(source)}{where}"
+        for edge in edges:
+            where = "" if edge.channel is None else f" on {one_line(edge.channel)}"
+            yield f"{one_line(edge.listener)} {verb} {one_line(edge.sender)}{where}"
     if change.limits is not None:
         given = limits or msgspec.to_builtins(change.limits)
         words = ", ".join(f"{name} {value}" for name, value in given.items() if value is not None)

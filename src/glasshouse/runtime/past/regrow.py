@@ -110,7 +110,7 @@ def _taken_over(
     folded = past.folded
     graph_ids = [graph.id for graph in graphs]
     places = {**carried_over.places_of(shape), **dict.fromkeys(graph_ids)}
-    vias = {name: heard.reborn for name, heard in shape.creatures.items()}
+    vias = {name: tuple(heard.reborn) for name, heard in shape.creatures.items()}
     here = dict.fromkeys([*[channel.opened.channel_id for channel in channels], *places])
     remembered = folded.tables.remembered_by(vias, here)
     if past.is_foreign:  # The file may lack lines that were said in a place after a creature had left it.

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from glasshouse.errors import Refused, UnknownName
 from glasshouse.events import kinds
 from glasshouse.events.event import RESERVED_ACTORS, VISITOR, Event, Json
-from glasshouse.events.payloads import BranchChange, Governor, converted
+from glasshouse.events.payloads import BranchChange, BranchEdge, Governor, converted
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.reprs import repr_of
 from glasshouse.runtime.past.past_world import Past
@@ -54,7 +54,10 @@ class WhatIf:
     def recorded(self) -> BranchChange | None:
         """The changes as the ledger keeps them, or None if there are none."""
         texts = {"replace": self.replace or None, "disturb": self.disturb or None}
-        fields = {**vars(self), **texts, "add": [manifest.as_json() for manifest in self.add]}
+        edges = {
+            name: [BranchEdge(*edge) for edge in getattr(self, name)] for name in ("connect", "disconnect")
+        }
+        fields = {**vars(self), **texts, **edges, "add": [manifest.as_json() for manifest in self.add]}
         change = converted(fields, BranchChange)
         return None if change == BranchChange() else change
 

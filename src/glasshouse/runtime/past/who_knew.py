@@ -67,7 +67,7 @@ class WhoKnewReader:
     async def _knower(self, world: World, event: Event, seen: Sighting, *, is_elsewhere: bool) -> Knower:
         how, since, creature = seen.how, event.id, seen.creature
         if how == "reborn":
-            since = event_id(creature.reborn.rpartition(" ")[2], 1)
+            since = event_id(creature.reborn[-1], 1)
         joined = await self._joined(world, event, seen) if how == "joined" else None
         if joined is not None:
             since = joined.id

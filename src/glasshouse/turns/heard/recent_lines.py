@@ -21,16 +21,15 @@ import msgspec
 from msgspec.structs import replace
 
 from glasshouse.events import kinds, payloads
-from glasshouse.events.carried import CarriedNames, CarriedTable, CarriedTables
+from glasshouse.events.carried import CarriedNames, CarriedRenaming, CarriedTable, CarriedTables
 from glasshouse.events.event import RESERVED_ACTORS, Event, Json, place_of
 from glasshouse.events.payloads import converted, payload_of, picked, sealed_of
 from glasshouse.turns.heard.renaming import Renamed
 from glasshouse.turns.moment.moment import Recent
-from glasshouse.world.fold.carried_over import chained_via
 from glasshouse.world.hearing.hearing import visible_to
 from glasshouse.world.state.state import CreatureState, GraphState, World
 
-version: Final = 5
+version: Final = 6
 """Increase it when the fold changes, so that snapshots of the old fold are not used."""
 heard_lines_max: Final = 256
 """How many lines a creature can recall; a table is cut to this when it holds `table_lines_max`."""
@@ -46,8 +45,8 @@ class Stretch(msgspec.Struct, array_like=True, gc=False):
     session_id: str
     first: int
     last: int
-    via: str = ""
-    """The sessions that took these lines over from a past, separated by spaces: the key in `Tables.renamed`."""
+    via: tuple[str, ...] = ()
+    """The sessions that took these lines over from a past, oldest first: the key in `Tables.renamed`."""
 
 
 class RecentLines(msgspec.Struct, dict=True):
@@ -146,8 +145,8 @@ class Tables(msgspec.Struct, dict=True, omit_defaults=True):
     """Channel id -> creature id -> how many lines had been said when the creature stopped listening."""
     dealt: dict[str, Json] = msgspec.field(default_factory=dict)
     """Creature id -> the facts that were dealt to it."""
-    renamed: dict[str, Renamed] = msgspec.field(default_factory=dict)
-    """For each session that took a past over (or several, separated by spaces): the present names."""
+    renamed: dict[tuple[str, ...], Renamed] = msgspec.field(default_factory=dict)
+    """For the sessions that took a past over, one after another: the present names."""
     with_a_past: dict[str, int] = msgspec.field(default_factory=dict)
     """Root id -> when it last began to listen where lines had been said before. Its own table lacks those lines."""
 
@@ -222,11 +221,11 @@ class Tables(msgspec.Struct, dict=True, omit_defaults=True):
     def cause_for(self, world: World, creature_id: str, event: Event) -> Event:
         """The cause of a creature's act, with present names if it is from a past that the creature took over."""
         via = world.creatures[creature_id].reborn
-        if via and event.lamport <= world.sessions[via.rpartition(" ")[2]].segment.base:
+        if via and event.lamport <= world.sessions[via[-1]].segment.base:
             return self.renamed[via].heard_now(event)
         return event
 
-    def remembered_by(self, names: Mapping[str, str], places: Iterable[str]) -> CarriedTables:
+    def remembered_by(self, names: Mapping[str, tuple[str, ...]], places: Iterable[str]) -> CarriedTables:
         """What a branch or resumed session carries over: the lines of some creatures and places.
 
         `names` maps each creature to the sessions that took its past over before.
@@ -239,22 +238,24 @@ class Tables(msgspec.Struct, dict=True, omit_defaults=True):
             missed={place: picked(counts, owners) for place, counts in picked(self.missed, here).items()},
             left={place: picked(counts, owners) for place, counts in picked(self.left, here).items()},
             dealt=picked(self.dealt, owners),
-            renamed={
-                via: converted(names, CarriedNames) for via, names in self.renamed.items() if via in pasts
-            },
+            renamed=[
+                CarriedRenaming(list(via), converted(names, CarriedNames))
+                for via, names in self.renamed.items()
+                if via in pasts
+            ],
             with_a_past=picked(self.with_a_past, owners),
         )
 
     def _take_over(self, world: World, restated: payloads.SessionRestated, lamport: int) -> None:
         """Take over the lines of a restated past. If it had taken over an older past, the names of both are chained."""
         past, shape, named = restated.carried.tables, restated.carried.shape, restated.creatures
-        names = self.renamed[restated.session] = Renamed(named, restated.places, restated.runs)
-        for via, older in past.renamed.items():
-            self.renamed[chained_via(via, restated.session)] = converted(older, Renamed).then(names)
+        names = self.renamed[restated.session,] = Renamed(named, restated.places, restated.runs)
+        for older in past.renamed:
+            self.renamed[*older.via, restated.session] = converted(older.names, Renamed).then(names)
         for place, table in past.said.items():
             self.said[_place_now(restated, place)] = RecentLines(
                 [
-                    Stretch(part.session_id, part.first, part.last, chained_via(part.via, restated.session))
+                    Stretch(part.session_id, part.first, part.last, (*part.via, restated.session))
                     for part in table.spans
                 ],
                 table.count,

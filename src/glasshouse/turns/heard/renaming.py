@@ -40,10 +40,12 @@ def _chained(older: dict[str, str], newer: dict[str, str]) -> dict[str, str]:
 class NamesNow:
     """Renames the events of a past for the creatures of a branch that took this past over."""
 
-    def __init__(self, sessions: Mapping[str, SessionState], renamed: Mapping[str, Renamed]) -> None:
+    def __init__(
+        self, sessions: Mapping[str, SessionState], renamed: Mapping[tuple[str, ...], Renamed]
+    ) -> None:
         self._sessions = sessions
         self._renamed = renamed
-        self._pasts_cache: dict[str, list[tuple[dict[str, int], Renamed]]] = {}
+        self._pasts_cache: dict[tuple[str, ...], list[tuple[dict[str, int], Renamed]]] = {}
 
     def heard_by(self, creature: CreatureState, event: Event) -> Event:
         """The event with present names if it is from a past that the creature took over, else the event unchanged."""
@@ -52,15 +54,15 @@ class NamesNow:
                 return renamed.heard_now(event)
         return event
 
-    def _pasts_of(self, reborn: str) -> list[tuple[dict[str, int], Renamed]]:
+    def _pasts_of(self, reborn: tuple[str, ...]) -> list[tuple[dict[str, int], Renamed]]:
         """For each session that took a past over: what it sees of its ancestors, and the present names of that past."""
         pasts = self._pasts_cache.get(reborn)
         if pasts is None:
-            session_ids, pasts = reborn.split(), []
-            for number, session_id in enumerate(session_ids):
+            pasts = []
+            for number, session_id in enumerate(reborn):
                 prefixes = visible_prefixes(self._sessions, session_id)
                 del prefixes[session_id]
-                renamed = self._renamed.get(" ".join(session_ids[number:]))
+                renamed = self._renamed.get(reborn[number:])
                 if renamed is not None:
                     pasts.append((prefixes, renamed))
             self._pasts_cache[reborn] = pasts

@@ -38,7 +38,7 @@ def heard_of(world: World, creature: CreatureState) -> CarriedCreature:
         ears={channel_id: _ear_then(ear) for channel_id, ear in creature.ears.items()},
         channels=list(world.topology.channels_of.get(creature.id, ())),
         ordinal=creature.ordinal,
-        reborn=creature.reborn,
+        reborn=list(creature.reborn),
         handed={wire_id: list(map(_wire_then, parts)) for wire_id, parts in (creature.handed or {}).items()},
     )
 
@@ -114,7 +114,7 @@ def _give(
     world: World, creature: CreatureState, heard: CarriedCreature, restated: SessionRestated, lamport: int
 ) -> None:
     places = restated.places
-    creature.reborn = chained_via(heard.reborn, restated.session)
+    creature.reborn = (*heard.reborn, restated.session)
     creature.stays = _stays(heard.stays, places)
     creature.ears = {places[channel]: _ear_now(ear) for channel, ear in heard.ears.items()}
     creature.ears.update({places[channel]: Ear(is_full=False, spans=()) for channel in heard.strange})
@@ -154,11 +154,6 @@ def _number(world: World, shape: CarriedShape, restated: SessionRestated) -> Non
         if run is not None:
             run.creatures_born += 1
             creature.ordinal = run.creatures_born
-
-
-def chained_via(before: str, now: str) -> str:
-    """The sessions through which a past was carried, oldest first."""
-    return f"{before} {now}" if before else now
 
 
 def _order(table: dict[str, dict[str, int]], key: str, names: Iterable[str]) -> None:

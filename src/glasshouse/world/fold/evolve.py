@@ -20,7 +20,7 @@ from glasshouse.world.state.state import Ear, Grant, RunFacts, Segment, SessionS
 from glasshouse.world.state.topology import BITS, LISTEN, discard
 from glasshouse.world.state.values import GOES_ON
 
-version: Final = 15
+version: Final = 16
 """Increased when the fold changes, so that snapshots of the old fold are not used."""
 
 

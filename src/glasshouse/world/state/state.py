@@ -199,8 +199,8 @@ class CreatureState(msgspec.Struct, gc=False, array_like=True):
     is_running: bool = True
     ordinal: int = 0
     """Its number in its run. It identifies the creature even if a branch gives it another id."""
-    reborn: str = ""
-    """The sessions through which its past was carried, oldest first, separated by spaces."""
+    reborn: tuple[str, ...] = ()
+    """The sessions through which its past was carried, oldest first."""
     is_root: bool = False
     """Whether it hears every channel of its graph, with or without an edge to it."""
     handed: dict[str, list[Handing]] | None = None
