@@ -71,6 +71,24 @@ async def test_ticks_that_go_together_overlap_on_the_same_past_and_are_written_i
         assert len({event.caused_by for event in events[:4]}) == 1
 
 
+async def test_those_who_think_together_begin_behind_one_gate_and_each_waits_at_it_to_be_written() -> None:
+    log: list[str] = []
+
+    async def notes(moment: Moment) -> None:
+        log.append(moment.handle)
+
+    async def gate(_graph_id: str) -> None:
+        log.append(f"gate, {len(await said(t))} written")
+
+    minds = {name: Doing(notes) for name in ("a", "b")}
+    async with on_stage(minds=minds) as t:
+        await t.open_world(world_of(*[ticking(name, together=True) for name in minds]))
+
+        await soon(t.step(before_act=gate))
+
+        assert log == ["gate, 0 written", "a", "b", "gate, 1 written"]
+
+
 async def test_what_was_thought_together_needs_few_commits() -> None:
     store = StoreAround()
     names = [f"c{n}" for n in range(12)]

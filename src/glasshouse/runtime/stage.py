@@ -30,7 +30,7 @@ from glasshouse.runtime.acts.routes import Routes
 from glasshouse.runtime.conducting.conductor import BeforeAct, Conductor
 from glasshouse.runtime.conducting.endings import referee_named
 from glasshouse.runtime.conducting.inbox_requests import Edit, answer_requests
-from glasshouse.runtime.conducting.order import Conducted, Free, Lockstep, Order, Pacing, Until
+from glasshouse.runtime.conducting.order import Conducted, Free, Lockstep, Pacing, Until
 from glasshouse.runtime.grants import opening_granted
 from glasshouse.runtime.house import House
 from glasshouse.runtime.ledger.ledger import Ledger
@@ -301,7 +301,7 @@ class Stage:
         order = kind(self._ledger, self._conductor.agendas, self._inbox.take_in, run_ids)
         return await self.conduct(order, Until(self._world, turns=turns, run_ids=run_ids), before_act)
 
-    async def conduct(self, order: Order, until: Until, before_act: BeforeAct | None = None) -> Conducted:
+    async def conduct(self, order: Lockstep, until: Until, before_act: BeforeAct | None = None) -> Conducted:
         """Drive graphs in this order. A call that is part of an act is refused."""
         await wait_to_be_outside(self._ledger)
         return await self._conductor.conduct(order, until, before_act)

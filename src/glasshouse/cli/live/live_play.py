@@ -1,9 +1,10 @@
 """Playing live: a world is played act by act, and every line is shown after its commit. Watching shows what another
 process plays in the same store.
 
-Always holds: only committed lines are shown. The play is never more than one act ahead of its reader. The key `q` ends
-the run; after any other interruption the ledger is complete and the run can be continued. A watcher writes only to the
-inbox, from which the playing process reads its lines. A watcher that leaves stops nothing.
+Always holds: only committed lines are shown. The play is never more than one act ahead of its reader, or the acts of one
+tick that think together. The key `q` ends the run; after any other interruption the ledger is complete and the run can
+be continued. A watcher writes only to the inbox, from which the playing process reads its lines. A watcher that leaves
+stops nothing.
 """
 
 from __future__ import annotations

@@ -1,10 +1,11 @@
-"""The conductor drives graphs. One loop serves every kind of drive: one act, some turns, to the end, or a replay.
+"""The conductor drives graphs. One loop serves every kind of drive: one act, some turns, or to the end.
 
 Theory of operation. `conduct` asks an order which graph is next and lets that graph take a step: finish a run, begin a
 turn, or play one act. Pure functions over the folds (`turns.runs.schedule`) say what is due, and they are asked again
-after every change. So an interrupted play continues where it stopped, and merges and splits need no special case
-here. Several drives may run at once. A step locks its graph, never the house, so runs that are driven in parallel also
-think in parallel (ADR 0046).
+after every change. So an interrupted play continues where it stopped, and merges and splits need no special case here.
+With free pacing, each graph has a task that repeats the same step (`Free`). A replay is no drive: it plays the recorded
+acts one by one, by `act_again` (ADR 0064). Several drives may run at once. A step locks its graph, never the house, so
+runs that are driven in parallel also think in parallel (ADR 0046).
 
 An act begins only when the last turn and the last act of its graph are durable, with two exceptions. The first act of a
 turn, if it can use no tools, is thought while `turn.started` is being committed. This saves one commit per turn. And acts
@@ -32,7 +33,7 @@ from glasshouse.runtime.acts.routes import Routes
 from glasshouse.runtime.acts.warm_lines import WarmLines
 from glasshouse.runtime.conducting.ahead import Act, Causes, ThinkingAhead, run_drawn_on
 from glasshouse.runtime.conducting.endings import Ending, Endings, accounts_of, last_graph
-from glasshouse.runtime.conducting.order import Advanced, Agendas, Conducted, Order, Until, Waiting
+from glasshouse.runtime.conducting.order import Advanced, Agendas, Conducted, Lockstep, Until, Waiting
 from glasshouse.runtime.ledger.history import EventById
 from glasshouse.runtime.ledger.ledger import Ledger, Queued
 from glasshouse.runtime.ports import Clock
@@ -44,8 +45,9 @@ from glasshouse.world.decisions.requests import Asker
 from glasshouse.world.state.state import GraphState
 
 BeforeAct = Callable[[str], Awaitable[bool | None]]
-"""A gate, awaited with the id of the graph before each act, or before the turn that the act begins. It must write
-nothing. It may wait as long as it likes. If it returns False, the drive ends."""
+"""A gate, awaited with the id of the graph before each act, or before the turn that the act begins. Acts that think
+together begin to think behind the gate of the first of them; each of them passes it again before it is written. It must
+write nothing. It may wait as long as it likes. If it returns False, the drive ends."""
 
 
 class Conductor:
@@ -97,7 +99,7 @@ class Conductor:
 
     # The loop
 
-    async def conduct(self, order: Order, until: Until, before_act: BeforeAct | None = None) -> Conducted:
+    async def conduct(self, order: Lockstep, until: Until, before_act: BeforeAct | None = None) -> Conducted:
         """Drive graphs in this order until `until` is reached or nothing is due. On return, all it wrote is durable."""
         await self._make_ready()
         waiting: tuple[Waiting, ...] = ()
@@ -136,7 +138,7 @@ class Conductor:
             if graph is not None and not self._warm_lines.is_ready(graph):
                 await self._warm_lines.make_ready(graph)
 
-    async def _step(self, order: Order, until: Until, before_act: BeforeAct | None, graph_id: str) -> bool:
+    async def _step(self, order: Lockstep, until: Until, before_act: BeforeAct | None, graph_id: str) -> bool:
         """Take the next step of a graph. False if it took none, because the drive is held or another drive was faster."""
         if before_act is not None and graph_id not in until.turns_just_begun:
             await self._settle(until)  # At the gate, readers find everything in the ledger.
@@ -186,7 +188,7 @@ class Conductor:
             return Advanced("act", graph_id, graph.turn) if turn is None else Advanced("turn", graph_id, turn)
         return await self._play_act(graph, ahead.due)
 
-    async def _finish_an_idle_run(self, order: Order, until: Until) -> bool:
+    async def _finish_an_idle_run(self, order: Lockstep, until: Until) -> bool:
         """End a run in which nothing is due any more; False if there is none. Runs without a scenario do not end this
         way."""
         if until.has_used_up_turns:

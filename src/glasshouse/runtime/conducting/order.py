@@ -1,4 +1,4 @@
-"""A drive: the order of its graphs (lockstep, free or recorded), when it ends, and its result.
+"""A drive: the order of its graphs (lockstep or free), when it ends, and its result.
 
 Always holds: in lockstep, the graph whose next turn has the lowest number goes first, then the oldest (ADR 0024).
 Only the ledger decides this, so many graphs are as deterministic as one, also after a crash. With `free`, all graphs
@@ -307,46 +307,8 @@ Step = Callable[[str], Awaitable[bool]]
 """Takes the next step of a graph. False if the graph took none."""
 
 
-class Order:
-    """Decides which graph is next. This base class plays no graph; its subclasses override it."""
-
-    let_in: Callable[[], Awaitable[None]]
-    """Lets outside changes happen between two steps: lines of the inbox, or recorded changes."""
-
-    def next_graph(self, until: Until) -> str | None:  # noqa: ARG002 (as the others name it)
-        """The next graph; None if nothing is due, or if no turns are left for it."""
-        return None
-
-    def is_next(self, graph_id: str, until: Until) -> bool:  # noqa: ARG002 (as the others name it)
-        """Whether a chosen graph is still next, without waiting. Asked if another drive may have taken steps
-        meanwhile."""
-        return True
-
-    def play(self, graph_id: str, until: Until, step: Step) -> Awaitable[object]:  # noqa: ARG002 (as the others name it)
-        """Let a graph take a step; or steps, in parallel with others."""
-        return step(graph_id)
-
-    async def wait_for_others(self) -> bool:
-        """Wait until something changes in a graph that plays in parallel. False if no graph does."""
-        return False
-
-    def runs(self) -> Iterable[str]:
-        """The driven runs. Each of them ends when nothing in it is due any more."""
-        return ()
-
-    def waiting(self) -> tuple[Waiting, ...]:
-        """Whose acts wait for an agent in the driven graphs."""
-        return ()
-
-    def end(self) -> None:
-        """End the drive: steps under way still end, and graphs stop waiting for slower ones."""
-
-    async def close(self) -> None:
-        """Cancel whatever still plays."""
-
-
-class Lockstep(Order):
-    """One graph after another: the lowest turn first, then the oldest graph (ADR 0024)."""
+class Lockstep:
+    """The order of graphs: one after another, the lowest turn first, then the oldest graph (ADR 0024)."""
 
     def __init__(
         self,
@@ -359,6 +321,7 @@ class Lockstep(Order):
         self._ledger = ledger
         self._agendas = agendas
         self.let_in = let_in
+        """Lets outside changes happen between two steps: lines of the inbox."""
         self._run_ids = run_ids
         self._graph_id = graph_id
 
@@ -388,11 +351,26 @@ class Lockstep(Order):
         return tuple([Waiting(c.id, c.handle, c.played_by_code, c.run_id, cause) for c, cause in waiting])
 
     def is_next(self, graph_id: str, until: Until) -> bool:
-        """Whether this graph is still first."""
+        """Whether a chosen graph is still first. Asked if another drive may have taken steps meanwhile."""
         return self.next_graph(until) == graph_id
 
+    def play(self, graph_id: str, until: Until, step: Step) -> Awaitable[object]:  # noqa: ARG002 (`Free` needs it)
+        """Let a graph take a step."""
+        return step(graph_id)
+
+    async def wait_for_others(self) -> bool:
+        """Wait until something changes in a graph that plays in parallel. False if no graph does."""
+        return False
+
+    def end(self) -> None:
+        """End the drive: steps under way still end, and graphs stop waiting for slower ones."""
+
+    async def close(self) -> None:
+        """Cancel whatever still plays."""
+
     def runs(self) -> Iterable[str]:
-        """The runs named, or those of the graph named, or all runs."""
+        """The driven runs: those named, or those of the graph named, or all. Each ends when nothing in it is due any
+        more."""
         world = self._ledger.world
         if self._graph_id is None:
             return self._run_ids or tuple(world.runs)
@@ -401,7 +379,8 @@ class Lockstep(Order):
 
 
 class Free(Lockstep):
-    """Graphs in parallel: one task for each graph that has something to do. The task of a merged graph ends."""
+    """Graphs in parallel: one task for each graph that has something to do. The task repeats the step that the
+    conductor gives it. The task of a merged graph ends."""
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
