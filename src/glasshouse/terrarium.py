@@ -1,7 +1,8 @@
 """The public API: `Terrarium`; `play`, the one blocking call; and `verify`.
 
-`Terrarium` only passes calls on: each method calls one of its four parts (house, graph edits, stage, archive), which
-does the work (ADR 0045). `Terrarium` takes creatures or their ids; the parts take only ids.
+`Terrarium` only passes calls on: a method calls one of its four parts (house, graph edits, stage, archive), which does
+the work (ADR 0045). Exceptions: opening and closing, `played` and a verified `share` use several parts; `span_of` and
+`event_of_span` ask the telemetry. `Terrarium` takes creatures or their ids; the parts take only ids.
 
 Always holds: results about creatures, graphs, runs and events are values, true at the time of the call. They belong to
 the caller: changing the JSON of a returned event changes no other reader's copy.

@@ -1,8 +1,8 @@
 """Redaction: removes from an event what a role may not read. Every view, stream and file applies this one rule.
 
 Always holds: everybody reads what was said and done, and what it cost. A spectator reads no thoughts, no private parts,
-and of a creature only its handle, role and bio. The audience reads those, too. Only a director reads what is sealed,
-the texts of model calls, and the details of failures. What is redacted twice equals what is redacted once.
+and of a creature only its handle, role, title and bio. The audience reads those, too. Only a director reads what is
+sealed, the texts of model calls, and the details of failures. What is redacted twice equals what is redacted once.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""The context builder: the one module that writes prompts.
+"""The context builder: puts prompts together. The modules beside it, and `around_lines` of `turns.heard.surroundings`,
+write some of their lines.
 
 Always holds: the system message contains only text of the manifest, the scenario and the engine. What was said is in
 the user message, one quoted line each, under headings that no quoted text can forge. The prompt depends only on what

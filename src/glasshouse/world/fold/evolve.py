@@ -1,8 +1,9 @@
 """The fold: apply one event to the world.
 
-Always holds: only this module and the modules that it calls (`members`, `carried_over`) change the ledger's world.
-The effect of an event depends only on the world and the event, so folding a ledger gives the world that wrote it. The
-cost of an event is proportional to what it changes: the fold never walks a graph that does not change.
+Always holds: only this module and the modules that it calls (`members`, `carried_over`) change the ledger's world, with
+one exception: `Ledger.submit`, on its short path for a public line, sets the `head` of the line's session itself. The
+effect of an event depends only on the world and the event, so folding a ledger gives the world that wrote it. The cost
+of an event is proportional to what it changes: the fold never walks a graph that does not change.
 """
 
 from __future__ import annotations

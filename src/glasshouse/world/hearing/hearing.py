@@ -1,8 +1,10 @@
 """Hearing: `visible_to` says what a creature may see, and `wire_that_handed` which wire handed it a line.
 
-Prompts, `why`, `who_knew` and the export of what one creature heard call `visible_to` for each event. The agenda must
-know who hears an event at the moment it is said, so it reads the edges instead. A property test checks that both
-agree.
+`why`, `who_knew` and `Played.heard_by` call `visible_to` for each event. Three others must be quicker and apply the
+same rule in another way; property tests compare them with this one. A moment takes whole tables of lines where its
+creature hears all of them (`turns.heard.recent_lines`; `test_recent_lines.py`). The agenda reads the edges when an
+event is said (`test_agenda.py`). The page's fold reads the edges of its own view (`views.page_fold`;
+`test_page_hearing.py`).
 
 Always holds: a creature sees its own acts. It sees what was said on a channel while it listened there, and also what
 was said there earlier if the channel's history is full. It sees events without a channel that its graph wrote while

@@ -1,10 +1,11 @@
 """The world as data: everything that decisions read and the fold writes.
 
-Always holds: `World` is a function of the ledger alone. Only the fold (`fold/evolve.py`) changes it, and it can be
-dropped and folded again. Dicts are used instead of sets, because their order comes from the ledger and not from hashes.
-The whole struct can be encoded to bytes; that is a snapshot (ADR 0007). Its parts form a tree without cycles, so the
-garbage collector does not track them. Parts of which there are many are encoded as arrays: names of fields would be half
-of a snapshot. So a new, moved or removed field needs a new version of the fold.
+Always holds: the ledger's `World` is a function of the ledger alone. Only the fold changes it (`fold/evolve.py`, which
+names one exception), and it can be dropped and folded again. `runtime/past/what_if.py` changes a world that it folded
+for a branch, which is no ledger's. Dicts are used instead of sets, because their order comes from the ledger and not
+from hashes. The whole struct can be encoded to bytes; that is a snapshot (ADR 0007). Its parts form a tree without
+cycles, so the garbage collector does not track them. Parts of which there are many are encoded as arrays: names of
+fields would be half of a snapshot. So a new, moved or removed field needs a new version of the fold.
 """
 
 from __future__ import annotations
