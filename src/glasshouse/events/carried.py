@@ -213,7 +213,6 @@ class CarriedRun(CarriedPart, frozen=True):
     minutes: list[CarriedMinute] = []
     """The money spent in the last hour, by minute."""
     ends_counted: int = 0
-    verdict: str | None = None
     winner: str | None = None
     why: str | None = None
     truth: Json = {}

@@ -224,7 +224,6 @@ CARRIED = Carried(
             turns=2,
             minutes=[CarriedMinute(29_539_440, 0.5)],
             ends_counted=1,
-            verdict=f"{OTHER_SESSION}.4",
             winner="moss",
             why="It was named.",
             truth={"word": "fern"},

@@ -29,7 +29,7 @@ from glasshouse.turns.moment.playbill import Playbill, playbill_of
 from glasshouse.turns.runs.agenda import members_of
 from glasshouse.world.state.state import World
 
-version: Final = 12
+version: Final = 13
 """Increase it when the fold changes, so that snapshots of the old fold are not used."""
 
 stale_lines_max: Final = 12
@@ -73,8 +73,6 @@ class Spent(msgspec.Struct, omit_defaults=True):
     minutes_usd: dict[int, float] = msgspec.field(default_factory=dict)
     """Minute since 1970 -> money spent in it. Minutes older than an hour are dropped."""
     ends_counted: int = 0
-    verdict: str | None = None
-    """The id of the last `judge.verdict`."""
     winner: str | None = None
     why: str | None = None
     truth: Json = msgspec.field(default_factory=dict)
@@ -147,7 +145,7 @@ def carried_run(purse: Purse, until: datetime, *, is_over: bool) -> CarriedRun:
         minutes=[CarriedMinute(minute, usd) for minute, usd in purse.spent.minutes_usd.items()],
     )
     if is_over or purse.finished is not None:
-        return replace(run, ends_counted=0, verdict=None, winner=None, why=None)
+        return replace(run, ends_counted=0, winner=None, why=None)
     return run
 
 
@@ -445,7 +443,7 @@ class Runs(msgspec.Struct):
             spent.ends_counted += 1
         if event.kind == kinds.JUDGE_VERDICT:
             verdict = verdict_of(event)
-            spent.verdict, spent.winner, spent.why = event.id, verdict.winner, verdict.text
+            spent.winner, spent.why = verdict.winner, verdict.text
         if event.sealed is not None:
             sealed = sealed_of(event)
             spent.truth = {**spent.truth, **sealed.facts}
