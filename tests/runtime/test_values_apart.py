@@ -12,6 +12,7 @@ from glasshouse.tools.toolbox import Toolbox
 from glasshouse.turns.heard.recent_lines import Places
 from glasshouse.turns.moment.playbill import DealRule
 from glasshouse.turns.prompts.context import prompt_for
+from glasshouse.world.state.state import CreatureState
 from tests.runtime.stage_crew import (
     Doing,
     Speaker,
@@ -115,7 +116,13 @@ async def test_what_a_visitor_and_an_act_gave_back_can_be_changed_without_changi
 def test_what_was_played_shares_nothing_with_the_engine() -> None:
     played = play("thousand-token-wood", turns=2)
 
+    parts = [
+        part
+        for held in vars(played).values()
+        for part in (held.values() if hasattr(held, "values") else [held])
+    ]
     assert {type(creature).__name__ for creature in played.creatures.values()} == {"Creature"}
+    assert not [part for part in parts if isinstance(part, CreatureState)]
     for name in played.creatures:
         assert all(line.who for line in played.heard_by(name))
     assert played.heard_by(next(iter(played.creatures.values()))) == played.heard_by(
@@ -145,7 +152,9 @@ def state_of(t: Terrarium) -> tuple[bytes, str]:
     """All that the engine keeps: what it folds, and the values that its caches hold."""
     folded, toolbox = t._house.ledger.folded, t._stage._tools
     lines = [table.lines for table in folded.tables.said.values()]
-    names = [places.handles_cache for key, places in folded.world.shape_cache.items() if places.__class__ is Places]
+    names = [
+        places.handles_cache for key, places in folded.world.shape_cache.items() if places.__class__ is Places
+    ]
     offers = [toolbox.offers(folded, creature) for creature in folded.world.creatures.values()]
     return msgspec.msgpack.encode(folded), repr(msgspec.to_builtins((lines, names, offers)))
 

@@ -93,7 +93,7 @@ class Story:
     @cached_property
     def digest(self) -> str:
         """The digest of the events."""
-        return digest_of(self.events, self.skews)
+        return digest_of(self.events, skews=self.skews)
 
     @cached_property
     def numbers(self) -> dict[str, int]:
@@ -151,17 +151,14 @@ class StoreReader:
     async def story(self, name: str) -> Story:
         """The story of the run or session that a name means."""
         named_id, run = await self.run_or_session(name)
+        skews = self.terrarium._archive.skews()
         if run is not None or named_id in self.terrarium.imported_runs():
             events = await self.terrarium.run_events(named_id)
-            return Story(named_id, named_id, events, run, self._skews(events))
+            return Story(named_id, named_id, events, run, skews)
         events = await self.terrarium.events(named_id)
         begun = [event.run_id for event in events if event.kind == kinds.RUN_STARTED and event.run_id]
         is_one_run = bool(begun) and set(begun) == {begun[-1], *past_runs(events, begun[-1])}
-        return Story(named_id, begun[-1] if is_one_run else None, events, skews=self._skews(events))
-
-    def _skews(self, events: tuple[Event, ...]) -> dict[str, int]:
-        sessions = map(self.terrarium.session, {event.session_id for event in events})
-        return {session.id: session.skew for session in sessions if session.skew}
+        return Story(named_id, begun[-1] if is_one_run else None, events, skews=skews)
 
     async def session_at_end_of(self, name: str) -> str:
         """The session that a name means; of a run, the one with its end."""

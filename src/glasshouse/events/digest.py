@@ -33,7 +33,7 @@ _BODY_FIELDS = ("payload", "private", "sealed", "model")
 _GENERATED_ID = re.compile(r"[cgsw]-[0-9a-f]{16}(\.[0-9]+)?")
 
 
-def digest_of(events: Iterable[Event], skews: Mapping[str, int] | None = None) -> str:
+def digest_of(events: Iterable[Event], *, skews: Mapping[str, int] | None = None) -> str:
     """The digest of these events in this order, as hexadecimal text.
 
     `skews` gives, for each session that began as a branch, how far its lamport times are ahead of the story's.

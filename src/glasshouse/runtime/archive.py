@@ -89,7 +89,7 @@ class Archive:
 
     async def digest(self, run_id: str) -> str:
         """The digest of a run. Equal stories have equal digests, wherever and whenever they were played (ADR 0030)."""
-        return digest_of(await self.run_events(run_id), self.skews())
+        return digest_of(await self.run_events(run_id), skews=self.skews())
 
     async def compare(self, first: str, second: str, role: Role) -> Comparison:
         """Compare the stories of two runs or sessions: where they diverge, which lines differ, and what each cost."""

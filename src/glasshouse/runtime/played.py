@@ -7,7 +7,6 @@ put into its prompts, without the thoughts of others.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
@@ -17,6 +16,7 @@ from typing import Final
 from glasshouse.errors import Refused, UnknownName
 from glasshouse.events.digest import digest_of
 from glasshouse.events.event import Event
+from glasshouse.events.payloads import picked
 from glasshouse.events.redaction import Role, redacted
 from glasshouse.reprs import repr_of
 from glasshouse.runtime.creature import Creature, CreatureOrId, id_of
@@ -24,7 +24,6 @@ from glasshouse.runtime.parts import Parts
 from glasshouse.runtime.run import Run
 from glasshouse.views.transcript import TranscriptLine, transcript_of
 from glasshouse.world.hearing.hearing import visible_to
-from glasshouse.world.state.state import CreatureState
 
 notebook_bytes_max: Final = 4_000_000
 """A notebook shows a run as a page up to this size; of a longer run, a transcript."""
@@ -43,15 +42,10 @@ class Played:
     """All events of the run, in the order of histories."""
     creatures: Mapping[str, Creature] = field(repr=False)
     """The creatures that were alive at the end, by id."""
-    _states: Mapping[str, CreatureState] = field(repr=False)
-    """Copies of the states of these creatures: what they could hear."""
-    _skews: Mapping[str, int] = field(repr=False)
-    """By session: how far its logical time is ahead of the story's, because of a branch. A digest needs this."""
-
-    @cached_property
-    def digest(self) -> str:
-        """Equal for equal stories, wherever and whenever they were played (ADR 0030)."""
-        return digest_of(self.events, self._skews)
+    digest: str
+    """Equal for equal stories, wherever and whenever they were played (ADR 0030)."""
+    _heard: Mapping[str, frozenset[str]] = field(repr=False)
+    """The ids of the events of others that each of these creatures could hear."""
 
     @cached_property
     def lines(self) -> tuple[TranscriptLine, ...]:
@@ -65,11 +59,9 @@ class Played:
 
     def heard_by(self, creature_id: CreatureOrId) -> tuple[TranscriptLine, ...]:
         """The lines of others that a creature could hear, without their thoughts."""
-        listener = self._states.get(id_of(creature_id))
-        if listener is None:
+        heard = self._heard.get(id_of(creature_id))
+        if heard is None:
             raise UnknownName(noun="creature", name=id_of(creature_id), known=self.creatures)
-        others = [event for event in self.events if event.actor != listener.id]
-        heard = {event.id for event in others if visible_to(listener, event)}
         lines = self._lines(self.events, "spectator")
         return tuple(line for line in lines if line.id in heard and line.voice not in {"silence", "change"})
 
@@ -121,9 +113,12 @@ async def played_of(parts: Parts, run_id: str) -> Played:
     """A run of an open terrarium as a value, as it stands now."""
     events = await parts.archive.run_events(run_id)
     creatures = {c.id: c for c in parts.edits.creatures() if c.run_id == run_id}
-    states = {name: deepcopy(parts.house.ledger.world.creatures[name]) for name in creatures}
-    run, skews = parts.stage.run_of(run_id), parts.archive.skews()
-    return Played(run, events, MappingProxyType(creatures), states, skews)
+    heard = {
+        name: frozenset([e.id for e in events if e.actor != name and visible_to(listener, e)])
+        for name, listener in picked(parts.house.ledger.world.creatures, creatures).items()
+    }
+    run, digest = parts.stage.run_of(run_id), digest_of(events, skews=parts.archive.skews())
+    return Played(run, events, MappingProxyType(creatures), digest, heard)
 
 
 def _row(line: TranscriptLine) -> str:

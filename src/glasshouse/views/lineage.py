@@ -56,5 +56,4 @@ def _session(world: World, session_id: str, agents: list[str]) -> Session:
         split_at=segment.at if segment.origin == "split" else None,
         forked_at=segment.at if segment.origin in GROWN_APART else None,
         began_at=state.began_at,
-        skew=state.skew,
     )

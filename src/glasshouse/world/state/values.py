@@ -102,8 +102,6 @@ class Session(msgspec.Struct, frozen=True):
     forked_at: str | None = None
     began_at: datetime | None = None
     """The wall time of the merge, split or fork that began it; none for a session without parents."""
-    skew: int = 0
-    """How far its times are ahead of the story's, for a branch and its descendants. The digest needs it."""
 
     @property
     def config_path(self) -> str | None:
