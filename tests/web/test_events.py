@@ -127,6 +127,10 @@ async def test_what_is_found_is_saved_as_a_file() -> None:
             assert table.headers["content-disposition"] == 'attachment; filename="events.csv"'
             rows = list(csv.DictReader(io.StringIO(table.text, newline="")))
             assert [row["id"] for row in rows] == [row["event"]["id"] for row in everything]
+            changes = [event.change for event in await t.run_events(run.id)]
+            assert [row["change"] for row in everything] == changes
+            assert [int(row["change"]) for row in rows] == changes
+            assert 1 < len(set(changes)) < len(changes)
             assert rows[-1]["text"] == '\'=1+1, "a quandle"'
             clue = next(row for row in rows if row["kind"] == "clue.found")
             assert clue["actor"] == "clue-gatherer"

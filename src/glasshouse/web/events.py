@@ -45,7 +45,7 @@ piece_bytes: Final = 64 * 1024
 """A file is sent in pieces of about this size."""
 
 COLUMNS: Final = (
-    "k", "id", "created_at", "kind", "actor", "graph", "channel", "turn", "text", "tokens", "usd", "payload",
+    "k", "id", "change", "created_at", "kind", "actor", "graph", "channel", "turn", "text", "tokens", "usd", "payload",
 )  # fmt: skip
 _SPOKEN_BESIDE: Final = frozenset({kinds.USER_INJECTED, kinds.WORLD_OBSERVED})
 
@@ -156,6 +156,7 @@ class EventInfo(BaseModel):
     """An event with its number in the story."""
 
     k: int
+    change: int | None = Field(description="The number of its change: events of one change have the same.")
     event: dict[str, Any] = Field(description="The event, without what the role may not read.")
 
 
@@ -258,7 +259,7 @@ async def events(
         return await _file(source, search, role, run_id, format)
     rows: list[dict[str, Any]] = []
     async for number, event in search.matches(events_searched_max):
-        rows.append({"k": number, "event": msgspec.Raw(codec.encoded(event))})
+        rows.append(_event_info(number, event))
         if len(rows) == limit:
             break
     following = None if search.is_over else str(search.at)
@@ -276,10 +277,15 @@ async def _file(
     return StreamingResponse(lines, media_type=media_type, headers=file_headers(f"events.{file}"))
 
 
+def _event_info(number: int, event: Event) -> dict[str, Any]:
+    """An event as `EventInfo` describes it."""
+    return {"k": number, "change": event.change, "event": msgspec.Raw(codec.encoded(event))}
+
+
 async def _json_lines(search: Search) -> AsyncIterator[bytes]:
     piece = bytearray()
     async for number, event in search.matches(export_events_max):
-        piece += msgspec.json.encode({"k": number, "event": msgspec.Raw(codec.encoded(event))}) + b"\n"
+        piece += msgspec.json.encode(_event_info(number, event)) + b"\n"
         if len(piece) >= piece_bytes:
             yield bytes(piece)
             piece.clear()
@@ -304,6 +310,7 @@ def _row(number: int, event: Event, handles: dict[str, str]) -> dict[str, Any]:
     return {
         "k": number,
         "id": event.id,
+        "change": event.change,
         "created_at": event.created_at,
         "kind": event.kind,
         "actor": handles.get(event.actor, event.actor),
