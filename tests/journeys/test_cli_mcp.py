@@ -136,7 +136,7 @@ async def test_an_assistant_plays_reads_disturbs_branches_and_asks_why(tmp_path:
             listed = await asked.ask("runs")
 
     changing = {tool.name for tool in tools if tool.annotations and not tool.annotations.read_only_hint}
-    assert changing == {"play", "disturb", "branch", "stop"}
+    assert changing == {"play", "disturb", "branch", "finish"}
     assert WOOD in [world["name"] for world in worlds["worlds"]]
     assert checked["is_sound"]
     assert (begun["state"], begun["is_played_here"]) == ("playing", True)
@@ -166,7 +166,7 @@ async def test_a_server_that_only_reads_refuses_to_play_and_reads_beside_one_tha
             await reads.refusal("play", world=WOOD),
             await reads.refusal("disturb", run=playing.id, text="Hello?"),
             await reads.refusal("branch", run=playing.id, at=f"{playing.session_id}.1"),
-            await reads.refusal("stop", run=playing.id),
+            await reads.refusal("finish", run=playing.id),
         ]
         stage = await reads.ask("read_stage", run=playing.id)
         held = await may.refusal("play", world=WOOD)
@@ -192,19 +192,19 @@ async def test_a_server_that_only_reads_refuses_to_play_and_reads_beside_one_tha
 
 
 async def test_an_assistant_stops_what_it_plays(tmp_path: Path) -> None:
-    # A play takes minutes on it, so that it still goes on when it is stopped.
+    # A play takes minutes on it, so that it still plays when it is finished.
     with imitating_server("ollama", delay_seconds=2.0) as server:
         async with assistant(tmp_path / "show.glasshouse", "--allow-play", "--models", server.url) as asked:
             begun = await asked.ask("play", world=WOOD, max_turns=1_000)
-            stopped = await asked.ask("stop", run=begun["run"])
+            finished = await asked.ask("finish", run=begun["run"])
             await asked.played(begun["run"])
             (listed,) = (await asked.ask("runs"))["runs"]
-            again = await asked.refusal("stop", run=begun["run"])
+            again = await asked.refusal("finish", run=begun["run"])
             server.delay_seconds = 0.0
             other = await asked.ask("play", world=WOOD, max_turns=1)
             await asked.played(other["run"])
 
-    assert stopped["run"] == begun["run"]
+    assert finished["run"] == begun["run"]
     assert (listed["state"], listed["turns"] < 1_000) == ("finished", True)
     assert "stopped" in json.dumps(listed)
     assert "not being played here" in again

@@ -83,7 +83,7 @@ def test_a_limit_that_pauses_says_how_to_go_on(booth: Path) -> None:
 def test_at_a_terminal_r_tries_again_and_q_leaves_it_paused(booth: Path) -> None:
     with Terminal("play", "./booth", cwd=booth, **ALLOWED) as seat:
         seat.wait_for("Nobody answers at http://127.0.0.1:9.")
-        seat.wait_for("r retry · o go on offline · q leave it paused")
+        seat.wait_for("r retry · o continue offline · q leave it paused")
         seat.press("r")
         seat.wait_for("Nobody answers at http://127.0.0.1:9.")
         seat.wait_for("r retry")
@@ -98,7 +98,7 @@ def test_at_a_terminal_r_tries_again_and_q_leaves_it_paused(booth: Path) -> None
 
 def test_at_a_terminal_o_lets_the_troupe_play_the_rest_and_the_ledger_says_who_decided(booth: Path) -> None:
     with Terminal("play", "./booth", cwd=booth, **ALLOWED) as seat:
-        seat.wait_for("r retry · o go on offline · q leave it paused")
+        seat.wait_for("r retry · o continue offline · q leave it paused")
         (booth / "there").touch()
         seat.press("o")
         seat.wait_for("line 3")
@@ -134,7 +134,7 @@ def test_a_key_that_is_refused_pauses_and_o_plays_the_rest_offline(pond: Path) -
     with imitating_server("llamacpp") as server:
         server.next("fine", faults.status(401))
         with Terminal("play", "./pond", "--models", server.url, cwd=pond) as seat:
-            seat.wait_for("r retry · o go on offline · q leave it paused")
+            seat.wait_for("r retry · o continue offline · q leave it paused")
             seat.press("o")
             code = seat.end()
 

@@ -355,6 +355,8 @@ def test_a_guest_watches_what_another_process_plays_and_may_throw_something_in(t
     assert digest_in(guest.shown) == digest_in(seat.shown)
 
 
+    assert ("q finish" in seat.shown, "q leave" in seat.shown) == (True, False)
+    assert ("q finish" in guest.shown, "q leave" in guest.shown) == (False, True)
 def test_being_told_to_end_closes_the_store_like_ctrl_c(tmp_path: Path) -> None:
     player = subprocess.Popen(
         [*GLASSHOUSE, "play", WOOD, "--pace", "reading"],

@@ -1,10 +1,10 @@
-"""What the page does, over a real server: start, play, pause, step, stop, disturb, branch, and change the graph."""
+"""What the page does, over a real server: start, play, pause, step, finish, disturb, branch, and change the graph."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
@@ -12,6 +12,7 @@ from glasshouse import MemoryStore, Terrarium
 from glasshouse.events.event import Event
 from glasshouse.web import driving
 from glasshouse.web.access import Access
+from glasshouse.web.commands import Edit
 from tests.web.served import Served, served
 
 RUNS = "/api/v1/runs"
@@ -138,7 +139,7 @@ async def test_runs_that_share_a_graph_are_paused_together(monkeypatch: pytest.M
         assert {run["state"] for run in await page.get(RUNS)} == {"paused"}
 
 
-async def test_a_paused_run_is_stepped_disturbed_and_stopped() -> None:
+async def test_a_paused_run_is_stepped_disturbed_and_finished() -> None:
     async with Terrarium(MemoryStore()) as t, served(t) as page:
         run = await t.open_world("mystery-roots")
         path = f"{RUNS}/{run.id}"
@@ -150,7 +151,7 @@ async def test_a_paused_run_is_stepped_disturbed_and_stopped() -> None:
         assert (await t.event(said["event_id"])).payload["text"] == "A quandle rolls in."
         (listed,) = await page.get(RUNS)
         assert (listed["state"], listed["turns"]) == ("paused", before + 1)
-        assert (await post(page, f"{path}/stop"))["state"] == "finished"
+        assert (await post(page, f"{path}/finish"))["state"] == "finished"
         again = await page.client.post(f"{path}/pause", json={})
         assert again.status_code == 409
 
@@ -175,9 +176,9 @@ async def test_it_is_kept_that_the_page_asked_for_a_change() -> None:
     store = MemoryStore()
     async with Terrarium(store) as t, served(t) as page:
         run = await t.open_world("thousand-token-wood")
-        await post(page, "/api/v1/edits", {"what": "stop", "creature": "seedkeeper"})
+        await post(page, "/api/v1/edits", {"what": "stop_creature", "creature": "seedkeeper"})
         await t.start_creature("seedkeeper")
-        await post(page, f"{RUNS}/{run.id}/stop")
+        await post(page, f"{RUNS}/{run.id}/finish")
         requests = await store.requests(1, store.position)
 
     assert [(request.by, request.sender) for _, request in sorted(requests.items())] == [
@@ -206,17 +207,63 @@ async def test_a_change_of_the_graph_is_foretold_and_made() -> None:
         graph = t.creature("seedkeeper").graph_id
         renaming = {"what": "rename_channel", "graph": graph, "channel": "stage~2", "target": "clearing"}
         await post(page, "/api/v1/edits", renaming)
-        await post(page, "/api/v1/edits", {"what": "open_channel", "graph": graph, "channel": "hollow"})
+        await post(page, "/api/v1/edits", {"what": "add_channel", "graph": graph, "channel": "hollow"})
         joining = {"what": "join_channel", "creature": "seedkeeper", "channel": "hollow"}
         assert (await post(page, "/api/v1/edits", joining))["kind"] == "nothing"
         senders = {channel.name: channel.senders for channel in t.environment(graph).channels}
         assert "seedkeeper" in senders["hollow"]
         assert "seedkeeper" in senders["clearing"]
         newcomer = {"name": "newt", "persona": "A newt who has come about the lamp."}
-        await post(page, "/api/v1/edits", {"what": "spawn", "manifest": newcomer, "graph": t.graphs()[0].id})
-        assert (await post(page, "/api/v1/edits", {"what": "remove", "creature": "newt"}))[
+        await post(
+            page, "/api/v1/edits", {"what": "add_creature", "manifest": newcomer, "graph": t.graphs()[0].id}
+        )
+        assert (await post(page, "/api/v1/edits", {"what": "remove_creature", "creature": "newt"}))[
             "kind"
         ] == "nothing"
+
+
+async def test_every_change_is_named_as_a_method_and_is_made() -> None:
+    async with Terrarium(MemoryStore()) as t, served(t) as page:
+        run = await t.open_world("thousand-token-wood")
+        (graph,) = run.graph_ids
+        first, second = t.graph(graph).creature_ids[:2]
+        pair = {"creature": first, "target": second}
+        changes: list[dict[str, Any]] = [
+            {"what": "stop_creature", "creature": first},
+            {"what": "start_creature", "creature": first},
+            {"what": "grant_privilege", "creature": first},
+            {"what": "wire", **pair},
+            {"what": "unwire", **pair},
+            {"what": "set_parent", **pair},
+            {"what": "set_parent", "creature": first},
+            {"what": "add_channel", "graph": graph, "channel": "hollow"},
+            {"what": "join_channel", "creature": first, "channel": "hollow"},
+            {"what": "leave_channel", "creature": first, "channel": "hollow"},
+            {"what": "rename_channel", "graph": graph, "channel": "hollow", "target": "nook"},
+            {"what": "remove_channel", "graph": graph, "channel": "nook"},
+            {"what": "connect", **pair, "channel": "lane", "both": True},
+            {"what": "disconnect", **pair, "channel": "lane"},
+            {"what": "add_creature", "graph": graph, "manifest": {"name": "newt", "persona": "A newt."}},
+            {"what": "remove_creature", "creature": "newt"},
+        ]
+        named = {*get_args(Edit.model_fields["what"].annotation)} - {
+            "accept_tool"
+        }  # This needs a tool server.
+        assert {change["what"] for change in changes} == named
+        assert all(hasattr(t, name) for name in named)
+        kinds_written = []
+        for change in changes:
+            before = len(await t.run_events(run.id))
+            await post(page, "/api/v1/edits", {**change, "dry_run": True})
+            assert len(await t.run_events(run.id)) == before
+            await post(page, "/api/v1/edits", change)
+            kinds_written.append((await t.run_events(run.id))[before].kind)
+        assert kinds_written == [
+            *("creature.stopped", "creature.started", "privilege.granted", "wire.added", "wire.removed"),
+            *("parent.changed", "parent.changed", "channel.opened", "channel.joined", "channel.left"),
+            *("channel.renamed", "channel.closed", "channel.opened", "channel.left"),
+            *("creature.started", "creature.stopped"),
+        ]
 
 
 @pytest.mark.parametrize(
@@ -228,10 +275,10 @@ async def test_a_change_of_the_graph_is_foretold_and_made() -> None:
         (RUNS, {"world": "mystery-roots", "rng_seed": -1}, 422),
         ("/api/v1/edits", {"what": "connect", "creature": "ada"}, 409),
         ("/api/v1/edits", {"what": "explode"}, 422),
-        ("/api/v1/edits", {"what": "spawn"}, 409),
-        ("/api/v1/edits", {"what": "spawn", "manifest": {"name": "x", "temper": 7}}, 409),
-        ("/api/v1/edits", {"what": "spawn", "manifest": {"name": "x", "played_by": "os:system"}}, 409),
-        ("/api/v1/edits", {"what": "spawn", "manifest": {"name": "x", "tools": ["evil.py:run"]}}, 409),
+        ("/api/v1/edits", {"what": "add_creature"}, 409),
+        ("/api/v1/edits", {"what": "add_creature", "manifest": {"name": "x", "temper": 7}}, 409),
+        ("/api/v1/edits", {"what": "add_creature", "manifest": {"name": "x", "played_by": "os:system"}}, 409),
+        ("/api/v1/edits", {"what": "add_creature", "manifest": {"name": "x", "tools": ["evil.py:run"]}}, 409),
     ],
 )
 async def test_what_cannot_be_done_changes_nothing_and_is_told_in_words(

@@ -67,10 +67,10 @@ def test_a_second_server_follows_the_first_and_asks_it_for_changes(tmp_path: Pat
         assert made.json()["kind"] == "merge"
         newt = {"name": "newt", "persona": "A newt who has come about the lamp."}
         graph = made.json()["new_graph_ids"][0]
-        spawned = guest.post("api/v1/edits", json={"what": "spawn", "manifest": newt, "graph": graph})
-        assert spawned.status_code == 200, spawned.text
+        added = guest.post("api/v1/edits", json={"what": "add_creature", "manifest": newt, "graph": graph})
+        assert added.status_code == 200, added.text
 
-        for path in (RUNS, f"{RUNS}/{playing}/pause", f"{RUNS}/{playing}/play", f"{RUNS}/{playing}/stop"):
+        for path in (RUNS, f"{RUNS}/{playing}/pause", f"{RUNS}/{playing}/play", f"{RUNS}/{playing}/finish"):
             refused = guest.post(path, json={"world": "mystery-roots"} if path == RUNS else {})
             assert refused.status_code == 409, path
             assert first.address in refused.json()["message"], path

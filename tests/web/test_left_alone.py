@@ -61,7 +61,7 @@ async def test_a_run_that_costs_something_is_paused_when_no_director_looks_on(
             await page.client.post(f"{RUNS}/{left}/play", json={})
             await until(t, left, "finished")
 
-        await until(t, await played(t, page, go_on_alone=True), "finished")
+        await until(t, await played(t, page, continue_alone=True), "finished")
 
 
 async def test_a_show_that_costs_nothing_goes_on_with_nobody_there(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -71,7 +71,7 @@ ROUTES: Final[dict[str, Asked]] = {
         body={"creature": "{creature}", "is_approved": False}, roles=DIRECTOR, is_harmless=False
     ),
     "POST /api/v1/edits": Asked(
-        body={"what": "stop", "creature": "{creature}", "dry_run": True}, roles=DIRECTOR
+        body={"what": "stop_creature", "creature": "{creature}", "dry_run": True}, roles=DIRECTOR
     ),
     f"POST {RUN}/labels": Asked(body={"labels": ["keep"]}, roles=DIRECTOR),
     f"POST {RUN}/disturb": Asked(body={"text": "A quandle."}, roles=DIRECTOR),
@@ -82,7 +82,7 @@ ROUTES: Final[dict[str, Asked]] = {
             (f"{RUN}/play", {}),
             (f"{RUN}/pause", {}),
             (f"{RUN}/step", {}),
-            (f"{RUN}/stop", {}),
+            (f"{RUN}/finish", {}),
             (f"{RUN}/branch", {"at": "{event_id}"}),
             (f"{RUN}/limits", {"max_turns": 30}),
         )

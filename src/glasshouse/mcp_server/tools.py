@@ -1,4 +1,4 @@
-"""What an assistant can do: look at worlds and runs, ask why, and, if it may, play, disturb, branch and stop.
+"""What an assistant can do: look at worlds and runs, ask why, and, if it may, play, disturb, branch and finish.
 
 Always holds: a tool answers at once, also while runs are played; only `read_stage` waits if it is asked to, for a bounded
 time. A world is named as it is listed, never by a path. What costs something is played only within a limit in dollars.
@@ -65,7 +65,7 @@ class Tools:
     @property
     def playing(self) -> list[Callable[..., Any]]:
         """The tools that play, and so write and may cost something."""
-        return [self.play, self.disturb, self.branch, self.stop]
+        return [self.play, self.disturb, self.branch, self.finish]
 
     async def list_worlds(self) -> answers.Worlds:
         """List the worlds that can be played by name: what each is about, who is in it, what it may start from."""
@@ -167,7 +167,7 @@ class Tools:
                 return self._start(run)
 
     async def disturb(self, run: RunId, text: Said) -> answers.Disturbed:
-        """Say something to everybody in a run, as a visitor. A run that waits plays on."""
+        """Say something to everybody in a run, as a visitor. An idle run continues."""
         try:
             async with self._store.starting, self._store.hold() as terrarium:
                 disturbed = terrarium.run_of(run)
@@ -216,12 +216,12 @@ class Tools:
                 change = WhatIf(disturb=disturb, replace=replace_with, drop=drop, limits=limits)
                 return self._start(await terrarium.branch(event.session_id, event.id, change))
 
-    async def stop(self, run: RunId) -> answers.Played:
-        """End a run that is being played here, once the acts that have begun are over. Follow it with `read_stage`."""
+    async def finish(self, run: RunId) -> answers.Played:
+        """Finish a run that is being played here, once the acts that have begun are over. Follow it with `read_stage`."""
         async with self._store.read() as terrarium:
-            stopped = terrarium.run_of(run)
-            self._store.stop(stopped.id)
-            return self._played(stopped)
+            finished = terrarium.run_of(run)
+            self._store.finish(finished.id)
+            return self._played(finished)
 
     def _start(self, run: Run) -> answers.Played:
         self._store.play(run.id)

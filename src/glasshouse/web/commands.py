@@ -7,7 +7,6 @@ by a path, and no command brings code along.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
@@ -29,6 +28,7 @@ from glasshouse.web.access import Denied
 from glasshouse.web.driving import Drivers, Speed
 from glasshouse.web.refusals import COMMANDS
 from glasshouse.web.run_info import RunInfo, run_info
+from glasshouse.world.state.values import Change
 
 text_chars_max: Final = 4_000
 name_chars_max: Final = 200
@@ -62,8 +62,8 @@ class Driven(Command):
     """How a run is played."""
 
     speed: Speed = "reading"
-    go_on_alone: bool = Field(
-        default=False, description="Whether a run that costs something goes on with no director there."
+    continue_alone: bool = Field(
+        default=False, description="Whether a run that costs something continues with no director there."
     )
 
 
@@ -81,7 +81,7 @@ class Play(Command):
     """How to play on. Left out: as before."""
 
     speed: Speed | None = None
-    go_on_alone: bool | None = None
+    continue_alone: bool | None = None
 
 
 class Disturb(Command):
@@ -92,7 +92,7 @@ class Disturb(Command):
 
 
 class Branch(Driven):
-    """Where a branch begins, and what is otherwise in it."""
+    """Where a branch begins, and what is changed in it."""
 
     at: Name
     disturb: Text | None = None
@@ -109,11 +109,12 @@ class Raise(Driven):
 
 
 class Edit(Command):
-    """A change of the graph; with `dry_run`, what it would do."""
+    """A change of the graph, named as the method of `Terrarium`; with `dry_run`, what it would do."""
 
     what: Literal[
-        "spawn", "remove", "start", "stop", "connect", "disconnect", "join_channel", "leave_channel",
-        "open_channel", "rename_channel", "close_channel", "wire", "unwire", "set_parent", "grant_privilege", "accept_tool",
+        "add_creature", "remove_creature", "start_creature", "stop_creature", "connect", "disconnect", "join_channel",
+        "leave_channel", "add_channel", "rename_channel", "remove_channel", "wire", "unwire", "set_parent",
+        "grant_privilege", "accept_tool",
     ]  # fmt: skip
     creature: Name | None = None
     target: Name | None = None
@@ -185,7 +186,7 @@ async def start(stage: Stage, command: Start) -> RunInfo:
     run = await stage.terrarium.open_world(
         world, command.seed, command.rng_seed, limits, models=command.models or None
     )
-    await stage.drivers.play(run.id, command.speed, go_on_alone=command.go_on_alone)
+    await stage.drivers.play(run.id, command.speed, continue_alone=command.continue_alone)
     return await _info(stage, run.id)
 
 
@@ -198,7 +199,7 @@ async def _info(stage: Directing, run_id: str) -> RunInfo:
 @router.post("/runs/{run_id}/play")
 async def play(stage: Stage, run_id: str, command: Play) -> RunInfo:
     """Play a run on, or at another speed."""
-    await stage.drivers.play(run_id, command.speed, go_on_alone=command.go_on_alone)
+    await stage.drivers.play(run_id, command.speed, continue_alone=command.continue_alone)
     return await _info(stage, run_id)
 
 
@@ -216,18 +217,18 @@ async def step(stage: Stage, run_id: str) -> RunInfo:
     return await _info(stage, run_id)
 
 
-@router.post("/runs/{run_id}/stop")
-async def stop(stage: Stage, run_id: str) -> RunInfo:
-    """End a run."""
+@router.post("/runs/{run_id}/finish")
+async def finish(stage: Stage, run_id: str) -> RunInfo:
+    """Finish a run. Acts that have begun end first."""
     with sent_by("page"):
-        await stage.drivers.stop(run_id)
+        await stage.drivers.finish(run_id)
     return await _info(stage, run_id)
 
 
 @router.post("/runs/{run_id}/disturb")
 async def disturb(stage: Stage, run_id: str, command: Disturb) -> dict[str, str]:
-    """Say something to a run. One that has gone quiet plays on. If another process plays it, that one says it later, and
-    no event is named."""
+    """Say something to a run. An idle run continues. If another process plays the run, the line goes to its inbox and
+    `event_id` is empty."""
     guest = guest_of(stage.terrarium)
     if guest is not None:
         if command.graph is not None:
@@ -256,7 +257,7 @@ async def branch(stage: Stage, run_id: str, command: Branch) -> RunInfo:
     change = WhatIf(disturb=command.disturb, replace=command.replace, drop=command.drop, limits=limits)
     run = await stage.terrarium.branch(at.session_id, at.id, change)
     if command.play:
-        await stage.drivers.play(run.id, command.speed, go_on_alone=command.go_on_alone)
+        await stage.drivers.play(run.id, command.speed, continue_alone=command.continue_alone)
     return await _info(stage, run.id)
 
 
@@ -275,7 +276,7 @@ async def raise_limits(stage: Stage, run_id: str, command: Raise) -> RunInfo:
         raise Refused("Nobody of this run is left to play on.", "Branch from an event of it.")
     last = max(map(stage.terrarium.graph, run.graph_ids), key=lambda graph: graph.turn)
     raised = await stage.terrarium.branch(last.session_id, None, WhatIf(limits=limits))
-    await stage.drivers.play(raised.id, command.speed, go_on_alone=command.go_on_alone)
+    await stage.drivers.play(raised.id, command.speed, continue_alone=command.continue_alone)
     return await _info(stage, raised.id)
 
 
@@ -283,8 +284,8 @@ async def raise_limits(stage: Stage, run_id: str, command: Raise) -> RunInfo:
 async def edit(stage: Stage, command: Edit) -> Edited:
     """Change the graph, or tell what a change would do."""
     with sent_by("page"):
-        change = await _EDITS[command.what](stage.terrarium, command)
-    if change is None:
+        change = await _changed(stage.terrarium, command)
+    if not isinstance(change, Change):
         return Edited()
     return Edited(
         kind=change.kind,
@@ -294,6 +295,34 @@ async def edit(stage: Stage, command: Edit) -> Edited:
     )
 
 
+_FIELDS: Final[dict[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
+    **dict.fromkeys(
+        ("remove_creature", "start_creature", "stop_creature", "grant_privilege"), (("creature",), ())
+    ),
+    **dict.fromkeys(("join_channel", "leave_channel"), (("creature", "channel"), ())),
+    **dict.fromkeys(("add_channel", "remove_channel"), (("graph", "channel"), ())),
+    **dict.fromkeys(("wire", "unwire"), (("creature", "target"), ())),
+    "rename_channel": (("graph", "channel", "target"), ()),
+    "connect": (("creature", "target"), ("channel", "both")),
+    "disconnect": (("creature", "target"), ("channel",)),
+    "accept_tool": (("run", "target"), ("digest",)),
+}
+"""The fields that each change needs, in the order of its method, and those that it may have."""
+
+
+async def _changed(terrarium: Terrarium, command: Edit) -> object:
+    """Call the method that a command names."""
+    if command.what == "add_creature":
+        return await _add_creature(terrarium, command)
+    if command.what == "set_parent":  # No target: the creature has no parent any more.
+        creature = _given(command, "creature")
+        return await terrarium.set_parent(creature, command.target, dry_run=command.dry_run)
+    needed, optional = _FIELDS[command.what]
+    given = [_given(command, name) for name in needed]
+    named = {name: getattr(command, name) for name in optional}
+    return await getattr(terrarium, command.what)(*given, **named, dry_run=command.dry_run)
+
+
 def _given(command: Edit, name: str) -> str:
     value = getattr(command, name)
     if value is None:
@@ -301,103 +330,19 @@ def _given(command: Edit, name: str) -> str:
     return str(value)
 
 
-async def _spawn(terrarium: Terrarium, command: Edit) -> None:
+async def _add_creature(terrarium: Terrarium, command: Edit) -> object:
     try:
         manifest = Manifest.model_validate(command.manifest or {})
     except ValidationError as wrong:
         first = wrong.errors(include_url=False)[0]
         field = ".".join(map(str, first["loc"]))
         raise Refused(
-            f"The manifest is not sound: {field}: {first['msg']}.", "Correct it and send it again."
+            f"The manifest is invalid: {field}: {first['msg']}.", "Correct it and send it again."
         ) from None
     if manifest.played_by not in (None, "visitor") or any(":" in tool for tool in manifest.tools):
         raise Refused(
             "A creature that is sent here brings no code along.", "Leave out played_by and tools from files."
         )
-    await terrarium.add_creature(
+    return await terrarium.add_creature(
         manifest, graph=command.graph, channel=command.channel, run=command.run, dry_run=command.dry_run
     )
-
-
-def _on_creature(method: str) -> Callable[[Terrarium, Edit], Awaitable[Any]]:
-    async def change(terrarium: Terrarium, command: Edit) -> Any:
-        done = await getattr(terrarium, method)(_given(command, "creature"), dry_run=command.dry_run)
-        return done if hasattr(done, "old_graph_ids") else None
-
-    return change
-
-
-async def _connect(terrarium: Terrarium, command: Edit) -> Any:
-    ends = _given(command, "creature"), _given(command, "target")
-    return await terrarium.connect(*ends, channel=command.channel, both=command.both, dry_run=command.dry_run)
-
-
-async def _disconnect(terrarium: Terrarium, command: Edit) -> Any:
-    ends = _given(command, "creature"), _given(command, "target")
-    return await terrarium.disconnect(*ends, channel=command.channel, dry_run=command.dry_run)
-
-
-async def _join_channel(terrarium: Terrarium, command: Edit) -> Any:
-    return await terrarium.join_channel(
-        _given(command, "creature"), _given(command, "channel"), dry_run=command.dry_run
-    )
-
-
-async def _leave_channel(terrarium: Terrarium, command: Edit) -> Any:
-    return await terrarium.leave_channel(
-        _given(command, "creature"), _given(command, "channel"), dry_run=command.dry_run
-    )
-
-
-async def _rename_channel(terrarium: Terrarium, command: Edit) -> None:
-    names = _given(command, "channel"), _given(command, "target")
-    await terrarium.rename_channel(_given(command, "graph"), *names, dry_run=command.dry_run)
-
-
-async def _open_channel(terrarium: Terrarium, command: Edit) -> None:
-    await terrarium.add_channel(_given(command, "graph"), _given(command, "channel"), dry_run=command.dry_run)
-
-
-async def _close_channel(terrarium: Terrarium, command: Edit) -> Any:
-    return await terrarium.remove_channel(
-        _given(command, "graph"), _given(command, "channel"), dry_run=command.dry_run
-    )
-
-
-async def _wire(terrarium: Terrarium, command: Edit) -> None:
-    await terrarium.wire(_given(command, "creature"), _given(command, "target"), dry_run=command.dry_run)
-
-
-async def _unwire(terrarium: Terrarium, command: Edit) -> Any:
-    return await terrarium.unwire(
-        _given(command, "creature"), _given(command, "target"), dry_run=command.dry_run
-    )
-
-
-async def _set_parent(terrarium: Terrarium, command: Edit) -> None:
-    await terrarium.set_parent(_given(command, "creature"), command.target, dry_run=command.dry_run)
-
-
-async def _accept_tool(terrarium: Terrarium, command: Edit) -> None:
-    names = _given(command, "run"), _given(command, "target")
-    await terrarium.accept_tool(*names, digest=command.digest, dry_run=command.dry_run)
-
-
-_EDITS: Final[dict[str, Callable[[Terrarium, Edit], Awaitable[Any]]]] = {
-    "spawn": _spawn,
-    "remove": _on_creature("remove_creature"),
-    "start": _on_creature("start_creature"),
-    "stop": _on_creature("stop_creature"),
-    "connect": _connect,
-    "disconnect": _disconnect,
-    "join_channel": _join_channel,
-    "leave_channel": _leave_channel,
-    "open_channel": _open_channel,
-    "rename_channel": _rename_channel,
-    "close_channel": _close_channel,
-    "wire": _wire,
-    "unwire": _unwire,
-    "set_parent": _set_parent,
-    "grant_privilege": _on_creature("grant_privilege"),
-    "accept_tool": _accept_tool,
-}

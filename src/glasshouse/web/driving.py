@@ -197,10 +197,12 @@ class Drivers:
             if name == run.id or not graph_ids.isdisjoint(run_of(name).graph_ids)
         }
 
-    async def play(self, run_id: str, speed: Speed | None = None, *, go_on_alone: bool | None = None) -> None:
+    async def play(
+        self, run_id: str, speed: Speed | None = None, *, continue_alone: bool | None = None
+    ) -> None:
         """Play a run on, in the background. A paused run continues."""
-        if go_on_alone is not None:
-            (self._alone.add if go_on_alone else self._alone.discard)(run_id)
+        if continue_alone is not None:
+            (self._alone.add if continue_alone else self._alone.discard)(run_id)
         self._held.discard(run_id)
         if speed is not None:
             self._speeds[run_id] = speed
@@ -226,8 +228,8 @@ class Drivers:
         for drive in drives.values():
             drive.stop()
 
-    async def stop(self, run_id: str) -> None:
-        """End a run, once nobody thinks any more."""
+    async def finish(self, run_id: str) -> None:
+        """Finish a run, once nobody thinks any more."""
         if run_id in self._drives:
             self._drives[run_id].stop()
         await self._terrarium.finish(run_id)

@@ -108,7 +108,7 @@ def test_the_bar_fits_whatever_the_width() -> None:
 
     assert all(len(text) < columns for columns, text in shown.items())
     assert "II. The wrong weather" in shown[120]
-    assert shown[60].endswith("q stop")
+    assert shown[60].endswith("q finish")
     assert all(set(text.split()) <= set(shown[60].split()) for columns, text in shown.items() if columns < 40)
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from glasshouse.mcp_server.shared_store import SharedStore
 
 ROLES_TOLD: Final[dict[Role, str]] = {"director": "play and read", "spectator": "read"}
-_PLAY = "Let it play, disturb, branch and stop, too. Without this it only reads."
+_PLAY = "Let it play, disturb, branch and finish, too. Without this it only reads."
 _HTTP = "Answer over HTTP on this port instead of stdin and stdout; 0 takes any free one."
 _NAMES = "A name that assistants call the server by, such as that of a proxy. Repeatable."
 

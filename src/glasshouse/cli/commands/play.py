@@ -52,8 +52,8 @@ def play(
 
     Everything is kept in the store. At the end come the digest of the run and the commands to look at it again.
 
-    Keys, on a terminal at the pace of a reader: i says something to the run, space pauses, q stops the run, any other key
-    shows the next line at once.
+    Keys, on a terminal at the pace of a reader: i says something to the run, space pauses, q finishes the run, any other
+    key shows the next line at once.
 
     \b
     Examples:

@@ -145,8 +145,8 @@ class RunView:
 
 BAR_CHARS: Final = (12, 6, 0)
 """How long a bar is, where there is room and where there is less."""
-HINT: Final = "i disturb · space pause · q stop"
-KEYS: Final = "Keys: i says something, space pauses, q stops, any other key: next line."
+HINT: Final = "i disturb · space pause · q finish"
+KEYS: Final = "Keys: i says something, space pauses, q finishes the run, any other key: next line."
 text_shown_max: Final = 40
 """How many characters of a line that is still coming are shown."""
 speaking_share: Final = 0.5

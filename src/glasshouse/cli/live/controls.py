@@ -1,4 +1,4 @@
-"""`Controls`: the user's keys during a play: `i` disturbs, space pauses, `q` stops. It also asks for approvals.
+"""`Controls`: the user's keys during a play: `i` disturbs, space pauses, `q` finishes. It also asks for approvals.
 `Keys` reads single keys from the terminal while a run is played.
 
 Always holds: a key takes effect between two acts, never during one. Only an approval is asked for during its act. A
@@ -19,7 +19,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Final, Literal, Self
 
-from glasshouse.cli.drawing.run_view import RunView, prospect
+from glasshouse.cli.drawing.run_view import HINT, RunView, prospect
 from glasshouse.cli.drawing.screen import one_line
 from glasshouse.cli.live.feed import Display, Feed, Reader
 from glasshouse.cli.pace import Pace
@@ -133,8 +133,10 @@ Choice = Literal["retry", "offline", "leave"]
 Disturb = Callable[[str], Awaitable[object]]
 """Says something to the run, as the visitor."""
 
-PAUSED: Final = "paused · space goes on · i disturb · q stop"
-AWAY: Final = "r retry · o go on offline · q leave it paused"
+PLAYING: Final = (HINT, "paused · space continue · i disturb · q finish")
+"""The keys of somebody who plays: while the run plays, and while it is paused."""
+WATCHING: Final = ("i disturb · space pause · q leave", "paused · space continue · i disturb · q leave")
+AWAY: Final = "r retry · o continue offline · q leave it paused"
 FULL: Final = "r retry · q leave it paused"
 
 
@@ -142,7 +144,13 @@ class Controls(Reader):
     """A reader at a terminal, who leaves by pressing `q`."""
 
     def __init__(
-        self, keys: Keys, display: Display, feed: Feed, disturb: Disturb, turns_max: int | None
+        self,
+        keys: Keys,
+        display: Display,
+        feed: Feed,
+        disturb: Disturb,
+        turns_max: int | None,
+        hints: tuple[str, str],
     ) -> None:
         super().__init__(Pace.READING)
         self._keys = keys
@@ -150,6 +158,7 @@ class Controls(Reader):
         self._feed = feed
         self._disturb = disturb
         self._turns_max = turns_max
+        self._hint, self._hint_paused = hints
 
     def notice(self, view: RunView) -> str:
         """How long the run will take, and which keys there are."""
@@ -157,7 +166,7 @@ class Controls(Reader):
 
     async def read(self, seconds: float) -> None:
         """Wait as long as reading takes, or until a key is pressed."""
-        self._display.rest(self._feed.view)
+        self._display.rest(self._feed.view, self._hint)
         await self.wait(seconds)
 
     async def wait(self, seconds: float) -> None:
@@ -196,7 +205,7 @@ class Controls(Reader):
         """Hold the play up until space is pressed again, or a line was said."""
         key: str | None = None
         while key not in (" ", "i") and not self.is_leaving and not self._keys.is_gone:
-            self._display.rest(self._feed.view, PAUSED)
+            self._display.rest(self._feed.view, self._hint_paused)
             key = await self._keys.next()
             await self._obey(key if key != " " else None)
 

@@ -23,7 +23,7 @@ from glasshouse.cli.drawing.run_view import HINT, RunView, thinking_in_words
 from glasshouse.cli.drawing.screen import print_json
 from glasshouse.cli.exits import LeftPaused
 from glasshouse.cli.interrupts import run_until_interrupted
-from glasshouse.cli.live.controls import Controls, Disturb, Keys, are_ours
+from glasshouse.cli.live.controls import PLAYING, WATCHING, Controls, Disturb, Keys, are_ours
 from glasshouse.cli.live.feed import Display, Feed, JsonDisplay, Reader, ScreenDisplay
 from glasshouse.cli.live.open_runs import Opened, Opener, new_run, side_by_side
 from glasshouse.cli.live.start import Start, models_at_start, start_of_rest, start_of_world
@@ -96,11 +96,13 @@ class LiveRequest:
             return JsonDisplay(self.role)
         return ScreenDisplay(has_minds=self.has_minds, has_bar=self.has_keys)
 
-    def reader(self, display: Display, feed: Feed, disturb: Disturb, stack: ExitStack) -> Reader:
+    def reader(
+        self, display: Display, feed: Feed, disturb: Disturb, stack: ExitStack, hints: tuple[str, str]
+    ) -> Reader:
         """Who reads along: somebody at a terminal, or nobody with a keyboard."""
         if self.has_keys:
             keys = stack.enter_context(Keys(sys.stdin.fileno()))
-            return Controls(keys, display, feed, disturb, self.turns)
+            return Controls(keys, display, feed, disturb, self.turns, hints)
         return Reader(self.pace)
 
     def show_summary(self, display: Display, summary: Summary) -> None:
@@ -143,8 +145,8 @@ def _play_live(request: LiveRequest, opener: Opener, start: Start, *, is_played:
     except KeyboardInterrupt:
         unfinished = [view.run_id for view in views if not view.is_finished]
         commands = [request.command_line.call("play", "--continue", run_id) for run_id in unfinished]
-        if lines := [f"glasshouse: {command} goes on where this was stopped." for command in commands]:
-            say("", *lines, file=sys.stderr)
+        if commands:
+            say("", "glasshouse: To continue:", *commands, file=sys.stderr)
         raise
     except StoreBusy as busy:
         raise StoreBusy(f"{busy} From here: {request.command_line.call('play', '--watch')}") from busy
@@ -188,7 +190,7 @@ def _check_is_not_left_paused(request: LiveRequest, runs: list[Run]) -> None:
     for run in runs:
         paused = run.paused
         if paused is not None and (paused.is_outage or paused.axis is not None):
-            words = ("play", "--continue", run.id) if can_go_on(paused) else ("branch", run.id, "--help")
+            words = ("play", "--continue", run.id) if can_continue(paused) else ("branch", run.id, "--help")
             lines.append(f"{run.id} is paused. {paused.reason} {request.command_line.call(*words)}")
     if lines:
         raise LeftPaused("\nglasshouse: ".join(lines))
@@ -218,7 +220,7 @@ class _LivePlay:
             await terrarium.disturb(feed.view.run_id, text)
 
         with ExitStack() as stack:
-            reader = self.request.reader(self.display, feed, disturb, stack)
+            reader = self.request.reader(self.display, feed, disturb, stack, PLAYING)
             # Without a terminal there is no approver, so no change waits for an answer.
             terrarium.approver = reader.decide if isinstance(reader, Controls) else None
             if self.is_played and not self.is_left:
@@ -256,8 +258,8 @@ class _LivePlay:
                     remarks.add(remark)
             return not reader.is_leaving
 
-        run_ids, goes_on = [run.id for run in runs], True
-        while goes_on:
+        run_ids, is_continued = [run.id for run in runs], True
+        while is_continued:
             watching = asyncio.create_task(self._show_who_thinks(run_ids, feed))
             try:
                 conducted = await terrarium.run(*run_ids, turns=self.request.turns, before_act=show_then_act)
@@ -265,7 +267,7 @@ class _LivePlay:
                 watching.cancel()
             self.waiting = conducted.waiting
             await feed.show(reader)
-            goes_on = not reader.is_leaving and await self._is_continued(run_ids, reader)
+            is_continued = not reader.is_leaving and await self._is_continued(run_ids, reader)
         self.is_left = self.is_left or reader.is_leaving
         for run in runs:
             if reader.is_leaving and not terrarium.run_of(run.id).is_finished:
@@ -286,11 +288,11 @@ class _LivePlay:
             is_shown = bool(thinking)
 
     async def _is_continued(self, run_ids: list[str], reader: Reader) -> bool:
-        """Ask somebody at the keyboard what to do with runs that a model or a limit has paused. False if none goes on."""
-        terrarium, goes_on = self.source.terrarium, False
+        """Ask somebody at the keyboard what to do with runs that a model or a limit has paused. False if none continues."""
+        terrarium, is_continued = self.source.terrarium, False
         for run_id in run_ids:
             paused = terrarium.run_of(run_id).paused
-            if paused is None or not isinstance(reader, Controls) or not can_go_on(paused):
+            if paused is None or not isinstance(reader, Controls) or not can_continue(paused):
                 continue
             choice = await reader.choose(paused)
             if choice == "leave":
@@ -298,11 +300,11 @@ class _LivePlay:
                 return False
             offline = choice == "offline"
             await terrarium.continue_run(run_id, offline=offline, by=VISITOR if offline else "")
-            goes_on = True
-        return goes_on
+            is_continued = True
+        return is_continued
 
 
-def can_go_on(paused: RunPaused) -> bool:
+def can_continue(paused: RunPaused) -> bool:
     """Whether a paused run may continue as it is: a limit that never frees needs a branch instead."""
     return paused.is_outage or paused.frees_at is not None
 
@@ -340,7 +342,7 @@ async def _watch(request: LiveRequest, world: str | None, run_id: str | None) ->
         await feed.show(Reader(Pace.FAST))
         with ExitStack() as stack:
             disturb = partial(source.store.put_in_inbox, run_id=view.run_id)
-            reader = request.reader(display, feed, disturb, stack)
+            reader = request.reader(display, feed, disturb, stack, WATCHING)
             unplayed_looks = 0
             while not view.is_finished and not reader.is_leaving and unplayed_looks < unplayed_looks_max:
                 is_played = holder_of(request.store) is not None

@@ -26,7 +26,6 @@ const ofRun = (what, body, run = session.value.run) => post(`runs/${encodeURICom
 export const play = (speed) => ofRun("play", speed ? { speed } : {});
 export const pause = () => ofRun("pause");
 export const step = () => ofRun("step");
-export const stop = () => ofRun("stop");
 /** @param {string} text @param {string} [graph] */
 export const disturb = (text, graph) => ofRun("disturb", { text, ...(graph ? { graph } : {}) });
 /** @param {any} limits */

@@ -62,7 +62,7 @@ export function Branch({ eventId, change: asked = "nothing", text: given = "" })
       <${Option} value="nothing" chosen=${change} choose=${choose} label="Nothing is changed" hint="The same past, played on once more" />
       <${Option} value="disturb" chosen=${change} choose=${choose} label="Something happens" hint="A visitor says this first" />
       ${isLine ? html`<${Option} value="replace" chosen=${change} choose=${choose} label="Another line was said" hint="In place of the one above" />
-        <${Option} value="drop" chosen=${change} choose=${choose} label="The line was never said" hint="The play goes on right before it" />` : null}
+        <${Option} value="drop" chosen=${change} choose=${choose} label="The line was never said" hint="The play continues right before it" />` : null}
     </fieldset>
     ${needsText ? html`<label class="field"><span>${change === "replace" ? "The line instead" : "What happens?"}</span>
       <textarea rows="3" dir="auto" maxlength=${textCharsMax} ref=${focusOnce} value=${text} onInput=${(/** @type {any} */ event) => setText(event.target.value)}

@@ -1,5 +1,5 @@
 // @ts-check
-/** What a run has spent of what it may, how fast it goes, and how to let it go on. */
+/** What a run has spent of what it may, how fast it goes, and how to continue it. */
 import { html, useEffect, useState } from "page/html";
 import { raiseLimits } from "page/commands";
 import { limits, limitWords } from "page/limits";
@@ -31,7 +31,7 @@ export function Figures({ isRaising = false }) {
   };
   const canRaise = isDirector.value && Boolean(shownRun.axis);
   const footer = html`<span>${stateWords(shownRun)}</span>
-    ${areRaised ? html`<${Button} label="Cancel" onClick=${closeDialog} /><${Button} label="Go on in a branch" kind="primary" kbd="Enter" type="submit" onClick=${() => {}} isDisabled=${isSending || !Object.keys(wanted).length} />`
+    ${areRaised ? html`<${Button} label="Cancel" onClick=${closeDialog} /><${Button} label="Continue in a branch" kind="primary" kbd="Enter" type="submit" onClick=${() => {}} isDisabled=${isSending || !Object.keys(wanted).length} />`
       : html`${canRaise ? html`<${Button} label="Raise limit" onClick=${() => setRaised(true)} />` : null}<${Button} label="Close" kind="primary" onClick=${closeDialog} />`}`;
   return html`<${Dialog} title="Figures" width=${520} onSubmit=${raise} footer=${footer}>
     <table class="figures"><thead><tr><th scope="col">What</th><th scope="col">Spent</th><th scope="col">Limit</th><th scope="col" class="bar-column"><span class="hidden">Share</span></th></tr></thead>

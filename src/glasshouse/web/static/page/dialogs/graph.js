@@ -97,7 +97,7 @@ export function Disconnect({ creature: firstCreature, channel, choice: firstChoi
   const now = view();
   const [creature, setCreature] = useState(firstCreature ?? creatureIn(selection.value) ?? "");
   const closing = channel ?? (selection.value?.kind === "channel" && !firstCreature ? selection.value.id : "");
-  const cuts = closing && now ? [{ id: "close", label: `Close #${harmless(now.channels[closing]?.name ?? "")}`, what: "close_channel", fields: { graph: now.channels[closing]?.graph, channel: now.channels[closing]?.name } }] : cutsOf(creature);
+  const cuts = closing && now ? [{ id: "close", label: `Close #${harmless(now.channels[closing]?.name ?? "")}`, what: "remove_channel", fields: { graph: now.channels[closing]?.graph, channel: now.channels[closing]?.name } }] : cutsOf(creature);
   const [chosen, setChosen] = useState(firstChoice ?? "");
   const cut = cuts.find(({ id }) => id === chosen) ?? cuts[0];
   const told = useForecast(cut);
@@ -128,7 +128,7 @@ function cutsOf(id) {
     what: "unwire",
     fields: { creature: wire.from, target: wire.to },
   }));
-  return [...channels, ...wires, { id: "remove", label: `Remove ${titleOf(creature)} from the play`, what: "remove", fields: { creature: id } }];
+  return [...channels, ...wires, { id: "remove", label: `Remove ${titleOf(creature)} from the play`, what: "remove_creature", fields: { creature: id } }];
 }
 
 /** Privilege cannot be taken back, so it is asked for. @param {{creature: string}} props */
@@ -150,7 +150,7 @@ export function Grant({ creature }) {
 export function ChannelName({ graph, channel }) {
   const entry = channel ? view()?.channels[channel] : undefined;
   const [name, setName] = useState(entry?.name ?? "");
-  const change = !name || name === entry?.name ? undefined : entry ? { what: "rename_channel", fields: { graph, channel, target: name } } : { what: "open_channel", fields: { graph, channel: name } };
+  const change = !name || name === entry?.name ? undefined : entry ? { what: "rename_channel", fields: { graph, channel, target: name } } : { what: "add_channel", fields: { graph, channel: name } };
   const told = useForecast(change);
   const send = async () => {
     if (change && !told?.isRefused && (await make(change))) closeDialog();
@@ -170,7 +170,7 @@ export function Spawn({ graph: firstGraph, channel: firstChannel }) {
   useEffect(() => {
     source().models().then((/** @type {any} */ models) => setSizes(models.sizes), () => {});
   }, []);
-  const change = choice.name ? { what: "spawn", fields: spawnFields(choice) } : undefined;
+  const change = choice.name ? { what: "add_creature", fields: spawnFields(choice) } : undefined;
   const told = useForecast(change);
   if (!now) return null;
   /** @param {string} name */

@@ -35,7 +35,7 @@ export function Share() {
       <span class="mono">${file ? size(file.blob.size) : ""}</span>
     </div>
     ${isDirector.value ? html`<label class="switch"><input type="checkbox" checked=${hasMinds} onChange=${(/** @type {any} */ event) => setMinds(event.target.checked)} />
-      <span>With everybody’s thoughts<small>${run()?.state === "finished" ? "Whoever has the file reads every mind in it." : "The run goes on: the file shows it until now."}</small></span></label>` : null}
+      <span>With everybody’s thoughts<small>${run()?.state === "finished" ? "Whoever has the file reads every mind in it." : "The run continues: the file shows it until now."}</small></span></label>` : null}
     <label class="switch"><input type="checkbox" checked=${isPart} onChange=${(/** @type {any} */ event) => setIsPart(event.target.checked)} /><span>Only a part of it</span></label>
     ${isPart ? html`<div class="share-part">
       ${/** @type {const} */ (["from", "to"]).map((side) => html`<${Field} label=${side === "from" ? "From event" : "To event"}><input type="number" min="1" max=${head.value}

@@ -122,7 +122,7 @@ function requestOf(choice, how = {}) {
   const limits = { max_turns: numberIn(choice.turns), max_total_tokens: numberIn(choice.tokens), hourly_budget_usd: numberIn(choice.usd) };
   const models = Object.fromEntries(Object.entries(choice.models).filter(([, model]) => model.trim()));
   const { world, seed, speed, alone } = choice;
-  return { world, ...(seed ? { seed } : {}), rng_seed: numberIn(choice.rng_seed), limits, models, ...(how.withSpeed ? { speed, ...(alone ? { go_on_alone: true } : {}) } : {}) };
+  return { world, ...(seed ? { seed } : {}), rng_seed: numberIn(choice.rng_seed), limits, models, ...(how.withSpeed ? { speed, ...(alone ? { continue_alone: true } : {}) } : {}) };
 }
 
 /** @param {{worlds: World[]|null, chosen: string, onChoose: (world: World) => void}} props */
@@ -189,7 +189,7 @@ function More({ world, models, choice, wrong, change }) {
   const isPriced = sizes.some(({ is_free }) => is_free === false) || Object.values(choice.models).some((model) => model.trim() && !model.startsWith("offline"));
   return html`${missing.map(({ size, problem }) => html`<p class="start-problem">${icon("error")}<span>Nothing plays the size ${size} here: ${problem}</span></p>`)}
     ${isPriced ? html`<label class="switch"><input type="checkbox" checked=${choice.alone} onChange=${(/** @type {any} */ event) => change({ alone: event.target.checked })} />
-      <span>Go on alone<small>Otherwise the run pauses when no director has looked on for a minute, since its models cost money</small></span></label>` : null}
+      <span>Continue alone<small>Otherwise the run pauses when no director has looked on for a minute, since its models cost money</small></span></label>` : null}
     <details class="more"><summary>A model per creature, speed and random seed</summary>
       <div class="start-row two">
         <${Field} label="Speed"><select value=${choice.speed} onChange=${(/** @type {any} */ event) => change({ speed: event.target.value })}><option value="reading">Reading: each line stands as long as it takes to read</option><option value="fast">Fast: as fast as the models answer</option></select><//>

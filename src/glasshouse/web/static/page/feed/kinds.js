@@ -61,7 +61,7 @@ const failureOf = (name, reason) => (reason.startsWith(name) ? reason : `${name}
 /** @param {string} text */
 function runWords(text) {
   const [state, ...reason] = text.split(": ");
-  const title = { playing: "The play goes on", paused: "Paused", finished: "Finished" }[state];
+  const title = { playing: "The run continues", paused: "Paused", finished: "Finished" }[state];
   if (!title) return { title: "The play begins", beside: "", text };
   const why = reason.join(": ");
   if (why === "budget") return { title, beside: "", text: `Stopped: ${limitWords(headView()?.runs[session.value.run]?.axis)}.` };

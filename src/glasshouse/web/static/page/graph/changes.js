@@ -62,8 +62,8 @@ export function creatureItems(id) {
       { label: "Wire output to…", icon: "wire", run: () => openDialog("connect", { from: id, kind: "wire" }) },
       { label: "Set parent…", icon: "merge", run: () => openDialog("connect", { from: id, kind: "parent" }) },
       creature.is_running
-        ? { label: "Stop", icon: "pause", run: () => void make({ what: "stop", fields: { creature: id } }, `${name} is stopped. Its mail waits.`) }
-        : { label: "Start", icon: "play", run: () => void make({ what: "start", fields: { creature: id } }, `${name} goes on.`) },
+        ? { label: "Stop", icon: "pause", run: () => void make({ what: "stop_creature", fields: { creature: id } }, `${name} is stopped. Its mail waits.`) }
+        : { label: "Start", icon: "play", run: () => void make({ what: "start_creature", fields: { creature: id } }, `${name} is started.`) },
       !creature.is_privileged && { label: "Grant privilege…", icon: "crown", run: () => openDialog("grant", { creature: id }) },
       { label: "Remove…", icon: "trash", isDanger: true, run: () => openDialog("disconnect", { creature: id, choice: "remove" }) },
     );

@@ -52,7 +52,7 @@ function Why(k) {
 function headline({ winner, reason }) {
   if (winner) return `${nameOf(winner, view() ?? undefined)} ${winners(winner).length > 1 ? "win" : "wins"}`;
   if (reason === "no_contest") return "No contest";
-  return reason === "stopped" ? "Stopped by a director" : "The play is over, without a winner";
+  return reason === "stopped" ? "Finished by a director" : "The play is over, without a winner";
 }
 
 /** @param {import("page/apply").Run} ended */
@@ -61,7 +61,7 @@ function Limit(ended) {
   return html`<div class="verdict is-limit" role="group" aria-label="Why it stopped">
     <div class="verdict-words">
       <b>Stopped: ${limitWords(ended.axis)}</b>
-      <p>${ended.state === "paused" ? "It goes on where it was once there is room." : "The run keeps all it has. Another one can go on from here."}</p>
+      <p>${ended.state === "paused" ? "The run continues when the limit allows it." : "The run is finished. Branch it to continue."}</p>
       ${canDirect ? html`<p class="verdict-buttons">
         <button type="button" class="button small" onClick=${() => openDialog("figures", { isRaising: true })}>Raise limit</button>
         <button type="button" class="button small" onClick=${() => openDialog("branch")}>Branch from here</button></p>` : null}
