@@ -78,10 +78,10 @@ async def _branch(path: Path, session_id: str, past: int) -> list[float]:
         return [await _branch_at(terrarium, session_id, round(past * share)) for share in points]
 
 
-async def _branch_at(terrarium: Terrarium, session_id: str, place: int) -> float:
+async def _branch_at(terrarium: Terrarium, session_id: str, seq: int) -> float:
     spent: list[float] = []
     for _ in range(times):
         before = process_time()
-        await terrarium.branch(session_id, f"{session_id}.{max(place, creatures * 4)}")
+        await terrarium.branch(session_id, f"{session_id}.{max(seq, creatures * 4)}")
         spent.append(process_time() - before)
     return min(spent)

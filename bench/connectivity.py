@@ -82,14 +82,14 @@ def _middle_of_a_chain() -> float:
     )
 
 
-def _removal(topology: Topology, one: str, other: str, channel: str) -> float:
+def _removal(topology: Topology, first: str, second: str, channel: str) -> float:
     start = process_time()
-    cut = [(one, channel), (other, channel)]
-    parted(topology, _ends(one, other, channel), cut=cut)
-    topology.leave(one, channel, SEND)
-    topology.leave(other, channel, LISTEN)
+    cut = [(first, channel), (second, channel)]
+    parted(topology, _ends(first, second, channel), cut=cut)
+    topology.leave(first, channel, SEND)
+    topology.leave(second, channel, LISTEN)
     return process_time() - start
 
 
-def _ends(one: str, other: str, channel: str) -> Iterable[tuple[Sort, str]]:
-    return [("creature", one), ("channel", channel), ("creature", other)]
+def _ends(first: str, second: str, channel: str) -> Iterable[tuple[Sort, str]]:
+    return [("creature", first), ("channel", channel), ("creature", second)]

@@ -79,10 +79,10 @@ async def _settle(terrarium: Terrarium) -> None:
     await _add(terrarium, Manifest(name="scribe", may_emit=("note.kept",), subscribes_to=()))
 
 
-def _in_row(place: int, heard: str, said: str) -> Manifest:
+def _in_row(position: int, heard: str, said: str) -> Manifest:
     return Manifest(
-        name=f"row-{place}",
-        role="judge" if place == acts_in_a_chain else "worker",
+        name=f"row-{position}",
+        role="judge" if position == acts_in_a_chain else "worker",
         persona="Answers whoever comes before.",
         subscribes_to=(heard,),
         may_emit=(said,),

@@ -177,12 +177,12 @@ def run_sample(sample: Fence, page: str) -> None:
 
 def files_in(markdown: str) -> dict[str, str]:
     """The files that a page holds: fences whose first line is a comment with nothing but a path in it."""
-    found = {}
+    files = {}
     for fence in fences(markdown):
         first = re.match(r"# ([\w./-]+\.\w+)\n", fence.text)
         if first:
-            found[first[1]] = fence.text
-    return found
+            files[first[1]] = fence.text
+    return files
 
 
 def fragments_in(markdown: str) -> list[Fence]:

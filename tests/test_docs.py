@@ -329,9 +329,9 @@ def test_every_bound_bounds_something() -> None:
 
 
 def test_the_readme_names_every_how_to() -> None:
-    told = links(page_text("README.md"))
+    linked = links(page_text("README.md"))
 
-    assert [page for page in pages() if page.startswith("docs/how-to/") and page not in told] == []
+    assert [page for page in pages() if page.startswith("docs/how-to/") and page not in linked] == []
 
 
 def test_the_readme_shows_python_that_runs() -> None:

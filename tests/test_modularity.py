@@ -194,11 +194,11 @@ def names_in(source: str, words: set[str]) -> set[str]:
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings
     ]
     text = "\n".join([*texts, *(name for node in ast.walk(tree) if (name := identifier(node)))])
-    ways = {"[-_ ]".join(map(re.escape, re.split("[-_ ]", word))): word for word in words}
+    spellings = {"[-_ ]".join(map(re.escape, re.split("[-_ ]", word))): word for word in words}
     return {
         word
-        for way, word in ways.items()
-        if re.search(rf"(?<![\w.-]){way}(?![\w-]|\.\w)", text, re.IGNORECASE)
+        for spelling, word in spellings.items()
+        if re.search(rf"(?<![\w.-]){spelling}(?![\w-]|\.\w)", text, re.IGNORECASE)
     }
 
 
@@ -234,13 +234,13 @@ def _is_taken_up(returned: Event, events: tuple[Event, ...]) -> bool:
 
 def test_no_python_of_the_engine_names_a_world_a_creature_or_a_kind_of_a_world() -> None:
     words = words_of_worlds()
-    found = {
+    names_by_module = {
         str(path.relative_to(SRC)): named
         for path in sorted(SRC.rglob("*.py"))
         if SRC / "worlds" not in path.parents and (named := names_in(path.read_text(), words))
     }
 
-    assert found == {}
+    assert names_by_module == {}
 
 
 def test_the_search_for_names_finds_them() -> None:

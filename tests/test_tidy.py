@@ -145,7 +145,8 @@ def complaints_about_vague_names(path: PurePosixPath, text: str) -> list[str]:
 
 
 def names_given(tree: ast.Module) -> Iterator[tuple[int, str | None]]:
-    """Every name that an assignment, a loop, a pattern or an argument gives, with its line; without fields of classes."""
+    """Every name that an assignment, a loop, a pattern, an argument or a function gives, with its line; without fields of
+    classes."""
     classes = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
     fields = {field.target for node in classes for field in node.body if isinstance(field, ast.AnnAssign)}
     for node in ast.walk(tree):
@@ -154,6 +155,8 @@ def names_given(tree: ast.Module) -> Iterator[tuple[int, str | None]]:
                 yield node.lineno, name
             case ast.arg(arg=name):
                 yield node.lineno, name
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                yield node.lineno, name.lstrip("_")
             case ast.MatchAs(name=name) | ast.MatchStar(name=name) | ast.ExceptHandler(name=name):
                 yield node.lineno, name
             case _:
@@ -315,7 +318,7 @@ def test_payloads_of_the_engine_are_read_through_their_types() -> None:
 
 
 def test_locals_are_named_after_what_they_hold() -> None:
-    assert complaints(complaints_about_vague_names, modules_under("src")) == []
+    assert complaints(complaints_about_vague_names, modules_under("src", "tests", "bench")) == []
 
 
 def test_every_module_says_what_it_is() -> None:
@@ -397,6 +400,7 @@ BAD_SAMPLES: list[tuple[Check, str, str]] = [
     (complaints_about_vague_names, "src/a.py", "if (way := ways.get(key)):\n    pass\n"),
     (complaints_about_vague_names, "src/a.py", "match ids:\n    case [first, *found]:\n        pass\n"),
     (complaints_about_vague_names, "src/a.py", "for place in table:\n    pass\n"),
+    (complaints_about_vague_names, "tests/a.py", "async def _told(events: list[Event]) -> None: ...\n"),
     (complaints_about_missing_docstring, "src/a.py", "import ast\n"),
     (complaints_about_broad_excepts, "src/a.py", SWALLOWS.format("Exception")),
     (complaints_about_broad_excepts, "src/a.py", SWALLOWS.format("(OSError, BaseException) as error")),

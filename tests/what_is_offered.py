@@ -65,30 +65,30 @@ def bounds_in(source: str) -> set[str]:
 
 def bounds_of_program() -> set[tuple[str, str, str]]:
     """Every bound as its name, its value as the docs write it, and the file it stands in."""
-    found = set()
+    bounds = set()
     for path in sorted((ROOT / "src/glasshouse").rglob("*.py")):
         path_inside = path.relative_to(ROOT / "src/glasshouse")
         module = ".".join(("glasshouse", *path_inside.with_suffix("").parts)).removesuffix(".__init__")
         for name in bounds_in(path.read_text(encoding="utf-8")):
             value: int | float = getattr(importlib.import_module(module), name)
-            found.add((name, f"{value:,}", str(path_inside)))
-    return found
+            bounds.add((name, f"{value:,}", str(path_inside)))
+    return bounds
 
 
 def parameters_of(call: Callable[..., Any]) -> str:
     """The parameters of a call as the docs write them, without `self`."""
-    told, is_named = [], False
+    parts, is_named = [], False
     for parameter in inspect.signature(call).parameters.values():
         if parameter.name == "self":
             continue
         if parameter.kind is parameter.KEYWORD_ONLY and not is_named:
-            told.append("*")
+            parts.append("*")
             is_named = True
         star = "*" if parameter.kind is parameter.VAR_POSITIONAL else ""
         is_named = is_named or bool(star)
         default = "" if parameter.default is parameter.empty else f"={parameter.default!r}".replace("'", '"')
-        told.append(f"{star}{parameter.name}{default}")
-    return ", ".join(told)
+        parts.append(f"{star}{parameter.name}{default}")
+    return ", ".join(parts)
 
 
 def names_read() -> set[str]:
@@ -105,13 +105,13 @@ def models_within(
     model: type[BaseModel], at: str = "", known: dict[type[BaseModel], str] | None = None
 ) -> dict[type[BaseModel], str]:
     """A model and every model in its fields, each with the dotted name of the field where it stands first."""
-    found = {} if known is None else known
-    if model not in found:
-        found[model] = at
+    models = {} if known is None else known
+    if model not in models:
+        models[model] = at
         for name, field in model.model_fields.items():
             for inner in models_named(field.annotation):
-                models_within(inner, f"{at}.{name}".lstrip("."), found)
-    return found
+                models_within(inner, f"{at}.{name}".lstrip("."), models)
+    return models
 
 
 def models_named(annotation: Any) -> list[type[BaseModel]]:

@@ -29,12 +29,12 @@ async def at_rest(viewer: Viewer) -> int:
     )
 
 
-def are_apart(one: list[dict[str, float]], other: list[dict[str, float]]) -> bool:
+def are_apart(first: list[dict[str, float]], second: list[dict[str, float]]) -> bool:
     """Whether a line along an edge of either hull parts them."""
-    for hull in (one, other):
+    for hull in (first, second):
         for start, end in zip(hull, [*hull[1:], hull[0]], strict=True):
             across = (start["y"] - end["y"], end["x"] - start["x"])
-            sides = [[p["x"] * across[0] + p["y"] * across[1] for p in points] for points in (one, other)]
+            sides = [[p["x"] * across[0] + p["y"] * across[1] for p in points] for points in (first, second)]
             if max(sides[0]) < min(sides[1]) or max(sides[1]) < min(sides[0]):
                 return True
     return False
@@ -58,7 +58,9 @@ async def test_hulls_stay_apart_and_nothing_is_drawn_at_rest(look: Looking) -> N
         await at_rest(viewer)
         again = await viewer.page.evaluate("glasshouse.graph.positions()")
         assert all(
-            abs(again[name][axis] - place[axis]) < 60 for name, place in places.items() for axis in ("x", "y")
+            abs(again[name][axis] - position[axis]) < 60
+            for name, position in places.items()
+            for axis in ("x", "y")
         )
         assert await viewer.page.evaluate("glasshouse.graph.frames()") > before
 

@@ -67,18 +67,18 @@ async def test_the_theme_follows_the_system_until_somebody_chooses(look: Looking
 
 
 async def test_axe_finds_nothing_wrong_with_any_state_of_the_page_in_either_theme(look: Looking) -> None:
-    found: dict[str, list[str]] = {}
+    violations: dict[str, list[str]] = {}
     async with Terrarium(MemoryStore()) as t, look.at(t) as page:
         empty = await look(page_of(page))
         await expect(empty.page.get_by_role("radio").first).to_be_visible()
-        found["no run"] = await empty.axe()
+        violations["no run"] = await empty.axe()
         run = await t.open_world("mystery-roots")
         await t.run(run.id, turns=4)
         lost = await look(page_of(page, query="&run=r-nowhere"), may_fail="r-nowhere")
         await expect(lost.page.get_by_role("heading", name="There is no such run")).to_be_visible()
-        found["no such run"] = await lost.axe()
+        violations["no such run"] = await lost.axe()
         viewer = await (await look(page_of(page, run))).ready()
-        found["live"] = await viewer.axe()
+        violations["live"] = await viewer.axe()
         for name in await viewer.page.evaluate(
             "import('page/dialogs/all').then(({dialogs}) => Object.keys(dialogs))"
         ):
@@ -87,19 +87,19 @@ async def test_axe_finds_nothing_wrong_with_any_state_of_the_page_in_either_them
                 name,
             )
             await expect(viewer.page.get_by_role("dialog")).to_be_visible()
-            found[name] = await viewer.axe("[role=dialog]")
+            violations[name] = await viewer.axe("[role=dialog]")
             await viewer.evaluate("store.closeDialog()")
         await viewer.seek(12)
         await viewer.evaluate(
             "(store.minds.value = true, store.panel.value = `why:${store.headView().event_id}`)"
         )
         await expect(viewer.region("Why was this said?")).to_be_visible()
-        found["rewound, all minds, why"] = await viewer.axe()
+        violations["rewound, all minds, why"] = await viewer.axe()
         await viewer.evaluate("store.panel.value = ''")
         await viewer.region("Events").get_by_role("log").locator("[aria-expanded]").last.click()
         await viewer.page.set_viewport_size({"width": 1024, "height": 768})
         await viewer.page.keyboard.press("e")
-        found["narrow, with the drawer"] = await viewer.axe()
+        violations["narrow, with the drawer"] = await viewer.axe()
         await viewer.page.wait_for_url("**layout=feed**")
         await viewer.page.reload()
         await viewer.ready()
@@ -107,9 +107,9 @@ async def test_axe_finds_nothing_wrong_with_any_state_of_the_page_in_either_them
         await viewer.page.keyboard.press("e")
         await viewer.page.wait_for_url(lambda address: "layout" not in address)
         await viewer.page.set_viewport_size({"width": 768, "height": 900})
-        found["tabs"] = await viewer.axe()
+        violations["tabs"] = await viewer.axe()
         await t.run(run.id)
         await viewer.evaluate("store.goLive()")
         await viewer.until("store.status.value === 'finished'")
-        found["finished"] = await viewer.axe()
-    assert {state: wrong for state, wrong in found.items() if wrong} == {}
+        violations["finished"] = await viewer.axe()
+    assert {state: wrong for state, wrong in violations.items() if wrong} == {}

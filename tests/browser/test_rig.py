@@ -11,8 +11,8 @@ async def test_exceptions_and_errors_of_a_page_are_complaints(look: Looking) -> 
     )
     await viewer.page.evaluate("fetch('http://127.0.0.1:9/elsewhere').catch(() => {})")
 
-    found = " ".join(look.complaints)
+    complaints = " ".join(look.complaints)
     look.complaints.clear()
-    assert "a bad day" in found
-    assert "a worse one" in found
-    assert "asked another host: http://127.0.0.1:9/elsewhere" in found
+    assert "a bad day" in complaints
+    assert "a worse one" in complaints
+    assert "asked another host: http://127.0.0.1:9/elsewhere" in complaints

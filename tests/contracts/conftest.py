@@ -1,4 +1,4 @@
-"""Every store that must keep the contract. A new one is a line in `PLACES`."""
+"""Every store that must keep the contract. A new one is a line in `OPENERS`."""
 
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
@@ -8,30 +8,30 @@ import pytest
 from glasshouse import MemoryStore, SqliteStore
 from glasshouse.runtime.ports import Store
 
-Place = Callable[[], Store]
-"""Gives the store at one place; asked again, it gives it as the next process would find it."""
+Opener = Callable[[], Store]
+"""Gives a store. Called again, it gives the same store as the next process would find it."""
 
 
-def in_memory(folder: Path) -> Place:
+def in_memory(folder: Path) -> Opener:
     kept = MemoryStore()
     return lambda: kept
 
 
-def in_sqlite(folder: Path) -> Place:
+def in_sqlite(folder: Path) -> Opener:
     return lambda: SqliteStore(folder / "show.glasshouse")
 
 
-PLACES: dict[str, Callable[[Path], Place]] = {"memory": in_memory, "sqlite": in_sqlite}
+OPENERS: dict[str, Callable[[Path], Opener]] = {"memory": in_memory, "sqlite": in_sqlite}
 
 
-@pytest.fixture(params=PLACES)
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
-    return PLACES[str(request.param)](tmp_path)
+@pytest.fixture(params=OPENERS)
+def opener(request: pytest.FixtureRequest, tmp_path: Path) -> Opener:
+    return OPENERS[str(request.param)](tmp_path)
 
 
 @pytest.fixture
-async def store(place: Place) -> AsyncIterator[Store]:
-    opened = place()
+async def store(opener: Opener) -> AsyncIterator[Store]:
+    opened = opener()
     await opened.open("house-one")
     yield opened
     await opened.close()

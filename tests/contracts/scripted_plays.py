@@ -71,7 +71,7 @@ def scripted_play(world: str, rng_seed: int, disturbance: str = "", seed: str | 
     return played
 
 
-def told(played: ScriptedPlay) -> str:
+def transcript(played: ScriptedPlay) -> str:
     """A play as somebody would read it, with what the world said between the lines."""
     by_id = {line.event.id: line for line in played.lines}
     shown = [f"==== {played.world}, rng seed {played.rng_seed}"]
@@ -125,7 +125,7 @@ def main() -> None:
     numbers = range(told_to.first, told_to.first + told_to.plays)
     plays = [scripted_play(told_to.world, number, told_to.disturb, told_to.seed) for number in numbers]
     if not told_to.quiet:
-        print("\n\n".join(map(told, plays)))
+        print("\n\n".join(map(transcript, plays)))
     print(summary(plays))
 
 

@@ -10,7 +10,7 @@ from glasshouse.stores.sqlite.journal import SQL
 from glasshouse.stores.sqlite.migrate import bundled_migrations
 from tests.contracts.writing import lines, one_batch, opening, root, span, texts_of
 
-Place = Callable[[], Store]
+Opener = Callable[[], Store]
 
 ADA, BO, CY = root("ada"), root("bo", ordinal=2), root("cy", ordinal=3)
 epoch_positions = 4_096
@@ -24,8 +24,8 @@ async def put_between(store: Store, head: int) -> int:
     return head + len(texts)
 
 
-async def test_a_session_with_long_silences_is_read_whole_and_from_anywhere(place: Place) -> None:
-    store = place()
+async def test_a_session_with_long_silences_is_read_whole_and_from_anywhere(opener: Opener) -> None:
+    store = opener()
     await store.open("house-one")
     await store.commit(one_batch(opening(ADA, "a", "b", "c")))
     head = await put_between(store, 0)
@@ -44,7 +44,7 @@ async def test_a_session_with_long_silences_is_read_whole_and_from_anywhere(plac
     firsts = [event.position for event in await store.read([span(ADA)])]
     assert changes == [firsts[0]] * 3 + [firsts[3]] + [firsts[4]] * 2 + [firsts[6]]
     await store.close()
-    store = place()
+    store = opener()
     await store.open("house-one")
     position = store.position
     assert await store.commit(one_batch(lines(ADA, 7, "h"), lines(CY, 1, "y"))) == position + 1

@@ -9,7 +9,7 @@ from glasshouse.views import Verification
 WORLDS = sorted(world.name for world in bundled_worlds())
 
 
-def told(outcome: Verification) -> tuple[object, ...]:
+def difference(outcome: Verification) -> tuple[object, ...]:
     return outcome.recorded_event, outcome.replayed_event, outcome.prompt_diffs[:1]
 
 
@@ -27,5 +27,5 @@ async def test_a_bundled_world_and_a_branch_of_it_verify(world: str) -> None:
 
         for run_id in (run.id, branch.id):
             outcome = await verify(t, run_id)
-            assert outcome.is_same, told(outcome)
+            assert outcome.is_same, difference(outcome)
             assert outcome.prompt_diffs == ()

@@ -289,11 +289,11 @@ def test_without_directions_group_tools_are_left_alone(seed: int) -> None:
 
 
 def test_the_number_behind_another_graphs_name_changes_nothing_but_the_name() -> None:
-    def told(name: str) -> str:
+    def answer_about(name: str) -> str:
         status = f'group_status {{"scope":"terrarium"}} answered: "Other graphs: {name}."'
         return answer(prompt(SENDING, "scout: The gulls are late.", tools_said=(status,)))
 
-    assert told("wren@orchard") == told("wren@orchard~2")
+    assert answer_about("wren@orchard") == answer_about("wren@orchard~2")
 
 
 WRITE = tool("group_add_node", ("handle", "persona"), handle=TEXT, role=TEXT, persona=TEXT, wants=TEXT)

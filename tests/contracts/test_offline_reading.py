@@ -81,7 +81,7 @@ def test_a_repair_is_read_like_the_prompt_it_repairs() -> None:
 
 
 def test_what_somebody_does_is_no_thing_and_a_name_is_lifted_whole() -> None:
-    found = {
+    nouns_by_text = {
         text: [noun.definite for noun in nouns_in(text)]
         for text in (
             "The last one of these grew a ladder.",
@@ -92,7 +92,7 @@ def test_what_somebody_does_is_no_thing_and_a_name_is_lifted_whole() -> None:
         )
     }
 
-    assert [sorted(things) for things in found.values()] == [
+    assert [sorted(things) for things in nouns_by_text.values()] == [
         ["the ladder"],
         ["the ladder"],
         ["Clock Mite", "the ladder"],
@@ -102,7 +102,7 @@ def test_what_somebody_does_is_no_thing_and_a_name_is_lifted_whole() -> None:
 
 
 def test_things_are_lifted_with_what_describes_them() -> None:
-    found = {
+    noun_by_text = {
         text: nouns_in(text)[0].definite
         for text in (
             "Somebody left a brass quandle on the path.",
@@ -115,7 +115,7 @@ def test_things_are_lifted_with_what_describes_them() -> None:
         )
     }
 
-    assert list(found.values()) == [
+    assert list(noun_by_text.values()) == [
         "the brass quandle",
         "the brimfold",
         "the quandles",

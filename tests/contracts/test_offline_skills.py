@@ -129,14 +129,14 @@ def test_the_guesser_names_every_word_of_the_table_within_twenty_questions(word:
 
 def test_contradictory_answers_make_the_guesser_abstain() -> None:
     stage = a_game("owl")
-    for question, told in (
+    for question, answer_given in (
         ("Is it an animal?", "yes"),
         ("Is it alive?", "no"),
         ("Can you eat it?", "yes"),
         ("Is it made of metal?", "yes"),
     ):
         stage.says("young-seeker", question, ASK)
-        stage.says("old-holder", "So it is.", TELL, answer=told)
+        stage.says("old-holder", "So it is.", TELL, answer=answer_given)
 
     reply = stage.reply("young-seeker")
 
@@ -171,11 +171,11 @@ def test_a_disturbance_is_taken_up_in_games_too_and_the_question_still_counts() 
         assert "brimfold" in stage.reply("old-holder", question)["text"]
 
 
-@pytest.mark.parametrize(("told", "winner"), [("yes", "seeker"), ("no", "holder")])
-def test_the_verdict_follows_the_answer_to_the_guess(told: str, winner: str) -> None:
+@pytest.mark.parametrize(("answer_given", "winner"), [("yes", "seeker"), ("no", "holder")])
+def test_the_verdict_follows_the_answer_to_the_guess(answer_given: str, winner: str) -> None:
     stage = a_game("owl")
     stage.says("young-seeker", "I say it is a fox.", NAME, word="fox")
-    answered = stage.says("old-holder", "Well, well.", TELL, answer=told)
+    answered = stage.says("old-holder", "Well, well.", TELL, answer=answer_given)
 
     verdict = stage.act("arbiter", answered)
 
@@ -314,10 +314,10 @@ def test_a_bluffer_describes_its_word_and_votes_for_the_odd_one() -> None:
     for seed in range(40):
         stage = OfflineStage((*plain, voter), bill, seed, known=known)
         for _ in range(2):
-            for one in plain:
-                event = stage.act(one.name)
+            for creature in plain:
+                event = stage.act(creature.name)
                 assert event is not None
-                assert known[one.name]["word"] not in event.payload["text"]
+                assert known[creature.name]["word"] not in event.payload["text"]
         vote = stage.act("dogwood")
         odd.append(vote.payload["vote"] if vote is not None else "nobody")
 

@@ -95,8 +95,8 @@ def test_tempers_choose_other_acts() -> None:
 
     moods: dict[str, set[str]] = {"apron": set(), "tin-tragedian": set()}
     for stage.seed in range(200):
-        for name, found in moods.items():
-            found.add(stage.reply(name)["mood"])
+        for name, moods_seen in moods.items():
+            moods_seen.add(stage.reply(name)["mood"])
 
     assert moods["apron"] != moods["tin-tragedian"]
     assert {"gentle", "tender"} & moods["apron"]
@@ -157,8 +157,8 @@ def test_in_a_game_no_turn_of_phrase_comes_twice_in_what_can_be_seen_and_hardly_
 
     for heading in ("because of two", "objection end"):
         phrases = [
-            max(re.split(r"<\w+>", one), key=len).strip(" .,:")
-            for one in shelf.sections("games.txt")[heading]
+            max(re.split(r"<\w+>", template), key=len).strip(" .,:")
+            for template in shelf.sections("games.txt")[heading]
         ]
         for start in range(len(lines)):
             said = " ".join(lines[start : start + lines_seen_min])
@@ -188,11 +188,11 @@ def test_one_who_is_alone_goes_on_from_what_it_said_in_its_other_parts() -> None
 
     said = [line for line in played.lines if line.who == "solo"]
     assert [line.kind for line in said] == ["clue.found", "hypothesis.formed", "objection.raised"] * 4
-    for found, formed, raised in zip(said[::3], said[1::3], said[2::3], strict=True):
+    for clue, formed, raised in zip(said[::3], said[1::3], said[2::3], strict=True):
         assert formed.fields["suspect"] in " ".join(line.text for line in said)
         assert set(formed.fields["cites"]) <= {line.id for line in said[::3]}
         assert raised.fields["against"] == formed.id
-        assert found.text
+        assert clue.text
 
 
 def test_a_leader_dismisses_in_other_words_each_time() -> None:

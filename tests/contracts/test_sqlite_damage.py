@@ -115,7 +115,7 @@ async def test_an_overwritten_page_is_damage_unless_nothing_that_is_read_lay_the
     path: Path, filling: bytes
 ) -> None:
     await played(path, lines=60)
-    told = await everything_in(path)
+    everything = await everything_in(path)
     whole = path.read_bytes()
     noticed = 0
 
@@ -123,7 +123,7 @@ async def test_an_overwritten_page_is_damage_unless_nothing_that_is_read_lay_the
         patch = (filling * page_bytes)[:page_bytes]
         path.write_bytes(whole[:start] + patch + whole[start + page_bytes :])
         try:
-            assert await everything_in(path) == told, f"byte {start}: read without an error, and wrong"
+            assert await everything_in(path) == everything, f"byte {start}: read without an error, and wrong"
         except StoreDamaged:
             noticed += 1
 

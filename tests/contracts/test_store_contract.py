@@ -14,7 +14,7 @@ from glasshouse.world.decisions.intents import Connect, RemoveWire
 from glasshouse.world.decisions.requests import PauseRun, Request
 from tests.contracts.writing import child, line, lines, one_batch, opening, root, span, texts_of
 
-Place = Callable[[], Store]
+Opener = Callable[[], Store]
 
 ADA, BO, CY = root("ada"), root("bo", ordinal=2), root("cy", ordinal=3)
 
@@ -151,8 +151,8 @@ async def test_several_batches_may_build_on_each_other_in_one_commit(store: Stor
     assert [event.change for event in await store.read_after(0, 9)] == [1, 2, 2]
 
 
-async def test_a_conflict_in_the_last_write_leaves_nothing_of_the_others(place: Place) -> None:
-    store = place()
+async def test_a_conflict_in_the_last_write_leaves_nothing_of_the_others(opener: Opener) -> None:
+    store = opener()
     await store.open("house-one")
     await store.commit(one_batch(opening(ADA, "one")))
     number = await store.put_in_inbox("a lantern whispers")
@@ -168,7 +168,7 @@ async def test_a_conflict_in_the_last_write_leaves_nothing_of_the_others(place: 
         assert await store.snapshot("", "world", "1") is None
         assert [kept.number for kept in await store.read_inbox(9)] == [number]
         await store.close()
-        store = place()
+        store = opener()
         await store.open("another house")
     await store.close()
 

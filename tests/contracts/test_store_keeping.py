@@ -13,7 +13,7 @@ from glasshouse.stores.placing import answers_kept_max
 from glasshouse.world.state.state import Segment
 from tests.contracts.writing import lines, one_batch, opening, root, span, texts_of
 
-Place = Callable[[], Store]
+Opener = Callable[[], Store]
 
 ADA = root("ada")
 
@@ -103,13 +103,13 @@ async def test_a_line_is_kept_if_its_answer_is_refused(store: Store) -> None:
     assert [kept.number for kept in await store.read_inbox(9)] == [number]
 
 
-async def test_a_number_is_never_given_twice(place: Place) -> None:
-    store = place()
+async def test_a_number_is_never_given_twice(opener: Opener) -> None:
+    store = opener()
     await store.open("house-one")
     first = await store.put_in_inbox("one")
     await store.commit([Batch(inbox_done=(first,))])
     await store.close()
-    store = place()
+    store = opener()
     await store.open("house-one")
 
     second = await store.put_in_inbox("two")
@@ -173,15 +173,15 @@ async def test_old_answers_are_dropped_and_open_requests_never_are(store: Store)
 # Labels of runs
 
 
-async def test_labels_replace_those_before_and_survive_reopening(place: Place) -> None:
-    store = place()
+async def test_labels_replace_those_before_and_survive_reopening(opener: Opener) -> None:
+    store = opener()
     await store.open("house-one")
     await store.commit([Batch(labels=(("r-1", ("keep", "ünlike")), ("r-2", ("dull",))))])
     await store.commit([Batch(labels=(("r-2", ()), ("r-1", ("keep",))))])
     with pytest.raises(Conflict):
         await store.commit([Batch((lines(ADA, 4, "heard"),), labels=(("r-1", ("lost",)),))])
     await store.close()
-    store = place()
+    store = opener()
     await store.open("house-one")
 
     assert await store.labels() == {"r-1": ("keep",)}
@@ -191,11 +191,11 @@ async def test_labels_replace_those_before_and_survive_reopening(place: Place) -
 # Opening and closing
 
 
-async def test_a_store_keeps_the_id_of_its_first_opening(place: Place) -> None:
-    store = place()
+async def test_a_store_keeps_the_id_of_its_first_opening(opener: Opener) -> None:
+    store = opener()
     await store.open("house-one")
     await store.close()
-    store = place()
+    store = opener()
 
     await store.open("house-two")
 
@@ -203,15 +203,15 @@ async def test_a_store_keeps_the_id_of_its_first_opening(place: Place) -> None:
     await store.close()
 
 
-async def test_a_reopened_store_is_as_it_was_and_goes_on(place: Place) -> None:
-    store = place()
+async def test_a_reopened_store_is_as_it_was_and_goes_on(opener: Opener) -> None:
+    store = opener()
     await store.open("house-one")
     await store.commit(one_batch(opening(ADA, "a", "b", "c")))
     await store.commit([Batch(snapshot=Snapshot("", "world", "1", 0, b"w"))])
     number = await store.put_in_inbox("hello")
     before = await store.read_after(0, 9)
     await store.close()
-    store = place()
+    store = opener()
     await store.open("house-one")
 
     assert store.position == 3
@@ -225,8 +225,8 @@ async def test_a_reopened_store_is_as_it_was_and_goes_on(place: Place) -> None:
     await store.close()
 
 
-async def test_closing_twice_is_harmless_and_so_is_closing_before_opening(place: Place) -> None:
-    store = place()
+async def test_closing_twice_is_harmless_and_so_is_closing_before_opening(opener: Opener) -> None:
+    store = opener()
     await store.close()
     await store.open("house-one")
 
@@ -242,8 +242,8 @@ async def test_opening_an_open_store_is_refused_and_leaves_it_open(store: Store)
     assert store.house_id == "house-one"
 
 
-async def test_two_terraria_never_share_a_store_but_may_follow_each_other(place: Place) -> None:
-    shared = place()
+async def test_two_terraria_never_share_a_store_but_may_follow_each_other(opener: Opener) -> None:
+    shared = opener()
     async with Terrarium(shared) as first:
         with pytest.raises(Refused, match="open already"):
             await Terrarium(shared).open()
@@ -271,10 +271,10 @@ class Plain:
 
 
 @pytest.mark.parametrize("seed", range(6))
-async def test_a_random_life_of_a_store_equals_a_plain_list(place: Place, seed: int) -> None:
+async def test_a_random_life_of_a_store_equals_a_plain_list(opener: Opener, seed: int) -> None:
     chance = random.Random(seed)
     segments = [root(name, base=chance.randrange(9), ordinal=n) for n, name in enumerate("abcd")]
-    plain, store = Plain(), place()
+    plain, store = Plain(), opener()
     await store.open("house-one")
 
     for step in range(80):
@@ -290,7 +290,7 @@ async def test_a_random_life_of_a_store_equals_a_plain_list(place: Place, seed: 
                 await store.commit(batches)
         if chance.random() < 0.05:
             await store.close()
-            store = place()
+            store = opener()
             await store.open("house-two")
 
     events = await store.read_after(0, 10_000)

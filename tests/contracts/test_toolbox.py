@@ -54,10 +54,10 @@ def spells(word: str) -> str:
     return "-".join(word)
 
 
-async def adds(one: int, other: int = 2) -> int:
+async def adds(first: int, second: int = 2) -> int:
     """Add two numbers."""
     await asyncio.sleep(0)
-    return one + other
+    return first + second
 
 
 def raises(word: str) -> str:
@@ -181,8 +181,8 @@ async def stubborn(word: str) -> str:
     ("function", "given", "text", "result"),
     [
         (spells, {"word": "moss"}, "m-o-s-s", None),
-        (adds, {"one": 1}, "3", 3),
-        (adds, {"one": 1, "other": 5}, "6", 6),
+        (adds, {"first": 1}, "3", 3),
+        (adds, {"first": 1, "second": 5}, "6", 6),
         (finds, {"word": "stone"}, '{"weight":2.5}', {"weight": 2.5}),
         (nothing, {"word": "moss"}, "Done.", None),
         (half_a_character, {"word": "moss"}, "?", None),

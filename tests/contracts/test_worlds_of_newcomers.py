@@ -108,14 +108,14 @@ def test_everybody_speaks_of_what_it_wants_at_least_every_third_line(world: str,
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("world", WORLDS)
 def test_a_question_is_answered_or_openly_refused_within_two_lines(world: str, seed: int) -> None:
-    said, told = said_in(played(world, seed)), told_by_tools(played(world, seed))
+    said, ids_of_lookups = said_in(played(world, seed)), told_by_tools(played(world, seed))
     unanswered = []
     for at, event in enumerate(said):
         following = [line for line in said[at + 1 :] if line.actor != event.actor][:lines_to_answer_max]
         is_asked = event.payload["text"].endswith("?")
         if is_asked and len(following) == lines_to_answer_max:
             answers = [line.payload["text"] for line in following]
-            is_looked_up = any(line.id in told for line in following)
+            is_looked_up = any(line.id in ids_of_lookups for line in following)
             if not is_looked_up and not any(is_answer(text, event.payload["text"]) for text in answers):
                 unanswered.append((event.payload["text"], answers))
 

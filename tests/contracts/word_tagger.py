@@ -92,28 +92,28 @@ class Filler(NamedTuple):
 @cache
 def classes() -> dict[str, set[str]]:
     """Word -> what it is, and what it can do."""
-    found: dict[str, set[str]] = {}
+    by_word: dict[str, set[str]] = {}
     for name, words in (
         ("object", OBJECT), ("food", FOOD), ("animal", ANIMAL), ("person", PERSON), ("place", PLACE),
         ("weather", WEATHER), ("sound", SOUND), ("abstract", ABSTRACT), ("opens", OPENS), ("carries", CARRIES),
     ):  # fmt: skip
         for word in words.split():
-            found.setdefault(word, set()).add(name)
+            by_word.setdefault(word, set()).add(name)
     for word in PERSON.split():
-        found[word].add("speaks")
-    return found
+        by_word[word].add("speaks")
+    return by_word
 
 
 @cache
 def _sentences() -> tuple[tuple[re.Pattern[str], frozenset[str]], ...]:
     """Every sentence of the talk with a typed gap, as what it looks like when it is said."""
-    found = []
+    sentences = []
     for move in shelf.names_in("grammar"):
         for line in shelf.entries(f"grammar/{move}.txt"):
             typed = [match for match in _SLOT.finditer(line) if match[2]]
             if typed:
-                found.append((_as_said(line), frozenset(typed[0][2].split("|"))))
-    return tuple(found)
+                sentences.append((_as_said(line), frozenset(typed[0][2].split("|"))))
+    return tuple(sentences)
 
 
 def _as_said(line: str) -> re.Pattern[str]:

@@ -50,7 +50,7 @@ def house(
     return Terrarium(store, models=ModelRouter(model), tool_servers=servers, **more), model
 
 
-async def told(t: Terrarium, run_id: str, kind: str = kinds.TOOL_RETURNED) -> list[Event]:
+async def events_of_kind(t: Terrarium, run_id: str, kind: str = kinds.TOOL_RETURNED) -> list[Event]:
     """The events of a run of one kind."""
     return [event for event in await t.run_events(run_id) if event.kind == kind]
 

@@ -15,11 +15,11 @@ SERVERS = [("serve",), ("mcp",)]
 
 
 def commands() -> list[tuple[str, ...]]:
-    found: list[tuple[str, ...]] = []
+    paths: list[tuple[str, ...]] = []
     for name, command in get_command(app).commands.items():  # type: ignore[attr-defined]
-        found.append((name,))
-        found += [(name, child) for child in getattr(command, "commands", {})]
-    return found
+        paths.append((name,))
+        paths += [(name, child) for child in getattr(command, "commands", {})]
+    return paths
 
 
 @pytest.mark.parametrize("words", commands(), ids=" ".join)

@@ -45,7 +45,7 @@ def cast_of(store: Path) -> dict[str, Any]:
     return asyncio.run(shape_of(store))
 
 
-def told(*words: str, store: Path) -> str:
+def output_of(*words: str, store: Path) -> str:
     done = run("graph", *words, "--store", str(store))
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout.strip()
@@ -58,9 +58,9 @@ def refused(*words: str, store: Path) -> str:
 
 
 def test_where_nobody_plays_the_command_makes_the_change_itself(own_store: Path, moss: str) -> None:
-    added = told("add", moss, "--handle", "soft", "--privileged", store=own_store)
-    stopped = told("stop", "soft", store=own_store)
-    again = told("stop", "soft", store=own_store)
+    added = output_of("add", moss, "--handle", "soft", "--privileged", store=own_store)
+    stopped = output_of("stop", "soft", store=own_store)
+    again = output_of("stop", "soft", store=own_store)
 
     assert added.startswith("Added soft to g-")
     assert added.endswith("Its id is moss.")
@@ -74,7 +74,7 @@ def test_a_dry_run_changes_nothing_and_says_what_would_happen(own_store: Path, m
     before = cast_of(own_store)
 
     (facts,) = objects("graph", "add", moss, "--dry-run", "--store", str(own_store))
-    words = told("remove", next(iter(before)), "--dry-run", store=own_store)
+    words = output_of("remove", next(iter(before)), "--dry-run", store=own_store)
 
     assert (facts["subject"], facts["has_changed"], facts["dry_run"]) == ("moss", True, True)
     assert words == f"It would remove {next(iter(before))}. Nothing has changed."
@@ -122,10 +122,10 @@ def test_a_creature_of_the_world_is_found_by_its_name_whichever_ending_its_file_
 
 def test_a_merge_and_a_split_are_told_with_their_graphs(own_store: Path, moss: str) -> None:
     first = next(iter(cast_of(own_store)))
-    told("add", moss, "--alone", store=own_store)
+    output_of("add", moss, "--alone", store=own_store)
 
-    merged = told("connect", "moss", first, store=own_store)
-    split = told("remove", first, "--dry-run", store=own_store)
+    merged = output_of("connect", "moss", first, store=own_store)
+    split = output_of("remove", first, "--dry-run", store=own_store)
 
     assert "now form one graph: g-" in merged
     assert "would split into g-" in split
@@ -155,7 +155,7 @@ def test_a_graph_is_closed_once_its_runs_are_over_and_can_be_read_then(tmp_path:
     asyncio.run(finished(store))
     before = objects("digest", OPEN, "--store", str(store))
 
-    said = told("close", graph_id[:9], store=store)
+    said = output_of("close", graph_id[:9], store=store)
 
     assert said == f"Closed {graph_id}."
     assert cast_of(store) == {}
@@ -177,7 +177,7 @@ def test_a_handle_that_several_open_runs_have_needs_a_run(own_store: Path) -> No
     handle = next(iter(cast_of(own_store)))
 
     assert "Name its run with --run" in refused("stop", handle, store=own_store)
-    assert told("stop", handle, "--run", other, store=own_store) == f"Stopped {handle}."
+    assert output_of("stop", handle, "--run", other, store=own_store) == f"Stopped {handle}."
     assert cast_of(own_store)[handle].is_running
 
 

@@ -59,10 +59,10 @@ async def test_a_folder_is_refused(there: Terrarium, tmp_path: Path) -> None:
     assert "cannot be read" in await refused(there, tmp_path)
 
 
-@pytest.mark.parametrize("place", ["", "a\0b", "\ud800.glass", "n" * 300])
-async def test_what_cannot_name_a_file_is_not_read_either(there: Terrarium, place: str) -> None:
+@pytest.mark.parametrize("bad_path", ["", "a\0b", "\ud800.glass", "n" * 300])
+async def test_what_cannot_name_a_file_is_not_read_either(there: Terrarium, bad_path: str) -> None:
     with pytest.raises(Refused, match=r"Check the path|cannot be read"):
-        await there.import_file(place)
+        await there.import_file(bad_path)
 
 
 @pytest.mark.parametrize("kept_lines", [1, 2, 5, 12, -1])
@@ -206,13 +206,13 @@ async def test_an_event_nested_too_deep_is_refused_at_its_line(there: Terrarium,
     assert f"{path}:9:" in await refused(there, path)
 
 
-@pytest.mark.parametrize("place", [1, 8])
-async def test_a_line_that_is_no_json_is_named(there: Terrarium, path: Path, place: int) -> None:
+@pytest.mark.parametrize("line_index", [1, 8])
+async def test_a_line_that_is_no_json_is_named(there: Terrarium, path: Path, line_index: int) -> None:
     lines = path.read_text().splitlines(keepends=True)
-    lines[place] = "oops\n"
+    lines[line_index] = "oops\n"
     path.write_text("".join(lines))
 
-    assert f"{path}:{place + 1}:" in await refused(there, path)
+    assert f"{path}:{line_index + 1}:" in await refused(there, path)
 
 
 # Made up, with a last line that fits
@@ -259,12 +259,12 @@ def parts_of(lines: list[Line]) -> list[Line]:
     return [line for line in lines if "segment" in line]
 
 
-def count_from(place: str, number: int) -> Callable[[list[Line]], None]:
+def count_from(field: str, number: int) -> Callable[[list[Line]], None]:
     """A lie about a number of the last segment, which has a parent; its events keep in step with it."""
 
     def lie(lines: list[Line]) -> None:
         segment = parts_of(lines)[-1]["segment"]
-        segment[place] = number
+        segment[field] = number
         for line in lines:
             if line.get("session_id") == segment["id"]:
                 line["lamport"] = segment["base"] + line["seq"]
@@ -382,7 +382,7 @@ def a_chain(path: Path, segments: int) -> Path:
         segment = {"id": name, "graph_id": "g", "ordinal": n, "base": n, "parents": parents}
         origin = {"origin": "fork", "at": f"{names[n - 1]}.1"} if n else {"origin": "root"}
         parts.append({"segment": segment | origin, "upto": 1})
-        place = {
+        envelope = {
             "id": f"{name}.1",
             "session_id": name,
             "graph_id": "g",
@@ -391,7 +391,7 @@ def a_chain(path: Path, segments: int) -> Path:
             "turn": 0,
         }
         body = {"actor": "ada", "kind": "agent.spoke", "payload": {"text": f"{n}"}}
-        events.append(place | body | {"created_at": "2026-01-01T00:00:00Z"})
+        events.append(envelope | body | {"created_at": "2026-01-01T00:00:00Z"})
     seal(path, [head, *parts, *events, {"end": {}}])
     return path
 

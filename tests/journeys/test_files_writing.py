@@ -24,9 +24,9 @@ async def test_a_place_that_does_not_exist_is_refused_in_words(tmp_path: Path) -
             await here.export(session_id, tmp_path / "nowhere" / "play.glass")
 
 
-@pytest.mark.parametrize("place", ["", ".", "..", "/", "a\0b", "\ud800.glass", "folder", "folder/.."])
+@pytest.mark.parametrize("bad_path", ["", ".", "..", "/", "a\0b", "\ud800.glass", "folder", "folder/.."])
 async def test_what_cannot_name_a_file_is_refused_before_anything_is_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bad_path: str
 ) -> None:
     (tmp_path / "folder").mkdir()
     monkeypatch.chdir(tmp_path)
@@ -34,19 +34,19 @@ async def test_what_cannot_name_a_file_is_refused_before_anything_is_written(
         session_id = await a_play(here)
 
         with pytest.raises(Refused, match=r"is not a path for a file.*Name a file"):
-            await here.export(session_id, place)
+            await here.export(session_id, bad_path)
 
     assert [entry.name for entry in tmp_path.rglob("*")] == ["folder"]
 
 
-@pytest.mark.parametrize("place", ["file/play.glass", "n" * 300, "file/deep/play.glass"])
-async def test_a_place_that_no_file_can_have_is_told_in_words(tmp_path: Path, place: str) -> None:
+@pytest.mark.parametrize("bad_path", ["file/play.glass", "n" * 300, "file/deep/play.glass"])
+async def test_a_place_that_no_file_can_have_is_told_in_words(tmp_path: Path, bad_path: str) -> None:
     (tmp_path / "file").write_text("no folder")
     async with Terrarium() as here:
         session_id = await a_play(here)
 
         with pytest.raises(StoreFailed, match=r"cannot be written .*Choose another place"):
-            await here.export(session_id, tmp_path / place)
+            await here.export(session_id, tmp_path / bad_path)
 
 
 async def test_a_finished_file_and_then_its_name_are_made_to_outlast_a_power_cut(

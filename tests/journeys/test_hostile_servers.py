@@ -17,7 +17,7 @@ from glasshouse.terrarium import verify
 from glasshouse.tools import ToolServer
 from glasshouse.tools.mcp import connections
 from glasshouse.turns.moment.prompt import FOREIGN_TOOLS
-from tests.journeys.servers_of_tools import calls, house, script, speaks, told, weather_world
+from tests.journeys.servers_of_tools import calls, events_of_kind, house, script, speaks, weather_world
 from tests.servers.mcp_http import serving
 
 ALLOW = {"untrusted_tools": "allow"}
@@ -34,7 +34,7 @@ async def test_a_server_that_injects_instructions_is_only_ever_quoted() -> None:
     async with t:
         run = await t.open_world(weather_world("raw/echo", policy=ALLOW))
         await t.run(run.id)
-        (called,) = await told(t, run.id, kinds.TOOL_CALLED)
+        (called,) = await events_of_kind(t, run.id, kinds.TOOL_CALLED)
         outcome = await verify(t, run.id)
 
     before, after = model.prompts
@@ -61,7 +61,7 @@ async def test_tools_with_monstrous_schemas_are_refused_in_words_and_the_others_
         assert t.runs() == ()
         run = await t.open_world(weather_world("raw/echo", policy=ALLOW))
         await t.run(run.id)
-        (returned,) = await told(t, run.id)
+        (returned,) = await events_of_kind(t, run.id)
 
     assert returned.payload["text"] == "Hello."
 
@@ -77,8 +77,8 @@ async def test_whatever_a_server_answers_the_act_ends_in_one_line_and_nothing_is
     async with t:
         run = await t.open_world(weather_world("raw/echo", policy=ALLOW))
         await t.run(run.id)
-        returned = await told(t, run.id)
-        ended = await told(t, run.id, kinds.AGENT_SPOKE)
+        returned = await events_of_kind(t, run.id)
+        ended = await events_of_kind(t, run.id, kinds.AGENT_SPOKE)
         outcome = await verify(t, run.id)
 
     assert len(returned) == len(said)
@@ -99,7 +99,7 @@ async def test_a_creature_uses_a_tool_over_http_until_its_server_is_gone() -> No
         run = await t.open_world(weather_world(turns=2))
         await t.run(run.id, turns=1)
     await t.run(run.id)
-    answered, failed = await told(t, run.id)
+    answered, failed = await events_of_kind(t, run.id)
     await t.close()
 
     assert answered.payload["result"] == {"city": "Bern", "degrees": 21}
@@ -118,7 +118,7 @@ async def test_a_record_that_claims_a_tool_is_read_only_does_not_decide() -> Non
         t._house.servers.describe = forged  # type: ignore[union-attr, method-assign]
         run = await t.open_world(weather_world("raw/echo"))
         await t.run(run.id)
-        (returned,) = await told(t, run.id)
+        (returned,) = await events_of_kind(t, run.id)
 
     assert "needs a yes from outside" in returned.payload["text"]
 

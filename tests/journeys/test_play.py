@@ -170,7 +170,7 @@ def test_a_reader_who_has_seen_enough_ends_it_and_it_can_go_on(tmp_path: Path) -
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "told"),
+    ("words", "code", "message"),
     [
         (["play"], 2, "Name a world"),
         (["play", WOOD, "--continue", "last"], 2, "leave WORLD"),
@@ -184,11 +184,13 @@ def test_a_reader_who_has_seen_enough_ends_it_and_it_can_go_on(tmp_path: Path) -
         (["play", "--watch"], 3, "There is no store"),
     ],
 )
-def test_what_cannot_be_done_is_told_in_words(words: list[str], code: int, told: str, tmp_path: Path) -> None:
+def test_what_cannot_be_done_is_told_in_words(
+    words: list[str], code: int, message: str, tmp_path: Path
+) -> None:
     refused = run(*words, cwd=tmp_path)
 
     assert refused.returncode == code
-    assert told in refused.stderr
+    assert message in refused.stderr
     assert "Traceback" not in refused.stderr
 
 
@@ -354,9 +356,10 @@ def test_a_guest_watches_what_another_process_plays_and_may_throw_something_in(t
     assert "A lantern coughs." in guest.shown
     assert digest_in(guest.shown) == digest_in(seat.shown)
 
-
     assert ("q finish" in seat.shown, "q leave" in seat.shown) == (True, False)
     assert ("q finish" in guest.shown, "q leave" in guest.shown) == (False, True)
+
+
 def test_being_told_to_end_closes_the_store_like_ctrl_c(tmp_path: Path) -> None:
     player = subprocess.Popen(
         [*GLASSHOUSE, "play", WOOD, "--pace", "reading"],

@@ -243,16 +243,16 @@ async def as_jsonl(t: Terrarium, role: Role, folder: Path) -> object:
 
 async def as_imported(t: Terrarium, role: Role, folder: Path) -> object:
     """Everything that the reader of a file can ask for, as the director of another store."""
-    told: list[object] = []
+    answers: list[object] = []
     await exported(t, role, folder, ".glass")
     async with Terrarium() as other:
         sessions = [await other.import_file(path) for path in sorted(folder.glob(f"{role}-*.glass"))]
         for session in sessions:
             events = await other.events(session.id)
-            told += [events, *[await other.why(event.id, role="director") for event in events]]
+            answers += [events, *[await other.why(event.id, role="director") for event in events]]
         with suppress(Refused):
-            told.append(await other.run_events((await other.branch(sessions[0].id)).id))
-    return told
+            answers.append(await other.run_events((await other.branch(sessions[0].id)).id))
+    return answers
 
 
 async def as_subscriber(t: Terrarium, role: Role, _folder: Path) -> object:
@@ -308,9 +308,9 @@ async def test_no_reader_gets_more_than_its_role_may_read(
     secretive_store: Path, tmp_path: Path, read: Reader, role: Role
 ) -> None:
     async with Terrarium(SqliteStore(secretive_store, is_guest=True)) as t:
-        told = await read(t, role, tmp_path)
+        answer = await read(t, role, tmp_path)
 
-    text = told if isinstance(told, str) else msgspec.json.encode(told).decode() + repr(told)
+    text = answer if isinstance(answer, str) else msgspec.json.encode(answer).decode() + repr(answer)
     assert leaks_in(text, role) == []
     assert "spoken-words" in text
 
@@ -322,10 +322,10 @@ async def test_the_play_holds_every_secret(secretive_store: Path, tmp_path: Path
         audience = await exported(t, "audience", tmp_path, ".jsonl")
         spectator = await exported(t, "spectator", tmp_path, ".jsonl")
 
-    told = {"director": whole, "audience": audience, "spectator": spectator}
+    text_by_role = {"director": whole, "audience": audience, "spectator": spectator}
     for role in ROLES:
         readable = [secret for secret in MAY_READ if secret not in secrets_beyond(role)]
-        assert [secret for secret in readable if secret not in told[role]] == []
+        assert [secret for secret in readable if secret not in text_by_role[role]] == []
 
 
 @pytest.mark.parametrize("role", ROLES)

@@ -20,11 +20,11 @@ from glasshouse.tools.mcp import connection
 from tests.journeys.servers_of_tools import (
     WEATHER,
     calls,
+    events_of_kind,
     first_event,
     house,
     script,
     speaks,
-    told,
     weather_world,
 )
 
@@ -39,8 +39,8 @@ async def test_a_creature_uses_a_tool_of_a_process(tmp_path: Path, monkeypatch: 
         run = await t.open_world(weather_world())
         await t.run(run.id)
 
-        (returned,) = await told(t, run.id)
-        (born,) = await told(t, run.id, kinds.CREATURE_STARTED)
+        (returned,) = await events_of_kind(t, run.id)
+        (born,) = await events_of_kind(t, run.id, kinds.CREATURE_STARTED)
         outcome = await verify(t, run.id)
 
     assert returned.payload["is_ok"]
@@ -65,10 +65,10 @@ async def test_a_run_is_replayed_and_branched_without_its_server(tmp_path: Path)
     elsewhere, model = house(FORECAST, speaks(), store=store, servers=(gone,))
     async with elsewhere:
         outcome = await verify(elsewhere, run.id)
-        line = (await told(elsewhere, run.id, kinds.AGENT_SPOKE))[0]
+        line = (await events_of_kind(elsewhere, run.id, kinds.AGENT_SPOKE))[0]
         branch = await elsewhere.branch(line.session_id, line.id, WhatIf(disturb="A bell rings."))
         await elsewhere.run(branch.id)
-        failed = (await told(elsewhere, branch.id))[-1]
+        failed = (await events_of_kind(elsewhere, branch.id))[-1]
 
     assert outcome.is_same
     assert outcome.recorded_digest == digest
@@ -128,7 +128,7 @@ async def test_a_tool_that_is_not_read_only_asks_first_as_the_policy_says(
             world = weather_world("weather/book", policy={"untrusted_tools": rule})
             run = await t.open_world(world)
             await t.run(run.id)
-            texts += [event.payload["text"] for event in await told(t, run.id)]
+            texts += [event.payload["text"] for event in await events_of_kind(t, run.id)]
             assert (await verify(t, run.id)).is_same
 
     assert [proposal.why for proposal in asked] == [
@@ -164,9 +164,9 @@ async def test_a_tool_that_changes_is_withheld_until_it_is_accepted() -> None:
         assert changed.now is not None
         await t.accept_tool(run.id, "weather/forecast", digest=changed.now.digest)
         await t.run(run.id)
-        returned = await told(t, run.id)
+        returned = await events_of_kind(t, run.id)
         outcome = await verify(t, run.id)
-        line = (await told(t, run.id, kinds.AGENT_SPOKE))[1]
+        line = (await events_of_kind(t, run.id, kinds.AGENT_SPOKE))[1]
         branch = await t.branch(line.session_id, line.id)
         withheld_in_branch = [tool.name for tool in t.granted_tools(branch.id) if tool.is_withheld]
 
@@ -190,7 +190,7 @@ async def test_a_tool_of_a_server_that_dies_or_hangs_is_a_failure_that_is_record
         world = weather_world("weather/waits", "weather/dies", policy={"untrusted_tools": "allow"})
         run = await t.open_world(world)
         await t.run(run.id)
-        hung, died = await told(t, run.id)
+        hung, died = await events_of_kind(t, run.id)
         outcome = await verify(t, run.id)
 
     for event in (hung, died):
@@ -243,7 +243,7 @@ async def test_a_call_that_a_killed_house_had_made_is_not_made_again(
     t, _ = house(speaks(), store=store)
     async with t:
         await t.run("r-killed")
-        (returned,) = await told(t, "r-killed")
+        (returned,) = await events_of_kind(t, "r-killed")
         outcome = await verify(t, "r-killed")
         run = t.run_of("r-killed")
 

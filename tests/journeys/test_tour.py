@@ -24,7 +24,7 @@ from tests.journeys.commanding import (
 
 
 @cache
-def told(*words: str) -> dict[str, Any]:
+def scene_facts(*words: str) -> dict[str, Any]:
     """The facts of every scene, by the scene's key."""
     lines = [json.loads(line) for line in run("tour", "--json", *words).stdout.splitlines()]
     return {line["key"]: line["facts"] for line in lines}
@@ -60,7 +60,7 @@ def test_the_tour_is_the_same_every_time() -> None:
 
 
 def test_ten_merges_and_splits_double_nothing() -> None:
-    rounds = told()["rounds"]
+    rounds = scene_facts()["rounds"]
 
     assert rounds["rounds"] == 10
     assert rounds["old_events_before"] == rounds["old_events_after"] > 0
@@ -69,7 +69,7 @@ def test_ten_merges_and_splits_double_nothing() -> None:
 
 
 def test_the_facts_for_machines_hold_together() -> None:
-    facts = told()
+    facts = scene_facts()
 
     assert facts["merge"]["change"] == "merge"
     assert facts["merge"]["owed_before"] == facts["merge"]["owed_after"]
@@ -92,7 +92,7 @@ def test_machines_are_told_every_scene_in_order() -> None:
 async def test_a_kept_store_opens_again_and_holds_what_was_told(tmp_path: Path) -> None:
     store = tmp_path / "kept.glasshouse"
 
-    facts = told("--store", str(store))
+    facts = scene_facts("--store", str(store))
     sessions = await remembered(store)
 
     carried = facts["carry"]

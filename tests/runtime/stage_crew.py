@@ -158,7 +158,7 @@ async def ledger_of(t: Terrarium) -> list[Event]:
     return await t._house.store.read_after(0, 1_000_000)
 
 
-async def told(t: Terrarium, *wanted: str) -> list[Event]:
+async def events_of(t: Terrarium, *wanted: str) -> list[Event]:
     """Everything of these kinds, in the order of commits."""
     return [event for event in await ledger_of(t) if event.kind in wanted]
 
@@ -174,7 +174,7 @@ def words(events: Iterable[Event]) -> list[str]:
 
 
 async def turns_begun(t: Terrarium) -> list[int]:
-    return [event.turn for event in await told(t, kinds.TURN_STARTED)]
+    return [event.turn for event in await events_of(t, kinds.TURN_STARTED)]
 
 
 async def the_end(t: Terrarium, run_id: str | None = None) -> Event:

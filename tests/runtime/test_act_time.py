@@ -13,7 +13,7 @@ from glasshouse.tools import Toolbox, tool
 from glasshouse.turns.moment.moment import Moment
 from glasshouse.turns.moment.prompt import Completion, Prompt
 from tests.runtime.limits_by_hand import only, priced
-from tests.runtime.stage_crew import Doing, Speaker, on_stage, said, the_end, ticking, told, world_of
+from tests.runtime.stage_crew import Doing, Speaker, events_of, on_stage, said, the_end, ticking, world_of
 from tests.runtime.troupe import loop_turns, soon
 
 # A tenth of a second, in seconds and in minutes.
@@ -39,7 +39,7 @@ async def hangs(moment: Moment) -> None:
 
 
 async def failures(t: Terrarium) -> list[Event]:
-    return await told(t, kinds.AGENT_FAILED)
+    return await events_of(t, kinds.AGENT_FAILED)
 
 
 # The bound of an act
@@ -176,7 +176,7 @@ async def test_a_visitor_has_the_time_of_its_seat() -> None:
 
         await soon(t.run())
 
-        (passed,) = await told(t, kinds.AGENT_PASSED)
+        (passed,) = await events_of(t, kinds.AGENT_PASSED)
         assert passed.payload["reason"] == "The visitor said nothing in time."
 
 
@@ -187,7 +187,7 @@ async def test_a_manifest_says_how_long_a_visitors_seat_waits() -> None:
 
         await soon(t.run())
 
-        assert len(await told(t, kinds.AGENT_PASSED)) == 1
+        assert len(await events_of(t, kinds.AGENT_PASSED)) == 1
 
 
 async def test_the_wall_time_ends_the_wait_for_a_visitor() -> None:

@@ -11,7 +11,7 @@ from glasshouse.terrarium import Terrarium
 from glasshouse.tools import ToolAnswer
 from glasshouse.tools.group.group_tools import GroupTools
 from tests.runtime.group_calls import expedition, use
-from tests.runtime.stage_crew import on_stage, told
+from tests.runtime.stage_crew import events_of, on_stage
 from tests.runtime.troupe import soon
 
 
@@ -37,7 +37,7 @@ async def test_whoever_gives_up_while_asked_says_no(asked: Any, why: str) -> Non
         answer = await dismissal(t, asked)
 
         assert f"Asking failed: {why}." in answer.text
-        assert [event.payload["is_approved"] for event in await told(t, kinds.EDIT_DECIDED)] == [False]
+        assert [event.payload["is_approved"] for event in await events_of(t, kinds.EDIT_DECIDED)] == [False]
         assert t.creature("moth").is_running
 
 
@@ -56,7 +56,7 @@ async def test_a_verdict_by_something_without_words_counts_and_is_told_without_t
         answer = await dismissal(t, asked)
 
         assert not answer.is_ok
-        (decided,) = await told(t, kinds.EDIT_DECIDED)
+        (decided,) = await events_of(t, kinds.EDIT_DECIDED)
         assert (decided.payload["by"], decided.payload["reason"]) == ("visitor", "")
 
 
@@ -71,7 +71,7 @@ async def test_only_a_plain_yes_is_a_yes(says: Any) -> None:
         answer = await dismissal(t, asked)
 
         assert not answer.is_ok
-        (decided,) = await told(t, kinds.EDIT_DECIDED)
+        (decided,) = await events_of(t, kinds.EDIT_DECIDED)
         assert decided.payload["is_approved"] is False
         assert t.creature("moth").is_running
 
@@ -86,7 +86,7 @@ async def test_a_reason_is_kept_short_whole_and_on_one_line(reason: str) -> None
 
         answer = await dismissal(t, asked)
 
-        (decided,) = await told(t, kinds.EDIT_DECIDED)
+        (decided,) = await events_of(t, kinds.EDIT_DECIDED)
         assert len(decided.payload["reason"]) <= 400
         assert decided.payload["reason"].isprintable()
         assert decided.payload["reason"] in answer.text
@@ -120,4 +120,4 @@ async def test_a_yes_after_the_end_of_the_run_changes_nothing_and_nothing_is_tol
 
         assert not answer.is_ok
         assert t.creature("moth").is_running
-        assert await told(t, kinds.EDIT_DECIDED) == []
+        assert await events_of(t, kinds.EDIT_DECIDED) == []

@@ -24,7 +24,7 @@ from glasshouse.runtime.ports import Route
 from glasshouse.terrarium import Terrarium, verify
 from glasshouse.turns.moment.prompt import Completion, Prompt, seed_bits
 from tests.runtime.limits_by_hand import only
-from tests.runtime.stage_crew import ANSWER, Speaker, on_stage, said, ticking, told, world_of
+from tests.runtime.stage_crew import ANSWER, Speaker, events_of, on_stage, said, ticking, world_of
 from tests.runtime.troupe import loop_turns, soon
 
 T = TypeVar("T")
@@ -60,7 +60,7 @@ async def moving(clock: HandMovedClock, waiting: Awaitable[T]) -> T:
 
 
 async def ends_of_acts(t: Terrarium) -> list[Event]:
-    return await told(t, kinds.AGENT_SPOKE, kinds.AGENT_FAILED, kinds.AGENT_PASSED)
+    return await events_of(t, kinds.AGENT_SPOKE, kinds.AGENT_FAILED, kinds.AGENT_PASSED)
 
 
 # Busy servers
@@ -92,7 +92,7 @@ async def test_nobody_waits_longer_than_a_minute_and_a_server_that_stays_busy_pa
         await moving(clock, t.run())
 
         assert (clock.now() - began).total_seconds() < 61 * busy_answers_max
-        (paused,) = await told(t, kinds.RUN_PAUSED)
+        (paused,) = await events_of(t, kinds.RUN_PAUSED)
         assert paused.payload["backend"] == "stays-busy"
         assert f"busy {busy_answers_max} times in a row" in paused.payload["reason"]
         assert model.calls == busy_answers_max
@@ -108,7 +108,7 @@ async def test_a_busy_server_does_not_open_the_circuit() -> None:
         await moving(clock, t.run())
 
         # Two calls that reach nobody, then busy answers, then one more: three in all, but not in a row.
-        (paused,) = await told(t, kinds.RUN_PAUSED)
+        (paused,) = await events_of(t, kinds.RUN_PAUSED)
         assert model.calls == 8
         assert "port 8080" in paused.payload["reason"]
 
@@ -157,7 +157,7 @@ async def test_after_some_failures_the_act_fails_and_the_others_go_on() -> None:
 
         await soon(t.run())
 
-        failed = await told(t, kinds.AGENT_FAILED)
+        failed = await events_of(t, kinds.AGENT_FAILED)
         assert [len(event.calls) for event in failed] == [failed_calls_max] * 2
         assert failed[0].payload == {"reason": "It did not answer.", "attempts": failed_calls_max}
         assert await said(t) == ["b1", "b2"]
@@ -244,7 +244,7 @@ async def test_a_server_that_refuses_pauses_at_once_and_says_what_to_do() -> Non
         run = await t.open_world(world_of(ticking("a")), governor=only(max_turns=1))
         await soon(t.run())
 
-        (paused,) = await told(t, kinds.RUN_PAUSED)
+        (paused,) = await events_of(t, kinds.RUN_PAUSED)
         assert paused.payload == {
             "reason": "The key is refused (HTTP 401). Set EXAMPLE_KEY.",
             "is_outage": True,
@@ -270,7 +270,7 @@ async def test_a_server_that_dies_inside_a_call_costs_the_attempt_and_no_line() 
 
         await soon(t.run())
 
-        (paused,) = await told(t, kinds.RUN_PAUSED)
+        (paused,) = await events_of(t, kinds.RUN_PAUSED)
         assert await ends_of_acts(t) == []
         assert [call.reached for call in paused.calls] == [True, False, False, False]
         assert t.run_of(run.id).usd == paused.calls[0].usd == PRICE.worst(paused.calls[0].usage)

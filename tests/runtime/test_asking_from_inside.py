@@ -32,11 +32,11 @@ from tests.runtime.stage_crew import (
     Gated,
     Speaker,
     cast_on,
+    events_of,
     on_stage,
     said,
     the_end,
     ticking,
-    told,
     world_of,
 )
 from tests.runtime.toolkits import speaks, uses
@@ -93,7 +93,7 @@ async def test_a_tool_that_drives_its_own_show_fails_at_once_in_words_that_the_m
 
         await soon(t.run())
 
-        (returned,) = await told(t, kinds.TOOL_RETURNED)
+        (returned,) = await events_of(t, kinds.TOOL_RETURNED)
         assert not returned.payload["is_ok"]
         assert WORDS in returned.payload["text"]
         assert "ask from outside" in returned.payload["text"]
@@ -119,7 +119,7 @@ async def test_whoever_is_asked_to_approve_and_drives_the_show_has_not_said_yes(
 
         await soon(t.step_one())
 
-        (decided,) = await told(t, kinds.EDIT_DECIDED)
+        (decided,) = await events_of(t, kinds.EDIT_DECIDED)
         assert not decided.payload["is_approved"]
         assert WORDS in decided.payload["reason"]
         assert "moth" in [creature.handle for creature in t.creatures()]
@@ -134,7 +134,7 @@ async def test_a_tool_that_is_carried_out_again_after_a_crash_is_inside_its_act_
         meddler.aim_at(t)
         await t.open_world(world)
         await soon(t.run())
-        called = (await told(t, kinds.TOOL_CALLED))[0].position or 0
+        called = (await events_of(t, kinds.TOOL_CALLED))[0].position or 0
     cut, events = MemoryStore(), 0
     await cut.open(whole.house_id)
     for batch in whole.batches:
@@ -145,10 +145,10 @@ async def test_a_tool_that_is_carried_out_again_after_a_crash_is_inside_its_act_
 
     async with on_stage(cut, models=ModelRouter(ScriptedModel(speaks())), tools=meddler.box) as t:
         meddler.aim_at(t)
-        assert await told(t, kinds.TOOL_RETURNED) == []
+        assert await events_of(t, kinds.TOOL_RETURNED) == []
         await soon(t.run())
 
-        (returned,) = await told(t, kinds.TOOL_RETURNED)
+        (returned,) = await events_of(t, kinds.TOOL_RETURNED)
         assert WORDS in returned.payload["text"]
 
 
@@ -162,7 +162,7 @@ async def test_a_mind_that_closes_its_own_show_fails_and_the_show_goes_on() -> N
 
         await soon(t.step())
 
-        assert WORDS in (await told(t, kinds.AGENT_FAILED))[0].payload["reason"]
+        assert WORDS in (await events_of(t, kinds.AGENT_FAILED))[0].payload["reason"]
         assert await said(t) == ["b1"]
 
 
@@ -181,7 +181,7 @@ async def test_a_tool_may_play_a_show_of_its_own() -> None:
 
         await soon(t.run())
 
-        assert [event.payload["text"] for event in await told(t, kinds.TOOL_RETURNED)] == ["c1 c2"]
+        assert [event.payload["text"] for event in await events_of(t, kinds.TOOL_RETURNED)] == ["c1 c2"]
 
 
 async def test_a_task_that_a_tool_leaves_behind_may_drive_the_show_when_the_act_is_over() -> None:
@@ -265,10 +265,10 @@ async def test_no_tool_gives_privilege_to_whoever_uses_it_or_to_anybody_else(how
 
         await soon(t.run())
 
-        (returned,) = await told(t, kinds.TOOL_RETURNED)
+        (returned,) = await events_of(t, kinds.TOOL_RETURNED)
         assert "Privilege is not given from inside an act." in returned.payload["text"]
         assert [creature.is_privileged for creature in t.creatures()] == [False]
-        assert await told(t, kinds.PRIVILEGE_GRANTED) == []
+        assert await events_of(t, kinds.PRIVILEGE_GRANTED) == []
 
 
 async def test_no_mind_gives_itself_privilege_and_from_outside_it_is_given() -> None:

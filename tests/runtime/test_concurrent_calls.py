@@ -92,10 +92,10 @@ async def played_at_once(seed: int) -> tuple[list[Step], list[Any]]:
         await soon(asyncio.gather(*(caller(n) for n in range(tasks))))
         await check_folds_agree(t, store)
     assert max(store.commits) > 8, "calls did share commits"
-    return steps, [_told(event) for event in await all_events(store)]
+    return steps, [_facts_of(event) for event in await all_events(store)]
 
 
-def _told(event: Any) -> tuple[Any, ...]:
+def _facts_of(event: Any) -> tuple[Any, ...]:
     return (event.id, event.kind, event.actor, event.payload, event.lamport, event.graph_id, event.channel_id)
 
 
@@ -112,7 +112,7 @@ def test_calls_at_once_come_out_as_calls_one_after_another(seed: int) -> None:
                 lambda step=step, **dry: call(replay.terrarium, step, **dry),
             )
         replay.the_terrarium_is_as_the_model_says()
-        again = [_told(event) for event in replay.wait(all_events(replay.store))]
+        again = [_facts_of(event) for event in replay.wait(all_events(replay.store))]
     finally:
         replay.teardown()
 

@@ -13,13 +13,13 @@ from tests.runtime.stage_crew import (
     Doing,
     Speaker,
     cast_on,
+    events_of,
     hearing,
     ledger_of,
     on_stage,
     said,
     the_end,
     ticking,
-    told,
     turns_begun,
     words,
     world_of,
@@ -221,7 +221,7 @@ async def test_ticks_put_off_come_before_the_ticks_of_the_next_turn_and_none_is_
         assert len(lines) == 8
         assert lines[:2] == ["a1", "b1"]
         assert {line[0] for line in lines} == {"a", "b", "c"}
-        causes = [(event.actor, event.caused_by) for event in await told(t, kinds.AGENT_SPOKE)]
+        causes = [(event.actor, event.caused_by) for event in await events_of(t, kinds.AGENT_SPOKE)]
         assert len(causes) == len(set(causes))
 
 
@@ -257,7 +257,7 @@ async def test_reactions_go_by_cause_and_then_by_age() -> None:
 
         spoken = [
             (e.actor, (await t.event(e.caused_by or "")).payload["text"])
-            for e in await told(t, "agent.spoke")
+            for e in await events_of(t, "agent.spoke")
         ]
         assert spoken == [(name, text) for text in ("first", "second") for name in names]
 
@@ -309,7 +309,7 @@ async def test_what_waited_for_a_resting_creature_becomes_one_act_that_answers_t
         assert await said(t) == ["a1", "a2", "a3", "a4", "b4", "b4"]
         answered = [
             (await t.event(e.caused_by or "")).payload["text"]
-            for e in await told(t, "agent.spoke")
+            for e in await events_of(t, "agent.spoke")
             if e.actor == "b"
         ]
         assert answered == ["a1", "a4"]
@@ -340,7 +340,7 @@ async def test_beats_come_at_their_turn_also_when_no_tick_falls_on_it() -> None:
 
         await t.run()
 
-        shown = [(e.turn, e.payload) for e in await told(t, kinds.WORLD_OBSERVED)]
+        shown = [(e.turn, e.payload) for e in await events_of(t, kinds.WORLD_OBSERVED)]
         assert shown == [
             (1, {"text": "Dawn."}),
             (4, {"text": "Rain.", "title": "II"}),
@@ -365,6 +365,6 @@ async def test_a_beat_waits_for_a_run_that_pauses_while_its_graph_plays_on() -> 
         await t.continue_run(first.id)
         await t.step(6)
 
-        assert [e.turn for e in await told(t, kinds.WORLD_OBSERVED)] == [7]
+        assert [e.turn for e in await events_of(t, kinds.WORLD_OBSERVED)] == [7]
         assert [word for word in await said(t) if word[0] == "a"] == ["a1", "a5", "a6", "a7", "a8", "a9"]
         assert (await the_end(t, first.id)).payload["turns"] == 5

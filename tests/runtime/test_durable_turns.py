@@ -8,7 +8,17 @@ from glasshouse import Terrarium, kinds
 from glasshouse.errors import StoreFailed
 from glasshouse.turns.moment.moment import Moment
 from tests.rules.world.shape import check_folds_agree
-from tests.runtime.stage_crew import Doing, Gated, Speaker, cast_on, hearing, on_stage, said, ticking, told
+from tests.runtime.stage_crew import (
+    Doing,
+    Gated,
+    Speaker,
+    cast_on,
+    events_of,
+    hearing,
+    on_stage,
+    said,
+    ticking,
+)
 from tests.runtime.stores_around import FailingStore, GatedStore, StoreAround
 from tests.runtime.troupe import line, loop_turns, soon
 
@@ -44,7 +54,7 @@ async def test_the_first_act_of_a_turn_thinks_while_its_turn_is_committed() -> N
         driven = asyncio.create_task(t.step(1))
 
         await soon(slow.has_begun.wait())
-        turn = (await told(t, kinds.TURN_STARTED))[-1].turn
+        turn = (await events_of(t, kinds.TURN_STARTED))[-1].turn
         store.gate.set()
         slow.gate.set()
         await soon(driven)

@@ -8,12 +8,12 @@ from tests.runtime.stage_crew import (
     Doing,
     Speaker,
     cast_on,
+    events_of,
     hearing,
     on_stage,
     said,
     the_end,
     ticking,
-    told,
     world_of,
 )
 from tests.runtime.troupe import line
@@ -134,7 +134,7 @@ async def test_what_a_visitor_says_is_answered_in_the_next_turn() -> None:
         await t.run()
 
         assert await said(t) == ["a1", "b2", "a2", "a3", "a4"]
-        answer = next(event for event in await told(t, "agent.spoke") if event.actor == "b")
+        answer = next(event for event in await events_of(t, "agent.spoke") if event.actor == "b")
         assert (answer.caused_by, injected.turn, injected.run_id) == (injected.id, 1, run.id)
 
 

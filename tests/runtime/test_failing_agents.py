@@ -22,12 +22,12 @@ from tests.runtime.stage_crew import (
     Gated,
     Speaker,
     cast_on,
+    events_of,
     hearing,
     on_stage,
     said,
     the_end,
     ticking,
-    told,
     world_of,
 )
 from tests.runtime.troupe import soon
@@ -41,7 +41,7 @@ class Speechless(Exception):
 
 
 async def _failures(t: Terrarium) -> list[Event]:
-    return await told(t, kinds.AGENT_FAILED)
+    return await events_of(t, kinds.AGENT_FAILED)
 
 
 async def _played_beside(mind: Agent, turns: int = 2) -> tuple[list[str], list[Event]]:
@@ -138,7 +138,7 @@ async def test_none_is_a_pass_and_counts_as_an_act() -> None:
         await t.open_world(world_of(ticking("a"), ticking("b"), governor={"max_turns": 2}))
         await t.run()
 
-        assert [event.actor for event in await told(t, kinds.AGENT_PASSED)] == ["a", "a"]
+        assert [event.actor for event in await events_of(t, kinds.AGENT_PASSED)] == ["a", "a"]
         assert (await the_end(t)).payload["calls"] == 4
 
 
@@ -222,7 +222,7 @@ async def test_who_gives_up_waiting_for_a_model_can_go_on_too() -> None:
         await soon(t.run())
 
         assert await said(t) == ["a1"]
-        (line,) = await told(t, kinds.AGENT_SPOKE)
+        (line,) = await events_of(t, kinds.AGENT_SPOKE)
         assert [call.is_answered for call in line.calls] == [
             False,
             True,

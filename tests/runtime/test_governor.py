@@ -25,12 +25,12 @@ from tests.runtime.stage_crew import (
     Gated,
     Speaker,
     cast_on,
+    events_of,
     ledger_of,
     on_stage,
     said,
     the_end,
     ticking,
-    told,
     world_of,
 )
 from tests.runtime.troupe import line, loop_turns, soon
@@ -137,7 +137,7 @@ async def test_repairs_count_as_calls() -> None:
 
         assert model.calls == 5
         assert (await the_end(t)).payload["calls"] == 5
-        attempts = [event.payload["attempts"] for event in await told(t, kinds.AGENT_FAILED)]
+        attempts = [event.payload["attempts"] for event in await events_of(t, kinds.AGENT_FAILED)]
         assert attempts == [3, 2]
 
 
@@ -158,7 +158,7 @@ async def test_after_its_end_nothing_of_a_run_is_written_and_the_others_play_on(
 
         await soon(t.run())
 
-        ends = [event.run_id for event in await told(t, kinds.RUN_FINISHED)]
+        ends = [event.run_id for event in await events_of(t, kinds.RUN_FINISHED)]
         assert ends == [first.id, two.id]
         after = (await ledger_of(t))[[e.kind for e in await ledger_of(t)].index(kinds.RUN_FINISHED) + 1 :]
         assert {event.run_id for event in after} <= {two.id, None}

@@ -10,7 +10,7 @@ from glasshouse.turns.moment.moment import Moment
 from glasshouse.turns.moment.tools import ToolAnswer, ToolCall
 from tests.rules.world.shape import check_folds_agree
 from tests.runtime.group_calls import ORDER, Obedient, expedition, playing
-from tests.runtime.stage_crew import Doing, hearing, ledger_of, told, words
+from tests.runtime.stage_crew import Doing, events_of, hearing, ledger_of, words
 from tests.runtime.test_group_approvals import Asked
 from tests.runtime.troupe import line, soon
 
@@ -36,11 +36,11 @@ async def test_a_creature_woken_by_a_message_merges_its_own_graph_and_finishes_t
         assert ended is not None
         assert (ended.kind, ended.actor, ended.caused_by) == (kinds.AGENT_SPOKE, "lead", woken_by.id)
         assert ended.session_id == t.creature("lead").session_id
-        called, returned = await told(t, kinds.TOOL_CALLED, kinds.TOOL_RETURNED)
+        called, returned = await events_of(t, kinds.TOOL_CALLED, kinds.TOOL_RETURNED)
         assert called.caused_by == woken_by.id
         assert called.session_id != ended.session_id
         assert returned.session_id == ended.session_id
-        (merge,) = [e for e in await told(t, kinds.TOPOLOGY_CHANGED) if e.payload["kind"] == "merge"]
+        (merge,) = [e for e in await events_of(t, kinds.TOPOLOGY_CHANGED) if e.payload["kind"] == "merge"]
         assert merge.caused_by == called.id
 
 
@@ -63,12 +63,12 @@ async def test_a_spawned_creature_answers_its_parent_and_draws_on_its_purse() ->
 
         await t.run(run.id)
 
-        lines = [e for e in await told(t, kinds.AGENT_SPOKE) if e.actor == "cartographer"]
+        lines = [e for e in await events_of(t, kinds.AGENT_SPOKE) if e.actor == "cartographer"]
         assert lines
         assert {line.run_id for line in lines} == {run.id}
         assert t.creature("cartographer").parent == "lead"
         calls = [call for event in await ledger_of(t) for call in event.calls]
-        (end,) = await told(t, kinds.RUN_FINISHED)
+        (end,) = await events_of(t, kinds.RUN_FINISHED)
         assert end.payload["calls"] == len(calls)
 
 
@@ -161,7 +161,7 @@ async def test_an_edit_is_never_doubled_by_a_crash_and_the_act_goes_on(*, is_aft
         assert ended is not None
         assert ended.kind == kinds.AGENT_SPOKE
         assert [creature.id for creature in t.creatures()] == ["lead", "cartographer"]
-        assert len(await told(t, kinds.TOOL_CALLED)) == len(await told(t, kinds.TOOL_RETURNED)) == 1
+        assert len(await events_of(t, kinds.TOOL_CALLED)) == len(await events_of(t, kinds.TOOL_RETURNED)) == 1
         assert model.prompts[0].user.count("group_add_node {") == 1
         assert words(await ledger_of(t)) == ["Well."]
         assert run.id == ended.run_id

@@ -15,7 +15,7 @@ from glasshouse.tools.group.group_tools import GroupTools
 from glasshouse.turns.moment.tools import ToolCall
 from tests.rules.world.shape import check_folds_agree
 from tests.runtime.group_calls import errand_for, expedition, use
-from tests.runtime.stage_crew import on_stage, told
+from tests.runtime.stage_crew import events_of, on_stage
 from tests.runtime.troupe import soon
 
 RISKY: list[tuple[str, dict[str, Any]]] = [
@@ -129,7 +129,7 @@ async def test_policy_can_allow_or_refuse_without_asking(*, says: bool, how: str
 
         assert answer.is_ok == is_changed
         assert somebody.proposals == []
-        assert await told(t, kinds.EDIT_PROPOSED, kinds.EDIT_DECIDED) == []
+        assert await events_of(t, kinds.EDIT_PROPOSED, kinds.EDIT_DECIDED) == []
 
 
 async def test_a_proposal_and_what_was_decided_are_told_before_the_change() -> None:
@@ -138,7 +138,7 @@ async def test_a_proposal_and_what_was_decided_are_told_before_the_change() -> N
 
         await use(t, "group_stop_node", box=GroupTools(Asked(says=True)), is_untrusted=True, creature="moth")
 
-        called, proposed, decided, stopped, returned = await told(
+        called, proposed, decided, stopped, returned = await events_of(
             t,
             kinds.TOOL_CALLED,
             kinds.EDIT_PROPOSED,
@@ -179,7 +179,7 @@ async def test_a_no_is_recorded_and_the_model_reads_why(
             t, "group_remove_node", box=GroupTools(Asked(says)), is_untrusted=True, creature="moth"
         )
 
-        (decided,) = await told(t, kinds.EDIT_DECIDED)
+        (decided,) = await events_of(t, kinds.EDIT_DECIDED)
         assert (decided.payload["is_approved"], decided.payload["by"]) == (False, by)
         assert words in answer.text
         assert answer.text.endswith("Say what should be done and why, and go on without it.")
@@ -229,8 +229,8 @@ async def test_after_a_crash_what_was_decided_stands_and_nobody_is_asked_again(*
         assert answer.is_ok == is_approved
         assert len(first.proposals) == 1
         assert second.proposals == []
-        assert len(await told(reopened, kinds.EDIT_PROPOSED)) == 1
-        assert len(await told(reopened, kinds.EDIT_DECIDED)) == 1
+        assert len(await events_of(reopened, kinds.EDIT_PROPOSED)) == 1
+        assert len(await events_of(reopened, kinds.EDIT_DECIDED)) == 1
         await check_folds_agree(reopened, store)
 
 

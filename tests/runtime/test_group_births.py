@@ -14,7 +14,7 @@ from glasshouse.tools.group.group_tools import GroupTools
 from glasshouse.tools.group.requests import persona_chars_max, role_chars_max, wants_chars_max
 from glasshouse.turns.moment.moment import Moment
 from tests.runtime.group_calls import Obedient, choices, expedition, offered, playing, use
-from tests.runtime.stage_crew import Doing, hearing, on_stage, ticking, told, world_of
+from tests.runtime.stage_crew import Doing, events_of, hearing, on_stage, ticking, world_of
 from tests.runtime.test_group_approvals import Asked
 
 LEAD = ticking("lead")
@@ -141,7 +141,7 @@ async def test_a_list_that_cannot_be_used_is_refused_at_once(may_spawn: Any, err
 async def test_a_spectator_reads_no_persona_of_the_listed() -> None:
     async with on_stage() as t:
         await t.add_creature(LEAD, is_privileged=True, may_spawn=[MAPPER])
-        born = (await told(t, kinds.CREATURE_STARTED))[0]
+        born = (await events_of(t, kinds.CREATURE_STARTED))[0]
 
         assert "Draws maps." in str(born.payload)
         assert "Draws maps." not in str(redacted(born, "spectator").payload)
@@ -309,7 +309,7 @@ async def test_the_manifest_of_a_written_creature_is_in_the_ledger() -> None:
 
         await use(t, "group_add_node", **WRITTEN)
 
-        born = payload_of((await told(t, kinds.CREATURE_STARTED))[-1], CreatureStarted)
+        born = payload_of((await events_of(t, kinds.CREATURE_STARTED))[-1], CreatureStarted)
         assert born.manifest == t.creature("herbalist").manifest.as_json()
 
 
@@ -331,5 +331,5 @@ async def test_the_offline_troupe_writes_a_specialist_and_the_play_replays() -> 
         same = await verify(t, run.id)
 
         assert t.creature("bell-founder").parent == "lead"
-        assert any(event.actor == "bell-founder" for event in await told(t, kinds.AGENT_SPOKE))
+        assert any(event.actor == "bell-founder" for event in await events_of(t, kinds.AGENT_SPOKE))
         assert same.is_same

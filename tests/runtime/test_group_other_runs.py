@@ -10,7 +10,7 @@ from glasshouse.terrarium import Terrarium
 from glasshouse.tools.group.group_tools import GroupTools
 from glasshouse.turns.moment.moment import Moment
 from tests.runtime.group_calls import LEADER, Obedient, expedition, offered, playing, use
-from tests.runtime.stage_crew import Doing, hearing, on_stage, told, world_of
+from tests.runtime.stage_crew import Doing, events_of, hearing, on_stage, world_of
 from tests.runtime.test_group_approvals import Asked
 
 JOIN: dict[str, Any] = {"action": "join", "channel": "stage", "creature": "medic@medic"}
@@ -115,7 +115,7 @@ async def test_both_doubts_are_told_to_whoever_is_asked_once() -> None:
                 " creatures of another run are there."
             )
         ]
-        assert len(await told(t, kinds.EDIT_PROPOSED)) == 1
+        assert len(await events_of(t, kinds.EDIT_PROPOSED)) == 1
 
 
 async def test_a_visitors_words_still_count_where_other_runs_are_allowed() -> None:
@@ -165,7 +165,7 @@ async def test_a_dry_run_says_that_somebody_will_be_asked() -> None:
         answer = await use(t, "group_channel", dry_run=True, **JOIN)
 
         assert answer.text.endswith("Somebody outside must say yes first. Nothing has changed yet.")
-        assert await told(t, kinds.EDIT_PROPOSED) == []
+        assert await events_of(t, kinds.EDIT_PROPOSED) == []
 
 
 async def test_graphs_of_one_run_join_as_before() -> None:

@@ -8,7 +8,7 @@ from glasshouse import Manifest, Refused, kinds
 from glasshouse.errors import UnknownName
 from glasshouse.tools.group.lookup import names_in_results_max
 from tests.runtime.group_calls import LEADER, choices, expedition, offered, use
-from tests.runtime.stage_crew import ledger_of, on_stage, told, world_of
+from tests.runtime.stage_crew import events_of, ledger_of, on_stage, world_of
 
 
 async def test_a_spawned_creature_is_a_worker_beside_its_parent_in_its_graph_and_run() -> None:
@@ -78,7 +78,7 @@ async def test_removing_the_only_bridge_splits_the_graph_and_its_children_get_th
         assert answer.text == ("cartographer is removed. The graph is in 2 parts now: grandchild went apart.")
         assert answer.result["moved"] == ["grandchild"]
         assert t.creature("grandchild").parent == "lead"
-        links = [tuple(event.payload.values()) for event in await told(t, kinds.PARENT_LINK_CHANGED)]
+        links = [tuple(event.payload.values()) for event in await events_of(t, kinds.PARENT_LINK_CHANGED)]
         assert links == [
             ("cartographer", None, "lead"),
             ("grandchild", None, "cartographer"),
@@ -422,16 +422,16 @@ async def test_workers_get_no_group_tools_whatever_they_are_called_and_no_manife
         assert t.creature("moth").is_running
 
 
-@pytest.mark.parametrize("way", ["root", "privileged", "is_privileged", "granted"])
-async def test_every_way_to_privilege_leads_to_the_tools(way: str) -> None:
+@pytest.mark.parametrize("how", ["root", "privileged", "is_privileged", "granted"])
+async def test_every_way_to_privilege_leads_to_the_tools(how: str) -> None:
     async with on_stage() as t:
-        if way == "root":
+        if how == "root":
             await t.open_world(world_of(LEADER, Manifest(name="moth"), root="lead"))
-        elif way == "privileged":
+        elif how == "privileged":
             await expedition(t)
         else:
-            lead = await t.add_creature(LEADER, is_privileged=way == "is_privileged")
-            if way == "granted":
+            lead = await t.add_creature(LEADER, is_privileged=how == "is_privileged")
+            if how == "granted":
                 assert offered(t, "lead") == {}
                 await t.grant_privilege(lead.id)
 

@@ -9,7 +9,7 @@ from glasshouse.errors import StoreFailed
 from glasshouse.runtime import stage
 from glasshouse.runtime.clock import HandMovedClock
 from glasshouse.runtime.ports import InboxLine
-from tests.runtime.stage_crew import Speaker, on_stage, said, ticking, told, world_of
+from tests.runtime.stage_crew import Speaker, events_of, on_stage, said, ticking, world_of
 from tests.runtime.stores_around import GatedStore
 from tests.runtime.troupe import loop_turns, soon
 
@@ -31,7 +31,7 @@ async def test_a_line_is_said_to_its_run_and_leaves_the_inbox() -> None:
 
         await t.step(1)
 
-        (heard,) = await told(t, kinds.USER_INJECTED)
+        (heard,) = await events_of(t, kinds.USER_INJECTED)
         assert (heard.run_id, heard.payload) == (run.id, {"text": "A bell rings."})
         assert await store.read_inbox(9) == []
 
@@ -47,7 +47,7 @@ async def test_lines_for_a_run_that_is_over_go_out_unheard_and_block_nobody() ->
 
         await t.step(3)
 
-        assert [event.run_id for event in await told(t, kinds.USER_INJECTED)] == [open_one.id]
+        assert [event.run_id for event in await events_of(t, kinds.USER_INJECTED)] == [open_one.id]
         assert await store.read_inbox(9) == []
 
 
@@ -59,7 +59,7 @@ async def test_a_line_for_whoever_plays_waits_until_somebody_does() -> None:
 
         await t.step(1)
 
-        assert [event.run_id for event in await told(t, kinds.USER_INJECTED)] == [run.id]
+        assert [event.run_id for event in await events_of(t, kinds.USER_INJECTED)] == [run.id]
         assert await store.read_inbox(9) == []
 
 
@@ -73,12 +73,12 @@ async def test_lines_that_wait_for_a_run_keep_no_others_back_and_keep_their_orde
         await store.put_in_inbox("A bell rings.", run.id)
 
         await t.step(1)
-        heard_first = [event.payload["text"] for event in await told(t, kinds.USER_INJECTED)]
+        heard_first = [event.payload["text"] for event in await events_of(t, kinds.USER_INJECTED)]
         await t.open_world(WORLD, run_id="r-later")
         await t.step(2)
 
         assert heard_first == ["A bell rings."]
-        heard = [event for event in await told(t, kinds.USER_INJECTED) if event.run_id == "r-later"]
+        heard = [event for event in await events_of(t, kinds.USER_INJECTED) if event.run_id == "r-later"]
         assert [event.payload["text"] for event in heard] == ["one", "two", "three"]
 
 
@@ -111,12 +111,14 @@ async def test_lines_are_said_while_nobody_drives_once_the_clock_has_moved() -> 
         await store.put_in_inbox("A bell rings.", run.id)
         clock.move(stage.inbox_seconds_min / 2)
         await loop_turns()
-        assert await told(t, kinds.USER_INJECTED) == []
+        assert await events_of(t, kinds.USER_INJECTED) == []
 
         clock.move(stage.inbox_seconds_min / 2)
         await loop_turns()
 
-        assert [event.payload["text"] for event in await told(t, kinds.USER_INJECTED)] == ["A bell rings."]
+        assert [event.payload["text"] for event in await events_of(t, kinds.USER_INJECTED)] == [
+            "A bell rings."
+        ]
         assert await said(t) == []
 
 
@@ -139,7 +141,7 @@ async def test_a_store_that_fails_is_looked_into_again() -> None:
             clock.move(stage.inbox_seconds_min)
             await loop_turns()
 
-        assert len(await told(t, kinds.USER_INJECTED)) == 1
+        assert len(await events_of(t, kinds.USER_INJECTED)) == 1
 
 
 async def test_two_who_look_at_once_say_a_line_once() -> None:
@@ -157,7 +159,7 @@ async def test_two_who_look_at_once_say_a_line_once() -> None:
         store.gate.set()
         await soon(asyncio.gather(first, second))
 
-        assert len(await told(t, kinds.USER_INJECTED)) == 1
+        assert len(await events_of(t, kinds.USER_INJECTED)) == 1
 
 
 async def test_a_terrarium_that_is_closed_looks_no_more() -> None:

@@ -20,7 +20,7 @@ from glasshouse.settings import settings
 from glasshouse.terrarium import verify
 from glasshouse.world.decisions import intents
 from glasshouse.world.decisions.requests import Answer, Asked, decoded_answer
-from tests.runtime.stage_crew import Gated, Speaker, on_stage, said, ticking, told, world_of
+from tests.runtime.stage_crew import Gated, Speaker, events_of, on_stage, said, ticking, world_of
 from tests.runtime.stores_around import FailingStore
 from tests.runtime.troupe import loop_turns, soon
 
@@ -146,7 +146,7 @@ async def test_privilege_is_granted_by_the_visitor_whoever_the_request_names() -
 
         await answer_to(store, clock, intents.GrantPrivilege("a", by="b"))
 
-        (granted,) = await told(t, kinds.PRIVILEGE_GRANTED)
+        (granted,) = await events_of(t, kinds.PRIVILEGE_GRANTED)
         assert granted.payload == {"creature": "a", "by": "visitor"}
 
 
@@ -169,7 +169,7 @@ async def test_a_changed_tool_is_accepted_from_another_process_which_cannot_say_
             await answer_to(store, clock, birth(manifest, run_id="r-1", granted=(GrantedTool(forged),)))
         await answer_to(store, clock, intents.AcceptTool("r-1", "weather/forecast", by="ada", digest="d2"))
 
-        (accepted,) = await told(t, kinds.TOOL_ACCEPTED)
+        (accepted,) = await events_of(t, kinds.TOOL_ACCEPTED)
         assert accepted.payload == {"tool": "weather/forecast", "creatures": ["ada"], "by": "visitor"}
         assert [granted.tool for granted in t.granted_tools("r-1")] == [CHANGED]
 
@@ -262,7 +262,7 @@ async def test_the_answer_is_as_true_as_the_commit(is_in_doubt: bool) -> None:
         answer = await answer_in(store, number)
         assert (answer.refusal == "") == is_in_doubt
         assert t.creature("a").is_running != is_in_doubt
-        assert len(await told(t, kinds.CREATURE_STOPPED)) == int(is_in_doubt)
+        assert len(await events_of(t, kinds.CREATURE_STOPPED)) == int(is_in_doubt)
 
 
 async def test_the_answer_is_in_the_commit_of_the_change() -> None:

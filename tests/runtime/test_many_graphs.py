@@ -19,13 +19,13 @@ from tests.runtime.stage_crew import (
     Gated,
     Speaker,
     cast_on,
+    events_of,
     hearing,
     ledger_of,
     on_stage,
     said,
     the_end,
     ticking,
-    told,
     turns_begun,
     world_of,
 )
@@ -147,10 +147,10 @@ async def test_an_act_in_flight_is_not_cut_off_by_a_merge_and_is_not_begun_twice
         await soon(running)
         await t.step(1)
 
-        line = next(event for event in await told(t, kinds.AGENT_SPOKE) if event.actor == "a")
+        line = next(event for event in await events_of(t, kinds.AGENT_SPOKE) if event.actor == "a")
         assert line.graph_id == large
         assert t.agent("a") is slow
-        assert slow.acts == sum(event.actor == "a" for event in await told(t, kinds.AGENT_SPOKE))
+        assert slow.acts == sum(event.actor == "a" for event in await events_of(t, kinds.AGENT_SPOKE))
         _no_cause_twice(await ledger_of(t))
 
 
@@ -176,7 +176,7 @@ async def test_an_act_in_flight_is_not_cut_off_by_a_split_and_is_not_begun_twice
         await soon(running)
         await t.step(2)
 
-        lines = [event for event in await told(t, kinds.AGENT_SPOKE) if event.actor == "d"]
+        lines = [event for event in await events_of(t, kinds.AGENT_SPOKE) if event.actor == "d"]
         assert lines[0].graph_id == t.creature("d").graph_id
         assert slow.acts == len(lines)
         _no_cause_twice(await ledger_of(t))
@@ -200,7 +200,7 @@ async def test_each_side_of_a_split_goes_on_with_the_clock_and_the_agenda_it_had
 
         await t.step(2)
 
-        later = (await told(t, kinds.AGENT_SPOKE))[10:]
+        later = (await events_of(t, kinds.AGENT_SPOKE))[10:]
         lines = [
             [e.payload["text"] for e in later if (e.graph_id == graph) is home] for home in (True, False)
         ]
@@ -225,7 +225,7 @@ async def test_a_creature_that_merges_its_own_graph_finishes_its_act(store: Stor
         await soon(t.step(2))
 
         assert [(change.kind, t.creature("me").graph_id) for change in changes] == [("merge", large)]
-        spoke = [event for event in await told(t, kinds.AGENT_SPOKE) if event.actor == "me"]
+        spoke = [event for event in await events_of(t, kinds.AGENT_SPOKE) if event.actor == "me"]
         assert (spoke[0].graph_id, spoke[0].payload["text"], me.acts) == (large, "me1", len(spoke))
         _no_cause_twice(await ledger_of(t))
 
@@ -247,7 +247,7 @@ async def test_a_creature_that_splits_off_finishes_its_act_where_it_is_then(
 
         await soon(t.step(2))
 
-        spoke = [event for event in await told(t, kinds.AGENT_SPOKE) if event.actor == "me"]
+        spoke = [event for event in await events_of(t, kinds.AGENT_SPOKE) if event.actor == "me"]
         assert spoke[0].graph_id == t.creature("me").graph_id != graph
         assert me.acts == len(spoke)
         assert "b2" in await said(t)
@@ -274,7 +274,7 @@ async def test_an_act_whose_creature_is_removed_is_told_once_as_discarded(
 
         await soon(running)
 
-        discarded = await told(t, kinds.ACT_DISCARDED)
+        discarded = await events_of(t, kinds.ACT_DISCARDED)
         assert [(event.actor, event.run_id) for event in discarded] == [("a", run.id)]
         assert t.run_of(run.id).calls == 1
         assert discarded[0].id in {event.id for event in await t.run_events(run.id)}
@@ -291,7 +291,7 @@ async def test_a_creature_that_removes_itself_is_told_once_as_discarded(store: S
 
         await soon(t.step(2))
 
-        assert [event.actor for event in await told(t, kinds.ACT_DISCARDED)] == ["a"]
+        assert [event.actor for event in await events_of(t, kinds.ACT_DISCARDED)] == ["a"]
         assert await said(t) == ["b1", "b2"]
 
 
@@ -307,7 +307,7 @@ async def test_one_that_is_removed_just_before_it_would_act_does_not_act(tmp_pat
 
         await soon(running)
 
-        acted = await told(t, kinds.AGENT_SPOKE, kinds.ACT_DISCARDED)
+        acted = await events_of(t, kinds.AGENT_SPOKE, kinds.ACT_DISCARDED)
         assert len({event.actor for event in acted}) == len(acted)
         assert acted[-1].actor == "c"
 

@@ -7,7 +7,7 @@ from glasshouse.errors import Refused, UnknownName
 from glasshouse.model_values import Tokens
 from glasshouse.terrarium import verify
 from glasshouse.turns.moment.prompt import Completion, Prompt
-from tests.runtime.stage_crew import ANSWER, ticking, told, world_of
+from tests.runtime.stage_crew import ANSWER, events_of, ticking, world_of
 
 TEAMS = {
     "competition": {"kind": "versus", "teams": {"sun": ["a", "b"], "rain": ["c"]}},
@@ -32,7 +32,7 @@ def _router() -> ModelRouter:
 
 async def _models_asked(t: Terrarium) -> dict[str, set[str]]:
     asked: dict[str, set[str]] = {}
-    for event in await told(t, kinds.AGENT_SPOKE):
+    for event in await events_of(t, kinds.AGENT_SPOKE):
         asked.setdefault(event.actor, set()).update(call.model for call in event.calls)
     return asked
 

@@ -251,9 +251,9 @@ async def never(_diff: ViewDiff) -> None:
     await asyncio.get_running_loop().create_future()
 
 
-def later(told: list[ViewDiff]) -> Callable[[ViewDiff], Awaitable[None]]:
+def later(diffs: list[ViewDiff]) -> Callable[[ViewDiff], Awaitable[None]]:
     async def tell(diff: ViewDiff) -> None:
         await asyncio.sleep(0)
-        told.append(diff)
+        diffs.append(diff)
 
     return tell

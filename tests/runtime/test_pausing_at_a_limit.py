@@ -16,7 +16,7 @@ from glasshouse.turns.moment.playbill import Playbill
 from glasshouse.turns.runs.purses import Purse, Spent, frees_at
 from glasshouse.world.decisions.requests import PauseRun
 from tests.runtime.limits_by_hand import NO_LIMIT, Paced, priced
-from tests.runtime.stage_crew import ANSWER, Asker, on_stage, said, the_end, ticking, told, world_of
+from tests.runtime.stage_crew import ANSWER, Asker, events_of, on_stage, said, the_end, ticking, world_of
 from tests.runtime.troupe import soon
 
 START = datetime(2000, 1, 1, tzinfo=UTC)
@@ -34,7 +34,7 @@ async def test_an_hourly_budget_pauses_says_when_it_frees_and_goes_on_then() -> 
         run = await t.open_world(world_of(ticking("a")), governor=pausing(hourly_budget_usd=1.0))
         await soon(t.run())
 
-        (paused,) = await told(t, kinds.RUN_PAUSED)
+        (paused,) = await events_of(t, kinds.RUN_PAUSED)
         assert paused.payload["axis"] == "hourly_budget_usd"
         assert paused.payload["reason"] == (
             "The run reached its limit hourly_budget_usd. It can continue from 2000-01-01 01:02 UTC on."
@@ -64,7 +64,7 @@ async def test_another_limit_pauses_too_and_says_that_only_a_branch_goes_on(limi
         await t.continue_run(run.id)
         await soon(t.run())
 
-        first, second = await told(t, kinds.RUN_PAUSED)
+        first, second = await events_of(t, kinds.RUN_PAUSED)
         (axis,) = limit
         reason = f"The run reached its limit {axis}. Branch it with a higher limit to continue."
         assert first.payload == second.payload == {"axis": axis, "reason": reason}

@@ -97,7 +97,7 @@ async def test_a_referee_counts_votes_over_all_the_lines(tmp_path: Path) -> None
 async def test_a_referee_looks_back_on_the_same_lines_after_a_crash(tmp_path: Path) -> None:
     world = _world(tmp_path, SCENARIO.replace("counts_the_votes", "tells_what_it_heard"))
 
-    async def told(stops_at: int) -> str:
+    async def reason_after(stops_at: int) -> str:
         store = MemoryStore()
         async with on_stage(store, minds={name: Speaker() for name in CAST}) as t:
             await t.open_world(world)
@@ -107,7 +107,7 @@ async def test_a_referee_looks_back_on_the_same_lines_after_a_crash(tmp_path: Pa
             await t.run()
             return str((await the_end(t)).payload["why"])
 
-    whys = [await told(stops_at) for stops_at in (0, 1, 2)]
+    whys = [await reason_after(stops_at) for stops_at in (0, 1, 2)]
 
     dealt = [f"Something is dealt to {name}, face down." for name in CAST]
     assert whys == [" / ".join([*dealt, "Four sit down.", "ada1"])] * 3

@@ -7,7 +7,7 @@ import pytest
 from glasshouse import Event, Toolbox, kinds
 from glasshouse.errors import BadWorld
 from glasshouse.manifests.loading import LoadedWorld, load_world
-from tests.runtime.stage_crew import Speaker, on_stage, the_end, told
+from tests.runtime.stage_crew import Speaker, events_of, on_stage, the_end
 from tests.runtime.troupe import soon
 
 SCENARIO = """
@@ -59,7 +59,7 @@ async def test_a_referee_that_breaks_is_told_with_its_file_and_what_was_said_sta
 
         assert f"{tmp_path / 'rules.py'}: the referee {words}" in str(refusal.value)
         assert "Correct it" in str(refusal.value)
-        assert [event.actor for event in await told(t, kinds.AGENT_SPOKE)] == ["ada"]
+        assert [event.actor for event in await events_of(t, kinds.AGENT_SPOKE)] == ["ada"]
         assert t.run_of(run.id).status != "finished"
 
 

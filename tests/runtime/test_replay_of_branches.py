@@ -16,18 +16,18 @@ from glasshouse.runtime.past.what_if import WhatIf
 from glasshouse.runtime.replay.record import RunRecord
 from glasshouse.runtime.run import Run
 from tests.runtime.test_replay import answered_otherwise, verified_otherwise
-from tests.runtime.test_replay_of_changes import found, told, verified, with_payload
+from tests.runtime.test_replay_of_changes import difference, event_of_kind, verified, with_payload
 from tests.simulation.worlds_by_code import two_troupes
 
 MOTH = Manifest(name="moth", persona="circles the lamp", subscribes_to=(kinds.AGENT_SPOKE,))
 
 
-async def a_line(t: Terrarium, run: Run, place: int = -1) -> Event:
-    return [event for event in await t.run_events(run.id) if event.kind == kinds.AGENT_SPOKE][place]
+async def a_line(t: Terrarium, run: Run, index: int = -1) -> Event:
+    return [event for event in await t.run_events(run.id) if event.kind == kinds.AGENT_SPOKE][index]
 
 
-async def branched(t: Terrarium, run: Run, change: WhatIf | None = None, place: int = 3) -> Run:
-    line = await a_line(t, run, place)
+async def branched(t: Terrarium, run: Run, change: WhatIf | None = None, index: int = 3) -> Run:
+    line = await a_line(t, run, index)
     branch = await t.branch(line.session_id, line.id, change)
     await t.run(branch.id)
     return branch
@@ -59,7 +59,7 @@ async def test_a_branch_comes_out_the_same_without_a_call_whatever_was_changed_i
 
         outcome = await verified(t, branch.id)
 
-        assert outcome.is_same, told(outcome)
+        assert outcome.is_same, difference(outcome)
         assert outcome.prompt_diffs == ()
         assert outcome.recorded_digest == await t.digest(branch.id)
         assert (outcome.grows_from, troupe.calls) == (run.id, asked)
@@ -73,7 +73,7 @@ async def test_a_branch_that_nobody_has_driven_yet_is_verified_as_far_as_it_goes
 
         outcome = await verified(t, branch.id)
 
-        assert outcome.is_same, told(outcome)
+        assert outcome.is_same, difference(outcome)
 
 
 async def test_a_branch_of_a_branch_and_a_branch_that_was_changed_from_outside_come_out_the_same() -> None:
@@ -86,43 +86,43 @@ async def test_a_branch_of_a_branch_and_a_branch_that_was_changed_from_outside_c
         await t.step_one(first.graph_ids[0])
         await t.remove_creature(moth.id)
         await t.run(first.id)
-        second = await branched(t, first, WhatIf(disturb="A second bell rings."), place=-2)
+        second = await branched(t, first, WhatIf(disturb="A second bell rings."), index=-2)
 
         outcomes = [await verified(t, played.id) for played in (run, first, second)]
 
         assert [outcome.is_same for outcome in outcomes] == [True] * 3, [
-            told(outcome) for outcome in outcomes
+            difference(outcome) for outcome in outcomes
         ]
         assert [outcome.grows_from for outcome in outcomes] == [None, run.id, first.id]
 
 
-@pytest.mark.parametrize("place", range(0, 30, 6))
-async def test_a_branch_of_several_graphs_comes_out_the_same(place: int) -> None:
+@pytest.mark.parametrize("index", range(0, 30, 6))
+async def test_a_branch_of_several_graphs_comes_out_the_same(index: int) -> None:
     async with Terrarium(MemoryStore()) as t:
         run = await t.open_world(two_troupes(), rng_seed=3)
         await t.run(run.id)
         spoken = [event for event in await t.run_events(run.id) if event.caused_by is not None]
-        branch = await t.branch(spoken[place].session_id, spoken[place].id, WhatIf(disturb="A bell rings."))
+        branch = await t.branch(spoken[index].session_id, spoken[index].id, WhatIf(disturb="A bell rings."))
         await t.run(branch.id)
 
         outcome = await verified(t, branch.id)
 
-        assert outcome.is_same, told(outcome)
+        assert outcome.is_same, difference(outcome)
 
 
-@pytest.mark.parametrize("place", range(0, 20, 3))
-async def test_a_branch_in_the_middle_of_an_act_with_tools_comes_out_the_same(place: int) -> None:
+@pytest.mark.parametrize("index", range(0, 20, 3))
+async def test_a_branch_in_the_middle_of_an_act_with_tools_comes_out_the_same(index: int) -> None:
     async with Terrarium(MemoryStore()) as t:
         run = await t.open_world("hatbox-and-cello", rng_seed=5)
         await t.run(run.id)
         on_the_way = [e for e in await t.run_events(run.id) if e.kind in kinds.MID_ACT or e.is_engine][30:]
-        event = on_the_way[place % len(on_the_way)]
+        event = on_the_way[index % len(on_the_way)]
         branch = await t.branch(event.session_id, event.id)
         await t.run(branch.id)
 
         outcome = await verified(t, branch.id)
 
-        assert outcome.is_same, told(outcome)
+        assert outcome.is_same, difference(outcome)
         assert outcome.prompt_diffs == ()
 
 
@@ -146,8 +146,8 @@ async def test_a_resumed_run_comes_out_the_same_here_and_from_a_file(
         await other.run(there.id)
         elsewhere = await verified(other, there.id)
 
-    assert here.is_same, told(here)
-    assert elsewhere.is_same, told(elsewhere)
+    assert here.is_same, difference(here)
+    assert elsewhere.is_same, difference(elsewhere)
     assert (here.grows_from, elsewhere.grows_from) == (run.id, None)
     assert elsewhere.taken > 0
 
@@ -167,7 +167,7 @@ def restated_otherwise(record: RunRecord) -> RunRecord:
 
 
 ALTERATIONS: dict[str, Callable[[RunRecord], RunRecord]] = {
-    "a line": lambda r: with_payload(r, found(r, kinds.AGENT_SPOKE), text="I never said this."),
+    "a line": lambda r: with_payload(r, event_of_kind(r, kinds.AGENT_SPOKE), text="I never said this."),
     "an answer": lambda r: answered_otherwise(r, -1),
     "the restating": restated_otherwise,
 }
@@ -185,12 +185,12 @@ async def test_a_record_that_was_tampered_with_does_not_pass(name: str, how: str
         else:
             again = await branched(t, run, WhatIf(disturb="A bell rings."))
         if how == "branch of a branch":
-            again = await branched(t, again, place=-3)
+            again = await branched(t, again, index=-3)
 
         honest = await verified(t, again.id)
         outcome = await verified_otherwise(t, again.id, ALTERATIONS[name])
 
-        assert honest.is_same, told(honest)
+        assert honest.is_same, difference(honest)
         assert not outcome.is_same
 
 
@@ -224,18 +224,18 @@ async def test_a_past_that_was_tampered_with_does_not_pass(how: str) -> None:
         assert outcome.prompt_diffs
 
 
-@pytest.mark.parametrize("place", [0, 1, 2])
+@pytest.mark.parametrize("index", [0, 1, 2])
 async def test_a_branch_that_begins_in_the_middle_of_ticks_that_go_together_comes_out_the_same(
-    place: int,
+    index: int,
 ) -> None:
     async with Terrarium(MemoryStore()) as t:
         run = await t.open_world(two_troupes(), rng_seed=2)
         await t.run(run.id)
-        branch = await branched(t, run, place=place)
+        branch = await branched(t, run, index=index)
 
         outcome = await verified(t, branch.id)
 
-        assert outcome.is_same, told(outcome)
+        assert outcome.is_same, difference(outcome)
         assert outcome.prompt_diffs == ()
 
 
@@ -253,4 +253,4 @@ async def test_what_happened_at_one_time_in_old_and_new_sessions_keeps_its_order
 
         outcome = await verified(t, branch.id)
 
-        assert outcome.is_same, told(outcome)
+        assert outcome.is_same, difference(outcome)

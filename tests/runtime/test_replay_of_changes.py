@@ -122,7 +122,7 @@ async def verified(t: Terrarium, run_id: str) -> Verification:
     return await asyncio.wait_for(verify(t, run_id), 60)
 
 
-def told(outcome: Verification) -> tuple[object, ...]:
+def difference(outcome: Verification) -> tuple[object, ...]:
     return outcome.recorded_event, outcome.replayed_event, outcome.prompt_diffs
 
 
@@ -135,7 +135,7 @@ async def test_what_somebody_outside_changed_is_changed_again_at_its_place(deed:
 
         outcome = await verified(t, run.id)
 
-        assert outcome.is_same, told(outcome)
+        assert outcome.is_same, difference(outcome)
         assert (outcome.prompt_diffs, outcome.taken) == ((), 0)
         assert outcome.recorded_digest == await t.digest(run.id)
 
@@ -154,7 +154,7 @@ async def test_any_changes_in_any_order_come_out_the_same(seed: int) -> None:
 
         outcome = await verified(t, run.id)
 
-        assert outcome.is_same, told(outcome)
+        assert outcome.is_same, difference(outcome)
         assert outcome.prompt_diffs == ()
 
 
@@ -207,7 +207,7 @@ async def test_a_change_in_the_middle_of_a_thought_and_one_right_before_it_are_t
 
         outcome = await verified(t, run.id)
 
-        assert outcome.is_same, told(outcome)
+        assert outcome.is_same, difference(outcome)
         assert outcome.prompt_diffs == ()
 
 
@@ -219,7 +219,7 @@ async def test_two_runs_that_shared_a_graph_are_both_played_again() -> None:
 
         for played in (run, other):
             outcome = await verified(t, played.id)
-            assert outcome.is_same, told(outcome)
+            assert outcome.is_same, difference(outcome)
             assert outcome.recorded_digest == await t.digest(played.id)
 
 
@@ -231,11 +231,11 @@ async def test_a_stranger_in_the_graph_is_played_again_with_its_run() -> None:
 
         for run_id in (run.id, t.default_run_id):
             outcome = await verified(t, run_id)
-            assert outcome.is_same, told(outcome)
+            assert outcome.is_same, difference(outcome)
 
 
-def found(record: RunRecord, kind: str, place: int = -1) -> Event:
-    return [event for event in written(record) if event.kind == kind][place]
+def event_of_kind(record: RunRecord, kind: str, index: int = -1) -> Event:
+    return [event for event in written(record) if event.kind == kind][index]
 
 
 def without(record: RunRecord, event: Event) -> RunRecord:
@@ -274,19 +274,25 @@ def with_payload(record: RunRecord, event: Event, **fields: object) -> RunRecord
 
 
 ALTERATIONS: dict[str, Callable[[RunRecord], RunRecord]] = {
-    "a line is another": lambda r: with_payload(r, found(r, kinds.AGENT_SPOKE), text="I never said this."),
-    "a handle is another": lambda r: with_payload(r, found(r, kinds.CREATURE_STARTED), handle="mothra"),
-    "a persona is another": lambda r: with_payload(
-        r, found(r, kinds.CREATURE_STARTED), manifest={**MOTH.as_json(), "persona": "eats the lamp"}
+    "a line is another": lambda r: with_payload(
+        r, event_of_kind(r, kinds.AGENT_SPOKE), text="I never said this."
     ),
-    "an edge is missing": lambda r: without(r, found(r, kinds.CHANNEL_LEFT)),
-    "an edge is another's": lambda r: with_payload(r, found(r, kinds.CHANNEL_LEFT), creature="nobody"),
-    "a channel is another": lambda r: with_payload(r, found(r, kinds.CHANNEL_CLOSED), name="stage"),
+    "a handle is another": lambda r: with_payload(
+        r, event_of_kind(r, kinds.CREATURE_STARTED), handle="mothra"
+    ),
+    "a persona is another": lambda r: with_payload(
+        r, event_of_kind(r, kinds.CREATURE_STARTED), manifest={**MOTH.as_json(), "persona": "eats the lamp"}
+    ),
+    "an edge is missing": lambda r: without(r, event_of_kind(r, kinds.CHANNEL_LEFT)),
+    "an edge is another's": lambda r: with_payload(
+        r, event_of_kind(r, kinds.CHANNEL_LEFT), creature="nobody"
+    ),
+    "a channel is another": lambda r: with_payload(r, event_of_kind(r, kinds.CHANNEL_CLOSED), name="stage"),
     "nothing was asked for": unasked,
     "an intent is missing": lambda r: asked_otherwise(r, Disconnect),
     "an intent asks for another": lambda r: asked_otherwise(r, AddCreature, handle="mothra"),
     "a change tells of others": lambda r: with_payload(
-        r, found(r, kinds.TOPOLOGY_CHANGED, 1), affected_creatures=[]
+        r, event_of_kind(r, kinds.TOPOLOGY_CHANGED, 1), affected_creatures=[]
     ),
 }
 
@@ -321,4 +327,4 @@ async def test_a_run_that_ends_with_the_turns_of_one_graph_ends_so_again_whateve
 
         outcome = await verified(t, run.id)
 
-        assert outcome.is_same, told(outcome)
+        assert outcome.is_same, difference(outcome)

@@ -29,12 +29,12 @@ from tests.runtime.stage_crew import (
     Doing,
     Gated,
     Speaker,
+    events_of,
     hearing,
     on_stage,
     said,
     the_end,
     ticking,
-    told,
     world_of,
 )
 from tests.runtime.troupe import loop_turns, soon
@@ -151,7 +151,7 @@ async def test_a_model_out_of_reach_three_times_pauses_the_run_and_costs_nothing
         await soon(t.run())
 
         assert (t.run_of(run.id).status, t.run_of(run.id).calls, model.calls) == ("paused", 0, 3)
-        assert "port 8080" in (await told(t, kinds.RUN_PAUSED))[0].payload["reason"]
+        assert "port 8080" in (await events_of(t, kinds.RUN_PAUSED))[0].payload["reason"]
         assert (await t.run()).turns == 0
 
         await t.continue_run(run.id)
@@ -277,7 +277,7 @@ async def test_creatures_who_think_together_and_reach_nobody_pause_the_run_once_
         await soon(t.run())
 
         assert await said(t) == ["a1", "b1", "c1"]
-        assert len(await told(t, kinds.RUN_PAUSED)) == 1
+        assert len(await events_of(t, kinds.RUN_PAUSED)) == 1
         assert (await the_end(t)).payload["calls"] == 3
 
 

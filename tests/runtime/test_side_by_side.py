@@ -10,13 +10,13 @@ from tests.runtime.stage_crew import (
     Gated,
     Speaker,
     cast_on,
+    events_of,
     hearing,
     ledger_of,
     on_stage,
     said,
     the_end,
     ticking,
-    told,
     world_of,
 )
 from tests.runtime.troupe import loop_turns, soon
@@ -115,7 +115,7 @@ async def test_a_gate_is_awaited_before_each_act_and_writes_nothing() -> None:
 
         async def gate(graph_id: str) -> None:
             assert graph_id in t.run_of(run.id).graph_ids
-            waits.append(len(await told(t, kinds.AGENT_SPOKE)))
+            waits.append(len(await events_of(t, kinds.AGENT_SPOKE)))
 
         through = await soon(t.run(run.id, before_act=gate))
 

@@ -19,11 +19,11 @@ from tests.runtime.stage_crew import (
     Gated,
     Speaker,
     cast_on,
+    events_of,
     on_stage,
     said,
     the_end,
     ticking,
-    told,
     words,
     world_of,
 )
@@ -67,7 +67,7 @@ async def test_ticks_that_go_together_overlap_on_the_same_past_and_are_written_i
 
         assert await said(t) == ["a1", "b1", "c1", "d1", "a2", "b2", "c2", "d2"]
         assert [mind.saw for mind in company] == [[[], ["a1", "b1", "c1", "d1"]]] * 4
-        events = await told(t, kinds.AGENT_SPOKE)
+        events = await events_of(t, kinds.AGENT_SPOKE)
         assert len({event.caused_by for event in events[:4]}) == 1
 
 
@@ -217,7 +217,7 @@ async def test_what_does_not_fit_into_a_turn_is_put_off_and_everybody_has_a_turn
 
         await soon(t.run())
 
-        lines = await told(t, kinds.AGENT_SPOKE)
+        lines = await events_of(t, kinds.AGENT_SPOKE)
         assert len(lines) == 12
         assert min(sum(line.actor == name for line in lines) for name in order) == 3
         assert len({(line.actor, line.caused_by) for line in lines}) == 12
@@ -241,7 +241,7 @@ async def test_one_that_is_removed_while_it_thinks_ahead_is_told_once_as_discard
         await soon(t.run())
 
         assert await said(t) == ["a1", "c1"]
-        assert [(e.actor, e.run_id) for e in await told(t, kinds.ACT_DISCARDED)] == [("b", run.id)]
+        assert [(e.actor, e.run_id) for e in await events_of(t, kinds.ACT_DISCARDED)] == [("b", run.id)]
         assert (await the_end(t)).payload["calls"] == 3
 
 
@@ -319,7 +319,7 @@ async def test_one_of_them_that_fails_does_not_hold_up_the_others() -> None:
 
         await soon(t.step())
 
-        assert [e.actor for e in await told(t, kinds.AGENT_SPOKE, kinds.AGENT_FAILED)] == ["a", "b", "c"]
+        assert [e.actor for e in await events_of(t, kinds.AGENT_SPOKE, kinds.AGENT_FAILED)] == ["a", "b", "c"]
 
 
 async def test_closing_lets_go_of_what_was_begun_ahead_and_it_is_thought_again(tmp_path: Path) -> None:

@@ -15,11 +15,11 @@ from glasshouse.turns.moment.tools import ToolAnswer, ToolCall, tool_calls_in_ac
 from tests.runtime.stage_crew import (
     Doing,
     cast_on,
+    events_of,
     ledger_of,
     on_stage,
     the_end,
     ticking,
-    told,
     world_of,
 )
 from tests.runtime.stores_around import FailingStore, GatedStore
@@ -43,7 +43,7 @@ async def test_an_act_with_several_calls_ends_in_one_event_and_tells_each_call_b
 
         end = await soon(t.step_one())
 
-        first, its_answer, second, _, last = events = await told(t, *ON_THE_WAY)
+        first, its_answer, second, _, last = events = await events_of(t, *ON_THE_WAY)
         assert [event.kind for event in events] == [*ON_THE_WAY[:2], *ON_THE_WAY[:2], kinds.AGENT_SPOKE]
         assert first.payload == {"tool": "lamp", "arguments": {"how": "low"}, "number": 1}
         assert first.private == {"thought": "Light."}
@@ -85,7 +85,7 @@ async def test_a_call_is_durable_before_its_tool_is_used() -> None:
         await soon(acting)
 
         assert len(box.calls) == 1
-        assert (await told(t, *ON_THE_WAY))[0].kind == kinds.TOOL_CALLED
+        assert (await events_of(t, *ON_THE_WAY))[0].kind == kinds.TOOL_CALLED
 
 
 async def test_a_reply_that_asks_for_a_tool_it_was_not_offered_is_repaired_in_words() -> None:
@@ -98,7 +98,7 @@ async def test_a_reply_that_asks_for_a_tool_it_was_not_offered_is_repaired_in_wo
         repair = model.prompts[1].user
         assert 'It does not count. "tool" may not be "axe": give one of "lamp".' in repair
         assert box.calls == []
-        failed = (await told(t, kinds.AGENT_FAILED))[0]
+        failed = (await events_of(t, kinds.AGENT_FAILED))[0]
         assert '"how" may not be "dim": give one of "low", "high".' in failed.payload["reason"]
 
 
@@ -111,7 +111,7 @@ async def test_a_creature_without_a_grant_is_offered_nothing() -> None:
 
         assert "lamp" not in model.prompts[0].system
         assert "tool.called" in model.prompts[1].user
-        assert await told(t, kinds.TOOL_CALLED) == []
+        assert await events_of(t, kinds.TOOL_CALLED) == []
 
 
 async def test_after_so_many_calls_an_act_is_offered_no_more_tools() -> None:
@@ -125,7 +125,7 @@ async def test_after_so_many_calls_an_act_is_offered_no_more_tools() -> None:
         assert len(box.calls) == tool_calls_in_act_max
         assert "lamp" in model.prompts[-2].system
         assert "lamp" not in model.prompts[-1].system
-        assert len(await told(t, kinds.AGENT_SPOKE)) == 1
+        assert len(await events_of(t, kinds.AGENT_SPOKE)) == 1
 
 
 async def test_a_mind_in_python_uses_tools_and_looks_again() -> None:
@@ -141,7 +141,7 @@ async def test_a_mind_in_python_uses_tools_and_looks_again() -> None:
         await soon(t.run())
 
         assert seen == [("The lamp is high.", 1)]
-        assert len(await told(t, *ON_THE_WAY)) == 3
+        assert len(await events_of(t, *ON_THE_WAY)) == 3
         assert (await the_end(t)).payload["calls"] == t.run_of(run.id).calls == 1
 
 
@@ -166,7 +166,7 @@ async def test_a_mind_in_python_is_refused_what_is_not_offered(
         await soon(t.run())
 
         assert [type(error) for error in caught] == [error]
-        assert await told(t, kinds.TOOL_CALLED) == []
+        assert await events_of(t, kinds.TOOL_CALLED) == []
 
 
 async def test_every_ask_counts_once_whether_it_is_told_on_the_way_or_at_the_end() -> None:
@@ -176,7 +176,7 @@ async def test_every_ask_counts_once_whether_it_is_told_on_the_way_or_at_the_end
 
         await soon(t.run())
 
-        assert len(await told(t, kinds.AGENT_SPOKE)) == 1
+        assert len(await events_of(t, kinds.AGENT_SPOKE)) == 1
         assert (await the_end(t)).payload["calls"] == t.run_of(run.id).calls == 3
 
 
@@ -189,7 +189,7 @@ async def test_a_budget_that_trips_in_the_middle_of_an_act_ends_it_in_one_event_
 
         await soon(t.run())
 
-        kinds_told = [event.kind for event in await told(t, *ON_THE_WAY)]
+        kinds_told = [event.kind for event in await events_of(t, *ON_THE_WAY)]
         assert kinds_told == [*ON_THE_WAY[:2], *ON_THE_WAY[:2], kinds.AGENT_FAILED]
         end = await the_end(t)
         assert (end.payload["axis"], end.payload["calls"]) == ("max_total_calls", 2)
@@ -204,12 +204,15 @@ async def test_a_model_out_of_reach_after_a_tool_leaves_the_act_under_way_and_it
         run = await t.open_world(world_of(KEEPER, governor={"max_turns": 1}))
         await soon(t.run())
         assert t.run_of(run.id).status == "paused"
-        assert [event.kind for event in await told(t, *ON_THE_WAY)] == [*ON_THE_WAY[:2]]
+        assert [event.kind for event in await events_of(t, *ON_THE_WAY)] == [*ON_THE_WAY[:2]]
 
         await t.continue_run(run.id)
         await soon(t.run())
 
-        assert [event.kind for event in await told(t, *ON_THE_WAY)] == [*ON_THE_WAY[:2], kinds.AGENT_SPOKE]
+        assert [event.kind for event in await events_of(t, *ON_THE_WAY)] == [
+            *ON_THE_WAY[:2],
+            kinds.AGENT_SPOKE,
+        ]
         assert len(box.calls) == 1
 
 
@@ -224,7 +227,7 @@ async def test_a_creature_removed_while_its_tool_runs_uses_no_other_and_its_act_
 
         await soon(t.run())
 
-        called, discarded = await told(t, *ON_THE_WAY)
+        called, discarded = await events_of(t, *ON_THE_WAY)
         assert (called.kind, discarded.kind) == (kinds.TOOL_CALLED, kinds.ACT_DISCARDED)
         assert discarded.tools == (called.id,)
         assert len(box.calls) == model.calls == 1
@@ -241,7 +244,7 @@ async def test_a_creature_that_is_gone_when_its_model_answers_calls_no_tool() ->
 
         await soon(t.run())
 
-        assert [event.kind for event in await told(t, *ON_THE_WAY)] == [kinds.ACT_DISCARDED]
+        assert [event.kind for event in await events_of(t, *ON_THE_WAY)] == [kinds.ACT_DISCARDED]
         assert box.calls == []
 
 
@@ -268,7 +271,7 @@ async def test_tools_of_ticks_that_go_together_wait_for_their_turn_in_the_order_
         await soon(t.run())
 
         assert order == ["a", "a", "b", "b", "c", "c"]
-        actors = [event.actor for event in await told(t, *ON_THE_WAY)]
+        actors = [event.actor for event in await events_of(t, *ON_THE_WAY)]
         assert actors == ["a"] * 5 + ["b"] * 5 + ["c"] * 5
 
 
@@ -286,7 +289,10 @@ async def test_a_store_that_fails_in_the_middle_of_an_act_is_not_told_as_its_cre
 
         await soon(t.run())
 
-        assert [event.kind for event in await told(t, *ON_THE_WAY)] == [*ON_THE_WAY[:2], kinds.AGENT_SPOKE]
+        assert [event.kind for event in await events_of(t, *ON_THE_WAY)] == [
+            *ON_THE_WAY[:2],
+            kinds.AGENT_SPOKE,
+        ]
         assert len(box.calls) == 2
 
 

@@ -7,7 +7,7 @@ from glasshouse.runtime.acts.act_so_far import act_so_far_of
 from glasshouse.runtime.errand import Errand
 from glasshouse.turns.moment.moment import Moment
 from glasshouse.turns.moment.tools import ToolAnswer, ToolCall
-from tests.runtime.stage_crew import Doing, on_stage, ticking, told, world_of
+from tests.runtime.stage_crew import Doing, events_of, on_stage, ticking, world_of
 from tests.runtime.toolkits import OneTool
 from tests.runtime.troupe import soon
 
@@ -28,7 +28,7 @@ async def test_calls_side_by_side_are_carried_out_one_after_another() -> None:
 
         await soon(t.run())
 
-        events = await told(t, kinds.TOOL_CALLED, kinds.TOOL_RETURNED)
+        events = await events_of(t, kinds.TOOL_CALLED, kinds.TOOL_RETURNED)
         steps = act_so_far_of(events).steps
         assert [event.payload["number"] for event in events] == [1, 1, 2, 2]
         assert [(step.call.arguments["how"], step.talk and step.talk.answer.text) for step in steps] == [
@@ -57,7 +57,7 @@ async def test_nobody_uses_a_tool_after_its_act() -> None:
 
         assert len(kept) == 2
         assert ["has ended" in text for text in refusals] == [True]
-        assert await told(t, kinds.TOOL_CALLED) == []
+        assert await events_of(t, kinds.TOOL_CALLED) == []
         assert box.calls == []
 
 
@@ -73,6 +73,6 @@ async def test_an_act_ends_after_the_answer_to_what_it_has_begun() -> None:
 
         await soon(t.run())
 
-        kinds_told = [event.kind for event in await told(t, *kinds.MID_ACT, kinds.AGENT_SPOKE)]
+        kinds_told = [event.kind for event in await events_of(t, *kinds.MID_ACT, kinds.AGENT_SPOKE)]
         assert kinds_told == [kinds.TOOL_CALLED, kinds.TOOL_RETURNED, kinds.AGENT_SPOKE]
         assert tasks[0].result().is_ok

@@ -12,7 +12,7 @@ from glasshouse.models.scripted import ScriptedModel
 from glasshouse.turns.moment.moment import Moment
 from glasshouse.turns.moment.prompt import Completion, Prompt
 from glasshouse.world.decisions.intents import LeaveChannel
-from tests.runtime.stage_crew import Doing, Speaker, on_stage, the_end, ticking, told, world_of
+from tests.runtime.stage_crew import Doing, Speaker, events_of, on_stage, the_end, ticking, world_of
 
 CONTEST = {
     "competition": {"kind": "judged", "contestants": ["a", "b"]},
@@ -35,7 +35,7 @@ async def _judged_by(*answers: str, **changes: Any) -> tuple[list[Event], Event,
     async with on_stage(minds=minds, models=models) as t:
         await t.open_world(world_of(ticking("a"), ticking("b"), judge, **{**CONTEST, **changes}))
         await t.run()
-        return await told(t, kinds.JUDGE_VERDICT, kinds.AGENT_FAILED), await the_end(t), model
+        return await events_of(t, kinds.JUDGE_VERDICT, kinds.AGENT_FAILED), await the_end(t), model
 
 
 async def test_an_unknown_winner_is_asked_about_once_more_in_words() -> None:
@@ -118,7 +118,7 @@ async def test_a_verdict_by_code_that_does_not_hold_is_refused_in_words(
     async with on_stage(minds=minds) as t:
         await t.open_world(world_of(ticking("a"), ticking("b"), judge, **CONTEST))
         await t.step(2)
-        (failed,) = await told(t, kinds.JUDGE_VERDICT, kinds.AGENT_FAILED)
+        (failed,) = await events_of(t, kinds.JUDGE_VERDICT, kinds.AGENT_FAILED)
 
     assert failed.kind == kinds.AGENT_FAILED
     assert words in failed.payload["reason"]
@@ -146,7 +146,7 @@ async def test_other_names_on_the_same_seats_leave_the_label_the_same(rng_seed: 
         async with on_stage(MemoryStore(), minds=minds, models=models) as t:
             await t.open_world(world_of(ticking(first), ticking(second), judge, **contest), rng_seed=rng_seed)
             await t.run()
-            (verdict,) = await told(t, kinds.JUDGE_VERDICT)
+            (verdict,) = await events_of(t, kinds.JUDGE_VERDICT)
             return json.loads(verdict.calls[0].completion)["winner"], verdict.payload["winner"]
 
     once, again = await label_named("ada", "bo"), await label_named("zed", "moth")

@@ -21,7 +21,7 @@ from glasshouse.turns.moment.prompt import Completion, Prompt
 from glasshouse.turns.moment.tools import ToolCall
 from glasshouse.views.why import links_max
 from tests.runtime.group_calls import Obedient, expedition, playing
-from tests.runtime.stage_crew import Doing, hearing, on_stage, told
+from tests.runtime.stage_crew import Doing, events_of, hearing, on_stage
 from tests.runtime.test_group_acts import BOUNDED, JOIN, QUIET, STATUS
 from tests.runtime.toolkits import OneTool
 from tests.runtime.troupe import line, new_terrarium, soon, troupe
@@ -293,7 +293,7 @@ async def test_the_tools_of_an_act_are_told_with_it_and_what_they_changed_leads_
         woken_by = await t.append("moth", line("Help!", "stage"))
         ended = await t.step_one()
         assert ended is not None
-        (merge,) = [e for e in await told(t, kinds.TOPOLOGY_CHANGED) if e.payload["kind"] == "merge"]
+        (merge,) = [e for e in await events_of(t, kinds.TOPOLOGY_CHANGED) if e.payload["kind"] == "merge"]
 
         why_said = await t.why(ended.id)
         why_merged = await t.why(merge.id)
@@ -325,7 +325,7 @@ async def test_a_tool_is_told_however_much_was_said_before_its_act_ended() -> No
         assert ended is not None
 
         (use,) = (await t.why(ended.id)).links[0].tools
-        heard = [event for event in await told(t, kinds.AGENT_SPOKE) if event.tools]
+        heard = [event for event in await events_of(t, kinds.AGENT_SPOKE) if event.tools]
 
     assert (use.called.payload["tool"], use.returned and use.returned.payload["is_ok"]) == ("lamp", True)
     assert ended.tools == (use.called.id, use.returned.id if use.returned else "")

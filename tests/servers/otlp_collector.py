@@ -48,9 +48,9 @@ class Collector:
         return [span for span in self.spans if span.name.split()[0] == operation]
 
 
-def attributes_of(told: Any) -> dict[str, Any]:
+def attributes_of(described: Any) -> dict[str, Any]:
     """The attributes of a span or of a resource."""
-    values = {each.key: each.value for each in told.attributes}
+    values = {each.key: each.value for each in described.attributes}
     return {key: getattr(value, value.WhichOneof("value")) for key, value in values.items()}
 
 

@@ -35,14 +35,14 @@ async def crowd(terrarium: Terrarium, seed: int, first_step: int) -> None:
     )
 
 
-async def main(path: str, seed: int, way: str, first_step: int) -> None:
+async def main(path: str, seed: int, kind: str, first_step: int) -> None:
     if seed % 2:  # Half of the plays keep snapshots all the time, so that kills meet them too.
         ledger.snapshot_events_min, ledger.snapshot_bytes_per_event_max = 60, 1 << 40
     terrarium = Terrarium(SqliteStore(path), clock=HandMovedClock(), ids=SeededIds(seed))
     tell("opening")
     async with terrarium:
         tell("open")
-        await (story if way == "story" else crowd)(terrarium, seed, first_step)
+        await (story if kind == "story" else crowd)(terrarium, seed, first_step)
 
 
 if __name__ == "__main__":

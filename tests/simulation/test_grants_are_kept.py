@@ -145,7 +145,9 @@ class History:
 
     async def accept(self, tool: str) -> None:
         run_ids = {
-            one.run_id for one in self.t.creatures() if (self.expected[one.id].get(tool) or ("", None))[1]
+            creature.run_id
+            for creature in self.t.creatures()
+            if (self.expected[creature.id].get(tool) or ("", None))[1]
         }
         for run_id in run_ids:
             await self.t.accept_tool(run_id or "", tool)
@@ -162,7 +164,7 @@ class History:
         graph = self.t.graph(self.t.creature(creature_id).graph_id)
         by_handle = {self.t.creature(name).handle: self.expected[name] for name in graph.creature_ids}
         run = await self.t.branch(graph.session_id)
-        for creature in [one for one in self.t.creatures() if one.id not in self.expected]:
+        for creature in [branched for branched in self.t.creatures() if branched.id not in self.expected]:
             assert creature.run_id == run.id
             self.expected[creature.id] = dict(by_handle[creature.handle])
 
@@ -179,7 +181,7 @@ class History:
             session = await elsewhere.import_file(file)
             await elsewhere.resume(session.id, "as-was")
             there = self.granted_in(elsewhere)
-            handles = {one.handle: there[one.id] for one in elsewhere.creatures()}
+            handles = {creature.handle: there[creature.id] for creature in elsewhere.creatures()}
         finally:
             await elsewhere.close()
         assert handles == {self.t.creature(name).handle: self.expected[name] for name in graph.creature_ids}

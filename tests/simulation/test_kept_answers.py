@@ -23,9 +23,9 @@ async def speak_or_pause(terrarium: Terrarium, chance: random.Random) -> None:
     channels = terrarium.environment(creature.graph_id).channels
     match chance.choice(["say", "say", "rename", "pause", "continue", "continue"]):
         case "say":
-            place = chance.choice([None, *[c.name for c in channels if creature.id in c.senders]])
+            channel = chance.choice([None, *[c.name for c in channels if creature.id in c.senders]])
             for number in range(2):  # The second line goes where the first one went.
-                draft = Draft(kind=kinds.AGENT_SPOKE, channel=place, payload={"text": f"{number}"})
+                draft = Draft(kind=kinds.AGENT_SPOKE, channel=channel, payload={"text": f"{number}"})
                 await terrarium.append(creature.id, draft)
         case "rename" if channels:
             new = f"room-{chance.randrange(1000)}"

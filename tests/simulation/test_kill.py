@@ -36,7 +36,7 @@ step_seconds_max = 0.004
 
 
 def acknowledged_before_the_kill(
-    path: Path, seed: int, way: str, first_step: int, chance: random.Random, lines_max: int
+    path: Path, seed: int, kind: str, first_step: int, chance: random.Random, lines_max: int
 ) -> list[str]:
     """Let a child play, kill it at a random moment, and give what it had said by then."""
     command = [
@@ -45,7 +45,7 @@ def acknowledged_before_the_kill(
         "tests.simulation.kill_child",
         str(path),
         str(seed),
-        way,
+        kind,
         str(first_step),
     ]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as child:

@@ -141,7 +141,7 @@ class Crowd:
         }
 
 
-def told(outcome: Verification) -> tuple[object, ...]:
+def difference(outcome: Verification) -> tuple[object, ...]:
     return outcome.recorded_event, outcome.replayed_event, outcome.prompt_diffs[:1]
 
 
@@ -173,6 +173,6 @@ async def check_a_play(seed: int, runs: int, *, side_by_side: bool, pacing: Paci
             assert [act for act, count in ends.items() if act is not None and count > 1] == []
             assert len(outcomes) >= runs
             for run_id, outcome in outcomes.items():
-                assert outcome.is_same, (run_id, *told(outcome))
+                assert outcome.is_same, (run_id, *difference(outcome))
                 assert outcome.prompt_diffs == ()
                 assert outcome.recorded_digest == await crowd.t.digest(run_id)

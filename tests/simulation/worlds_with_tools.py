@@ -54,12 +54,12 @@ class CountingTools:
         if intent is None:
             return ToolAnswer(is_ok=False, text="There is nobody to do that with.", is_engine=True)
         try:
-            return await errand.edit(intent, _told)
+            return await errand.edit(intent, _answer_to)
         except Refused as refusal:
             return ToolAnswer(is_ok=False, text=str(refusal), is_engine=True)
 
 
-def _told(change: Change, subject: str) -> ToolAnswer:
+def _answer_to(change: Change, subject: str) -> ToolAnswer:
     return ToolAnswer(is_ok=True, text=f"That was a {change.kind}.", is_engine=True)
 
 

@@ -38,7 +38,7 @@ def written() -> str:
     for path, methods in schema["paths"].items():
         for method, route in methods.items():
             name = f"{method.upper()} {path}"
-            (commands if method == "post" else reads).append(_row(name, route, schema))
+            (commands if method == "post" else reads).append(_row(name, route))
             refusals |= {
                 status: answer["description"]
                 for status, answer in route["responses"].items()
@@ -55,7 +55,7 @@ def written() -> str:
     return "\n".join(parts)
 
 
-def _row(name: str, route: dict[str, Any], told: dict[str, Any]) -> str:
+def _row(name: str, route: dict[str, Any]) -> str:
     roles = "all" if ROUTES[name].roles == ROLES else ", ".join(ROUTES[name].roles)
     asked = [
         f"`{parameter['name']}`: {_sentence(parameter['description'])}"
@@ -73,7 +73,7 @@ def _row(name: str, route: dict[str, Any], told: dict[str, Any]) -> str:
     return f"| `{name}` | {roles} | {text} | {'; '.join(map(_cell, asked))} | {' or '.join(answers) or 'nothing'} |\n"
 
 
-def _values(told: dict[str, Any]) -> str:
+def _values(schema: dict[str, Any]) -> str:
     lines = [
         "## Values",
         "",
@@ -82,7 +82,7 @@ def _values(told: dict[str, Any]) -> str:
         "| value | what it is | fields |",
         "|---|---|---|",
     ]
-    for name, model in sorted(told["components"]["schemas"].items()):
+    for name, model in sorted(schema["components"]["schemas"].items()):
         required = model.get("required", ())
         fields = [
             f"`{field}{'' if field in required and not _may_be_null(part) else '?'}` {_type(part)}"

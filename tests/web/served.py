@@ -66,12 +66,12 @@ class Block(NamedTuple):
 
 async def blocks_of(lines: AsyncIterator[str], *, has_signals: bool = False) -> AsyncIterator[Block]:
     """The events of a stream, without heartbeats; without signals, unless they are wanted."""
-    found: dict[str, str] = {}
+    fields: dict[str, str] = {}
     async for line in lines:
         if line:
             name, _, value = line.partition(": ")
-            found[name] = value
-        elif "data" in found:
-            if has_signals or found.get("event") != "signal":
-                yield Block(found.get("event", ""), found.get("id", ""), json.loads(found["data"]))
-            found = {}
+            fields[name] = value
+        elif "data" in fields:
+            if has_signals or fields.get("event") != "signal":
+                yield Block(fields.get("event", ""), fields.get("id", ""), json.loads(fields["data"]))
+            fields = {}

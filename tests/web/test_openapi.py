@@ -70,9 +70,9 @@ async def test_every_route_is_described() -> None:
         assert model.get("description"), name
 
 
-def attack(base: str, told: dict[str, Any], names: dict[str, list[str]], examples: int) -> int:
+def attack(base: str, document: dict[str, Any], names: dict[str, list[str]], examples: int) -> int:
     """Ask every route many things, good and bad. Returns how often."""
-    schema = schemathesis.openapi.from_dict(told)
+    schema = schemathesis.openapi.from_dict(document)
     schema.config.update(base_url=base)
     count = 0
     session = requests.Session()

@@ -77,6 +77,6 @@ def changed(old: str, new: str) -> str:
     return SCENARIO.replace(old, new)
 
 
-def told(world: Path) -> list[str]:
+def problem_texts(world: Path) -> list[str]:
     """What is wrong with a world, without the folder it is in."""
     return [str(problem).replace(f"{world}/", "") for problem in problems_in(world)]

@@ -12,7 +12,7 @@ from glasshouse.manifests.checks import CHECKS, complaints_about
 from glasshouse.manifests.loading import LoadedWorld, load_world, problems_in
 from glasshouse.manifests.manifest import Manifest, Schedule
 from glasshouse.manifests.scenario import Scenario
-from tests.rules.manifests.sample_worlds import CREATURES, SCENARIO, changed, told, world_at
+from tests.rules.manifests.sample_worlds import CREATURES, SCENARIO, changed, problem_texts, world_at
 
 NAMES = {
     "a cast without a file": (
@@ -226,21 +226,21 @@ PLAYS = {
 
 
 def test_the_sample_world_holds(tmp_path: Path) -> None:
-    assert told(world_at(tmp_path)) == []
+    assert problem_texts(world_at(tmp_path)) == []
 
 
 @pytest.mark.parametrize("case", NAMES)
 def test_names_that_name_nobody_are_told_with_line_and_the_likely_meant(case: str, tmp_path: Path) -> None:
     scenario, expected = NAMES[case]
 
-    assert expected in told(world_at(tmp_path, scenario))
+    assert expected in problem_texts(world_at(tmp_path, scenario))
 
 
 @pytest.mark.parametrize("case", PLAYS)
 def test_plays_that_cannot_be_played_are_told(case: str, tmp_path: Path) -> None:
     scenario, expected = PLAYS[case]
 
-    assert told(world_at(tmp_path, scenario)) == [expected]
+    assert problem_texts(world_at(tmp_path, scenario)) == [expected]
 
 
 @pytest.mark.parametrize(
@@ -273,7 +273,7 @@ def test_plays_that_cannot_be_played_are_told(case: str, tmp_path: Path) -> None
 def test_kinds_of_a_creature_that_no_scenario_declares_are_told(
     text: str, expected: str, tmp_path: Path
 ) -> None:
-    assert told(world_at(tmp_path, creatures={"wick": text})) == [expected]
+    assert problem_texts(world_at(tmp_path, creatures={"wick": text})) == [expected]
 
 
 def test_a_full_turn_is_no_fault_when_the_rest_waits_or_a_visitor_plays(tmp_path: Path) -> None:
@@ -281,8 +281,8 @@ def test_a_full_turn_is_no_fault_when_the_rest_waits_or_a_visitor_plays(tmp_path
     for_two = changed("max_calls_per_turn: 4", "max_calls_per_turn: 2")
     visited = "name: moth\nschedule: {tick_every: 2}\nplayed_by: visitor\n"
 
-    assert told(world_at(tmp_path, narrow)) == []
-    assert told(world_at(tmp_path, for_two, {"moth": visited})) == []
+    assert problem_texts(world_at(tmp_path, narrow)) == []
+    assert problem_texts(world_at(tmp_path, for_two, {"moth": visited})) == []
 
 
 def test_ticks_that_never_fall_into_one_turn_are_no_fault(tmp_path: Path) -> None:
@@ -293,23 +293,23 @@ def test_ticks_that_never_fall_into_one_turn_are_no_fault(tmp_path: Path) -> Non
         for name, every in ticks.items()
     }
 
-    assert told(world_at(tmp_path, scenario, creatures)) == []
+    assert problem_texts(world_at(tmp_path, scenario, creatures)) == []
     assert (
         "in turn 12, 2 creatures"
-        in told(world_at(tmp_path, scenario.replace("turns: 11", "turns: 12"), creatures))[0]
+        in problem_texts(world_at(tmp_path, scenario.replace("turns: 11", "turns: 12"), creatures))[0]
     )
 
 
 def test_a_root_may_be_in_the_cast_or_join_it(tmp_path: Path) -> None:
-    assert told(world_at(tmp_path, changed("language: en", "root: owl"))) == []
-    assert told(world_at(tmp_path, changed("language: en", "root: beetle"))) == []
+    assert problem_texts(world_at(tmp_path, changed("language: en", "root: owl"))) == []
+    assert problem_texts(world_at(tmp_path, changed("language: en", "root: beetle"))) == []
 
 
 def test_each_troupe_may_have_a_root_of_its_own(tmp_path: Path) -> None:
     troupes = "troupes:\n  a:\n    root: {}\n    cast: [owl]\n  b:\n    root: wick\n    cast: [wick]\n"
 
     assert (
-        told(
+        problem_texts(
             world_at(
                 tmp_path,
                 f"name: w\nkinds: {{guess.made: {{text: string}}}}\n{troupes.format('owl')}",
@@ -319,7 +319,7 @@ def test_each_troupe_may_have_a_root_of_its_own(tmp_path: Path) -> None:
         == []
     )
     assert (
-        told(
+        problem_texts(
             world_at(
                 tmp_path,
                 f"name: w\nkinds: {{guess.made: {{text: string}}}}\n{troupes.format('beetle')}",
@@ -328,7 +328,7 @@ def test_each_troupe_may_have_a_root_of_its_own(tmp_path: Path) -> None:
         )
         == []
     )
-    assert told(
+    assert problem_texts(
         world_at(
             tmp_path, f"name: w\nkinds: {{guess.made: {{text: string}}}}\n{troupes.format('oul')}", name="w"
         )
@@ -374,7 +374,7 @@ def test_a_root_beside_troupes_is_refused_where_it_would_not_be_the_one_that_is_
 ) -> None:
     troupes, words = ROOTS[case]
 
-    assert told(
+    assert problem_texts(
         world_at(tmp_path, f"name: w\nkinds: {{guess.made: {{text: string}}}}\n{troupes}", name="w")
     ) == [words]
 
@@ -389,7 +389,9 @@ def test_a_root_beside_troupes_is_refused_where_it_would_not_be_the_one_that_is_
 )
 def test_a_root_that_is_of_its_troupe_is_welcome_however_it_is_written(tmp_path: Path, troupes: str) -> None:
     assert (
-        told(world_at(tmp_path, f"name: w\nkinds: {{guess.made: {{text: string}}}}\n{troupes}", name="w"))
+        problem_texts(
+            world_at(tmp_path, f"name: w\nkinds: {{guess.made: {{text: string}}}}\n{troupes}", name="w")
+        )
         == []
     )
 
@@ -398,10 +400,10 @@ def test_what_could_not_be_read_is_not_held_against_what_names_it(tmp_path: Path
     broken_entry = changed("{use: moth, handle: grey-moth, wires: [wick]}", "{use: 7, handle: grey-moth}")
     broken_creature = {"owl": "name: owl\nrole: juge\n"}
 
-    assert told(world_at(tmp_path, broken_entry)) == [
+    assert problem_texts(world_at(tmp_path, broken_entry)) == [
         "scenario.yaml:10:11: cast.use: this should be text, not the number 7."
     ]
-    assert told(world_at(tmp_path, SCENARIO, broken_creature)) == [
+    assert problem_texts(world_at(tmp_path, SCENARIO, broken_creature)) == [
         "creatures/owl.yaml:2:7: role: 'juge' is not one of worker, judge, narrator, root. Did you mean 'judge'?"
     ]
 
@@ -505,13 +507,13 @@ def test_an_ending_that_nobody_writes_does_not_suggest_a_kind_that_is_refused_el
     ends = changed("ends_when: {kind: judge.verdict}", "ends_when: {kind: guess.made}")
     misspelt = {"wick": "name: wick\nmay_emit: [guess.maed]\nschedule: {tick_every: 1}\n"}
 
-    assert told(world_at(tmp_path, ends, misspelt)) == [
+    assert problem_texts(world_at(tmp_path, ends, misspelt)) == [
         "creatures/wick.yaml:2:12: may_emit: no kind is called 'guess.maed'. Did you mean 'guess.made'?"
     ]
 
 
 def test_a_name_that_differs_from_its_folder_is_refused(tmp_path: Path) -> None:
-    assert told(world_at(tmp_path, changed("name: lantern-lane", "name: lantern-lan"))) == [
+    assert problem_texts(world_at(tmp_path, changed("name: lantern-lane", "name: lantern-lan"))) == [
         (
             "scenario.yaml:1:7: name: the folder is called 'lantern-lane', so the name must be 'lantern-lane'."
             " Change one of the two."
@@ -544,7 +546,7 @@ def test_the_other_ending_of_yaml_is_recognised(tmp_path: Path) -> None:
     for path in [*world.rglob("*.yaml")]:
         path.rename(path.with_suffix(".yml"))
 
-    assert told(world) == []
+    assert problem_texts(world) == []
     assert load_world(world).scenario.name == "lantern-lane"
     (world / "creatures" / "owl.yaml").write_text(CREATURES["owl"])
-    assert told(world) == ["creatures/owl.yaml: there is owl.yml too. Keep one of the two."]
+    assert problem_texts(world) == ["creatures/owl.yaml: there is owl.yml too. Keep one of the two."]

@@ -15,7 +15,7 @@ from glasshouse.manifests.loading import LoadedWorld, load_world, problems_in
 from glasshouse.manifests.manifest import Manifest, Schedule
 from glasshouse.manifests.scenario import Scenario
 from glasshouse.manifests.world_folders import bundled_worlds, find_world, found_worlds
-from tests.rules.manifests.sample_worlds import CREATURES, SCENARIO, changed, told, world_at
+from tests.rules.manifests.sample_worlds import CREATURES, SCENARIO, changed, problem_texts, world_at
 
 
 def test_a_world_comes_whole_with_creatures_and_decks(tmp_path: Path) -> None:
@@ -47,7 +47,7 @@ def test_a_creature_nobody_uses_is_checked_and_left_out(tmp_path: Path) -> None:
     idle = load_world(world_at(tmp_path, creatures={"newt": "name: newt\n"}, name="idle"))
 
     assert "newt" not in idle.manifests
-    assert told(world_at(tmp_path, creatures={"newt": "name: nwet\n"})) == [
+    assert problem_texts(world_at(tmp_path, creatures={"newt": "name: nwet\n"})) == [
         "creatures/newt.yaml:1:7: name: the file is called newt.yaml, so the name must be 'newt'. Change one of the two."
     ]
 
@@ -155,7 +155,7 @@ def test_wrong_values_are_told_in_plain_words(old: str, new: str, expected: str,
     (world / "latin.txt").write_bytes(b"caf\xe9\n")
     (world / "torn.yaml").write_text("[a\n")
 
-    problems = told(world)
+    problems = problem_texts(world)
 
     assert any(expected in line for line in problems), problems
     assert not any(word in line for line in problems for word in ("Input", "valid", "pydantic", "Extra"))

@@ -86,7 +86,7 @@ def test_without_takes_one_field_out_and_leaves_the_places_of_the_others() -> No
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("a: 1\na: 2\n", "w.yaml:2:1: a: this key is there twice: first in line 1. Keep one."),
         ("b: {c: 1, c: 2}", "w.yaml:1:11: b.c: this key is there twice: first in line 1. Keep one."),
@@ -97,14 +97,14 @@ def test_without_takes_one_field_out_and_leaves_the_places_of_the_others() -> No
         ("a: &x {b: 1}\nc:\n  <<: *x\n", "w.yaml:3:3: c: '<<' is not used here. Write the fields out."),
     ],
 )
-def test_what_is_well_written_and_not_used_here_is_told(text: str, told: str) -> None:
+def test_what_is_well_written_and_not_used_here_is_told(text: str, message: str) -> None:
     (fault,) = faults(text)
 
-    assert told in fault
+    assert message in fault
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("a: [1, 2\nb: 3", "w.yaml:1:4: this '[' is not closed."),
         ("a: {b: 1", "w.yaml:1:4: this '{' is not closed."),
@@ -131,10 +131,10 @@ def test_what_is_well_written_and_not_used_here_is_told(text: str, told: str) ->
         ("a" * (yaml_bytes_max + 1), "the file has more than 1,048,576 bytes, and no more are read. Cut it."),
     ],
 )
-def test_what_cannot_be_read_is_told_in_words_with_its_place(text: str | bytes, told: str) -> None:
+def test_what_cannot_be_read_is_told_in_words_with_its_place(text: str | bytes, message: str) -> None:
     (fault,) = faults(text)
 
-    assert told in fault
+    assert message in fault
     assert source_of(text, "w.yaml").root is None
 
 

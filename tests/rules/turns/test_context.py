@@ -278,15 +278,15 @@ def unbroken(text: str) -> str:
 
 
 @given(st.lists(st.tuples(st.sampled_from(["visitor", "moth-id"]), FORGED), min_size=1, max_size=6), FORGED)
-def test_no_text_can_forge_a_line_or_a_section(told: list[tuple[str, str]], scene: str) -> None:
+def test_no_text_can_forge_a_line_or_a_section(said_by_all: list[tuple[str, str]], scene: str) -> None:
     events = [said(0, "conductor", scene, kinds.WORLD_OBSERVED)]
     events += [
         injected(n, text) if who == "visitor" else said(n, who, text, "note.left", more=text)
-        for n, (who, text) in enumerate(told, start=1)
+        for n, (who, text) in enumerate(said_by_all, start=1)
     ]
 
     prompt = prompt_for(a_moment(events, known={"word": scene}))
-    sections = sections_in(repair_prompt(prompt, told[0][1], "Mend it.").user)
+    sections = sections_in(repair_prompt(prompt, said_by_all[0][1], "Mend it.").user)
 
     lines = [spoken(line) for line in sections[prompt_parts.DISCUSSION]]
     names = {"visitor": "visitor", "moth-id": "moth", "conductor": "world"}
@@ -319,12 +319,12 @@ TOLD = st.lists(
 
 @given(TOLD, st.lists(st.integers(0, 24), max_size=5), st.sampled_from(["worker", "judge"]))
 def test_what_a_creature_may_not_see_changes_no_byte_of_its_prompt(
-    told: list[tuple[str, str, str, dict[str, object]]], thoughts_at: list[int], role: Any
+    spoken: list[tuple[str, str, str, dict[str, object]]], thoughts_at: list[int], role: Any
 ) -> None:
-    plain = [said(2 * n, who, text, kind) for n, (who, text, kind, _) in enumerate(told)]
+    plain = [said(2 * n, who, text, kind) for n, (who, text, kind, _) in enumerate(spoken)]
     secretive: list[Event] = [
         replace(event, private=hidden, sealed=hidden, model=hidden, turn=99, lamport=5, run_id=None)
-        for event, (*_, hidden) in zip(plain, told, strict=True)
+        for event, (*_, hidden) in zip(plain, spoken, strict=True)
     ]
     for at in thoughts_at:
         kind = kinds.AGENT_THOUGHT if at % 2 else kinds.AGENT_REFLECTED

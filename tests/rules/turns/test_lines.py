@@ -57,14 +57,14 @@ def test_what_has_no_words_is_no_line_and_neither_are_thoughts_of_others() -> No
 
 
 def test_lines_are_numbered_by_what_the_creature_has_heard() -> None:
-    told = [
+    events = [
         said(1, "moth-id", "Rain."),
         said(2, "moth-id", "mine alone", kinds.AGENT_THOUGHT),
         said(3, "fern-id", "Rain."),
         said(4, "moth-id", "Rain."),
     ]
 
-    heard = lines_of(a_moment(told, lines_before=8))
+    heard = lines_of(a_moment(events, lines_before=8))
 
     assert [(line.ref, line.event_id[-2:]) for line in heard] == [("9", ".1"), ("10", ".3"), ("11", ".4")]
     assert heard[0].text.startswith("[9] moth (cast, ")
@@ -154,9 +154,9 @@ TELLINGS = st.lists(
 
 @given(TELLINGS, st.data())
 def test_a_table_that_was_moved_on_is_the_table_that_is_made_at_once(
-    told: list[tuple[str, str, str]], data: st.DataObject
+    spoken: list[tuple[str, str, str]], data: st.DataObject
 ) -> None:
-    events = [said(n, *line) for n, line in enumerate(told, start=1)]
+    events = [said(n, *line) for n, line in enumerate(spoken, start=1)]
     ends = data.draw(st.lists(st.integers(0, len(events)), min_size=1, max_size=6))
     lines._numbered_cache.clear()
 
@@ -192,9 +192,9 @@ def _index(table: lines.NumberedLines) -> list[object]:
 
 @given(TELLINGS, st.data())
 def test_a_table_that_others_moved_on_is_the_table_that_is_made_at_once(
-    told: list[tuple[str, str, str]], data: st.DataObject
+    spoken: list[tuple[str, str, str]], data: st.DataObject
 ) -> None:
-    events = [said(n, *line) for n, line in enumerate(told, start=1)]
+    events = [said(n, *line) for n, line in enumerate(spoken, start=1)]
     looks = st.tuples(st.sampled_from(sorted(HANDLES)), st.integers(0, len(events)))
     lines._numbered_cache.clear()
 

@@ -161,8 +161,10 @@ KINDS = st.sampled_from([kinds.AGENT_SPOKE, kinds.USER_INJECTED, kinds.AGENT_REF
 
 
 @given(st.lists(st.tuples(TEXTS, KINDS), max_size=60))
-def test_memory_is_bounded_and_repeats_neither_the_discussion_nor_itself(told: list[tuple[str, str]]) -> None:
-    events = [said(n, "echo-id", text, kind) for n, (text, kind) in enumerate(told)]
+def test_memory_is_bounded_and_repeats_neither_the_discussion_nor_itself(
+    spoken: list[tuple[str, str]],
+) -> None:
+    events = [said(n, "echo-id", text, kind) for n, (text, kind) in enumerate(spoken)]
     moment = a_moment(events, cause=a_tick(99), character=remembering(4, wants="a lantern"))
 
     shown = {

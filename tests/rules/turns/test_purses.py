@@ -164,11 +164,11 @@ def test_graphs_that_part_and_meet_again_in_one_turn_count_what_was_before_once(
     _assert_folds_again(house)
 
 
-def _part(house: House, one: str, other: str) -> None:
+def _part(house: House, first: str, second: str) -> None:
     """Take away every channel that two share."""
-    for channel in list(house.world.topology.channels_of.get(one, ())):
-        if channel in house.world.topology.channels_of.get(other, ()):
-            house.do(RemoveChannel(house.graph_of(one), channel))
+    for channel in list(house.world.topology.channels_of.get(first, ())):
+        if channel in house.world.topology.channels_of.get(second, ()):
+            house.do(RemoveChannel(house.graph_of(first), channel))
 
 
 def totals(house: House) -> tuple[object, ...]:

@@ -118,7 +118,7 @@ def test_a_comma_inside_a_text_is_left_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    ("raw", "told"),
+    ("raw", "advice"),
     [
         ("", "no JSON object"),
         ("Hush, little moth.", "no JSON object"),
@@ -134,11 +134,11 @@ def test_a_comma_inside_a_text_is_left_alone() -> None:
         ('{"kind":["agent.spoke"],"text":"x"}', 'one of "agent.spoke", "agent.passed"'),
     ],
 )
-def test_a_reply_that_does_not_count_says_what_to_do(raw: str, told: str) -> None:
+def test_a_reply_that_does_not_count_says_what_to_do(raw: str, advice: str) -> None:
     problem = spoke(raw)
 
     assert isinstance(problem, Problem)
-    assert told in problem.text
+    assert advice in problem.text
 
 
 @pytest.mark.parametrize(

@@ -141,9 +141,9 @@ PLACE = ToolOffer(
 
 
 def test_an_object_is_read_by_its_own_fields() -> None:
-    place = {"name": "Ayr", "miles": "3", "unknown": 1}
+    argument = {"name": "Ayr", "miles": "3", "unknown": 1}
 
-    assert read({"tool": "go", "arguments": {"place": place}}, PLACE) == ToolCall(
+    assert read({"tool": "go", "arguments": {"place": argument}}, PLACE) == ToolCall(
         "go", {"place": {"name": "Ayr", "miles": 3}}
     )
     assert read({"tool": "go", "arguments": {"place": {}}}, PLACE) == Problem(

@@ -79,8 +79,8 @@ def test_what_is_left_of_a_turn_is_told_by_the_folds_alone() -> None:
     while (due := house.due(graph)) is not None:
         left.append(
             [
-                one.creature
-                for one in ticks_left(house.world, house.agenda, house.world.graphs[graph], house.runs)
+                tick.creature
+                for tick in ticks_left(house.world, house.agenda, house.world.graphs[graph], house.runs)
             ]
         )
         house.act(due)

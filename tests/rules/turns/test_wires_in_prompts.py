@@ -76,10 +76,10 @@ def test_a_wire_without_content_tells_that_something_was_said_of_what_kind_and_n
     house = wired(with_content=False, prompt="{handle} wrote a {kind}. Guess what.")
     line = says(house, hint="flowerpot")
 
-    told = answered(house, line)
+    answers = answered(house, line)
     moment = moment_in(house, "bo", line)
 
-    assert told == [
+    assert answers == [
         f"ada (cast, agent.spoke) {KEPT_BACK}",
         f'{ASKED}: "ada wrote a agent.spoke. Guess what."',
     ]

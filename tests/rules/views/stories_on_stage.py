@@ -23,7 +23,7 @@ TEXTS = ("Hush.", "Who waters the moss?", "")
 LIMITS = Governor(max_turns=12, max_total_calls=40)
 
 
-def told(*parts: Event) -> list[Event]:
+def story_of(*parts: Event) -> list[Event]:
     """These events one after another, each with a place of its own."""
     return [
         an_event_at(number, kind=part.kind, actor=part.actor, payload=part.payload, **_rest(part))
@@ -211,7 +211,7 @@ def _of_the_world() -> st.SearchStrategy[Event]:
 def stories(*, events_max: int = 25) -> st.SearchStrategy[list[Event]]:
     """Any story, sensible or not: views must fold them all."""
     part = st.one_of(_lines(), _tools(), _births(), _changes_of_cast(), _of_the_world())
-    return st.lists(part, max_size=events_max).map(lambda parts: told(*parts))
+    return st.lists(part, max_size=events_max).map(lambda parts: story_of(*parts))
 
 
 def patched(stage: StageProjection, diffs: Iterable[ViewDiff]) -> StageProjection:

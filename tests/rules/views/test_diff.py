@@ -18,7 +18,7 @@ from tests.rules.views.stories_on_stage import (
     run_started,
     said,
     stories,
-    told,
+    story_of,
 )
 
 
@@ -32,7 +32,7 @@ def diffs_of(story: list[Event], run_id: str | None = None) -> list[ViewDiff]:
 
 def test_each_event_tells_what_it_changed() -> None:
     scene, verdict, line, bell = diffs_of(
-        told(
+        story_of(
             by_conductor(kinds.WORLD_OBSERVED, text="Dusk."),
             by_conductor(kinds.JUDGE_VERDICT, text="Ada.", winner="ada"),
             said("ada", "Hush."),
@@ -49,14 +49,14 @@ def test_each_event_tells_what_it_changed() -> None:
 
 
 def test_counters_alone_are_no_change_on_stage() -> None:
-    (decided,) = diffs_of(told(by_conductor(kinds.EDIT_DECIDED, is_approved=True)))
+    (decided,) = diffs_of(story_of(by_conductor(kinds.EDIT_DECIDED, is_approved=True)))
 
     assert not decided.has_changes
     assert [step.path for step in decided.patch] == [("counters", "events")]
 
 
 def test_a_silence_comes_as_a_line_that_says_why() -> None:
-    (silence,) = diffs_of(told(by_conductor(kinds.AGENT_PASSED, reason="too cold")))
+    (silence,) = diffs_of(story_of(by_conductor(kinds.AGENT_PASSED, reason="too cold")))
 
     assert [(note.voice, note.text) for note in silence.new_lines] == [("silence", "too cold")]
     assert silence.has_changes
@@ -72,20 +72,20 @@ def test_the_diffs_tell_every_line_of_the_transcript(story: list[Event], run_id:
 def test_a_scene_shown_again_has_not_changed() -> None:
     dusk = by_conductor(kinds.WORLD_OBSERVED, text="Dusk.", title="One")
 
-    first, again = diffs_of(told(dusk, dusk))
+    first, again = diffs_of(story_of(dusk, dusk))
 
     assert first.scene_changed
     assert not again.scene_changed
 
 
 def test_an_event_of_another_run_changes_nothing_at_all() -> None:
-    (diff,) = diffs_of(told(said("ada", "Elsewhere.", run_id="r-two")), run_id="r-one")
+    (diff,) = diffs_of(story_of(said("ada", "Elsewhere.", run_id="r-two")), run_id="r-one")
 
     assert (diff.has_changes, diff.patch) == (False, ())
 
 
 def test_a_line_said_twice_is_two_lines() -> None:
-    story = told(birth("ada"), said("ada", "Hush."), said("ada", "Hush."))
+    story = story_of(birth("ada"), said("ada", "Hush."), said("ada", "Hush."))
 
     whole = sum(diffs_of(story), ViewDiff())
 
@@ -125,6 +125,6 @@ def test_diffs_behind_a_stage_bring_it_up_to_date_and_leave_it_as_it_was(story: 
 
 def test_diffs_rebuild_the_stage_when_old_lines_and_runs_have_gone() -> None:
     lines = [said("ada", f"{n}") for n in range(stage_lines_max + 3)]
-    story = told(*lines, *(run_started(f"r-{n}") for n in range(stage_runs_max + 3)))
+    story = story_of(*lines, *(run_started(f"r-{n}") for n in range(stage_runs_max + 3)))
 
     assert patched(StageProjection(), diffs_of(story)) == rebuild_stage(story)

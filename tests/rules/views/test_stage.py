@@ -29,8 +29,8 @@ from tests.rules.views.stories_on_stage import (
     run_started,
     said,
     stories,
+    story_of,
     structural,
-    told,
 )
 
 
@@ -39,7 +39,7 @@ def texts(notes: list[object]) -> list[str]:
 
 
 def test_the_stage_shows_the_last_scene_and_keeps_a_movement_s_title() -> None:
-    events = told(
+    events = story_of(
         by_conductor(kinds.WORLD_OBSERVED, text="Dusk.", title="One"),
         by_conductor(kinds.WORLD_OBSERVED, text="Rain."),
     )
@@ -50,7 +50,7 @@ def test_the_stage_shows_the_last_scene_and_keeps_a_movement_s_title() -> None:
 
 
 def test_a_line_carries_who_said_what_where_and_when() -> None:
-    events = told(birth("ada", handle="ada~2"), said("ada", "Hush.", "riddle.posed", against="s-1.1"))
+    events = story_of(birth("ada", handle="ada~2"), said("ada", "Hush.", "riddle.posed", against="s-1.1"))
 
     (note,) = rebuild_stage(events).agent_notes
 
@@ -60,7 +60,7 @@ def test_a_line_carries_who_said_what_where_and_when() -> None:
 
 
 def test_the_stage_tells_who_waits_for_a_tool_and_then_what_it_answered() -> None:
-    *before, answer = told(
+    *before, answer = story_of(
         birth("ada"), called("ada", "almanac", day="today"), returned("ada", "almanac", "A new moon.")
     )
     stage = rebuild_stage(before)
@@ -75,13 +75,13 @@ def test_the_stage_tells_who_waits_for_a_tool_and_then_what_it_answered() -> Non
 def test_a_line_keeps_the_handle_that_its_speaker_had_then() -> None:
     rename = structural(kinds.CREATURE_RENAMED, {"creature": "ada", "old_handle": "ada", "handle": "ada~2"})
 
-    stage = rebuild_stage(told(birth("ada"), said("ada", "One."), rename, said("ada", "Two.")))
+    stage = rebuild_stage(story_of(birth("ada"), said("ada", "One."), rename, said("ada", "Two.")))
 
     assert [note.handle for note in stage.agent_notes] == ["ada", "ada~2"]
 
 
 def test_what_judges_say_and_every_verdict_are_judge_notes() -> None:
-    events = told(
+    events = story_of(
         birth("ada"),
         birth("judy", role="judge"),
         said("judy", "I listen."),
@@ -100,7 +100,7 @@ def test_what_judges_say_and_every_verdict_are_judge_notes() -> None:
 
 
 def test_a_disturbance_is_a_user_artifact_and_no_line_of_the_cast() -> None:
-    stage = rebuild_stage(told(said(VISITOR, "A bell rings.", kinds.USER_INJECTED)))
+    stage = rebuild_stage(story_of(said(VISITOR, "A bell rings.", kinds.USER_INJECTED)))
 
     assert [(note.handle, note.text) for note in stage.user_artifacts] == [("visitor", "A bell rings.")]
     assert stage.agent_notes == []
@@ -108,7 +108,7 @@ def test_a_disturbance_is_a_user_artifact_and_no_line_of_the_cast() -> None:
 
 def test_the_cast_is_born_rests_runs_again_and_goes() -> None:
     restart = {"creature": "ada", "handle": "ada", "cast_key": "ada", "manifest_digest": "d"}
-    events = told(
+    events = story_of(
         birth("ada", role="narrator"),
         structural(kinds.CREATURE_STOPPED, {"creature": "ada", "reason": "stopped"}),
         structural(kinds.CREATURE_STARTED, restart),
@@ -122,12 +122,12 @@ def test_the_cast_is_born_rests_runs_again_and_goes() -> None:
 
 
 def test_a_run_tells_its_budget_its_profiles_and_how_it_ended() -> None:
-    stage = rebuild_stage(told(birth("ada"), run_started()))
+    stage = rebuild_stage(story_of(birth("ada"), run_started()))
 
     assert stage.run is not None
     assert (stage.run.state, stage.run.title, stage.budget) == ("playing", "The Moss", LIMITS)
     assert stage.cast["ada"].profile == "strong"
-    for event in told(by_conductor(kinds.RUN_PAUSED, reason="circuit"), run_finished()):
+    for event in story_of(by_conductor(kinds.RUN_PAUSED, reason="circuit"), run_finished()):
         stage.apply(event)
     ending = stage.run.finished
     assert ending is not None
@@ -138,14 +138,14 @@ def test_a_run_tells_its_budget_its_profiles_and_how_it_ended() -> None:
 def test_a_creature_cannot_end_a_run_on_stage() -> None:
     forged = said("ada", "The end.", kinds.RUN_FINISHED, reason="ended", winner="ada")
 
-    stage = rebuild_stage(told(birth("ada"), run_started(), forged))
+    stage = rebuild_stage(story_of(birth("ada"), run_started(), forged))
 
     assert stage.run is not None
     assert stage.run.state == "playing"
 
 
 def test_counters_count_what_happened_and_calls_that_reached_a_model() -> None:
-    events = told(
+    events = story_of(
         by_conductor(kinds.TURN_STARTED, turn=1),
         said("ada", "Hush.", model=asked()),
         said("ada", "Hush.", model=asked(reached=False)),
@@ -163,7 +163,7 @@ def test_only_the_last_lines_and_runs_are_kept_and_all_are_counted() -> None:
     lines = [said("ada", f"{n}") for n in range(stage_lines_max + 5)]
     runs = [run_started(f"r-{n}") for n in range(stage_runs_max + 5)]
 
-    stage = rebuild_stage(told(*lines, *runs))
+    stage = rebuild_stage(story_of(*lines, *runs))
 
     assert texts([*stage.agent_notes]) == [f"{n}" for n in range(5, stage_lines_max + 5)]
     assert list(stage.runs) == [f"r-{n}" for n in range(5, stage_runs_max + 5)]
@@ -171,7 +171,7 @@ def test_only_the_last_lines_and_runs_are_kept_and_all_are_counted() -> None:
 
 
 def test_a_spectator_s_stage_has_no_thoughts() -> None:
-    events = told(birth("ada"), said("ada", "Nobody knows.", kinds.AGENT_THOUGHT))
+    events = story_of(birth("ada"), said("ada", "Nobody knows.", kinds.AGENT_THOUGHT))
 
     stage = rebuild_stage(redacted(event, "spectator") for event in events)
 
@@ -182,7 +182,7 @@ def test_a_spectator_s_stage_has_no_thoughts() -> None:
 
 
 def test_the_stage_of_one_run_has_no_line_and_no_creature_of_another() -> None:
-    events = told(
+    events = story_of(
         birth("ada", run_id="r-one"),
         birth("bo", run_id="r-two"),
         said("ada", "Mine.", run_id="r-one"),

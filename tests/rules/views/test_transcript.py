@@ -18,12 +18,12 @@ from tests.rules.views.stories_on_stage import (
     returned,
     said,
     stories,
-    told,
+    story_of,
 )
 
 
 def test_everybody_s_lines_are_read_in_order() -> None:
-    story = told(
+    story = story_of(
         birth("ada"),
         birth("judy", role="judge", handle="her-honour"),
         by_conductor(kinds.TURN_STARTED, turn=1),
@@ -49,13 +49,13 @@ def test_everybody_s_lines_are_read_in_order() -> None:
 def test_silences_say_why() -> None:
     silent = an_event(actor="ada", kind=kinds.AGENT_FAILED, payload={"reason": "no JSON", "attempts": 2})
 
-    (line,) = transcript_of(told(birth("ada"), silent))
+    (line,) = transcript_of(story_of(birth("ada"), silent))
 
     assert (line.plain, line.voice, line.fields) == ("(ada: no JSON)", "silence", {"attempts": 2})
 
 
 def test_the_use_of_a_tool_is_one_line_with_what_was_asked_and_answered() -> None:
-    story = told(
+    story = story_of(
         birth("ada"),
         called("ada", "calculator", expression="3*4"),
         returned("ada", "calculator", "12"),
@@ -79,7 +79,7 @@ def test_the_use_of_a_tool_is_one_line_with_what_was_asked_and_answered() -> Non
 
 def test_of_a_long_use_of_a_tool_only_the_beginning_is_kept() -> None:
     many: Any = {f"name_{number}": ["y" * 9_000] for number in range(tool_arguments_max + 5)}
-    story = told(called("ada", "read", **many), returned("ada", "read", "z" * 9_000))
+    story = story_of(called("ada", "read", **many), returned("ada", "read", "z" * 9_000))
 
     (line,) = transcript_of(story)
 
@@ -92,14 +92,14 @@ def test_of_a_long_use_of_a_tool_only_the_beginning_is_kept() -> None:
 def test_a_thought_behind_a_line_is_there_for_those_who_may_read_it() -> None:
     aloud = an_event(actor="ada", private={"thought": "Nobody asked.", "mood": "wary"})
 
-    open_line, hidden = transcript_of(told(birth("ada"), aloud, said("ada", "Hush.")))
+    open_line, hidden = transcript_of(story_of(birth("ada"), aloud, said("ada", "Hush.")))
 
     assert (open_line.thought, open_line.mood) == ("Nobody asked.", "wary")
     assert (hidden.thought, hidden.mood) == ("", "")
 
 
 def test_a_run_s_transcript_has_no_line_of_another_run() -> None:
-    story = told(
+    story = story_of(
         said("ada", "Mine.", run_id="r-one"),
         said("bo", "Theirs.", run_id="r-two"),
         by_conductor(kinds.WORLD_OBSERVED, text="Elsewhere.", run_id="r-two"),
@@ -120,10 +120,10 @@ def test_the_transcript_holds_every_line_of_the_stage(story: list[Event]) -> Non
         ("visitor", stage.user_artifacts),
     ):
         assert [line.id for line in lines if line.voice == voice] == [note.id for note in notes]
-    assert [line.id for line in lines] == sorted({line.id for line in lines}, key=_place)
+    assert [line.id for line in lines] == sorted({line.id for line in lines}, key=_seq_of)
 
 
-def _place(event_id: str) -> int:
+def _seq_of(event_id: str) -> int:
     return int(event_id.rpartition(".")[2])
 
 
@@ -143,7 +143,7 @@ def test_what_a_creature_changed_in_the_graph_is_told_and_what_came_from_outside
             an_event_at(number, kind=kind, actor=TERRARIUM, payload=payload, run_id=None, caused_by=cause)
             for number, (kind, payload) in enumerate(changes, start=4)
         ]
-        return [*told(ada, bo), call, *shaped]
+        return [*story_of(ada, bo), call, *shaped]
 
     inside, outside = transcript_of(story(call.id), "r-one"), transcript_of(story(None), "r-one")
 
@@ -152,7 +152,7 @@ def test_what_a_creature_changed_in_the_graph_is_told_and_what_came_from_outside
 
 
 def test_a_change_by_another_run_is_told_only_where_it_touches_the_cast() -> None:
-    born = told(birth("ada"), birth("bo"))
+    born = story_of(birth("ada"), birth("bo"))
     graphs = {"old_graph_ids": ["g-1"], "new_graph_ids": ["g-1", "g-2"], "affected_count": 1}
     split = {"kind": "split", **graphs, "affected_creatures": ["ada"]}
     elsewhere = {**split, "affected_creatures": ["zoe", "xi"]}

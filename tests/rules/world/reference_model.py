@@ -39,7 +39,7 @@ class Member:
 
 
 @dataclass
-class Place:
+class Channel:
     """A channel. Its name is none until the engine has told the name it made up."""
 
     number: int
@@ -48,7 +48,7 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Told:
+class EventRead:
     """What the model reads of an event."""
 
     id: str
@@ -101,14 +101,14 @@ class ReferenceModel:
     def __init__(self) -> None:
         self.edges: set[tuple[str, int, Direction]] = set()
         self.members: dict[str, Member] = {}
-        self.places: dict[int, Place] = {}
+        self.channels: dict[int, Channel] = {}
         self.wires: dict[tuple[str, str], tuple[bool, str | None]] = {}
         self.sessions: list[Book] = []
         self.session_of: dict[int, int] = {}
         self.ids_given: list[str] = []
         self.unwritten: list[Book] = []
         self._graph_numbers = 0
-        self._place_numbers = 0
+        self._channel_numbers = 0
 
     def member(self, name: str) -> Member:
         """A live creature."""
@@ -120,15 +120,15 @@ class ReferenceModel:
         """The creatures of a graph, oldest first."""
         return sorted((m for m in self.members.values() if m.graph == graph), key=lambda m: m.age)
 
-    def places_of(self, graph: int | None) -> dict[str, Place]:
+    def channels_of(self, graph: int | None) -> dict[str, Channel]:
         """The named channels of a graph."""
-        return {p.name: p for p in self.places.values() if p.graph == graph and p.name is not None}
+        return {p.name: p for p in self.channels.values() if p.graph == graph and p.name is not None}
 
-    def _place(self, graph: int | None, name: str) -> Place:
-        found = self.places_of(graph).get(name)
-        if found is None:
+    def _channel(self, graph: int | None, name: str) -> Channel:
+        channel = self.channels_of(graph).get(name)
+        if channel is None:
             raise Refusal(f"no channel {name}")
-        return found
+        return channel
 
     # The calls
 
@@ -146,9 +146,9 @@ class ReferenceModel:
             raise Refusal("handle taken")
         if channel is not None and graph is None:
             raise Refusal("a channel of no graph")
-        open_here = [] if graph is None else [p for p in self.places.values() if p.graph == graph]
+        open_here = [] if graph is None else [p for p in self.channels.values() if p.graph == graph]
         only = open_here[0] if len(open_here) == 1 else None
-        place = self._place(graph, channel) if channel is not None else only
+        joined = self._channel(graph, channel) if channel is not None else only
         number = sum(name.split("~")[0] == cast_key for name in self.ids_given)
         name = cast_key if number == 0 else f"{cast_key}~{number + 1}"
         others = [m.id for m in self.members_of(graph)] if graph is not None else []
@@ -158,7 +158,7 @@ class ReferenceModel:
         )  # fmt: skip
         self.ids_given.append(name)
         if graph is not None:
-            there = place or self._opened(graph, None)
+            there = joined or self._opened(graph, None)
             is_used = any(where == there.number for _, where, _ in self.edges)
             for who in [name] if is_used else [others[0], name]:
                 self.edges |= {(who, there.number, "listen"), (who, there.number, "send")}
@@ -168,11 +168,11 @@ class ReferenceModel:
         """A creature gone with its edges and wires, and with the channels it had with its parent alone; its children go
         to its parent."""
         gone = self.member(name)
-        for place in list(self.places):
-            on_it = {who for who, where, _ in self.edges if where == place}
+        for number in list(self.channels):
+            on_it = {who for who, where, _ in self.edges if where == number}
             if on_it == {name, gone.parent}:
-                self.edges = {edge for edge in self.edges if edge[1] != place}
-                del self.places[place]
+                self.edges = {edge for edge in self.edges if edge[1] != number}
+                del self.channels[number]
         self.edges = {edge for edge in self.edges if edge[0] != name}
         self.wires = {ends: how for ends, how in self.wires.items() if name not in ends}
         for other in self.members.values():
@@ -207,17 +207,17 @@ class ReferenceModel:
         """Another name, that is free."""
         if graph not in self.session_of:
             raise Refusal("no such graph")
-        place = self._place(graph, name)
+        channel = self._channel(graph, name)
         if new_name == name:
             return Outcome(is_told=False)
-        if new_name in self.places_of(graph):
+        if new_name in self.channels_of(graph):
             raise Refusal("name taken")
-        place.name = new_name
-        return Outcome(is_told=False, renamed={(str(place.number), name, new_name)})
+        channel.name = new_name
+        return Outcome(is_told=False, renamed={(str(channel.number), name, new_name)})
 
     def add_channel(self, graph: int, name: str) -> Outcome:
         """A channel nobody is on."""
-        if graph not in self.session_of or name in self.places_of(graph):
+        if graph not in self.session_of or name in self.channels_of(graph):
             raise Refusal("no graph, or name taken")
         self._opened(graph, name)
         return Outcome(is_told=False)
@@ -226,9 +226,9 @@ class ReferenceModel:
         """A channel gone with its edges."""
         if graph not in self.session_of:
             raise Refusal("no such graph")
-        place = self._place(graph, name)
-        self.edges = {edge for edge in self.edges if edge[1] != place.number}
-        del self.places[place.number]
+        channel = self._channel(graph, name)
+        self.edges = {edge for edge in self.edges if edge[1] != channel.number}
+        del self.channels[channel.number]
         return self._reshaped(touched=graph)
 
     def connect(self, source: str, target: str, channel: str | None, *, both: bool) -> Outcome:
@@ -236,33 +236,33 @@ class ReferenceModel:
         a, b = self.member(source), self.member(target)
         if a is b:
             raise Refusal("itself")
-        found = None
+        known = None
         if channel is not None:
-            found = self.places_of(a.graph).get(channel) or self.places_of(b.graph).get(channel)
-        is_new = found is None
-        place = found or self._opened(a.graph, channel)
+            known = self.channels_of(a.graph).get(channel) or self.channels_of(b.graph).get(channel)
+        is_new = known is None
+        joined = known or self._opened(a.graph, channel)
         wanted: set[tuple[str, int, Direction]] = {
-            (source, place.number, "send"),
-            (target, place.number, "listen"),
+            (source, joined.number, "send"),
+            (target, joined.number, "listen"),
         }
         if both:
-            wanted |= {(source, place.number, "listen"), (target, place.number, "send")}
+            wanted |= {(source, joined.number, "listen"), (target, joined.number, "send")}
         if wanted <= self.edges:
             return Outcome(old=(a.graph or 0,), new=(a.graph or 0,), is_told=False)
         self.edges |= wanted
-        return self._reshaped(touched=a.graph, opened=place if is_new else None)
+        return self._reshaped(touched=a.graph, opened=joined if is_new else None)
 
     def disconnect(self, source: str, target: str, channel: str | None) -> Outcome:
         """`source` no longer sends where `target` no longer listens."""
         a, b = self.member(source), self.member(target)
         if a is b:
             raise Refusal("itself")
-        wanted = set(self.places) if channel is None else {self._place(a.graph, channel).number}
+        wanted = set(self.channels) if channel is None else {self._channel(a.graph, channel).number}
         shared = {p for p in wanted if {(source, p, "send"), (target, p, "listen")} <= self.edges}
         if not shared:
             raise Refusal("not connected")
-        for place in shared:
-            self.edges -= {(source, place, "send"), (target, place, "listen")}
+        for number in shared:
+            self.edges -= {(source, number, "send"), (target, number, "listen")}
         return self._reshaped(touched=a.graph)
 
     def wire(self, source: str, target: str, with_content: bool, prompt: str | None) -> Outcome:
@@ -289,10 +289,10 @@ class ReferenceModel:
             raise Refusal("kind not granted")
         if channel is None:
             return None
-        place = self._place(member.graph, channel)
-        if (name, place.number, "send") not in self.edges:
+        said_on = self._channel(member.graph, channel)
+        if (name, said_on.number, "send") not in self.edges:
             raise Refusal("does not send there")
-        return place.number
+        return said_on.number
 
     def fork(self, session: int, at: str) -> Book:
         """A session that shares the past up to the end of the batch of `at`; `history` is set when it is written."""
@@ -303,10 +303,10 @@ class ReferenceModel:
 
     # What a change leads to, from nothing
 
-    def _opened(self, graph: int | None, name: str | None) -> Place:
-        self._place_numbers += 1
-        self.places[self._place_numbers] = Place(self._place_numbers, name, graph or 0)
-        return self.places[self._place_numbers]
+    def _opened(self, graph: int | None, name: str | None) -> Channel:
+        self._channel_numbers += 1
+        self.channels[self._channel_numbers] = Channel(self._channel_numbers, name, graph or 0)
+        return self.channels[self._channel_numbers]
 
     def _begun(self, graph: int, origin: str, parents: tuple[int, ...], agents: set[str]) -> Book:
         book = Book(len(self.sessions), graph, origin, parents, agents)
@@ -317,15 +317,15 @@ class ReferenceModel:
     def components(self) -> list[list[Member]]:
         """Who is joined to whom by channels, the oldest first: brute force."""
         parts: list[set[str]] = [{name} for name in self.members]
-        for place in {place for _, place, _ in self.edges}:
-            on_it = {name for name, where, _ in self.edges if where == place}
+        for number in {number for _, number, _ in self.edges}:
+            on_it = {name for name, where, _ in self.edges if where == number}
             joined = set().union(*(part for part in parts if part & on_it))
             parts = [part for part in parts if not part & on_it] + [joined]
         by_age = [sorted((self.members[n] for n in part), key=lambda m: m.age) for part in parts]
         return sorted(by_age, key=lambda part: part[0].age)
 
     def _reshaped(
-        self, touched: int | None, affected: tuple[str, ...] = (), opened: Place | None = None
+        self, touched: int | None, affected: tuple[str, ...] = (), opened: Channel | None = None
     ) -> Outcome:
         parts = self.components()
         for part in parts:
@@ -351,22 +351,22 @@ class ReferenceModel:
         return Outcome("nothing", (), (graph,), affected)
 
     def _closed(self, graph: int | None, affected: tuple[str, ...]) -> Outcome:
-        self.places = {n: p for n, p in self.places.items() if p.graph != graph}
+        self.channels = {n: p for n, p in self.channels.items() if p.graph != graph}
         del self.session_of[graph or 0]
         return Outcome("nothing", (graph or 0,), (), affected)
 
-    def _merged(self, graphs: set[int], opened: Place | None) -> Outcome:
+    def _merged(self, graphs: set[int], opened: Channel | None) -> Outcome:
         survivor, dropped = sorted(graphs, key=lambda g: (-len(self.members_of(g)), g))
         moved = self.members_of(dropped)
         if opened is not None:
-            del self.places[opened.number]
+            del self.channels[opened.number]
         renamed = self._renamed(survivor, dropped, opened.name if opened is not None else None)
         for member in moved:
             member.graph = survivor
-        for place in self.places.values():
-            place.graph = survivor if place.graph == dropped else place.graph
+        for channel in self.channels.values():
+            channel.graph = survivor if channel.graph == dropped else channel.graph
         if opened is not None:
-            self.places[opened.number] = opened
+            self.channels[opened.number] = opened
             opened.graph = survivor
         parents = (self.session_of[survivor], self.session_of.pop(dropped))
         everybody = {m.id for m in self.members_of(survivor)}
@@ -382,13 +382,13 @@ class ReferenceModel:
                 old, member.handle = member.handle, free(member.handle, handles)
                 handles.add(member.handle)
                 renamed.add((member.id, old, member.handle))
-        names = {*self.places_of(survivor), *self.places_of(dropped), *([asked_for] if asked_for else [])}
-        kept = set(self.places_of(survivor))
-        for place in [p for n, p in sorted(self.places.items()) if p.graph == dropped]:
-            if place.name in kept:
-                old, place.name = place.name or "", free(place.name or "", names)
-                names.add(place.name)
-                renamed.add((str(place.number), old, place.name))
+        names = {*self.channels_of(survivor), *self.channels_of(dropped), *([asked_for] if asked_for else [])}
+        kept = set(self.channels_of(survivor))
+        for channel in [p for n, p in sorted(self.channels.items()) if p.graph == dropped]:
+            if channel.name in kept:
+                old, channel.name = channel.name or "", free(channel.name or "", names)
+                names.add(channel.name)
+                renamed.add((str(channel.number), old, channel.name))
         return renamed
 
     def _split(self, graph: int, sides: list[list[Member]]) -> Outcome:
@@ -405,8 +405,8 @@ class ReferenceModel:
             self.session_of[self._graph_numbers] = book.number
             for member in side:
                 member.graph = self._graph_numbers
-        for name, place, _ in self.edges:
-            self.places[place].graph = self.members[name].graph or 0
+        for name, number, _ in self.edges:
+            self.channels[number].graph = self.members[name].graph or 0
         parted = {(a, b) for a, b in self.wires if self.members[a].graph != self.members[b].graph}
         self.wires = {ends: how for ends, how in self.wires.items() if ends not in parted}
         affected = tuple(m.id for m in moved)
@@ -421,32 +421,32 @@ class ReferenceModel:
         book.history = sorted(past) if fork_of is None else list(fork_of)
         return book
 
-    def record(self, session: int, told: Told, outcome: Outcome) -> tuple[int, int]:
+    def record(self, session: int, event: EventRead, outcome: Outcome) -> tuple[int, int]:
         """Write an event into its session and owe it to whom it is owed; its lamport and seq."""
         book = self.sessions[session]
         book.written += 1
         lamport = 1 + max((entry[0] for entry in book.history), default=0)
-        book.history.append((lamport, session, book.written, told.id))
-        self._owe(told, book.graph, outcome)
+        book.history.append((lamport, session, book.written, event.id))
+        self._owe(event, book.graph, outcome)
         return lamport, book.written
 
-    def _owe(self, told: Told, graph: int, outcome: Outcome) -> None:
-        actor = self.members.get(told.actor)
-        ends_act = actor is not None and told.kind not in MID_ACT
-        if actor is not None and ends_act and told.caused_by is not None:
-            _settle(actor, told.caused_by)
+    def _owe(self, event: EventRead, graph: int, outcome: Outcome) -> None:
+        actor = self.members.get(event.actor)
+        ends_act = actor is not None and event.kind not in MID_ACT
+        if actor is not None and ends_act and event.caused_by is not None:
+            _settle(actor, event.caused_by)
         for member in self.members.values():
             if member is actor:
                 continue
-            if told.kind == "topology.changed":
+            if event.kind == "topology.changed":
                 hears = member.graph in outcome.new
-            elif told.channel is not None:
-                hears = (member.id, told.channel, "listen") in self.edges
+            elif event.channel is not None:
+                hears = (member.id, event.channel, "listen") in self.edges
             else:
                 hears = member.graph == graph and actor is not None
-            is_wired = ends_act and (told.actor, member.id) in self.wires
-            if (hears and told.kind in member.subscribes_to) or is_wired:
-                member.mailbox.append((told.id, 0 if member.is_running else member.stops))
+            is_wired = ends_act and (event.actor, member.id) in self.wires
+            if (hears and event.kind in member.subscribes_to) or is_wired:
+                member.mailbox.append((event.id, 0 if member.is_running else member.stops))
 
 
 def _settle(actor: Member, cause: str) -> None:

@@ -10,7 +10,7 @@ from glasshouse.world.state.lineage import Span, pages, spans_between, visible_p
 from glasshouse.world.state.state import Parent, Segment, World
 from glasshouse.world.state.values import SessionOrigin
 
-Place = tuple[int, int, str, int]
+EventKey = tuple[int, int, str, int]
 """Lamport, ordinal, session, seq: the order of histories is the order of these."""
 
 
@@ -19,8 +19,8 @@ class Segments:
 
     def __init__(self) -> None:
         self.world = World()
-        self.past: dict[str, set[Place]] = {}
-        self.own: dict[str, list[Place]] = {}
+        self.past: dict[str, set[EventKey]] = {}
+        self.own: dict[str, list[EventKey]] = {}
         self.parents: dict[str, set[str]] = {}
         self.sealed: set[str] = set()
 
@@ -60,8 +60,8 @@ class Segments:
         state = self.world.sessions[name]
         for _ in range(events):
             state.head += 1
-            place = (state.segment.base + state.head, state.segment.ordinal, name, state.head)
-            self.own[name].append(place)
+            key = (state.segment.base + state.head, state.segment.ordinal, name, state.head)
+            self.own[name].append(key)
 
     def lamport_at(self, name: str, seq: int) -> int:
         return self.world.sessions[name].segment.base + seq
@@ -73,25 +73,25 @@ class Segments:
         self.sealed.add(name)
         return [self.begin("split", [(name, self.head(name))]) for _ in range(sides)]
 
-    def merge(self, one: str, other: str) -> str:
-        self.sealed |= {one, other}
-        return self.begin("merge", [(one, self.head(one)), (other, self.head(other))])
+    def merge(self, first: str, second: str) -> str:
+        self.sealed |= {first, second}
+        return self.begin("merge", [(first, self.head(first)), (second, self.head(second))])
 
     def fork(self, name: str, upto: int) -> str:
         return self.begin("fork", [(name, upto)])
 
-    def history(self, name: str) -> list[Place]:
+    def history(self, name: str) -> list[EventKey]:
         """Everything a session sees, in order, told from the copies."""
         return sorted({*self.past[name], *self.own[name]})
 
     def ancestors(self, name: str) -> set[str]:
-        found: set[str] = set()
+        seen: set[str] = set()
         waiting = [name]
         while waiting:
-            for parent in self.parents[waiting.pop()] - found:
-                found.add(parent)
+            for parent in self.parents[waiting.pop()] - seen:
+                seen.add(parent)
                 waiting.append(parent)
-        return found
+        return seen
 
 
 def grown(choices: list[int]) -> Segments:
@@ -120,14 +120,16 @@ def grown(choices: list[int]) -> Segments:
     return made
 
 
-def placed(made: Segments, spans: Iterable[Span]) -> Iterator[Place]:
+def placed(made: Segments, spans: Iterable[Span]) -> Iterator[EventKey]:
     """The events of spans, one by one."""
     for span in spans:
         for seq in range(span.first, span.last + 1):
             yield (made.lamport_at(span.session_id, seq), span.ordinal, span.session_id, seq)
 
 
-def read(made: Segments, session: str, after: Place | None = None, upto: Place | None = None) -> list[Place]:
+def read(
+    made: Segments, session: str, after: EventKey | None = None, upto: EventKey | None = None
+) -> list[EventKey]:
     """A history as a reader gets it: page by page, each page sorted by itself."""
     sessions = made.world.sessions
     spans = spans_between(
@@ -136,4 +138,4 @@ def read(made: Segments, session: str, after: Place | None = None, upto: Place |
         None if after is None else after[:3],
         None if upto is None else upto[:3],
     )
-    return [place for page in pages(spans, 5) for place in sorted(placed(made, page))]
+    return [key for page in pages(spans, 5) for key in sorted(placed(made, page))]

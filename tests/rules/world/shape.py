@@ -47,13 +47,13 @@ class NameTable:
         """Learn the id of a channel that was opened, and the name if the engine made it up."""
         if event.kind != kinds.CHANNEL_OPENED:
             return
-        unpaired = [n for n in model.places if ("channel", n) not in self._real]
-        place = model.places[unpaired[0]]
-        if place.name is None:
-            assert event.payload["name"] not in model.places_of(place.graph), "a made-up name is free"
-            place.name = event.payload["name"]
-        assert place.name == event.payload["name"]
-        self._pair("channel", place.number, event.payload["channel_id"])
+        unpaired = [n for n in model.channels if ("channel", n) not in self._real]
+        channel = model.channels[unpaired[0]]
+        if channel.name is None:
+            assert event.payload["name"] not in model.channels_of(channel.graph), "a made-up name is free"
+            channel.name = event.payload["name"]
+        assert channel.name == event.payload["name"]
+        self._pair("channel", channel.number, event.payload["channel_id"])
 
     def knows_session(self, real: str) -> bool:
         return ("session", real) in self._number
@@ -120,7 +120,7 @@ def check_shape(terrarium: Terrarium, model: ReferenceModel, names: NameTable) -
     assert set(graphs) == set(model.session_of)
     for number, graph in graphs.items():
         assert graph.creature_ids == tuple(member.id for member in model.members_of(number))
-        assert set(graph.channels) == set(model.places_of(number))
+        assert set(graph.channels) == set(model.channels_of(number))
         assert names.session(graph.session_id) == model.session_of[number]
         wires = {(w.source, w.target): (w.with_content, w.prompt) for w in graph.wires}
         here = {m.id for m in model.members_of(number)}
@@ -164,13 +164,13 @@ def _check_channels(terrarium: Terrarium, model: ReferenceModel, names: NameTabl
             listeners, senders = set(channel.listeners), set(channel.senders)
             real[number] = (channel.name, names.graph(channel.graph_id), listeners, senders)
     assert real == {
-        place.number: (
-            place.name,
-            place.graph,
-            {who for who, where, how in model.edges if (where, how) == (place.number, "listen")},
-            {who for who, where, how in model.edges if (where, how) == (place.number, "send")},
+        channel.number: (
+            channel.name,
+            channel.graph,
+            {who for who, where, how in model.edges if (where, how) == (channel.number, "listen")},
+            {who for who, where, how in model.edges if (where, how) == (channel.number, "send")},
         )
-        for place in model.places.values()
+        for channel in model.channels.values()
     }
     assert len(terrarium._house.ledger.world.channels) == len(real)
 

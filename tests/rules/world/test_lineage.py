@@ -17,7 +17,7 @@ from glasshouse.world.state.lineage import (
     spans_between,
     visible_prefixes,
 )
-from tests.rules.world.segments_by_hand import Place, Segments, grown, placed, read
+from tests.rules.world.segments_by_hand import EventKey, Segments, grown, placed, read
 from tests.rules.worlds_by_hand import HandWorld
 
 choices = st.lists(st.integers(0, 10_000), min_size=24, max_size=120)
@@ -38,7 +38,7 @@ def test_every_stretch_between_two_events_is_read_exactly(numbers: list[int], wh
     history = made.history(session)
     # The ends and some in between; every pair of these, also the wrong way round.
     step = max(1, len(history) // 6)
-    bounds: list[Place | None] = [None, *history[::step], history[-1]]
+    bounds: list[EventKey | None] = [None, *history[::step], history[-1]]
 
     for after in bounds:
         for upto in bounds:
@@ -51,17 +51,17 @@ def test_every_stretch_between_two_events_is_read_exactly(numbers: list[int], wh
 def test_every_event_of_a_history_has_its_moment_and_others_are_refused(numbers: list[int]) -> None:
     made = grown(numbers)
     sessions = made.world.sessions
-    everything = {place for name in made.names for place in made.own[name]}
+    everything = {key for name in made.names for key in made.own[name]}
 
     for session in made.names[-3:]:
         prefixes = visible_prefixes(sessions, session)
         history = made.history(session)
-        moments = [moment_of(sessions, prefixes, f"{place[2]}.{place[3]}") for place in history]
+        moments = [moment_of(sessions, prefixes, f"{key[2]}.{key[3]}") for key in history]
 
-        assert moments == [place[:3] for place in history]
-        for place in everything.difference(history):
+        assert moments == [key[:3] for key in history]
+        for key in everything.difference(history):
             with pytest.raises(Refused):
-                moment_of(sessions, prefixes, f"{place[2]}.{place[3]}")
+                moment_of(sessions, prefixes, f"{key[2]}.{key[3]}")
 
 
 @given(choices, st.integers(1, 40))
@@ -73,7 +73,7 @@ def test_pages_follow_each_other_in_time_and_are_bounded(numbers: list[int], pag
 
     cut = [sorted(placed(made, page)) for page in pages(spans, page_events)]
 
-    assert [place for page in cut for place in page] == made.history(session)
+    assert [key for page in cut for key in page] == made.history(session)
     assert all(page for page in cut)
     assert all(len(page) >= page_events for page in cut[:-1])
     assert all(len(page) < page_events + max(page_events, len(spans)) for page in cut)
@@ -128,7 +128,7 @@ def test_of_two_ways_to_one_ancestor_the_longer_prefix_is_seen(is_turned_round: 
 
     assert visible_prefixes(made.world.sessions, merged)[root] == 10
     assert read(made, merged) == made.history(merged)
-    assert len([place for place in read(made, merged) if place[2] == root]) == 10
+    assert len([key for key in read(made, merged) if key[2] == root]) == 10
 
 
 def test_a_fork_of_a_grandparent_merged_with_a_grandchild_counts_the_common_past_once() -> None:
@@ -171,7 +171,7 @@ def test_segments_of_one_time_are_read_in_the_order_of_their_ordinals_and_not_of
     history = read(made, merged)
 
     assert first > second
-    assert [place[2] for place in history] == [first, second, merged]
+    assert [key[2] for key in history] == [first, second, merged]
 
 
 def test_imported_segments_of_one_ordinal_are_read_in_the_order_of_their_names() -> None:

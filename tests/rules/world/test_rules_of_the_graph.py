@@ -18,7 +18,7 @@ from glasshouse.events.event import Event
 from glasshouse.runtime.clock import HandMovedClock, SeededIds
 from glasshouse.runtime.ledger import ledger
 from glasshouse.views import Change
-from tests.rules.world.reference_model import Outcome, ReferenceModel, Refusal, Told
+from tests.rules.world.reference_model import EventRead, Outcome, ReferenceModel, Refusal
 from tests.rules.world.shape import (
     Mute,
     NameTable,
@@ -31,8 +31,8 @@ from tests.rules.world.shape import (
 T = TypeVar("T")
 
 NAMES = st.sampled_from(["ada", "bo", "cy"])
-PLACES = st.sampled_from(["talk", "den", "ada-bo", "talk~2"])
-PLACES_OR_NEW = st.sampled_from([None, None, "talk", "den", "ada-bo", "talk~2"])
+CHANNEL_NAMES = st.sampled_from(["talk", "den", "ada-bo", "talk~2"])
+CHANNEL_NAMES_OR_NEW = st.sampled_from([None, None, "talk", "den", "ada-bo", "talk~2"])
 PICKS = st.integers(0, 40)
 EMITS = (kinds.AGENT_SPOKE, kinds.AGENT_PASSED, "question.asked")
 HEARD = st.sampled_from(
@@ -141,8 +141,8 @@ class RulesOfTheGraph(RuleBasedStateMachine):
     def record(self, event: Event, outcome: Outcome) -> None:
         session = self.names.session(event.session_id)
         channel = None if event.channel_id is None else self.names.channel(event.channel_id)
-        told = Told(event.id, event.kind, event.actor, channel, event.caused_by)
-        lamport, seq = self.model.record(session, told, outcome)
+        read = EventRead(event.id, event.kind, event.actor, channel, event.caused_by)
+        lamport, seq = self.model.record(session, read, outcome)
         assert (event.lamport, event.seq, event.id) == (lamport, seq, f"{event.session_id}.{seq}")
         assert self.names.graph(event.graph_id) == self.model.sessions[session].graph
         self.touched.add(session)
@@ -162,7 +162,7 @@ class RulesOfTheGraph(RuleBasedStateMachine):
     # The calls
 
     @rule(name=NAMES, heard=HEARD, into=st.none() | PICKS, handle=st.sampled_from([None, None, "ada", "zed", "ada~2"]),
-          parent=st.none() | PICKS, is_privileged=st.booleans(), channel=st.none() | PLACES_OR_NEW)  # fmt: skip
+          parent=st.none() | PICKS, is_privileged=st.booleans(), channel=st.none() | CHANNEL_NAMES_OR_NEW)  # fmt: skip
     def add(
         self, name: str, heard: tuple[str, ...], into: int | None, handle: str | None, parent: int | None,
         is_privileged: bool, channel: str | None = None,
@@ -225,18 +225,18 @@ class RulesOfTheGraph(RuleBasedStateMachine):
             lambda: self.model.set_parent(name, parent_id), lambda **dry: t.set_parent(name, parent_id, **dry)
         )
 
-    @rule(pick=PICKS, new_name=PLACES)
+    @rule(pick=PICKS, new_name=CHANNEL_NAMES)
     def rename_channel(self, pick: int, new_name: str) -> None:
-        if not self.model.places:
+        if not self.model.channels:
             return
-        place, t = list(self.model.places.values())[pick % len(self.model.places)], self.terrarium
-        name, graph_id = place.name or "", self.names.real_graph(place.graph)
+        channel, t = list(self.model.channels.values())[pick % len(self.model.channels)], self.terrarium
+        name, graph_id = channel.name or "", self.names.real_graph(channel.graph)
         self.play(
-            lambda: self.model.rename_channel(place.graph, name, new_name),
+            lambda: self.model.rename_channel(channel.graph, name, new_name),
             lambda **dry: t.rename_channel(graph_id, name, new_name, **dry),
         )
 
-    @rule(pick=PICKS, name=PLACES)
+    @rule(pick=PICKS, name=CHANNEL_NAMES)
     def add_channel(self, pick: int, name: str) -> None:
         (number, graph_id), t = self.graph(pick), self.terrarium
         self.play(
@@ -245,43 +245,43 @@ class RulesOfTheGraph(RuleBasedStateMachine):
 
     @rule(pick=PICKS)
     def remove_channel(self, pick: int) -> None:
-        if not self.model.places:
+        if not self.model.channels:
             return
-        place, t = list(self.model.places.values())[pick % len(self.model.places)], self.terrarium
-        name, graph_id = place.name or "", self.names.real_graph(place.graph)
+        channel, t = list(self.model.channels.values())[pick % len(self.model.channels)], self.terrarium
+        name, graph_id = channel.name or "", self.names.real_graph(channel.graph)
         self.play(
-            lambda: self.model.remove_channel(place.graph, name),
+            lambda: self.model.remove_channel(channel.graph, name),
             lambda **dry: t.remove_channel(graph_id, name, **dry),
         )
 
-    @rule(one=PICKS, other=PICKS, channel=PLACES_OR_NEW, both=st.booleans())
-    def connect(self, one: int, other: int, channel: str | None, both: bool) -> None:
-        a, b, t = self.creature(one), self.creature(other), self.terrarium
+    @rule(first=PICKS, second=PICKS, channel=CHANNEL_NAMES_OR_NEW, both=st.booleans())
+    def connect(self, first: int, second: int, channel: str | None, both: bool) -> None:
+        a, b, t = self.creature(first), self.creature(second), self.terrarium
         self.play(
             lambda: self.model.connect(a, b, channel, both=both),
             lambda **dry: t.connect(a, b, channel=channel, both=both, **dry),
         )
 
-    @rule(one=PICKS, other=PICKS, is_named=st.booleans())
-    def disconnect(self, one: int, other: int, is_named: bool) -> None:
+    @rule(first=PICKS, second=PICKS, is_named=st.booleans())
+    def disconnect(self, first: int, second: int, is_named: bool) -> None:
         """Mostly two who are connected, on one of their channels or on all; now and then the same one twice."""
         sends = sorted(edge for edge in self.model.edges if edge[2] == "send")
-        a, place, _ = sends[one % len(sends)] if sends else (self.creature(one), 0, "send")
-        hearers = sorted(who for who, where, how in self.model.edges if (where, how) == (place, "listen"))
-        b, t = hearers[other % len(hearers)] if hearers else self.creature(other), self.terrarium
-        channel = self.model.places[place].name if is_named and sends else None
+        a, number, _ = sends[first % len(sends)] if sends else (self.creature(first), 0, "send")
+        hearers = sorted(who for who, where, how in self.model.edges if (where, how) == (number, "listen"))
+        b, t = hearers[second % len(hearers)] if hearers else self.creature(second), self.terrarium
+        channel = self.model.channels[number].name if is_named and sends else None
         self.play(
             lambda: self.model.disconnect(a, b, channel),
             lambda **dry: t.disconnect(a, b, channel=channel, **dry),
         )
 
-    @rule(one=PICKS, other=PICKS, with_content=st.booleans(), is_taken_away=st.booleans())
-    def wire_or_unwire(self, one: int, other: int, with_content: bool, is_taken_away: bool) -> None:
+    @rule(first=PICKS, second=PICKS, with_content=st.booleans(), is_taken_away=st.booleans())
+    def wire_or_unwire(self, first: int, second: int, with_content: bool, is_taken_away: bool) -> None:
         """Mostly a wire that is there is taken away; now and then one that is not."""
-        a, b, t = self.creature(one), self.creature(other), self.terrarium
+        a, b, t = self.creature(first), self.creature(second), self.terrarium
         if is_taken_away:
-            if self.model.wires and other % 4:
-                a, b = list(self.model.wires)[one % len(self.model.wires)]
+            if self.model.wires and second % 4:
+                a, b = list(self.model.wires)[first % len(self.model.wires)]
             self.play(lambda: self.model.unwire(a, b), lambda **dry: t.unwire(a, b, **dry))
         else:
             self.play(
@@ -289,14 +289,21 @@ class RulesOfTheGraph(RuleBasedStateMachine):
                 lambda **dry: t.wire(a, b, with_content=with_content, **dry),
             )
 
-    @rule(pick=PICKS, kind=st.sampled_from([*EMITS, "agent.thought"]), place=st.none() | PICKS, cause=PICKS)
-    def append(self, pick: int, kind: str, place: int | None, cause: int) -> None:
+    @rule(
+        pick=PICKS,
+        kind=st.sampled_from([*EMITS, "agent.thought"]),
+        channel_pick=st.none() | PICKS,
+        cause=PICKS,
+    )
+    def append(self, pick: int, kind: str, channel_pick: int | None, cause: int) -> None:
         """Say something on a channel or none; settle something owed, something else, or nothing."""
         name = self.creature(pick)
         member, channel, caused_by = self.model.members.get(name), None, None
         if member is not None:
-            places = [p.name for p in self.model.places.values() if p.graph == member.graph]
-            channel = places[place % len(places)] if places and place is not None else None
+            channels = [p.name for p in self.model.channels.values() if p.graph == member.graph]
+            channel = (
+                channels[channel_pick % len(channels)] if channels and channel_pick is not None else None
+            )
             causes = [*[event for event, _ in member.mailbox], None, next(iter(self.batch_ends))]
             caused_by = causes[cause % len(causes)]
         self.say(name, kind, channel, caused_by)
@@ -319,11 +326,11 @@ class RulesOfTheGraph(RuleBasedStateMachine):
         heard = sorted(edge for edge in self.model.edges if edge[2] == "listen")
         if not heard:
             return
-        name, place, _ = heard[pick % len(heard)]
-        speakers = sorted(a for a, p, how in self.model.edges if (p, how) == (place, "send") and a != name)
+        name, number, _ = heard[pick % len(heard)]
+        speakers = sorted(a for a, p, how in self.model.edges if (p, how) == (number, "send") and a != name)
         self.start_or_stop(list(self.model.members).index(name) % 39, is_running=False)
         for speaker in speakers[:1] * lines:
-            self.say(speaker, kinds.AGENT_SPOKE, self.model.places[place].name, None)
+            self.say(speaker, kinds.AGENT_SPOKE, self.model.channels[number].name, None)
         self.start_or_stop(list(self.model.members).index(name) % 39, is_running=True)
         mailbox = self.model.members[name].mailbox
         if settles and mailbox:

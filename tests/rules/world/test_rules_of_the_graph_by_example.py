@@ -412,12 +412,12 @@ async def test_a_channel_is_renamed_and_described_and_everybody_hears_on() -> No
         assert described == t.environment(graph).channel("den")
         assert await mail_of(t, "bo") == ["before", "after"]
         events = await t.events(t.creature("ada").session_id)
-        told = [
+        changes = [
             (e.kind, e.payload["name"])
             for e in events
             if e.kind.startswith("channel.") and "name" in e.payload
         ]
-        assert told[1:] == [(kinds.CHANNEL_RENAMED, "den"), (kinds.CHANNEL_DESCRIBED, "den")]
+        assert changes[1:] == [(kinds.CHANNEL_RENAMED, "den"), (kinds.CHANNEL_DESCRIBED, "den")]
 
 
 @pytest.mark.parametrize(

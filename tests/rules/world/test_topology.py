@@ -42,13 +42,13 @@ def creatures_in(nodes: set[Node]) -> frozenset[str]:
     return frozenset(name for sort, name in nodes if sort == "creature")
 
 
-def check_parts(found: list[list[str]], after: "Reference[Node]", ends: list[Node]) -> None:
+def check_parts(listed: list[list[str]], after: "Reference[Node]", ends: list[Node]) -> None:
     """What came apart is what networkx says: every component that touches an end, but for one not walked."""
     after.add_nodes_from(ends)
     touched = [part for part in nx.connected_components(after) if not part.isdisjoint(ends)]
     peopled = {creatures_in(part) for part in touched} - {frozenset()}
-    parts = [frozenset(part) for part in found]
-    assert sum(map(len, found)) == sum(map(len, parts)), "a creature is listed twice"
+    parts = [frozenset(part) for part in listed]
+    assert sum(map(len, listed)) == sum(map(len, parts)), "a creature is listed twice"
     assert len(set(parts)) == len(parts), "a part is listed twice"
     assert set(parts) <= peopled
     unwalked = len(touched) - len(parts) - sum(not creatures_in(part) for part in touched)
