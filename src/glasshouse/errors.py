@@ -43,6 +43,9 @@ LIMIT_REACHED = "The run reached its limit {}. Branch it with a higher limit to 
 class GlasshouseError(Exception):
     """The base class of everything raised on purpose."""
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({in_brief(str(self))})"
+
 
 class Refused(GlasshouseError):
     """The world refused the request, and nothing changed; `instead` names what would work."""
@@ -97,7 +100,7 @@ class UnknownName(Refused, LookupError):
 def in_brief(value: object, chars_max: int = value_chars_max) -> str:
     """A value as a message quotes it: short, and in quotation marks if it is a text."""
     text = repr(value)
-    return text if len(text) <= chars_max else f"{text[: chars_max - 3]}..."
+    return text if len(text) <= chars_max else f"{text[: chars_max - 4]}...{text[-1]}"
 
 
 def _numbered(name: str) -> list[str]:

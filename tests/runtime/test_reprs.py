@@ -1,9 +1,15 @@
 """The repr of every public object is short, on one line, and identifies the object."""
 
 import asyncio
+import dataclasses
+from copy import copy
 from functools import cache
+from typing import Any, get_args, get_type_hints
 
+import msgspec
 import pytest
+from msgspec.structs import force_setattr
+from pydantic import BaseModel
 
 from glasshouse import (
     Draft,
@@ -23,6 +29,7 @@ from glasshouse import (
     verify,
 )
 from glasshouse.contests import Match, MatchPlayed, Measure, Plan, Rehearsal, Ruling, Tournament
+from glasshouse.errors import BadWorld, Refused, UnknownName
 from glasshouse.events import PromptDigests, RunPaused, Tokens, Usage
 from glasshouse.events.described_tool import DescribedTool
 from glasshouse.manifests import Memory, Schedule, Voice, load_world
@@ -38,7 +45,7 @@ from glasshouse.models import (
     Route,
 )
 from glasshouse.reprs import repr_chars_max
-from glasshouse.runtime.minds.minds import Agent
+from glasshouse.runtime.minds.minds import Agent, ManifestAgent
 from glasshouse.testing import CountingModel, ScriptedModel
 from glasshouse.tools import Proposal, ToolAnswer, ToolServer, Verdict
 from glasshouse.turns.moment.moment import Moment
@@ -51,8 +58,6 @@ NOT_MADE_HERE = {
     "EngineEvent",
     "Model",
     "Router",
-    "Agent",
-    "ManifestAgent",
     "Refused",
 }
 """Types for hints, errors, another name of `Event`, and what users derive from."""
@@ -120,6 +125,7 @@ def _made() -> list[object]:
     played = play("thousand-token-wood", turns=2)
     long = "A very long text. " * 100
     return [
+        *(ManifestAgent(), Keeps()),
         *(played, *played.lines, played.events[0], ToolUse(played.events[0], None)),
         *(
             MemoryStore(),
@@ -172,6 +178,7 @@ def everything() -> dict[str, list[object]]:
     for thing in [*asyncio.run(_things()), *_made()]:
         # An agent gets an `OwnMoment`, which shows itself as what it is documented as.
         by_class.setdefault(type(thing).__name__.removeprefix("Own"), []).append(thing)
+    by_class["Agent"] = [type("Agent", (Keeps,), {})()]
     return by_class
 
 
@@ -192,3 +199,68 @@ def test_a_public_value_shows_itself_on_one_short_line(name: str) -> None:
     assert shown, f"make a {name} in this test"
     assert [text for text in shown if not text.startswith(f"{name}(")] == []
     assert [text for text in shown if len(text) > repr_chars_max or "\n" in text] == []
+
+
+MANY: Any = [f"{number} {'x' * 500}" for number in range(100)]
+
+
+def filled(value: Any) -> Any:
+    """A copy of a value with long texts, long lists and every number that it may have; others are as they are."""
+    write: Any = object.__setattr__
+    if isinstance(value, BaseModel):
+        names = list(type(value).model_fields)
+    elif isinstance(value, msgspec.Struct):
+        names, write = list(value.__struct_fields__), force_setattr
+    elif dataclasses.is_dataclass(value):
+        names = [field.name for field in dataclasses.fields(value)]
+    else:
+        return value
+    full, hints = copy(value), hints_of(type(value))
+    for name in names:
+        now, allowed = getattr(value, name), [hints.get(name), *get_args(hints.get(name))]
+        if isinstance(now, str) or (str in allowed and now is None):
+            write(full, name, MANY[0])
+        elif isinstance(now, list | tuple):
+            write(full, name, type(now)([*now, *now] * 50 or MANY))
+        elif isinstance(now, dict):
+            write(full, name, {**now, **dict(zip(MANY, MANY, strict=True))})
+        elif now in (None, msgspec.UNSET) and (int in allowed or float in allowed):
+            write(full, name, 123_456)
+    return full
+
+
+def hints_of(value_class: type) -> dict[str, Any]:
+    try:
+        return get_type_hints(value_class)
+    except NameError:  # A name that only type checkers import.
+        return dict.fromkeys(getattr(value_class, "__annotations__", {}))
+
+
+@pytest.mark.parametrize("name", PUBLIC_CLASSES)
+def test_a_public_value_full_of_long_texts_is_cut_with_its_quotation_marks(name: str) -> None:
+    shown = [repr(filled(thing)) for thing in everything().get(name, [])[:20]]
+
+    assert [text for text in shown if len(text) > repr_chars_max or "\n" in text or "UNSET" in text] == []
+    cut = [text for text in shown if "'0 xxx" in text and '"' not in text]
+    assert [text for text in cut if text.count("'") % 2] == []
+
+
+def test_limits_that_are_left_out_are_not_shown() -> None:
+    every = dict.fromkeys([name for name in Governor.__struct_fields__ if name != "on_budget"], 123_456)
+
+    assert repr(Governor(max_turns=3)).startswith("Governor(max_turns=3, max_total_calls=500, ")
+    assert len(repr(Governor(**every, on_budget="pause"))) <= repr_chars_max
+
+
+@pytest.mark.parametrize(
+    "error",
+    [BadWorld(MANY), Refused(MANY[0], MANY[0]), UnknownName(noun="creature", name=MANY[0], known=MANY)],
+    ids=lambda error: type(error).__name__,
+)
+def test_an_error_shows_itself_on_one_short_line(error: Exception) -> None:
+    shown = repr(error)
+
+    assert shown.startswith(f"{type(error).__name__}(")
+    assert len(shown) <= repr_chars_max
+    assert "\n" not in shown
+    assert shown[-2:] in ("')", '")')

@@ -20,6 +20,8 @@ from glasshouse.reprs import repr_of
 class PromptDigests(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     """The digests of the two messages of a prompt."""
 
+    __repr__ = repr_of()
+
     system: str
     user: str
 

@@ -44,6 +44,8 @@ class Payload(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True,
 class Governor(msgspec.Struct, frozen=True, kw_only=True, eq=False, forbid_unknown_fields=True):
     """The limits of a run. None means no limit. Two are equal if they limit a small cast alike."""
 
+    __repr__ = repr_of()
+
     max_turns: int | None = 100
     max_calls_per_turn: int | msgspec.UnsetType | None = msgspec.UNSET
     """Left out: 16, or four for each creature of the run if that is more."""

@@ -14,6 +14,7 @@ import msgspec
 from msgspec.structs import replace
 
 from glasshouse.events.model_use import NOTHING, Usage
+from glasshouse.reprs import repr_of
 
 By = Literal["creature", "team", "model"]
 Outcome = Literal["won", "lost", "no_contest"]
@@ -52,6 +53,8 @@ class Result(msgspec.Struct, frozen=True):
 
 class Standing(msgspec.Struct, frozen=True):
     """One line of the leaderboard."""
+
+    __repr__ = repr_of()
 
     name: str
     played: int = 0

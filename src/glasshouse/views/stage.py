@@ -80,6 +80,8 @@ class Note(msgspec.Struct, frozen=True, gc=False):
 class CastMember(msgspec.Struct, frozen=True, gc=False):
     """A creature of the cast as the stage knows it."""
 
+    __repr__ = repr_of()
+
     handle: str
     role: str = "worker"
     is_running: bool = True

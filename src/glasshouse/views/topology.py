@@ -14,6 +14,8 @@ from glasshouse.world.state.values import Channel, Environment, Graph
 class Member(msgspec.Struct, frozen=True):
     """A creature in a picture of its graph."""
 
+    __repr__ = repr_of()
+
     id: str
     handle: str
     role: str

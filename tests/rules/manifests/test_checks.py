@@ -174,7 +174,7 @@ PLAYS = {
     ),
     "a deck whose name no file can have": (
         changed("from: words.txt", f"from: {'w' * 300}.txt"),
-        f"scenario.yaml:25:26: deal.word.from: there is no file '{'w' * 56}... beside the scenario.",
+        f"scenario.yaml:25:26: deal.word.from: there is no file '{'w' * 55}...' beside the scenario.",
     ),
     "a referee that needs teams": (
         changed("  kind: versus\n  teams:\n    light: [wick]\n    dark: [grey-moth]\n", "  kind: judged\n"),

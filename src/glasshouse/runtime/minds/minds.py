@@ -55,6 +55,9 @@ class Agent(ABC):
     keeps_its_own_time: ClassVar[bool] = False
     """Whether it ends its acts in time by itself. If so, `act_seconds_max` does not end them."""
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
+
     @abstractmethod
     async def act(self, moment: Moment) -> Draft | None:
         """Read the moment of this act and return one draft, or none to pass."""

@@ -61,6 +61,8 @@ class Environment(msgspec.Struct, frozen=True):
 class Wire(msgspec.Struct, frozen=True):
     """An output wire: the source's finished line is handed to the target."""
 
+    __repr__ = repr_of()
+
     id: str
     source: str
     target: str
