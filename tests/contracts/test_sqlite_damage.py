@@ -4,6 +4,7 @@
 import asyncio
 import random
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -47,6 +48,19 @@ async def test_random_bytes_are_no_store(path: Path) -> None:
         await SqliteStore(path).open("house-one")
 
     assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("body", ["[{", '[{"colour":"green"}]', "7", 7, b"\xff"])
+async def test_a_broken_row_of_shown_lines_is_damage_in_words(path: Path, body: object) -> None:
+    await played(path, lines=1)
+    with closing(sqlite3.connect(path)) as ledger, ledger:
+        ledger.execute("INSERT INTO shown (position, body) VALUES (1, ?)", (body,))
+
+    store = SqliteStore(path)
+    await store.open("house-one")
+    with pytest.raises(StoreDamaged, match=r"what a prompt showed.*Restore a copy"):
+        await store.shown(1)
+    await store.close()
 
 
 async def test_a_text_file_is_no_store(path: Path) -> None:

@@ -11,6 +11,8 @@ from typing import Literal
 
 import msgspec
 
+from glasshouse.errors import BadEvent
+
 Section = Literal["discussion", "scene", "remembered", "disturbances", "answered"]
 
 
@@ -25,24 +27,27 @@ class Shown(msgspec.Struct, frozen=True, gc=False):
 
 
 _FIELDS = Shown.__struct_fields__
-_Packed = msgspec.defstruct(
-    "_Packed", [(field, str, "") for field in _FIELDS], omit_defaults=True, forbid_unknown_fields=True
+PackedShown = msgspec.defstruct(
+    "PackedShown", [(field, str, "") for field in _FIELDS], omit_defaults=True, forbid_unknown_fields=True
 )
 """`Shown` as it is stored: ids separated by spaces. An id of the same session as the id before it is only its seq."""
 
 # A struct made at run time is no type for mypy.
-_decode = msgspec.json.Decoder(list[_Packed]).decode  # type: ignore[valid-type]
+_decode = msgspec.json.Decoder(list[PackedShown]).decode  # type: ignore[valid-type]
 
 
 def encoded_shown(calls: Sequence[Shown]) -> str:
     """The text that a store keeps for one event: what each of its model calls was shown."""
-    packed = [_Packed(*[_packed(getattr(call, field)) for field in _FIELDS]) for call in calls]
+    packed = [PackedShown(*[_packed(getattr(call, field)) for field in _FIELDS]) for call in calls]
     return msgspec.json.encode(packed).decode()
 
 
 def decoded_shown(body: str) -> tuple[Shown, ...]:
-    """What each model call of one event was shown, decoded from the stored text."""
-    return tuple([Shown(*[_ids(getattr(call, field)) for field in _FIELDS]) for call in _decode(body)])
+    """What each model call of one event was shown, decoded from the stored text; raises `BadEvent` if it is damaged."""
+    try:
+        return tuple([Shown(*[_ids(getattr(call, field)) for field in _FIELDS]) for call in _decode(body)])
+    except (msgspec.DecodeError, TypeError, UnicodeDecodeError) as wrong:
+        raise BadEvent(f"These bytes do not say what a prompt showed: {wrong}.") from wrong
 
 
 def _packed(ids: Sequence[str]) -> str:

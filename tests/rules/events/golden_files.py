@@ -297,6 +297,7 @@ RUN_PAYLOADS: dict[str, tuple[str, Payload]] = {
             ],
             competition=RunCompetition("versus", {"pond": ["echo"]}, ["moss"], "names_the_word"),
             limits=LIMITS,
+            limits_given=["max_turns"],
             branch_of=BranchOf("r-1", f"{OTHER_SESSION}.12"),
             spawnable={"echo": MANIFEST},
             policy={"spawn": "written"},

@@ -19,6 +19,7 @@ import msgspec
 from glasshouse.events.codec import EVENT_VERSION, VERSIONS
 from glasshouse.events.event import Event
 from glasshouse.events.payloads import PAYLOAD_TYPES, RUN_PAYLOAD_TYPES, Sealed
+from glasshouse.events.shown import PackedShown
 from glasshouse.runtime.ledger.session_file import FileEnd, FileHead, FileSegment, format_version
 from glasshouse.world.decisions.requests import Answer, Asked, Request, request_version
 
@@ -29,6 +30,7 @@ TYPES: dict[str, type[msgspec.Struct]] = {**PAYLOAD_TYPES, **RUN_PAYLOAD_TYPES}
 BESIDE_PAYLOADS: dict[str, type[msgspec.Struct]] = {
     f"event@{EVENT_VERSION}": Event,
     f"sealed@{EVENT_VERSION}": Sealed,
+    f"shown@{EVENT_VERSION}": PackedShown,
     f"request@{request_version}": Request,
     f"asked@{request_version}": Asked,
     f"answer@{request_version}": Answer,

@@ -20,7 +20,7 @@ from tests.rules.events.stories import a_story, told_in
 from tests.rules.under_hash_seeds import printed_under_hash_seeds
 from tests.rules.worlds_by_hand import HandWorld
 
-GOLDEN_DIGEST = "21d98aacbb6c30ad343abbccc2763abeaa12552f594daf684e1413b485bcc437"
+GOLDEN_DIGEST = "f417691d66fb44c79c075df2580634f7e4ebc59ad62b2b78b1412c75370037cc"
 
 STORY = a_story()
 

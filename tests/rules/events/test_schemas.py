@@ -1,12 +1,18 @@
 """A struct that reaches the ledger changes only with a version and an upcaster."""
 
+from types import ModuleType
+
 import msgspec
 import pytest
 
-from glasshouse.events import kinds
+from glasshouse.events import codec, kinds
 from glasshouse.events.codec import EVENT_VERSION, UPCASTERS, VERSIONS
 from glasshouse.events.model_use import ModelUse
 from glasshouse.events.payloads import PAYLOAD_TYPES, RUN_PAYLOAD_TYPES, TurnStarted
+from glasshouse.runtime.ledger import session_file
+from glasshouse.world.decisions import requests
+from tests.rules.events import golden_beside
+from tests.rules.events.golden_beside import READERS
 from tests.rules.events.golden_files import OPEN_PAYLOADS, samples
 from tests.rules.events.schemas import TYPES, changed, kept, schema_of, schemas_now
 
@@ -26,6 +32,35 @@ def test_every_earlier_version_has_its_schema_and_an_upcaster() -> None:
     assert [step for step in earlier if step not in UPCASTERS] == []
     assert {f"{kind}@{version}" for kind, version in earlier} <= set(kept())
     assert {f"event@{version}" for version in range(1, EVENT_VERSION)} <= set(kept())
+
+
+def test_every_version_of_what_is_stored_beside_events_is_read_today() -> None:
+    written_today = {
+        name: golden_beside.path_of(name, golden_beside.newest()[name]).read_bytes() for name in READERS
+    }
+
+    assert golden_beside.unread() == []
+    assert written_today == golden_beside.samples()
+
+
+@pytest.mark.parametrize(
+    ("module", "number", "names"),
+    [
+        (codec, "EVENT_VERSION", ["event@2", "shown@2"]),
+        (
+            requests,
+            "request_version",
+            ["request@1", "request@2", "asked@1", "asked@2", "answer@1", "answer@2"],
+        ),
+        (session_file, "format_version", ["session file@1", "session file@2"]),
+    ],
+)
+def test_a_version_that_is_raised_is_noticed_until_the_earlier_one_is_read(
+    monkeypatch: pytest.MonkeyPatch, module: ModuleType, number: str, names: list[str]
+) -> None:
+    monkeypatch.setattr(module, number, 2)
+
+    assert [wrong.partition(":")[0] for wrong in golden_beside.unread()] == names
 
 
 def test_every_kind_of_the_core_has_a_type_unless_creatures_write_it() -> None:
@@ -61,10 +96,15 @@ def structs_in(value: object) -> set[str]:
     if isinstance(value, msgspec.Struct):
         fields = msgspec.structs.fields(value)
         parts = [(field, getattr(value, field.name)) for field in fields]
-        given = {f"{type(value).__name__}.{field.name}" for field, part in parts if part != field.default}
+        given = {f"{type(value).__name__}.{field.name}" for field, part in parts if part != _default(field)}
         return given.union(*[structs_in(part) for _, part in parts])
     parts_of = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ()
     return set().union(*map(structs_in, parts_of))
+
+
+def _default(field: msgspec.structs.FieldInfo) -> object:
+    is_made = field.default_factory is not msgspec.NODEFAULT
+    return field.default_factory() if is_made else field.default
 
 
 def test_golden_files_give_every_field_of_every_struct_a_value() -> None:

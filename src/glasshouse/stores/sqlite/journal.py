@@ -346,7 +346,10 @@ class Journal:
     def shown(self, position: int) -> tuple[Shown, ...] | None:
         """The lines that the model calls of an event were shown, if they are still kept."""
         row = self._row("shown", position)
-        return None if row is None else decoded_shown(row[0])
+        try:
+            return None if row is None else decoded_shown(row[0])
+        except BadEvent as broken:
+            raise StoreDamaged(f"Beside the ledger is a broken row: {broken} Restore a copy.") from broken
 
     def _is_new(self, write: SegmentWrite) -> bool:
         kept = self._segment(write.session_id)
