@@ -579,7 +579,7 @@ class Terrarium:
         digest, and are not exported."""
         return await self._archive.label(run_id, labels)
 
-    async def labels(self) -> dict[str, tuple[str, ...]]:
+    async def labels(self) -> Mapping[str, tuple[str, ...]]:
         """The labels of every run that has some."""
         return await self._archive.labels()
 

@@ -5,8 +5,22 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import pytest
 
-from glasshouse import Draft, Event, Manifest, MemoryStore, Moment, Terrarium, kinds, play, tool, verify
+from glasshouse import (
+    Draft,
+    Event,
+    Manifest,
+    MemoryStore,
+    Moment,
+    Observer,
+    Terrarium,
+    kinds,
+    play,
+    rebuild_stage,
+    tool,
+    verify,
+)
 from glasshouse.manifests.loading import load_world
 from glasshouse.tools.toolbox import Toolbox
 from glasshouse.turns.heard.recent_lines import Places
@@ -23,6 +37,8 @@ from tests.runtime.stage_crew import (
     words,
     world_of,
 )
+from tests.runtime.troupe import soon
+from tests.runtime.watching import reached
 
 
 async def house_with_ada(subscribes_to: tuple[str, ...] = (kinds.AGENT_SPOKE,)) -> Terrarium:
@@ -128,6 +144,35 @@ def test_what_was_played_shares_nothing_with_the_engine() -> None:
     assert played.heard_by(next(iter(played.creatures.values()))) == played.heard_by(
         next(iter(played.creatures))
     )
+
+
+async def test_changing_what_one_observer_holds_changes_neither_the_engine_nor_another_observer() -> None:
+    first, second, store = Observer(role="director"), Observer(role="director"), MemoryStore()
+    async with on_stage(store, minds={"ada": Speaker()}) as t:
+        await t.open_world(world_of(ticking("ada"), ticking("bo"), **A_GAME))
+        first.on_diff(lambda diff: changed((diff.new_lines, diff.patch)))
+        pumps = [t.observe(observer) for observer in (first, second)]
+        await t.append("ada", line("hello"))
+        for pump in pumps:
+            await soon(reached(pump, store))
+        changed((*first.view.agent_notes, *first.view.cast.values(), *first.view.runs.values()))
+
+        assert first.view.agent_notes[-1].fields["tags"][-2:] == ["spoiled", "spoiled"]
+        assert second.view == rebuild_stage(await ledger_of(t))
+        assert (await ledger_of(t))[-1].payload == line("hello").payload
+        assert "spoiled" not in "".join(map(str, state_of(t)))
+
+
+async def test_labels_can_be_read_and_not_changed() -> None:
+    async with on_stage() as t:
+        run = await t.open_world(world_of(ticking("ada")))
+        await t.label_run(run.id, ["keep"])
+
+        labels = await t.labels()
+
+        assert labels == {run.id: ("keep",)}
+        with pytest.raises(TypeError):
+            labels[run.id] = ()  # type: ignore[index]
 
 
 def changed(value: Any) -> None:

@@ -8,8 +8,9 @@ event of that past is copied or rewritten.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Collection, Iterable
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Literal
 
 from glasshouse.errors import Refused, UnknownName, check_type, in_brief
@@ -127,9 +128,9 @@ class Archive:
         await self._ledger.settle(Batch(labels=((run_id, kept),)))
         return kept
 
-    async def labels(self) -> dict[str, tuple[str, ...]]:
+    async def labels(self) -> Mapping[str, tuple[str, ...]]:
         """The labels of every run that has some."""
-        return await self._house.store.labels()
+        return MappingProxyType(await self._house.store.labels())
 
     def skews(self) -> dict[str, int]:
         """By session: how far its logical time is ahead of the story's time, because of a branch. A digest needs
