@@ -14,6 +14,7 @@ from glasshouse import Manifest, MemoryStore, Refused, Toolbox, kinds, tool
 from glasshouse.assembly import usual_tools
 from glasshouse.models.router import ModelRouter
 from glasshouse.models.scripted import ScriptedModel
+from glasshouse.runtime.acts import inside
 from glasshouse.runtime.acts.inside import (
     ActUnderWay,
     TaskWatch,
@@ -203,10 +204,17 @@ async def test_a_task_that_a_tool_leaves_behind_may_drive_the_show_when_the_act_
         assert await said(t) == ["It is bright.", "on we go", "the end"]
 
 
+@pytest.fixture
+def short_acts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A task that an act began waits only a moment for the end of that act."""
+    monkeypatch.setattr(inside, "own_act_seconds_max", 0.01)
+
+
+@pytest.mark.usefixtures("short_acts")
 async def test_a_task_that_its_act_waits_for_is_given_up_in_words() -> None:
     house = object()
     with ActUnderWay(house):
-        waiting = asyncio.create_task(wait_to_be_outside(house, 0.01))
+        waiting = asyncio.create_task(wait_to_be_outside(house))
 
         with pytest.raises(Refused, match="do not wait for it there"):
             await soon(waiting)
@@ -217,7 +225,7 @@ async def test_a_task_that_outlives_its_act_is_outside() -> None:
 
     async def asks_later() -> bool:
         await may_go_on.wait()
-        await wait_to_be_outside(house, 0.01)
+        await wait_to_be_outside(house)
         return True
 
     with ActUnderWay(house):
@@ -390,12 +398,13 @@ async def test_a_task_that_an_act_leaves_behind_gives_no_right_either(
             await soon(left[0])
 
 
+@pytest.mark.usefixtures("short_acts")
 async def test_a_task_in_an_empty_context_that_drives_its_own_act_is_given_up_in_words() -> None:
     house = object()
     watch_tasks()
     try:
         with ActUnderWay(house):
-            waiting = in_an_empty_context(wait_to_be_outside(house, 0.01))
+            waiting = in_an_empty_context(wait_to_be_outside(house))
 
             with pytest.raises(Refused, match="do not wait for it there"):
                 await soon(waiting)

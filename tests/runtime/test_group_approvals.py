@@ -11,6 +11,7 @@ from glasshouse.runtime.acts.act_so_far import act_so_far_of
 from glasshouse.runtime.errand import Errand
 from glasshouse.runtime.ports import Proposal, Verdict
 from glasshouse.terrarium import Terrarium
+from glasshouse.tools import approval
 from glasshouse.tools.group.group_tools import GroupTools
 from glasshouse.turns.moment.tools import ToolCall
 from tests.rules.world.shape import check_folds_agree
@@ -199,9 +200,10 @@ async def broken(_proposal: Proposal) -> bool | None:
     ("asked", "words"), [(never, "Nobody answered in time."), (broken, "Asking failed: OSError.")]
 )
 async def test_whoever_does_not_answer_says_no(
-    asked: Callable[[Proposal], Awaitable[bool | None]], words: str
+    asked: Callable[[Proposal], Awaitable[bool | None]], words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    box = GroupTools(asked, approval_seconds=0.01)
+    monkeypatch.setattr(approval, "approval_seconds_max", 0.01)
+    box = GroupTools(asked)
     async with on_stage() as t:
         await expedition(t)
 

@@ -91,12 +91,10 @@ def _refuse(complaints: list[Complaint], scenario: Source = _NO_FILE) -> None:
         raise BadWorld(in_order(problems))
 
 
-def load_world(
-    name_or_path: str | Path, *, here: Path | None = None, tools: frozenset[str] | None = None
-) -> LoadedWorld:
+def load_world(name_or_path: str | Path, *, tools: frozenset[str] | None = None) -> LoadedWorld:
     """The world of a name or path, or `BadWorld` with every problem it has. `tools` are the tools that can be granted by
     name; without them, names of tools are not checked."""
-    world, problems = _read_world(find_world(name_or_path, here), tools)
+    world, problems = _read_world(find_world(name_or_path), tools)
     if world is None:
         raise BadWorld(in_order(problems))
     return world

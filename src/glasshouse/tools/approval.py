@@ -39,9 +39,8 @@ class Doubt(NamedTuple):
 class Approval:
     """Asks the approver, if there is one, and records the verdict."""
 
-    def __init__(self, approver: Approver | None, seconds_max: float = approval_seconds_max) -> None:
+    def __init__(self, approver: Approver | None) -> None:
         self._approver = approver
-        self._seconds_max = seconds_max
 
     async def check(
         self, errand: Errand, caller: CreatureState, call: ToolCall, deed: str, doubts: list[Doubt]
@@ -81,7 +80,7 @@ class Approval:
             return Verdict(False, NOBODY, "Nobody is there to ask.")
         task = asyncio.create_task(_answer(self._approver, proposal), name="glasshouse approval")
         try:
-            await asyncio.wait([task], timeout=self._seconds_max)
+            await asyncio.wait([task], timeout=approval_seconds_max)
             if not task.done():
                 return Verdict(False, NOBODY, "Nobody answered in time.")
             failure = asyncio.CancelledError() if task.cancelled() else task.exception()

@@ -75,11 +75,12 @@ def test_a_given_path_goes_before_worlds_here_and_those_before_the_bundled(
     assert find_world(at_path / "scenario.yaml") == at_path
 
 
-def test_an_unknown_world_names_the_likely_meant(tmp_path: Path) -> None:
+def test_an_unknown_world_names_the_likely_meant(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     world_at(tmp_path / "worlds")
+    monkeypatch.chdir(tmp_path)
 
     with pytest.raises(UnknownName, match=r"no world is called 'lantern-lan'. Did you mean 'lantern-lane'\?"):
-        load_world("lantern-lan", here=tmp_path)
+        load_world("lantern-lan")
 
 
 def test_a_world_whose_scenario_cannot_be_read_is_still_listed(tmp_path: Path) -> None:

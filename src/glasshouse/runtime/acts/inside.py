@@ -174,11 +174,11 @@ def check_gives_no_right(house: object, right: str = "Privilege is not given") -
         )
 
 
-async def wait_to_be_outside(house: object, seconds_max: float | None = None) -> None:
+async def wait_to_be_outside(house: object) -> None:
     """Refuse a call that is part of an act; let a task that an act started wait until that act has ended."""
     for act in check_is_outside(house):
         try:
-            await asyncio.wait_for(act.wait_for_end(), seconds_max or own_act_seconds_max)
+            await asyncio.wait_for(act.wait_for_end(), own_act_seconds_max)
         except TimeoutError:
             raise Refused(
                 "The act that began this task does not end. It may be waiting for the task.",

@@ -13,7 +13,7 @@ from glasshouse.events.event import Json
 from glasshouse.runtime.errand import Errand
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ports import Approver
-from glasshouse.tools.approval import Approval, approval_seconds_max
+from glasshouse.tools.approval import Approval
 from glasshouse.tools.group.doubts import doubts_of
 from glasshouse.tools.group.lookup import names_in_results_max, names_in_words_max
 from glasshouse.tools.group.offers import offers_for
@@ -31,10 +31,8 @@ from glasshouse.world.state.values import Change
 class GroupTools:
     """Offers the group tools to privileged creatures, and carries them out."""
 
-    def __init__(
-        self, approver: Approver | None = None, *, approval_seconds: float = approval_seconds_max
-    ) -> None:
-        self._approval = Approval(approver, approval_seconds)
+    def __init__(self, approver: Approver | None = None) -> None:
+        self._approval = Approval(approver)
 
     def offers(self, folded: Folded, creature: CreatureState) -> tuple[ToolOffer, ...]:
         """The group tools that this creature may use now; none unless it is privileged."""
