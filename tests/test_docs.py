@@ -19,14 +19,6 @@ from typer.main import get_command
 
 import glasshouse
 import glasshouse.cli.app
-import glasshouse.contests
-import glasshouse.events
-import glasshouse.frameworks
-import glasshouse.manifests
-import glasshouse.models
-import glasshouse.testing
-import glasshouse.tools
-import glasshouse.views
 from glasshouse import errors
 from glasshouse.events import kinds
 from glasshouse.events.payloads import PAYLOAD_TYPES, RUN_PAYLOAD_TYPES
@@ -67,6 +59,7 @@ from tests.pages import (
     targets_offered,
     write_files,
 )
+from tests.rules.test_public_face import PUBLIC
 from tests.what_is_offered import (
     bounds_of_program,
     commands_of,
@@ -80,19 +73,6 @@ from tests.what_is_offered import (
     parameters_of,
 )
 from tests.worlds_on_pages import problems_with, worlds_under
-
-PUBLIC = [
-    glasshouse,
-    glasshouse.contests,
-    glasshouse.events,
-    glasshouse.frameworks,
-    glasshouse.manifests,
-    glasshouse.models,
-    glasshouse.testing,
-    glasshouse.tools,
-    glasshouse.views,
-]
-"""Every module that has public names. Those of `glasshouse.errors` have a page of their own."""
 
 VALUES = {
     value.__name__: value

@@ -1,3 +1,12 @@
+from glasshouse import contests as contests
+from glasshouse import errors as errors
+from glasshouse import events as events
+from glasshouse import frameworks as frameworks
+from glasshouse import manifests as manifests
+from glasshouse import models as models
+from glasshouse import testing as testing
+from glasshouse import tools as tools
+from glasshouse import views as views
 from glasshouse.assembly import MemoryStore as MemoryStore
 from glasshouse.assembly import ModelRouter as ModelRouter
 from glasshouse.assembly import SqliteStore as SqliteStore

@@ -18,18 +18,29 @@ from glasshouse import Terrarium
 from glasshouse.manifests import LoadedWorld
 from glasshouse.views import Verification
 
+MODULES = sorted(set(dir(glasshouse)) - set(glasshouse.__all__))
 PUBLIC = [
-    importlib.import_module(f"glasshouse{name}")
-    for name in ("", ".contests", ".events", ".manifests", ".models", ".testing", ".tools", ".views")
+    glasshouse,
+    *[importlib.import_module(f"glasshouse.{name}") for name in MODULES if name != "errors"],
 ]
 
 
 @pytest.mark.parametrize("module", PUBLIC, ids=lambda module: module.__name__)
 def test_every_public_name_comes_from_its_home(module: ModuleType) -> None:
-    missing = [name for name in module.__all__ if getattr(module, name, None) is None]
+    missing = [name for name in dir(module) if getattr(module, name, None) is None]
 
     assert missing == []
-    assert module.__all__ == sorted(module.__all__) == dir(module)
+    assert module.__all__ == sorted(module.__all__)
+    assert set(module.__all__) <= set(dir(module))
+
+
+@pytest.mark.parametrize("name", [*MODULES, "events.kinds"])
+def test_a_public_module_is_there_without_an_import_of_its_own(name: str) -> None:
+    script = f"import glasshouse; print(glasshouse.{name}.__name__)"
+
+    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+
+    assert (result.stdout, result.stderr) == (f"glasshouse.{name}\n", "")
 
 
 @pytest.mark.parametrize("module", PUBLIC, ids=lambda module: module.__name__)
@@ -38,7 +49,7 @@ def test_a_stub_lists_one_name_a_line_as_the_program_reads_it(module: ModuleType
     imports = [node for node in stub.body if isinstance(node, ast.ImportFrom)]
 
     assert all(len(node.names) == 1 and node.names[0].asname == node.names[0].name for node in imports)
-    assert sorted(node.names[0].name for node in imports) == module.__all__
+    assert sorted(node.names[0].name for node in imports) == dir(module)
 
 
 def test_the_package_itself_has_about_twenty_five_names() -> None:

@@ -59,8 +59,11 @@ NOT_MADE_HERE = {
     "Model",
     "Router",
     "Refused",
+    "MomentChatClient",
+    "MomentChatModel",
+    "MomentModel",
 }
-"""Types for hints, errors, another name of `Event`, and what users derive from."""
+"""Types for hints, errors, another name of `Event`, and models of other frameworks, which show themselves as theirs do."""
 
 
 @tool
