@@ -9,6 +9,7 @@ does not count. A place is where lines are said: see `turns.heard.recent_lines`.
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import deepcopy
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -46,22 +47,12 @@ def referee_named(name: str, folder: str | None) -> Referee:
     where = f"{Path(folder) / file}: the referee {function}"
 
     def ruled(match: Match) -> Ruling | None:
-        given = given_back_by(referee, where, _copied(match))
+        # Whatever the world's code changes in its match, the engine does not notice.
+        own = replace(deepcopy(match), hear=lambda: tuple(map(own_copy, match.hear())))
+        given = given_back_by(referee, where, own)
         return None if given is None else _sound(given, where)
 
     return ruled
-
-
-def _copied(match: Match) -> Match:
-    """The match for code of a world: whatever it changes in here, the engine does not notice."""
-    return replace(
-        match,
-        line=None if match.line is None else own_copy(match.line),
-        truth=msgspec.to_builtins(match.truth),
-        truths=msgspec.to_builtins(match.truths),
-        handles={**match.handles},
-        hear=lambda: tuple(map(own_copy, match.hear())),
-    )
 
 
 def _sound(given: object, where: str) -> Ruling:

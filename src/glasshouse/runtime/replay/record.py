@@ -82,7 +82,6 @@ async def record_of(house: House, run_id: str) -> RunRecord:
     upto = position if end is None else end.position or 0
     story = [event for event in await house.history.events_of_run(run_id) if (event.position or 0) <= upto]
     taken = len([event for event in story if (event.position or 0) <= starts_after])
-    states = house.ledger.world.sessions
     run_ids, company = house.history.company_of(run_id)
     sessions = frozenset(company)
     changes = await _changes(house, starts_after, upto)
@@ -93,7 +92,7 @@ async def record_of(house: House, run_id: str) -> RunRecord:
     return RunRecord(
         run_id=run_id,
         story=tuple(story),
-        skews={name: session.skew for name, session in states.items() if session.skew},
+        skews={name: state.skew for name, state in house.ledger.world.sessions.items() if state.skew},
         starts_after=starts_after,
         taken=taken,
         changes=changes,

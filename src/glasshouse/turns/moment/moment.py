@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager
+from copy import deepcopy
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -241,14 +242,12 @@ class OwnMoment(Moment, frozen=True, dict=True):
         return repr(shared_moment(self))
 
     cause = _copied("cause", own_copy)
-    playbill = _copied("playbill", lambda shared: msgspec.convert(msgspec.to_builtins(shared), Playbill))
+    playbill = _copied("playbill", deepcopy)
     heard = _copied("heard", lambda shared: Recent.of(map(own_copy, shared.events)))
     handles = _copied("handles", dict)
-    known = _copied("known", msgspec.to_builtins)
-    tools = _copied(
-        "tools", lambda shared: msgspec.convert(msgspec.to_builtins(shared), tuple[ToolOffer, ...])
-    )
-    talk = _copied("talk", lambda shared: msgspec.convert(msgspec.to_builtins(shared), tuple[ToolTalk, ...]))
+    known = _copied("known", deepcopy)
+    tools = _copied("tools", deepcopy)
+    talk = _copied("talk", deepcopy)
 
 
 def own_moment(moment: Moment) -> Moment:
