@@ -71,7 +71,7 @@ async def test_a_world_that_means_harm_is_shown_as_words(look: Looking, tmp_path
             await row.get_by_role("button").first.click()
             await expect(row).to_contain_text(word)
             assert await viewer.page.evaluate(UNSEEN) == [], n
-        for name in ("branch", "connect", "spawn", "archive", "share", "figures", "disturb"):
+        for name in ("branch", "connect", "spawn", "archive", "share", "purse", "disturb"):
             await viewer.evaluate("(store.goLive(), store.openDialog(given))", name)
             await expect(viewer.page.get_by_role("dialog")).to_be_visible()
             assert await viewer.page.evaluate(UNSEEN) == [], name

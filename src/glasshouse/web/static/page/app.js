@@ -30,7 +30,7 @@ export function App() {
       style=${areSidesFree() ? { "--stage-width": `${stage}px`, "--feed-width": `${feed}px` } : {}}>
     <${Bar} />
     <nav class="tabs" aria-label="Panels">
-      ${["stage", "graph", "feed"].map((one) => html`<button type="button" aria-pressed=${tab.value === one} onClick=${() => (tab.value = /** @type {any} */ (one))}>${{ stage: "Stage", graph: "Graph", feed: "Events" }[one]}</button>`)}
+      ${["stage", "graph", "feed"].map((name) => html`<button type="button" aria-pressed=${tab.value === name} onClick=${() => (tab.value = /** @type {any} */ (name))}>${{ stage: "Stage", graph: "Graph", feed: "Events" }[name]}</button>`)}
     </nav>
     <main class="panels">
       <section class="panel at-stage" aria-label="Stage"><${Stage} /></section>

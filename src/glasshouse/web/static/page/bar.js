@@ -41,11 +41,11 @@ function BranchPill() {
   const [menu, setMenu] = useState(/** @type {{x: number, y: number}|null} */ (null));
   const runs = family.value;
   const mine = session.value.run;
-  const name = runs.find((one) => one.id === mine)?.name ?? (run()?.branch_of ? "branch" : "main");
+  const name = runs.find((relative) => relative.id === mine)?.name ?? (run()?.branch_of ? "branch" : "main");
   if (runs.length < 2) return html`<span class="pill mono">${name}</span>`;
   const items = [
-    ...runs.map((one) => ({ label: one.name, icon: one.id === mine ? "check" : "branch", run: () => void (one.id !== mine && open(one.id, { isStep: true })) })),
-    ...runs.filter((one) => one.id !== mine).map((one) => ({ label: `Compare with ${one.name}`, icon: "compare", run: () => compareWith(one.id) })),
+    ...runs.map((relative) => ({ label: relative.name, icon: relative.id === mine ? "check" : "branch", run: () => void (relative.id !== mine && open(relative.id, { isStep: true })) })),
+    ...runs.filter((relative) => relative.id !== mine).map((relative) => ({ label: `Compare with ${relative.name}`, icon: "compare", run: () => compareWith(relative.id) })),
   ];
   return html`<button type="button" class="pill mono" aria-haspopup="menu" aria-expanded=${menu !== null} title="Branches of this run" onClick=${(/** @type {MouseEvent} */ event) => {
       const { left, bottom } = /** @type {HTMLElement} */ (event.currentTarget).getBoundingClientRect();
@@ -77,7 +77,7 @@ function Meters() {
     ["Tokens", spent.tokens, most.max_total_tokens, short],
     ["Spend", spent.usd, most.hourly_budget_usd, (value) => dollars(value)],
   ]);
-  return html`<button type="button" class="meters" title="Open the figures" onClick=${() => openDialog("figures")}>
+  return html`<button type="button" class="meters" title="Open costs and limits" onClick=${() => openDialog("purse")}>
     ${rows.map(([label, value, limit, words]) => html`<${Meter} label=${label} value=${value === null ? "unknown" : words(value)} of=${limit ? words(limit) : ""}
       share=${value !== null && limit ? value / limit : null} state=${value === null ? "" : stateOf(value, limit)} />`)}
   </button>`;

@@ -50,12 +50,12 @@ export const graphInk = (colour) => `var(--g${colour % graphColours}-ink)`;
 
 /** A token's colour in this theme, such as `canvasColour("g0")`. @param {string} token @returns {string} */
 export function canvasColour(token) {
-  let found = resolved.get(token);
-  if (found === undefined) {
-    found = getComputedStyle(document.documentElement).getPropertyValue(`--${token}`).trim();
-    resolved.set(token, found);
+  let colour = resolved.get(token);
+  if (colour === undefined) {
+    colour = getComputedStyle(document.documentElement).getPropertyValue(`--${token}`).trim();
+    resolved.set(token, colour);
   }
-  return found;
+  return colour;
 }
 
 /** The canvas colour of a graph. @param {number} colour */

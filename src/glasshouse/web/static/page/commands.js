@@ -52,18 +52,18 @@ export const edit = (what, fields) => post("edits", { what, ...fields });
  */
 export async function forecast(what, fields) {
   try {
-    const told = await source().post("edits", { what, ...fields, dry_run: true });
-    return { text: sentenceOf(told), isRefused: false };
+    const change = await source().post("edits", { what, ...fields, dry_run: true });
+    return { text: sentenceOf(change), isRefused: false };
   } catch (wrong) {
     return { text: wrong instanceof Error ? wrong.message : String(wrong), isRefused: true };
   }
 }
 
-/** @param {{kind: string, old_graph_ids: string[], new_graph_ids: string[]}} told */
-function sentenceOf(told) {
+/** @param {{kind: string, old_graph_ids: string[], new_graph_ids: string[]}} change */
+function sentenceOf(change) {
   const now = view();
-  const names = told.old_graph_ids.map((id) => (now?.graphs[id] ? harmless(nameOf(now.graphs[id].name, now)) : id));
-  if (told.kind === "merge") return `Merges ${names.join(" and ")}`;
-  if (told.kind === "split") return `Splits ${names.join(" and ")} into ${told.new_graph_ids.length}`;
+  const names = change.old_graph_ids.map((id) => (now?.graphs[id] ? harmless(nameOf(now.graphs[id].name, now)) : id));
+  if (change.kind === "merge") return `Merges ${names.join(" and ")}`;
+  if (change.kind === "split") return `Splits ${names.join(" and ")} into ${change.new_graph_ids.length}`;
   return "Graphs stay as they are";
 }

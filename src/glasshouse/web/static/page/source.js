@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * Where the page reads from: the server. A shared file has a source of the same shape (`page/share/source`).
+ * Where the page reads from: the server. A shared file has a source of the same shape (`page/share/file_source`).
  *
  * @typedef {import("page/apply").View} View
  * @typedef {import("page/apply").Record} Record
@@ -113,11 +113,11 @@ function readJson(text) {
   }
 }
 
-/** @param {any} told @returns {string|undefined} */
-function reasonIn(told) {
-  if (typeof told?.message === "string") return told.message;
-  if (typeof told?.detail === "string") return told.detail;
-  const first = Array.isArray(told?.detail) ? told.detail[0] : undefined;
+/** @param {any} answer @returns {string|undefined} */
+function reasonIn(answer) {
+  if (typeof answer?.message === "string") return answer.message;
+  if (typeof answer?.detail === "string") return answer.detail;
+  const first = Array.isArray(answer?.detail) ? answer.detail[0] : undefined;
   return first ? `${(first.loc ?? []).slice(1).join(".")}: ${first.msg}` : undefined;
 }
 

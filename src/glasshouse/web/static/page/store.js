@@ -234,7 +234,7 @@ async function loadNewest() {
   const mine = story;
   const last = pageOf(head.value);
   try {
-    await Promise.all([reading.timeline(run).then((told) => story === mine && takeTimeline(told)), loadPage(last)]);
+    await Promise.all([reading.timeline(run).then((loaded) => story === mine && takeTimeline(loaded)), loadPage(last)]);
     if (story !== mine) return;
     for (let page = last; page >= 0 && page > last - pagesAtStart; page -= 1) await loadPage(page);
   } catch (wrong) {
@@ -244,9 +244,9 @@ async function loadNewest() {
   whenIdle(() => loadOlder(mine, last - pagesAtStart, pagesWhenIdle));
 }
 
-/** Events that came while the timeline was on its way are added to it. @param {import("page/timeline").Timeline} told */
-function takeTimeline(told) {
-  let now = { ...emptyTimeline(), ...told };
+/** Events that came while the timeline was on its way are added to it. @param {import("page/timeline").Timeline} loaded */
+function takeTimeline(loaded) {
+  let now = { ...emptyTimeline(), ...loaded };
   for (let k = now.events + 1; newest && k <= head.value; k += 1) {
     const missed = record(k);
     if (missed) now = noted(now, missed, graphOf(newest, missed));
@@ -373,10 +373,10 @@ function tell(record, view) {
   }
 }
 
-/** @param {any} told */
-function takeSignal(told) {
-  if (told.thinking) thinking.value = told.thinking;
-  if (told.driver) driver.value = told.driver[session.value.run] ?? null;
+/** @param {any} message */
+function takeSignal(message) {
+  if (message.thinking) thinking.value = message.thinking;
+  if (message.driver) driver.value = message.driver[session.value.run] ?? null;
 }
 
 /** Have the panels drawn: at once, or with whatever else comes within a tenth of a second. @param {boolean} isUrgent */
@@ -488,8 +488,8 @@ export async function seekEvent(eventId) {
 /** The number of an event in the story; 0 if it has none. @param {string} eventId @returns {Promise<number>} */
 export async function numberOf(eventId) {
   for (const { records } of pages.values()) {
-    const found = records.find((record) => record?.id === eventId);
-    if (found) return found.k;
+    const match = records.find((record) => record?.id === eventId);
+    if (match) return match.k;
   }
   try {
     return (await reading.about(session.value.run, eventId, "number")).k;
@@ -537,8 +537,8 @@ export function replay() {
     async () => {
       await seek(shown.value + 1, { keepsReplaying: true });
       const reached = view();
-      const told = record(shown.value);
-      if (reached && told) tell(told, reached);
+      const recordShown = record(shown.value);
+      if (reached && recordShown) tell(recordShown, reached);
       if (isReplaying.value && isRewound.value) replay();
       else isReplaying.value = false;
     },

@@ -59,7 +59,7 @@ export function Dialog({ title, children, onClose = closeDialog, width = 520, is
       onClose();
     }
     if (event.key !== "Tab" || !box.current) return;
-    const inside = /** @type {HTMLElement[]} */ ([...box.current.querySelectorAll(focusable)]).filter((one) => one.offsetParent !== null);
+    const inside = /** @type {HTMLElement[]} */ ([...box.current.querySelectorAll(focusable)]).filter((element) => element.offsetParent !== null);
     if (!inside.length) return;
     const edge = event.shiftKey ? inside[0] : inside[inside.length - 1];
     if (document.activeElement === edge) {

@@ -8,7 +8,7 @@ import { graphColour } from "page/colours";
 import { icon } from "page/icons";
 import { harmless } from "page/plain";
 import { Button, dollars, IconButton, short } from "page/ui";
-import { StillGraph } from "page/graph/still";
+import { StaticGraph } from "page/graph/static_graph";
 import { head, open, session } from "page/store";
 import { family, loadFamily } from "page/time/family";
 import { endingOf } from "page/time/panel";
@@ -97,7 +97,7 @@ function Compared({ sides }) {
     <div class="compare-list" ref=${list}>
       ${sides[0].from || sameRows ? html`<button type="button" class="compare-fold" aria-expanded=${isUnfolded} onClick=${() => setUnfolded(!isUnfolded)} disabled=${!sameRows}>
         ${icon("chevron", 12)}<span>${sharedWords(sides[0].from, rows, sameRows)}</span></button>` : null}
-      ${rows.slice(folded).map((one, number) => html`<${Row} key=${one.turn} row=${one} sides=${sides} isFirst=${number + folded === differsAt?.row} isNow=${number + folded === at} number=${number + folded} onPick=${go} />`)}
+      ${rows.slice(folded).map((row, number) => html`<${Row} key=${row.turn} row=${row} sides=${sides} isFirst=${number + folded === differsAt?.row} isNow=${number + folded === at} number=${number + folded} onPick=${go} />`)}
       ${sides.some((side) => side.isCut) ? html`<p class="empty">Only the first ${short(sides[0].records.length)} events behind the branch are compared.</p>` : null}
     </div>
     <${Scrubber} rows=${rows} sides=${sides} at=${at} sameRows=${sameRows} onGo=${go} />
@@ -114,7 +114,7 @@ function sharedWords(from, rows, sameRows) {
 /** @param {{side: Side, view: import("page/apply").View}} props */
 function SideHead({ side, view }) {
   const run = view.runs[side.run] ?? side.head.runs[side.run];
-  const relative = family.value.find((one) => one.id === side.run);
+  const relative = family.value.find((member) => member.id === side.run);
   const score = Object.entries(view.contest.score ?? {});
   return html`<section class="compare-side" aria-label=${relative?.name ?? run?.title ?? side.run}>
     <div class="compare-name">
@@ -127,7 +127,7 @@ function SideHead({ side, view }) {
       ${run ? [["Event", String(view.k)], ["Turns", String(run.spent.turns)], ["Calls", String(run.spent.calls)], ["Tokens", short(run.spent.tokens)], ["Spend", dollars(run.spent.usd)]].map(([label, value]) => html`<div><dt>${label}</dt><dd>${value}</dd></div>`) : null}
       ${score.map(([who, points]) => html`<div><dt>${nameOf(who, view)}</dt><dd>${points}</dd></div>`)}
     </dl>
-    <div class="compare-graph"><${StillGraph} view=${view} /></div>
+    <div class="compare-graph"><${StaticGraph} view=${view} /></div>
   </section>`;
 }
 
@@ -171,7 +171,7 @@ function Scrubber({ rows, sides, at, sameRows, onGo }) {
     <div class="playhead" style=${{ left: `${x(at)}%` }} aria-hidden="true"><i></i><b class="mono">turn ${now?.turn ?? 0}</b></div>
     <input type="range" min="0" max=${Math.max(0, rows.length - 1)} value=${at} style=${{ left: `calc(${x(0)}% - 12px)`, width: `calc(${x(Math.max(1, rows.length - 1)) - x(0)}% + 24px)` }} aria-label="Turn, of both runs"
       aria-valuetext=${now ? `turn ${now.turn}: event ${now.ends[0]} and event ${now.ends[1]}` : "no turn"} onInput=${(/** @type {Event} */ event) => onGo(Number(/** @type {HTMLInputElement} */ (event.target).value))} />
-    ${sides.map((side, number) => html`<span class=${`scrubber-name ${number ? "is-right" : "is-left"}`}>${family.value.find((one) => one.id === side.run)?.name ?? side.run}</span>`)}
+    ${sides.map((side, number) => html`<span class=${`scrubber-name ${number ? "is-right" : "is-left"}`}>${family.value.find((member) => member.id === side.run)?.name ?? side.run}</span>`)}
   </div>`;
 }
 

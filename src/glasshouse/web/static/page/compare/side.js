@@ -20,7 +20,7 @@ const eventsBetweenFrames = 100;
  */
 export async function loadSide(run, sharedEvent) {
   const reading = source();
-  const [head, from] = await Promise.all([reading.view(run), sharedEvent ? reading.about(run, sharedEvent, "number").then((/** @type {any} */ told) => told.k) : 0]);
+  const [head, from] = await Promise.all([reading.view(run), sharedEvent ? reading.about(run, sharedEvent, "number").then((/** @type {any} */ answer) => answer.k) : 0]);
   const kept = { role: session.value.role, story: Object.keys(head.runs).sort().join(" ") };
   const firstPage = Math.floor(Math.max(0, from - 1) / recordsPerPage);
   const lastPage = Math.min(Math.floor(Math.max(0, head.k - 1) / recordsPerPage), firstPage + pagesMax - 1);

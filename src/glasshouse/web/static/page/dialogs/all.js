@@ -3,11 +3,11 @@
 import { Archive } from "page/dialogs/archive";
 import { Branch } from "page/dialogs/branch";
 import { Disturb } from "page/dialogs/disturb";
-import { Figures } from "page/dialogs/figures";
+import { Purse } from "page/dialogs/purse";
 import { Share } from "page/dialogs/share";
 import { Start } from "page/dialogs/start";
 import { ChannelName, Connect, Disconnect, Grant, Spawn } from "page/dialogs/graph";
-import { Help, Palette, Settings } from "page/dialogs/page";
+import { Help, Palette, Settings } from "page/dialogs/keys_and_settings";
 
 /** @type {{[name: string]: any}} */
-export const dialogs = { spawn: Spawn, connect: Connect, disconnect: Disconnect, channel: ChannelName, grant: Grant, help: Help, palette: Palette, settings: Settings, start: Start, archive: Archive, disturb: Disturb, branch: Branch, figures: Figures, share: Share };
+export const dialogs = { spawn: Spawn, connect: Connect, disconnect: Disconnect, channel: ChannelName, grant: Grant, help: Help, palette: Palette, settings: Settings, start: Start, archive: Archive, disturb: Disturb, branch: Branch, purse: Purse, share: Share };

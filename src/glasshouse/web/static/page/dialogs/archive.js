@@ -16,7 +16,7 @@ import { ago, Button, Dialog, dollars } from "page/ui";
  * @typedef {{id: string, world: string, title: string, state: string, reason: string|null, winner: string|null, seed: string, turns: number,
  *   events: number, usd: number|null, began: string, branch_of: string|null, labels: string[], is_imported: boolean, lanes: any[]}} RunRow
  * @typedef {{search: string, world: string, state: string, since: string, until: string, cost: string, label: string}} Wanted
- * @typedef {{total: number, runs: RunRow[], worlds: {[name: string]: number}, labels: {[name: string]: number}}} Found
+ * @typedef {{total: number, runs: RunRow[], worlds: {[name: string]: number}, labels: {[name: string]: number}}} ArchivePage
  * @typedef {{by: string, isUp: boolean}} Order
  */
 
@@ -51,36 +51,36 @@ function Runs({ tabs }) {
   const [wanted, setWanted] = useState(nothingWanted);
   const [order, setOrder] = useState(/** @type {Order} */ ({ by: "When", isUp: false }));
   const [limit, setLimit] = useState(runsAtFirst);
-  const { found, problem, again } = useFound(wanted, limit);
+  const { page, problem, again } = useArchivePage(wanted, limit);
   const box = useRef(/** @type {HTMLElement|null} */ (null));
   const sort = (/** @type {string} */ by) => {
     setOrder({ by, isUp: order.by === by ? !order.isUp : by === "Name" || by === "Winner" });
     setLimit(runsMax); // An order holds for all runs, not for the newest alone.
   };
-  const runs = found ? inOrder(found.runs, order) : [];
+  const runs = page ? inOrder(page.runs, order) : [];
   const isFiltered = Object.values(wanted).some(Boolean);
   const first = () => /** @type {HTMLElement|null|undefined} */ (box.current?.querySelector("tbody a"))?.focus();
-  const footer = html`<span>${found ? `${runs.length === found.total ? found.total : `${runs.length} of ${found.total}`} ${found.total === 1 ? "run" : "runs"}` : ""}</span>
+  const footer = html`<span>${page ? `${runs.length === page.total ? page.total : `${runs.length} of ${page.total}`} ${page.total === 1 ? "run" : "runs"}` : ""}</span>
     <${Downloads} list="runs" query=${queryOf(wanted, runsMax)} />
     ${isDirector.value ? html`<${Button} label="Start a new play" icon="plus" onClick=${() => openDialog("start")} />` : null}
     <${Button} label="Close" kind="primary" onClick=${closeDialog} />`;
   return html`<${Dialog} id="archive" title="Archive" width=${1120} onSubmit=${first} footer=${footer}>
-    <${Filters} wanted=${wanted} found=${found} tabs=${tabs} isFiltered=${isFiltered} onChange=${(/** @type {Partial<Wanted>} */ parts) => setWanted({ ...wanted, ...parts })} />
+    <${Filters} wanted=${wanted} page=${page} tabs=${tabs} isFiltered=${isFiltered} onChange=${(/** @type {Partial<Wanted>} */ parts) => setWanted({ ...wanted, ...parts })} />
     ${problem ? html`<p class="start-problem" role="alert">${icon("error")}<span>${problem}</span> <${Button} label="Try again" onClick=${again} /></p>` : null}
     <div class="archive-box" ref=${box}>
       <table class="archive"><caption class="hidden">Runs of this store</caption>
         <thead><tr>${Object.keys(columns).map((name) => html`<th scope="col" aria-sort=${order.by === name ? (order.isUp ? "ascending" : "descending") : undefined}><button type="button" class="text-button" onClick=${() => sort(name)}>${name}<i aria-hidden="true">${order.by === name ? (order.isUp ? " ↑" : " ↓") : ""}</i></button></th>`)}<th scope="col">Lineage</th></tr></thead>
-        <tbody onKeyDown=${walk}>${found ? runs.map((run) => html`<${Row} key=${run.id} run=${run} again=${again} />`) : [0, 1, 2, 3].map(() => html`<tr class="is-coming"><td colspan="7"><i class="skeleton"></i></td></tr>`)}</tbody>
+        <tbody onKeyDown=${walk}>${page ? runs.map((run) => html`<${Row} key=${run.id} run=${run} again=${again} />`) : [0, 1, 2, 3].map(() => html`<tr class="is-coming"><td colspan="7"><i class="skeleton"></i></td></tr>`)}</tbody>
       </table>
-      ${found && !runs.length ? html`<p class="empty">${isFiltered ? html`No run matches. <button type="button" class="text-button" onClick=${() => setWanted(nothingWanted)}>Clear filters</button>` : "Nothing was played here yet."}</p>` : null}
-      ${found && runs.length < Math.min(found.total, runsMax) ? html`<p class="empty"><${Button} label="Show more" onClick=${() => setLimit(runsMax)} /></p>` : null}
+      ${page && !runs.length ? html`<p class="empty">${isFiltered ? html`No run matches. <button type="button" class="text-button" onClick=${() => setWanted(nothingWanted)}>Clear filters</button>` : "Nothing was played here yet."}</p>` : null}
+      ${page && runs.length < Math.min(page.total, runsMax) ? html`<p class="empty"><${Button} label="Show more" onClick=${() => setLimit(runsMax)} /></p>` : null}
     </div>
   <//>`;
 }
 
-/** The runs that are wanted. What was found before stays until the answer is there. @param {Wanted} wanted @param {number} limit */
-function useFound(wanted, limit) {
-  const [found, setFound] = useState(/** @type {Found|null} */ (null));
+/** The runs that are wanted. The page before stays until the answer is there. @param {Wanted} wanted @param {number} limit */
+function useArchivePage(wanted, limit) {
+  const [page, setPage] = useState(/** @type {ArchivePage|null} */ (null));
   const [problem, setProblem] = useState("");
   const [times, setTimes] = useState(0);
   useEffect(() => {
@@ -88,17 +88,17 @@ function useFound(wanted, limit) {
     const timer = setTimeout(
       () =>
         source().archive(queryOf(wanted, limit)).then(
-          (/** @type {Found} */ told) => !isOld && (setFound(told), setProblem("")),
+          (/** @type {ArchivePage} */ answer) => !isOld && (setPage(answer), setProblem("")),
           (/** @type {Error} */ wrong) => !isOld && setProblem(wrong.message),
         ),
-      found ? searchMilliseconds : 0,
+      page ? searchMilliseconds : 0,
     );
     return () => {
       isOld = true;
       clearTimeout(timer);
     };
   }, [wanted, limit, times]);
-  return { found, problem, again: () => setTimes(times + 1) };
+  return { page, problem, again: () => setTimes(times + 1) };
 }
 
 /** @param {Wanted} wanted @param {number} limit */
@@ -130,15 +130,15 @@ function walk(event) {
   links[Math.max(0, Math.min(links.length - 1, next))]?.focus();
 }
 
-/** @param {{wanted: Wanted, found: Found|null, tabs: any, isFiltered: boolean, onChange: (parts: Partial<Wanted>) => void}} props */
-function Filters({ wanted, found, tabs, isFiltered, onChange }) {
+/** @param {{wanted: Wanted, page: ArchivePage|null, tabs: any, isFiltered: boolean, onChange: (parts: Partial<Wanted>) => void}} props */
+function Filters({ wanted, page, tabs, isFiltered, onChange }) {
   const choice = (/** @type {keyof Wanted} */ name, /** @type {string} */ label, /** @type {[string, string][]} */ options) =>
     html`<select class="input" aria-label=${label} value=${wanted[name]} onChange=${(/** @type {any} */ event) => onChange({ [name]: event.target.value })}><option value="">${label}</option>${options.map(([value, words]) => html`<option value=${value}>${words}</option>`)}</select>`;
-  const labels = Object.entries(found?.labels ?? {});
+  const labels = Object.entries(page?.labels ?? {});
   return html`<div class="archive-filters" role="search">
     ${tabs}
     <input class="input search" type="search" data-first placeholder="Search names, seeds, labels" aria-label="Search runs" value=${wanted.search} onInput=${(/** @type {any} */ event) => onChange({ search: event.target.value })} />
-    ${choice("world", "Every world", Object.entries(found?.worlds ?? {}).map(([name, count]) => [name, `${nameOf(name)} (${count})`]))}
+    ${choice("world", "Every world", Object.entries(page?.worlds ?? {}).map(([name, count]) => [name, `${nameOf(name)} (${count})`]))}
     ${choice("state", "Every state", Object.entries(states))}
     ${choice("cost", "Any cost", Object.keys(costs).map((name) => [name, name]))}
     ${labels.length ? choice("label", "Any label", labels.map(([name, count]) => [name, `${name} (${count})`])) : null}

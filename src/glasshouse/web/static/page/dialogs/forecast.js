@@ -13,30 +13,30 @@ const waitMilliseconds = 180;
  * @returns {Forecast}
  */
 export function useForecast(change) {
-  const [told, setTold] = useState(/** @type {Forecast} */ (null));
+  const [answer, setAnswer] = useState(/** @type {Forecast} */ (null));
   const asked = JSON.stringify(change ?? null);
   useEffect(() => {
-    setTold(null);
+    setAnswer(null);
     if (!change) return undefined;
     let isOver = false;
     const timer = setTimeout(async () => {
       const answer = await forecast(change.what, change.fields);
-      if (!isOver) setTold(answer);
+      if (!isOver) setAnswer(answer);
     }, waitMilliseconds);
     return () => {
       isOver = true;
       clearTimeout(timer);
     };
   }, [asked]);
-  return told;
+  return answer;
 }
 
-/** @param {{told: Forecast, words?: string}} props words: what to say where graphs stay as they are */
-export function ForecastLine({ told, words }) {
-  if (!told) return html`<p class="forecast is-open" aria-live="polite">…</p>`;
-  const isQuiet = told.text === "Graphs stay as they are";
-  return html`<p class=${`forecast${told.isRefused ? " is-refused" : isQuiet ? " is-quiet" : ""}`} aria-live="polite">
-    ${icon(told.isRefused ? "error" : told.text.startsWith("Merges") ? "merge" : told.text.startsWith("Splits") ? "split" : "check")}
-    <span>${isQuiet && words ? words : told.text}</span>
+/** @param {{forecast: Forecast, words?: string}} props words: what to say where graphs stay as they are */
+export function ForecastLine({ forecast, words }) {
+  if (!forecast) return html`<p class="forecast is-open" aria-live="polite">…</p>`;
+  const isQuiet = forecast.text === "Graphs stay as they are";
+  return html`<p class=${`forecast${forecast.isRefused ? " is-refused" : isQuiet ? " is-quiet" : ""}`} aria-live="polite">
+    ${icon(forecast.isRefused ? "error" : forecast.text.startsWith("Merges") ? "merge" : forecast.text.startsWith("Splits") ? "split" : "check")}
+    <span>${isQuiet && words ? words : forecast.text}</span>
   </p>`;
 }

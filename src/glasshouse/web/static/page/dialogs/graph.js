@@ -37,17 +37,17 @@ export function Connect({ from: first, to: target = "", kind: firstKind = "conne
   const [isOneWay, setOneWay] = useState(false);
   const [other, setOther] = useState(/** @type {View|null} */ (null));
   const change = changeOf(kind, from, to, isOneWay, now);
-  const told = useForecast(change);
+  const answer = useForecast(change);
   if (!now) return null;
   const words = kinds[kind];
   const send = async () => {
-    if (!change || told?.isRefused) return;
+    if (!change || answer?.isRefused) return;
     if (await make(change)) closeDialog();
   };
-  const forecast = told && other ? { ...told, text: withNames(told.text, other) } : told;
+  const forecast = answer && other ? { ...answer, text: withNames(answer.text, other) } : answer;
   const isWithin = kind !== "connect";
   const hint = { connect: isOneWay ? "The second hears the first." : "They hear each other.", wire: "A wire stays within one graph and never merges graphs.", parent: "Who is a creature's parent is part of its story; nobody hears more by it." }[kind];
-  return html`<${Dialog} id="connect" title=${words.title} onSubmit=${send} footer=${html`<${Button} label="Cancel" onClick=${closeDialog} /><${Button} label=${words.verb} kind="primary" type="submit" onClick=${() => {}} isDisabled=${!change || told?.isRefused} />`}>
+  return html`<${Dialog} id="connect" title=${words.title} onSubmit=${send} footer=${html`<${Button} label="Cancel" onClick=${closeDialog} /><${Button} label=${words.verb} kind="primary" type="submit" onClick=${() => {}} isDisabled=${!change || answer?.isRefused} />`}>
     <div class="choices" role="radiogroup" aria-label="What kind">
       ${Object.entries({ connect: "Channel", wire: "Output wire", parent: "Parent" }).map(([name, label]) => html`<label class=${kind === name ? "is-on" : ""}><input type="radio" name="kind" checked=${kind === name} onChange=${() => setKind(/** @type {keyof typeof kinds} */ (name))} />${label}</label>`)}
     </div>
@@ -59,7 +59,7 @@ export function Connect({ from: first, to: target = "", kind: firstKind = "conne
     </select><//>
     ${kind === "connect" ? html`<${OtherRuns} onChoose=${setOther} />
       <label class="switch"><input type="checkbox" checked=${isOneWay} onChange=${(/** @type {any} */ event) => setOneWay(event.target.checked)} disabled=${to.startsWith("channel ")} /><span>One way only<small>The second hears the first, not the other way round</small></span></label>` : null}
-    ${change ? html`<${ForecastLine} told=${forecast} words=${kind === "connect" ? "Opens a way within the graph" : "Graphs stay as they are"} />` : html`<p class="forecast is-open">${from ? "Choose whom." : "Nobody is there."}</p>`}
+    ${change ? html`<${ForecastLine} forecast=${forecast} words=${kind === "connect" ? "Opens a way within the graph" : "Graphs stay as they are"} />` : html`<p class="forecast is-open">${from ? "Choose whom." : "Nobody is there."}</p>`}
   <//>`;
 }
 
@@ -100,19 +100,19 @@ export function Disconnect({ creature: firstCreature, channel, choice: firstChoi
   const cuts = closing && now ? [{ id: "close", label: `Close #${harmless(now.channels[closing]?.name ?? "")}`, what: "remove_channel", fields: { graph: now.channels[closing]?.graph, channel: now.channels[closing]?.name } }] : cutsOf(creature);
   const [chosen, setChosen] = useState(firstChoice ?? "");
   const cut = cuts.find(({ id }) => id === chosen) ?? cuts[0];
-  const told = useForecast(cut);
+  const forecast = useForecast(cut);
   if (!now) return null;
   const send = async () => {
-    if (!cut || told?.isRefused) return;
+    if (!cut || forecast?.isRefused) return;
     if (await make(cut)) closeDialog();
   };
   const name = now.creatures[creature] ? titleOf(now.creatures[creature]) : "";
   const title = closing ? "Close a channel" : name ? `Disconnect ${name}` : "Disconnect";
-  return html`<${Dialog} id="disconnect" title=${title} onSubmit=${send} footer=${html`<${Button} label="Cancel" onClick=${closeDialog} /><${Button} label=${cut?.id === "remove" ? "Remove" : cut?.id === "close" ? "Close" : "Disconnect"} kind="danger" type="submit" onClick=${() => {}} isDisabled=${!cut || told?.isRefused} />`}>
+  return html`<${Dialog} id="disconnect" title=${title} onSubmit=${send} footer=${html`<${Button} label="Cancel" onClick=${closeDialog} /><${Button} label=${cut?.id === "remove" ? "Remove" : cut?.id === "close" ? "Close" : "Disconnect"} kind="danger" type="submit" onClick=${() => {}} isDisabled=${!cut || forecast?.isRefused} />`}>
     ${closing ? null : html`<${Field} label="Who"><select value=${creature} onChange=${(/** @type {any} */ event) => (setCreature(event.target.value), setChosen(""))}><option value="">Choose…</option><${Options} view=${now} /></select><//>`}
     ${cuts.length ? html`<div class="cuts" role="radiogroup" aria-label="What to cut">
       ${cuts.map(({ id, label }) => html`<label class=${id === cut?.id ? "is-on" : ""}><input type="radio" name="cut" checked=${id === cut?.id} onChange=${() => setChosen(id)} data-first=${id === cut?.id || undefined} /><span>${label}</span></label>`)}
-    </div><${ForecastLine} told=${told} words=${cut?.id === "remove" ? "It leaves the play. What it said stays in the ledger." : "Graphs stay as they are"} />` : null}
+    </div><${ForecastLine} forecast=${forecast} words=${cut?.id === "remove" ? "It leaves the play. What it said stays in the ledger." : "Graphs stay as they are"} />` : null}
   <//>`;
 }
 
@@ -134,15 +134,15 @@ function cutsOf(id) {
 /** Privilege cannot be taken back, so it is asked for. @param {{creature: string}} props */
 export function Grant({ creature }) {
   const change = { what: "grant_privilege", fields: { creature } };
-  const told = useForecast(change);
+  const forecast = useForecast(change);
   const entry = view()?.creatures[creature];
   if (!entry) return null;
   const send = async () => {
-    if (!told?.isRefused && (await make(change))) closeDialog();
+    if (!forecast?.isRefused && (await make(change))) closeDialog();
   };
-  return html`<${Dialog} title=${`Let ${titleOf(entry)} change the graph?`} onSubmit=${send} footer=${html`<${Button} label="Cancel" onClick=${closeDialog} /><${Button} label="Grant privilege" kind="primary" type="submit" onClick=${() => {}} isDisabled=${told?.isRefused} />`}>
+  return html`<${Dialog} title=${`Let ${titleOf(entry)} change the graph?`} onSubmit=${send} footer=${html`<${Button} label="Cancel" onClick=${closeDialog} /><${Button} label="Grant privilege" kind="primary" type="submit" onClick=${() => {}} isDisabled=${forecast?.isRefused} />`}>
     <p>It may spawn, connect and remove others from then on. Nobody can take that back.</p>
-    ${told?.isRefused ? html`<${ForecastLine} told=${told} />` : null}
+    ${forecast?.isRefused ? html`<${ForecastLine} forecast=${forecast} />` : null}
   <//>`;
 }
 
@@ -151,13 +151,13 @@ export function ChannelName({ graph, channel }) {
   const entry = channel ? view()?.channels[channel] : undefined;
   const [name, setName] = useState(entry?.name ?? "");
   const change = !name || name === entry?.name ? undefined : entry ? { what: "rename_channel", fields: { graph, channel, target: name } } : { what: "add_channel", fields: { graph, channel: name } };
-  const told = useForecast(change);
+  const forecast = useForecast(change);
   const send = async () => {
-    if (change && !told?.isRefused && (await make(change))) closeDialog();
+    if (change && !forecast?.isRefused && (await make(change))) closeDialog();
   };
-  return html`<${Dialog} title=${entry ? `Rename #${harmless(entry.name)}` : "Open a channel"} onSubmit=${send} footer=${html`<${Button} label="Cancel" onClick=${closeDialog} /><${Button} label=${entry ? "Rename" : "Open"} kind="primary" type="submit" onClick=${() => {}} isDisabled=${!change || told?.isRefused} />`}>
+  return html`<${Dialog} title=${entry ? `Rename #${harmless(entry.name)}` : "Open a channel"} onSubmit=${send} footer=${html`<${Button} label="Cancel" onClick=${closeDialog} /><${Button} label=${entry ? "Rename" : "Open"} kind="primary" type="submit" onClick=${() => {}} isDisabled=${!change || forecast?.isRefused} />`}>
     <${Field} label="Name" hint=${entry ? "Everybody on it hears on." : `In ${graphName(view()?.graphs[graph] ?? { name: "" }, /** @type {View} */ (view()))}. Nobody is on it yet.`}><input type="text" value=${name} maxlength=${handleChars} data-first autocomplete="off" onInput=${(/** @type {any} */ event) => setName(event.target.value.trim())} /><//>
-    ${told?.isRefused ? html`<${ForecastLine} told=${told} />` : null}
+    ${forecast?.isRefused ? html`<${ForecastLine} forecast=${forecast} />` : null}
   <//>`;
 }
 
@@ -171,17 +171,17 @@ export function Spawn({ graph: firstGraph, channel: firstChannel }) {
     source().models().then((/** @type {any} */ models) => setSizes(models.sizes), () => {});
   }, []);
   const change = choice.name ? { what: "add_creature", fields: spawnFields(choice) } : undefined;
-  const told = useForecast(change);
+  const forecast = useForecast(change);
   if (!now) return null;
   /** @param {string} name */
   const put = (name) => (/** @type {any} */ event) => setChoice((before) => ({ ...before, [name]: name === "name" ? asHandle(event.target.value) : event.target.value, ...(name === "graph" ? { channel: busiest(event.target.value) } : {}) }));
   const send = async () => {
-    if (change && !told?.isRefused && (await make(change))) closeDialog();
+    if (change && !forecast?.isRefused && (await make(change))) closeDialog();
   };
   const channels = Object.values(now.channels).filter(({ graph }) => graph === choice.graph);
   const graph = now.graphs[choice.graph];
   const words = !graph ? "Begins a graph of its own" : choice.channel || channels.length === 1 ? `Comes in to ${graphName(graph, now)} on #${harmless(choice.channel || channels[0].name)}` : `Comes in to ${graphName(graph, now)}, on a channel with its oldest member`;
-  return html`<${Dialog} id="spawn" title="Spawn a creature" width=${600} onSubmit=${send} footer=${html`<${Button} label="Cancel" onClick=${closeDialog} /><${Button} label="Spawn" kind="primary" type="submit" onClick=${() => {}} isDisabled=${!change || told?.isRefused} />`}>
+  return html`<${Dialog} id="spawn" title="Spawn a creature" width=${600} onSubmit=${send} footer=${html`<${Button} label="Cancel" onClick=${closeDialog} /><${Button} label="Spawn" kind="primary" type="submit" onClick=${() => {}} isDisabled=${!change || forecast?.isRefused} />`}>
     <div class="spawn-name">
       <span class="spawn-face"><${Face} id=${choice.name || "?"} colour=${graph ? graphColour(graph.colour) : "var(--ink-3)"} size=${44} isDim=${!choice.name} isJudge=${choice.role === "judge"} /></span>
       <${Field} label="Handle" hint="Small letters, digits and dashes"><input type="text" value=${choice.name} maxlength=${handleChars} data-first autocomplete="off" spellcheck=${false} placeholder="night-heron" onInput=${put("name")} /><//>
@@ -194,7 +194,7 @@ export function Spawn({ graph: firstGraph, channel: firstChannel }) {
       <${Field} label="Graph"><select value=${choice.graph} onChange=${put("graph")}>${Object.entries(now.graphs).map(([id, one]) => html`<option value=${id}>${graphName(one, now)}</option>`)}<option value="">A new graph</option></select><//>
       <${Field} label="Channel"><select value=${choice.channel} disabled=${!graph} onChange=${put("channel")}><option value="">${channels.length === 1 ? `#${harmless(channels[0].name)}` : "A new one"}</option>${channels.length > 1 ? channels.map(({ name }) => html`<option value=${name}>#${harmless(name)}</option>`) : null}</select><//>
     </div>
-    ${change ? html`<${ForecastLine} told=${told} words=${words} />` : html`<p class="forecast is-open" style=${{ color: graph ? graphInk(graph.colour) : undefined }}>${words}</p>`}
+    ${change ? html`<${ForecastLine} forecast=${forecast} words=${words} />` : html`<p class="forecast is-open" style=${{ color: graph ? graphInk(graph.colour) : undefined }}>${words}</p>`}
   <//>`;
 }
 

@@ -207,7 +207,7 @@ function More({ world, models, choice, wrong, change }) {
 
 /** What the play will probably cost, in the server's words. @param {{choice: Choice, isSound: boolean}} props */
 function Cost({ choice, isSound }) {
-  const [told, setTold] = useState({ says: "", isWrong: false });
+  const [cost, setCost] = useState({ says: "", isWrong: false });
   const asked = useMemo(() => JSON.stringify(requestOf(choice)), [choice]);
   useEffect(() => {
     if (!isSound) return undefined;
@@ -215,9 +215,9 @@ function Cost({ choice, isSound }) {
     const timer = setTimeout(async () => {
       try {
         const { says } = await source().post("estimate", JSON.parse(asked));
-        if (!isOld) setTold({ says, isWrong: false });
+        if (!isOld) setCost({ says, isWrong: false });
       } catch (wrong) {
-        if (!isOld) setTold({ says: wrong instanceof Error ? wrong.message : String(wrong), isWrong: true });
+        if (!isOld) setCost({ says: wrong instanceof Error ? wrong.message : String(wrong), isWrong: true });
       }
     }, estimateMilliseconds);
     return () => {
@@ -225,5 +225,5 @@ function Cost({ choice, isSound }) {
       clearTimeout(timer);
     };
   }, [asked, isSound]);
-  return html`<span class=${told.isWrong ? "is-wrong" : ""} aria-live="polite">${told.says || "Expected cost: …"}</span>`;
+  return html`<span class=${cost.isWrong ? "is-wrong" : ""} aria-live="polite">${cost.says || "Expected cost: …"}</span>`;
 }

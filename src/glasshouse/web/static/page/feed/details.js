@@ -20,14 +20,14 @@ const events = new Map();
 /** @param {string} id */
 function eventOf(id) {
   const key = `${session.value.run} ${session.value.role} ${id}`;
-  let found = events.get(key);
-  if (!found) {
-    found = source().event(session.value.run, id);
-    found.catch(() => events.delete(key));
-    events.set(key, found);
+  let event = events.get(key);
+  if (!event) {
+    event = source().event(session.value.run, id);
+    event.catch(() => events.delete(key));
+    events.set(key, event);
     if (events.size > eventsKept) events.delete(/** @type {string} */ (events.keys().next().value));
   }
-  return found;
+  return event;
 }
 
 /** What is asked for, once it is here. @param {() => Promise<any>} ask @param {any[]} on @returns {{value?: any, problem?: string}} */
@@ -69,7 +69,7 @@ export function Details({ record, onHeight }) {
     <div class="feed-buttons">
       <${Button} label="Rewind here" icon="turn" onClick=${() => void seek(k)} />
       ${isDirector.value ? html`<${Button} label="Branch from here" icon="branch" onClick=${() => openDialog("branch", { eventId: id })} />` : null}
-      ${isDirector.value && /: budget$/.test(record.row.text ?? "") && record.row.icon === "run" ? html`<${Button} label="Raise limit" icon="plus" onClick=${() => openDialog("figures", { isRaising: true })} />` : null}
+      ${isDirector.value && /: budget$/.test(record.row.text ?? "") && record.row.icon === "run" ? html`<${Button} label="Raise limit" icon="plus" onClick=${() => openDialog("purse", { isRaising: true })} />` : null}
       <${Button} label="Why" icon="question" kbd="W" onClick=${() => (panel.value = `why:${id}`)} />
       <${Button} label="Copy link" icon="link" kind="quiet" onClick=${() => void copyLink({ at: id })} />
     </div>

@@ -23,8 +23,8 @@ function exportRows(format) {
   const index = indexFor(filters.value);
   const rows = [];
   for (let k = 1; k <= Math.min(head.value, shown.value); k += 1) {
-    const found = record(k);
-    if (found && index.isWanted(found)) rows.push({ k, id: found.id, ...found.row });
+    const entry = record(k);
+    if (entry && index.isWanted(entry)) rows.push({ k, id: entry.id, ...entry.row });
   }
   const names = /** @type {const} */ (["k", "id", "icon", "actor", "channel", "turn", "text", "tokens", "usd"]);
   const text =

@@ -30,7 +30,7 @@ const creatureName = (id) => nameOf(harmless(headView()?.creatures[id]?.handle ?
 /** @param {string} id */
 function graphName(id) {
   const story = headView();
-  const lane = Object.values(story?.lanes ?? {}).find((one) => one.graph === id && one.name);
+  const lane = Object.values(story?.lanes ?? {}).find((entry) => entry.graph === id && entry.name);
   return nameOf(harmless(story?.graphs[id]?.name ?? lane?.name ?? id), story ?? undefined);
 }
 
@@ -120,7 +120,7 @@ export function Choices({ onClose }) {
   const { creature, graph, channel } = filters.value;
   const creatures = Object.keys(story?.creatures ?? {}).map((id) => /** @type {[string, string]} */ ([id, creatureName(id)]));
   const graphs = [...new Set(Object.values(story?.lanes ?? {}).map((lane) => lane.graph))].map((id) => /** @type {[string, string]} */ ([id, graphName(id)]));
-  const channels = [...new Set(Object.values(story?.channels ?? {}).map((one) => one.name))].map((name) => /** @type {[string, string]} */ ([name, `#${harmless(name)}`]));
+  const channels = [...new Set(Object.values(story?.channels ?? {}).map((channel) => channel.name))].map((name) => /** @type {[string, string]} */ ([name, `#${harmless(name)}`]));
   /** @param {KeyboardEvent} event */
   const onKeyDown = (event) => {
     if (event.key !== "Escape") return;

@@ -26,7 +26,7 @@ const setupIcons = new Set(["session", "creature", "channel", "wire"]);
 const plainFilters = { kind: "all", creature: "", graph: "", channel: "", text: "" };
 const filtersKept = 6;
 
-/** Who joined or left which channel, whether to listen or to speak. @param {Record} found */
+/** Who joined or left which channel, whether to listen or to speak. @param {Record} record */
 const edgeOf = ({ row: { text = "" } }) => (/ (listens|speaks) on #/.test(text) ? text.replace(/ (listens|speaks) on #/, " #") : "");
 
 /** The index of one page for one filter. */
@@ -92,38 +92,38 @@ export class FeedIndex {
       this.pages.set(number, page);
     }
     for (let k = page.upto + 1; k <= end; k += 1) {
-      const found = record(k);
-      if (found) this.take(page, found);
+      const entry = record(k);
+      if (entry) this.take(page, entry);
     }
     page.upto = end;
     return page;
   }
 
-  /** @param {Record} found */
-  isWanted(found) {
-    const { row } = found;
+  /** @param {Record} record */
+  isWanted(record) {
+    const { row } = record;
     const { kind, creature, graph, channel } = this.filters;
     if (kind !== "all" && !isOfKind(row.icon, kind)) return false;
     const view = headView();
     if (creature && row.actor !== creature && row.actor !== view?.creatures[creature]?.handle) return false;
     if (channel && row.channel !== channel) return false;
-    if (graph && (!view || graphOf(view, found) !== graph)) return false;
+    if (graph && (!view || graphOf(view, record) !== graph)) return false;
     return !this.words || `${row.actor} ${row.text ?? ""}`.toLowerCase().includes(this.words);
   }
 
-  /** @param {PageIndex} page @param {Record} found */
-  take(page, found) {
-    const { k, row } = found;
-    if (row.icon === "turn" || !this.isWanted(found)) return;
+  /** @param {PageIndex} page @param {Record} entry */
+  take(page, entry) {
+    const { k, row } = entry;
+    if (row.icon === "turn" || !this.isWanted(entry)) return;
     page.rows += 1;
-    const session = sessionOf(found.id);
+    const session = sessionOf(entry.id);
     const isSetup = row.turn === 0 && setupIcons.has(row.icon) && !page.begun.has(session);
     if (this.isPlain && (isSetup || backstageIcons.has(row.icon))) {
       this.fold(page, k);
       return;
     }
     page.fold = -1;
-    if (this.isPlain && this.isSecondEdge(page, found)) {
+    if (this.isPlain && this.isSecondEdge(page, entry)) {
       page.lasts[page.lasts.length - 1] = k;
       return;
     }
@@ -140,10 +140,10 @@ export class FeedIndex {
   }
 
   /** Whether a creature listens and now also speaks on a channel, or the other way round: one row tells both.
-   * @param {PageIndex} page @param {Record} found */
-  isSecondEdge(page, found) {
-    const before = page.lasts[page.lasts.length - 1] === found.k - 1 ? record(found.k - 1) : undefined;
-    return before?.row.icon === "channel" && found.row.icon === "channel" && edgeOf(before) !== "" && edgeOf(before) === edgeOf(found);
+   * @param {PageIndex} page @param {Record} entry */
+  isSecondEdge(page, entry) {
+    const before = page.lasts[page.lasts.length - 1] === entry.k - 1 ? record(entry.k - 1) : undefined;
+    return before?.row.icon === "channel" && entry.row.icon === "channel" && edgeOf(before) !== "" && edgeOf(before) === edgeOf(entry);
   }
 
   /** Take in a row that is folded if it is not alone. @param {PageIndex} page @param {number} k */
@@ -233,9 +233,9 @@ export function layoutOf(index, shown, head, extra) {
     top += height;
     rows += isCut ? rowsUpto(index, page, shown) : page.rows;
   }
-  const opened = [...extra].map(([k, more]) => ({ at: positionOf(parts, k), more })).filter((one) => one.at >= 0);
+  const opened = [...extra].map(([k, more]) => ({ at: positionOf(parts, k), more })).filter((row) => row.at >= 0);
   opened.sort((a, b) => a.at - b.at);
-  const height = top + opened.reduce((sum, one) => sum + one.more, 0);
+  const height = top + opened.reduce((sum, row) => sum + row.more, 0);
 
   /** @param {number} position @returns {Item} */
   const item = (position) => {
@@ -243,9 +243,9 @@ export function layoutOf(index, shown, head, extra) {
     const within = position - part.at;
     let shift = 0;
     let more = 0;
-    for (const one of opened) {
-      if (one.at < position) shift += one.more;
-      else if (one.at === position) more = one.more;
+    for (const row of opened) {
+      if (row.at < position) shift += row.more;
+      else if (row.at === position) more = row.more;
     }
     if (!part.index) return { type: "gap", k: part.from, last: part.to, top: part.top + shift, height: heights.gap, at: position };
     const type = part.index.types[within];
@@ -302,7 +302,7 @@ function partAt(parts, position) {
 
 /** Where the row of an event stands; -1 if it has none. @param {Part[]} parts @param {number} k */
 function positionOf(parts, k) {
-  const part = parts.find((one) => one.index && one.from <= k && k <= one.to);
+  const part = parts.find((candidate) => candidate.index && candidate.from <= k && k <= candidate.to);
   if (!part?.index) return -1;
   const within = countUpto(part.index.ks, k) - 1;
   const isIt = within >= 0 && within < part.count && part.index.ks[within] === k && (part.index.types[within] === "row" || part.index.types[within] === "compact");

@@ -129,15 +129,15 @@ export function List() {
   return html`<div class="feed-scroll" ref=${box} role="log" aria-live="off" aria-label="Events" tabindex=${layout.count ? -1 : 0} onScroll=${onScroll} onKeyDown=${onKeyDown} onFocusIn=${onFocusIn}>
       <div class="feed-rows" style=${{ height: `${layout.height + (isMomentUnlisted ? heights.turn : 0)}px` }}>
         ${items.map((item) => {
-          const found = item.type === "gap" ? undefined : record(item.k);
+          const entry = item.type === "gap" ? undefined : record(item.k);
           const isActive = item.k === active;
           return html`<div key=${item.at % slots} class="feed-item" style=${{ transform: `translateY(${item.top}px)`, height: `${item.height}px` }}>
             ${item.type === "gap" ? html`<p class="feed-gap">Events ${item.k} to ${item.last} are on their way.</p>` : null}
             ${item.type === "turn" ? html`<${Turn} k=${item.k} />` : null}
             ${item.type === "fold" ? html`<${Fold} k=${item.k} last=${Math.min(item.last, shown.value)} isOpen=${index.opened.has(item.k)} isActive=${isActive} isNow=${isRewound.value && !isMomentUnlisted && item.at === layout.count - 1} onFold=${onFold} />` : null}
-            ${found && shownView && (item.type === "row" || item.type === "compact")
-              ? html`<${Row} record=${found} words=${index.filters.text} isDouble=${item.last > item.k && item.last <= shown.value} colour=${colourOf(shownView, graphOf(shownView, found))} isCompact=${item.type === "compact"} isNow=${isRewound.value && !isMomentUnlisted && item.at === layout.count - 1}
-                  isSelected=${found.id === chosen} isOpen=${openRows.value.has(item.k)} isActive=${isActive} onToggle=${onToggle} onHeight=${onHeight} />`
+            ${entry && shownView && (item.type === "row" || item.type === "compact")
+              ? html`<${Row} record=${entry} words=${index.filters.text} isDouble=${item.last > item.k && item.last <= shown.value} colour=${colourOf(shownView, graphOf(shownView, entry))} isCompact=${item.type === "compact"} isNow=${isRewound.value && !isMomentUnlisted && item.at === layout.count - 1}
+                  isSelected=${entry.id === chosen} isOpen=${openRows.value.has(item.k)} isActive=${isActive} onToggle=${onToggle} onHeight=${onHeight} />`
               : null}
           </div>`;
         })}
@@ -179,8 +179,8 @@ function handlers(at, redraw) {
     const next = new Set(openRows.value);
     if (next.has(k)) next.delete(k);
     else next.add(k);
-    const found = record(k);
-    if (found) selection.value = { kind: "event", id: found.id };
+    const entry = record(k);
+    if (entry) selection.value = { kind: "event", id: entry.id };
     at.active = k;
     at.isAtEnd = false;
     at.reveal = next.has(k) ? k : -1;

@@ -31,8 +31,8 @@ function numbersIn(page) {
   }
   const end = Math.min(head.value, start + recordsPerPage);
   for (let k = known.upto + 1; k <= end; k += 1) {
-    const found = record(k);
-    if (found) known.numbers.set(found.id, k);
+    const entry = record(k);
+    if (entry) known.numbers.set(entry.id, k);
   }
   known.upto = end;
   return known.numbers;

@@ -26,9 +26,9 @@ export async function loadGap(index, gap) {
       return;
     }
     const show = kind === "all" ? "" : kind;
-    const told = await source().events(run, { show, actor: creature, graph, channel, text, order: "newest", before: gap.last + 1, limit: searchHits });
-    const hits = new Set(told.events.map((/** @type {{k: number}} */ one) => pageOf(one.k)));
-    const least = told.next === null ? pageOf(gap.k) : pageOf(Math.min(gap.last, told.events.at(-1)?.k ?? Number.parseInt(told.next, 10)));
+    const matches = await source().events(run, { show, actor: creature, graph, channel, text, order: "newest", before: gap.last + 1, limit: searchHits });
+    const hits = new Set(matches.events.map((/** @type {{k: number}} */ match) => pageOf(match.k)));
+    const least = matches.next === null ? pageOf(gap.k) : pageOf(Math.min(gap.last, matches.events.at(-1)?.k ?? Number.parseInt(matches.next, 10)));
     for (let page = pageOf(gap.last); page >= least; page -= 1) if (!hits.has(page)) index.empty.add(page);
     moment.value += 1;
     if (hits.size) await loadPage(Math.max(.../** @type {Set<number>} */ (hits)));

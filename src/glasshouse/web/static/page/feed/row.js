@@ -37,9 +37,9 @@ function marked(text, words) {
  * @param {{record: Record, words: string, isDouble: boolean, colour: number, isCompact: boolean, isNow: boolean, isSelected: boolean, isOpen: boolean, isActive: boolean,
  *   onToggle: (k: number) => void, onHeight: (k: number, height: number) => void}} props
  */
-function draw({ record: found, words, isDouble, colour, isCompact, isNow, isSelected, isOpen, isActive, onToggle, onHeight }) {
-  const { row, k } = found;
-  const { title, beside, text, isVoiced } = wordsOf(found, isHandle);
+function draw({ record, words, isDouble, colour, isCompact, isNow, isSelected, isOpen, isActive, onToggle, onHeight }) {
+  const { row, k } = record;
+  const { title, beside, text, isVoiced } = wordsOf(record, isHandle);
   const isScene = row.icon === "world" && row.actor === "world";
   const classes = ["feed-row", `is-${row.icon}`, isCompact ? "is-compact" : "", isNow ? "is-now" : "", isSelected ? "is-selected" : "", isOpen ? "is-open" : "", isScene ? "is-scene" : "", isVoiced ? "is-voice" : ""];
   return html`<div class=${classes.filter(Boolean).join(" ")} data-k=${k} style=${{ "--graph": graphColour(colour), "--wash": `var(--g${colour % 8}-wash)` }}>
@@ -49,7 +49,7 @@ function draw({ record: found, words, isDouble, colour, isCompact, isNow, isSele
       <span class="feed-text" dir="auto">${marked(isDouble ? withBoth(text) : text, words)}</span>
       <span class="feed-number"><span class="hidden">event </span>${k}</span>
     </button>
-    ${isOpen ? html`<${Details} record=${found} onHeight=${onHeight} />` : null}
+    ${isOpen ? html`<${Details} record=${record} onHeight=${onHeight} />` : null}
   </div>`;
 }
 

@@ -2,10 +2,10 @@
 /** The picture of the graph, drawn on a canvas: hulls, then what is in them, then names and what moves. */
 import { canvasColour, theme } from "page/colours";
 import { drawDots } from "page/graph/dots";
-import { drawEdge, drawGhosts, drawPulses, drawWire } from "page/graph/lines";
+import { drawEdge, drawGhosts, drawPulses, drawWire } from "page/graph/edges";
 import { easeOut, progress } from "page/graph/motion";
 import { drawCreature, drawDiamond, drawName, drawNodeRings, drawSprite } from "page/graph/nodes";
-import { drawNumbers, drawPath } from "page/graph/path";
+import { drawNumbers, drawPath } from "page/graph/path_arrows";
 import { alphaOf, channelRadius, creatureRadius, family, radiusOf } from "page/graph/scene";
 import { firstChars } from "page/plain";
 

@@ -74,18 +74,18 @@ export function makeLayout() {
   function spread() {
     for (const { nodes: members } of circles.values()) {
       for (let at = 0; at < members.length; at += 1) {
-        const one = members[at];
+        const node = members[at];
         for (let next = at + 1; next < members.length; next += 1) {
           const other = members[next];
-          const wanted = one.space + other.space;
-          const [dx, dy] = [one.x + one.vx - other.x - other.vx, one.y + one.vy - other.y - other.vy];
+          const wanted = node.space + other.space;
+          const [dx, dy] = [node.x + node.vx - other.x - other.vx, node.y + node.vy - other.y - other.vy];
           const square = dx * dx + dy * dy;
           if (square >= wanted * wanted || square === 0) continue;
           const far = Math.sqrt(square);
           const push = ((wanted - far) / far) * spreadStrength;
-          const share = (other.space * other.space) / (one.space * one.space + other.space * other.space);
-          one.vx += dx * push * share;
-          one.vy += dy * push * share;
+          const share = (other.space * other.space) / (node.space * node.space + other.space * other.space);
+          node.vx += dx * push * share;
+          node.vy += dy * push * share;
           other.vx -= dx * push * (1 - share);
           other.vy -= dy * push * (1 - share);
         }
@@ -189,7 +189,7 @@ export function makeLayout() {
       let circle = circles.get(id);
       if (!circle) {
         isNew = true;
-        const known = some.map((node) => (Number.isNaN(node.x) ? places.get(node.id) : node)).filter((place) => place !== undefined);
+        const known = some.map((node) => (Number.isNaN(node.x) ? places.get(node.id) : node)).filter((point) => point !== undefined);
         const mean = { x: known.reduce((sum, { x }) => sum + x, 0) / known.length, y: known.reduce((sum, { y }) => sum + y, 0) / known.length };
         circle = { id, r: room, vx: 0, vy: 0, nodes: some, links: [], ...(known.length ? mean : freeSpot(room)) };
         circles.set(id, circle);
@@ -238,7 +238,7 @@ export function makeLayout() {
         const width = Math.max(box.right, x + room) - Math.min(box.left, x - room);
         const height = Math.max(box.bottom, y + room) - Math.min(box.top, y - room);
         const cost = Math.max(width / aspect, height) + Math.hypot(x, y) * 0.1;
-        if (cost < least && others.every((one) => Math.hypot(one.x - x, one.y - y) >= one.r + room + 1.9 * circleGap)) [best, least] = [{ x, y }, cost];
+        if (cost < least && others.every((circle) => Math.hypot(circle.x - x, circle.y - y) >= circle.r + room + 1.9 * circleGap)) [best, least] = [{ x, y }, cost];
       }
     }
     return best;

@@ -9,7 +9,7 @@ import { Menus, Tip } from "page/graph/overlay";
 import { makePicture } from "page/graph/picture";
 import { listenToPointer } from "page/graph/pointer";
 import { counted, summaryOf } from "page/graph/summary";
-import { Twin } from "page/graph/twin";
+import { ScreenReaderTree } from "page/graph/screen_reader_tree";
 import { register } from "page/keys";
 import { isReplaying, isRewound, moment, onRecord, openDialog, panel, selection, session, status, thinking, view } from "page/store";
 import { Button, IconButton } from "page/ui";
@@ -59,7 +59,7 @@ export function Graph() {
       <${IconButton} label="Fit" icon="fit" kbd="0" onClick=${() => picture.value?.fit()} />
     </div>
     <${Legend} />
-    <${Twin} picture=${picture.value} />
+    <${ScreenReaderTree} picture=${picture.value} />
     <${Tip} />
     <${Menus} fit=${() => picture.value?.fit()} />
   </div>`;

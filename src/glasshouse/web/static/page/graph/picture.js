@@ -12,7 +12,7 @@ import { drawPicture, pillBox } from "page/graph/draw";
 import { areaOf, hullOf, isInside } from "page/graph/geometry";
 import { placeLabels } from "page/graph/labels";
 import { makeLayout } from "page/graph/layout";
-import { endsOf } from "page/graph/lines";
+import { endsOf } from "page/graph/edges";
 import { easeOut, makeMotion, progress } from "page/graph/motion";
 import { forgetFaces, hasName, namedNode } from "page/graph/nodes";
 import { creatureRadius, radiusOf } from "page/graph/scene";
@@ -332,8 +332,8 @@ export function makePicture(canvas, how = {}) {
     },
     /** The graph whose hull holds a point of the canvas. @param {Point} point */
     graphAt(point) {
-      const place = lens.toWorld(point);
-      return hulls.find(({ points, alpha }) => alpha === 1 && isInside(points, place))?.id;
+      const inWorld = lens.toWorld(point);
+      return hulls.find(({ points, alpha }) => alpha === 1 && isInside(points, inWorld))?.id;
     },
     /** Move the camera to a node that is out of sight. @param {string} id */
     reveal(id) {

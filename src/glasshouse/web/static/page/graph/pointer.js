@@ -61,11 +61,11 @@ export function listenToPointer(canvas, picture) {
     timer = setTimeout(async () => {
       forecasts.set(key, null);
       const asked = forecasts;
-      const told = await forecast(change.what, change.fields);
-      asked.set(key, told);
+      const answer = await forecast(change.what, change.fields);
+      asked.set(key, answer);
       if (asked !== forecasts || !tip.value?.isOpen) return;
-      tip.value = { ...told, x: tip.value.x, y: tip.value.y };
-      for (const ghost of shown.ghosts) ghost.isRefused = told.isRefused;
+      tip.value = { ...answer, x: tip.value.x, y: tip.value.y };
+      for (const ghost of shown.ghosts) ghost.isRefused = answer.isRefused;
       picture.wake();
     }, forecastMilliseconds);
   }
@@ -109,12 +109,12 @@ export function listenToPointer(canvas, picture) {
 
   /** @param {Extract<Drag, {kind: "move"}>} move @param {Point} point */
   function moveNode(move, point) {
-    const place = lens.toWorld(point);
-    Object.assign(move.node, { fx: place.x, fy: place.y, x: place.x, y: place.y });
+    const inWorld = lens.toWorld(point);
+    Object.assign(move.node, { fx: inWorld.x, fy: inWorld.y, x: inWorld.x, y: inWorld.y });
     const channels = channelsOf(move.node.id);
     const others = picture.layout.circles.get(move.node.graph)?.nodes.filter(({ id }) => id !== move.node.id) ?? [];
     const out = outPixels / lens.camera.scale;
-    move.isOut = move.node.kind === "creature" && canEdit() && channels.length > 0 && others.length > 0 && !isInside(hullOf(others.map(({ x, y, pad }) => ({ x, y, pad: pad + out }))), place);
+    move.isOut = move.node.kind === "creature" && canEdit() && channels.length > 0 && others.length > 0 && !isInside(hullOf(others.map(({ x, y, pad }) => ({ x, y, pad: pad + out }))), inWorld);
     shown.held = move.isOut ? move.node.id : "";
     shown.ghosts = move.isOut ? channels.map(([id]) => ({ from: point, to: lens.toCanvas(/** @type {Node} */ (picture.layout.nodes.get(id))), isRefused: true, isCut: true, colour: canvasColour("coral") })) : [];
     if (move.isOut && channels.length === 1) foretell({ what: "leave_channel", fields: { creature: move.node.id, channel: channels[0][0] } }, point);

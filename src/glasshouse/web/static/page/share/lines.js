@@ -4,7 +4,7 @@
  *
  * @typedef {import("page/apply").View} View
  * @typedef {import("page/apply").Record} Record
- * @typedef {import("page/share/source").Packed} Packed
+ * @typedef {import("page/share/file_source").Packed} Packed
  * @typedef {{k: number, id: string, kind: "line"|"judge"|"visitor"|"world"|"change"|"thought", actor: string, face: string, colour: number,
  *   text: string, verb: string, channel: string, turn: number, tokens: number, usd: number|null|undefined, thought: string, mood: string,
  *   answers: string, heardBy: number, isKept: boolean, isJudge: boolean, isVerdict: boolean, name: string, icon: string}} Line
@@ -49,10 +49,10 @@ export function read(packed) {
     const player = players.get(line.face);
     if (player && line.kind !== "thought") player.lines += 1;
   }
-  const told = scenes.filter((scene) => scene.title || scene.lines.length);
-  const lines = told.flatMap((scene) => (scene.opening ? [scene.opening, ...scene.lines] : scene.lines));
+  const shown = scenes.filter((scene) => scene.title || scene.lines.length);
+  const lines = shown.flatMap((scene) => (scene.opening ? [scene.opening, ...scene.lines] : scene.lines));
   const hasMinds = packed.role !== "spectator" && lines.some((line) => line.thought || line.kind === "thought");
-  return { hasMinds, hasChannels: channels.size > 1, scenes: told, lines, players: [...players.values()], numbers, moments: momentsOf(told), head: view };
+  return { hasMinds, hasChannels: channels.size > 1, scenes: shown, lines, players: [...players.values()], numbers, moments: momentsOf(shown), head: view };
 }
 
 /** @param {View} view @param {Iterable<string>} ids @param {Map<string, Player>} players */
@@ -96,8 +96,8 @@ function lineOf(view, record, packed, kept) {
     turn,
     tokens,
     usd,
-    thought: told(record, face, "thought"),
-    mood: told(record, face, "mood"),
+    thought: textIn(record, face, "thought"),
+    mood: textIn(record, face, "mood"),
     answers: isOwn ? (creature?.line?.answers ?? "") : "",
     heardBy: isChange ? 0 : hearersOf(view, graph, channel, face),
     isKept: kept.has(record.k),
@@ -123,7 +123,7 @@ function speakerOf(view, record) {
 }
 
 /** What an event tells of a creature's mind, where the file has it. @param {Record} record @param {string} creature @param {string} what */
-function told(record, creature, what) {
+function textIn(record, creature, what) {
   const op = record.d.find(([, path]) => path[0] === "creatures" && path[1] === creature && path[2] === what);
   return typeof op?.[2] === "string" ? harmless(op[2]) : "";
 }
@@ -132,8 +132,8 @@ function told(record, creature, what) {
 function hearersOf(view, graph, channel, speaker) {
   const others = Object.entries(view.creatures).filter(([id, creature]) => id !== speaker && creature.graph === graph);
   if (!channel) return others.length;
-  const found = Object.values(view.channels).find((one) => one.graph === graph && one.name === channel);
-  return others.filter(([id]) => (found?.edges[id] ?? 0) & listen).length;
+  const entry = Object.values(view.channels).find((entry) => entry.graph === graph && entry.name === channel);
+  return others.filter(([id]) => (entry?.edges[id] ?? 0) & listen).length;
 }
 
 /** What a line does, in words: a kind of a world's own is shown as it is. @param {string} icon @param {string} kind */
@@ -161,5 +161,5 @@ function momentsOf(scenes) {
   // Of very many the most telling are kept: verdicts and what they rest on, disturbances, merges and splits, then scenes.
   const kinds = ["verdict", "kept", "visitor", "change", "scene"];
   const kept = new Set([...moments].sort((a, b) => kinds.indexOf(a.kind) - kinds.indexOf(b.kind)).slice(0, momentsMax));
-  return moments.filter((one) => kept.has(one));
+  return moments.filter((listed) => kept.has(listed));
 }

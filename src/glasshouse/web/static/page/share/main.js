@@ -9,9 +9,9 @@ import * as store from "page/store";
 import { flipTheme } from "page/colours";
 import { playOrPause } from "page/actions";
 import { read } from "page/share/lines";
-import { copyLink, current, goTo, stepLine } from "page/share/moving";
+import { copyLink, current, goTo, stepLine } from "page/share/navigation";
 import { SharePage } from "page/share/page";
-import { fileSource, unpacked } from "page/share/source";
+import { fileSource, unpacked } from "page/share/file_source";
 import { forks } from "page/time/family";
 
 const addressMilliseconds = 300;
@@ -51,7 +51,7 @@ function followAddress() {
   /** @type {ReturnType<typeof setTimeout>|undefined} */
   let timer;
   effect(() => {
-    const { packed } = /** @type {import("page/share/moving").Shared} */ (current.value);
+    const { packed } = /** @type {import("page/share/navigation").Shared} */ (current.value);
     const now = store.shown.value;
     if (now < packed.first) void store.seek(packed.first); // The file has no earlier moment.
     if (now === before) return;

@@ -6,8 +6,8 @@ import { flipTheme, theme } from "page/colours";
 import { Toasts } from "page/toasts";
 import { Button, download, IconButton, Menu } from "page/ui";
 import { Time } from "page/time/panel";
-import { Beside } from "page/share/beside";
-import { copyLink, current, goTo, isFramed } from "page/share/moving";
+import { SidePanel } from "page/share/side_panel";
+import { copyLink, current, goTo, isFramed } from "page/share/navigation";
 import { cut, Playbill } from "page/share/playbill";
 import { Transcript } from "page/share/transcript";
 
@@ -27,7 +27,7 @@ export function SharePage() {
     <main>
       <${Playbill} />
       <section class="panel at-time" aria-label="Timeline"><${Time} /><${MomentsButton} /></section>
-      <div class="share-columns"><${Transcript} /><${Beside} /></div>
+      <div class="share-columns"><${Transcript} /><${SidePanel} /></div>
     </main>
     <${Toasts} />
   </div>`;
@@ -42,7 +42,7 @@ function MomentsButton() {
     const { right, bottom } = /** @type {HTMLElement} */ (event.currentTarget).getBoundingClientRect();
     setAt({ x: right - menuWidth, y: bottom + 4 });
   };
-  const items = moments.slice(0, menuItemsMax).map((one) => ({ label: cut(one.label, 48), icon: one.icon, kbd: String(one.k), run: () => void goTo(one.k) }));
+  const items = moments.slice(0, menuItemsMax).map((listed) => ({ label: cut(listed.label, 48), icon: listed.icon, kbd: String(listed.k), run: () => void goTo(listed.k) }));
   return html`<div class="share-moments"><${Button} label=${html`Moments <span class="mono">${moments.length}</span>`} icon="flag" onClick=${open} /></div>
     ${at ? html`<${Menu} label="Moments" x=${at.x} y=${at.y} items=${items} onClose=${() => setAt(null)} />` : null}`;
 }

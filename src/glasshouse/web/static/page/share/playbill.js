@@ -8,9 +8,9 @@ import { Button, dollars, short } from "page/ui";
 import { nameOf } from "page/apply";
 import { harmless } from "page/plain";
 import { copy } from "page/copying";
-import { current, goTo } from "page/share/moving";
+import { current, goTo } from "page/share/navigation";
 
-/** @typedef {import("page/share/moving").Shared} Shared */
+/** @typedef {import("page/share/navigation").Shared} Shared */
 
 const playersShownMax = 12;
 const quoteCharsMax = 220;
@@ -83,7 +83,7 @@ function Ribbon() {
   const rest = sentence ? why.slice(sentence.length + 1).trim() : why;
   const quote = rest || (packed.decided_at ? "" : last?.text);
   return html`<div class=${`ribbon${winner ? "" : " has-no-winner"}`}>
-    ${champions.length ? champions.slice(0, championsMax).map((one) => html`<${Face} id=${one.handle} colour=${graphColour(one.colour)} size=${54} />`) : html`<i class="ribbon-icon" aria-hidden="true">${icon("flag", 20)}</i>`}
+    ${champions.length ? champions.slice(0, championsMax).map((player) => html`<${Face} id=${player.handle} colour=${graphColour(player.colour)} size=${54} />`) : html`<i class="ribbon-icon" aria-hidden="true">${icon("flag", 20)}</i>`}
     <div><h2 dir="auto">${heading}</h2>${quote && quote !== heading ? html`<p dir="auto">${rest ? null : html`${last?.name}: `}“${cut(quote, quoteCharsMax)}”</p>` : null}</div>
     ${isHere ? html`<${Button} label=${html`Line <span class="mono">${at}</span>`} icon="flag" onClick=${() => void goTo(at)} />` : null}
   </div>`;

@@ -8,7 +8,7 @@ import { icon } from "page/icons";
 import { Button } from "page/ui";
 import { isReplaying, minds } from "page/store";
 import { itemsOf, near } from "page/share/folding";
-import { current, goTo, lineNow, wanted } from "page/share/moving";
+import { current, goTo, lineNow, wanted } from "page/share/navigation";
 
 /**
  * @typedef {import("page/share/lines").Line} Line
@@ -26,7 +26,7 @@ const linesUnfolded = 100;
 const opened = signal(/** @type {Set<number>} */ (new Set()));
 
 export function Transcript() {
-  const { story } = /** @type {import("page/share/moving").Shared} */ (current.value);
+  const { story } = /** @type {import("page/share/navigation").Shared} */ (current.value);
   const now = lineNow.value;
   const box = useRef(/** @type {HTMLElement|null} */ (null));
   useEffect(() => bringIntoSight(box.current), [wanted.value, now]);
@@ -52,9 +52,9 @@ function bringIntoSight(box) {
   const k = wanted.value || (isReplaying.value && lineNow.value?.k) || 0;
   const row = k ? box?.querySelector(`#line-${k}`) : null;
   if (!row) return;
-  const place = row.getBoundingClientRect();
-  if (wanted.value) row.scrollIntoView({ block: place.top < 0 || place.bottom > innerHeight ? "center" : "nearest" });
-  else if (place.top < innerHeight + 300 && place.bottom > innerHeight - 60) row.scrollIntoView({ block: "center", behavior: "smooth" });
+  const rect = row.getBoundingClientRect();
+  if (wanted.value) row.scrollIntoView({ block: rect.top < 0 || rect.bottom > innerHeight ? "center" : "nearest" });
+  else if (rect.top < innerHeight + 300 && rect.bottom > innerHeight - 60) row.scrollIntoView({ block: "center", behavior: "smooth" });
   wanted.value = 0;
 }
 
@@ -100,7 +100,7 @@ function drawRow({ line, isNow, hasMind, hasChannels }) {
     <span class="row-face">${line.face && kind !== "thought" ? html`<${Face} id=${line.actor} colour=${graphColour(line.colour)} size=${33} isJudge=${line.isJudge} />` : html`<i aria-hidden="true">${icon(kind === "change" ? line.icon : (marks[kind] ?? "world"), 18)}</i>`}</span>
     <div class="row-words">
       <p class="row-who"><b>${line.name}</b>${line.verb ? html` <span>${line.verb}</span>` : null}${line.channel && hasChannels ? html` <span class="row-channel mono">#${line.channel}</span>` : null}${line.isKept ? html`<em class="tag">kept by the judge</em>` : null}${line.mood && hasMind ? html`<em class="tag is-mood">${line.mood}</em>` : null}</p>
-      <p class=${isSpoken ? "row-said" : "row-told"} dir="auto">${line.text}</p>
+      <p class=${isSpoken ? "row-said" : "row-text"} dir="auto">${line.text}</p>
       ${hasMind && line.thought ? html`<p class="row-thought" dir="auto"><span class="hidden">thinks, privately: </span>${line.thought}</p>` : null}
     </div>
     <a class="row-link" href=${`#${k}`} aria-label=${`Link to ${k}`} onClick=${onClick}>${icon("link")}</a>

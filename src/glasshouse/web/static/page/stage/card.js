@@ -10,14 +10,14 @@ import { flip, selection } from "page/store";
 /**
  * @typedef {{id: string, creature: import("page/apply").Creature, colour: number, isBack: boolean, canRead: boolean, isChosen: boolean,
  *   isLast: boolean, isSpeaking: boolean, isThinking: boolean, elapsed: string, words: string, queue: number, isWalked: boolean,
- *   place: number, count: number, step: number}} Props
+ *   position: number, count: number, step: number}} Props
  * @param {Props} props
  */
 function draw(props) {
-  const { id, creature, colour, isBack, canRead, isChosen, isLast, isSpeaking, isWalked, place, count, step } = props;
+  const { id, creature, colour, isBack, canRead, isChosen, isLast, isSpeaking, isWalked, position, count, step } = props;
   const name = harmless(creature.title ?? nameOf(creature.handle));
   const classes = ["card", `of-${colour % 8}`, isBack && "is-back", isChosen && "is-chosen", isLast && "is-last", isSpeaking && "is-speaking", !creature.is_running && "is-stopped", step > 0 && "is-on-path"];
-  return html`<li class=${classes.filter(Boolean).join(" ")} aria-setsize=${count} aria-posinset=${place}>
+  return html`<li class=${classes.filter(Boolean).join(" ")} aria-setsize=${count} aria-posinset=${position}>
     <button type="button" class="turning" data-id=${id} tabindex=${isWalked ? 0 : -1} aria-pressed=${isChosen} onClick=${() => choose(id)} onKeyDown=${(/** @type {KeyboardEvent} */ event) => flipByKey(event, id, canRead)}>
       <span class="side front" aria-hidden=${isBack}>${Front(props, name)}</span>
       ${canRead ? html`<span class="side back" aria-hidden=${!isBack}>${Back(props, name)}</span>` : null}

@@ -69,9 +69,9 @@ function useSeconds() {
   return Date.now();
 }
 
-/** How long a creature has been thinking, once that is long. @param {{since?: string}|undefined} told @param {number} now */
-function elapsed(told, now) {
-  const seconds = told?.since ? Math.floor((now - Date.parse(told.since)) / 1000) : 0;
+/** How long a creature has been thinking, once that is long. @param {{since?: string}|undefined} thought @param {number} now */
+function elapsed(thought, now) {
+  const seconds = thought?.since ? Math.floor((now - Date.parse(thought.since)) / 1000) : 0;
   return seconds >= secondsUntimed ? `${seconds} s` : "";
 }
 
@@ -112,10 +112,10 @@ export function Cast() {
     ${menu && creatures[menu.id] ? html`<${Menu} label=${nameOf(creatures[menu.id].handle, shownView)} x=${menu.x} y=${menu.y} items=${creatureItems(menu.id)} onClose=${closeMenu} />` : null}
     <ul aria-label="Cast" onKeyDown=${onKeyDown} onContextMenu=${openMenu} style=${{ paddingTop: `${first * rowPixels}px`, paddingBottom: `${Math.max(0, rows - first - count) * rowPixels}px`, gridTemplateColumns: `repeat(${columns}, minmax(0, 1fr))` }}>
       ${some.map((id, at) => {
-        const told = thinking.value[id];
+        const thought = thinking.value[id];
         return html`<${Card} key=${id} id=${id} creature=${creatures[id]} colour=${graphs[creatures[id].graph]?.colour ?? 0} isBack=${canRead && minds.value !== flipped.value.has(id)}
-          canRead=${canRead} isChosen=${id === chosen} isLast=${id === last} isSpeaking=${id === speaker.value} isThinking=${told !== undefined} elapsed=${elapsed(told, now)}
-          words=${told?.text ?? ""} queue=${told?.queued ?? 0} isWalked=${id === walker} place=${first * columns + at + 1} count=${cast.length} step=${steps.get(id) ?? 0} />`;
+          canRead=${canRead} isChosen=${id === chosen} isLast=${id === last} isSpeaking=${id === speaker.value} isThinking=${thought !== undefined} elapsed=${elapsed(thought, now)}
+          words=${thought?.text ?? ""} queue=${thought?.queued ?? 0} isWalked=${id === walker} position=${first * columns + at + 1} count=${cast.length} step=${steps.get(id) ?? 0} />`;
       })}
     </ul>
   </div>`;

@@ -63,7 +63,7 @@ function Limit(ended) {
       <b>Stopped: ${limitWords(ended.axis)}</b>
       <p>${ended.state === "paused" ? "The run continues when the limit allows it." : "The run is finished. Branch it to continue."}</p>
       ${canDirect ? html`<p class="verdict-buttons">
-        <button type="button" class="button small" onClick=${() => openDialog("figures", { isRaising: true })}>Raise limit</button>
+        <button type="button" class="button small" onClick=${() => openDialog("purse", { isRaising: true })}>Raise limit</button>
         <button type="button" class="button small" onClick=${() => openDialog("branch")}>Branch from here</button></p>` : null}
     </div>
   </div>`;

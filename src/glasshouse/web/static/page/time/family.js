@@ -29,9 +29,9 @@ export function followFamily() {
 export async function loadFamily() {
   const { run } = session.value;
   try {
-    const told = await source().lineage(run);
+    const lineage = await source().lineage(run);
     if (session.peek().run !== run) return;
-    family.value = named(told.family);
+    family.value = named(lineage.family);
     forks.value = family.value.flatMap(({ id, name, leaves_at: at, session, events }) =>
       at && session ? { run: id, title: name, at, session, length: Math.max(1, events - at) } : [],
     );

@@ -90,7 +90,7 @@ function putIntoRows(lines, forks, axisEvents) {
   const gap = axisEvents * gapShare;
   /** What is in each row: from when on it is taken for good, and up to when it was taken. @type {{opensAt: number, closedAt: number}[]} */
   const rows = [];
-  for (const line of lines.filter((one) => one.isOpen)) line.row = rows.push({ opensAt: line.first, closedAt: -Infinity }) - 1;
+  for (const line of lines.filter(({ isOpen }) => isOpen)) line.row = rows.push({ opensAt: line.first, closedAt: -Infinity }) - 1;
   /** @param {number} first @param {number} last */
   const rowFor = (first, last) => {
     let row = rows.findIndex(({ opensAt, closedAt }) => first > closedAt + gap && last + gap < opensAt);

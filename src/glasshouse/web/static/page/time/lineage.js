@@ -165,7 +165,7 @@ function walk(event, box) {
   const all = /** @type {HTMLElement[]} */ ([...box.querySelectorAll("[data-row]")]);
   const [row, k] = [Number(here.dataset.row), Number(here.dataset.k)];
   const [down, along] = step;
-  const inRow = /** @param {number} wanted */ (wanted) => all.filter((one) => Number(one.dataset.row) === wanted).sort((a, b) => Number(a.dataset.k) - Number(b.dataset.k));
+  const inRow = /** @param {number} wanted */ (wanted) => all.filter((button) => Number(button.dataset.row) === wanted).sort((a, b) => Number(a.dataset.k) - Number(b.dataset.k));
   if (along) {
     const some = inRow(row);
     const at = Math.max(0, Math.min(some.length - 1, some.indexOf(here) + along));
@@ -174,7 +174,7 @@ function walk(event, box) {
   }
   for (let other = row + down; other >= 0 && other <= 1000; other += down) {
     const some = inRow(other);
-    if (some.length) return some.reduce((best, one) => (Math.abs(Number(one.dataset.k) - k) < Math.abs(Number(best.dataset.k) - k) ? one : best)).focus();
-    if (other > Math.max(...all.map((one) => Number(one.dataset.row)))) return;
+    if (some.length) return some.reduce((best, button) => (Math.abs(Number(button.dataset.k) - k) < Math.abs(Number(best.dataset.k) - k) ? button : best)).focus();
+    if (other > Math.max(...all.map((button) => Number(button.dataset.row)))) return;
   }
 }

@@ -17,7 +17,7 @@ import { followFamily, forks } from "page/time/family";
 import { compareWith } from "page/compare/open";
 import { lineageOf } from "page/time/lanes";
 import { Lanes } from "page/time/lineage";
-import { WhyPath } from "page/time/path";
+import { WhyPath } from "page/time/path_arcs";
 
 const drawMilliseconds = 100;
 const speeds = [1, 2, 4];
@@ -45,9 +45,9 @@ function followHead() {
   };
   const end = effect(() => {
     const { events, timeline: before } = drawn.peek();
-    const [newest, told] = [head.value, timeline.value];
+    const [newest, loaded] = [head.value, timeline.value];
     // A run that was opened, and a timeline that was loaded, are shown at once.
-    if (newest < events || events === 0 || told.events < before.events || before.events === 0) take();
+    if (newest < events || events === 0 || loaded.events < before.events || before.events === 0) take();
     else timer ??= setTimeout(take, drawMilliseconds);
   });
   return () => {
@@ -138,17 +138,17 @@ function Tracks() {
     return () => watch.disconnect();
   }, []);
   const newest = headView();
-  const { events, timeline: told } = drawn.value;
+  const { events, timeline: timelineDrawn } = drawn.value;
   const isOver = newest?.runs[session.value.run]?.state === "finished";
   const room = roomFor(events, isOver);
   const axis = useMemo(() => axisOf(width, room, isOver), [width, room, isOver]);
   const version = lanesVersion.value;
   const others = forks.value;
   const lineage = useMemo(() => (newest && events ? lineageOf(newest, others, axis.events) : null), [newest, version, others, axis.events, events === 0]);
-  const isHatched = told.events < 1 || loadedFrom.value > 1;
+  const isHatched = timelineDrawn.events < 1 || loadedFrom.value > 1;
   useLayoutEffect(() => {
-    if (canvas.current && width && lineage) drawBars(canvas.current, axis, told, lineage.colours);
-  }, [axis, told, events, lineage, theme.value]);
+    if (canvas.current && width && lineage) drawBars(canvas.current, axis, timelineDrawn, lineage.colours);
+  }, [axis, timelineDrawn, events, lineage, theme.value]);
   const handlers = useMemo(() => ({
     onFold: () => setUnfolded((was) => !was),
     onGo: (/** @type {number} */ k) => void seek(k),
@@ -186,10 +186,10 @@ function Playhead({ axis }) {
 
 /** Home and End are the page's own: End is live. @param {KeyboardEvent} event */
 function rangeKeys(event) {
-  const way = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1, PageDown: -10, PageUp: 10 }[event.key];
-  if (way === undefined) return;
+  const events = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1, PageDown: -10, PageUp: 10 }[event.key];
+  if (events === undefined) return;
   event.preventDefault();
-  void stepBy(way);
+  void stepBy(events);
 }
 
 /** Which event the pointer is at, and where the tracks are on the screen. */
@@ -199,13 +199,13 @@ const hovered = signal(/** @type {{k: number, left: number, top: number}|null} *
 function Hover({ axis }) {
   if (!hovered.value || dragged.value !== null || !head.value) return null;
   const { k, left, top } = hovered.value;
-  const told = record(k);
+  const hoveredRecord = record(k);
   const scene = sceneAt(k);
   const x = axis.x(k);
   return html`<div class="hover-line" style=${{ left: `${x}px` }}></div>
     <div class="hover" style=${{ left: `${left + Math.max(8, Math.min(x - 20, axis.width - 308))}px`, bottom: `${innerHeight - top + 6}px` }} aria-hidden="true">
     <p><b class="mono">${k}</b>${scene ? html`<span>${harmless(scene)}</span>` : null}</p>
-    ${told?.row.text ? html`<p class="hover-said"><b>${told.row.actor === "world" ? "" : nameOf(told.row.actor, headView())}</b> ${harmless(told.row.text.slice(0, 240))}</p>` : null}
+    ${hoveredRecord?.row.text ? html`<p class="hover-said"><b>${hoveredRecord.row.actor === "world" ? "" : nameOf(hoveredRecord.row.actor, headView())}</b> ${harmless(hoveredRecord.row.text.slice(0, 240))}</p>` : null}
   </div>`;
 }
 

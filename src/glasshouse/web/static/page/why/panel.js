@@ -148,7 +148,7 @@ function LinkItem({ link, cause, at, isChosen, onChoose }) {
   const { event, k } = link;
   const isDisturbance = event.kind === "user.injected";
   const text = harmless(typeof event.payload?.text === "string" ? event.payload.text : (event.payload?.reason ?? ""));
-  const cited = link.cites.map((one) => numberHere(one.id)).filter(Boolean).join(", ");
+  const cited = link.cites.map((cite) => numberHere(cite.id)).filter(Boolean).join(", ");
   const connector = cause ? connectorOf(link, cause, { number: (id) => String(numberHere(id) || "") }) : null;
   const name = isDisturbance ? "A visitor" : link.who === "world" ? "The world" : nameOf(harmless(link.who), view() ?? undefined);
   return html`<li class=${`why-link${isDisturbance ? " is-disturbance" : ""}${isChosen ? " is-chosen" : ""}${cause?.event.kind === "user.injected" ? " from-disturbance" : ""}`}>

@@ -45,7 +45,7 @@ function byGraph(table) {
 }
 
 /** @param {{picture: ReturnType<typeof import("page/graph/picture").makePicture>|null}} props */
-export function Twin({ picture }) {
+export function ScreenReaderTree({ picture }) {
   const tree = useRef(/** @type {HTMLElement|null} */ (null));
   moment.value;
   const now = view();
@@ -105,7 +105,7 @@ export function Twin({ picture }) {
     event.preventDefault();
     event.stopPropagation();
   };
-  return html`<div class="hidden graph-twin" role="tree" aria-label="Graphs, creatures and channels" ref=${tree} onFocusIn=${onFocus} onFocusOut=${onBlur} onKeyDown=${onKeyDown}>
+  return html`<div class="hidden graph-tree" role="tree" aria-label="Graphs, creatures and channels" ref=${tree} onFocusIn=${onFocus} onFocusOut=${onBlur} onKeyDown=${onKeyDown}>
     ${Object.entries(now.graphs).map(([id, graph]) => {
       const isOpen = isSmall || id === graphHere;
       const [creatures, channels] = [creaturesOf.get(id) ?? [], channelsOf.get(id) ?? []];
@@ -123,9 +123,9 @@ export function Twin({ picture }) {
 function openMenu(picture, id) {
   const box = document.querySelector(".graph-canvas")?.getBoundingClientRect();
   const node = picture.layout.nodes.get(id);
-  const place = node ?? picture.layout.circles.get(id);
-  if (!box || !place) return;
-  const { x, y } = picture.lens.toCanvas(place);
+  const target = node ?? picture.layout.circles.get(id);
+  if (!box || !target) return;
+  const { x, y } = picture.lens.toCanvas(target);
   menu.value = { x: box.left + x + 18, y: box.top + y + 18, node, graph: node ? undefined : id };
 }
 

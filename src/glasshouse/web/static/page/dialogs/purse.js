@@ -10,7 +10,7 @@ import { Button, Dialog, dollars } from "page/ui";
 const grownBy = 2;
 
 /** @param {{isRaising?: boolean}} props */
-export function Figures({ isRaising = false }) {
+export function Purse({ isRaising = false }) {
   moment.value;
   const shownRun = run();
   const [areRaised, setRaised] = useState(isRaising);
@@ -33,8 +33,8 @@ export function Figures({ isRaising = false }) {
   const footer = html`<span>${stateWords(shownRun)}</span>
     ${areRaised ? html`<${Button} label="Cancel" onClick=${closeDialog} /><${Button} label="Continue in a branch" kind="primary" kbd="Enter" type="submit" onClick=${() => {}} isDisabled=${isSending || !Object.keys(wanted).length} />`
       : html`${canRaise ? html`<${Button} label="Raise limit" onClick=${() => setRaised(true)} />` : null}<${Button} label="Close" kind="primary" onClick=${closeDialog} />`}`;
-  return html`<${Dialog} title="Figures" width=${520} onSubmit=${raise} footer=${footer}>
-    <table class="figures"><thead><tr><th scope="col">What</th><th scope="col">Spent</th><th scope="col">Limit</th><th scope="col" class="bar-column"><span class="hidden">Share</span></th></tr></thead>
+  return html`<${Dialog} title="Costs and limits" width=${520} onSubmit=${raise} footer=${footer}>
+    <table class="purse"><thead><tr><th scope="col">What</th><th scope="col">Spent</th><th scope="col">Limit</th><th scope="col" class="bar-column"><span class="hidden">Share</span></th></tr></thead>
       <tbody>${limits.map((limit) => html`<${Row} key=${limit.name} limit=${limit} shownRun=${shownRun} isRaised=${areRaised} text=${given[limit.name]} onInput=${(/** @type {string} */ text) => setGiven({ ...given, [limit.name]: text })} />`)}</tbody></table>
     ${shownRun.spent.usd === null ? html`<p class="remark">What it cost is not known: a model that was asked has no price here. A spend limit cannot hold such a run.</p>` : null}
     <${Pace} />

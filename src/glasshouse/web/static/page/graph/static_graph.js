@@ -10,7 +10,7 @@ import { makePicture } from "page/graph/picture";
  * It fills its parent, which needs a size. Another view lets nodes flow to where they belong; `isStatic` cuts to it.
  * @param {{view: import("page/apply").View, isStatic?: boolean, margin?: number, path?: import("page/graph/scene").PathStep[], selected?: string, label?: string}} props
  */
-export function StillGraph({ view, isStatic = false, margin = 14, path = [], selected = "", label }) {
+export function StaticGraph({ view, isStatic = false, margin = 14, path = [], selected = "", label }) {
   const canvas = useRef(/** @type {HTMLCanvasElement|null} */ (null));
   const made = useRef(/** @type {ReturnType<typeof makePicture>|null} */ (null));
   useLayoutEffect(() => {

@@ -1,7 +1,7 @@
 // @ts-check
 /** The path of a why: arrows from cause to effect, and numbers on those who have a part in it. */
 import { canvasColour, theme } from "page/colours";
-import { curveOf, drawArrow } from "page/graph/lines";
+import { curveOf, drawArrow } from "page/graph/edges";
 import { family, radiusOf } from "page/graph/scene";
 
 /**

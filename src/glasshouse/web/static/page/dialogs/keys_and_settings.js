@@ -26,8 +26,8 @@ export function Palette() {
   const [at, setAt] = useState(0);
   const all = useMemo(offered, []);
   const words = text.toLowerCase().split(/\s+/);
-  const found = all.filter((action) => words.every((word) => `${action.label} ${action.group}`.toLowerCase().includes(word)));
-  const chosen = Math.min(at, found.length - 1);
+  const matches = all.filter((action) => words.every((word) => `${action.label} ${action.group}`.toLowerCase().includes(word)));
+  const chosen = Math.min(at, matches.length - 1);
   const perform = (/** @type {import("page/keys").Action|undefined} */ action) => {
     closeDialog();
     action?.run();
@@ -35,18 +35,18 @@ export function Palette() {
   /** @param {KeyboardEvent} event */
   const onKeyDown = (event) => {
     const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (by === undefined || !found.length) return;
+    if (by === undefined || !matches.length) return;
     event.preventDefault();
-    setAt((chosen + by + found.length) % found.length);
+    setAt((chosen + by + matches.length) % matches.length);
   };
-  return html`<${Dialog} title="What shall happen?" width=${560} onSubmit=${() => perform(found[chosen])}>
-    <input class="input" type="text" role="combobox" aria-expanded="true" aria-controls="palette-list" aria-activedescendant=${found[chosen] ? `do-${found[chosen].id}` : undefined} aria-label="Search for something to do" data-first
+  return html`<${Dialog} title="What shall happen?" width=${560} onSubmit=${() => perform(matches[chosen])}>
+    <input class="input" type="text" role="combobox" aria-expanded="true" aria-controls="palette-list" aria-activedescendant=${matches[chosen] ? `do-${matches[chosen].id}` : undefined} aria-label="Search for something to do" data-first
       placeholder="Type a few letters" value=${text} onInput=${(/** @type {any} */ event) => (setText(event.target.value), setAt(0))} onKeyDown=${onKeyDown} autocomplete="off" />
     <div class="palette" id="palette-list" role="listbox" aria-label="What can be done">
-      ${found.map((action, number) => html`<div id=${`do-${action.id}`} role="option" aria-selected=${number === chosen} class=${number === chosen ? "is-on" : ""} onClick=${() => perform(action)}>
+      ${matches.map((action, number) => html`<div id=${`do-${action.id}`} role="option" aria-selected=${number === chosen} class=${number === chosen ? "is-on" : ""} onClick=${() => perform(action)}>
         <span>${action.label}</span><small>${action.group}</small>${action.key ? keyWords(action.key.split(" ")[0]) : null}
       </div>`)}
-      ${found.length ? null : html`<p class="empty">Nothing is called that.</p>`}
+      ${matches.length ? null : html`<p class="empty">Nothing is called that.</p>`}
     </div>
   <//>`;
 }

@@ -6,19 +6,19 @@ import { nameOf } from "page/apply";
 import { icon } from "page/icons";
 import { harmless } from "page/plain";
 import { Button, dollars } from "page/ui";
-import { StillGraph } from "page/graph/still";
+import { StaticGraph } from "page/graph/static_graph";
 import { head, isRewound, moment, run, seek, shown, view } from "page/store";
-import { copyLink, current, goTo, isFramed, lineAt, lineNow } from "page/share/moving";
+import { copyLink, current, goTo, isFramed, lineAt, lineNow } from "page/share/navigation";
 import { cut, inWords } from "page/share/playbill";
 
-/** @typedef {import("page/share/moving").Shared} Shared */
+/** @typedef {import("page/share/navigation").Shared} Shared */
 
 const quoteCharsMax = 180;
 const causeCharsMax = 90;
 const causesMax = 5;
 
-export function Beside() {
-  return html`<aside class="beside"><${GraphThen} /><${ThisMoment} /><${Moments} /></aside>`;
+export function SidePanel() {
+  return html`<aside class="side-panel"><${GraphThen} /><${ThisMoment} /><${Moments} /></aside>`;
 }
 
 function GraphThen() {
@@ -29,7 +29,7 @@ function GraphThen() {
     <div class="panel-head"><h2 class="panel-title">${isRewound.value ? `The graph at ${shown.value}` : "The graph at the end"}</h2><span class="spacer"></span>
       ${isRewound.value ? html`<button type="button" class="pill status is-rewound" title="To the end (End)" onClick=${() => void seek(head.value)}>Rewound to ${shown.value}</button>` : html`<span class="pill status">${run()?.state === "finished" ? "Finished" : "As it stood"}</span>`}
     </div>
-    <div class="share-graph-drawing">${now ? html`<${StillGraph} view=${now} selected=${line?.face ?? ""} />` : null}</div>
+    <div class="share-graph-drawing">${now ? html`<${StaticGraph} view=${now} selected=${line?.face ?? ""} />` : null}</div>
   </section>`;
 }
 
@@ -90,7 +90,7 @@ const MomentList = memo(drawMoments);
 function drawMoments({ moments, now }) {
   return html`<section class="panel moments" aria-label="Moments">
     <h2 class="panel-title">Moments</h2>
-    <ul>${moments.map((one) => html`<li><button type="button" class=${`moment is-${one.kind}`} aria-current=${one.k === now ? "true" : undefined} onClick=${() => void goTo(one.k)}>
-      ${icon(one.icon)}<span>${cut(one.label, 90)}</span><b class="mono">${one.k}</b></button></li>`)}</ul>
+    <ul>${moments.map((listed) => html`<li><button type="button" class=${`moment is-${listed.kind}`} aria-current=${listed.k === now ? "true" : undefined} onClick=${() => void goTo(listed.k)}>
+      ${icon(listed.icon)}<span>${cut(listed.label, 90)}</span><b class="mono">${listed.k}</b></button></li>`)}</ul>
   </section>`;
 }

@@ -4,7 +4,7 @@ import { computed, signal } from "@preact/signals";
 import { copy } from "page/copying";
 import { seek, shown } from "page/store";
 
-/** @typedef {{packed: import("page/share/source").Packed, story: ReturnType<typeof import("page/share/lines").read>, json: string}} Shared */
+/** @typedef {{packed: import("page/share/file_source").Packed, story: ReturnType<typeof import("page/share/lines").read>, json: string}} Shared */
 
 export const current = signal(/** @type {Shared|null} */ (null));
 /** The line to bring into sight when the page is drawn next; 0 for none. */
