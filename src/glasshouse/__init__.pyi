@@ -24,13 +24,11 @@ from glasshouse.manifests.manifest import Manifest as Manifest
 from glasshouse.manifests.scenario import Scenario as Scenario
 from glasshouse.runtime.ledger.observer import Observer as Observer
 from glasshouse.runtime.minds.minds import Agent as Agent
-from glasshouse.runtime.minds.minds import ManifestAgent as ManifestAgent
 from glasshouse.runtime.past.what_if import WhatIf as WhatIf
 from glasshouse.terrarium import Terrarium as Terrarium
 from glasshouse.terrarium import play as play
 from glasshouse.terrarium import verify as verify
 from glasshouse.turns.moment.moment import Moment as Moment
-from glasshouse.turns.moment.playbill import Policy as Policy
 from glasshouse.views.diff import ViewDiff as ViewDiff
 from glasshouse.views.stage import StageProjection as StageProjection
 from glasshouse.views.stage import rebuild_stage as rebuild_stage

@@ -5,11 +5,12 @@ from typing import Any
 
 import pytest
 
-from glasshouse import Manifest, Policy, Refused, SqliteStore, Terrarium, Toolbox, kinds, tool, verify
+from glasshouse import Manifest, Refused, SqliteStore, Terrarium, Toolbox, kinds, tool, verify
 from glasshouse.errors import UnknownName, WrongType
 from glasshouse.events.payloads import CreatureStarted, payload_of
 from glasshouse.events.redaction import redacted
 from glasshouse.runtime.ports import Proposal
+from glasshouse.tools import Policy
 from glasshouse.tools.group.group_tools import GroupTools
 from glasshouse.tools.group.requests import persona_chars_max, role_chars_max, wants_chars_max
 from glasshouse.turns.moment.moment import Moment

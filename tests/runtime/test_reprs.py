@@ -19,7 +19,6 @@ from glasshouse import (
     MemoryStore,
     ModelRouter,
     Observer,
-    Policy,
     SqliteStore,
     Terrarium,
     Toolbox,
@@ -32,7 +31,7 @@ from glasshouse.contests import Match, MatchPlayed, Measure, Plan, Rehearsal, Ru
 from glasshouse.errors import BadWorld, Refused, UnknownName
 from glasshouse.events import PromptDigests, RunPaused, Tokens, Usage
 from glasshouse.events.described_tool import DescribedTool
-from glasshouse.manifests import Memory, Schedule, Voice, load_world
+from glasshouse.manifests import ManifestAgent, Memory, Schedule, Voice, load_world
 from glasshouse.models import (
     Completion,
     OllamaModel,
@@ -45,9 +44,9 @@ from glasshouse.models import (
     Route,
 )
 from glasshouse.reprs import repr_chars_max
-from glasshouse.runtime.minds.minds import Agent, ManifestAgent
+from glasshouse.runtime.minds.minds import Agent
 from glasshouse.testing import CountingModel, ScriptedModel
-from glasshouse.tools import Proposal, ToolAnswer, ToolServer, Verdict
+from glasshouse.tools import Policy, Proposal, ToolAnswer, ToolServer, Verdict
 from glasshouse.turns.moment.moment import Moment
 from glasshouse.views import Thinking, ToolAsked, ToolOfRun, ToolUse, ToolUsed, Waiting
 from tests.rules.test_public_face import PUBLIC

@@ -5,3 +5,4 @@ from glasshouse.manifests.manifest import Memory as Memory
 from glasshouse.manifests.manifest import Schedule as Schedule
 from glasshouse.manifests.manifest import Voice as Voice
 from glasshouse.manifests.scenario import Scenario as Scenario
+from glasshouse.runtime.minds.minds import ManifestAgent as ManifestAgent

@@ -5,4 +5,5 @@ from glasshouse.runtime.ports import Verdict as Verdict
 from glasshouse.tools.function import tool as tool
 from glasshouse.tools.mcp.tool_server import ToolServer as ToolServer
 from glasshouse.tools.toolbox import Toolbox as Toolbox
+from glasshouse.turns.moment.playbill import Policy as Policy
 from glasshouse.turns.moment.tools import ToolAnswer as ToolAnswer
