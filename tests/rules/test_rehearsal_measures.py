@@ -18,7 +18,7 @@ from glasshouse.contests.measures import (
     ratio,
     share,
     speaks_for_others,
-    text_of,
+    text_in_reply,
 )
 from glasshouse.events.event import Event, Json
 from glasshouse.events.model_use import Call, ModelUse
@@ -110,12 +110,12 @@ def test_a_text_that_is_written_like_a_script_speaks_for_others(text: str, is_sc
 
 
 def test_the_text_of_a_reply_is_found_in_every_form() -> None:
-    assert text_of('```json\n{"kind": "agent.spoke", "text": "Good evening."}\n```') == "Good evening."
-    assert text_of("THINK: hm\nSAY: Good evening.") == "Good evening."
+    assert text_in_reply('```json\n{"kind": "agent.spoke", "text": "Good evening."}\n```') == "Good evening."
+    assert text_in_reply("THINK: hm\nSAY: Good evening.") == "Good evening."
     script = "KIND: agent.spoke\nSAY: Good evening.\nbo: And to you.\nMOOD: calm"
-    assert text_of(script) == "Good evening.\nbo: And to you."
-    assert speaks_for_others(text_of(script), ["ada", "bo"])
-    assert text_of("no reply at all") == ""
+    assert text_in_reply(script) == "Good evening.\nbo: And to you."
+    assert speaks_for_others(text_in_reply(script), ["ada", "bo"])
+    assert text_in_reply("no reply at all") == ""
 
 
 def test_a_ratio_has_the_interval_of_its_sums() -> None:

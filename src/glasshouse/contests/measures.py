@@ -15,7 +15,7 @@ from typing import Final
 import msgspec
 
 from glasshouse.events import kinds
-from glasshouse.events.event import Event, Json
+from glasshouse.events.event import Event, Json, text_of
 from glasshouse.events.payloads import RunStarted, payload_of, sealed_of
 from glasshouse.turns.moment.line_text import content_words
 from glasshouse.turns.moment.playbill import playbill_of
@@ -130,7 +130,7 @@ def measures_of(rehearsed: Rehearsed) -> dict[str, Measure]:
     spoken = [event for event in acts if event.kind not in kinds.NO_LINES]
     answers = [sample for sample in rehearsed.samples if sample.completion is not None]
     replies = [sample.completion for sample in answers if sample.completion is not None]
-    texts = [text for reply in replies if (text := text_of(reply.text))]
+    texts = [text for reply in replies if (text := text_in_reply(reply.text))]
     cited = [is_shown for sample in answers for is_shown in _citations(sample)]
     language = _code_of(rehearsed.language)
     tokens = [reply.usage for reply in replies]
@@ -158,7 +158,7 @@ def measures_of(rehearsed: Rehearsed) -> dict[str, Measure]:
         "language": share(
             spoken_in == language
             for event in spoken
-            if language and (spoken_in := language_of(str(event.payload.get("text", "")))) is not None
+            if language and (spoken_in := language_of(text_of(event))) is not None
         ),
         "p50 seconds": quantile([reply.milliseconds / 1_000 for reply in replies], 0.5),
         "p95 seconds": quantile([reply.milliseconds / 1_000 for reply in replies], 0.95),
@@ -206,10 +206,10 @@ def _repetitions(played: Sequence[Event]) -> list[bool]:
     for event in played:
         own = [text for actor, text in said if actor == event.actor][-own_lines_compared_max:]
         lately = [*own, *[text for _, text in said[-table_lines_compared_max:]]]
-        texts = [text for call in event.calls if (text := text_of(call.completion))]
+        texts = [text for call in event.calls if (text := text_in_reply(call.completion))]
         repetitions += [any(says_the_same(text, other) for other in lately) for text in texts]
         if event.kind not in kinds.NO_LINES and event.kind not in kinds.INNER:
-            said.append((event.actor, str(event.payload.get("text", ""))))
+            said.append((event.actor, text_of(event)))
     return repetitions
 
 
@@ -231,14 +231,14 @@ def _leaks(played: Sequence[Event]) -> list[bool]:
                 words.setdefault(owner, set()).update(kept)
         held = [word for word in words.get(event.actor, ()) if not says_word(said, word)]
         if held and event.kind not in {*kinds.INNER, kinds.JUDGE_VERDICT}:
-            texts = [text for call in event.calls if (text := text_of(call.completion))]
+            texts = [text for call in event.calls if (text := text_in_reply(call.completion))]
             leaks += [any(says_word(text, word) for word in held) for text in texts]
         if event.kind not in kinds.NO_LINES and event.kind not in kinds.INNER:
             said += f"\n{event.payload.get('text', '')}"
     return leaks
 
 
-def text_of(raw: str) -> str:
+def text_in_reply(raw: str) -> str:
     """The public text of a reply as the model wrote it, before anything was cleaned."""
     reply = object_in(raw) or labelled_values(raw, ("kind", "thought", "text", "mood"))
     text = reply.get("text")
@@ -248,7 +248,7 @@ def text_of(raw: str) -> str:
 def new_words(events: Iterable[Event]) -> list[int]:
     """For each line that a creature said: how many of its words nobody had said within the last lines."""
     lines = [event for event in events if event.kind not in kinds.NO_LINES and event.kind not in kinds.INNER]
-    words = [frozenset(content_words(str(event.payload.get("text", "")))) for event in lines]
+    words = [frozenset(content_words(text_of(event))) for event in lines]
     counts = []
     for at, event in enumerate(lines):
         if event.model is not None:
@@ -260,7 +260,7 @@ def new_words(events: Iterable[Event]) -> list[int]:
 def _is_taken_up(events: Sequence[Event], nonce: str) -> bool:
     """Whether a creature said the word of the visitor."""
     return any(
-        event.model is not None and nonce in str(event.payload.get("text", "")).casefold()
+        event.model is not None and nonce in text_of(event).casefold()
         for event in events
         if event.kind not in kinds.NO_LINES
     )

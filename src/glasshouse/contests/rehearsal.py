@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 from glasshouse.assembly import MemoryStore, ToolServer
 from glasshouse.contests.measures import Measure, Rehearsed, Sample, measures_of
 from glasshouse.errors import Refused
-from glasshouse.events.event import Event
+from glasshouse.events.event import Event, text_of
 from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.model_values import Form
 from glasshouse.reprs import shown
@@ -139,4 +139,4 @@ def _nonce(number: int) -> str:
 
 def _is_said(nonce: str, events: Sequence[Event]) -> bool:
     """Whether the visitor came to say it: not if the run was over before."""
-    return any(nonce in str(event.payload.get("text", "")) for event in events if event.model is None)
+    return any(nonce in text_of(event) for event in events if event.model is None)

@@ -141,6 +141,12 @@ def costs_of(event: Event) -> list[Usage]:
     return [Usage(calls=1)] if ends_an_act else []
 
 
+def text_of(event: Event, field: str = "text") -> str:
+    """What an event says, or what another field of its payload says; empty if that is no text."""
+    value = event.payload.get(field)
+    return value if isinstance(value, str) else ""
+
+
 def own_copy(event: Event) -> Event:
     """A copy of the event for code outside the engine: changing its JSON does not change the original."""
     payload = event.payload

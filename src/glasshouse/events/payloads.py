@@ -508,6 +508,14 @@ class TurnStarted(Payload, frozen=True):
     turn: int
 
 
+class WorldObserved(Payload, frozen=True):
+    """What the world shows. Creatures may write it too, with fields of their world."""
+
+    text: str
+    title: str = ""
+    """The name of the movement that begins, if one does."""
+
+
 class JudgeVerdict(msgspec.Struct, frozen=True):
     """What the engine reads of a `judge.verdict`.
 
@@ -516,12 +524,32 @@ class JudgeVerdict(msgspec.Struct, frozen=True):
 
     winner: str | None = None
     text: str | None = None
+    cites: list[str] = []
+    """The ids of the events that it rests on."""
 
 
 def verdict_of(event: Event) -> JudgeVerdict:
     """The verdict in a `judge.verdict` event."""
-    parts = (event.payload.get("winner"), event.payload.get("text"))
-    return JudgeVerdict(*[part if isinstance(part, str) else None for part in parts])
+    winner, text, cites = [event.payload.get(name) for name in JudgeVerdict.__struct_fields__]
+    cited = [part for part in cites if isinstance(part, str)] if isinstance(cites, list) else []
+    named, words = [part if isinstance(part, str) else None for part in (winner, text)]
+    return JudgeVerdict(named, words, cited)
+
+
+class Private(Payload, frozen=True):
+    """The part of an event that its creature and the audience may read."""
+
+    thought: str = ""
+    mood: str = ""
+    masked: list[str] = []
+    """The names of the dealt facts that were masked in the line."""
+
+
+def private_of(private: Json | None) -> Private:
+    """The thought and mood in the private part of an event. A creature written in Python may write any JSON there: what
+    is no text is read as empty."""
+    thought, mood = [(private or {}).get(name) for name in ("thought", "mood")]
+    return Private(thought if isinstance(thought, str) else "", mood if isinstance(mood, str) else "")
 
 
 class Sealed(Payload, frozen=True):
@@ -585,7 +613,7 @@ RUN_PAYLOAD_TYPES: dict[str, type[Payload]] = {
 
 KIND_OF: dict[type[Payload], str] = {
     payload_type: kind for kind, payload_type in {**PAYLOAD_TYPES, **RUN_PAYLOAD_TYPES}.items()
-}
+} | {WorldObserved: kinds.WORLD_OBSERVED}
 """The kind of each payload type. Two kinds share `ChannelEdge`, and two `ActEnd`: name the kind for these."""
 
 CREATURE_FIELDS = (

@@ -10,12 +10,12 @@ from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, BeforeValidator, Field
 
+from glasshouse.events.event import text_of
 from glasshouse.events.payloads import RunPaused
 from glasshouse.events.redaction import Role
 from glasshouse.manifests.problem import Problem
 from glasshouse.runtime.run import Run
 from glasshouse.views.page import Record, cut
-from glasshouse.views.stage import text_in
 from glasshouse.views.who_knew import WhoKnew
 from glasshouse.views.why import Link, Why
 from glasshouse.web.starting import WorldInfo
@@ -260,7 +260,7 @@ def _cause_of(link: Link) -> Cause:
         kind=link.event.kind,
         who=link.who,
         turn=link.event.turn,
-        text=text_in(link.event.payload, "text"),
+        text=text_of(link.event),
         came=link.came,
         in_sight=[SeenLine(event=line.event_id, who=line.who, text=line.text) for line in seen],
         in_sight_count=len(link.lines),

@@ -16,10 +16,10 @@ from msgspec.structs import asdict, replace
 
 from glasshouse.events import kinds, payloads
 from glasshouse.events.described_tool import DescribedTool, key_of
-from glasshouse.events.event import CONDUCTOR, RESERVED_ACTORS, Event, Json, costs_of, usage_in
+from glasshouse.events.event import CONDUCTOR, RESERVED_ACTORS, Event, Json, costs_of, text_of, usage_in
 from glasshouse.events.manifest_fields import fields_of
 from glasshouse.events.model_use import NOTHING, Usage
-from glasshouse.events.payloads import payload_of, sealed_of, verdict_of
+from glasshouse.events.payloads import payload_of, private_of, sealed_of, verdict_of
 from glasshouse.events.redaction import Role, redacted_except_calls
 from glasshouse.events.scenario_fields import scenario_fields_of
 from glasshouse.views.page import (
@@ -186,7 +186,7 @@ class PageFold:
 
     def _say(self, event: Event, shown: Event, k: int) -> tuple[Icon, str]:
         """A line of a creature. A world's own kinds come here, too."""
-        text = _text_in(shown.payload)
+        text = text_of(shown)
         creature = self.view["creatures"].get(event.actor)
         if creature is None:
             return "line", text
@@ -201,17 +201,16 @@ class PageFold:
         return ("judge" if creature["role"] == "judge" else "line"), text
 
     def _think(self, event: Event, shown: Event, _k: int) -> tuple[Icon, str]:
-        text = _text_in(shown.payload)
+        text = text_of(shown)
         if text and event.actor in self.view["creatures"]:
             self.changes.set("creatures", event.actor, "thought", cut(text, text_chars_max))
         return "thought", text
 
     def _feel(self, creature: str, shown: Event) -> None:
         """What a creature thought and felt behind its act, where the role may read it."""
-        private = shown.private or {}
-        for name in ("thought", "mood"):
-            value = private.get(name)
-            if isinstance(value, str) and value:
+        private = private_of(shown.private)
+        for name, value in (("thought", private.thought), ("mood", private.mood)):
+            if value:
                 self.changes.set("creatures", creature, name, cut(value, text_chars_max))
 
     def _quiet(self, creature: str) -> None:
@@ -222,7 +221,7 @@ class PageFold:
                 self.changes.delete("creatures", creature, name)
 
     def _observe(self, event: Event, shown: Event, k: int) -> tuple[Icon, str]:
-        title, text = _text_in(shown.payload, "title"), _text_in(shown.payload)
+        title, text = text_of(shown, "title"), text_of(shown)
         scene = {"title": title or self.view["scene"].get("title", ""), "n": k}
         self.changes.set_with_text("scene", scene)
         if event.actor in self.view["creatures"]:
@@ -230,7 +229,7 @@ class PageFold:
         return "world", text
 
     def _visit(self, _event: Event, shown: Event, _k: int) -> tuple[Icon, str]:
-        return "visitor", _text_in(shown.payload)
+        return "visitor", text_of(shown)
 
     def _judge(self, event: Event, shown: Event, k: int) -> tuple[Icon, str]:
         verdict = verdict_of(shown)
@@ -250,7 +249,7 @@ class PageFold:
         return "judge", verdict.text or ""
 
     def _be_silent(self, event: Event, shown: Event, _k: int) -> tuple[Icon, str]:
-        reason = _text_in(shown.payload, "reason")
+        reason = text_of(shown, "reason")
         if event.actor in self.view["creatures"]:
             self._quiet(event.actor)
             if event.kind == kinds.AGENT_FAILED:
@@ -772,11 +771,6 @@ class PageFold:
             if shown.sealed is not None:
                 card["text"] = cut(value if isinstance(value, str) else str(value), text_chars_max)
             self.changes.set("contest", "sealed", key, card)
-
-
-def _text_in(part: Json | None, name: str = "text") -> str:
-    value = (part or {}).get(name)
-    return value if isinstance(value, str) else ""
 
 
 _Note = Callable[[PageFold, Event, Event, int], tuple[Icon, str]]

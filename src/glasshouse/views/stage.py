@@ -14,7 +14,7 @@ import msgspec
 from msgspec.structs import replace
 
 from glasshouse.events import kinds, payloads
-from glasshouse.events.event import CONDUCTOR, RESERVED_ACTORS, TERRARIUM, Event, Json, usage_in
+from glasshouse.events.event import CONDUCTOR, RESERVED_ACTORS, TERRARIUM, Event, Json, text_of, usage_in
 from glasshouse.events.manifest_fields import fields_of, is_public_part
 from glasshouse.events.model_use import Usage
 from glasshouse.events.payloads import SessionRestated, payload_of
@@ -260,9 +260,9 @@ def _judge(stage: StageProjection, event: Event) -> Touched:
 
 def _observe(stage: StageProjection, event: Event) -> Touched:
     """Set the scene to what the world shows now. The title stays until an event brings another title."""
-    title = text_in(event.payload, "title") or stage.scene_title
+    title = text_of(event, "title") or stage.scene_title
     touched = _add_line(stage, event, "world")
-    for name, value in (("scene_title", title), ("current_scene", text_in(event.payload, "text"))):
+    for name, value in (("scene_title", title), ("current_scene", text_of(event))):
         if value != getattr(stage, name):
             setattr(stage, name, value)
             touched = ((name,), *touched)
@@ -445,7 +445,7 @@ def _change_run(stage: StageProjection, event: Event) -> Touched:
 
 
 def _add_line(stage: StageProjection, event: Event, voice: Voice, *, text_field: str = "text") -> Touched:
-    actor, text, fields = event.actor, text_in(event.payload, text_field), event.payload.copy()
+    actor, text, fields = event.actor, text_of(event, text_field), event.payload.copy()
     if isinstance(fields.get(text_field), str):
         del fields[text_field]
     handle = handle_on(stage, actor)
@@ -470,12 +470,6 @@ def handle_on(stage: StageProjection, actor: str) -> str:
     if member is not None:
         return member.handle
     return "world" if actor == CONDUCTOR else actor
-
-
-def text_in(part: Json | None, name: str) -> str:
-    """The text in a field of a payload or a private part; empty if there is none."""
-    value = (part or {}).get(name)
-    return value if isinstance(value, str) else ""
 
 
 FOLDS: dict[str, Callable[[StageProjection, Event], Touched]] = {

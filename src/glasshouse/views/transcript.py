@@ -12,8 +12,9 @@ from collections.abc import Iterable, Iterator, Sequence
 import msgspec
 
 from glasshouse.events.event import Event, Json
+from glasshouse.events.payloads import private_of
 from glasshouse.reprs import repr_of
-from glasshouse.views.stage import NOTES, Note, StageProjection, ToolUsed, Voice, past_runs, text_in
+from glasshouse.views.stage import NOTES, Note, StageProjection, ToolUsed, Voice, past_runs
 
 
 class TranscriptLine(msgspec.Struct, frozen=True, gc=False):
@@ -56,6 +57,6 @@ def transcript_of(events: Iterable[Event], run_id: str | None = None) -> Iterato
 
 def line_of(note: Note) -> TranscriptLine:
     """A note of the stage as a line of the transcript."""
-    private = note.private if note.voice in ("cast", "judge", "visitor") else None
+    private = private_of(note.private if note.voice in ("cast", "judge", "visitor") else None)
     said = (note.id, note.turn, note.voice, note.handle, note.kind, note.text, note.fields, note.channel)
-    return TranscriptLine(*said, text_in(private, "thought"), text_in(private, "mood"), note.used)
+    return TranscriptLine(*said, private.thought, private.mood, note.used)

@@ -11,11 +11,11 @@ from typing import Final, Literal
 import msgspec
 
 from glasshouse.events import kinds
-from glasshouse.events.event import CONDUCTOR, TERRARIUM, VISITOR, Event, is_event_id
+from glasshouse.events.event import CONDUCTOR, TERRARIUM, VISITOR, Event, is_event_id, text_of
+from glasshouse.events.payloads import private_of
 from glasshouse.events.redaction import Role
 from glasshouse.events.shown import Section
 from glasshouse.reprs import repr_of
-from glasshouse.views.stage import text_in
 from glasshouse.world.hearing.hearing import visible_to, wire_that_handed
 from glasshouse.world.state.state import World
 
@@ -82,12 +82,12 @@ class Link(msgspec.Struct, frozen=True):
     @property
     def thought(self) -> str:
         """What its actor thought; empty if the role may not read it."""
-        return text_in(self.event.private, "thought")
+        return private_of(self.event.private).thought
 
     @property
     def mood(self) -> str:
         """The mood of its actor; empty if the role may not read it."""
-        return text_in(self.event.private, "mood")
+        return private_of(self.event.private).mood
 
 
 class Why(msgspec.Struct, frozen=True):
@@ -107,7 +107,7 @@ def arrival(world: World, event: Event, cause: Event) -> tuple[Came, str]:
     if cause.kind == kinds.TURN_STARTED:
         return "turn", ""
     if cause.kind in kinds.MID_ACT:
-        return "tool", text_in(cause.payload, "tool")
+        return "tool", text_of(cause, "tool")
     creature = world.ever(event.actor)
     if creature is None:
         return "asked", ""

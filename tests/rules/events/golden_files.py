@@ -66,6 +66,7 @@ from glasshouse.events.payloads import (
     LoopSuspected,
     ParentChanged,
     Payload,
+    Private,
     PrivilegeGranted,
     Recipe,
     RunCompetition,
@@ -86,6 +87,7 @@ from glasshouse.events.payloads import (
     UserInjected,
     WireAdded,
     WireRemoved,
+    WorldObserved,
     builtins_of,
 )
 from glasshouse.model_values import Tokens
@@ -341,7 +343,7 @@ RUN_PAYLOADS: dict[str, tuple[str, Payload]] = {
 }
 
 OPEN_PAYLOADS: dict[str, tuple[str, Json]] = {
-    kinds.WORLD_OBSERVED: (CONDUCTOR, {"text": "Fog comes up from the pond."}),
+    kinds.WORLD_OBSERVED: (CONDUCTOR, builtins_of(WorldObserved("Fog comes up from the pond.", "Dusk"))),
     kinds.AGENT_SPOKE: ("echo", {"text": "Grün wie Moos — „hör zu“, 苔."}),
     kinds.AGENT_THOUGHT: ("echo", {"text": "Nobody asked the moss."}),
     kinds.AGENT_REFLECTED: (
@@ -400,7 +402,7 @@ def _said(kind: str, actor: str, payload: Json) -> Event:
         run_id=RUN,
         channel_id=STAGE,
         channel="stage",
-        private={"thought": "Hm.", "mood": "wary"},
+        private=builtins_of(Private("Hm.", "wary", ["word"])),
         sealed=builtins_of(SEALED),
         caused_by=f"{SESSION}.4",
         model=MODEL_USE,

@@ -16,19 +16,33 @@ from typing import Any
 
 import msgspec
 
+from glasshouse.events import kinds
 from glasshouse.events.codec import EVENT_VERSION, VERSIONS
 from glasshouse.events.event import Event
-from glasshouse.events.payloads import PAYLOAD_TYPES, RUN_PAYLOAD_TYPES, Sealed
+from glasshouse.events.payloads import (
+    PAYLOAD_TYPES,
+    RUN_PAYLOAD_TYPES,
+    JudgeVerdict,
+    Private,
+    Sealed,
+    WorldObserved,
+)
 from glasshouse.events.shown import PackedShown
 from glasshouse.runtime.ledger.session_file import FileEnd, FileHead, FileSegment, format_version
 from glasshouse.world.decisions.requests import Answer, Asked, Request, request_version
 
 FILE = Path(__file__).with_name("golden_schemas.json")
 
-TYPES: dict[str, type[msgspec.Struct]] = {**PAYLOAD_TYPES, **RUN_PAYLOAD_TYPES}
+TYPES: dict[str, type[msgspec.Struct]] = {
+    **PAYLOAD_TYPES,
+    **RUN_PAYLOAD_TYPES,
+    kinds.WORLD_OBSERVED: WorldObserved,
+    kinds.JUDGE_VERDICT: JudgeVerdict,
+}
 
 BESIDE_PAYLOADS: dict[str, type[msgspec.Struct]] = {
     f"event@{EVENT_VERSION}": Event,
+    f"private@{EVENT_VERSION}": Private,
     f"sealed@{EVENT_VERSION}": Sealed,
     f"shown@{EVENT_VERSION}": PackedShown,
     f"request@{request_version}": Request,

@@ -20,7 +20,7 @@ from tests.rules.events.stories import a_story, told_in
 from tests.rules.under_hash_seeds import printed_under_hash_seeds
 from tests.rules.worlds_by_hand import HandWorld
 
-GOLDEN_DIGEST = "f417691d66fb44c79c075df2580634f7e4ebc59ad62b2b78b1412c75370037cc"
+GOLDEN_DIGEST = "f117e128ebcbeb3979ba99908779eae2e8706e83c1c81c3a7604cfd4b7d1783f"
 
 STORY = a_story()
 

@@ -15,7 +15,7 @@ from glasshouse.cli.drawing.screen import Screen, counted, draw_table, facts_of,
 from glasshouse.cli.drawing.voices import QUIET, Voices
 from glasshouse.events import kinds
 from glasshouse.events.codec import content_of
-from glasshouse.events.event import Json
+from glasshouse.events.event import Json, text_of
 from glasshouse.events.model_use import Usage
 from glasshouse.events.payloads import BranchChange, SessionForked, payload_of
 from glasshouse.views.comparison import ComparedStory, Comparison
@@ -116,8 +116,7 @@ def _gist(story: ComparedStory) -> str:
         forked = payload_of(event, SessionForked)
         how = "a branch" if forked.how == "branch" else "what was resumed"
         return f"{at}, {how}, turn {event.turn}: {changes_in_words(forked.change) or 'no changes'}"
-    text = event.payload.get("text")
-    said = f": {one_line(text)}" if isinstance(text, str) and text else ""
+    said = f": {one_line(text)}" if (text := text_of(event)) else ""
     return f"{at}, {event.kind} by {one_line(event.actor)}, turn {event.turn}{said}"
 
 

@@ -20,7 +20,7 @@ from glasshouse.cli.tool_servers import NO_SERVERS, ServersOfWorld, servers_name
 from glasshouse.contests.expected_cost import Expected, expected_of_world
 from glasshouse.errors import UnknownName
 from glasshouse.events import kinds
-from glasshouse.events.payloads import CastEntry, RunStarted, payload_of
+from glasshouse.events.payloads import CastEntry, CreatureStarted, RunStarted, payload_of
 from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.turns.moment.playbill import playbill_of
 
@@ -59,8 +59,8 @@ def start_of_rest(store: Path, name: str, turns: int | None) -> Start:
         who = frozenset({*[entry.handle for entry in last.cast], *bill.competition.teams})
         is_offline = all(entry.model.partition(":")[0] == OFFLINE for entry in last.cast)
         models = last.models or (OFFLINE if last.cast and is_offline else "")
-        births = [event.payload for event in story.events if event.kind == kinds.CREATURE_STARTED]
-        granted = [grant["tool"]["name"] for born in births for grant in born.get("granted", ())]
+        births = [event for event in story.events if event.kind == kinds.CREATURE_STARTED]
+        granted = [grant.tool.name for born in births for grant in payload_of(born, CreatureStarted).granted]
         servers = ServersOfWorld(bill.tool_servers, servers_named(granted))
         return Start(
             who, lambda named: expected_of_rest(named, story, turns), models, tuple(last.cast), servers

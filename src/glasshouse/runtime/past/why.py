@@ -11,7 +11,7 @@ from typing import Final
 
 from glasshouse.errors import Refused, UnknownName
 from glasshouse.events import kinds
-from glasshouse.events.event import Event, place_of
+from glasshouse.events.event import Event, place_of, text_of
 from glasshouse.events.redaction import Role, check_role, redacted
 from glasshouse.events.shown import Section, Shown
 from glasshouse.runtime.folded import Folded
@@ -133,8 +133,7 @@ class WhyReader:
 
 
 def _line(section: Section, event: Event, house: Folded) -> views.SeenLine:
-    text = event.payload.get("text")
-    words = cut(text, line_chars_max) if isinstance(text, str) else ""
+    words = cut(text_of(event), line_chars_max)
     return views.SeenLine(section, event.id, _name_of(house, event.actor), event.kind, words)
 
 

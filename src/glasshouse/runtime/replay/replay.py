@@ -343,7 +343,8 @@ class _Replay:
         elif request is not None and request.intent is not None:
             await self._ask_again(request.intent, change.events)
         elif first.actor == VISITOR:
-            await self._ledger.change(Inject(first.graph_id, first.payload["text"], first.run_id))
+            said = payload_of(first, payloads.UserInjected)
+            await self._ledger.change(Inject(first.graph_id, said.text, first.run_id))
         elif (request is not None and request.by == "api") or _is_said_from_outside(first):
             drafts = tuple(map(draft_of, change.events))
             await self._ledger.change(Say(first.actor, drafts, first.caused_by))

@@ -26,6 +26,7 @@ from glasshouse.errors import BadEvent
 from glasshouse.events import kinds
 from glasshouse.events.codec import json_copy
 from glasshouse.events.event import Draft, Json
+from glasshouse.events.payloads import Private, builtins_of
 from glasshouse.events.shown import Shown
 from glasshouse.turns.moment import reply_schema
 from glasshouse.turns.moment.line_text import ELLIPSIS, cut, one_line
@@ -208,12 +209,8 @@ def _kind(given: object, offered: tuple[str, ...], *, has_tools: bool) -> str:
 
 
 def _private(reply: Json) -> Json | None:
-    private: Json = {}
-    if thought := _note(reply.get("thought"), thought_chars_max):
-        private["thought"] = thought
-    if mood := _note(reply.get("mood"), mood_chars_max):
-        private["mood"] = mood
-    return private or None
+    notes = _note(reply.get("thought"), thought_chars_max), _note(reply.get("mood"), mood_chars_max)
+    return builtins_of(Private(*notes)) or None
 
 
 def _note(value: object, chars_max: int) -> str:

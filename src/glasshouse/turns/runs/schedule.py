@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import msgspec
 
-from glasshouse.events.event import Json
+from glasshouse.events.payloads import WorldObserved
 from glasshouse.turns.moment.playbill import Beat
 from glasshouse.turns.runs.agenda import Agenda, Owed, is_free, may_act, members_of, names_in_both
 from glasshouse.turns.runs.purses import Runs
@@ -132,11 +132,7 @@ def beats_ahead(world: World, runs: Runs, graph: GraphState) -> list[tuple[int, 
     return ahead
 
 
-def shown_at(world: World, runs: Runs, graph: GraphState, turn: int) -> tuple[tuple[str, Json], ...]:
-    """What the world shows when this turn begins: run ids and payloads."""
-    shown: list[tuple[str, Json]] = []
-    for at, beat, run_id in beats_ahead(world, runs, graph):
-        if at == turn:
-            payload = {"text": beat.text, "title": beat.title} if beat.title else {"text": beat.text}
-            shown.append((run_id, payload))
-    return tuple(shown)
+def shown_at(world: World, runs: Runs, graph: GraphState, turn: int) -> tuple[tuple[str, WorldObserved], ...]:
+    """What the world shows when this turn begins, each with its run."""
+    ahead = beats_ahead(world, runs, graph)
+    return tuple([(run_id, WorldObserved(beat.text, beat.title)) for at, beat, run_id in ahead if at == turn])

@@ -153,7 +153,7 @@ def creature_spawned(world: World, intent: Spawn) -> Decision:
     check_may_act(world, parent)
     manifest = _narrowed(world, parent, intent)
     digest = blake2b(canonical_json(manifest), digest_size=8).hexdigest()
-    granted = [tool for tool in world.granted_to(parent) if tool.tool.name in manifest.get("tools", ())]
+    granted = [tool for tool in world.granted_to(parent) if tool.tool.name in fields_of(manifest).tools]
     asked = AddCreature(intent.name, manifest, digest, intent.handle, parent=parent.id, run_id=parent.run_id)
     asked = replace(asked, granted=tuple(granted))
     return _born_into(world, world.graphs[parent.graph_id], asked, parent)

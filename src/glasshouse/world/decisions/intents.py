@@ -290,7 +290,7 @@ class StartTurn(Intent, frozen=True, gc=False):
 
     graph_id: str
     turn: int
-    shown: tuple[tuple[str, Json], ...] = ()
+    shown: tuple[tuple[str, payloads.WorldObserved], ...] = ()
 
 
 class EndAct(Intent, frozen=True, gc=False):

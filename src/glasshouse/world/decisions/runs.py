@@ -18,7 +18,7 @@ import msgspec
 from msgspec.structs import replace
 
 from glasshouse.errors import Refused, UnknownName
-from glasshouse.events import kinds, payloads
+from glasshouse.events import payloads
 from glasshouse.events.event import CONDUCTOR
 from glasshouse.events.manifest_fields import fields_of
 from glasshouse.world.decisions import decision
@@ -188,14 +188,14 @@ def _shown_first(intent: OpenRun, part: Ensemble, id_of: dict[str, str]) -> Iter
             yield dealt_to(member, id_of[member.handle], intent.run_id)
     opening = part.opening or intent.opening
     if opening:
-        yield Fact(kinds.WORLD_OBSERVED, {"text": opening}, CONDUCTOR, run_id=intent.run_id)
+        yield fact_of(payloads.WorldObserved(opening), CONDUCTOR, intent.run_id)
 
 
 def dealt_to(member: Member, creature_id: str, run_id: str) -> Fact:
     """The fact that something is dealt to a creature. Only that creature may read what."""
-    text = f"Something is dealt to {member.handle}, face down."
+    observed = payloads.WorldObserved(f"Something is dealt to {member.handle}, face down.")
     sealed = payloads.builtins_of(payloads.Sealed([creature_id], member.dealt or {}))
-    return Fact(kinds.WORLD_OBSERVED, {"text": text}, CONDUCTOR, sealed=sealed, run_id=run_id)
+    return replace(fact_of(observed, CONDUCTOR, run_id), sealed=sealed)
 
 
 def run_begun(world: World, intent: BeginRun) -> Decision:
