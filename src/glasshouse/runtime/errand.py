@@ -33,7 +33,7 @@ class Outcome(Protocol):
         """The events that the intent became."""
 
 
-class Door(Protocol):
+class ToolLedger(Protocol):
     """The part of the ledger that a tool may use."""
 
     @property
@@ -54,7 +54,7 @@ class Door(Protocol):
 class Errand:
     """One tool call on behalf of a creature in the middle of its act."""
 
-    ledger: Door
+    ledger: ToolLedger
     creature_id: str
     called: Event
     """The `tool.called` event of this call; it is durable."""

@@ -29,7 +29,7 @@ reason_chars_max: Final = 400
 NOBODY: Final = "nobody"
 
 
-class Doubt(NamedTuple):
+class ApprovalReason(NamedTuple):
     """Why somebody outside is asked, as the caller reads it and as the approver reads it."""
 
     for_caller: str
@@ -43,16 +43,16 @@ class Approval:
         self._approver = approver
 
     async def check(
-        self, errand: Errand, caller: CreatureState, call: ToolCall, deed: str, doubts: list[Doubt]
+        self, errand: Errand, caller: CreatureState, call: ToolCall, deed: str, reasons: list[ApprovalReason]
     ) -> None:
-        """Refuse a change or a call about which there are doubts, unless the approver allows it."""
-        asked_because = " and ".join(doubt.for_approver for doubt in doubts)
+        """Refuse a change or a call that needs approval for these reasons, unless the approver allows it."""
+        asked_because = " and ".join(part.for_approver for part in reasons)
         why = f"{caller.handle} wants to {deed}, and {asked_because}."
         verdict = await self._verdict(errand, caller, call, why)
         if not verdict.is_approved:
             said_no = "" if verdict.by == NOBODY else f" The {verdict.by} said no."
             reason = f" {verdict.reason}" if verdict.reason else ""
-            because = " and ".join(doubt.for_caller for doubt in doubts)
+            because = " and ".join(part.for_caller for part in reasons)
             raise Refused(
                 f"To {deed} needs a yes from outside, because {because}.{said_no}{reason}",
                 "Say what should be done and why, and go on without it.",

@@ -14,7 +14,7 @@ from glasshouse.runtime.errand import Errand
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ports import Approver
 from glasshouse.tools.approval import Approval
-from glasshouse.tools.group.doubts import doubts_of
+from glasshouse.tools.group.approval_reasons import approval_reasons
 from glasshouse.tools.group.lookup import names_in_results_max, names_in_words_max
 from glasshouse.tools.group.offers import offers_for
 from glasshouse.tools.group.requests import ARGUMENTS, Look, Request, arguments_of, request_of
@@ -67,8 +67,8 @@ class GroupTools:
             return _unchanged(request)
         if given.dry_run:
             return _forecast(errand.folded.world, request, decision.change)
-        if doubts := doubts_of(errand, caller, request):
-            await self._approval.check(errand, caller, call, request.deed, doubts)
+        if reasons := approval_reasons(errand, caller, request):
+            await self._approval.check(errand, caller, call, request.deed, reasons)
             await errand.wait_for_room()
             request = _same(request, request_of(errand.folded, _privileged(errand, call), call.tool, given))
         return await errand.edit(

@@ -28,7 +28,7 @@ from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.ledger.sender import sent_by
 from glasshouse.runtime.minds.code_beside import BUNDLED, is_world_code_allowed
 from glasshouse.runtime.ports import Approver, Clock
-from glasshouse.tools.approval import Approval, Doubt
+from glasshouse.tools.approval import Approval, ApprovalReason
 from glasshouse.turns.moment.playbill import ServerPlan
 from glasshouse.turns.moment.tools import ToolAnswer, ToolCall, ToolOffer
 from glasshouse.turns.runs.policy import policy_of
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from glasshouse.tools.mcp.connections import Connections
     from glasshouse.tools.mcp.tool_server import ToolServer
 
-_MAY_CHANGE: Final = Doubt(
+_MAY_CHANGE: Final = ApprovalReason(
     "its server does not mark it as read-only", "its server does not mark that tool as read-only"
 )
 

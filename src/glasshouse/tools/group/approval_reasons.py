@@ -6,21 +6,21 @@ from typing import Final
 
 from glasshouse.errors import Refused
 from glasshouse.runtime.errand import Errand
-from glasshouse.tools.approval import Doubt
+from glasshouse.tools.approval import ApprovalReason
 from glasshouse.tools.group.requests import Request
 from glasshouse.turns.runs.policy import policy_of
 from glasshouse.world.state.state import CreatureState
 
-_WORDS_OF_STRANGERS: Final = Doubt(
+_WORDS_OF_STRANGERS: Final = ApprovalReason(
     "words of a visitor or of a tool are in what you read now",
     "a visitor's or a tool's words were in what it read",
 )
-_OTHER_RUN: Final = Doubt("creatures of another run are there", "creatures of another run are there")
+_OTHER_RUN: Final = ApprovalReason("creatures of another run are there", "creatures of another run are there")
 
 
-def doubts_of(errand: Errand, caller: CreatureState, request: Request) -> list[Doubt]:
+def approval_reasons(errand: Errand, caller: CreatureState, request: Request) -> list[ApprovalReason]:
     """Why this change needs a yes from outside; empty if it needs none. Raises `Refused` if policy refuses it."""
-    doubts = [_OTHER_RUN] if request.meets_other_run else []
+    reasons = [_OTHER_RUN] if request.meets_other_run else []
     if request.is_risky and errand.is_untrusted:
         rule = policy_of(errand.folded.runs, caller).untrusted_edits
         if rule == "refuse":
@@ -30,5 +30,5 @@ def doubts_of(errand: Errand, caller: CreatureState, request: Request) -> list[D
                 "Do it when they are gone from what you read, or say what should be done.",
             )
         if rule == "ask":
-            doubts.insert(0, _WORDS_OF_STRANGERS)
-    return doubts
+            reasons.insert(0, _WORDS_OF_STRANGERS)
+    return reasons
