@@ -42,10 +42,15 @@ class Played:
     """All events of the run, in the order of histories."""
     creatures: Mapping[str, Creature] = field(repr=False)
     """The creatures that were alive at the end, by id."""
-    digest: str
-    """Equal for equal stories, wherever and whenever they were played (ADR 0030)."""
     _heard: Mapping[str, frozenset[str]] = field(repr=False)
     """The ids of the events of others that each of these creatures could hear."""
+    _skews: Mapping[str, int] = field(repr=False)
+    """By session: how far its logical time is ahead of the story's, because of a branch. The digest needs this."""
+
+    @cached_property
+    def digest(self) -> str:
+        """Equal for equal stories, wherever and whenever they were played (ADR 0030)."""
+        return digest_of(self.events, skews=self._skews)
 
     @cached_property
     def lines(self) -> tuple[TranscriptLine, ...]:
@@ -117,8 +122,8 @@ async def played_of(parts: Parts, run_id: str) -> Played:
         name: frozenset([e.id for e in events if e.actor != name and visible_to(listener, e)])
         for name, listener in picked(parts.house.ledger.world.creatures, creatures).items()
     }
-    run, digest = parts.stage.run_of(run_id), digest_of(events, skews=parts.archive.skews())
-    return Played(run, events, MappingProxyType(creatures), digest, heard)
+    run, skews = parts.stage.run_of(run_id), parts.archive.skews()
+    return Played(run, events, MappingProxyType(creatures), heard, skews)
 
 
 def _row(line: TranscriptLine) -> str:
