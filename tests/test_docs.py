@@ -172,6 +172,13 @@ def test_the_row_of_a_public_module_lists_its_names(module: ModuleType) -> None:
     assert listed or module in (glasshouse.testing, glasshouse.views)
 
 
+def test_the_glossary_tells_each_word_once() -> None:
+    words = re.findall(r"^\| \*\*(.+?)\*\* \|", page_text("docs/glossary.md"), re.MULTILINE)
+
+    assert len(words) > 50
+    assert sorted({word for word in words if words.count(word) > 1}) == []
+
+
 def test_every_command_is_documented() -> None:
     page = page_text("docs/reference/cli.md")
     commands = set(commands_of(get_command(glasshouse.cli.app.app), "glasshouse"))

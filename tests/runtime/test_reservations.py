@@ -201,9 +201,9 @@ async def test_a_broken_completion_fails_the_act_and_leaves_a_ledger_that_can_be
 
         assert event is not None
         assert event.kind == kinds.AGENT_FAILED
-        assert "Correct the backend." in event.payload["reason"]
+        assert "Correct its code." in event.payload["reason"]
         (call,) = decoded(encoded(event)).calls
-        assert "Correct the backend." in call.error
+        assert "Correct its code." in call.error
         assert (call.completion, call.usd) == ("", 0.0)
         assert t.run_of(run.id).usage == usage_of(call)
 

@@ -1,8 +1,8 @@
 """A deep probe: asks a model a few questions to find out what its server really does. The questions cost a few calls.
 
 Always holds: it uses only `complete`, so it finds what a play would find. A small model may answer a question wrongly
-by itself. So a check is bad only if the server shows it too: by its count of tokens, by a failed call, or because its
-backend had to give up the schema.
+by itself. So a check is bad only if the server shows it too: by its count of tokens, by a failed call, or because the
+schema had to be given up.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ async def deep_checks(model: Probed, context_tokens: int, cache_advice: str) -> 
 
 
 async def _schema_check(model: Probed) -> ProbeCheck:
-    """Ask for a sentence, so that only a server which enforces the schema gives JSON. Its backend may learn from the
+    """Ask for a sentence, so that only a server which enforces the schema gives JSON. The model may learn from the
     first replies and change what it sends, so ask until nothing changes."""
     prompt = Prompt("You write sentences.", "Write a sentence about rain.", _SCHEMA, 1, probe_reply_tokens)
     reply = await _reply_to(model, prompt)

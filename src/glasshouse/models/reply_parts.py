@@ -1,4 +1,4 @@
-"""`ReplyParts`: the text and the reasoning of a reply as they come, and the checks that every backend makes on them.
+"""`ReplyParts`: the text and the reasoning of a reply as they come, and the checks that each server model makes on them.
 
 Always holds: a reply that only repeats white space, or is too long, is read no further. Servers are not believed: what
 they count and what they enforce is compared with what was sent.

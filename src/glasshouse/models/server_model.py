@@ -1,4 +1,4 @@
-"""`ServerModel`: what all backends have in common: who answers, in which form, what was learned, and failures by name.
+"""`ServerModel`: what models of servers have in common: who answers, in which form, what was learned, and failures by name.
 
 Always holds: whatever a request raises names the model. A remark is kept once.
 """

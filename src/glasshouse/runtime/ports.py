@@ -223,7 +223,7 @@ class ProbeCheck(msgspec.Struct, frozen=True):
 
 
 class Probe(msgspec.Struct, frozen=True, kw_only=True):
-    """What a backend found out about its server and its model. None: unknown."""
+    """What a model found out about its server and itself. None: unknown."""
 
     __repr__ = repr_of("is_reachable", "model", "problem")
 

@@ -110,7 +110,7 @@ def _storable(completion: Completion) -> Completion:
         completion = _mended(completion)
     for count in astuple(completion.usage):
         if not 0 <= count <= count_max:
-            raise Refused(f"The model {completion.model} reports {count} tokens.", "Correct the backend.")
+            raise Refused(f"The model {completion.model} reports {count} tokens.", "Correct its code.")
     return completion
 
 
@@ -122,7 +122,7 @@ def _mended(completion: Completion) -> Completion:
                 fields[field] = text[:chars_max].encode("utf-8", "replace").decode()
         return msgspec.convert(fields, Completion)
     except (TypeError, ValueError, RecursionError, msgspec.ValidationError) as wrong:
-        raise Refused(f"The model returned a broken completion: {wrong}.", "Correct the backend.") from wrong
+        raise Refused(f"The model returned a broken completion: {wrong}.", "Correct its code.") from wrong
 
 
 def _plain(value: object) -> object:
@@ -426,7 +426,7 @@ class Asking(msgspec.Struct, eq=False):
             asked = cast("StreamingModel", model).complete(prompt, on_text=listener(under_way))
         else:
             asked = model.complete(prompt)
-        # A server that loads its models inside a call has more time, which its backend bounds. The act gets it, too, until
+        # A server that loads its models inside a call has more time, which its model bounds. The act gets it, too, until
         # the server says how long it has loaded.
         load_seconds_max, load_seconds = getattr(model, "load_seconds_max", 0.0), 0.0
         seconds_max = route.call_seconds_max + load_seconds_max
@@ -588,7 +588,7 @@ def _failed(route: Route, prompt: Prompt, asked: Asked, wrong: BaseException, qu
 
 
 def _is_sound(usage: object) -> bool:
-    """Whether a backend reports tokens that can be counted, and kept."""
+    """Whether a model reports tokens that can be counted, and kept."""
     *counts, is_estimated = astuple(usage) if isinstance(usage, Tokens) else (None, None)
     is_counted = all(type(count) is int and 0 <= count <= count_max for count in counts)
     return is_counted and type(is_estimated) is bool
