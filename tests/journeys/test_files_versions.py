@@ -9,7 +9,7 @@ import pytest
 
 from glasshouse import Event, Refused, SqliteStore, Terrarium, kinds
 from glasshouse.events import codec, digest_of
-from glasshouse.events.codec import Place
+from glasshouse.events.codec import BodyStart
 from glasshouse.events.event import Json
 from tests.journeys.session_files import ROLES, Role, a_play, contents, lines_of, said, seal
 
@@ -80,7 +80,8 @@ async def test_an_import_keeps_the_events_as_they_were_written(
             "SELECT id, graph_id, base, seq, body FROM events JOIN segments ON number = segment"
         ).fetchall()
     kept = {
-        Place(session_id, graph_id, base).whole(body, seq) for session_id, graph_id, base, seq, body in rows
+        BodyStart(session_id, graph_id, base).whole(body, seq)
+        for session_id, graph_id, base, seq, body in rows
     }
     lines = {line for line in path.read_text().splitlines() if line.startswith('{"id"')}
     assert kept == {re.sub(r',"change":"[^"]*"\}$', "}", line) for line in lines}  # Kept beside the event.

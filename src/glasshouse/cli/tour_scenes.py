@@ -29,7 +29,7 @@ from glasshouse.cli.program import examples_to_paste
 from glasshouse.errors import Refused
 from glasshouse.events import kinds
 from glasshouse.events.digest import digest_of
-from glasshouse.events.event import Draft, Event, Json, place_of
+from glasshouse.events.event import Draft, Event, Json, session_and_seq
 from glasshouse.events.payloads import TopologyChanged, payload_of
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.runtime.clock import HandMovedClock, SeededIds
@@ -67,7 +67,7 @@ def whole_scene(number: int, count: int, title: dict[str, str], drawings: Sequen
 
 def short(name: str) -> str:
     """The first characters of a generated id; of an event's id, its number, too."""
-    owner, seq = place_of(name)
+    owner, seq = session_and_seq(name)
     return f"{owner[:short_id_chars]}.{seq}" if seq else owner[:short_id_chars]
 
 

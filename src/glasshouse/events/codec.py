@@ -50,14 +50,14 @@ def decoded(body: bytes | str, position: int | None = None, *, change: int | Non
     """The event in `body`, upgraded to the current payload version."""
     event = raw_decoded(body)
     if event.schema_version != VERSIONS.get(event.kind, 1):
-        event = _lifted(event)
+        event = _upcast(event)
     if position is not None:
         force_setattr(event, "position", position)
         force_setattr(event, "change", change)
     return event
 
 
-class Place(msgspec.Struct, frozen=True, gc=False):
+class BodyStart(msgspec.Struct, frozen=True, gc=False):
     """The fields of a segment that determine how the body of each of its events begins.
 
     A store cuts this start off and restores it on reading (ADR 0052).
@@ -68,7 +68,7 @@ class Place(msgspec.Struct, frozen=True, gc=False):
     base: int
 
     def without_start(self, body: str, seq: int) -> str:
-        """The body without the start that the place determines; the whole body if it starts differently."""
+        """The body without this start; the whole body if it starts differently."""
         rest = body.removeprefix(self._start(seq))
         return body if rest is body else "{" + rest
 
@@ -87,7 +87,7 @@ class Place(msgspec.Struct, frozen=True, gc=False):
 
 
 class _Rest(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
-    """The fields of a public line that its place does not determine, in the order of `Event`."""
+    """The fields of a public line that its `BodyStart` does not determine, in the order of `Event`."""
 
     turn: int
     actor: str
@@ -123,14 +123,14 @@ def all_decoded(rows: Iterable[tuple[int, int, bytes | str]]) -> list[Event]:
     return events
 
 
-def _lifted(event: Event) -> Event:
+def _upcast(event: Event) -> Event:
     current = VERSIONS.get(event.kind, 1)
     payload, version = event.payload, event.schema_version
     while version < current:
         upcaster = UPCASTERS.get((event.kind, version))
         if upcaster is None:
             raise BadEvent(
-                f"{event.id}: nothing lifts {event.kind} from version {version} to {version + 1}.",
+                f"{event.id}: no upcaster from version {version} to {version + 1} of {event.kind}.",
                 "Register an upcaster in glasshouse.events.codec.",
             )
         payload = upcaster(payload)
@@ -206,7 +206,7 @@ def encoded_within_bounds(event: Event, fields: Event | _Rest | None = None) -> 
 
 
 def rest_within_bounds(line: Event) -> str:
-    """The same JSON of a public line without the start that its place determines, so that nothing must be cut off later.
+    """The JSON of a public line without what its `BodyStart` determines, so that nothing must be cut off later.
 
     A public line has no private or sealed part, no cause, no model calls, and the first version of its kind.
     """

@@ -21,7 +21,7 @@ import msgspec
 
 from glasshouse.events import kinds
 from glasshouse.events.codec import canonical_json
-from glasshouse.events.event import RESERVED_ACTORS, Event, Json, place_of
+from glasshouse.events.event import RESERVED_ACTORS, Event, Json, session_and_seq
 from glasshouse.events.model_use import Call, ModelUse
 from glasshouse.events.payloads import CREATURE_FIELDS, SessionForked, SessionRestated, WireAdded, payload_of
 
@@ -169,7 +169,7 @@ class _Names:
     def of(self, generated: str | None) -> str | None:
         if generated is None:
             return None
-        owner, seq = place_of(generated)
+        owner, seq = session_and_seq(generated)
         while owner in self._sessions:
             owner, further = self._sessions[owner]
             seq += further if seq else 0

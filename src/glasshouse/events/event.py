@@ -172,7 +172,7 @@ def is_event_id(value: object) -> TypeGuard[str]:
     return isinstance(value, str) and _EVENT_ID.fullmatch(value) is not None
 
 
-def place_of(id_of_event: str) -> tuple[str, int]:
+def session_and_seq(id_of_event: str) -> tuple[str, int]:
     """The session and seq in an event id; seq 0, which no event has, if the text is not an event id."""
     session_id, dot, seq = str(id_of_event).rpartition(".")
     is_seq = dot and len(seq) <= seq_digits_max and seq.isascii() and seq.isdigit()

@@ -6,7 +6,7 @@ has one only if it had a winner.
 
 from __future__ import annotations
 
-from glasshouse.events.event import place_of
+from glasshouse.events.event import session_and_seq
 from glasshouse.runtime.folded import Folded
 from glasshouse.turns.runs.purses import Purse
 from glasshouse.views.leaderboard import Player, Result, Seat
@@ -26,7 +26,7 @@ def is_repeated(folded: Folded, run_id: str, counted: set[str]) -> bool:
         begun_in = folded.world.runs[run_id].session_id
         if folded.world.sessions[begun_in].segment.origin == "branch":
             return True
-        if folded.world.sessions[place_of(purse.branch_of.at)[0]].segment.is_imported:
+        if folded.world.sessions[session_and_seq(purse.branch_of.at)[0]].segment.is_imported:
             return False  # Results of an imported past are not counted in this house.
         if purse.branch_of.run_id in counted:
             return True

@@ -1,7 +1,7 @@
 """`MemoryStore`: the ledger in this process's memory, as the same bytes that a file would hold.
 
 Always holds: it passes the same contract suite as the other stores. It keeps only the newest prompts, to
-bound its memory. A place is what the bodies of one segment begin with, and is kept once for all of them (ADR 0052).
+bound its memory. A body start is what the bodies of one segment begin with. It is kept once for all of them (ADR 0052).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 
 from glasshouse.errors import Refused
-from glasshouse.events.codec import Place, decoded
+from glasshouse.events.codec import BodyStart, decoded
 from glasshouse.events.event import Event
 from glasshouse.events.shown import Shown
 from glasshouse.runtime.ports import Batch, InboxLine, InboxRequest, SegmentWrite, Snapshot
@@ -73,7 +73,7 @@ class _KeptSegment(msgspec.Struct):
 
     segment: Segment
     opened_at: int
-    place: Place
+    start: BodyStart
     positions: array[int]
 
 
@@ -85,8 +85,8 @@ class MemoryStore:
         """The id that this store got when it was first opened."""
         self._is_open = False
         self._bodies = _Texts()
-        """The bodies of events by position, each without the fields that `_places` and `_seqs` give (ADR 0052)."""
-        self._places: list[Place] = []
+        """The bodies of events by position, each without the fields that `_starts` and `_seqs` give (ADR 0052)."""
+        self._starts: list[BodyStart] = []
         self._seqs: array[int] = array("I")
         self._changes: array[int] = array("I")
         self._segments: dict[str, _KeptSegment] = {}
@@ -216,20 +216,20 @@ class MemoryStore:
     def _body(self, position: int) -> bytes:
         """The whole body of the event at a position."""
         index = position - 1
-        return self._places[index].whole(self._bodies[index].decode(), self._seqs[index]).encode()
+        return self._starts[index].whole(self._bodies[index].decode(), self._seqs[index]).encode()
 
     def _append(self, write: SegmentWrite, change: int, numbers: dict[str, int]) -> None:
         kept, seqs = self._segments.get(write.session_id), self._seqs
         if kept is None and write.opens is not None:
             segment = write.opens
-            place = Place(segment.id, segment.graph_id, segment.base)
-            kept = _KeptSegment(segment, len(seqs) + 1, place, array("I"))
+            start = BodyStart(segment.id, segment.graph_id, segment.base)
+            kept = _KeptSegment(segment, len(seqs) + 1, start, array("I"))
             self._segments[write.session_id] = kept
         assert kept is not None, "checked before"
-        place, positions = kept.place, kept.positions
+        start, positions = kept.start, kept.positions
         for seq, body in enumerate(write.bodies, len(positions) + 1):
-            self._bodies.append(place.without_start(body.decode(), seq).encode())
-            self._places.append(place)
+            self._bodies.append(start.without_start(body.decode(), seq).encode())
+            self._starts.append(start)
             seqs.append(seq)
             position = len(seqs)
             positions.append(position)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from glasshouse.errors import BadEvent
 from glasshouse.events import codec, kinds
 from glasshouse.events.codec import (
-    Place,
+    BodyStart,
     all_decoded,
     canonical_json,
     decoded,
@@ -63,7 +63,7 @@ def test_the_rest_of_a_public_line_is_its_json_without_what_its_place_says(
 ) -> None:
     unsaid: Json = {"private": None, "sealed": None, "caused_by": None, "model": None}
     event = an_event(payload=payload, run_id=run_id, channel_id=run_id, channel=channel, **unsaid)
-    start = Place(event.session_id, event.graph_id, event.lamport - event.seq)
+    start = BodyStart(event.session_id, event.graph_id, event.lamport - event.seq)
 
     rest = rest_within_bounds(event)
 
@@ -299,14 +299,14 @@ def with_upcasters(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("with_upcasters")
-def test_an_old_payload_is_lifted_step_by_step_to_todays() -> None:
+def test_an_old_payload_is_upcast_step_by_step_to_todays() -> None:
     stored = encoded(OLD_WORDS)
 
-    lifted = decoded(stored, 9)
+    today = decoded(stored, 9)
 
-    assert lifted.payload == {"text": "is it green?", "tries": 1}
-    assert lifted.schema_version == 3
-    assert lifted.position == 9
+    assert today.payload == {"text": "is it green?", "tries": 1}
+    assert today.schema_version == 3
+    assert today.position == 9
     assert encoded(OLD_WORDS) == stored
 
 
@@ -334,7 +334,7 @@ def test_a_missing_upcaster_is_named_with_the_step_that_lacks(monkeypatch: pytes
         decoded(encoded(OLD_WORDS))
 
     assert OLD_WORDS.id in refusal.value.reason
-    assert "question.asked from version 2 to 3" in refusal.value.reason
+    assert "no upcaster from version 2 to 3 of question.asked" in refusal.value.reason
     assert "upcaster" in refusal.value.instead
 
 
@@ -345,7 +345,7 @@ def test_an_upcaster_that_misses_a_field_is_not_taken_for_a_missing_upcaster() -
     with pytest.raises(Exception) as failure:  # noqa: PT011 (only what it must not say matters here)
         decoded(stored)
 
-    assert "nothing lifts" not in str(failure.value)
+    assert "no upcaster" not in str(failure.value)
 
 
 @pytest.mark.parametrize("version", [2, 7])

@@ -8,7 +8,7 @@ import pytest
 from glasshouse.errors import BadEvent
 from glasshouse.events import kinds
 from glasshouse.events.codec import content_of, decoded, encoded
-from glasshouse.events.event import Draft, Event, event_id, place_of
+from glasshouse.events.event import Draft, Event, event_id, session_and_seq
 from tests.rules.events.events_by_hand import A_LINE, an_event
 
 PLAIN: dict[str, Any] = msgspec.json.decode(encoded(A_LINE))
@@ -140,9 +140,9 @@ def test_only_kinds_of_the_engine_make_an_engine_event() -> None:
 
 @pytest.mark.parametrize(("session_id", "seq"), [("s-0123456789abcdef", 1), ("a.b", 12), ("s", 1_000_000)])
 def test_an_event_id_names_its_session_and_seq(session_id: str, seq: int) -> None:
-    assert place_of(event_id(session_id, seq)) == (session_id, seq)
+    assert session_and_seq(event_id(session_id, seq)) == (session_id, seq)
 
 
 @pytest.mark.parametrize("name", ["s-0123456789abcdef", "s.", "", "s.x", "s.-1", "s.\u0663", "s.1 ", "s.1\n"])
 def test_what_names_no_event_has_no_seq(name: str) -> None:
-    assert place_of(name) == (name, 0)
+    assert session_and_seq(name) == (name, 0)

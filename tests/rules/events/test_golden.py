@@ -26,7 +26,7 @@ def written_version(path: Path) -> int:
 
 
 @every_file
-def test_a_golden_file_is_read_and_lifted_to_todays_version(path: Path) -> None:
+def test_a_golden_file_is_read_and_upcast_to_todays_version(path: Path) -> None:
     event = decoded(path.read_bytes())
 
     assert event.kind == path.stem.split("@", maxsplit=1)[0]

@@ -18,7 +18,7 @@ from rich.text import Text
 from glasshouse.cli.drawing.screen import Screen, counted, one_line, print_json
 from glasshouse.cli.drawing.voices import QUIET
 from glasshouse.cli.store_reader import StoreReader, short_ids
-from glasshouse.events.event import place_of
+from glasshouse.events.event import session_and_seq
 from glasshouse.world.state.values import Session
 
 sessions_drawn_max: Final = 256
@@ -110,7 +110,7 @@ def _moment(session: Session, short: dict[str, str]) -> str:
     at = session.merged_at or session.split_at or session.forked_at
     if at is None or session.began_at is None:
         return ""
-    writer, seq = place_of(at)
+    writer, seq = session_and_seq(at)
     moment = f"at {short.get(writer, writer)}.{seq}, {session.began_at:%Y-%m-%d %H:%M:%S}"
     return f"; {moment.replace(' ', NO_BREAK)}"
 

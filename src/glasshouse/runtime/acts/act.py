@@ -26,7 +26,7 @@ from glasshouse.errors import (
     UnusableReply,
 )
 from glasshouse.events import kinds
-from glasshouse.events.event import Draft, Event, check_text, event_id, place_of
+from glasshouse.events.event import Draft, Event, check_text, event_id, session_and_seq
 from glasshouse.events.model_use import NOTHING, Call, ModelUse, Usage
 from glasshouse.events.payloads import LoopSuspected, converted
 from glasshouse.events.shown import Shown
@@ -621,5 +621,5 @@ def _as_of(world: World, creature: CreatureState, upto: int | None) -> str:
 
 def time_of(world: World, id_of_event: str) -> int:
     """The logical time of a past event."""
-    session_id, seq = place_of(id_of_event)
+    session_id, seq = session_and_seq(id_of_event)
     return world.sessions[session_id].segment.base + seq

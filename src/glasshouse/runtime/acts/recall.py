@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from glasshouse.events.event import Event, place_of
+from glasshouse.events.event import Event, session_and_seq
 from glasshouse.events.model_use import Call, ModelUse
 from glasshouse.model_values import Form
 from glasshouse.runtime.acts import act_so_far
@@ -115,7 +115,7 @@ class Recall(Answers):
         creature = world.ever(event.actor)
         if creature is None or event.caused_by is None:
             return None
-        session_id, seq = place_of(event.caused_by)
+        session_id, seq = session_and_seq(event.caused_by)
         return creature.ordinal, world.sessions[session_id].story_time(seq)
 
     def act_on_record(self, creature: CreatureState, cause: Event) -> RecordedAct:  # noqa: ARG002 (as the others name it)

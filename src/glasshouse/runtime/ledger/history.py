@@ -11,7 +11,7 @@ from itertools import takewhile
 
 from glasshouse.errors import Refused, UnknownName
 from glasshouse.events import kinds
-from glasshouse.events.event import Event, event_id, place_of
+from glasshouse.events.event import Event, event_id, session_and_seq
 from glasshouse.events.filter import EventFilter
 from glasshouse.events.payloads import BranchOf, CreatureStopped, payload_of
 from glasshouse.runtime.ledger.ledger import Ledger
@@ -75,7 +75,7 @@ class HistoryReader:
 
     async def event(self, id_of_event: str) -> Event:
         """One event by its id."""
-        session_id, seq = place_of(id_of_event)
+        session_id, seq = session_and_seq(id_of_event)
         session = self._sessions.get(session_id)
         if session is not None and 1 <= seq <= session.head:
             await self._ledger.wait_for_durability()
@@ -200,7 +200,7 @@ class HistoryReader:
         past. Runs of two houses may have the same id."""
         purse = self._ledger.folded.runs.purses.get(run_id)
         parent = None if purse is None else purse.branch_of
-        if parent is None or self._sessions[place_of(parent.at)[0]].segment.is_imported:
+        if parent is None or self._sessions[session_and_seq(parent.at)[0]].segment.is_imported:
             return None
         return parent if parent.run_id in self._ledger.world.runs else None
 
@@ -240,7 +240,7 @@ class HistoryReader:
         """The id `at`, or that of the session's last event. Refuses an event that is not in the session's history."""
         known = the_session(self._ledger.world, session_id)
         id_of_event = event_id(session_id, known.head) if at is None else at
-        writer, seq = place_of(id_of_event)
+        writer, seq = session_and_seq(id_of_event)
         if writer != session_id or not 1 <= seq <= known.head:
             moment_of(self._sessions, visible_prefixes(self._sessions, session_id), id_of_event)
         return id_of_event
@@ -319,7 +319,7 @@ class _MailOf(EventFilter):
 def spans_of_events(world: World, ids: Iterable[str], gap: int = 1) -> list[Span]:
     """Single events as spans. Events of one segment whose seqs differ by at most `gap` share a span."""
     spans: list[Span] = []
-    for session_id, seq in map(place_of, ids):
+    for session_id, seq in map(session_and_seq, ids):
         session = world.sessions.get(session_id)
         if session is None:
             continue

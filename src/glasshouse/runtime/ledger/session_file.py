@@ -329,12 +329,12 @@ def _check_event(event: Event, placed: dict[str, FileSegment]) -> None:
     segment = part.segment
     if event.id != event_id(segment.id, event.seq) or event.lamport != segment.base + event.seq:
         raise BadEvent(f"event {event.id} is not where its id and time say")
-    today = _lifted(event)
+    today = _upcast(event)
     if today.kind in PAYLOAD_TYPES:
         payload_of(today, PAYLOAD_TYPES[today.kind])
 
 
-def _lifted(event: Event) -> Event:
+def _upcast(event: Event) -> Event:
     """The event in the current schema version."""
     is_current = event.schema_version == VERSIONS.get(event.kind, 1)
     return event if is_current else decoded(encoded(event))
@@ -395,7 +395,7 @@ def _origin(segment: Segment) -> Segment:
 
 
 def _comparable(event: Event, role: Role) -> dict[str, Any]:
-    return content_of(redacted(_lifted(event), role))
+    return content_of(redacted(_upcast(event), role))
 
 
 def _conflict(carried: Carried, what: str) -> ImportConflict:

@@ -11,7 +11,7 @@ import msgspec
 
 from glasshouse.errors import Refused
 from glasshouse.events import kinds
-from glasshouse.events.event import Event, event_id, place_of
+from glasshouse.events.event import Event, event_id, session_and_seq
 from glasshouse.events.payloads import TopologyChanged, payload_of
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ledger.history import HistoryReader
@@ -82,7 +82,7 @@ class Past:
 
     def has_happened(self, id_of_event: str) -> bool:
         """Whether an event is in the ledger. Events of changes to this past are not."""
-        session_id, seq = place_of(id_of_event)
+        session_id, seq = session_and_seq(id_of_event)
         return seq <= self._heads.get(session_id, 0)
 
     @property
@@ -172,7 +172,7 @@ class Pasts:
     async def _meant(self, session_id: str, at: str | None) -> tuple[str, Event]:
         """The session and event to continue from. No creature lives in a fork, so a fork means its parent's event."""
         chosen = self._history.event_meant(session_id, at or None)
-        session = self._ledger.world.sessions[place_of(chosen)[0]]
+        session = self._ledger.world.sessions[session_and_seq(chosen)[0]]
         if session.segment.origin == "fork" and session.head == 1 and session.segment.at:
             parent = session.segment.parents[0]
             return await self._meant(parent.session_id, event_id(parent.session_id, parent.upto))

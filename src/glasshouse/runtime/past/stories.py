@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from glasshouse.errors import Refused, UnknownName
-from glasshouse.events.event import Event, place_of
+from glasshouse.events.event import Event, session_and_seq
 from glasshouse.events.redaction import Role
 from glasshouse.runtime.ledger.history import HistoryReader, spans_of_events
 from glasshouse.runtime.ledger.ledger import Ledger
@@ -168,7 +168,7 @@ class Stories:
         return order
 
     async def _read(self, ids: list[str]) -> list[Event]:
-        spans = spans_of_events(self._ledger.world, sorted(ids, key=place_of), gap_events_max)
+        spans = spans_of_events(self._ledger.world, sorted(ids, key=session_and_seq), gap_events_max)
         events = {event.id: event for event in await self._store.read(spans)}
         return [events[name] for name in ids]
 

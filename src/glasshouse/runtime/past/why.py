@@ -11,7 +11,7 @@ from typing import Final
 
 from glasshouse.errors import Refused, UnknownName
 from glasshouse.events import kinds
-from glasshouse.events.event import Event, place_of, text_of
+from glasshouse.events.event import Event, session_and_seq, text_of
 from glasshouse.events.redaction import Role, check_role, redacted
 from glasshouse.events.shown import Section, Shown
 from glasshouse.runtime.folded import Folded
@@ -115,7 +115,7 @@ class WhyReader:
             for line_id in getattr(shown, section):
                 sections.setdefault(line_id, section)
         ids = list(sections)[-shown_lines_max:]
-        unread = sorted([line_id for line_id in ids if line_id not in events], key=place_of)
+        unread = sorted([line_id for line_id in ids if line_id not in events], key=session_and_seq)
         if spans := spans_of_events(self._ledger.world, unread, gap_events_max):
             await self._ledger.wait_for_durability()
             events |= {event.id: event for event in await self._store.read(spans)}

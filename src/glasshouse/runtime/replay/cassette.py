@@ -13,7 +13,7 @@ from typing import Final, NamedTuple, Protocol
 
 from glasshouse.errors import BudgetExceeded, ModelUnreachable
 from glasshouse.events import kinds
-from glasshouse.events.event import Draft, Event, place_of
+from glasshouse.events.event import Draft, Event, session_and_seq
 from glasshouse.events.model_use import FREE, Call
 from glasshouse.events.payloads import AgentFailed, RunFinished, payload_of
 from glasshouse.manifests.manifest import Manifest
@@ -160,7 +160,7 @@ class Cassette(Answers):
     def _seen_upto(self, act: Act) -> int | None:
         """The logical time up to which the recorded prompts of an act saw the past."""
         as_of = self.as_of(*act)
-        if as_of is None or place_of(as_of)[0] not in self.world().sessions:
+        if as_of is None or session_and_seq(as_of)[0] not in self.world().sessions:
             return None
         return time_of(self.world(), as_of)
 

@@ -32,7 +32,7 @@ from msgspec.structs import replace
 from glasshouse.errors import Refused
 from glasshouse.events import kinds, payloads
 from glasshouse.events.digest import Digest
-from glasshouse.events.event import RESERVED_ACTORS, VISITOR, Event, place_of
+from glasshouse.events.event import RESERVED_ACTORS, VISITOR, Event, session_and_seq
 from glasshouse.events.payloads import payload_of
 from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.manifests.manifest import Manifest
@@ -311,7 +311,7 @@ class _Replay:
         first_step, as_of = self._first_steps.get(act), self.cassette.as_of(*act)
         if first_step is None or bisect(self._moves, position) != bisect(self._moves, first_step):
             return False
-        session_id, seq = place_of(as_of) if as_of is not None else ("", 0)
+        session_id, seq = session_and_seq(as_of) if as_of is not None else ("", 0)
         session = self._ledger.world.sessions.get(session_id)
         return as_of is None or (session is not None and seq <= session.head)
 

@@ -3,7 +3,7 @@
 Always holds: a commit is one transaction with `synchronous=FULL`, so it survives a power cut once it has returned
 (ADR 0003). A failed commit leaves nothing behind: it is rolled back, at the latest before the next write. The module
 does not depend on the library of the connection, so the power-loss tests can pass one that forgets unsynced writes.
-A place is what the bodies of one segment begin with, and is kept once for all of them (ADR 0052).
+A body start is what the bodies of one segment begin with. It is kept once for all of them (ADR 0052).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import msgspec
 from msgspec.structs import astuple
 
 from glasshouse.errors import BadEvent, StoreDamaged, StoreFailed
-from glasshouse.events.codec import Place, encoded
+from glasshouse.events.codec import BodyStart, encoded
 from glasshouse.events.event import Event, event_id
 from glasshouse.events.shown import Shown, decoded_shown, encoded_shown
 from glasshouse.runtime.ports import Batch, InboxLine, InboxRequest, Lines, SegmentWrite, Snapshot
@@ -41,7 +41,7 @@ compressed_chars_min: Final = 2_048
 """A shorter prompt is stored as it is: to compress it would take longer than to write the kilobyte that it saves."""
 compression_memory: Final = 5
 """How large zlib's tables are while it compresses a prompt, from 1 to 9."""
-places_remembered_max = 4_096
+starts_remembered_max = 4_096
 
 event_columns: Final = 4
 """The columns of an event that are given. Its position follows from those before it."""
@@ -82,7 +82,7 @@ class _Kept(msgspec.Struct):
 
     number: int
     head: int
-    place: Place
+    start: BodyStart
 
 
 class Connection(Protocol):
@@ -159,7 +159,7 @@ class Journal:
         """Whether `lengthen_log` would help the next commits."""
         self._numbers = 0
         self._segments_cache: dict[str, _Kept] = {}
-        self._places_cache: dict[int, Place] = {}
+        self._starts_cache: dict[int, BodyStart] = {}
         self._must_look = True
         self._prompts_kept_cache: set[str] = set()
         self._snapshot_kept_cache: tuple[str, str, str] | None = None
@@ -361,14 +361,14 @@ class Journal:
     def _place(
         self, write: SegmentWrite, kept: _Kept, change: int, numbers: dict[str, int], values: list[int | str]
     ) -> None:
-        seq, position, changes, place = kept.head, self.position, write.changes, kept.place
+        seq, position, changes, start = kept.head, self.position, write.changes, kept.start
         for body in write.bodies:
             seq += 1
             position += 1
             if changes is not None:
                 change = numbers.setdefault(changes[seq - write.expected_head - 1], position)
             # Plain integers and text only: for other types sqlite3 searches for an adapter, which is slow.
-            text = place.without_start(body.decode(), seq)
+            text = start.without_start(body.decode(), seq)
             values += (kept.number, seq, position - change, text)
         self.position, kept.head = position, seq
 
@@ -380,8 +380,8 @@ class Journal:
         self._connection.execute(SQL["add_segment"], row)
         for ordinal, parent in enumerate(parents):
             self._connection.execute(SQL["add_parent"], (number, ordinal, parent.session_id, parent.upto))
-        place = Place(segment.id, segment.graph_id, segment.base)
-        kept = self._segments_cache[segment.id] = _Kept(number, 0, place)
+        start = BodyStart(segment.id, segment.graph_id, segment.base)
+        kept = self._segments_cache[segment.id] = _Kept(number, 0, start)
         return kept
 
     def _segment(self, session_id: str) -> _Kept | None:
@@ -389,7 +389,8 @@ class Journal:
         if kept is None and (row := self._row("segment_number", session_id)) is not None:
             number, graph_id, base = row
             (head,) = self._row("segment_head", number)
-            kept = self._segments_cache[session_id] = _Kept(number, head, Place(session_id, graph_id, base))
+            start = BodyStart(session_id, graph_id, base)
+            kept = self._segments_cache[session_id] = _Kept(number, head, start)
         return kept
 
     def _bodies_of(self, session_id: str, first: int, last: int) -> list[bytes]:
@@ -398,7 +399,7 @@ class Journal:
     def _forget(self) -> None:
         """Clear the caches, and read the last position and segment number again."""
         self._segments_cache.clear()
-        self._places_cache.clear()
+        self._starts_cache.clear()
         self._prompts_kept_cache.clear()
         self._snapshot_kept_cache = None
         position, numbers = self.position_now(), self._row("last_segment_number")[0]
@@ -417,22 +418,22 @@ class Journal:
         rows = self._rows("events_of_segment", span.session_id, span.first, span.last)
         if not rows:
             return []
-        whole = Place(span.session_id, *rows[0][4:]).whole
+        whole = BodyStart(span.session_id, *rows[0][4:]).whole
         return [(at, change, whole(body, seq)) for at, change, seq, body, _, _ in rows]
 
     def read_after(self, position: int, events_max: int) -> list[Event]:
         """The next events in the order of commits."""
         rows = self._rows("events_after", position, events_max)
-        places = self._places_cache
-        if len(places) > places_remembered_max:
-            places.clear()
-        for number in {row[2] for row in rows} - places.keys():
+        starts = self._starts_cache
+        if len(starts) > starts_remembered_max:
+            starts.clear()
+        for number in {row[2] for row in rows} - starts.keys():
             segment = self._row("segment_place", number)
             if segment is None:
                 raise StoreDamaged(f"The ledger lacks the segment {number}. Restore a copy.")
-            places[number] = Place(*segment)
+            starts[number] = BodyStart(*segment)
         return soundly_decoded(
-            [(at, change, places[n].whole(body, seq)) for at, change, n, seq, body in rows]
+            [(at, change, starts[n].whole(body, seq)) for at, change, n, seq, body in rows]
         )
 
     def segments_after(self, position: int) -> list[Segment]:

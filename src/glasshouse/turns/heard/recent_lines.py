@@ -22,7 +22,7 @@ from msgspec.structs import replace
 
 from glasshouse.events import kinds, payloads
 from glasshouse.events.carried import CarriedNames, CarriedRenaming, CarriedTable, CarriedTables
-from glasshouse.events.event import RESERVED_ACTORS, Event, Json, place_of
+from glasshouse.events.event import RESERVED_ACTORS, Event, Json, session_and_seq
 from glasshouse.events.payloads import converted, payload_of, picked, sealed_of
 from glasshouse.turns.heard.renaming import Renamed
 from glasshouse.turns.moment.moment import Recent
@@ -474,7 +474,7 @@ def speakers_in(creature: CreatureState, heard: Heard) -> dict[str, None]:
 
 def line_heard_by(tables: Tables, world: World, creature_id: str, id_of_event: str) -> Event | None:
     """The line with this id, if it is loaded in a place where this creature listens; else none."""
-    creature, (session_id, seq) = world.creatures[creature_id], place_of(id_of_event)
+    creature, (session_id, seq) = world.creatures[creature_id], session_and_seq(id_of_event)
     said_at = world.sessions[session_id].segment.base + seq
     for place in (by_rule(creature_id), *creature.ears, creature.graph_id):
         lines = tables.said[place].lines if place in tables.said else []

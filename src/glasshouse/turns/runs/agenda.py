@@ -28,7 +28,7 @@ from msgspec.structs import replace
 
 from glasshouse.events import kinds, payloads
 from glasshouse.events.carried import CarriedAct, CarriedAgenda, CarriedDebt
-from glasshouse.events.event import CONDUCTOR, RESERVED_ACTORS, Event, place_of
+from glasshouse.events.event import CONDUCTOR, RESERVED_ACTORS, Event, session_and_seq
 from glasshouse.events.payloads import converted, payload_of, picked
 from glasshouse.world.hearing.wires import Handed, handed, wires_taken
 from glasshouse.world.state.state import CreatureState, GraphState, World
@@ -396,7 +396,7 @@ def names_in_both(members: Mapping[str, object], owing: Mapping[str, object]) ->
 
 
 def _place_of_owed(world: World, creature: CreatureState, owed: Owed) -> Place:
-    session = world.sessions[place_of(owed.cause)[0]]
+    session = world.sessions[session_and_seq(owed.cause)[0]]
     return (owed.lamport - session.skew, session.rank, creature.born)
 
 
@@ -434,7 +434,7 @@ def is_free(world: World, creature: CreatureState, is_deferred: IsDeferred) -> b
 
 def _may_begin(tick: Owed, event: Event) -> bool:
     """Whether a tick may begin a batch: it is in none yet, or its batch began before a merge that may add ticks."""
-    return tick.begun_by is None or place_of(tick.begun_by)[0] != event.session_id
+    return tick.begun_by is None or session_and_seq(tick.begun_by)[0] != event.session_id
 
 
 def _turn_due(event: Event, *, is_tick: bool) -> int:

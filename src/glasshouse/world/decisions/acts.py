@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from glasshouse.errors import BadEvent, Refused
 from glasshouse.events import kinds, payloads
 from glasshouse.events.codec import canonical_json, json_copy
-from glasshouse.events.event import CONDUCTOR, VISITOR, Draft, place_of
+from glasshouse.events.event import CONDUCTOR, VISITOR, Draft, session_and_seq
 from glasshouse.events.model_use import ModelUse
 from glasshouse.world.decisions.decision import Decision, Fact, Write, fact_of, written_in
 from glasshouse.world.decisions.intents import CallTool, EndAct, FollowCall, Inject, Say, StartTurn
@@ -123,7 +123,7 @@ def _check_cites(world: World, cites: object) -> None:
 
 
 def _has_happened(world: World, name: str) -> bool:
-    session_id, seq = place_of(name)
+    session_id, seq = session_and_seq(name)
     session = world.sessions.get(session_id)
     return session is not None and 1 <= seq <= session.head
 

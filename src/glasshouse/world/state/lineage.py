@@ -16,7 +16,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 import msgspec
 
 from glasshouse.errors import Refused
-from glasshouse.events.event import Event, place_of
+from glasshouse.events.event import Event, session_and_seq
 from glasshouse.world.state.ids import known
 from glasshouse.world.state.state import Segment, SessionState
 from glasshouse.world.state.values import GOES_ON
@@ -91,7 +91,7 @@ def joined_prefixes(sessions: Mapping[str, SessionState], ends: Mapping[str, int
 
 def moment_of(sessions: Mapping[str, SessionState], prefixes: Mapping[str, int], event_id: str) -> Moment:
     """The place of an event in a history, or a refusal if the event is not in that history."""
-    session_id, seq = place_of(event_id)
+    session_id, seq = session_and_seq(event_id)
     if not 1 <= seq <= prefixes.get(session_id, 0):
         raise Refused(
             f"This history has no event {event_id!r}.",
