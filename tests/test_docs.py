@@ -172,6 +172,22 @@ def test_the_row_of_a_public_module_lists_its_names(module: ModuleType) -> None:
     assert listed or module in (glasshouse.testing, glasshouse.views)
 
 
+def test_the_code_map_has_a_room_for_every_module() -> None:
+    source = ROOT / "src" / "glasshouse"
+    code_map = page_text("docs/architecture.md").partition("## Code map\n")[2].partition("\n## ")[0]
+    rooms = re.findall(r"`([\w/.]+)`", " ".join(re.findall(r"^\|(.+?)\|", code_map, re.MULTILINE)))
+    modules = [path.relative_to(source).as_posix() for path in source.rglob("*.py")]
+
+    homeless = [
+        module
+        for module in modules
+        if not module.endswith("__init__.py")
+        and not any(module == room or (room.endswith("/") and module.startswith(room)) for room in rooms)
+    ]
+    assert [module for module in homeless if not module.startswith("worlds/")] == []
+    assert [room for room in rooms if not (source / room).exists()] == []
+
+
 def test_the_glossary_tells_each_word_once() -> None:
     words = re.findall(r"^\| \*\*(.+?)\*\* \|", page_text("docs/glossary.md"), re.MULTILINE)
 
