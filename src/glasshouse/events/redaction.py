@@ -143,14 +143,6 @@ def _pause_without_details(event: Event) -> Json:
     return builtins_of(replace(paused, reason=MODEL_AWAY, backend="")) if paused.is_outage else event.payload
 
 
-def _nothing(_payload: Json) -> Json:
-    return {}
-
-
-def _without_reason(_passed: Json) -> Json:
-    return {"reason": ""}
-
-
 def _public_part(manifest: object) -> object:
     if not isinstance(manifest, dict):
         return manifest
@@ -214,8 +206,8 @@ _FOR_ALL: Final[dict[str, Callable[[Event], Json]]] = {
 """What only a director reads of a payload is removed by these."""
 
 _FOR_SPECTATORS: Final[dict[str, Callable[[Json], Json]]] = {
-    **dict.fromkeys(kinds.INNER, _nothing),
-    kinds.AGENT_PASSED: _without_reason,
+    **dict.fromkeys(kinds.INNER, lambda _payload: {}),
+    kinds.AGENT_PASSED: lambda _payload: {"reason": ""},
     kinds.CREATURE_STARTED: _birth_with_bio,
     kinds.RUN_STARTED: _start_with_bios,
     kinds.SESSION_FORKED: _fork_with_bios,

@@ -76,17 +76,16 @@ class Filter:
     def wants(self, event: Event) -> bool:
         """Whether an event, as its reader may see it, is wanted."""
         return (
-            (not self.kinds or any(_is_of_kind(event.kind, kind) for kind in self.kinds))
+            (
+                not self.kinds
+                or any(event.kind == kind or event.kind.startswith(f"{kind}.") for kind in self.kinds)
+            )
             and (self.show is None or _is_shown(event.kind, self.show))
             and (self.actor is None or event.actor == self.actor)
             and (self.graph is None or event.graph_id == self.graph)
             and (self.channel is None or event.channel == self.channel)
             and (not self.text or any(self.text in text.casefold() for text in _texts_of(event)))
         )
-
-
-def _is_of_kind(kind: str, wanted: str) -> bool:
-    return kind == wanted or kind.startswith(f"{wanted}.")
 
 
 def _is_shown(kind: str, show: Show) -> bool:

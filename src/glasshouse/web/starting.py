@@ -19,7 +19,7 @@ from pydantic import BaseModel, Field
 
 from glasshouse.contests.expected_cost import Expected, OfflinePlay, offline_play
 from glasshouse.errors import GlasshouseError, UnknownName
-from glasshouse.events.model_use import FREE, Price
+from glasshouse.events.model_use import FREE
 from glasshouse.events.payloads import Governor
 from glasshouse.events.redaction import Role
 from glasshouse.manifests.loading import LoadedWorld, load_world
@@ -246,12 +246,13 @@ def _size_info(models: Router, size: str, *, is_director: bool) -> SizeInfo:
         problem = str(wrong) if is_director else "No model plays this size now."
         nothing = dict.fromkeys(("model", "is_local", "is_free", "usd_per_million", "context_tokens"))
         return SizeInfo(size=size, **nothing, problem=problem)
+    price = route.price
     return SizeInfo(
         size=size,
         model=route.name,
         is_local=_is_local(route),
-        is_free=route.price == FREE,
-        usd_per_million=_price_info(route.price),
+        is_free=price == FREE,
+        usd_per_million=None if price is None else PriceInfo(input=price.input, output=price.output),
         context_tokens=route.context_tokens_max,
         problem=None,
     )
@@ -259,10 +260,6 @@ def _size_info(models: Router, size: str, *, is_director: bool) -> SizeInfo:
 
 def _is_local(route: Route) -> bool:
     return route.is_local or bool(getattr(route.model, "is_free", False))
-
-
-def _price_info(price: Price | None) -> PriceInfo | None:
-    return None if price is None else PriceInfo(input=price.input, output=price.output)
 
 
 class Estimates:

@@ -70,6 +70,7 @@ _is_quiet: ContextVar[bool] = ContextVar("logs of the SDK are dropped here", def
 
 
 def _is_logged(_record: logging.LogRecord) -> bool:
+    # A function of the module, because a logger takes the same filter only once.
     return not _is_quiet.get()
 
 

@@ -94,7 +94,8 @@ async def process_streams(
         finally:
             _kill(process, signal.SIGKILL)  # Also children that outlive the process itself.
             if guard is not None:
-                _dismiss(guard)
+                guard.kill()
+                guard.communicate()
             for task in tasks:
                 task.cancel()
             for stream in (to_house, incoming, outgoing, from_house):
@@ -166,11 +167,6 @@ def _guard_of(process: Any) -> subprocess.Popen[bytes]:
         env={"PATH": os.defpath},
         start_new_session=True,
     )
-
-
-def _dismiss(guard: subprocess.Popen[bytes]) -> None:
-    guard.kill()
-    guard.communicate()
 
 
 async def _stop(process: Any) -> None:
