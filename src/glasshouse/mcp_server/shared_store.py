@@ -16,7 +16,7 @@ from typing import Final
 
 from glasshouse.assembly import ModelRouter, SqliteStore, ToolServer
 from glasshouse.errors import GlasshouseError, Refused
-from glasshouse.runtime.ledger.sender import sent_by
+from glasshouse.runtime.ledger.ledger import sent_by
 from glasshouse.runtime.ledger.subscriptions import Subscription
 from glasshouse.runtime.ports import Router
 from glasshouse.runtime.run import Run

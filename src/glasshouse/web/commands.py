@@ -20,7 +20,7 @@ from glasshouse.events.payloads import Governor
 from glasshouse.manifests.loading import LoadedWorld, load_world
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.manifests.world_folders import found_worlds
-from glasshouse.runtime.ledger.sender import sent_by
+from glasshouse.runtime.ledger.ledger import sent_by
 from glasshouse.runtime.past.stories import Stories
 from glasshouse.runtime.past.what_if import WhatIf
 from glasshouse.terrarium import Terrarium, guest_of

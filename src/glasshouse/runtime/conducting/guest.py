@@ -12,8 +12,7 @@ from typing import Final
 
 from glasshouse.errors import Refused
 from glasshouse.runtime.conducting.inbox_requests import ask
-from glasshouse.runtime.ledger.ledger import Ledger
-from glasshouse.runtime.ledger.sender import sender
+from glasshouse.runtime.ledger.ledger import Ledger, sender
 from glasshouse.runtime.ports import Clock, Store
 from glasshouse.world.decisions.intents import GraphEdit, Intent
 from glasshouse.world.state.values import Change

@@ -15,8 +15,7 @@ from typing import Final
 import msgspec
 
 from glasshouse.errors import GlasshouseError, Refused
-from glasshouse.runtime.ledger.ledger import Beside, Ledger, Receipt
-from glasshouse.runtime.ledger.sender import sent_by
+from glasshouse.runtime.ledger.ledger import Beside, Ledger, Receipt, sent_by
 from glasshouse.runtime.ports import Batch, Clock, InboxRequest, Store
 from glasshouse.world.decisions.decision import Decision
 from glasshouse.world.decisions.intents import GraphEdit

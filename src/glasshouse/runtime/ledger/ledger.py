@@ -16,7 +16,9 @@ from __future__ import annotations
 import asyncio
 from asyncio import Future
 from collections import deque
-from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from datetime import UTC, datetime
 from itertools import groupby
 from typing import Any, Final, NamedTuple, TypeVar
@@ -30,7 +32,6 @@ from glasshouse.events.codec import encoded_within_bounds, json_copy, rest_withi
 from glasshouse.events.event import Draft, Event, own_copy
 from glasshouse.reprs import shown
 from glasshouse.runtime.folded import Folded
-from glasshouse.runtime.ledger.sender import sender
 from glasshouse.runtime.ledger.subscriptions import Subscriptions
 from glasshouse.runtime.ports import Batch, Clock, Lines, SegmentWrite, Snapshot, Store
 from glasshouse.turns.heard import recent_lines
@@ -71,6 +72,20 @@ Asks = Callable[[Intent], Awaitable[tuple[Change, str]]]
 
 Tell = Callable[[Change, str], Intent]
 """Takes the change that an edit made and the id of its subject; returns the intent that reports the edit."""
+
+
+sender: Final = ContextVar("sender", default="")
+"""For whom a program asks for a change now; empty: for itself. It is kept with the request of the change."""
+
+
+@contextmanager
+def sent_by(name: str) -> Iterator[None]:
+    """Ask for the changes inside in somebody's name. No task of a play may begin inside: it would take over the name."""
+    token = sender.set(name)
+    try:
+        yield
+    finally:
+        sender.reset(token)
 
 
 class Receipt(msgspec.Struct, frozen=True, gc=False):

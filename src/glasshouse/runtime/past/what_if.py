@@ -54,10 +54,9 @@ class WhatIf:
     def recorded(self) -> BranchChange | None:
         """The changes as the ledger keeps them, or None if there are none."""
         texts = {"replace": self.replace or None, "disturb": self.disturb or None}
-        edges = {
-            name: [BranchEdge(*edge) for edge in getattr(self, name)] for name in ("connect", "disconnect")
-        }
-        fields = {**vars(self), **texts, **edges, "add": [manifest.as_json() for manifest in self.add]}
+        connect, disconnect = [[BranchEdge(*e) for e in edges] for edges in (self.connect, self.disconnect)]
+        parts = {"connect": connect, "disconnect": disconnect, "add": [each.as_json() for each in self.add]}
+        fields = {**vars(self), **texts, **parts}
         change = converted(fields, BranchChange)
         return None if change == BranchChange() else change
 

@@ -227,7 +227,7 @@ class Journal:
                 if kept is None or write.opens is not None or kept.head != write.expected_head:
                     kept = self._checked(write, values)
                 if kept is not None:
-                    self._place(write, kept, change, numbers, values)
+                    self._add_events(write, kept, change, numbers, values)
             if batch.snapshot is not None or batch.inbox_done or batch.answers or batch.labels:
                 beside.append((batch, self.position))
             prompts += batch.prompts
@@ -358,7 +358,7 @@ class Journal:
         row = None if write.opens is None else self._row("segment_of_number", kept.number)
         return check_room(write, kept.head, row and self._segment_from(row), self._bodies_of)
 
-    def _place(
+    def _add_events(
         self, write: SegmentWrite, kept: _Kept, change: int, numbers: dict[str, int], values: list[int | str]
     ) -> None:
         seq, position, changes, start = kept.head, self.position, write.changes, kept.start

@@ -24,8 +24,7 @@ from glasshouse.errors import GlasshouseError, Refused, UnknownName
 from glasshouse.events.described_tool import SERVER_SEPARATOR, DescribedTool, is_of_server, server_of
 from glasshouse.runtime.errand import Errand
 from glasshouse.runtime.folded import Folded
-from glasshouse.runtime.ledger.ledger import Ledger
-from glasshouse.runtime.ledger.sender import sent_by
+from glasshouse.runtime.ledger.ledger import Ledger, sent_by
 from glasshouse.runtime.minds.code_beside import BUNDLED, is_world_code_allowed
 from glasshouse.runtime.ports import Approver, Clock
 from glasshouse.tools.approval import Approval, ApprovalReason

@@ -40,9 +40,7 @@ def _chained(older: dict[str, str], newer: dict[str, str]) -> dict[str, str]:
 class NamesNow:
     """Renames the events of a past for the creatures of a branch that took this past over."""
 
-    def __init__(
-        self, sessions: Mapping[str, SessionState], renamed: Mapping[tuple[str, ...], Renamed]
-    ) -> None:
+    def __init__(self, sessions: Mapping[str, SessionState], renamed: dict[tuple[str, ...], Renamed]) -> None:
         self._sessions = sessions
         self._renamed = renamed
         self._pasts_cache: dict[tuple[str, ...], list[tuple[dict[str, int], Renamed]]] = {}

@@ -88,12 +88,7 @@ def voice_of(world: World, creature_id: str, kind: str, channel: str | None) -> 
 
 
 def line_of(
-    world: World,
-    voice: Voice,
-    draft: Draft,
-    caused_by: str | None,
-    model: ModelUse | None = None,
-    tools: tuple[str, ...] = (),
+    world: World, voice: Voice, draft: Draft, caused_by: str | None, model: ModelUse | None = None
 ) -> Fact:
     """A creature's draft as a fact. A verdict that cites events which do not exist is refused."""
     kind, creature = draft.kind, voice.creature
@@ -103,7 +98,7 @@ def line_of(
     private = None if draft.private is None else json_copy(kind, draft.private)
     sealed = None if draft.sealed is None else json_copy(kind, draft.sealed)
     actor, run_id, channel_id, channel = creature.id, creature.run_id, voice.channel_id, voice.channel
-    return Fact(kind, payload, actor, channel_id, channel, private, sealed, caused_by, run_id, model, tools)
+    return Fact(kind, payload, actor, channel_id, channel, private, sealed, caused_by, run_id, model)
 
 
 def check_may_act(world: World, creature: CreatureState) -> None:
@@ -185,7 +180,8 @@ def act_ended(world: World, intent: EndAct) -> Decision:
         if voice is None:
             channel_id = _place_to_speak(world, creature, intent, draft)
             voice = world.shape_cache[key] = voice_of(world, creature.id, draft.kind, channel_id)
-        fact = line_of(world, voice, draft, intent.cause, intent.model, intent.tools)
+        fact = line_of(world, voice, draft, intent.cause, intent.model)
+        fact = replace(fact, tools=intent.tools) if intent.tools else fact
         return written_in(voice.graph, (fact,), creature.id)
     check_may_act(world, creature)
     if intent.failure:
