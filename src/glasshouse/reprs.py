@@ -1,7 +1,7 @@
 """Short reprs: how a value looks in a shell, a log or a failing test.
 
-Always holds: one line of at most `repr_chars_max` characters; empty fields are left out. What is cut keeps its quotation
-marks and brackets.
+Always holds: one line of at most `repr_chars_max` characters; empty fields are left out. What is cut keeps its last
+quotation mark and bracket.
 """
 
 from __future__ import annotations
@@ -38,24 +38,15 @@ def shown(value: object, /, **parts: object) -> str:
     return f"{type(value).__name__}({text})"
 
 
-def _part(part: object, chars_max: int = part_chars_max) -> str:
+def _part(part: object) -> str:
     """A part, cut short. Of values that are not plain data only the number is shown."""
-    keys = list(part) if isinstance(part, Mapping | tuple | list) else []
-    values = [part[key] for key in keys] if isinstance(part, Mapping) else keys
-    if any(not isinstance(value, _PLAIN) for value in values):
-        return f"<{len(values)} {type(values[0]).__name__}>"
+    if isinstance(part, tuple | list | Mapping):
+        values = [*part.values()] if isinstance(part, Mapping) else [*part]
+        if any(not isinstance(value, _PLAIN) for value in values):
+            return f"<{len(values)} {type(values[0]).__name__}>"
     text = repr(part)
-    if len(text) <= chars_max:
+    if len(text) <= part_chars_max:
         return text
-    if chars_max < 8:  # A value so deep inside others has no room.
-        return "…"
-    if isinstance(part, str | bytes):
-        return f"{text[: chars_max - 2]}…{text[-1]}"
-    if values:
-        key = f"{_part(keys[0], chars_max // 3)}: " if isinstance(part, Mapping) else ""
-        first = f"{key}{_part(values[0], chars_max - len(key) - 5)}"
-        return f"{text[0]}{first}{', …' if len(values) > 1 else ''}{text[-1]}"
-    head = text[: chars_max - 4].rpartition(", ")[0]
-    while head.count("'") % 2 or head.count('"') % 2:
-        head = head.rpartition(", ")[0]
-    return f"{head}, …)" if head else f"{type(part).__name__}(…)"
+    cut = text[: part_chars_max - 3]
+    quote = next((mark for mark in "\"'" if cut.count(mark) % 2), "")
+    return f"{cut}…{quote}{text[-1].strip(quote)}"

@@ -18,11 +18,6 @@ class ScenarioFields(msgspec.Struct, frozen=True, gc=False):
     title: str = ""
     disturbances: tuple[str, ...] = ()
 
-    @property
-    def title_or_name(self) -> str:
-        """The title, or the name of a world that has no title."""
-        return self.title or self.name
-
 
 def scenario_fields_of(scenario: Json | None) -> ScenarioFields:
     """These fields of a scenario; its other fields are ignored."""

@@ -285,7 +285,8 @@ class PageFold:
 
     def _start_run(self, event: Event, shown: Event, _k: int) -> tuple[Icon, str]:
         started, run_id = payload_of(shown, payloads.RunStarted), event.run_id or ""
-        title = scenario_fields_of(started.scenario).title_or_name
+        scenario = scenario_fields_of(started.scenario)
+        title = scenario.title or scenario.name
         for entry in started.cast:
             if entry.creature in self.view["creatures"]:
                 self.changes.set("creatures", entry.creature, "profile", entry.profile)

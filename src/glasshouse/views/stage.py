@@ -409,7 +409,7 @@ def _start_run(stage: StageProjection, event: Event) -> Touched:
     started, name = payload_of(event, payloads.RunStarted), event.run_id or ""
     scenario = scenario_fields_of(started.scenario)
     stage.runs[name] = RunStatus(
-        title=scenario.title_or_name,
+        title=scenario.title or scenario.name,
         goal=started.goal,
         seed=started.seed,
         budget=started.limits,

@@ -26,12 +26,10 @@ def test_what_is_read_of_a_manifest_or_a_scenario_is_a_field_of_it(
     assert set(reads.__struct_fields__) - set(written.model_fields) == set()
 
 
-def test_a_world_without_a_title_is_shown_by_its_name() -> None:
+def test_a_field_that_a_scenario_leaves_out_has_its_default() -> None:
     scenario = {"name": "moss", "goal": "Wake it.", "disturbances": ["A bell rings."]}
 
     assert scenario_fields_of(scenario) == ScenarioFields("moss", disturbances=("A bell rings.",))
-    assert scenario_fields_of(scenario).title_or_name == "moss"
-    assert scenario_fields_of({**scenario, "title": "The Moss"}).title_or_name == "The Moss"
     assert scenario_fields_of(None) == ScenarioFields()
 
 
