@@ -24,7 +24,7 @@ PARTS = {
     "turns/replies": "reply: read it, compare it with what was said",
     "turns/heard": "moment: what a creature heard, and who is around",
     "runtime/acts/asking": "model call: worst case, record",
-    "runtime/acts/treasury": "model call: reserve and settle its cost",
+    "runtime/acts/reservations": "model call: reserve and settle its cost",
     "turns/runs/purses": "model call: reserve and settle its cost",
     "runtime/acts": "act: moment, bounds in time, outcome",
     "runtime/minds": "act: moment, bounds in time, outcome",

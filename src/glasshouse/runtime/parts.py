@@ -13,9 +13,9 @@ from glasshouse.events.payloads import Governor
 from glasshouse.runtime.acts.act import Acts
 from glasshouse.runtime.acts.asking import ModelDesk
 from glasshouse.runtime.acts.recall import Answers, Recall
+from glasshouse.runtime.acts.reservations import Reservations
 from glasshouse.runtime.acts.routes import Routes
 from glasshouse.runtime.acts.tool_use import ToolDesk
-from glasshouse.runtime.acts.treasury import Treasury
 from glasshouse.runtime.acts.warm_lines import BatchWorlds, WarmLines
 from glasshouse.runtime.archive import Archive
 from glasshouse.runtime.conducting.conductor import Conductor
@@ -71,8 +71,8 @@ class Parts:
         answers = answers or Recall(ledger, house.history)
         routes = Routes(router, offline or router, ledger)
         warm_lines = WarmLines(house.store, ledger)
-        treasury = Treasury(ledger, clock, is_limited=not answers.knows_limits)
-        self.desk = ModelDesk(treasury, clock)
+        reservations = Reservations(ledger, clock, is_limited=not answers.knows_limits)
+        self.desk = ModelDesk(reservations, clock)
         desk = ToolDesk(ledger, tools_used, answers, event, warm_lines)
         batch_worlds = BatchWorlds(house.store, event)
         acts = acts_made(

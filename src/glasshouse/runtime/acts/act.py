@@ -35,9 +35,9 @@ from glasshouse.runtime.acts.act_time import ActTime, ActTimer
 from glasshouse.runtime.acts.asking import NOT_ON_RECORD, Asking, Kept, ModelDesk, Recorded, RecordedFailure
 from glasshouse.runtime.acts.inside import ActUnderWay
 from glasshouse.runtime.acts.recall import Answers
+from glasshouse.runtime.acts.reservations import Reservation
 from glasshouse.runtime.acts.spending import Spending
 from glasshouse.runtime.acts.tool_use import ToolDesk, ToolUse
-from glasshouse.runtime.acts.treasury import Reservation
 from glasshouse.runtime.acts.warm_lines import BatchWorld, BatchWorlds
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ledger.ledger import Ledger, Queued
@@ -303,7 +303,7 @@ class Acts:
         self._ledger = ledger
         self._is_strict = is_strict
         self._desk = desk
-        self._treasury = desk.treasury
+        self._reservations = desk.reservations
         self._route_of = route_of
         self._agent_of = agent_of
         self._tools = tools
@@ -351,7 +351,7 @@ class Acts:
         creature, act, scene = world.creatures[due.creature], (due.creature, due.cause), None
         kept = self._desk.interrupted.pop(act, None)
         session_id, run_id = world.graphs[creature.graph_id].session_id, creature.run_id or ""
-        mine = kept.mine if kept is not None else self._treasury.begin(run_id, creature.id, living.graph_id)
+        mine = kept.mine if kept else self._reservations.begin(run_id, creature.id, living.graph_id)
         try:
             scene = self._scene(creature, cause, session_id, upto, mine, kept)
             if before is not None:
@@ -362,7 +362,7 @@ class Acts:
             end, stopped_by = await self._end_of(scene, scene.moment(then), mine)
         except BaseException:
             if scene is None:
-                self._treasury.release(mine)
+                self._reservations.release(mine)
             else:
                 self._desk.keep(act, scene.asking)
             raise
@@ -375,14 +375,14 @@ class Acts:
         # An act that ends without a model call counts as one call (ADR 0022).
         is_free = mine.done.calls > 0 or scene.has_recorded_calls
         if not is_free or mine.open is not NOTHING:
-            self._treasury.settle(mine, NOTHING if is_free else Usage(calls=1))
+            self._reservations.settle(mine, NOTHING if is_free else Usage(calls=1))
         return Thought(act, end, scene, stopped_by)
 
     def forget_attempts(self, thought: Thought) -> None:
         """The attempts of a stopped act are in the ledger now: they need not be recorded with its end."""
         kept = self._desk.interrupted.pop(thought.act, None)
         if kept is not None:
-            self._treasury.release(kept.mine)
+            self._reservations.release(kept.mine)
 
     def given_up(self, thought: Thought) -> Thought:
         """The thought with an end. A stopped act that will not be thought again ends in a failure if it cost something."""
@@ -438,7 +438,7 @@ class Acts:
         try:
             agent = self._agent_of(scene.creature.id)
             if not (agent.asks_before_anything or (_goes_on(agent, using) and scene.has_recorded_calls)):
-                await self._treasury.reserve(mine, Usage(calls=1))
+                await self._reservations.reserve(mine, Usage(calls=1))
             scene.runs_code = runs_code = type(agent) not in ENGINES_OWN
             calls.one_at_a_time = asyncio.Lock() if runs_code else None
             under_way = ActUnderWay(self._ledger, runs_code)
@@ -483,7 +483,7 @@ class Acts:
         if self._act_seconds_max is None:
             return ActTime(self._timer, task, inf, inf)
         seconds_max = scene.character.act_seconds_max or self._act_seconds_max
-        wall_seconds = self._treasury.wall_seconds_left(scene.creature.run_id)
+        wall_seconds = self._reservations.wall_seconds_left(scene.creature.run_id)
         return ActTime(self._timer, task, inf if agent.keeps_its_own_time else seconds_max, wall_seconds)
 
     async def write(self, thought: Thought, before: Queued | None = None) -> Queued | None:
@@ -514,7 +514,8 @@ class Acts:
                 return self._ledger.stage(failed, thought.scene.beside())
         finally:
             if thought.attempts is None:
-                self._treasury.release(thought.scene.asking.mine)  # The fold counts its cost from here on.
+                # The fold counts its cost from here on.
+                self._reservations.release(thought.scene.asking.mine)
 
     def _character(self, creature: CreatureState) -> Character:
         digest = creature.manifest_digest

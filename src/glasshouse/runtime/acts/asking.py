@@ -33,7 +33,7 @@ from glasshouse.events.shown import Shown
 from glasshouse.model_values import Form, Tokens
 from glasshouse.runtime.acts.act_so_far import completion_of
 from glasshouse.runtime.acts.backend_queue import BackendQueue, queue_of, unreached_in_a_row_max
-from glasshouse.runtime.acts.treasury import Reservation, Treasury
+from glasshouse.runtime.acts.reservations import Reservation, Reservations
 from glasshouse.runtime.minds.faults import failure_of
 from glasshouse.runtime.ports import Batch, Clock, OnText, Route, StreamingModel
 from glasshouse.turns.moment.prompt import (
@@ -176,8 +176,8 @@ class Kept(NamedTuple):
 class ModelDesk:
     """What acts need to ask models: the purses, the clock, and who asks now."""
 
-    def __init__(self, treasury: Treasury, clock: Clock) -> None:
-        self.treasury = treasury
+    def __init__(self, reservations: Reservations, clock: Clock) -> None:
+        self.reservations = reservations
         self.clock = clock
         self.under_way: dict[CallUnderWay, None] = {}
         self.listener: Callable[[CallUnderWay], OnText] | None = None
@@ -187,13 +187,13 @@ class ModelDesk:
 
     def keep(self, act: tuple[str, str], asking: Asking) -> None:
         """Keep the calls of an act that was interrupted, until it is thought again and recorded."""
-        self.treasury.settle(asking.mine, NOTHING)
+        self.reservations.settle(asking.mine, NOTHING)
         if not asking.calls:
-            self.treasury.release(asking.mine)
+            self.reservations.release(asking.mine)
             return
         self.interrupted[act] = asking.kept
         if len(self.interrupted) > interrupted_acts_max:
-            self.treasury.release(self.interrupted.pop(next(iter(self.interrupted))).mine)
+            self.reservations.release(self.interrupted.pop(next(iter(self.interrupted))).mine)
 
 
 class Asking(msgspec.Struct, eq=False):
@@ -218,9 +218,9 @@ class Asking(msgspec.Struct, eq=False):
         self.calls, self._prompts, self._shown, _ = kept
         self._calls_before = len(kept.calls)
 
-    def tell_treasury(self, graph_id: str | None) -> None:
+    def tell_reservations(self, graph_id: str | None) -> None:
         """Say that the ledger now holds the cost so far. Later calls are reserved for the graph named."""
-        self._desk.treasury.tell(self.mine, graph_id)
+        self._desk.reservations.tell(self.mine, graph_id)
 
     @property
     def beside(self) -> Batch:
@@ -285,7 +285,7 @@ class Asking(msgspec.Struct, eq=False):
         assert self.one_at_a_time is not None, "only an agent of a program makes calls by its own means"
         await self._wait_for_turn(self.one_at_a_time)
         try:
-            await self._desk.treasury.reserve(self.mine, worst)
+            await self._desk.reservations.reserve(self.mine, worst)
         except BaseException:
             self.one_at_a_time.release()
             raise
@@ -315,7 +315,7 @@ class Asking(msgspec.Struct, eq=False):
         ) is not None:
             again = in_form(self._as_sent(self._route, prompt), call.form)
             asked = _asked(self._route, again)
-            await self._desk.treasury.reserve(self.mine, asked.reserved)
+            await self._desk.reservations.reserve(self.mine, asked.reserved)
             if call.is_answered:
                 digests = {"system": asked.system, "user": asked.user, "schema": asked.schema}
                 self._note(again, shown, replace(call, seed=again.seed, form=again.form, **digests))
@@ -375,7 +375,7 @@ class Asking(msgspec.Struct, eq=False):
         """Make one request, and record it."""
         prompt, queued_ms = self._as_sent(route, prompt), 0.0
         asked = _asked(route, prompt)
-        await self._desk.treasury.reserve(self.mine, asked.reserved)
+        await self._desk.reservations.reserve(self.mine, asked.reserved)
         if queue is not None and not queue.enter_now():
             assert under_way is not None, "only a question to a model that takes its time waits"
             queued_ms = await self._wait_for_slot(queue, under_way)
@@ -405,7 +405,7 @@ class Asking(msgspec.Struct, eq=False):
             with self._waiting(under_way):
                 await queue.wait_for_slot(self.mine.run_id, self.mine.creature_id)
         except BaseException:
-            self._desk.treasury.settle(self.mine, NOTHING)
+            self._desk.reservations.settle(self.mine, NOTHING)
             raise
         return (loop.time() - began) * 1_000
 
@@ -463,7 +463,7 @@ class Asking(msgspec.Struct, eq=False):
 
     def _note(self, prompt: Prompt, shown: Shown, call: Call) -> None:
         """Settle the cost of a call, and record it."""
-        self._desk.treasury.settle(self.mine, usage_of(call))
+        self._desk.reservations.settle(self.mine, usage_of(call))
         self.calls.append(call)
         self._shown.append(shown)
         self._prompts += ((call.system, prompt.system), (call.user, prompt.user))

@@ -245,7 +245,7 @@ class ToolUse:
             self._number += 1
             self.events.append(queued.events[0].id)
             self.has_recorded_calls = self.has_recorded_calls or any(call.reached for call in calls)
-            self._tell_treasury()
+            self._tell_reservations()
             await queued.acknowledged
         return queued.events[0]
 
@@ -284,7 +284,7 @@ class ToolUse:
         self.events.append(errand.returned.id)
         answer = self._noted(step, errand.returned)
         self._has_changed = True
-        self._tell_treasury()
+        self._tell_reservations()
         await self._desk.answers.before_look()
         # A merge or a split may have put the creature into a new graph.
         await self._desk.warm_lines.make_ready_for(self._creature.id)
@@ -311,11 +311,11 @@ class ToolUse:
             self.store_failure = failure
             raise
 
-    def _tell_treasury(self) -> None:
+    def _tell_reservations(self) -> None:
         """Release what the fold now counts, so that it is not counted twice; later costs go to the creature's current
         graph."""
         creature = self._ledger.world.creatures.get(self._creature.id)
-        self._asking.tell_treasury(None if creature is None else creature.graph_id)
+        self._asking.tell_reservations(None if creature is None else creature.graph_id)
 
 
 def _shown(sight: Moment) -> PromptDigests:

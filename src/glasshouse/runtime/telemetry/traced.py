@@ -24,7 +24,7 @@ from glasshouse.events.model_use import Call, Usage
 from glasshouse.runtime.acts.act import Acts, Thought
 from glasshouse.runtime.acts.asking import Asking, CallUnderWay, Recorded
 from glasshouse.runtime.acts.backend_queue import BackendQueue
-from glasshouse.runtime.acts.treasury import Reservation
+from glasshouse.runtime.acts.reservations import Reservation
 from glasshouse.runtime.errand import Errand
 from glasshouse.runtime.ledger.ledger import NOTHING_BESIDE, Beside, Ledger, Look, Queued, Receipt, Tell
 from glasshouse.runtime.ports import Batch, Route, Toolbox

@@ -81,7 +81,7 @@ class Held:
         self.calls_in[graph_id] = self.calls_in.get(graph_id, 0) + calls
 
 
-class Treasury:
+class Reservations:
     """Keeps the reservations of every act that is under way, and their sums."""
 
     def __init__(self, ledger: Ledger, clock: Clock, *, is_limited: bool = True) -> None:
