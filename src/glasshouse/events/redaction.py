@@ -102,19 +102,15 @@ def _restated_without_cards(event: Event) -> Json:
 def _start_without_decks(event: Event) -> Json:
     """Remove where the world was on the author's disk, how its tool servers are reached, and the cards that it lists:
     they would reveal what may have been dealt."""
-    started = event.payload
-    recipe = started.get("recipe")
-    if isinstance(recipe, dict) and recipe.get("path"):
-        started = {**started, "recipe": {**recipe, "path": ""}}
-    scenario = started.get("scenario")
-    if isinstance(scenario, dict) and "tool_servers" in scenario:
-        scenario = {name: part for name, part in scenario.items() if name != "tool_servers"}
-        started = {**started, "scenario": scenario}
-    deals = scenario.get("deal") if isinstance(scenario, dict) else None
-    if not isinstance(scenario, dict) or not isinstance(deals, dict) or not deals:
-        return started
-    kept = {key: _without_cards(deal) for key, deal in deals.items()}
-    return {**started, "scenario": {**scenario, "deal": kept}}
+    started = dict(event.payload)
+    if isinstance(recipe := started.get("recipe"), dict):
+        started["recipe"] = {**recipe, "path": ""}
+    if isinstance(scenario := started.get("scenario"), dict):
+        kept = {name: part for name, part in scenario.items() if name != "tool_servers"}
+        if isinstance(deals := kept.get("deal"), dict):
+            kept["deal"] = {key: _without_cards(deal) for key, deal in deals.items()}
+        started["scenario"] = kept
+    return started
 
 
 def _without_cards(deal: object) -> object:
@@ -163,10 +159,6 @@ def _change_without_description(changed: Json) -> Json:
     return {**changed, "tool": kept}
 
 
-def _start_with_bios(started: Json) -> Json:
-    return _with_bios(started, "spawnable")
-
-
 def _with_bios(payload: Json, field: str) -> Json:
     manifests = payload.get(field)
     if not isinstance(manifests, dict):
@@ -209,7 +201,7 @@ _FOR_SPECTATORS: Final[dict[str, Callable[[Json], Json]]] = {
     **dict.fromkeys(kinds.INNER, lambda _payload: {}),
     kinds.AGENT_PASSED: lambda _payload: {"reason": ""},
     kinds.CREATURE_STARTED: _birth_with_bio,
-    kinds.RUN_STARTED: _start_with_bios,
+    kinds.RUN_STARTED: lambda started: _with_bios(started, "spawnable"),
     kinds.SESSION_FORKED: _fork_with_bios,
     kinds.TOOL_CALLED: _call_without_persona,
     kinds.EDIT_PROPOSED: _call_without_persona,
