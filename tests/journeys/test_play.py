@@ -355,7 +355,6 @@ def test_a_guest_watches_what_another_process_plays_and_may_throw_something_in(t
     assert code == 0
     assert "A lantern coughs." in guest.shown
     assert digest_in(guest.shown) == digest_in(seat.shown)
-
     assert ("q finish" in seat.shown, "q leave" in seat.shown) == (True, False)
     assert ("q finish" in guest.shown, "q leave" in guest.shown) == (False, True)
 

@@ -22,13 +22,7 @@ from glasshouse.events.payloads import Governor
 from glasshouse.runtime.acts.act_time import ActTime
 from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.ports import Clock
-from glasshouse.turns.runs.purses import (
-    Spend,
-    frees_at,
-    tripped_by_call,
-    tripped_by_time,
-    wall_seconds_left,
-)
+from glasshouse.turns.runs.purses import Spend, frees_at, tripped_by_call, tripped_by_time, wall_seconds_left
 from glasshouse.world.state.state import World
 
 

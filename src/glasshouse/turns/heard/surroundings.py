@@ -16,13 +16,7 @@ from typing import Final, NamedTuple
 from msgspec.structs import replace
 
 from glasshouse.events.event import RESERVED_ACTORS, Event
-from glasshouse.turns.heard.recent_lines import (
-    Places,
-    Tables,
-    places_heard,
-    public_part,
-    speakers_in,
-)
+from glasshouse.turns.heard.recent_lines import Places, Tables, places_heard, public_part, speakers_in
 from glasshouse.turns.moment.line_text import and_more, safe_line
 from glasshouse.turns.moment.moment import Around, Moment, Neighbour
 from glasshouse.world.hearing.hearing import visible_to

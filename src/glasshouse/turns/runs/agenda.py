@@ -39,12 +39,7 @@ version: Final = 6
 """Increase it when the fold changes, so that snapshots of the old fold are not used."""
 
 _DISPATCHED: Final = frozenset(
-    {
-        kinds.RUN_FINISHED,
-        kinds.CREATURE_STARTED,
-        kinds.CREATURE_STOPPED,
-        kinds.SESSION_RESTATED,
-    }
+    {kinds.RUN_FINISHED, kinds.CREATURE_STARTED, kinds.CREATURE_STOPPED, kinds.SESSION_RESTATED}
 )
 """The kinds that change the agenda even if no creature hears them."""
 

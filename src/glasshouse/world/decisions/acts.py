@@ -130,8 +130,7 @@ def _refuse_kind(world: World, creature: CreatureState, kind: str) -> None:
         )
     granted = ", ".join(sorted(world.facts_of(creature).may_emit)) or "nothing"
     raise Refused(
-        f"{creature.handle} may not emit {kind}.",
-        f"Its manifest grants {granted}; add {kind} to may_emit.",
+        f"{creature.handle} may not emit {kind}.", f"Its manifest grants {granted}; add {kind} to may_emit."
     )
 
 
