@@ -14,8 +14,8 @@ from typing import Any, Final
 from glasshouse.errors import Refused
 from glasshouse.events import kinds
 from glasshouse.events.event import RESERVED_ACTORS, Draft, Event, is_event_id
-from glasshouse.events.manifest_fields import fields_of
 from glasshouse.events.payloads import CreatureStarted, Governor, payload_of
+from glasshouse.events.recorded_fields import fields_of
 from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.manifests.solo import SOLO, TROUPE, players_of, reading_world, solo_world
 from glasshouse.reprs import repr_of, shown

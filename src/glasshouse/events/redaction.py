@@ -15,9 +15,9 @@ from msgspec.structs import replace
 from glasshouse.errors import Refused
 from glasshouse.events import kinds
 from glasshouse.events.event import Event, Json
-from glasshouse.events.manifest_fields import PUBLIC_FIELDS
 from glasshouse.events.model_use import Call, ModelUse
 from glasshouse.events.payloads import RunPaused, SessionRestated, builtins_of, payload_of
+from glasshouse.events.recorded_fields import PUBLIC_FIELDS
 
 Role = Literal["spectator", "audience", "director"]
 ROLES: tuple[Role, ...] = ("spectator", "audience", "director")

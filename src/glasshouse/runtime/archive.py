@@ -17,8 +17,8 @@ from glasshouse.errors import Refused, UnknownName, check_type, in_brief
 from glasshouse.events.digest import digest_of
 from glasshouse.events.event import Event, event_id
 from glasshouse.events.kinds import SESSION_FORKED
-from glasshouse.events.manifest_fields import is_public_part
 from glasshouse.events.payloads import RunStarted, SessionForked, payload_of
+from glasshouse.events.recorded_fields import is_public_part
 from glasshouse.events.redaction import Role, check_role, redacted
 from glasshouse.runtime.acts.routes import Routes
 from glasshouse.runtime.grants import birth_granted, opening_granted
@@ -62,11 +62,11 @@ class Archive:
         self._routes = routes
         self._run_of = run_of
         self._tools = tools
-        self._pasts = Pasts(house.store, house.ledger, house.history)
+        self._pasts = Pasts(house.history)
         other_houses = OtherHouses(house.store, house.ledger)
-        self.why_reader = WhyReader(house.store, house.ledger, house.history, other_houses)
-        self.who_knew_reader = WhoKnewReader(house.store, house.ledger, house.history, other_houses)
-        self.stories = Stories(house.store, house.ledger, house.history)
+        self.why_reader = WhyReader(house.history, other_houses)
+        self.who_knew_reader = WhoKnewReader(house.history, other_houses)
+        self.stories = Stories(house.history)
 
     # Reading
 

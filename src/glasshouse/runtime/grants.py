@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from glasshouse.events.described_tool import DescribedTool, GrantedTool, is_of_server
 from glasshouse.events.event import Json
-from glasshouse.events.manifest_fields import fields_of
+from glasshouse.events.recorded_fields import fields_of
 from glasshouse.runtime.ports import ToolServers
 from glasshouse.turns.moment.playbill import ServerPlan, playbill_of
 from glasshouse.turns.runs.purses import Runs

@@ -22,8 +22,8 @@ from glasshouse.errors import Refused
 from glasshouse.events import kinds, payloads
 from glasshouse.events.event import Event, Json
 from glasshouse.events.payloads import payload_of
+from glasshouse.events.recorded_fields import scenario_fields_of
 from glasshouse.events.redaction import Role, redacted
-from glasshouse.events.scenario_fields import scenario_fields_of
 from glasshouse.sharing import page_files
 from glasshouse.views.page import cut
 from glasshouse.views.page_fold import PageFold

@@ -17,11 +17,10 @@ from msgspec.structs import asdict, replace
 from glasshouse.events import kinds, payloads
 from glasshouse.events.described_tool import DescribedTool, key_of
 from glasshouse.events.event import CONDUCTOR, RESERVED_ACTORS, Event, Json, costs_of, text_of, usage_in
-from glasshouse.events.manifest_fields import fields_of
 from glasshouse.events.model_use import NOTHING, Usage
 from glasshouse.events.payloads import payload_of, private_of, sealed_of, verdict_of
+from glasshouse.events.recorded_fields import fields_of, scenario_fields_of
 from glasshouse.events.redaction import Role, redacted_except_calls
-from glasshouse.events.scenario_fields import scenario_fields_of
 from glasshouse.views.page import (
     Changes,
     Icon,

@@ -15,10 +15,9 @@ from msgspec.structs import replace
 
 from glasshouse.events import kinds, payloads
 from glasshouse.events.event import CONDUCTOR, RESERVED_ACTORS, TERRARIUM, Event, Json, text_of, usage_in
-from glasshouse.events.manifest_fields import fields_of, is_public_part
 from glasshouse.events.model_use import Usage
 from glasshouse.events.payloads import SessionRestated, payload_of
-from glasshouse.events.scenario_fields import scenario_fields_of
+from glasshouse.events.recorded_fields import fields_of, is_public_part, scenario_fields_of
 from glasshouse.reprs import repr_of
 
 stage_lines_max = 200

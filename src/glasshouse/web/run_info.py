@@ -15,7 +15,7 @@ from pydantic import BaseModel, Field
 from glasshouse.events import kinds, payloads
 from glasshouse.events.event import Event, usage_in
 from glasshouse.events.payloads import payload_of
-from glasshouse.events.scenario_fields import scenario_fields_of
+from glasshouse.events.recorded_fields import scenario_fields_of
 from glasshouse.runtime.past.stories import Lane, Stories, Story
 from glasshouse.runtime.run import Run
 from glasshouse.terrarium import Terrarium, stories_of

@@ -9,8 +9,7 @@ from pydantic import BaseModel
 from glasshouse.errors import BadEvent
 from glasshouse.events import kinds, payloads
 from glasshouse.events.digest import digest_of
-from glasshouse.events.manifest_fields import ManifestFields
-from glasshouse.events.scenario_fields import ScenarioFields, scenario_fields_of
+from glasshouse.events.recorded_fields import ManifestFields, ScenarioFields, scenario_fields_of
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.manifests.scenario import Scenario
 from glasshouse.turns.moment.playbill import Playbill

@@ -13,8 +13,8 @@ from typing import TypeAlias
 from msgspec.structs import replace
 
 from glasshouse.errors import Refused
-from glasshouse.events.manifest_fields import fields_of
 from glasshouse.events.payloads import CastEntry, RunStarted
+from glasshouse.events.recorded_fields import fields_of
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.ports import Route, Router

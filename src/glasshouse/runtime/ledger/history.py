@@ -43,12 +43,12 @@ class HistoryReader:
     """Plans reads over the lineage and fetches them from the store."""
 
     def __init__(self, store: Store, ledger: Ledger) -> None:
-        self._store = store
-        self._ledger = ledger
+        self.store = store
+        self.ledger = ledger
 
     @property
     def _sessions(self) -> Mapping[str, SessionState]:
-        return self._ledger.world.sessions
+        return self.ledger.world.sessions
 
     async def pages(
         self, session_id: str, after: str | None = None, upto: str | None = None
@@ -58,7 +58,7 @@ class HistoryReader:
         while await self._was_refolded_meanwhile():
             spans = self._planned(session_id, after, upto)
         for page in pages(spans):
-            yield await self._store.read(page)
+            yield await self.store.read(page)
 
     def _planned(self, session_id: str, after: str | None, upto: str | None) -> list[Span]:
         sessions = self._sessions
@@ -69,17 +69,17 @@ class HistoryReader:
 
     async def _was_refolded_meanwhile(self) -> bool:
         """Wait until the world of the plan is durable. True if part of that world was refused: then plan again."""
-        refolds = self._ledger.refolds
-        await self._ledger.wait_for_durability()
-        return self._ledger.refolds != refolds
+        refolds = self.ledger.refolds
+        await self.ledger.wait_for_durability()
+        return self.ledger.refolds != refolds
 
     async def event(self, id_of_event: str) -> Event:
         """One event by its id."""
         session_id, seq = session_and_seq(id_of_event)
         session = self._sessions.get(session_id)
         if session is not None and 1 <= seq <= session.head:
-            await self._ledger.wait_for_durability()
-            for event in await self._store.read([span_of(session.segment, seq, seq)]):
+            await self.ledger.wait_for_durability()
+            for event in await self.store.read([span_of(session.segment, seq, seq)]):
                 return event
         raise UnknownName(noun="event", name=id_of_event)
 
@@ -90,9 +90,9 @@ class HistoryReader:
         not, and neither is anything after its `run.finished`. A run without a scenario has no graphs of its own, so the
         events of every session it wrote in are included. The story of a branch includes the past it shares.
         """
-        if run_id not in self._ledger.world.runs and run_id in self.imported_runs():
+        if run_id not in self.ledger.world.runs and run_id in self.imported_runs():
             return await self._events_of_imported(run_id)
-        purse = self._ledger.folded.runs.purses.get(run_id)
+        purse = self.ledger.folded.runs.purses.get(run_id)
         if purse is not None and purse.branch_of is not None:
             return await self._events_of_branch(run_id, purse.branch_of)
         return await self.events_of_its_own(run_id)
@@ -115,8 +115,8 @@ class HistoryReader:
     async def events_of_its_own(self, run_id: str) -> list[Event]:
         """The events of a run's story, without the past that a branch or a resumed run grew from."""
         session_id = self.imported_runs().get(run_id)
-        if session_id is None or run_id in self._ledger.world.runs:
-            session_id = the_run(self._ledger.world, run_id).session_id
+        if session_id is None or run_id in self.ledger.world.runs:
+            session_id = the_run(self.ledger.world, run_id).session_id
         events = await self._events_of_sessions(run_id)
         own, first = self._own_sessions(run_id), event_id(session_id, 1)
         of_run = [
@@ -148,9 +148,9 @@ class HistoryReader:
 
     def _own_sessions(self, run_id: str) -> set[str]:
         """The sessions whose events without a run id are part of a run's story."""
-        purse = self._ledger.folded.runs.purses.get(run_id)
+        purse = self.ledger.folded.runs.purses.get(run_id)
         sessions = self.sessions_with(run_id)
-        run = self._ledger.world.runs.get(run_id)
+        run = self.ledger.world.runs.get(run_id)
         if run is None or (purse is not None and purse.playbill.name):
             return {name for name, session in sessions.items() if run_id in session.runs}
         own = {name for name, session in sessions.items() if run_id in session.writers}
@@ -159,7 +159,7 @@ class HistoryReader:
 
     def sessions_with(self, run_id: str) -> dict[str, SessionState]:
         """The sessions of a run of this house, or those that came in files. Runs of two houses may have the same id."""
-        is_imported = run_id not in self._ledger.world.runs
+        is_imported = run_id not in self.ledger.world.runs
         return {
             name: session
             for name, session in self._sessions.items()
@@ -187,7 +187,7 @@ class HistoryReader:
         if self.parent_of(run_id) is not None:
             past = [e for e in await self.events_of_run(branch_of.run_id) if (e.position or 0) <= end]
         else:
-            past = await self._past_of(the_run(self._ledger.world, run_id).session_id)
+            past = await self._past_of(the_run(self.ledger.world, run_id).session_id)
         return self._in_story_order([*past, *own])
 
     def _in_story_order(self, events: list[Event]) -> list[Event]:
@@ -198,19 +198,19 @@ class HistoryReader:
     def parent_of(self, run_id: str) -> BranchOf | None:
         """The run that a branch or a resumed run continues, if it was played here, and the last event of their common
         past. Runs of two houses may have the same id."""
-        purse = self._ledger.folded.runs.purses.get(run_id)
+        purse = self.ledger.folded.runs.purses.get(run_id)
         parent = None if purse is None else purse.branch_of
         if parent is None or self._sessions[session_and_seq(parent.at)[0]].segment.is_imported:
             return None
-        return parent if parent.run_id in self._ledger.world.runs else None
+        return parent if parent.run_id in self.ledger.world.runs else None
 
     async def _past_of(self, session_id: str) -> list[Event]:
         """The history that a session inherits from its ancestors, without its own events."""
         prefixes = visible_prefixes(self._sessions, session_id)
         prefixes.pop(session_id)
         spans = spans_between(self._sessions, prefixes)
-        await self._ledger.wait_for_durability()
-        return [event for page in pages(spans) for event in await self._store.read(page)]
+        await self.ledger.wait_for_durability()
+        return [event for page in pages(spans) for event in await self.store.read(page)]
 
     async def _events_of_sessions(self, run_id: str) -> list[Event]:
         """All events of the sessions that a run wrote in or that belong to it, in the order of histories."""
@@ -223,7 +223,7 @@ class HistoryReader:
             if not await self._was_refolded_meanwhile():
                 break
         spans.sort(key=lambda span: span.starts_at)
-        return [event for page in pages(spans) for event in await self._store.read(page)]
+        return [event for page in pages(spans) for event in await self.store.read(page)]
 
     async def batch_to_fork(self, session_id: str, at: str | None) -> tuple[str, str, int]:
         """Where a fork begins: the id of the event, the session that wrote it, and the last seq of its batch."""
@@ -232,13 +232,13 @@ class HistoryReader:
         segment = self._sessions[event.session_id].segment
         last = await _last_of_change(
             event,
-            lambda last: self._store.read([span_of(segment, last.seq + 1, last.seq + change_page_events)]),
+            lambda last: self.store.read([span_of(segment, last.seq + 1, last.seq + change_page_events)]),
         )
         return id_of_event, event.session_id, last.seq
 
     def event_meant(self, session_id: str, at: str | None) -> str:
         """The id `at`, or that of the session's last event. Refuses an event that is not in the session's history."""
-        known = the_session(self._ledger.world, session_id)
+        known = the_session(self.ledger.world, session_id)
         id_of_event = event_id(session_id, known.head) if at is None else at
         writer, seq = session_and_seq(id_of_event)
         if writer != session_id or not 1 <= seq <= known.head:
@@ -258,7 +258,7 @@ class HistoryReader:
             )
         # The positions of a change that was made in this house have no gap, so reading by position finds its end.
         return await _last_of_change(
-            event, lambda last: self._store.read_after(last.position or 0, change_page_events)
+            event, lambda last: self.store.read_after(last.position or 0, change_page_events)
         )
 
 

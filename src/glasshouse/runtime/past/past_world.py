@@ -15,8 +15,7 @@ from glasshouse.events.event import Event, event_id, session_and_seq
 from glasshouse.events.payloads import TopologyChanged, payload_of
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ledger.history import HistoryReader
-from glasshouse.runtime.ledger.ledger import Ledger, fold, folded_from
-from glasshouse.runtime.ports import Store
+from glasshouse.runtime.ledger.ledger import fold, folded_from
 from glasshouse.world.decisions.decide import decide
 from glasshouse.world.decisions.decision import stamped
 from glasshouse.world.decisions.intents import Intent
@@ -112,15 +111,13 @@ class Past:
 class Pasts:
     """Finds the past at an event."""
 
-    def __init__(self, store: Store, ledger: Ledger, history: HistoryReader) -> None:
-        self._store = store
-        self._ledger = ledger
+    def __init__(self, history: HistoryReader) -> None:
         self._history = history
 
     async def at(self, session_id: str, at: str | None, *, before: bool = False) -> Past:
         """The past right after the change that an event belongs to; with `before`, right before it."""
         name, event = await self._meant(session_id, at)
-        if self._ledger.world.sessions[event.session_id].segment.is_imported:
+        if self._history.ledger.world.sessions[event.session_id].segment.is_imported:
             return await self._imported(name, event, before=before)
         if before or event.kind == kinds.RUN_FINISHED:
             return await self._past((event.change or 0) - 1, event)
@@ -133,20 +130,20 @@ class Pasts:
         finished, it is the past right before the run's end, so the acts that were owed then are still owed.
         """
         name, event = await self._meant(session_id, None)
-        if self._ledger.world.sessions[event.session_id].segment.is_imported:
+        if self._history.ledger.world.sessions[event.session_id].segment.is_imported:
             is_too_late = event.kind == kinds.RUN_FINISHED or ends_in_a_split(event)
             return await self._imported(name, event, before=is_too_late)
         event = await self._end_of_its_runs(event)
         if event.kind == kinds.RUN_FINISHED:
             return await self._past(await self._before_the_ends(event), event)
         position = await self._history.end_of_change(event.id)
-        folded = await folded_from(self._store, position)
+        folded = await folded_from(self._history.store, position)
         is_open = any(graph.session_id == event.session_id for graph in folded.world.graphs.values())
         return await self._past(position if is_open else (event.change or 0) - 1, event)
 
     async def _end_of_its_runs(self, last: Event) -> Event:
         """The last event of a session, or the latest end of the runs of its creatures, if that came later."""
-        folded = self._ledger.folded
+        folded = self._history.ledger.folded
         graph = folded.world.graphs.get(last.graph_id)
         if graph is None or graph.session_id != last.session_id:
             return last
@@ -163,7 +160,7 @@ class Pasts:
         """
         position = (end.position or 0) - 1
         while position > 0:
-            (before,) = await self._store.read_after(position - 1, 1)
+            (before,) = await self._history.store.read_after(position - 1, 1)
             if before.kind != kinds.RUN_FINISHED or before.session_id != end.session_id:
                 break
             position -= 1
@@ -172,7 +169,7 @@ class Pasts:
     async def _meant(self, session_id: str, at: str | None) -> tuple[str, Event]:
         """The session and event to continue from. No creature lives in a fork, so a fork means its parent's event."""
         chosen = self._history.event_meant(session_id, at or None)
-        session = self._ledger.world.sessions[session_and_seq(chosen)[0]]
+        session = self._history.ledger.world.sessions[session_and_seq(chosen)[0]]
         if session.segment.origin == "fork" and session.head == 1 and session.segment.at:
             parent = session.segment.parents[0]
             return await self._meant(parent.session_id, event_id(parent.session_id, parent.upto))
@@ -182,14 +179,14 @@ class Pasts:
         """The past right after the event at a position. `event` decides which graphs are continued."""
         if position < 1:
             raise Refused("Nothing was there before that.", "Choose a later event.")
-        folded = await folded_from(self._store, position)
-        (last,) = await self._store.read_after(position - 1, 1)
+        folded = await folded_from(self._history.store, position)
+        (last,) = await self._history.store.read_after(position - 1, 1)
         return Past(folded, event, last.id, graphs_meant(folded, event))
 
     async def _imported(self, session_id: str, event: Event, *, before: bool) -> Past:
         """The past at an imported event. This house has not folded it, so its history is folded separately."""
-        sessions = self._ledger.world.sessions
-        folded = Folded(World(house_id=self._store.house_id))
+        sessions = self._history.ledger.world.sessions
+        folded = Folded(World(house_id=self._history.store.house_id))
         folded.tables.driven_cache = set()
         last = event
         async for page in self._history.pages(session_id, upto=event.id):

@@ -17,8 +17,7 @@ from glasshouse.errors import Refused, UnknownName
 from glasshouse.events.event import Event, session_and_seq
 from glasshouse.events.redaction import Role
 from glasshouse.runtime.ledger.history import HistoryReader, spans_of_events
-from glasshouse.runtime.ledger.ledger import Ledger
-from glasshouse.runtime.ports import Snapshot, Store
+from glasshouse.runtime.ports import Snapshot
 from glasshouse.views import page
 from glasshouse.views.page import Record
 from glasshouse.views.page_fold import PageFold, PageSnapshot
@@ -70,15 +69,13 @@ class Lane(NamedTuple):
 class Stories:
     """Reads stories and the page's views of them."""
 
-    def __init__(self, store: Store, ledger: Ledger, history: HistoryReader) -> None:
-        self._store = store
-        self._ledger = ledger
+    def __init__(self, history: HistoryReader) -> None:
         self._history = history
         self._orders_cache: dict[str, tuple[list[Lane], list[str]]] = {}
 
     def of_run(self, run_id: str) -> Story:
         """The story that a run is part of, as it stands now."""
-        world = self._ledger.world
+        world = self._history.ledger.world
         if run_id not in world.runs and run_id in self._history.imported_runs():
             return Story((run_id,), {}, is_imported=True)
         the_run(world, run_id)
@@ -89,12 +86,12 @@ class Stories:
 
     def length(self, story: Story) -> int:
         """How many events a story has. Not of an imported one: a file may hold more than the story."""
-        sessions = self._ledger.world.sessions
+        sessions = self._history.ledger.world.sessions
         return sum(sessions[name].head if end is None else end for name, end in story.ends.items())
 
     def lanes(self, story: Story) -> list[Lane]:
         """The sessions of a story, the oldest first."""
-        sessions = self._ledger.world.sessions
+        sessions = self._history.ledger.world.sessions
         ends = story.ends
         if story.is_imported:
             ends = dict.fromkeys(self._history.sessions_with(story.runs[0]))
@@ -118,7 +115,7 @@ class Stories:
     ) -> AsyncIterator[tuple[int, list[tuple[int, Event]]]]:
         """The events behind event number `k`, which stands at a position, with their numbers; page by page, each with
         the position up to which the store was read. With `newest_first`, those before it."""
-        await self._ledger.wait_for_durability()
+        await self._history.ledger.wait_for_durability()
         if story.is_imported:  # Its positions tell in which order the file was read.
             order = await self._order_of(story)
             numbers = range(k - 1, 0, -1) if newest_first else range(k + 1, len(order) + 1)
@@ -135,7 +132,7 @@ class Stories:
         ):  # Behind the last one there may be many of other stories.
             start = max(position - 1 - page_events_max, 0) if newest_first else position
             count = min(page_events_max, position - 1) if newest_first else page_events_max
-            some = await self._store.read_after(start, count) if count > 0 else []
+            some = await self._history.store.read_after(start, count) if count > 0 else []
             if not some:
                 return
             mine = [event for event in some if story.has(event)]
@@ -151,9 +148,9 @@ class Stories:
 
     async def _beginning(self, story: Story) -> int:
         """The position right before the first event of a story. Before it there may be many of other stories."""
-        sessions = self._ledger.world.sessions
+        sessions = self._history.ledger.world.sessions
         roots = [sessions[name].segment for name in story.ends if not sessions[name].segment.parents]
-        first = await self._store.read([span_of(segment, 1, 1) for segment in roots])
+        first = await self._history.store.read([span_of(segment, 1, 1) for segment in roots])
         return min([event.position or 1 for event in first], default=1) - 1
 
     async def _order_of(self, story: Story) -> list[str]:
@@ -168,8 +165,8 @@ class Stories:
         return order
 
     async def _read(self, ids: list[str]) -> list[Event]:
-        spans = spans_of_events(self._ledger.world, sorted(ids, key=session_and_seq), gap_events_max)
-        events = {event.id: event for event in await self._store.read(spans)}
+        spans = spans_of_events(self._history.ledger.world, sorted(ids, key=session_and_seq), gap_events_max)
+        events = {event.id: event for event in await self._history.store.read(spans)}
         return [events[name] for name in ids]
 
     async def position_of(self, story: Story, role: Role, k: int) -> int:
@@ -231,13 +228,13 @@ class Stories:
         raise UnknownName(noun="event", name=wanted.id, where=" and ".join(story.runs))
 
     async def _nearest(self, story: Story, role: Role, k: int | None) -> PageFold:
-        kept = await self._store.snapshot(story.id, _name(role), _key(), k) if k != 0 else None
+        kept = await self._history.store.snapshot(story.id, _name(role), _key(), k) if k != 0 else None
         return PageFold(role) if kept is None else PageFold(role, _decode_snapshot(kept.body))
 
     def keep(self, story: Story, fold: PageFold) -> None:
         """Keep a view, so that those behind it are near. A view is a cache: that it is kept is not waited for."""
         body = msgspec.msgpack.encode(fold.snapshot())
-        self._ledger.keep_snapshot(Snapshot(story.id, _name(fold.role), _key(), fold.view["k"], body))
+        self._history.ledger.keep_snapshot(Snapshot(story.id, _name(fold.role), _key(), fold.view["k"], body))
 
 
 def _beyond(length: int, k: int) -> Refused:

@@ -13,9 +13,8 @@ from glasshouse.events.event import Event, event_id
 from glasshouse.events.payloads import ChannelEdge, payload_of
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ledger.history import HistoryReader
-from glasshouse.runtime.ledger.ledger import Ledger, folded_from
+from glasshouse.runtime.ledger.ledger import folded_from
 from glasshouse.runtime.past.other_houses import OtherHouses
-from glasshouse.runtime.ports import Store
 from glasshouse.turns.heard.renaming import NamesNow
 from glasshouse.views.who_knew import Knower, Sighting, WhoKnew, handle_then, knowers_max, sightings_of
 from glasshouse.world.state.state import SessionState, World
@@ -26,11 +25,7 @@ sessions_searched_max: Final = 1_024
 class WhoKnewReader:
     """Answers who could see an event."""
 
-    def __init__(
-        self, store: Store, ledger: Ledger, history: HistoryReader, other_houses: OtherHouses
-    ) -> None:
-        self._store = store
-        self._ledger = ledger
+    def __init__(self, history: HistoryReader, other_houses: OtherHouses) -> None:
         self._history = history
         self._other_houses = other_houses
 
@@ -42,19 +37,19 @@ class WhoKnewReader:
         event = await self._history.event(id_of_event)
         is_imported = self._other_houses.wrote(event.session_id)
         if at is not None:
-            then = await folded_from(self._store, await self._history.end_of_change(at))
+            then = await folded_from(self._history.store, await self._history.end_of_change(at))
             session = then.world.sessions.get(event.session_id)
             is_said = session is not None and event.seq <= session.head
             return await self._answer(
                 event, _seen_in(then, event, reborn_only=is_imported) if is_said else [], then.world
             )
-        seen = _seen_in(self._ledger.folded, event, reborn_only=is_imported)
+        seen = _seen_in(self._history.ledger.folded, event, reborn_only=is_imported)
         if is_imported:
             there = await self._other_houses.around(event.session_id)
             seen += [(sighting, there.world) for sighting in sightings_of(there.world, event)]
         for house in await self._other_houses.after(event.session_id):
             seen += _seen_in(house, event, reborn_only=True)
-        return await self._answer(event, seen, self._ledger.world)
+        return await self._answer(event, seen, self._history.ledger.world)
 
     async def _answer(self, event: Event, seen: list[tuple[Sighting, World]], here: World) -> WhoKnew:
         seen.sort(key=lambda pair: pair[0].since)

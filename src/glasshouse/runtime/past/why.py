@@ -16,9 +16,7 @@ from glasshouse.events.redaction import Role, check_role, redacted
 from glasshouse.events.shown import Section, Shown
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ledger.history import HistoryReader, spans_of_events
-from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.past.other_houses import OtherHouses
-from glasshouse.runtime.ports import Store
 from glasshouse.turns.heard.renaming import NamesNow
 from glasshouse.turns.moment.line_text import cut, line_chars_max, speaker_of
 from glasshouse.views import why as views
@@ -37,11 +35,7 @@ _SECTIONS: Final[tuple[Section, ...]] = ("scene", "discussion", "remembered", "d
 class WhyReader:
     """Answers why an event was written."""
 
-    def __init__(
-        self, store: Store, ledger: Ledger, history: HistoryReader, other_houses: OtherHouses
-    ) -> None:
-        self._store = store
-        self._ledger = ledger
+    def __init__(self, history: HistoryReader, other_houses: OtherHouses) -> None:
         self._history = history
         self._other_houses = other_houses
 
@@ -68,7 +62,7 @@ class WhyReader:
     async def _house_of(self, session_id: str) -> Folded | None:
         """The world in which a session was written, or None if it was imported and its file does not tell enough."""
         if not self._other_houses.wrote(session_id):
-            return self._ledger.folded
+            return self._history.ledger.folded
         with suppress(Refused):
             return await self._other_houses.around(session_id)
         return None
@@ -83,8 +77,8 @@ class WhyReader:
         heard = None if cause is None else _as_heard(folded, event, cause)
         came, by = (None, "") if heard is None else views.arrival(folded.world, event, heard)
         cited = [await self._event_or_none(cited_event) for cited_event in views.cited_in(seen)]
-        shown = await self._store.shown(event.position or 0) if event.calls else ()
-        calls, text = [call for call in seen.calls if call.has_texts], self._store.prompt
+        shown = await self._history.store.shown(event.position or 0) if event.calls else ()
+        calls, text = [call for call in seen.calls if call.has_texts], self._history.store.prompt
         prompts = [
             views.Asked(call.model, await text(call.system), await text(call.user))
             for call in calls[-prompt_texts_max:]
@@ -116,9 +110,9 @@ class WhyReader:
                 sections.setdefault(line_id, section)
         ids = list(sections)[-shown_lines_max:]
         unread = sorted([line_id for line_id in ids if line_id not in events], key=session_and_seq)
-        if spans := spans_of_events(self._ledger.world, unread, gap_events_max):
-            await self._ledger.wait_for_durability()
-            events |= {event.id: event for event in await self._store.read(spans)}
+        if spans := spans_of_events(self._history.ledger.world, unread, gap_events_max):
+            await self._history.ledger.wait_for_durability()
+            events |= {event.id: event for event in await self._history.store.read(spans)}
         lines = [redacted(events[line_id], role) for line_id in ids if line_id in events]
         houses = {name: await self._house_of(name) for name in {line.session_id for line in lines}}
         return tuple([_line(sections[line.id], line, houses[line.session_id] or Folded()) for line in lines])

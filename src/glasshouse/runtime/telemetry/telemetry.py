@@ -24,7 +24,7 @@ from glasshouse.events import kinds
 from glasshouse.events.event import Event
 from glasshouse.events.model_use import Call
 from glasshouse.events.payloads import RunFinished, RunStarted, payload_of
-from glasshouse.events.scenario_fields import scenario_fields_of
+from glasshouse.events.recorded_fields import scenario_fields_of
 from glasshouse.runtime.telemetry import names
 
 events_with_span_max: Final = 65_536

@@ -241,7 +241,7 @@ def around_lines(around: Around) -> tuple[str, ...]:
         ("Your lines are handed to", _names(around.wired_to)),
         ("You are handed the lines of", _names(around.wired_from)),
         ("Your children", _names(around.children, around.children_count)),
-        ("Called", "; ".join(_title_text(neighbour) for neighbour in near if neighbour.title)),
+        ("Called", "; ".join([f"{safe_line(n.handle)} is {safe_line(n.title)}" for n in near if n.title])),
     )
     return tuple(f"{what}: {names}." for what, names in parts if names)
 
@@ -249,10 +249,6 @@ def around_lines(around: Around) -> tuple[str, ...]:
 def _neighbour_text(neighbour: Neighbour) -> str:
     where = f", on {_names(neighbour.channels)}" if neighbour.channels else ""
     return f"{safe_line(neighbour.handle)} ({safe_line(neighbour.role)}{where})"
-
-
-def _title_text(neighbour: Neighbour) -> str:
-    return f"{safe_line(neighbour.handle)} is {safe_line(neighbour.title)}"
 
 
 def _names(names: Sequence[str], count: int = 0) -> str:

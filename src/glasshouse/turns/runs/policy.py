@@ -10,7 +10,7 @@ from typing import Final, Literal
 
 from glasshouse.errors import Refused
 from glasshouse.events.event import Json
-from glasshouse.events.manifest_fields import fields_of
+from glasshouse.events.recorded_fields import fields_of
 from glasshouse.turns.moment.playbill import Policy, Rule
 from glasshouse.turns.runs.agenda import members_of
 from glasshouse.turns.runs.purses import Runs

@@ -22,9 +22,9 @@ from msgspec.structs import replace
 from glasshouse.events import kinds, payloads
 from glasshouse.events.carried import CarriedCounts, CarriedMinute, CarriedRun
 from glasshouse.events.event import Event, Json, costs_of
-from glasshouse.events.manifest_fields import fields_of
 from glasshouse.events.model_use import NOTHING, Usage
 from glasshouse.events.payloads import Governor, converted, payload_of, sealed_of, settled, verdict_of
+from glasshouse.events.recorded_fields import fields_of
 from glasshouse.turns.moment.playbill import Playbill, playbill_of
 from glasshouse.turns.runs.agenda import members_of
 from glasshouse.world.state.state import World

@@ -16,8 +16,8 @@ from glasshouse.errors import Refused
 from glasshouse.events import payloads
 from glasshouse.events.codec import canonical_json
 from glasshouse.events.event import Json
-from glasshouse.events.manifest_fields import fields_of
 from glasshouse.events.payloads import CreatureStarted
+from glasshouse.events.recorded_fields import fields_of
 from glasshouse.world.decisions import decision, intents
 from glasshouse.world.decisions.acts import check_may_act
 from glasshouse.world.decisions.decision import Decision, Fact, Write, engine_fact, written_in

@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from glasshouse.errors import Refused, UnknownName
 from glasshouse.events import payloads
 from glasshouse.events.event import CONDUCTOR
-from glasshouse.events.manifest_fields import fields_of
+from glasshouse.events.recorded_fields import fields_of
 from glasshouse.world.decisions import decision
 from glasshouse.world.decisions.creatures import birth
 from glasshouse.world.decisions.decision import Decision, Fact, Write, engine_fact, fact_of, written_in

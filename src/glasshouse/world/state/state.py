@@ -19,8 +19,8 @@ from msgspec.structs import asdict
 
 from glasshouse.events.described_tool import DescribedTool, GrantedTool
 from glasshouse.events.event import Event, Json
-from glasshouse.events.manifest_fields import ManifestFields, fields_of
 from glasshouse.events.payloads import History, Recipe
+from glasshouse.events.recorded_fields import ManifestFields, fields_of
 from glasshouse.world.state.topology import Topology
 from glasshouse.world.state.values import SessionOrigin, Wire
 

@@ -1,16 +1,20 @@
-"""The fields that the engine itself reads of a manifest in the ledger. The fields for prompts are in `Character`.
+"""The fields that the engine and its views read of manifests and scenarios in the ledger.
 
-Always holds: a manifest was checked when its creature was added. A field that it leaves out has its default here.
+The fields of a manifest for prompts are in `Character`; the rules of turns read a `Playbill` of a scenario. Always holds:
+a manifest was checked when its creature was added, and a scenario when its run was opened. A field that one of them leaves
+out has its default here.
 """
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, TypeVar
 
 import msgspec
 
 from glasshouse.errors import BadEvent
 from glasshouse.events.event import Json
+
+T = TypeVar("T")
 
 
 class ManifestSchedule(msgspec.Struct, frozen=True, gc=False):
@@ -34,6 +38,14 @@ class ManifestFields(msgspec.Struct, frozen=True, gc=False):
     played_by: str | None = None
 
 
+class ScenarioFields(msgspec.Struct, frozen=True, gc=False):
+    """What is shown of a scenario. A run without a scenario has empty fields."""
+
+    name: str = ""
+    title: str = ""
+    disturbances: tuple[str, ...] = ()
+
+
 PUBLIC_FIELDS: Final = frozenset({"name", "role", "title", "bio"})
 """The fields that a spectator reads of a manifest."""
 
@@ -45,7 +57,16 @@ def is_public_part(manifest: Json) -> bool:
 
 def fields_of(manifest: Json) -> ManifestFields:
     """These fields of a manifest; its other fields are ignored."""
+    return _read(manifest, ManifestFields, "manifest")
+
+
+def scenario_fields_of(scenario: Json | None) -> ScenarioFields:
+    """These fields of a scenario; its other fields are ignored."""
+    return _read(scenario or {}, ScenarioFields, "scenario")
+
+
+def _read(recorded: Json, fields: type[T], noun: str) -> T:
     try:
-        return msgspec.convert(manifest, ManifestFields)
+        return msgspec.convert(recorded, fields)
     except msgspec.ValidationError as wrong:
-        raise BadEvent(f"A manifest in the ledger is broken: {wrong}.") from wrong
+        raise BadEvent(f"A {noun} in the ledger is broken: {wrong}.") from wrong
