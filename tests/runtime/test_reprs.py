@@ -225,7 +225,7 @@ def filled(value: Any) -> Any:
         elif isinstance(now, list | tuple):
             write(full, name, type(now)([*now, *now] * 50 or MANY))
         elif isinstance(now, dict):
-            write(full, name, {**now, **dict(zip(MANY, MANY, strict=True))})
+            write(full, name, {**now, **dict.fromkeys(MANY, next(iter(now.values()), MANY[0]))})
         elif now in (None, msgspec.UNSET) and (int in allowed or float in allowed):
             write(full, name, 123_456)
     return full
