@@ -217,8 +217,7 @@ class GraphEdits:
     def append_nowait(self, creature_id: str, draft: Draft, caused_by: str | None) -> Acknowledgement:
         """Append an event now and await its durability later, for producers with many events in flight (ADR 0019)."""
         _check_draft(draft)
-        event, acknowledged, _ = self._ledger.submit(creature_id, draft, caused_by)
-        return Acknowledgement(event, acknowledged)
+        return Acknowledgement(*self._ledger.submit(creature_id, draft, caused_by))
 
     async def append_all(
         self, creature_id: str, drafts: Iterable[Draft], caused_by: str | None, *, dry_run: bool

@@ -133,13 +133,15 @@ class Acknowledgement(msgspec.Struct, frozen=True, eq=False):
 
     _event: Event
     _acknowledged: asyncio.Future[None]
+    _is_kept: bool
+    """Whether the engine keeps this event, so that the caller needs a copy."""
 
     def __repr__(self) -> str:
         return shown(self, id=self._event.id, state="durable" if self._acknowledged.done() else "on its way")
 
     def __await__(self) -> Generator[Any, None, Event]:
         yield from self._acknowledged
-        return own_copy(self._event)
+        return own_copy(self._event) if self._is_kept else self._event
 
 
 class Ledger:

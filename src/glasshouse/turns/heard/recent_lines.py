@@ -29,7 +29,7 @@ from glasshouse.turns.moment.moment import Recent
 from glasshouse.world.hearing.hearing import visible_to
 from glasshouse.world.state.state import CreatureState, GraphState, World
 
-version: Final = 6
+version: Final = 7
 """Increase it when the fold changes, so that snapshots of the old fold are not used."""
 heard_lines_max: Final = 256
 """How many lines a creature can recall; a table is cut to this when it holds `table_lines_max`."""
@@ -49,7 +49,7 @@ class Stretch(msgspec.Struct, array_like=True, gc=False):
     """The sessions that took these lines over from a past, oldest first: the key in `Tables.renamed`."""
 
 
-class RecentLines(msgspec.Struct, dict=True):
+class RecentLines(msgspec.Struct, dict=True, array_like=True):
     """Where the newest lines of one place are in the ledger, and how many older ones were dropped."""
 
     spans: list[Stretch] = msgspec.field(default_factory=list)

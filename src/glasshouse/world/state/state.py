@@ -83,7 +83,7 @@ class Parent(msgspec.Struct, frozen=True, gc=False):
     upto: int
 
 
-class Segment(msgspec.Struct, frozen=True, gc=False):
+class Segment(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """How a session began: what a store keeps of it beside its events.
 
     Lamport times are dense within a segment: the event at `seq` has the time `base + seq`. `ordinal` counts the
