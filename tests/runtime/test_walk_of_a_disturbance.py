@@ -20,7 +20,8 @@ modules_max = 45
 rooms_max = 10
 FACE = "face"
 QUIET = 6
-"""A chance with which nobody acts for the first time when the disturbance comes: a new mind is another walk."""
+"""A seed with which nobody acts for the first time when the disturbance comes. To make a new mind is another walk: with such
+a seed it takes up to 54 modules."""
 
 
 def room_of(module: str) -> str:
