@@ -19,7 +19,7 @@ pasts = (1_000, 10_000, 100_000)
 batch_events = 50
 points = (0.03, 0.26, 0.51, 0.74, 0.99)
 """Where in the ledger branches begin, as a share of it."""
-times = 5
+times = 9
 
 LISTENER = Manifest(name="listener", persona="Listens.", subscribes_to=(kinds.JUDGE_VERDICT,))
 
