@@ -709,6 +709,11 @@ def stories_of(terrarium: Terrarium) -> Stories:
     return terrarium._archive.stories
 
 
+def skews_of(terrarium: Terrarium) -> Mapping[str, int]:
+    """What the command line needs for a digest of events that it has read: see `HistoryReader.skews`."""
+    return terrarium._house.history.skews()
+
+
 def router_of(terrarium: Terrarium) -> Router:
     """What the page's server tells about models: the router of a terrarium."""
     return terrarium._parts.router

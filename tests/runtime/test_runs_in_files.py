@@ -50,7 +50,7 @@ async def is_carried(t: Terrarium, run_id: str, path: Path) -> None:
     assert list(there.keys() ^ {event.id for event in at_home}) == []
     in_order = tuple([there[event.id] for event in at_home])
     assert contents(in_order) == contents(at_home)
-    assert digest_of(in_order, skews=t._archive.skews()) == await t.digest(run_id)
+    assert digest_of(in_order, skews=t._house.history.skews()) == await t.digest(run_id)
 
 
 @pytest.mark.parametrize("is_finished", [True, False])

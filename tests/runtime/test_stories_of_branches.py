@@ -185,11 +185,11 @@ async def test_sessions_that_grew_from_a_branch_keep_its_time_when_they_are_carr
         await there.disconnect(first, other)
         await there.disconnect(other, first)
         grown = there.creature(first).session_id
-        skew = there._archive.skews()[grown]
+        skew = there._house.history.skews()[grown]
         await there.export(grown, tmp_path / "grown.glass", role="director")
 
     async with show() as here:
         imported = await here.import_file(tmp_path / "grown.glass")
 
         assert skew > 0
-        assert here._archive.skews()[imported.id] == skew
+        assert here._house.history.skews()[imported.id] == skew

@@ -31,7 +31,7 @@ from glasshouse.runtime import event_loop
 from glasshouse.runtime.ledger.session_file import FileHead, FileSegment
 from glasshouse.runtime.ports import Route
 from glasshouse.runtime.run import Run
-from glasshouse.terrarium import Terrarium
+from glasshouse.terrarium import Terrarium, skews_of
 from glasshouse.views.stage import past_runs
 
 T = TypeVar("T")
@@ -151,7 +151,7 @@ class StoreReader:
     async def story(self, name: str) -> Story:
         """The story of the run or session that a name means."""
         named_id, run = await self.run_or_session(name)
-        skews = self.terrarium._archive.skews()
+        skews = skews_of(self.terrarium)
         if run is not None or named_id in self.terrarium.imported_runs():
             events = await self.terrarium.run_events(named_id)
             return Story(named_id, named_id, events, run, skews)

@@ -90,13 +90,13 @@ class Archive:
 
     async def digest(self, run_id: str) -> str:
         """The digest of a run. Equal stories have equal digests, wherever and whenever they were played (ADR 0030)."""
-        return digest_of(await self.run_events(run_id), skews=self.skews())
+        return digest_of(await self.run_events(run_id), skews=self._house.history.skews())
 
     async def compare(self, first: str, second: str, role: Role) -> Comparison:
         """Compare the stories of two runs or sessions: where they diverge, which lines differ, and what each cost."""
         stories = (first, await self._story(first)), (second, await self._story(second))
         check_role(role)
-        return compared(*stories, self.skews(), role=role)
+        return compared(*stories, self._house.history.skews(), role=role)
 
     async def _story(self, name: str) -> tuple[Event, ...]:
         """The events of a run, or those that a session remembers."""
@@ -131,11 +131,6 @@ class Archive:
     async def labels(self) -> Mapping[str, tuple[str, ...]]:
         """The labels of every run that has some."""
         return MappingProxyType(await self._house.store.labels())
-
-    def skews(self) -> dict[str, int]:
-        """By session: how far its logical time is ahead of the story's time, because of a branch. A digest needs
-        this."""
-        return {name: session.skew for name, session in self._ledger.world.sessions.items() if session.skew}
 
     def leaderboard(
         self, by: By, world: str | None, run_ids: Collection[str] | None, *, branches: bool

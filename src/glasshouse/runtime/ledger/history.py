@@ -50,6 +50,11 @@ class HistoryReader:
     def _sessions(self) -> Mapping[str, SessionState]:
         return self.ledger.world.sessions
 
+    def skews(self) -> dict[str, int]:
+        """By session: how far its logical time is ahead of the story's time, because of a branch. A digest needs
+        this."""
+        return {name: session.skew for name, session in self._sessions.items() if session.skew}
+
     async def pages(
         self, session_id: str, after: str | None = None, upto: str | None = None
     ) -> AsyncIterator[list[Event]]:

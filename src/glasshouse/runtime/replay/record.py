@@ -92,7 +92,7 @@ async def record_of(house: House, run_id: str) -> RunRecord:
     return RunRecord(
         run_id=run_id,
         story=tuple(story),
-        skews={name: state.skew for name, state in house.ledger.world.sessions.items() if state.skew},
+        skews=house.history.skews(),
         starts_after=starts_after,
         taken=taken,
         changes=changes,

@@ -211,7 +211,7 @@ class _Replay:
                 return [], {}
             end = self._record.starts_after + len(self._record.events)
             story = await house.history.events_of_run(run_id)
-            return [event for event in story if (event.position or 0) <= end], self._parts.archive.skews()
+            return [event for event in story if (event.position or 0) <= end], house.history.skews()
         finally:
             tasks = [playing.task for playing in self._acts.values()]
             for task in tasks:
