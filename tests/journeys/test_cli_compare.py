@@ -57,7 +57,7 @@ def test_a_disturbed_branch_parts_from_its_parent_where_it_began(played: tuple[s
     (facts,) = objects("compare", PARENT, disturbed, "--store", store)
 
     assert (
-        f"goes on with event {facts['second']['parts_with_number']}, a branch, turn 5: the visitor says “A hen walks in.”"
+        f"continues with event {facts['second']['parts_with_number']}, a branch, turn 5: the visitor says “A hen walks in.”"
         in result.stdout
     )
     assert f"only in {disturbed}:\n" in result.stdout

@@ -215,7 +215,7 @@ async def play_on(terrarium: Terrarium, graph_id: str) -> list[tuple[Any, ...]]:
 
 
 def is_over(terrarium: Terrarium, graph_id: str) -> bool:
-    """Whether a run of a graph's creatures has ended: there it stays over, but a resumed session goes on with it."""
+    """Whether a run of a graph's creatures has ended: there it stays over, but a resumed session continues with it."""
     runs = {terrarium.creature(name).run_id for name in terrarium.graph(graph_id).creature_ids}
     return any(run.status == "finished" for run in terrarium.runs() if run.id in runs)
 

@@ -85,7 +85,7 @@ def draw_comparison(comparison: Comparison, lines_shown: int) -> None:
         events, lines = counted(comparison.shared_events, "event"), counted(comparison.shared_lines, "line")
         screen.draw(Text(f"They share {events} and {lines}, then they part.", style="bold"))
         for story in stories:
-            text = f"{story.name} goes on with {_gist(story)}"
+            text = f"{story.name} continues with {_gist(story)}"
             screen.draw(Text(text) if screen.is_terminal else text)
     screen.draw(Text())
     first, second = [story.name for story in stories]

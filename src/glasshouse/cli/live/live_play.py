@@ -185,7 +185,7 @@ async def _play(
 
 
 def _check_is_not_left_paused(request: LiveRequest, runs: list[Run]) -> None:
-    """Say which runs a model or a limit has paused, and how they go on."""
+    """Say which runs a model or a limit has paused, and how to continue them."""
     lines = []
     for run in runs:
         paused = run.paused

@@ -111,6 +111,6 @@ def _changed(models: NamedModels, start: Start) -> list[str]:
         if entry.model == route.name and entry.model_digest and entry.model_digest != route.digest:
             digests = f"{entry.model_digest[:12]} then, {route.digest[:12] or 'unknown'} now"
             warnings[entry.model] = (
-                f"{entry.model} is not the same any more ({digests}): the run may go on differently."
+                f"{entry.model} is not the same any more ({digests}): the run may continue differently."
             )
     return [*warnings.values()]
