@@ -11,6 +11,7 @@ from glasshouse.runtime.clock import HandMovedClock
 NO_LIMIT: dict[str, Any] = {
     "max_turns": None,
     "max_calls_per_turn": None,
+    "on_turn_limit": "finish",
     "max_total_calls": None,
     "max_total_tokens": None,
     "hourly_budget_usd": None,

@@ -174,7 +174,7 @@ async def test_two_who_answer_each_other_are_bounded_by_the_calls_of_a_turn_and_
             hearing("a", "agent.spoke", "world.observed"),
             hearing("b"),
             opening="Go.",
-            governor={"max_calls_per_turn": 5},
+            governor={"max_calls_per_turn": 5, "on_turn_limit": "finish"},
         )
         await t.open_world(world)
 

@@ -191,7 +191,7 @@ async def test_acts_driven_one_by_one_see_the_same_past_too(tmp_path: Path) -> N
 async def test_a_limit_that_lets_two_of_three_think_ends_the_run_after_two(
     order: tuple[str, ...], axis: str
 ) -> None:
-    limits: dict[str, Any] = {axis: 2}
+    limits: dict[str, Any] = {axis: 2, "on_turn_limit": "finish"}
     async with on_stage(governor=Governor(**limits)) as t:
         minds = {name: Speaker() for name in order}
         await cast_on(t, minds, *[ticking(name, together=name != "one") for name in order])

@@ -13,6 +13,7 @@ from glasshouse.events import kinds
 from glasshouse.events.event import Event, Json
 from glasshouse.events.payloads import Governor, RunStarted, payload_of
 from glasshouse.manifests.loading import LoadedWorld
+from glasshouse.manifests.loops import loops_in
 from glasshouse.model_values import Tokens
 from glasshouse.runtime.ports import Router
 from glasshouse.terrarium import play
@@ -99,7 +100,20 @@ def expected_of_world(
 ) -> Expected:
     """For a new run, which may bind handles to models by name."""
     needed = offline_play(world, seed, rng_seed, turns=turns)
-    return Expected(needed.calls, needed.usd(models, bound))
+    calls, usd = needed.calls, needed.usd(models, bound)
+    if loops_in(world.scenario, world.manifests):
+        # The offline troupe falls silent when it has nothing new to say. A model may not: each turn is full then.
+        calls = max(calls, calls_of_full_turns(world.scenario.limits, turns))
+    return Expected(calls, usd if usd is None or not needed.calls else usd / needed.calls * calls)
+
+
+def calls_of_full_turns(limits: Governor, turns: int | None) -> int:
+    """How many calls a run makes if all its turns are full."""
+    most = [limits.max_total_calls]
+    turns_max = min([count for count in (turns, limits.max_turns) if count is not None], default=None)
+    if turns_max is not None and isinstance(limits.max_calls_per_turn, int):
+        most.append(turns_max * limits.max_calls_per_turn)
+    return min([count for count in most if count is not None], default=0)
 
 
 def asked_in(events: Iterable[Event]) -> tuple[tuple[AskedCall, ...], Mapping[str, tuple[str, ...]]]:

@@ -121,7 +121,7 @@ class CarriedAgenda(CarriedPart, frozen=True):
     owed: dict[str, list[CarriedDebt]] = {}
     ticks: dict[str, CarriedDebt] = {}
     stops: dict[str, int] = {}
-    """How often each creature was stopped."""
+    """How many bundles each creature has begun: one at each stop, and one for each full turn that left it something."""
     under_way: dict[str, CarriedAct] = {}
 
 
@@ -187,6 +187,8 @@ class CarriedClocks(CarriedPart, frozen=True):
     shared: dict[str, CarriedCounts] = {}
     stale_lines: int = 0
     """How many lines in a row brought nothing new."""
+    full_turns: dict[str, int] = {}
+    """How many turns of each run were full."""
 
 
 class CarriedAccount(CarriedPart, frozen=True):
@@ -218,6 +220,7 @@ class CarriedRun(CarriedPart, frozen=True):
     truth: Json = {}
     knowers: list[str] = []
     accounts: dict[str, CarriedAccount] = {}
+    full_turns: int = 0
 
 
 class Carried(CarriedPart, frozen=True):

@@ -194,7 +194,7 @@ class _Names:
         return value
 
     def _in_text(self, text: str, kind: str, field: str) -> str | None:
-        if field == "run_id":
+        if field == "run_id" or (kind == kinds.TURN_STARTED and field == "full"):
             return self.of_run(text)
         if (kind in _NAMES_CREATURES and field in CREATURE_FIELDS) or (kind == _SEALED and field == "to"):
             return self.of_creature(text)

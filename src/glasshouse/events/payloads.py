@@ -28,8 +28,12 @@ Origin = Literal["split", "fork", "branch", "resume"]
 StopReason = Literal["stopped", "removed"]
 FinishReason = Literal["ended", "budget", "stopped", "no_contest"]
 OnBudget = Literal["finish", "pause"]
+OnTurnLimit = Literal["finish", "defer"]
 Outcome = Literal["answered", "failed", "refused"]
 
+rules_now: Final = 2
+"""The number of the rules that the engine plays by. Raise it when the same acts are recorded otherwise than before: a run
+of other rules opens, reads and branches, but cannot be played again byte for byte (ADR 0107)."""
 affected_creatures_max = 1_000
 calls_per_turn_min = 16
 """The limit of calls per turn that a run has at least, if nobody gave one."""
@@ -55,15 +59,18 @@ class Governor(msgspec.Struct, frozen=True, kw_only=True, eq=False, forbid_unkno
     max_wall_minutes: float | None = None
     on_budget: OnBudget | msgspec.UnsetType = msgspec.UNSET
     """What a limit does that is reached: end the run, or pause it. Left out: end it."""
+    on_turn_limit: OnTurnLimit | msgspec.UnsetType = msgspec.UNSET
+    """What a full turn does: end the run, or leave what is owed to the next turn. Left out: leave it."""
 
     def __post_init__(self) -> None:
-        if self.on_budget not in (*get_args(OnBudget), msgspec.UNSET):
-            raise WrongType(
-                f"on_budget={in_brief(self.on_budget)} is not valid.", "Write 'finish' or 'pause'."
-            )
+        for field, words in _WORDS_OF_GOVERNOR.items():
+            if (word := getattr(self, field)) not in (*words, msgspec.UNSET):
+                raise WrongType(
+                    f"{field}={in_brief(word)} is not valid.", f"Write {' or '.join(map(repr, words))}."
+                )
         for field, limit in asdict(self).items():
             is_number = isinstance(limit, int | float) and not isinstance(limit, bool)
-            is_left_out = limit in (None, msgspec.UNSET) or field == "on_budget"
+            is_left_out = limit in (None, msgspec.UNSET) or field in _WORDS_OF_GOVERNOR
             if not is_left_out and not (is_number and 0 <= limit < inf):
                 advice = "Give a number from 0 on, or None for no limit."
                 raise WrongType(f"{field}={in_brief(limit)} is not a limit.", advice)
@@ -75,6 +82,7 @@ class Governor(msgspec.Struct, frozen=True, kw_only=True, eq=False, forbid_unkno
         return hash(tuple(asdict(settled(self, 0)).values()))
 
 
+_WORDS_OF_GOVERNOR: Final = {"on_budget": get_args(OnBudget), "on_turn_limit": get_args(OnTurnLimit)}
 AXES: Final = Governor.__struct_fields__
 """The names of the limits, and of what they do."""
 
@@ -89,6 +97,8 @@ def settled(limits: Governor, creatures: int) -> Governor:
     if limits.max_calls_per_turn is msgspec.UNSET:
         calls = max(calls_per_turn_min, calls_per_creature * creatures)
         limits = replace(limits, max_calls_per_turn=calls)
+    if limits.on_turn_limit is msgspec.UNSET:
+        limits = replace(limits, on_turn_limit="defer")
     return msgspec.convert(
         msgspec.to_builtins(limits), Governor
     )  # A whole number of dollars becomes a float.
@@ -374,6 +384,8 @@ class RunStarted(Payload, frozen=True):
     """The policy of a run without a scenario, if its terrarium was given one."""
     models: str = ""
     """The models that were asked for, such as `ollama`, if it was a text. A run that continues asks for them again."""
+    rules: int = 1
+    """The number of the rules that it is played by (`rules_now`)."""
 
 
 class RunFinished(Payload, frozen=True, omit_defaults=False):
@@ -391,6 +403,8 @@ class RunFinished(Payload, frozen=True, omit_defaults=False):
     why: str | None = None
     members: list[str] | msgspec.UnsetType = msgspec.UNSET
     """The handles that share the win, where the winner is neither a team of the scenario nor one creature."""
+    full_turns: int | msgspec.UnsetType = msgspec.UNSET
+    """How many of its turns had no calls left for what was still owed, if any had."""
 
 
 class RunPaused(Payload, frozen=True):
@@ -506,6 +520,8 @@ class TurnStarted(Payload, frozen=True):
     """A new turn of a graph began."""
 
     turn: int
+    full: list[str] = msgspec.field(default_factory=list)
+    """The runs whose turn before was full. What their creatures still owe waits as one bundle for each creature."""
 
 
 class WorldObserved(Payload, frozen=True):

@@ -5,20 +5,18 @@ Always holds: every public function before `CHECKS` is a check. It yields compla
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from inspect import isfunction
 from string import Formatter
 
 from glasshouse.errors import Refused, names_shown_max
 from glasshouse.events import kinds
+from glasshouse.manifests.advice import turns_with_more_ticks
 from glasshouse.manifests.checked_world import BUILT_IN_REFEREES, DEALS_OF_REFEREES, CheckedWorld
-from glasshouse.manifests.manifest import Manifest
 from glasshouse.manifests.problem import At, Complaint, items_at, likely, shown, unknown
-from glasshouse.manifests.scenario import CORE_KINDS, FIELDS_OF_EVERY_REPLY, STAGE, Scenario, WirePlan
+from glasshouse.manifests.scenario import CORE_KINDS, FIELDS_OF_EVERY_REPLY, STAGE, WirePlan
 from glasshouse.world.hearing.conditions import EXAMPLE, KIND, condition_of
 from glasshouse.world.hearing.wires import ALWAYS_KNOWN, check_wire, placeholders_of
-
-turns_examined_max = 10_000
 
 WRITTEN_BY_CREATURES = CORE_KINDS - kinds.NEVER_GRANTED - {kinds.AGENT_FAILED}
 """The core kinds that an act may end in."""
@@ -235,20 +233,12 @@ def turns_too_full(world: CheckedWorld) -> Iterator[Complaint]:
     governor = world.scenario.governor
     if governor.on_turn_limit == "defer" or "governor" in world.damaged:
         return
-    limit = governor.limits(world.scenario.creatures).max_calls_per_turn
+    limit = world.scenario.limits.max_calls_per_turn
     assert isinstance(limit, int), "a scenario has a limit of calls per turn"
-    for stage in world.scenario.stages.values():
-        manifests = [world.manifests[entry.use] for entry in stage.cast if entry.use in world.manifests]
-        ticks = [manifest.schedule.tick_every for manifest in manifests if manifest.played_by != "visitor"]
-        intervals = [every for every in ticks if every is not None]
-        turns = range(1, min(governor.max_turns, turns_examined_max) + 1) if len(intervals) > limit else ()
-        for turn in turns:
-            due = sum(turn % every == 0 for every in intervals)
-            if due > limit:
-                text = f"in turn {turn}, {due} creatures tick, but only {limit} calls are allowed."
-                advice = f"Write max_calls_per_turn: {due} or more, or on_turn_limit: defer."
-                yield Complaint(("governor", "max_calls_per_turn"), f"{text} {advice}")
-                break
+    for turn, due in turns_with_more_ticks(world.scenario, world.manifests, limit):
+        text = f"in turn {turn}, {due} creatures tick, but only {limit} calls are allowed."
+        advice = f"Write max_calls_per_turn: {due} or more, or on_turn_limit: defer."
+        yield Complaint(("governor", "max_calls_per_turn"), f"{text} {advice}")
 
 
 def beats_after_the_end(world: CheckedWorld) -> Iterator[Complaint]:
@@ -359,19 +349,3 @@ CHECKS = [
 def complaints_about(world: CheckedWorld) -> list[Complaint]:
     """Everything the checks find."""
     return [complaint for check in CHECKS for complaint in check(world)]
-
-
-def limits_too_small(scenario: Scenario, manifests: Mapping[str, Manifest]) -> Iterator[Complaint]:
-    """Limits of a sound world that cannot hold one round of its cast: warnings, because the world can be played.
-
-    In a round, every creature that a model plays is asked once, and once more if it has tools.
-    """
-    casts = [[manifests[entry.use] for entry in stage.cast] for stage in scenario.stages.values()]
-    asked = [sum(1 + bool(member.tools) for member in cast if member.played_by is None) for cast in casts]
-    in_turn = max(asked) if scenario.governor.on_turn_limit == "finish" else 0
-    limits = scenario.governor.limits(scenario.creatures)
-    for axis, needed in (("max_calls_per_turn", in_turn), ("max_total_calls", sum(asked))):
-        limit = getattr(limits, axis)
-        if limit < needed:
-            text = f"one round of the cast takes {needed} calls, but only {limit} are allowed. The run would end early."
-            yield Complaint(("governor", axis), f"{text} Write {axis}: {needed} or more.")

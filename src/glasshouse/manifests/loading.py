@@ -16,8 +16,9 @@ from typing import Any
 
 from glasshouse.errors import BadWorld
 from glasshouse.events.codec import canonical_json
+from glasshouse.manifests.advice import advice_on
 from glasshouse.manifests.checked_world import CheckedWorld
-from glasshouse.manifests.checks import complaints_about, limits_too_small, unknown_tools
+from glasshouse.manifests.checks import complaints_about, unknown_tools
 from glasshouse.manifests.decks import Deck, decks_of
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.manifests.problem import Complaint, Problem, in_order, unknown
@@ -158,7 +159,7 @@ def warnings_in(path: str | Path, *, tools: frozenset[str] | None = None) -> lis
         source.problem(complaint)
         for source, world in worlds
         if world is not None
-        for complaint in limits_too_small(world.scenario, world.manifests)
+        for complaint in advice_on(world.scenario, world.manifests)
     )
 
 

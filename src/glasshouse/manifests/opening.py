@@ -14,7 +14,15 @@ import msgspec
 
 from glasshouse.errors import UnknownName
 from glasshouse.events.event import Json
-from glasshouse.events.payloads import Governor, Recipe, RunCompetition, RunStarted, axes_given, settled
+from glasshouse.events.payloads import (
+    Governor,
+    Recipe,
+    RunCompetition,
+    RunStarted,
+    axes_given,
+    rules_now,
+    settled,
+)
 from glasshouse.manifests import scenario as plans
 from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.world.decisions.intents import ChannelPlan, Member, OpenRun, Troupe, WirePlan
@@ -47,8 +55,9 @@ def opening_of(
         scenario_digest=world.digest,
         recipe=None if world.path is None else Recipe(str(world.path), world.digest),
         competition=msgspec.convert(plain["competition"], RunCompetition),
-        limits=scenario.governor.limits(creatures) if limits is None else settled(limits, creatures),
+        limits=scenario.limits if limits is None else settled(limits, creatures),
         limits_given=[] if limits is None else axes_given(limits, Governor()),
+        rules=rules_now,
         # A world that is rebuilt from a ledger may lack manifests of creatures that were never added.
         spawnable={
             name: world.manifests[name].as_json() for name in scenario.spawnable if name in world.manifests

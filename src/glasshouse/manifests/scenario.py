@@ -179,14 +179,14 @@ class GovernorPlan(Strict):
     """US dollars in any hour."""
     max_wall_minutes: float | None = Field(default=None, gt=0)
     """Minutes from start to end."""
-    on_turn_limit: Literal["finish", "defer"] = "finish"
-    """What a full turn does: end the run, or move the remaining acts to the next turn."""
+    on_turn_limit: Literal["finish", "defer"] = Field(default="defer", exclude_if="defer".__eq__)
+    """What a full turn does: end the run, or leave what is owed to the next turn."""
     on_budget: Literal["finish", "pause"] = Field(default="finish", exclude_if="finish".__eq__)
     """What a limit does that is reached: end the run, or pause it."""
 
     def limits(self, creatures: int) -> Governor:
         """The limits of a run with this many creatures in its cast."""
-        return settled(Governor(**self.model_dump(exclude={"on_turn_limit"}, exclude_none=True)), creatures)
+        return settled(Governor(**self.model_dump(exclude_none=True)), creatures)
 
 
 class ToolServerPlan(Strict):
@@ -350,6 +350,11 @@ class Scenario(Strict):
     def creatures(self) -> int:
         """How many creatures its casts have."""
         return sum(len(stage.cast) for stage in self.stages.values())
+
+    @property
+    def limits(self) -> Governor:
+        """The limits of its runs, unless the caller gives others."""
+        return self.governor.limits(self.creatures)
 
     def as_json(self) -> Json:
         """The scenario as a plain object with every value filled in."""

@@ -7,7 +7,7 @@ its creatures replace those whose past they continue.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from functools import reduce
 from typing import Final
 
@@ -72,7 +72,7 @@ class Behind(msgspec.Struct):
     """Run -> what its model calls cost."""
     timeline: Timeline = msgspec.field(default_factory=Timeline)
     stops: dict[str, int] = {}
-    """How often each creature was stopped: what it hears meanwhile is one bundle."""
+    """How many bundles each creature has begun: one at each stop, and one for each full turn that left it something."""
     grants: dict[str, dict[str, Grant]] = {}
     """Creature -> the tools of servers that it was granted, by the keys of their descriptions."""
     digests: dict[str, str] = {}
@@ -326,6 +326,8 @@ class PageFold:
             case _:
                 pass
         if run_id in self.view["runs"]:
+            if "full_turns" in event.payload:
+                self.changes.set("runs", run_id, "full_turns", event.payload["full_turns"])
             self.changes.set("runs", run_id, "state", state)
             for name in ("reason", "axis", "winner", "why"):
                 self.changes.set("runs", run_id, name, ending.get(name))
@@ -337,6 +339,8 @@ class PageFold:
         clock = self.behind.clocks.setdefault(event.graph_id, Clock())
         passed, clock.turn = event.turn - clock.turn, event.turn
         creatures = self.view["creatures"]
+        if "full" in event.payload:
+            self._bundle(event.graph_id, payload_of(event, payloads.TurnStarted).full)
         runs = [creatures[name].get("run") for name in self.behind.members.get(event.graph_id, ())]
         for run_id in dict.fromkeys(runs):
             if run_id is not None and self.view["runs"].get(run_id, {}).get("state") == "playing":
@@ -737,9 +741,19 @@ class PageFold:
         if settled is None:
             return
         if settled.bundle:
-            for cause in [cause for cause, debt in mailbox.items() if debt.bundle == settled.bundle]:
+            bundle = [cause for cause, debt in mailbox.items() if debt.bundle == settled.bundle]
+            for cause in [cause for cause in bundle if mailbox[cause].n <= settled.n]:
                 del mailbox[cause]
         self._show_debts(event.actor)
+
+    def _bundle(self, graph_id: str, run_ids: Collection[str]) -> None:
+        """After a full turn, what a creature of these runs still owes is one bundle."""
+        for name in self.behind.members.get(graph_id, ()):
+            creature, mailbox = self.view["creatures"][name], self.behind.owed.get(name)
+            if mailbox and creature["is_running"] and creature.get("run") in run_ids:
+                number = self.behind.stops[name] = self.behind.stops.get(name, 0) + 1
+                for cause, debt in mailbox.items():
+                    mailbox[cause] = replace(debt, bundle=number)
 
     def _show_debts(self, name: str) -> None:
         if name not in self.view["creatures"]:

@@ -174,7 +174,7 @@ def listed_world(name: str) -> LoadedWorld:
 
 def limits_in(world: LoadedWorld, given: Limits | None) -> Governor:
     """The limits of a run of a world: those given, and for the rest the world's own."""
-    limits = world.scenario.governor.limits(world.scenario.creatures)
+    limits = world.scenario.limits
     return limits if given is None else given.over(limits)
 
 

@@ -176,7 +176,7 @@ def _world_info(listed: FoundWorld) -> WorldInfo:
         return WorldInfo(name=listed.name, title=title, where=listed.where, problem=str(wrong))
     scenario = world.scenario
     cast = _cast_of(world)
-    limits = asdict(scenario.governor.limits(scenario.creatures))
+    limits = asdict(scenario.limits)
     return WorldInfo(
         name=listed.name,
         title=title,

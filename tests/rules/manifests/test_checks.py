@@ -197,7 +197,7 @@ PLAYS = {
         "scenario.yaml:37:19: ends_when.kind: nobody here may emit 'judge.verdit'. Did you mean 'judge.verdict'?",
     ),
     "a turn too full": (
-        changed("max_calls_per_turn: 4", "max_calls_per_turn: 2"),
+        changed("max_calls_per_turn: 4", "max_calls_per_turn: 2, on_turn_limit: finish"),
         (
             "scenario.yaml:26:47: governor.max_calls_per_turn: in turn 4, 3 creatures tick, but only 2 calls"
             " are allowed. Write max_calls_per_turn: 3 or more, or on_turn_limit: defer."
@@ -277,8 +277,8 @@ def test_kinds_of_a_creature_that_no_scenario_declares_are_told(
 
 
 def test_a_full_turn_is_no_fault_when_the_rest_waits_or_a_visitor_plays(tmp_path: Path) -> None:
-    narrow = changed("max_calls_per_turn: 4", "max_calls_per_turn: 2, on_turn_limit: defer")
-    for_two = changed("max_calls_per_turn: 4", "max_calls_per_turn: 2")
+    narrow = changed("max_calls_per_turn: 4", "max_calls_per_turn: 2")
+    for_two = changed("max_calls_per_turn: 4", "max_calls_per_turn: 2, on_turn_limit: finish")
     visited = "name: moth\nschedule: {tick_every: 2}\nplayed_by: visitor\n"
 
     assert problem_texts(world_at(tmp_path, narrow)) == []
@@ -286,7 +286,8 @@ def test_a_full_turn_is_no_fault_when_the_rest_waits_or_a_visitor_plays(tmp_path
 
 
 def test_ticks_that_never_fall_into_one_turn_are_no_fault(tmp_path: Path) -> None:
-    scenario = changed("max_turns: 20, max_calls_per_turn: 4", "max_turns: 11, max_calls_per_turn: 1")
+    limits = "max_turns: 11, on_turn_limit: finish, max_calls_per_turn: 1"
+    scenario = changed("max_turns: 20, max_calls_per_turn: 4", limits)
     ticks = {"wick": 3, "moth": 4, "owl": 100}
     creatures = {
         name: f"name: {name}\nmay_emit: [{'judge.verdict' if name == 'owl' else 'guess.made'}]\nschedule: {{tick_every: {every}}}\n"
@@ -425,7 +426,7 @@ def test_every_check_complains_of_something_here() -> None:
             ],
             "kinds": {"agent.spoke": {}},
             "deal": {"card": {"to": "bo", "from": ["x"]}},
-            "governor": {"max_turns": 1, "max_calls_per_turn": 1},
+            "governor": {"max_turns": 1, "max_calls_per_turn": 1, "on_turn_limit": "finish"},
             "policy": {"population_max": 1},
             "competition": {"kind": "versus", "teams": {"ada": ["ada", "ada"]}, "referee": "x"},
             "beats": [{"turn": 2, "text": "x"}],

@@ -44,7 +44,6 @@ def test_a_cast_alone_plays_on_one_stage() -> None:
         "max_total_tokens": None,
         "hourly_budget_usd": None,
         "max_wall_minutes": None,
-        "on_turn_limit": "finish",
     }
 
 
@@ -125,7 +124,7 @@ def test_its_json_makes_a_playbill_and_the_same_scenario_again() -> None:
         competition={"kind": "versus", "teams": {"light": ["ada"], "dark": ["bo"]}, "referee": "r"},
         beats=[{"turn": 3, "text": "Wind."}],
         ends_when={"kind": "judge.verdict", "count": 2},
-        governor={"on_turn_limit": "defer"},
+        governor={"on_turn_limit": "finish"},
         language="de",
     )
 
@@ -135,7 +134,7 @@ def test_its_json_makes_a_playbill_and_the_same_scenario_again() -> None:
     assert playbill.competition.may_win == ("light", "dark")
     assert (playbill.beats[0].turn, playbill.beats[0].title) == (3, "")
     assert (playbill.ends_when.kind, playbill.ends_when.count) == ("judge.verdict", 2)
-    assert (playbill.governor.on_turn_limit, playbill.language) == ("defer", "de")
+    assert (full.limits.on_turn_limit, playbill.language) == ("finish", "de")
     assert json.loads(json.dumps(full.as_json())) == full.as_json()
     assert Scenario.model_validate(full.as_json()).as_json() == full.as_json()
     assert playbill_of(scenario().as_json()).ends_when.kind is None

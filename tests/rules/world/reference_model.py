@@ -450,6 +450,9 @@ class ReferenceModel:
 
 
 def _settle(actor: Member, cause: str) -> None:
-    bundles = {bundle for event, bundle in actor.mailbox if event == cause}
-    waited = bundles - {0}
-    actor.mailbox = [(e, b) for e, b in actor.mailbox if e != cause and b not in waited]
+    """Settle a cause, and of its bundle what came before it: whoever answered it had heard that."""
+    at = next((n for n, (event, _) in enumerate(actor.mailbox) if event == cause), None)
+    if at is not None:
+        bundle = actor.mailbox[at][1]
+        before = [(e, b) for e, b in actor.mailbox[:at] if not bundle or b != bundle]
+        actor.mailbox = before + actor.mailbox[at + 1 :]

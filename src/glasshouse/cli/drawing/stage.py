@@ -162,8 +162,8 @@ def ending_of(run: RunFinished, stage: StageProjection) -> str:
     ended = ENDINGS.get(run.reason, f"The end: {run.reason}")
     if not ended.endswith("."):
         ended = f"{ended} ({run.axis})." if run.axis else f"{ended}."
-    counts = {"turn": run.turns, "call": run.calls, "token": run.tokens}
-    spent = ", ".join(counted(count, noun) for noun, count in counts.items())
+    turns = counted(run.turns, "turn") + (f" ({run.full_turns} full)" if run.full_turns else "")
+    spent = ", ".join([turns, counted(run.calls, "call"), counted(run.tokens, "token")])
     winner = f" Winner: {one_line(run.winner)}." if run.winner else ""
     judged = [note.text for note in stage.judge_notes]
     why = f" {one_line(run.why)}" if run.why and run.why not in judged else ""

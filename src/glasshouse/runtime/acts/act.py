@@ -351,7 +351,12 @@ class Acts:
         creature, act, scene = world.creatures[due.creature], (due.creature, due.cause), None
         kept = self._desk.interrupted.pop(act, None)
         session_id, run_id = world.graphs[creature.graph_id].session_id, creature.run_id or ""
-        mine = kept.mine if kept else self._reservations.begin(run_id, creature.id, living.graph_id)
+        is_tick = due.is_tick and due.creature not in self._ledger.agenda.under_way
+        mine = (
+            kept.mine
+            if kept
+            else self._reservations.begin(run_id, creature.id, living.graph_id, is_tick=is_tick)
+        )
         try:
             scene = self._scene(creature, cause, session_id, upto, mine, kept)
             if before is not None:

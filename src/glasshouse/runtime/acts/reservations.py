@@ -12,6 +12,7 @@ import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
+from functools import partial
 from math import inf
 
 import msgspec
@@ -22,7 +23,14 @@ from glasshouse.events.payloads import Governor
 from glasshouse.runtime.acts.act_time import ActTime
 from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.ports import Clock
-from glasshouse.turns.runs.purses import Spend, frees_at, tripped_by_call, tripped_by_time, wall_seconds_left
+from glasshouse.turns.runs.purses import (
+    Spend,
+    frees_at,
+    no_ticks,
+    tripped_by_call,
+    tripped_by_time,
+    wall_seconds_left,
+)
 from glasshouse.world.state.state import World
 
 
@@ -36,6 +44,8 @@ class Reservation(msgspec.Struct, eq=False):
     """Spent, and not yet in the ledger."""
     open: Usage = NOTHING
     """The worst case of the running call."""
+    is_tick: bool = False
+    """Whether the act is a tick whose first call is not in the ledger yet. A turn keeps a call for each of them."""
     time: ActTime | None = None
     """The time that the act may take. It is set when the act begins."""
 
@@ -89,9 +99,10 @@ class Reservations:
         """Done and open, for each run with several acts under way. An act that is alone needs no sums."""
         self._moved = asyncio.Event()
 
-    def begin(self, run_id: str, creature_id: str, graph_id: str) -> Reservation:
-        """Open the reservation of an act that begins."""
-        mine, acts = Reservation(run_id, creature_id, graph_id), self._acts.setdefault(run_id, {})
+    def begin(self, run_id: str, creature_id: str, graph_id: str, *, is_tick: bool) -> Reservation:
+        """Open the reservation of an act that begins; `is_tick` if it is a tick that has made no call yet."""
+        mine = Reservation(run_id, creature_id, graph_id, is_tick=is_tick)
+        acts = self._acts.setdefault(run_id, {})
         acts[mine] = None
         if len(acts) == 2:
             done, running = self._held[run_id] = Held(), Held()
@@ -140,6 +151,7 @@ class Reservations:
         """Drop the cost so far, which is in the ledger now. The act continues in the graph named, with the call that it may
         have open: an agent can use a tool in the middle of one."""
         running = mine.open
+        mine.is_tick = False
         self._hold(mine, NOTHING, NOTHING)
         mine.graph_id = graph_id or mine.graph_id
         if running is not NOTHING:
@@ -197,4 +209,17 @@ class Reservations:
         if purse is None:
             return tripped_by_call(Governor(), Spend(usage=held, calls_in_turn=calls_here), worst)
         spend = runs.spend(mine.run_id, mine.graph_id, now, held, calls_here)
-        return tripped_by_time(purse, now) or tripped_by_call(purse.limits, spend, worst)
+        is_first_of_tick = mine.is_tick and not mine.done.calls
+        ticks_left = no_ticks if is_first_of_tick else partial(self._ticks_left, mine, with_open=with_open)
+        return tripped_by_time(purse, now) or tripped_by_call(purse.limits, spend, worst, ticks_left)
+
+    def _ticks_left(self, mine: Reservation, *, with_open: bool) -> int:
+        """How many ticks of the run in this graph have made no call yet. Open calls count as made only with `with_open`:
+        otherwise they may still turn out to be free."""
+        folded = self._ledger.folded
+        graph = folded.world.graphs.get(mine.graph_id)
+        if graph is None:
+            return 0
+        ticks = [act for act in self._acts[mine.run_id] if act.is_tick]
+        called = {tick.creature_id for tick in ticks if tick.done.calls or (with_open and tick.open.calls)}
+        return folded.agenda.ticks_without_a_call(folded.world, graph, mine.run_id, called)

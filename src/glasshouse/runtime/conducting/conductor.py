@@ -26,7 +26,15 @@ from functools import partial
 
 from glasshouse.errors import BudgetExceeded, StoreError
 from glasshouse.events.event import Event, Json
-from glasshouse.events.payloads import FinishReason, Governor, RunPaused, RunStarted, axes_given, settled
+from glasshouse.events.payloads import (
+    FinishReason,
+    Governor,
+    RunPaused,
+    RunStarted,
+    axes_given,
+    rules_now,
+    settled,
+)
 from glasshouse.runtime.acts.act import Acts, Stop, Thought
 from glasshouse.runtime.acts.recall import Answers
 from glasshouse.runtime.acts.routes import Routes
@@ -218,7 +226,8 @@ class Conductor:
             shown = shown_at(folded.world, folded.runs, graph_now, turn) if has_beats else ()
             if not self._ledger.takes_more:
                 await self._ledger.wait_for_room()
-            queued = self._ledger.stage(StartTurn(graph.id, turn, shown))
+            full = folded.agenda.runs_left_over(folded.world, graph_now)
+            queued = self._ledger.stage(StartTurn(graph.id, turn, shown, full))
             if queued is not None:
                 self._causes.note_turn(queued.events[0])
                 self._turns_queued[graph.id] = queued
@@ -229,7 +238,7 @@ class Conductor:
         creatures = sum(creature.run_id == run_id for creature in self._ledger.world.creatures.values())
         given = axes_given(self._governor, Governor())
         limits = settled(self._governor, creatures)
-        started = RunStarted(limits=limits, limits_given=given, policy=self._policy)
+        started = RunStarted(limits=limits, limits_given=given, policy=self._policy, rules=rules_now)
         if self._governor.hourly_budget_usd is not None:
             self._routes.check_prices_in(run_id)
         await self._ledger.change(BeginRun(run_id, graph.id, started))
@@ -332,17 +341,25 @@ class Conductor:
         return self.agendas.waits(other[0])
 
     def _is_in_the_way(self, run_id: str, act: Act) -> bool:
-        """Whether an act must wait: its run is being finished, or the act is being played already."""
-        return run_id in self._finishing or act in self._acting
+        """Whether an act must wait: its run is being finished, or its creature is playing an act already."""
+        return run_id in self._finishing or self._act_of(act[0]) is not None
+
+    def _act_of(self, creature_id: str) -> Act | None:
+        """The act that a creature is playing. It plays one at a time: after a merge, another drive may find it due for
+        something else."""
+        return next((act for act in self._acting if act[0] == creature_id), None)
 
     async def _wait_for_what_is_in_the_way(self, run_id: str, act: Act) -> None:
         finishing = self._finishing.get(run_id)
         if finishing is not None:
             await asyncio.wait([finishing])
             return
-        if act not in self._act_ends:
-            self._act_ends[act] = asyncio.get_running_loop().create_future()
-        await asyncio.wait([self._act_ends[act]])
+        playing = self._act_of(act[0])
+        if playing is None:
+            return
+        if playing not in self._act_ends:
+            self._act_ends[playing] = asyncio.get_running_loop().create_future()
+        await asyncio.wait([self._act_ends[playing]])
 
     async def _written(
         self, act: Act, due: Due | None = None, before: Queued | None = None, *, is_for_good: bool = False
@@ -388,7 +405,7 @@ class Conductor:
     async def _over_budget(self, run_id: str, graph: GraphState, limit: BudgetExceeded) -> Event | None:
         """End or pause a run that reached a limit; the `run.finished`, if it ended."""
         purse, axis = self._ledger.folded.runs.purses[run_id], limit.reason
-        if axis == "max_calls_per_turn" and purse.playbill.governor.on_turn_limit == "defer":
+        if axis == "max_calls_per_turn" and purse.limits.on_turn_limit == "defer":
             await self._write_ahead(run_id, graph)  # Their cost is what fills the turn's limit.
             return None
         if purse.limits.on_budget != "pause":

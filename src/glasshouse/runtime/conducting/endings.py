@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import deepcopy
+from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -276,7 +277,20 @@ def accounts_of(folded: Folded, run_id: str, ending: Ending, axis: str | None) -
     usd = None if spent.usage.usd is None else round(spent.usage.usd, 9)
     costs = (spent.turns, spent.usage.calls, spent.usage.tokens, usd)
     members = list(ending.members) or UNSET
-    return RunFinished(ending.reason, *costs, axis, ending.winner, ending.why, members)
+    full_turns = spent.full_turns + _is_in_a_full_turn(folded, run_id) or UNSET
+    return RunFinished(ending.reason, *costs, axis, ending.winner, ending.why, members, full_turns)
+
+
+def _is_in_a_full_turn(folded: Folded, run_id: str) -> bool:
+    """Whether a run is in a turn that has no calls left for what is still owed. The next `turn.started` would record
+    that."""
+    world, agenda, runs = folded.world, folded.agenda, folded.runs
+    graphs = [world.graphs[name] for name in graphs_of(world, run_id)]
+    return any(
+        run_id in agenda.runs_left_over(world, graph)
+        and runs.is_deferred(run_id, graph.id, partial(agenda.ticks_without_a_call, world, graph, run_id))
+        for graph in graphs
+    )
 
 
 def graphs_of(world: World, run_id: str) -> dict[str, None]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from msgspec.structs import replace
 
 from glasshouse.errors import Refused, UnknownName
-from glasshouse.events.payloads import AXES, RunStarted, axes_given
+from glasshouse.events.payloads import AXES, RunStarted, axes_given, settled
 from glasshouse.runtime.past.past_world import Past
 from glasshouse.runtime.past.regrow import Recipe, Recipes
 from glasshouse.turns.runs.purses import Purse
@@ -86,7 +86,7 @@ def _with_limits_kept(now: RunStarted, then: RunStarted) -> RunStarted:
     changed = axes_given(now.limits, plan.limits(len(then.cast)))
     kept = [axis for axis in AXES if axis in then.limits_given or axis not in changed]
     limits = replace(now.limits, **{axis: getattr(then.limits, axis) for axis in kept})
-    return replace(now, limits=limits, limits_given=then.limits_given)
+    return replace(now, limits=settled(limits, len(now.cast)), limits_given=then.limits_given)
 
 
 def _own_pasts(past: Past, run_id: str, started: RunStarted, world: LoadedWorld) -> list[str | None]:

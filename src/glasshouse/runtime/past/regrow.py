@@ -84,7 +84,7 @@ def _rerun(
 ) -> intents.Rerun:
     if started is None:
         return intents.Rerun(old, new)
-    started = replace(started, branch_of=payloads.BranchOf(old, past.cut))
+    started = replace(started, branch_of=payloads.BranchOf(old, past.cut), rules=payloads.rules_now)
     if limits is not None:
         before = started.limits or payloads.Governor()
         limits = payloads.settled(limits, len(started.cast))

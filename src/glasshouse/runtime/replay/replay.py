@@ -85,8 +85,26 @@ class Verification:
 
 
 async def verified(house: House, tools: Toolbox, run_id: str) -> Verification:
-    """Replay a run of this house and compare it with its record."""
-    return await compared(house, tools, await record_of(house, run_id))
+    """Replay a run of this house and compare it with its record. Refused if it was played under other rules."""
+    record = await record_of(house, run_id)
+    _check_rules(house, record)
+    return await compared(house, tools, record)
+
+
+def _check_rules(house: House, record: RunRecord) -> None:
+    """Refuse a run that was played under other rules than this version's, alone or beside others (ADR 0107)."""
+    begun = [event for event in (*record.story, *record.events) if event.kind == kinds.RUN_STARTED]
+    rules = {event.run_id: payload_of(event, payloads.RunStarted).rules for event in begun}
+    rules |= {name: purse.rules for name, purse in house.ledger.folded.runs.purses.items()}
+    for run_id in sorted(record.run_ids & rules.keys(), key=lambda name: name != record.run_id):
+        if rules[run_id] != payloads.rules_now:
+            which = "This run" if run_id == record.run_id else f"Run {run_id}, which shared a graph with it,"
+            age = "older" if rules[run_id] < payloads.rules_now else "newer"
+            raise Refused(
+                f"{which} was played under {age} rules (number {rules[run_id]}; this version of Glasshouse plays by "
+                f"number {payloads.rules_now}), so it cannot be played again byte for byte.",
+                "It can be read, exported, continued and branched as before; a branch is played under the new rules.",
+            )
 
 
 async def compared(house: House, tools: Toolbox, record: RunRecord) -> Verification:

@@ -102,12 +102,6 @@ class EndsWhen(msgspec.Struct, frozen=True):
     referee: bool = False
 
 
-class TurnLimit(msgspec.Struct, frozen=True):
-    """The fields of the scenario's `governor` that are not limits."""
-
-    on_turn_limit: Literal["finish", "defer"] = "finish"
-
-
 class Playbill(msgspec.Struct, frozen=True):
     """A scenario as its creatures and its conductor need it."""
 
@@ -124,7 +118,6 @@ class Playbill(msgspec.Struct, frozen=True):
     ends_when: EndsWhen = EndsWhen()
     policy: Policy = Policy()
     tool_servers: dict[str, ServerPlan] = msgspec.field(default_factory=dict)
-    governor: TurnLimit = TurnLimit()
 
     @property
     def servers_granted(self) -> list[str]:

@@ -4,7 +4,8 @@ Always holds: a creature owes an act for each event that it hears when the event
 `subscribes_to`, except its own events. A root hears every channel of its graph. The target of a wire owes an act for
 each line on the wire; what the wire delivered is kept with the debt, even if the wire is removed later. One cause gives
 one act: the event that ends an act names its cause and settles the debt. What a stopped creature hears waits as one
-bundle, which one act settles. Debts are kept by creature id, so merges and splits do not change them.
+bundle. So does what a creature still owes after a full turn (ADR 0106). One act, which has heard the whole bundle,
+answers its newest cause and settles it. Debts are kept by creature id, so merges and splits do not change them.
 
 What a reaction causes is due in the same turn. What comes from outside and what ticks cause is due in the next turn.
 The cause of a tick is the `turn.started` of its turn (ADR 0021). An act that has called a tool and has not ended is
@@ -18,10 +19,10 @@ is missing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Container, Iterable, Mapping
 from heapq import heapify, heappop, heappush
 from itertools import takewhile
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import msgspec
 from msgspec.structs import replace
@@ -35,7 +36,7 @@ from glasshouse.world.state.state import CreatureState, GraphState, World
 from glasshouse.world.state.topology import LISTEN
 from glasshouse.world.state.values import Wire
 
-version: Final = 6
+version: Final = 7
 """Increase it when the fold changes, so that snapshots of the old fold are not used."""
 
 _DISPATCHED: Final = frozenset(
@@ -96,8 +97,13 @@ Place = tuple[int, int, int]
 """The sort key of an act in its turn (ADR 0005). For a reaction: the time and the session of its cause, then the age of
 its creature. For a tick: the turn in which it became due, then the age of its creature."""
 
-IsDeferred = Callable[[str | None, str], bool]
-"""Takes a run and a graph: whether the run puts off its other acts there to the next turn."""
+
+class IsDeferred(Protocol):
+    """Whether a run puts off one more act in a graph to the next turn. A reaction leaves calls for the ticks that are
+    left."""
+
+    def __call__(self, run_id: str | None, graph_id: str, ticks_left: Callable[[], int] = ..., /) -> bool: ...
+
 
 Queue = list[tuple[Place, str, str]]
 """A heap of creatures by the place of their first act, each with the cause of that act. Always holds: the first act of
@@ -122,6 +128,7 @@ class Agenda(msgspec.Struct, dict=True):
     owed: dict[str, dict[str, Owed]] = msgspec.field(default_factory=dict)
     ticks: dict[str, Owed] = msgspec.field(default_factory=dict)
     stops: dict[str, int] = msgspec.field(default_factory=dict)
+    """How many bundles each creature has begun: one at each stop, and one for each full turn that left it something."""
     subscribers: dict[str, dict[str, None]] = msgspec.field(default_factory=dict)
     under_way: dict[str, UnderWay] = msgspec.field(default_factory=dict)
     """The acts that have used tools and have not ended, by creature id."""
@@ -138,12 +145,44 @@ class Agenda(msgspec.Struct, dict=True):
             ready = self.ready_cache[graph.id] = self._ready(world, graph)
         if ready.reactions:
             turn = graph.turn
-            first = _first(
-                ready.reactions, lambda name: self.first_due(name, turn), world, graph, is_deferred
-            )
+
+            def is_put_off(creature: CreatureState) -> bool:
+                run_id = creature.run_id
+                return is_deferred(run_id, graph.id, lambda: self.ticks_without_a_call(world, graph, run_id))
+
+            first = _first(ready.reactions, lambda name: self.first_due(name, turn), world, graph, is_put_off)
             if first is not None:
                 return first
-        return _first(ready.ticks, self.ticks.get, world, graph, is_deferred) if ready.ticks else None
+        if not ready.ticks:
+            return None
+        return _first(
+            ready.ticks, self.ticks.get, world, graph, lambda creature: is_deferred(creature.run_id, graph.id)
+        )
+
+    def ticks_without_a_call(
+        self, world: World, graph: GraphState, run_id: str | None, besides: Container[str] = ()
+    ) -> int:
+        """How many ticks a run owes in a graph that have made no call: neither one on record nor, if their creatures are
+        not in `besides`, one that is not written yet."""
+        ticks, creatures = names_in_both(graph.creatures, self.ticks), world.creatures
+        return sum(
+            creatures[name].run_id == run_id
+            and name not in besides
+            and not self._is_ticking(name)
+            and may_act(world, creatures[name])
+            for name in ticks
+        )
+
+    def runs_left_over(self, world: World, graph: GraphState) -> tuple[str, ...]:
+        """The runs whose creatures may act and still have an act due in the current turn."""
+        reactions = names_in_both(graph.creatures, self.owed)
+        ticks = names_in_both(graph.creatures, self.ticks)
+        if not reactions and not ticks:
+            return ()
+        names = [*ticks, *[name for name in reactions if self.first_due(name, graph.turn) is not None]]
+        owing = [world.creatures[name] for name in names]
+        runs = {creature.run_id or "" for creature in owing if may_act(world, creature)}
+        return tuple([run_id for run_id in members_of(world, graph).runs if run_id in runs])
 
     def first_due(self, name: str, turn: int) -> Owed | None:
         """The first debt of a creature that is due in this turn; none if there is none."""
@@ -278,12 +317,27 @@ class Agenda(msgspec.Struct, dict=True):
         graph = world.graphs.get(event.graph_id)
         if graph is None:
             return
+        if "full" in event.payload:
+            self._bundle(world, graph, payload_of(event, payloads.TurnStarted).full)
         for name in names_in_both(graph.creatures, self.ticks):
             if self.ticks[name].begun_by is not None:  # It joins the batch of this turn.
                 self.ticks[name] = replace(self.ticks[name], begun_by=None)
         for name, every in members_of(world, graph).tickers:
             if event.turn % every == 0 and name not in self.ticks:
                 self.ticks[name] = Owed(event.id, event.lamport, due=event.turn)
+
+    def _bundle(self, world: World, graph: GraphState, run_ids: Collection[str]) -> None:
+        """Make one bundle of all that each creature of these runs owes. What a stopped creature owes is one already, and an
+        act under way answers its own cause alone."""
+        for name in names_in_both(graph.creatures, self.owed):
+            creature, mailbox = world.creatures[name], self.owed[name]
+            if (creature.run_id or "") not in run_ids or not may_act(world, creature):
+                continue
+            number = self.stops[name] = self.stops.get(name, 0) + 1
+            act = self.under_way.get(name)
+            for cause, owed in mailbox.items():
+                if act is None or cause != act.cause:
+                    mailbox[cause] = replace(owed, bundle=number)
 
     def _forget_run(self, world: World, run_id: str | None) -> None:
         """Remove all debts of the creatures of a finished run."""
@@ -314,8 +368,11 @@ class Agenda(msgspec.Struct, dict=True):
         settled = None if mailbox is None else mailbox.pop(cause, None)
         if mailbox is None or settled is None:
             return
-        if settled.bundle:
-            for owed in [owed for owed in mailbox.values() if owed.bundle == settled.bundle]:
+        if (
+            settled.bundle
+        ):  # What came after its cause it has not heard: it began before that was added to the bundle.
+            heard = [owed for owed in mailbox.values() if owed.bundle == settled.bundle]
+            for owed in [owed for owed in heard if owed.lamport <= settled.lamport]:
                 del mailbox[owed.cause]
         if not mailbox:
             del self.owed[creature_id]
@@ -400,7 +457,7 @@ def _first(
     owed_by: Callable[[str], Owed | None],
     world: World,
     graph: GraphState,
-    is_deferred: IsDeferred,
+    is_put_off: Callable[[CreatureState], bool],
 ) -> tuple[str, Owed] | None:
     """The first creature of a queue that may act now, and what it owes. Creatures before it keep their place."""
     waiting: Queue = []
@@ -410,7 +467,7 @@ def _first(
         owed = owed_by(name) if name in graph.creatures else None
         if owed is None or owed.cause != cause:
             heappop(queue)
-        elif is_free(world, world.creatures[name], is_deferred):
+        elif may_act(world, creature := world.creatures[name]) and not is_put_off(creature):
             first = name, owed
             break
         else:
@@ -418,13 +475,6 @@ def _first(
     for entry in waiting:
         heappush(queue, entry)
     return first
-
-
-def is_free(world: World, creature: CreatureState, is_deferred: IsDeferred) -> bool:
-    """Whether a creature may act in the current turn of its graph."""
-    run = world.runs.get(creature.run_id or "")
-    is_playing = run is None or run.status == "playing"
-    return creature.is_running and is_playing and not is_deferred(creature.run_id, creature.graph_id)
 
 
 def _may_begin(tick: Owed, event: Event) -> bool:

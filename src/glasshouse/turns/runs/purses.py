@@ -12,7 +12,7 @@ price. So spend exceeds a limit only if a model charges more than its worst case
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
@@ -29,7 +29,7 @@ from glasshouse.turns.moment.playbill import Playbill, playbill_of
 from glasshouse.turns.runs.agenda import members_of
 from glasshouse.world.state.state import World
 
-version: Final = 13
+version: Final = 14
 """Increase it when the fold changes, so that snapshots of the old fold are not used."""
 
 stale_lines_max: Final = 12
@@ -81,6 +81,8 @@ class Spent(msgspec.Struct, omit_defaults=True):
     """The creatures that something was dealt to."""
     accounts: dict[str, Account] = msgspec.field(default_factory=dict)
     """Creature id -> account, for the creatures that the run began with."""
+    full_turns: int = 0
+    """How many of its turns had no calls left for what was still owed."""
 
     def usd_since(self, now: datetime) -> float:
         """The money spent within the hour before `now`."""
@@ -123,6 +125,8 @@ class Purse(msgspec.Struct):
     beside: list[str] = msgspec.field(default_factory=list)
     """For a run in a branch or a resumed session: the other runs that were restated with it."""
     scenario_digest: str = ""
+    rules: int = payloads.rules_now
+    """The number of the rules that it is played by."""
 
     @property
     def has_come_to_its_end(self) -> bool:
@@ -178,10 +182,38 @@ def tripped_by_time(purse: Purse, now: datetime) -> str | None:
     return "max_wall_minutes" if seconds_left is not None and seconds_left <= 0 else None
 
 
-def tripped_by_call(limits: Governor, spend: Spend, worst: Usage) -> str | None:
+TicksLeft = Callable[[], int]
+"""Counts the ticks that a run still owes in a graph and that have made no call yet."""
+
+
+def no_ticks() -> int:
+    """The ticks that leave no room for others: none, for the first call of a tick, because ticks do not wait for
+    ticks."""
+    return 0
+
+
+def fits_turn(limits: Governor, calls: int, more: int, ticks_left: TicksLeft) -> bool:
+    """Whether a turn with this many calls has room for more, beside the calls that it keeps for its ticks.
+
+    A turn that puts off what is left over keeps a call for each tick that it owes, but at most half of its calls. So a
+    judge that ticks keeps its cadence, however much is said (ADR 0106).
+    """
+    most = limits.max_calls_per_turn
+    if not isinstance(most, int):
+        return True
+    room = most - calls - more
+    if room < 0 or limits.on_turn_limit != "defer":
+        return room >= 0
+    kept_max = max(1, most // 2)
+    return room >= kept_max or room >= min(ticks_left(), kept_max)
+
+
+def tripped_by_call(
+    limits: Governor, spend: Spend, worst: Usage, ticks_left: TicksLeft = no_ticks
+) -> str | None:
     """The limit that a call with this worst case would exceed; none if it fits all limits."""
-    usage, most = spend.usage, limits.max_calls_per_turn
-    if isinstance(most, int) and spend.calls_in_turn + worst.calls > most:
+    usage = spend.usage
+    if not fits_turn(limits, spend.calls_in_turn, worst.calls, ticks_left):
         return "max_calls_per_turn"
     if limits.max_total_calls is not None and usage.calls + worst.calls > limits.max_total_calls:
         return "max_total_calls"
@@ -219,6 +251,8 @@ class Clocks(msgspec.Struct, array_like=True):
     """Counts that other graphs have too: for each split in this turn, by its event id, what was counted before it."""
     stale_lines: int = 0
     """How many lines in a row brought nothing new. A merge or a split brings new company, so it begins anew."""
+    full_turns: dict[str, int] = msgspec.field(default_factory=dict)
+    """How many turns of each run along its line were full."""
 
     def note_line(self, event: Event) -> None:
         """Count a line that brings nothing new; any other line is news. An act without a line says nothing either way."""
@@ -259,7 +293,13 @@ class Clocks(msgspec.Struct, array_like=True):
             for at, counted in self.shared.items()
         }
         return Clocks(
-            named(self.turns), named(self.calls), self.turn, named(self.edits), shared, self.stale_lines
+            named(self.turns),
+            named(self.calls),
+            self.turn,
+            named(self.edits),
+            shared,
+            self.stale_lines,
+            named(self.full_turns),
         )
 
 
@@ -267,11 +307,23 @@ def merged(parts: Sequence[Clocks]) -> Clocks:
     """The clocks of graphs that become one."""
     shared = {at: counted for part in parts for at, counted in part.shared.items()}
     counted = _sum([*shared.values(), *[part.own() for part in parts]])
-    turns: dict[str, int] = {}
-    for part in parts:
-        for run_id, count in part.turns.items():
-            turns[run_id] = max(count, turns.get(run_id, 0))
-    return Clocks(turns, counted.calls, max(part.turn for part in parts), counted.edits, shared)
+    return Clocks(
+        _larger([part.turns for part in parts]),
+        counted.calls,
+        max(part.turn for part in parts),
+        counted.edits,
+        shared,
+        full_turns=_larger([part.full_turns for part in parts]),
+    )
+
+
+def _larger(parts: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    """The larger count of each run."""
+    larger: dict[str, int] = {}
+    for counts in parts:
+        for run_id, count in counts.items():
+            larger[run_id] = max(count, larger.get(run_id, 0))
+    return larger
 
 
 def _sum(parts: Iterable[CarriedCounts]) -> CarriedCounts:
@@ -367,6 +419,7 @@ class Runs(msgspec.Struct):
             scenario_digest=started.scenario_digest,
             spawnable=spawnable,
             profiles=[name for name in dict.fromkeys(profiles) if name],
+            rules=started.rules,
         )
         if playbill.ends_when.kind is not None:
             self.endings[playbill.ends_when.kind] = None
@@ -377,6 +430,11 @@ class Runs(msgspec.Struct):
         clocks = self._clocks_of(event.graph_id)
         passed = event.turn - clocks.turn
         clocks.begin_turn(event.turn)
+        for run_id in payload_of(event, payloads.TurnStarted).full if "full" in event.payload else ():
+            count = clocks.full_turns[run_id] = clocks.full_turns.get(run_id, 0) + 1
+            if run_id in self.purses:
+                spent = self.purses[run_id].spent
+                spent.full_turns = max(spent.full_turns, count)
         graph = world.graphs.get(event.graph_id)
         for run_id in () if graph is None else members_of(world, graph).runs:
             purse, run = self.purses.get(run_id), world.runs.get(run_id)
@@ -472,15 +530,13 @@ class Runs(msgspec.Struct):
             calls_in_turn=calls_held + (0 if clocks is None else clocks.calls.get(run_id, 0)),
         )
 
-    def is_deferred(self, run_id: str | None, graph_id: str) -> bool:
-        """Whether a run has used up its calls of this turn and puts off its other acts to the next turn."""
-        purse = self.purses.get(run_id or "")
-        if purse is None or purse.playbill.governor.on_turn_limit != "defer":
+    def is_deferred(self, run_id: str | None, graph_id: str, ticks_left: TicksLeft = no_ticks) -> bool:
+        """Whether a run has no call left for one more act in this turn and puts it off to the next. A reaction leaves
+        calls for the ticks that are left."""
+        purse, clocks = self.purses.get(run_id or ""), self.clocks.get(graph_id)
+        if purse is None or clocks is None or purse.limits.on_turn_limit != "defer":
             return False
-        clocks, calls_max = self.clocks.get(graph_id), purse.limits.max_calls_per_turn
-        if clocks is None or not isinstance(calls_max, int):
-            return False
-        return clocks.calls.get(run_id or "", 0) >= calls_max
+        return not fits_turn(purse.limits, clocks.calls.get(run_id or "", 0), 1, ticks_left)
 
     def is_talk_stale(self, graph_id: str) -> bool:
         """Whether the talk in a graph brings nothing new any more."""

@@ -11,7 +11,7 @@ import msgspec
 
 from glasshouse.events.payloads import WorldObserved
 from glasshouse.turns.moment.playbill import Beat
-from glasshouse.turns.runs.agenda import Agenda, Owed, is_free, may_act, members_of, names_in_both
+from glasshouse.turns.runs.agenda import Agenda, Owed, may_act, members_of, names_in_both
 from glasshouse.turns.runs.purses import Runs
 from glasshouse.world.state.state import GraphState, World
 
@@ -72,8 +72,9 @@ def _under_way(world: World, agenda: Agenda, graph: GraphState) -> Due | None:
 
 def ticks_left(world: World, agenda: Agenda, graph: GraphState, runs: Runs) -> list[Due]:
     """The ticks that are owed, in the order of the cast; ticks put off from an earlier turn come first."""
-    owing = names_in_both(graph.creatures, agenda.ticks)
-    names = [name for name in owing if is_free(world, world.creatures[name], runs.is_deferred)]
+    owing = [world.creatures[name] for name in names_in_both(graph.creatures, agenda.ticks)]
+    free = [c for c in owing if may_act(world, c) and not runs.is_deferred(c.run_id, graph.id)]
+    names = [creature.id for creature in free]
     names.sort(key=lambda name: (agenda.ticks[name].due, world.creatures[name].born))
     return [_tick(world, agenda.ticks[name], name) for name in names]
 

@@ -162,7 +162,7 @@ def turn_started(world: World, intent: StartTurn) -> Decision:
     graph = ids.the_graph(world, intent.graph_id)
     if intent.turn <= graph.turn:
         raise Refused(f"Graph {graph.name} is at turn {graph.turn}.", f"Start turn {graph.turn + 1}.")
-    facts = [fact_of(payloads.TurnStarted(intent.turn), CONDUCTOR)]
+    facts = [fact_of(payloads.TurnStarted(intent.turn, [*intent.full]), CONDUCTOR)]
     facts += [fact_of(scene, CONDUCTOR, run_id) for run_id, scene in intent.shown]
     return Decision((Write(graph.session_id, graph.id, tuple(facts), turn=intent.turn),), subject=graph.id)
 

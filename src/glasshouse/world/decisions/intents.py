@@ -286,11 +286,13 @@ class BeginRun(Intent, frozen=True, gc=False):
 
 
 class StartTurn(Intent, frozen=True, gc=False):
-    """Begin a graph's next turn. `shown` is what the world shows at that turn, each with its run."""
+    """Begin a graph's next turn. `shown` is what the world shows at that turn, each with its run. `full` names the runs
+    whose last turn was full."""
 
     graph_id: str
     turn: int
     shown: tuple[tuple[str, payloads.WorldObserved], ...] = ()
+    full: tuple[str, ...] = ()
 
 
 class EndAct(Intent, frozen=True, gc=False):

@@ -37,6 +37,7 @@ function Verdict(ended) {
     <div class="verdict-words">
       <b dir="auto">${harmless(headline(ended))}</b>
       ${text ? html`<p class="line" dir="auto" title=${harmless(text)}>${harmless(text)}</p>` : null}
+      ${ended.full_turns ? html`<p>${fullTurns(ended)}</p>` : null}
       ${verdict ? html`<p class="verdict-links"><button type="button" class="text-button" onClick=${() => seek(verdict.n)}>Go to event ${verdict.n}</button>${Why(verdict.n)}</p>` : null}
     </div>
   </div>`;
@@ -55,13 +56,16 @@ function headline({ winner, reason }) {
   return reason === "stopped" ? "Finished by a director" : "The play is over, without a winner";
 }
 
+/** How many turns had no calls left for what was still owed. @param {import("page/apply").Run} ended */
+const fullTurns = ({ full_turns: full, spent }) => (full ? ` ${full} of ${spent.turns} turns were full.` : "");
+
 /** @param {import("page/apply").Run} ended */
 function Limit(ended) {
   const canDirect = isDirector.value;
   return html`<div class="verdict is-limit" role="group" aria-label="Why it stopped">
     <div class="verdict-words">
       <b>Stopped: ${limitWords(ended.axis)}</b>
-      <p>${ended.state === "paused" ? "The run continues when the limit allows it." : "The run is finished. Branch it to continue."}</p>
+      <p>${ended.state === "paused" ? "The run continues when the limit allows it." : "The run is finished. Branch it to continue."}${fullTurns(ended)}</p>
       ${canDirect ? html`<p class="verdict-buttons">
         <button type="button" class="button small" onClick=${() => openDialog("purse", { isRaising: true })}>Raise limit</button>
         <button type="button" class="button small" onClick=${() => openDialog("branch")}>Branch from here</button></p>` : null}
