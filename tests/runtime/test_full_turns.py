@@ -27,7 +27,7 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
 
 def chatty(names: str, *more: Manifest, **governor: object) -> LoadedWorld:
     """Creatures that all hear what the others say, and a judge that ticks."""
-    first, *others = names
+    first, *others = list(names)
     creatures = [hearing(first, "agent.spoke", "world.observed"), *[hearing(name) for name in others]]
     return world_of(*creatures, *more, opening="Go.", kinds=NOTES, governor={"max_turns": 12, **governor})
 
@@ -194,7 +194,7 @@ async def test_a_play_with_full_turns_verifies_and_is_the_same_after_every_reope
     store = tmp_path / "show.glasshouse"
     async with on_stage(SqliteStore(store), three_and_a_judge()) as t:
         run = await t.open_world(world)
-    is_over = False
+    is_over, again = False, ""
     while not is_over:
         async with on_stage(SqliteStore(store), three_and_a_judge()) as t:
             is_over = await soon(t.step_one()) is None

@@ -20,6 +20,7 @@ is missing.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Container, Iterable, Mapping
+from functools import partial
 from heapq import heapify, heappop, heappush
 from itertools import takewhile
 from typing import Any, Final, Protocol
@@ -102,7 +103,7 @@ class IsDeferred(Protocol):
     """Whether a run puts off one more act in a graph to the next turn. A reaction leaves calls for the ticks that are
     left."""
 
-    def __call__(self, run_id: str | None, graph_id: str, ticks_left: Callable[[], int] = ..., /) -> bool: ...
+    def __call__(self, run_id: str, graph_id: str, ticks_left: Callable[[], int] = ..., /) -> bool: ...
 
 
 Queue = list[tuple[Place, str, str]]
@@ -143,30 +144,27 @@ class Agenda(msgspec.Struct, dict=True):
         ready = self.ready_cache.get(graph.id)
         if ready is None or ready.turn != graph.turn or ready.session_id != graph.session_id:
             ready = self.ready_cache[graph.id] = self._ready(world, graph)
+        runs = members_of(world, graph).runs_acting
         if ready.reactions:
             turn = graph.turn
-
-            def is_put_off(creature: CreatureState) -> bool:
-                run_id = creature.run_id
-                return is_deferred(run_id, graph.id, lambda: self.ticks_without_a_call(world, graph, run_id))
-
-            first = _first(ready.reactions, lambda name: self.first_due(name, turn), world, graph, is_put_off)
+            ticks_of = partial(self.ticks_without_a_call, world, graph)
+            free = [run_id for run_id in runs if not is_deferred(run_id, graph.id, partial(ticks_of, run_id))]
+            first = _first(ready.reactions, lambda name: self.first_due(name, turn), world, graph, free)
             if first is not None:
                 return first
         if not ready.ticks:
             return None
-        return _first(
-            ready.ticks, self.ticks.get, world, graph, lambda creature: is_deferred(creature.run_id, graph.id)
-        )
+        free = [run_id for run_id in runs if not is_deferred(run_id, graph.id)]
+        return _first(ready.ticks, self.ticks.get, world, graph, free)
 
     def ticks_without_a_call(
-        self, world: World, graph: GraphState, run_id: str | None, besides: Container[str] = ()
+        self, world: World, graph: GraphState, run_id: str, besides: Container[str] = ()
     ) -> int:
         """How many ticks a run owes in a graph that have made no call: neither one on record nor, if their creatures are
         not in `besides`, one that is not written yet."""
         ticks, creatures = names_in_both(graph.creatures, self.ticks), world.creatures
         return sum(
-            creatures[name].run_id == run_id
+            (creatures[name].run_id or "") == run_id
             and name not in besides
             and not self._is_ticking(name)
             and may_act(world, creatures[name])
@@ -368,9 +366,8 @@ class Agenda(msgspec.Struct, dict=True):
         settled = None if mailbox is None else mailbox.pop(cause, None)
         if mailbox is None or settled is None:
             return
-        if (
-            settled.bundle
-        ):  # What came after its cause it has not heard: it began before that was added to the bundle.
+        if settled.bundle:
+            # What came after its cause it has not heard: it began before that became part of the bundle.
             heard = [owed for owed in mailbox.values() if owed.bundle == settled.bundle]
             for owed in [owed for owed in heard if owed.lamport <= settled.lamport]:
                 del mailbox[owed.cause]
@@ -457,9 +454,12 @@ def _first(
     owed_by: Callable[[str], Owed | None],
     world: World,
     graph: GraphState,
-    is_put_off: Callable[[CreatureState], bool],
+    runs: Collection[str],
 ) -> tuple[str, Owed] | None:
-    """The first creature of a queue that may act now, and what it owes. Creatures before it keep their place."""
+    """The first creature of a queue that may act now, and what it owes. Only creatures of these runs may. Creatures before
+    it keep their place."""
+    if not runs:  # The turn is full for everybody here.
+        return None
     waiting: Queue = []
     first: tuple[str, Owed] | None = None
     while queue:
@@ -467,7 +467,7 @@ def _first(
         owed = owed_by(name) if name in graph.creatures else None
         if owed is None or owed.cause != cause:
             heappop(queue)
-        elif may_act(world, creature := world.creatures[name]) and not is_put_off(creature):
+        elif (creature := world.creatures[name]).is_running and (creature.run_id or "") in runs:
             first = name, owed
             break
         else:

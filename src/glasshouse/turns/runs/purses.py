@@ -530,13 +530,13 @@ class Runs(msgspec.Struct):
             calls_in_turn=calls_held + (0 if clocks is None else clocks.calls.get(run_id, 0)),
         )
 
-    def is_deferred(self, run_id: str | None, graph_id: str, ticks_left: TicksLeft = no_ticks) -> bool:
+    def is_deferred(self, run_id: str, graph_id: str, ticks_left: TicksLeft = no_ticks) -> bool:
         """Whether a run has no call left for one more act in this turn and puts it off to the next. A reaction leaves
         calls for the ticks that are left."""
-        purse, clocks = self.purses.get(run_id or ""), self.clocks.get(graph_id)
+        purse, clocks = self.purses.get(run_id), self.clocks.get(graph_id)
         if purse is None or clocks is None or purse.limits.on_turn_limit != "defer":
             return False
-        return not fits_turn(purse.limits, clocks.calls.get(run_id or "", 0), 1, ticks_left)
+        return not fits_turn(purse.limits, clocks.calls.get(run_id, 0), 1, ticks_left)
 
     def is_talk_stale(self, graph_id: str) -> bool:
         """Whether the talk in a graph brings nothing new any more."""

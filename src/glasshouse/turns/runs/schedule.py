@@ -73,7 +73,7 @@ def _under_way(world: World, agenda: Agenda, graph: GraphState) -> Due | None:
 def ticks_left(world: World, agenda: Agenda, graph: GraphState, runs: Runs) -> list[Due]:
     """The ticks that are owed, in the order of the cast; ticks put off from an earlier turn come first."""
     owing = [world.creatures[name] for name in names_in_both(graph.creatures, agenda.ticks)]
-    free = [c for c in owing if may_act(world, c) and not runs.is_deferred(c.run_id, graph.id)]
+    free = [c for c in owing if may_act(world, c) and not runs.is_deferred(c.run_id or "", graph.id)]
     names = [creature.id for creature in free]
     names.sort(key=lambda name: (agenda.ticks[name].due, world.creatures[name].born))
     return [_tick(world, agenda.ticks[name], name) for name in names]
