@@ -3,19 +3,24 @@
 import asyncio
 import logging
 import socket
+from codecs import BOM_UTF8
+from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 from glasshouse.errors import GlasshouseError, ModelFailed, ModelMisconfigured, ModelUnreachable
+from glasshouse.models import ollama, openai_lists
 from glasshouse.models.ollama import OllamaModel
 from glasshouse.models.openai_compatible import OpenAICompatible
+from glasshouse.models.server import without_mark
 from glasshouse.turns.moment.prompt import Completion, Prompt, completion_chars_max
 from tests.servers import faults
 from tests.servers.certificates import Authority
 from tests.servers.faults import Fault
 from tests.servers.imitating_server import ImitatingServer, imitating_server
+from tests.servers.imitations import Personality
 from tests.servers.wire import Connection, Reply
 
 PROMPT = Prompt("You are the keeper of the pond.", "What do you say?", None, 7, 200)
@@ -34,6 +39,31 @@ async def outcome_of(model: OpenAICompatible | OllamaModel, *, streamed: bool = 
         return wrong
     finally:
         await model.close()
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+@pytest.mark.parametrize("personality", get_args(Personality))
+async def test_a_byte_order_mark_before_json_changes_nothing(personality: Any, streamed: bool) -> None:
+    texts, lists = [], []
+    for mark in (b"", BOM_UTF8):
+        with imitating_server(personality, say=lambda prompt: "The pond is calm.") as server:
+            server.begin_bodies_with(mark)
+            outcome = await outcome_of(model_of(server), streamed=streamed)
+            listing = openai_lists.installed_at if server.imitation.root else ollama.installed_at
+            lists.append(await listing(server.url))
+            texts.append(getattr(outcome, "text", outcome))
+
+    assert (texts[1], lists[1]) == (texts[0], lists[0])
+    assert "The pond is calm." in texts[1]
+    assert lists[1]
+
+
+@pytest.mark.parametrize("personality", ["vllm", "ollama"])
+async def test_an_error_behind_a_byte_order_mark_is_read(personality: Any) -> None:
+    with imitating_server(personality, faults.status(400, message="The pond is closed.")) as server:
+        server.begin_bodies_with(BOM_UTF8)
+
+        assert "The pond is closed." in str(await outcome_of(model_of(server)))
 
 
 @pytest.mark.parametrize("personality", ["vllm", "ollama"])
@@ -295,3 +325,12 @@ async def test_certificates_of_an_organisation_come_from_ssl_cert_file(
     else:
         assert isinstance(outcome, ModelMisconfigured)
         assert "SSL_CERT_FILE" in str(outcome)
+
+
+@pytest.mark.parametrize("pieces", [[BOM_UTF8 + b"{}"], [b"\xef", b"\xbb", b"\xbf{", b"}"], [b"{", b"}"]])
+async def test_a_byte_order_mark_may_come_in_pieces(pieces: list[bytes]) -> None:
+    async def sent() -> AsyncIterator[bytes]:
+        for piece in pieces:
+            yield piece
+
+    assert b"".join([chunk async for chunk in without_mark(sent())]) == b"{}"

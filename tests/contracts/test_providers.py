@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from codecs import BOM_UTF8
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -97,12 +98,13 @@ ANSWERS = {"anthropic": _anthropic, "gemini": _gemini, "mistral": _mistral}
 class Hosted:
     """What a test sees of the server."""
 
-    def __init__(self, provider: Provider, text: str, status: int) -> None:
+    def __init__(self, provider: Provider, text: str, status: int, before_bodies: bytes) -> None:
         self.requests: list[Request] = []
         self._provider = provider
         self._text = text
         self._status = status
         self._wire = WireServer(self._handle, "127.0.0.1", None)
+        self._wire.before_bodies = before_bodies
         self._wire.start()
         self.url = f"http://127.0.0.1:{self._wire.port}"
 
@@ -131,8 +133,10 @@ class Hosted:
 
 
 @contextmanager
-def hosted(provider: Provider, text: str = SAID, status: int = 200) -> Iterator[Hosted]:
-    server = Hosted(provider, text, status)
+def hosted(
+    provider: Provider, text: str = SAID, status: int = 200, before_bodies: bytes = b""
+) -> Iterator[Hosted]:
+    server = Hosted(provider, text, status, before_bodies)
     try:
         yield server
     finally:
@@ -158,6 +162,20 @@ async def test_a_reply_of_every_provider_comes_with_its_counts(provider: Provide
         assert (reply.usd, reply.price_source) == (None, "")
         assert (model.form, len(server.requests)) == ("json" if provider == "mistral" else "schema", 1)
         assert bool(pieces) == streamed
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+@pytest.mark.parametrize("provider", PROVIDERS)
+async def test_a_byte_order_mark_before_the_reply_of_a_provider_changes_nothing(
+    provider: Provider, streamed: bool
+) -> None:
+    with hosted(provider, SAID if provider == "mistral" else WRAPPED, before_bodies=BOM_UTF8) as server:
+        model = model_of(server, provider)
+        reply = await model.complete(PROMPT, on_text=(lambda text: None) if streamed else None)
+        await model.close()
+
+        assert json.loads(reply.text) == json.loads(SAID)
+        assert (reply.usage.input, reply.usage.output) == (100, 12)
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)

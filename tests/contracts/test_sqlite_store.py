@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,7 +16,7 @@ from glasshouse.errors import StoreBusy, StoreFailed, StoreTooNew
 from glasshouse.runtime.ports import Batch, InboxLine, Snapshot
 from glasshouse.stores.sqlite import journal
 from glasshouse.stores.sqlite.journal import SQL, prepare
-from glasshouse.stores.sqlite.migrate import bundled_migrations
+from glasshouse.stores.sqlite.migrate import bundled_migrations, migrate
 from tests.contracts.writing import lines, one_batch, opening, root, span, texts_of
 
 ADA = root("ada")
@@ -408,3 +409,22 @@ async def test_a_terrarium_may_look_on_as_a_guest(path: Path) -> None:
         said = await terrarium.append(ada.id, Draft(kind="agent.spoke", payload={"text": "hello"}))
 
         assert (await terrarium.events(ada.session_id))[-1].id == said.id
+
+
+async def test_sqlite_is_called_as_python_3_15_wants_it(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # There, all but the first parameter of connect() have to be named. Python 3.13 only warns, older ones say nothing.
+    really = sqlite3.connect
+    opened: list[str] = []
+
+    def connect(database: str | Path, /, **named: Any) -> sqlite3.Connection:
+        opened.append(str(database))
+        connection: sqlite3.Connection = really(database, **named)
+        return connection
+
+    monkeypatch.setattr(sqlite3, "connect", connect)
+    store = SqliteStore(path)
+    await store.open("house-one")
+    migrate(store._connect(), path, [*bundled_migrations(), (999, "SELECT 1;")])  # Copies the file first.
+    await store.close()
+
+    assert {str(path), f"{path}.v{bundled_migrations()[-1][0]}.copy.part"} <= {*opened}

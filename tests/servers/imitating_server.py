@@ -88,6 +88,10 @@ class ImitatingServer:
         """What the models were asked, all messages of a call joined."""
         return ["\n\n".join(part["content"] for part in call.json()["messages"]) for call in self.calls]
 
+    def begin_bodies_with(self, mark: bytes) -> None:
+        """Begin the body of every answer with these bytes, also those of lists and errors."""
+        self._wire.before_bodies = mark
+
     def close(self) -> None:
         """Close every connection and stop."""
         self._wire.stop()

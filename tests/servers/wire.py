@@ -9,7 +9,7 @@ import json
 import ssl
 import threading
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -80,9 +80,12 @@ def json_reply(status: int, body: Any, headers: Mapping[str, str] | None = None)
 class Connection:
     """One client's connection, as a handler writes to it."""
 
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def __init__(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, before_bodies: bytes = b""
+    ) -> None:
         self._reader = reader
         self._writer = writer
+        self._before_bodies = before_bodies
 
     @property
     def is_closed(self) -> bool:
@@ -95,6 +98,7 @@ class Connection:
 
     async def send(self, reply: Reply, seconds_between_pieces: float = 0.0) -> None:
         """Send a whole answer."""
+        reply = replace(reply, pieces=[self._before_bodies + reply.pieces[0], *reply.pieces[1:]])
         if not reply.is_streamed:
             await self.write(reply.head + reply.body)
             return
@@ -136,6 +140,8 @@ class WireServer:
 
     def __init__(self, handler: Handler, host: str, tls: ssl.SSLContext | None) -> None:
         self.port = 0
+        self.before_bodies = b""
+        """What every body begins with, such as a byte order mark."""
         self._tls = tls
         self._handler = handler
         self._host = host
@@ -176,7 +182,7 @@ class WireServer:
         task = asyncio.current_task()
         assert task is not None
         self._clients.add(task)
-        connection = Connection(reader, writer)
+        connection = Connection(reader, writer, self.before_bodies)
         try:
             while not connection.is_closed and (request := await connection.request()):
                 await self._handler(request, connection)

@@ -19,7 +19,8 @@ else:
 def main() -> None:
     """Run the command line."""
     # Left alone if a program has its own handler, or if a shell started this in the background, where Ctrl-C is ignored.
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+    # SIG_DFL was set by the script `glasshouse`: Python itself never leaves it.
+    if signal.getsignal(signal.SIGINT) in {signal.default_int_handler, signal.SIG_DFL}:
         signal.signal(signal.SIGINT, leave_quietly)
     from glasshouse.cli import app
 

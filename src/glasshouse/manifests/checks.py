@@ -15,6 +15,7 @@ from glasshouse.manifests.advice import turns_with_more_ticks
 from glasshouse.manifests.checked_world import BUILT_IN_REFEREES, DEALS_OF_REFEREES, CheckedWorld
 from glasshouse.manifests.problem import At, Complaint, items_at, likely, shown, unknown
 from glasshouse.manifests.scenario import CORE_KINDS, FIELDS_OF_EVERY_REPLY, STAGE, WirePlan
+from glasshouse.manifests.titles import complaints_about_titles
 from glasshouse.world.hearing.conditions import EXAMPLE, KIND, condition_of
 from glasshouse.world.hearing.wires import ALWAYS_KNOWN, check_wire, placeholders_of
 
@@ -348,4 +349,5 @@ CHECKS = [
 
 def complaints_about(world: CheckedWorld) -> list[Complaint]:
     """Everything the checks find."""
-    return [complaint for check in CHECKS for complaint in check(world)]
+    complaints = [complaint for check in CHECKS for complaint in check(world)]
+    return [*complaints, *complaints_about_titles(world)]

@@ -23,6 +23,7 @@ from glasshouse.manifests.decks import Deck, decks_of
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.manifests.problem import Complaint, Problem, in_order, unknown
 from glasshouse.manifests.scenario import Scenario
+from glasshouse.manifests.titles import complaints_about_creature
 from glasshouse.manifests.validation import valid_part_of
 from glasshouse.manifests.world_folders import (
     SCENARIO_FILE,
@@ -175,6 +176,8 @@ class _CreatureFile:
     def __init__(self, path: Path) -> None:
         self.source = source_at(path)
         manifest, complaints, _, _ = valid_part_of(self.source, Manifest, path.stem)
+        if manifest is not None and not complaints:
+            complaints = complaints_about_creature(manifest)
         self.manifest = None if self.source.problems or complaints else manifest
         if manifest is not None and not complaints and manifest.name != path.stem:
             text = f"the file is called {path.stem}.yaml, so the name must be {path.stem!r}. Change one of the two."

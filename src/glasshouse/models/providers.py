@@ -7,7 +7,7 @@ come from the route, never from pydantic-ai's tables. The extra is imported when
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from typing import TYPE_CHECKING, Any, Final, Literal
 from weakref import WeakKeyDictionary
 
@@ -17,7 +17,7 @@ from glasshouse.model_values import Finish, Tokens
 from glasshouse.models.deep_probe import deep_checks
 from glasshouse.models.installed import usual_context_tokens
 from glasshouse.models.reply_parts import ReplyParts, check_prompt_is_whole, is_schema_dropped, name_in
-from glasshouse.models.server import BadAnswer, Server
+from glasshouse.models.server import BadAnswer, Server, without_mark
 from glasshouse.models.server_model import ServerModel
 from glasshouse.models.wire_schema import reply_text, wire_schema
 from glasshouse.runtime.ports import OnText, Probe
@@ -116,6 +116,7 @@ class ProviderModel(ServerModel):
         loop = asyncio.get_running_loop()
         if loop not in self._models:
             client = self._server.new_client()
+            client.event_hooks = {"response": [_drop_mark]}
             self._models[loop] = self._new_model(client), client
         return self._models[loop][0]
 
@@ -236,6 +237,24 @@ class ProviderModel(ServerModel):
         if _is_unsent(wrong):
             return ModelUnreachable(f"{self.backend} was not reached ({words}).", self.name)
         return ModelFailed(f"{self.backend} gave no answer ({words}).", self.name)
+
+
+async def _drop_mark(response: httpx2.Response) -> None:
+    """Have a byte order mark left out of a body, which the libraries of the providers do not expect."""
+    import httpx2
+
+    class Unmarked(httpx2.AsyncByteStream):
+        def __init__(self, stream: httpx2.AsyncByteStream) -> None:
+            self._stream = stream
+
+        def __aiter__(self) -> AsyncIterator[bytes]:
+            return without_mark(self._stream)
+
+        async def aclose(self) -> None:
+            await self._stream.aclose()
+
+    if isinstance(response.stream, httpx2.AsyncByteStream) and "content-encoding" not in response.headers:
+        response.stream = Unmarked(response.stream)
 
 
 def _parameters(schema: Json | None) -> ModelRequestParameters:

@@ -11,7 +11,8 @@ import asyncio
 import ipaddress
 import re
 import ssl
-from collections.abc import AsyncIterator, Callable, Mapping
+from codecs import BOM_UTF8
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Mapping
 from contextlib import suppress
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any, Final
@@ -216,7 +217,7 @@ class Server:
 
     async def _body(self, response: httpx2.Response, bytes_max: int) -> bytes:
         chunks, size = [], 0
-        async for chunk in response.aiter_bytes():
+        async for chunk in without_mark(response.aiter_bytes()):
             size += len(chunk)
             if size > bytes_max:
                 raise self._failed(f"sent more than {bytes_max:,} bytes")
@@ -225,7 +226,7 @@ class Server:
 
     async def _lines(self, response: httpx2.Response) -> AsyncIterator[bytes]:
         rest, size = b"", 0
-        async for chunk in response.aiter_bytes():
+        async for chunk in without_mark(response.aiter_bytes()):
             size += len(chunk)
             *lines, rest = (rest + chunk).split(b"\n")
             for line in lines:
@@ -331,6 +332,21 @@ class Server:
         if 400 <= bad.status < 500:
             return ModelMisconfigured(reason, instead or "Correct its binding, or bind another model.", model)
         return ModelFailed(f"{self.address} failed with status {bad.status}{said}", model)
+
+
+async def without_mark(chunks: AsyncIterable[bytes]) -> AsyncIterator[bytes]:
+    """The body of an answer without the byte order mark that some servers and proxies put before it."""
+    start: bytes | None = b""
+    async for chunk in chunks:
+        if start is None:
+            yield chunk
+            continue
+        start += chunk
+        if not BOM_UTF8.startswith(start):  # It may come in pieces.
+            yield start.removeprefix(BOM_UTF8)
+            start = None
+    if start and start != BOM_UTF8:
+        yield start
 
 
 def bad_answer(

@@ -15,6 +15,7 @@ from glasshouse.errors import Refused, UnknownName, check_type
 from glasshouse.events.described_tool import is_grantable
 from glasshouse.events.event import VISITOR, Draft, Event, Json, check_text, own_copy
 from glasshouse.manifests.manifest import Manifest
+from glasshouse.manifests.titles import check_titles
 from glasshouse.runtime.acts.inside import check_gives_no_right
 from glasshouse.runtime.acts.routes import Routes
 from glasshouse.runtime.creature import Creature, creature_of
@@ -95,6 +96,7 @@ class GraphEdits:
     ) -> None:
         purse = self._ledger.folded.runs.purses.get(intent.run_id or "")
         known = {*self._tools.names(), *(() if purse is None else purse.playbill.servers_granted)}
+        check_titles(self._world, intent.graph_id, manifest, *spawnable)
         for each in (manifest, *spawnable):
             for name in each.tools:
                 if not is_grantable(name, known):

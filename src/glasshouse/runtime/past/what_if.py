@@ -15,6 +15,7 @@ from glasshouse.events import kinds
 from glasshouse.events.event import RESERVED_ACTORS, VISITOR, Event, Json
 from glasshouse.events.payloads import BranchChange, BranchEdge, Governor, converted
 from glasshouse.manifests.manifest import Manifest
+from glasshouse.manifests.titles import check_titles
 from glasshouse.reprs import repr_of
 from glasshouse.runtime.past.past_world import Past
 from glasshouse.turns.moment.prompt import PROFILES
@@ -64,6 +65,8 @@ class WhatIf:
 def births_in(past: Past, what_if: WhatIf) -> list[AddCreature]:
     """The intents that add the new creatures of a branch."""
     run_id = _run_at(past)
+    for each in what_if.add:
+        check_titles(past.world, past.home, each)
     return [
         AddCreature(each.name, each.as_json(), each.digest, graph_id=past.home, run_id=run_id)
         for each in what_if.add

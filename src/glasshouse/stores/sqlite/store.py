@@ -120,7 +120,7 @@ class SqliteStore:
         if self._read_only is not None:
             address, is_uri = self._read_only.address, self._read_only.address.startswith("file:")
         connection = sqlite3.connect(
-            address, seconds, isolation_level=None, check_same_thread=False, uri=is_uri
+            address, timeout=seconds, isolation_level=None, check_same_thread=False, uri=is_uri
         )
         self._connections.append(connection)
         return connection
