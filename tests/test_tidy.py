@@ -54,6 +54,9 @@ REGISTRY_HOSTS = [
     r"proxy\.golang" + r"\.org",
 ]
 
+ANOTHER_PROJECT = r"(?:pip|pipx|uv tool|uvx?)\b.*\binstall\b[^\n]*[\s'\"]glass" + r"house(?:[\['\"\s]|$)"
+"""Our import name is another project's on the package index: ours is called glasshouse-agents."""
+
 SKIPPED_FOLDERS = frozenset({"__pycache__", "node_modules", "vendor", "golden"})
 TEXT_SUFFIXES = frozenset(
     {".py", ".md", ".toml", ".txt", ".sql", ".sh", ".yaml", ".yml", ".json", ".cfg", ".ini"}
@@ -203,7 +206,7 @@ def broad_excepts(text: str) -> list[int]:
 
 def complaints_about_words(path: PurePosixPath, text: str) -> list[str]:
     unfinished = UNFINISHED + (UNFINISHED_IN_SRC if path.parts[0] == "src" else [])
-    patterns = [rf"\b{word}\b" for word in unfinished] + REGISTRY_HOSTS
+    patterns = [rf"\b{word}\b" for word in unfinished] + REGISTRY_HOSTS + [ANOTHER_PROJECT]
     return [
         f"{path}:{number}: {match.group()!r} does not belong in the project"
         for number, line in enumerate(text.splitlines(), start=1)
@@ -409,6 +412,8 @@ BAD_SAMPLES: list[tuple[Check, str, str]] = [
     (complaints_about_words, "src/a.py", "raise " + UNFINISHED_IN_SRC[0]),
     (complaints_about_words, "Makefile", "pip install -i https://py" + "pi.org/simple"),
     (complaints_about_words, "docs/a.md", "files.python" + "hosted.org"),
+    (complaints_about_words, "docs/a.md", "pip install 'glass" + "house[mcp]'"),
+    (complaints_about_words, "src/a.py", "uv tool install glass" + "house"),
     (complaints_about_decision_record, "docs/adr/first.md", RECORD),
     (complaints_about_decision_record, "docs/adr/0002-title.md", RECORD),
     (complaints_about_decision_record, "docs/adr/0001-title.md", RECORD.replace("## Decision\n", "")),

@@ -35,7 +35,7 @@ command_for() { # the Debian package, then the Homebrew formula
 # Prints the first Python that can do the work. A later one is tried when an earlier one cannot make venvs.
 find_python() {
   local candidate without_venv="" too_old=""
-  for candidate in ${PYTHON:-python3.11 python3.12 python3.13 python3}; do
+  for candidate in ${PYTHON:-python3.11 python3.12 python3.13 python3.14 python3}; do
     runs "$candidate" || continue
     if ! is_new_enough "$candidate"; then too_old=$candidate
     elif ! makes_venvs "$candidate"; then without_venv=${without_venv:-$candidate}
@@ -85,7 +85,9 @@ build_venv() {
 }
 
 install_glasshouse() {
-  pip_install --no-deps --no-build-isolation --quiet -e . > "$log" 2>&1 \
+  # Until it was renamed, the distribution had the name of the package. Two of them would share the command.
+  "$venv/bin/python" -m pip --disable-pip-version-check uninstall --quiet --yes glasshouse > "$log" 2>&1 || true
+  pip_install --no-deps --no-build-isolation --quiet -e . >> "$log" 2>&1 \
     || explain_and_fail "Glasshouse itself could not be installed"
   printf '%s' "$project" > "$venv/stamp-project"
 }
@@ -123,7 +125,7 @@ install_page_files() { # run or dev
 if [ "${1:-}" = --python ]; then find_python; exit; fi
 
 stamp_of() { printf '%s' "$PWD $1 $(cksum < "requirements/$1.txt")"; }
-project="$PWD $(cksum < pyproject.toml)"
+project="$PWD $(cat pyproject.toml bin/glasshouse | cksum)"
 has_stamp() { [ -x "$venv/bin/python" ] && [ "$(cat "$venv/$1" 2>/dev/null)" = "$2" ]; }
 has_packages() { has_stamp stamp-locked "$(stamp_of "$1")"; }
 

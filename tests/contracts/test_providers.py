@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from glasshouse.errors import ModelFailed, ModelMisconfigured, ModelUnreachable
+from glasshouse.installation import command_for_extra
 from glasshouse.models.providers import Provider, ProviderModel
 from tests.contracts.test_openai_compatible import PROMPT
 from tests.servers.wire import Connection, Reply, Request, WireServer, json_reply
@@ -223,6 +224,7 @@ def test_without_the_extra_one_sentence_names_it() -> None:
 import sys
 sys.modules["pydantic_ai"] = None
 from glasshouse.errors import Refused
+from glasshouse.installation import command_for_extra
 from glasshouse.models.providers import ProviderModel
 try:
     ProviderModel("m", "anthropic")
@@ -231,7 +233,7 @@ except Refused as refused:
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
 
-    assert "glasshouse[providers]" in done.stdout
+    assert command_for_extra("providers") in done.stdout
 
 
 def test_importing_the_core_loads_no_extra_and_no_http_client() -> None:

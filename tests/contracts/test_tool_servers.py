@@ -25,6 +25,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 
 from glasshouse.errors import Refused, UnknownName
 from glasshouse.events.described_tool import DescribedTool
+from glasshouse.installation import command_for_extra
 from glasshouse.runtime.acts import inside
 from glasshouse.runtime.acts.inside import unwatch_tasks, watch_tasks
 from glasshouse.runtime.clock import HandMovedClock
@@ -567,7 +568,8 @@ async def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None
         answer = await using.connections.call("raw/echo", {}, "")
 
     assert words == (
-        "The tools of raw need the extra `mcp`, which is not installed. Install it with: pip install 'glasshouse[mcp]'"
+        "The tools of raw need the extra `mcp`, which is not installed."
+        f" Install it with: {command_for_extra('mcp')}"
     )
     assert answer.text == f"raw/echo was not called. {words}"
 

@@ -388,5 +388,5 @@ def test_without_the_extra_one_sentence_names_it(tmp_path: Path) -> None:
     refused = run_anew("mcp", cwd=tmp_path, PYTHONPATH=str(tmp_path))
 
     assert refused.stdout == ""
-    assert "pip install 'glasshouse[mcp]'" in refused.stderr
+    assert '[mcp]"' in refused.stderr
     assert "Traceback" not in refused.stderr

@@ -4,6 +4,7 @@ more than a quotation.
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from msgspec.structs import replace
 
 from glasshouse import MemoryStore, kinds
 from glasshouse.errors import Refused
+from glasshouse.installation import command_for_extra
 from glasshouse.runtime.clock import HandMovedClock
 from glasshouse.terrarium import verify
 from glasshouse.tools import ToolServer
@@ -144,7 +146,7 @@ async def test_without_the_extra_one_sentence_names_it(monkeypatch: pytest.Monke
     monkeypatch.setattr(connections, "find_spec", lambda _: None)
     t, _ = house(speaks(), store=None)
     async with t:
-        with pytest.raises(Refused, match=r"pip install 'glasshouse\[mcp\]'"):
+        with pytest.raises(Refused, match=re.escape(command_for_extra("mcp"))):
             await t.open_world(weather_world())
 
         assert isinstance(t._house.store, MemoryStore)

@@ -23,6 +23,7 @@ from glasshouse import Agent, Draft, Governor, ModelRouter, Moment, Refused, Ter
 from glasshouse.events import Event
 from glasshouse.events.model_use import Price
 from glasshouse.frameworks import MomentChatClient, MomentChatModel, MomentModel, scene_of
+from glasshouse.installation import command_for_extra
 from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.models import Route
 from glasshouse.turns.moment.prompt import PROFILES
@@ -403,7 +404,7 @@ def test_a_framework_that_is_not_installed_is_named_in_one_sentence(
 
     failed = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
 
-    assert f'pip install "glasshouse[{extra}]"' in failed.stderr.splitlines()[-1]
+    assert command_for_extra(extra) in failed.stderr.splitlines()[-1]
 
 
 async def test_an_agent_with_its_own_model_is_held_to_the_dollars_of_the_run() -> None:

@@ -2,6 +2,7 @@
 
 import json
 import logging
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -19,6 +20,7 @@ from glasshouse import Agent, Draft, Terrarium
 from glasshouse.cli.watched.logs import LogFormatter
 from glasshouse.cli.watched.telemetry import send_telemetry
 from glasshouse.errors import Refused
+from glasshouse.installation import command_for_extra
 from glasshouse.runtime.telemetry import names
 from glasshouse.turns.moment.moment import Moment
 from tests.runtime.stage_crew import Doing, Speaker, cast_on, ledger_of, ticking
@@ -129,7 +131,7 @@ def test_without_a_configured_provider_nothing_of_telemetry_is_imported_or_in_th
 def test_a_missing_extra_is_named_in_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "opentelemetry.sdk.trace", None)
 
-    with pytest.raises(Refused, match=r"extra `telemetry`.* pip install \"glasshouse\[telemetry\]\""):
+    with pytest.raises(Refused, match=f"extra `telemetry`.* {re.escape(command_for_extra('telemetry'))}"):
         send_telemetry()
 
 

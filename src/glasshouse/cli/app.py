@@ -103,9 +103,9 @@ app = typer.Typer(
 
 def _print_version(is_wanted: bool) -> None:
     if is_wanted:
-        from importlib.metadata import version
+        from glasshouse.installation import installed_version
 
-        print(f"glasshouse {version('glasshouse')}")
+        print(f"glasshouse {installed_version()}")
         raise typer.Exit
 
 

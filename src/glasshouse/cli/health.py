@@ -27,6 +27,7 @@ from glasshouse.cli.tool_servers import listed_by, servers_here, tool_names
 from glasshouse.errors import GlasshouseError, Refused
 from glasshouse.events.described_tool import DescribedTool
 from glasshouse.events.model_use import FREE
+from glasshouse.installation import DISTRIBUTION
 from glasshouse.manifests.loading import problems_in
 from glasshouse.manifests.world_folders import found_worlds
 from glasshouse.manifests.yaml_source import shown_path
@@ -34,7 +35,7 @@ from glasshouse.runtime import event_loop
 from glasshouse.runtime.ports import Probe, Route
 from glasshouse.settings import Settings
 
-PACKAGES: Final = ("glasshouse", "msgspec", "pydantic", "pydantic-settings", "PyYAML", "rich", "typer")
+PACKAGES: Final = (DISTRIBUTION, "msgspec", "pydantic", "pydantic-settings", "PyYAML", "rich", "typer")
 screen_columns_min: Final = 60
 STYLES: Final = {"ok": "green", "warning": "yellow", "broken": "bold red"}
 

@@ -13,6 +13,7 @@ from pydantic import BaseModel
 from glasshouse.errors import Refused
 from glasshouse.events.event import Json
 from glasshouse.frameworks import chat
+from glasshouse.installation import missing_extra
 from glasshouse.turns.moment.moment import Moment
 
 try:
@@ -28,7 +29,7 @@ try:
         ResponseStream,
     )
 except ImportError:
-    raise chat.missing_package("agent-framework-core", "agent-framework") from None
+    raise missing_extra("agent-framework-core is not installed.", "agent-framework") from None
 
 
 class MomentChatClient(FunctionInvocationLayer[Any], ChatMiddlewareLayer[Any], BaseChatClient[Any]):

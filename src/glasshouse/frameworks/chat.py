@@ -11,7 +11,6 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from glasshouse.errors import Refused
 from glasshouse.events.event import Json
 from glasshouse.model_values import Form
 from glasshouse.turns.moment.line_text import defanged
@@ -152,8 +151,3 @@ def _line(message: Message) -> str:
 
 def _json(value: Any) -> str:
     return msgspec.json.encode(value).decode()
-
-
-def missing_package(package: str, extra: str) -> Refused:
-    """The refusal of an adapter whose framework is not installed."""
-    return Refused(f"{package} is not installed.", f'Install it with: pip install "glasshouse[{extra}]"')

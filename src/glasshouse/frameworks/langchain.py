@@ -9,7 +9,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from glasshouse.errors import Refused
-from glasshouse.frameworks.chat import ChatTool, Message, ToolRequest, ask, missing_package
+from glasshouse.frameworks.chat import ChatTool, Message, ToolRequest, ask
+from glasshouse.installation import missing_extra
 
 try:
     from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackManagerForLLMRun
@@ -23,7 +24,7 @@ try:
     from langchain_core.tools import BaseTool
     from langchain_core.utils.function_calling import convert_to_openai_tool
 except ImportError:
-    raise missing_package("langchain-core", "langgraph") from None
+    raise missing_extra("langchain-core is not installed.", "langgraph") from None
 
 
 class MomentChatModel(BaseChatModel):

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from glasshouse.frameworks.chat import ChatTool, Message, ToolRequest, ask, missing_package
+from glasshouse.frameworks.chat import ChatTool, Message, ToolRequest, ask
+from glasshouse.installation import missing_extra
 from glasshouse.turns.moment.moment import Moment
 
 try:
@@ -17,7 +18,7 @@ try:
     from pydantic_ai.settings import ModelSettings
     from pydantic_ai.usage import RequestUsage
 except ImportError:
-    raise missing_package("pydantic-ai", "pydantic-ai") from None
+    raise missing_extra("pydantic-ai is not installed.", "pydantic-ai") from None
 
 
 class MomentModel(Model[None]):

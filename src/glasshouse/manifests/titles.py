@@ -37,10 +37,10 @@ def folded(title: str) -> str:
 
 def fault_of_order(text: str) -> str | None:
     """What is wrong with a text whose letters are not shown in the order in which they are written."""
-    found = REORDERING.search(text)
-    if found is None:
+    match = REORDERING.search(text)
+    if match is None:
         return None
-    mark = found.group()
+    mark = match.group()
     shown_order = "which shows letters in another order than they are written"
     return f"there is a {name(mark)} (U+{ord(mark):04X}), {shown_order}. Delete it."
 

@@ -13,7 +13,6 @@ import os
 import stat
 import sys
 from collections.abc import AsyncIterator
-from importlib.metadata import version
 from typing import Any, Final, cast
 
 import anyio
@@ -25,6 +24,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 from mcp.types import CallToolResult, InputRequiredResult, ToolAnnotations
 
 from glasshouse.errors import GlasshouseError
+from glasshouse.installation import installed_version
 from glasshouse.mcp_server.shared_store import SharedStore
 from glasshouse.mcp_server.tools import Tools
 from glasshouse.views.page import cut
@@ -57,7 +57,7 @@ class AssistantServer(MCPServer[Any]):
             "glasshouse",
             title="Glasshouse",
             instructions=about,
-            version=version("glasshouse"),
+            version=installed_version(),
             log_level="WARNING",
         )
         self._may_play = may_play

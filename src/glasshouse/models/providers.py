@@ -11,8 +11,9 @@ from collections.abc import AsyncIterator, Mapping
 from typing import TYPE_CHECKING, Any, Final, Literal
 from weakref import WeakKeyDictionary
 
-from glasshouse.errors import GlasshouseError, ModelFailed, ModelMisconfigured, ModelUnreachable, Refused
+from glasshouse.errors import GlasshouseError, ModelFailed, ModelMisconfigured, ModelUnreachable
 from glasshouse.events.event import Json
+from glasshouse.installation import missing_extra
 from glasshouse.model_values import Finish, Tokens
 from glasshouse.models.deep_probe import deep_checks
 from glasshouse.models.installed import usual_context_tokens
@@ -64,10 +65,8 @@ class ProviderModel(ServerModel):
         try:
             import pydantic_ai.direct  # noqa: F401 (only to see whether it is installed)
         except ImportError:
-            raise Refused(
-                f"{provider} needs the extra `providers`, which is not installed.",
-                'Install it with: pip install "glasshouse[providers]"',
-            ) from None
+            reason = f"{provider} needs the extra `providers`, which is not installed."
+            raise missing_extra(reason, "providers") from None
         server = Server(
             url or ADDRESSES[provider], key=key, key_variable=key_variable, call_seconds_max=call_seconds_max
         )
@@ -243,18 +242,18 @@ async def _drop_mark(response: httpx2.Response) -> None:
     """Have a byte order mark left out of a body, which the libraries of the providers do not expect."""
     import httpx2
 
-    class Unmarked(httpx2.AsyncByteStream):
-        def __init__(self, stream: httpx2.AsyncByteStream) -> None:
-            self._stream = stream
+    stream = response.stream
+    if not isinstance(stream, httpx2.AsyncByteStream) or "content-encoding" in response.headers:
+        return
 
+    class Unmarked(httpx2.AsyncByteStream):
         def __aiter__(self) -> AsyncIterator[bytes]:
-            return without_mark(self._stream)
+            return without_mark(stream)
 
         async def aclose(self) -> None:
-            await self._stream.aclose()
+            await stream.aclose()
 
-    if isinstance(response.stream, httpx2.AsyncByteStream) and "content-encoding" not in response.headers:
-        response.stream = Unmarked(response.stream)
+    response.stream = Unmarked()
 
 
 def _parameters(schema: Json | None) -> ModelRequestParameters:

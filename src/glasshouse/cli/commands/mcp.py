@@ -19,8 +19,8 @@ from glasshouse.cli.options import flag, option
 from glasshouse.cli.prose import say
 from glasshouse.cli.token import checked_token
 from glasshouse.cli.tool_servers import servers_here
-from glasshouse.errors import Refused
 from glasshouse.events.redaction import Role
+from glasshouse.installation import missing_extra
 from glasshouse.web.access import Access
 from glasshouse.web.server import listening, name_of, serve_app
 
@@ -65,7 +65,7 @@ def mcp(
         if (missing.name or "").partition(".")[0] not in {"mcp", "mcp_types"}:
             raise
         reason = "glasshouse mcp needs the extra `mcp`, which is not installed."
-        raise Refused(reason, "Install it with: pip install 'glasshouse[mcp]'") from None
+        raise missing_extra(reason, "mcp") from None
     path, choice = store_path(store), ModelChoice(models, {}, env_file)
     shared = SharedStore(path, choice.models, checked_settings().act_seconds_max, servers_here())
     server = AssistantServer(shared, may_play=may_play)

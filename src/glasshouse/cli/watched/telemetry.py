@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from glasshouse.errors import Refused
+from glasshouse.installation import missing_extra
 from glasshouse.settings import value_of
 
 send_seconds_max: Final = 3.0
@@ -24,10 +24,8 @@ def send_telemetry() -> None:
         from opentelemetry.sdk.trace import TracerProvider
         from opentelemetry.sdk.trace.export import BatchSpanProcessor
     except ImportError as missing:
-        raise Refused(
-            "Telemetry needs the extra `telemetry`, which is not installed.",
-            'Install it with: pip install "glasshouse[telemetry]"',
-        ) from missing
+        reason = "Telemetry needs the extra `telemetry`, which is not installed."
+        raise missing_extra(reason, "telemetry") from missing
     resource = Resource.create()
     if str(resource.attributes[SERVICE_NAME]).startswith("unknown_service"):
         resource = resource.merge(Resource({SERVICE_NAME: "glasshouse"}))

@@ -17,7 +17,6 @@ from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, nullcontext, suppress
 from contextvars import Context, ContextVar
 from importlib import import_module
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from opentelemetry import trace
@@ -25,6 +24,7 @@ from opentelemetry.context import attach
 
 from glasshouse.errors import Refused
 from glasshouse.events.event import Json
+from glasshouse.installation import installed_version
 from glasshouse.tools.mcp.described import Described, described
 from glasshouse.tools.mcp.hiding import hid
 from glasshouse.tools.mcp.http import checked_header, http_client, status_in_words, statuses
@@ -208,7 +208,7 @@ class Connection:
                 transport,
                 mode="auto" if self.form == "auto" else "legacy",
                 message_handler=self._hear,
-                client_info=Implementation(name="glasshouse", version=version("glasshouse")),
+                client_info=Implementation(name="glasshouse", version=installed_version()),
                 cache=None,
             )
             try:

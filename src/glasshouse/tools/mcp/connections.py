@@ -23,6 +23,7 @@ from glasshouse.events import kinds
 from glasshouse.events.codec import canonical_json, json_copy
 from glasshouse.events.described_tool import SERVER_SEPARATOR
 from glasshouse.events.event import Json
+from glasshouse.installation import missing_extra
 from glasshouse.reprs import shown
 from glasshouse.runtime.ports import Clock
 from glasshouse.tools.mcp.connection import PARSE_ERROR, Connection, Form, said_chars_max
@@ -95,10 +96,8 @@ class Connections:
         if name not in self._states:
             raise UnknownName(noun="tool server", name=name, known=self._states)
         if find_spec("mcp") is None:
-            raise Refused(
-                f"The tools of {name} need the extra `mcp`, which is not installed.",
-                "Install it with: pip install 'glasshouse[mcp]'",
-            )
+            reason = f"The tools of {name} need the extra `mcp`, which is not installed."
+            raise missing_extra(reason, "mcp")
         state = self._states[name]
         connection = state.connection
         is_elsewhere = connection is not None and connection.task.get_loop() is not asyncio.get_running_loop()

@@ -1,0 +1,108 @@
+"""The sentence about a missing extra fits how Glasshouse was installed."""
+
+import json
+import sys
+import tomllib
+from collections.abc import Callable
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from glasshouse import installation
+from glasshouse.installation import DISTRIBUTION, command_for_extra, installed_version, missing_extra
+from tests.pages import ROOT
+
+Installed = Callable[..., Path]
+
+
+@pytest.fixture
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Installed:
+    """Installs Glasshouse as a tool would: with its name, where it came from, and the files of its environment."""
+
+    def install(by: str = "pip", origin: dict[str, Any] | None = None, *files: str) -> Path:
+        info = tmp_path / "lib" / f"{DISTRIBUTION.replace('-', '_')}-7.dist-info"
+        info.mkdir(parents=True)
+        (info / "METADATA").write_text(f"Metadata-Version: 2.4\nName: {DISTRIBUTION}\nVersion: 7\n")
+        (info / "INSTALLER").write_text(f"{by}\n")
+        if origin is not None:
+            (info / "direct_url.json").write_text(json.dumps(origin))
+        for file in files:
+            (tmp_path / file).touch()
+        monkeypatch.setattr(installation, "distribution", lambda name: metadata.Distribution.at(info))
+        monkeypatch.setattr(sys, "prefix", str(tmp_path))
+        return tmp_path
+
+    return install
+
+
+def test_pip_installs_the_extra(installed: Installed) -> None:
+    installed()
+
+    assert command_for_extra("mcp") == 'pip install "glasshouse-agents[mcp]"'
+
+
+def test_pipx_installs_the_whole_again(installed: Installed) -> None:
+    installed("pip", None, "pipx_metadata.json")
+
+    assert command_for_extra("mcp") == 'pipx install --force "glasshouse-agents[mcp]"'
+
+
+def test_a_tool_of_uv_is_installed_by_uv_again(installed: Installed) -> None:
+    installed("uv", None, "uv-receipt.toml")
+
+    assert command_for_extra("providers") == 'uv tool install --force "glasshouse-agents[providers]"'
+
+
+def test_an_environment_of_uv_has_no_pip(installed: Installed) -> None:
+    installed("uv")
+
+    assert command_for_extra("mcp") == 'uv pip install "glasshouse-agents[mcp]"'
+
+
+def test_what_came_from_an_address_comes_from_there_again(installed: Installed) -> None:
+    installed(
+        "pip", {"url": "https://example.invalid/g.git", "vcs_info": {"vcs": "git", "commit_id": "0" * 40}}
+    )
+
+    assert (
+        command_for_extra("mcp") == 'pip install "glasshouse-agents[mcp] @ git+https://example.invalid/g.git"'
+    )
+
+
+@pytest.mark.parametrize("is_here", [True, False])
+def test_a_checkout_is_installed_in_place_again(
+    installed: Installed, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, is_here: bool
+) -> None:
+    checkout = tmp_path / "my glasshouse"
+    checkout.mkdir()
+    origin = {"url": checkout.as_uri(), "dir_info": {"editable": True}}
+    installed("pip", origin)
+    monkeypatch.setattr(sys, "prefix", str(checkout / ".venv"))
+    monkeypatch.chdir(checkout if is_here else tmp_path)
+
+    command = command_for_extra("mcp")
+
+    assert command == (
+        '.venv/bin/pip install -e ".[mcp]"'
+        if is_here
+        else f"'{checkout}/.venv/bin/pip' install -e \"{checkout}[mcp]\""
+    )
+
+
+def test_a_package_that_was_never_installed_says_pip(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(name: str) -> metadata.Distribution:
+        raise metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(installation, "distribution", missing)
+
+    assert str(missing_extra("It needs the extra `mcp`.", "mcp")) == (
+        'It needs the extra `mcp`. Install it with: pip install "glasshouse-agents[mcp]"'
+    )
+
+
+def test_the_distribution_has_the_name_that_is_shown() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+    assert (project["name"], project["version"]) == (DISTRIBUTION, installed_version())
