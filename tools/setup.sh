@@ -119,7 +119,7 @@ install_node_modules() { # run or dev
 install_page_files() { # run or dev
   local have; have=$(cat node_modules/.stamp 2>/dev/null || true)
   if [ "$have" != "dev $modules" ] && [ "$have" != "$1 $modules" ]; then install_node_modules "$1"; fi
-  [ "$(cat "$vendor/.stamp" 2>/dev/null)" = "$page_files" ] || "$venv/bin/python" tools/vendor.py "$page_files"
+  "$venv/bin/python" -I -S tools/vendor.py
 }
 
 if [ "${1:-}" = --python ]; then find_python; exit; fi
@@ -129,9 +129,7 @@ project="$PWD $(cat pyproject.toml bin/glasshouse | cksum)"
 has_stamp() { [ -x "$venv/bin/python" ] && [ "$(cat "$venv/$1" 2>/dev/null)" = "$2" ]; }
 has_packages() { has_stamp stamp-locked "$(stamp_of "$1")"; }
 
-vendor=src/glasshouse/web/static/vendor
 modules=$(cksum < package-lock.json)
-page_files="$modules $(cksum < tools/vendor.py)"
 
 wanted=dev; case "${1:-}" in --run | --serve) wanted=run ;; esac
 if has_packages dev || has_packages "$wanted"; then

@@ -5,7 +5,10 @@ from pathlib import Path
 import pytest
 from typer.main import get_command
 
+from glasshouse.cli import health
 from glasshouse.cli.app import app
+from glasshouse.cli.model_choice import ModelChoice
+from glasshouse.sharing import page_files
 from tests.journeys.commanding import objects, run
 
 GROUPS = [("new",), ("graph",), ("graph", "channel")]
@@ -42,6 +45,7 @@ def test_a_healthy_place_is_told_line_by_line(tmp_path: Path) -> None:
     assert {line.split()[1] for line in result.stdout.splitlines() if line.startswith("ok")} == {
         "python",
         "packages",
+        "page",
         "settings",
         "store",
         "models",
@@ -49,6 +53,17 @@ def test_a_healthy_place_is_told_line_by_line(tmp_path: Path) -> None:
         "worlds",
     }
     assert list(tmp_path.iterdir()) == []
+
+
+def test_missing_files_of_the_page_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(page_files, "VENDOR", tmp_path)
+
+    (finding,) = [each for each in health.findings(tmp_path / "show", ModelChoice()) if each.what == "page"]
+
+    assert (finding.state, finding.todo) == (
+        "warning",
+        "In a checkout, run make setup; otherwise install Glasshouse again.",
+    )
 
 
 def test_everything_broken_is_told_with_what_to_do(tmp_path: Path) -> None:

@@ -35,9 +35,8 @@ def chosen(machine: Path, *words: str) -> str:
         "PYTHON": f"{machine}/bin/python3.11",
         "UV_PYTHON_INSTALL_DIR": f"{machine}/uv",
     }
-    command = [ROOT / "tools/newest.sh", *words]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    return done.stdout.strip()
+    command = [str(ROOT / "tools/newest.sh"), *words]
+    return subprocess.check_output(command, env=environment, text=True).strip()
 
 
 def test_the_newest_of_the_path_is_taken(machine: Path) -> None:

@@ -34,6 +34,7 @@ from glasshouse.manifests.yaml_source import shown_path
 from glasshouse.runtime import event_loop
 from glasshouse.runtime.ports import Probe, Route
 from glasshouse.settings import Settings
+from glasshouse.sharing.page_files import has_vendor
 
 PACKAGES: Final = (DISTRIBUTION, "msgspec", "pydantic", "pydantic-settings", "PyYAML", "rich", "typer")
 screen_columns_min: Final = 60
@@ -51,7 +52,7 @@ class Finding(NamedTuple):
 
 def findings(store: Path | None, choice: ModelChoice) -> list[Finding]:
     """The results of all checks, in the order in which a play needs them."""
-    first = [_python(), _packages(), *_settings()]
+    first = [_python(), _packages(), _page(), *_settings()]
     if all(finding.state != "broken" for finding in first):
         first += [_store(store_path(store)), *_models(choice)]
         servers, listed = _servers()
@@ -91,6 +92,15 @@ def _packages() -> Finding:
     except PackageNotFoundError as missing:
         return Finding("packages", "broken", f"{missing.name} is not installed.", "Install Glasshouse again.")
     return Finding("packages", "ok", f"SQLite {sqlite3.sqlite_version}, {versions}.")
+
+
+def _page() -> Finding:
+    if has_vendor():
+        return Finding("page", "ok", "The third-party files of the page are here.")
+    missing = "The third-party files of the page are missing, so `serve` and `export --html` show nothing."
+    return Finding(
+        "page", "warning", missing, "In a checkout, run make setup; otherwise install Glasshouse again."
+    )
 
 
 def _settings() -> Iterator[Finding]:

@@ -242,9 +242,9 @@ async def _drop_mark(response: httpx2.Response) -> None:
     """Have a byte order mark left out of a body, which the libraries of the providers do not expect."""
     import httpx2
 
-    stream = response.stream
-    if not isinstance(stream, httpx2.AsyncByteStream) or "content-encoding" in response.headers:
+    if not isinstance(response.stream, httpx2.AsyncByteStream) or "content-encoding" in response.headers:
         return
+    stream: httpx2.AsyncByteStream = response.stream
 
     class Unmarked(httpx2.AsyncByteStream):
         def __aiter__(self) -> AsyncIterator[bytes]:
