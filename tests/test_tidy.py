@@ -372,7 +372,7 @@ def test_what_runs_is_locked_to_the_same_versions_as_what_develops() -> None:
     locked = {path.stem: pins(text) for path, text in files_under("requirements")}
 
     assert locked["run"]
-    assert locked["run"] <= locked["dev"]
+    assert locked["run"] <= locked["core"] <= locked["dev"]
 
 
 def test_every_package_of_adapters_is_protected() -> None:

@@ -50,7 +50,7 @@ def _setting(name: str) -> str | None:
         for line in lines:
             key, _, value = line.partition("=")
             if key.strip() == name and value.strip():
-                return value.strip().strip("\"'")
+                return os.path.expandvars(value.strip().strip("\"'"))
     return None
 
 

@@ -63,7 +63,8 @@ def _origin(here: Distribution) -> dict[str, Any]:
         return {}
     vcs = origin.get("vcs_info")
     if isinstance(vcs, dict) and vcs.get("vcs"):
-        origin["url"] = f"{vcs['vcs']}+{origin.get('url', '')}"
+        revision = f"@{vcs['requested_revision']}" if vcs.get("requested_revision") else ""
+        origin["url"] = f"{vcs['vcs']}+{origin.get('url', '')}{revision}"
     return origin
 
 

@@ -63,11 +63,13 @@ def test_an_environment_of_uv_has_no_pip(installed: Installed) -> None:
 
 def test_what_came_from_an_address_comes_from_there_again(installed: Installed) -> None:
     installed(
-        "pip", {"url": "https://example.invalid/g.git", "vcs_info": {"vcs": "git", "commit_id": "0" * 40}}
+        "pip",
+        {"url": "https://example.invalid/g.git", "vcs_info": {"vcs": "git", "requested_revision": "main"}},
     )
 
     assert (
-        command_for_extra("mcp") == 'pip install "glasshouse-agents[mcp] @ git+https://example.invalid/g.git"'
+        command_for_extra("mcp")
+        == 'pip install "glasshouse-agents[mcp] @ git+https://example.invalid/g.git@main"'
     )
 
 
