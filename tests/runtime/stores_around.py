@@ -101,7 +101,8 @@ def events_in(batches: Sequence[Batch]) -> int:
 
 
 class GatedStore(StoreAround):
-    """A store whose commits wait before they are written, or after, and whose reads wait, while a gate is shut."""
+    """A store whose commits wait before they are written, or after, and whose reads wait before they look, or after, while a
+    gate is shut."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -109,8 +110,12 @@ class GatedStore(StoreAround):
         self.gate.set()
         self.gate_of_reads = asyncio.Event()
         self.gate_of_reads.set()
+        self.gate_of_pages = asyncio.Event()
+        self.gate_of_pages.set()
         self.gate_of_answers = asyncio.Event()
         self.gate_of_answers.set()
+        self.pages: list[int] = []
+        """How many events each page held that was read, in order."""
 
     async def commit(self, batches: Sequence[Batch]) -> int:
         await self.gate.wait()
@@ -120,7 +125,10 @@ class GatedStore(StoreAround):
 
     async def read_after(self, position: int, events_max: int) -> list[Event]:
         await self.gate_of_reads.wait()
-        return await super().read_after(position, events_max)
+        page = await super().read_after(position, events_max)
+        self.pages.append(len(page))
+        await self.gate_of_pages.wait()
+        return page
 
 
 class FailingStore(GatedStore):

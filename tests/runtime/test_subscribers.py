@@ -137,6 +137,32 @@ async def test_one_who_catches_up_sees_nothing_that_was_not_yet_told_and_nothing
         assert [event.position for event in events] == list(range(1, before + 3))
 
 
+@pytest.mark.parametrize("follows", [EventFilter(creature_ids={"ada"}), EventFilter(channels={"talk"})])
+async def test_what_is_published_while_a_filtered_reader_looks_at_the_store_is_not_missed(
+    follows: EventFilter,
+) -> None:
+    store = GatedStore()
+    async with terrarium_on(store) as t:
+        await troupe(t, "ada", "bo")
+        reader = t.subscribe(follows, after=store.position)
+        store.gate_of_pages.clear()
+        reading = asyncio.create_task(anext(reader))
+        await loop_turns()
+        store.gate_of_pages.set()  # The first page is folded, to know where everybody is.
+        store.gate_of_pages.clear()
+        await loop_turns()
+        assert store.pages[-1] == 0
+
+        await soon(t.append("ada", line("while it looked")))
+        store.gate_of_pages.set()
+        await loop_turns()
+
+        assert reading.done()
+        assert text_of(await reading) == "while it looked"
+        await t.append("ada", line("next"))
+        assert [text_of(event) for event in await taken(reader, 1)] == ["next"]
+
+
 async def test_one_who_raises_or_leaves_disturbs_nobody() -> None:
     async with terrarium_on(MemoryStore()) as t:
         await troupe(t, "ada", "bo")

@@ -169,6 +169,7 @@ class Subscription:
             if self._matches is None:
                 world = await self._hub.world_at(self._position)
                 self._matches = Following(self._wanted, world, self._hub.is_imported).matches
+            published = self._hub.position
             page = await self._hub.read_after(self._position)
         except StoreError:
             if self._hub.is_open:
@@ -178,7 +179,10 @@ class Subscription:
         self._queue.extend(filter(self._matches, page))
         if page:
             self._position = page[-1].position or self._position
-        self._is_behind = bool(page) and self._position < self._hub.position
+        # What was published during the read was not pushed, and an empty page cannot hold it: then read again. A page that
+        # is empty although nothing was published meanwhile would stay empty.
+        has_more = bool(page) or self._hub.position > published
+        self._is_behind = has_more and self._position < self._hub.position
 
     async def aclose(self) -> None:
         """Leave the hub: no more events are pushed."""
