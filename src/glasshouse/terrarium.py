@@ -486,7 +486,10 @@ class Terrarium:
         return self._house.mail(id_of(creature_id), follow=follow)
 
     def observe(self, observer: Observer, after: int | None = 0) -> ObserverPump:
-        """Attach an observer after a position: 0 is the beginning, None is now. A slow observer delays no writer."""
+        """Attach an observer after a position: 0 is the beginning, None is now. A slow observer delays no writer.
+
+        Await `caught_up()` of what it returns to find everything committed so far in the observer's view.
+        """
         return self._house.observe(observer, after)
 
     def session(self, session_id: str) -> Session:

@@ -2,17 +2,21 @@
 
 import asyncio
 import logging
+import re
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 
 import pytest
 
 from glasshouse import Draft, Event, MemoryStore, Refused, kinds
+from glasshouse.errors import StoreFailed
 from glasshouse.events import digest_of
 from glasshouse.runtime.ledger import observer as observers
 from glasshouse.runtime.ledger import subscriptions
 from glasshouse.runtime.ledger.observer import Observer, ObserverPump, Observers
 from glasshouse.views.diff import ViewDiff
 from glasshouse.views.stage import rebuild_stage
+from tests.runtime.stores_around import GatedStore
 from tests.runtime.troupe import all_events, born, line, loop_turns, soon, terrarium_on, troupe
 from tests.runtime.watching import A_THOUGHTFUL_LINE, lines_of, reached
 
@@ -180,19 +184,226 @@ async def test_observers_read_to_the_end_when_the_show_closes() -> None:
         await watching.finish_reading()
 
 
-async def test_nobody_waits_for_one_who_never_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_nobody_waits_for_one_who_never_ends(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     monkeypatch.setattr(observers, "observer_close_seconds_max", 0.0)
     watching, observer = Observers(), Observer()
     async with terrarium_on(MemoryStore()) as t:
         observer.on_diff(never)
         pump = watching.admit(t.subscribe(after=0), observer)
         await born(t, "ada")
+        await t.append("ada", line("unseen", None))
         await loop_turns()
         await t.close()
 
         await soon(watching.finish_reading())
 
         assert pump.task.cancelled()
+        assert (pump.position, dropped_in(caplog)) == (0, [(4, 1)])
+
+
+@pytest.mark.parametrize("closes", ["pump", "terrarium"])
+async def test_closing_delivers_what_is_committed_however_slow_the_callbacks_are(
+    closes: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    texts = list[str]()
+
+    async def slow(diff: ViewDiff) -> None:
+        await loop_turns()
+        texts.extend(note.text for note in diff.new_agent_notes)
+
+    observer = Observer()
+    observer.on_diff(slow)
+    async with terrarium_on(MemoryStore()) as t:
+        await born(t, "ada")
+        pump = t.observe(observer)
+        for n in range(19):
+            await t.append("ada", line(f"{n}", None))
+        assert not texts
+
+        await observer.settle()
+        await soon(pump.aclose() if closes == "pump" else t.close())
+
+        assert texts == [f"{n}" for n in range(19)]
+        assert dropped_in(caplog) == []
+
+
+@pytest.mark.usefixtures("small_queues")
+async def test_one_who_closes_while_it_is_behind_is_told_what_was_committed_and_no_more() -> None:
+    store, observer = GatedStore(), Observer()
+    async with terrarium_on(store) as t:
+        await born(t, "ada")
+        pump = t.observe(observer)
+        await t.append_all("ada", [line(f"{n}", None) for n in range(30)])
+        store.gate_of_reads.clear()
+        closing = asyncio.create_task(pump.aclose())
+        await loop_turns()
+
+        await t.append_all("ada", [line("too late", None)] * 5)
+        store.gate_of_reads.set()
+        await soon(closing)
+
+        assert lines_of(observer) == [f"{n}" for n in range(30)]
+
+
+async def test_one_who_closes_too_slowly_is_cut_off_and_says_what_it_dropped(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(observers, "observer_close_seconds_max", 0.0)
+    observer = Observer()
+    async with terrarium_on(MemoryStore()) as t:
+        await born(t, "ada")
+        pump = t.observe(observer, after=None)
+        await t.append("ada", line("seen", None))
+        await soon(pump.caught_up())
+        observer.on_diff(never)
+        first = pump.position + 1
+        for n in range(4):
+            await t.append("ada", line(f"{n}", None))
+        await loop_turns()
+
+        await soon(pump.aclose())
+
+        assert pump.task.cancelled()
+        assert dropped_in(caplog) == [(4, first)]
+        with pytest.raises(Refused, match=f"no longer watches.*position {first - 1}"):
+            await pump.caught_up()
+
+
+async def test_a_callback_that_does_not_let_itself_be_cancelled_does_not_keep_the_terrarium_open(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(observers, "observer_close_seconds_max", 0.0)
+    monkeypatch.setattr(observers, "observer_cancel_seconds_max", 0.0)
+    let_go, calls = asyncio.Event(), list[ViewDiff]()
+
+    async def stubborn(diff: ViewDiff) -> None:
+        calls.append(diff)
+        while not let_go.is_set():
+            with suppress(asyncio.CancelledError):
+                await let_go.wait()
+
+    observer = Observer()
+    observer.on_diff(stubborn)
+    async with terrarium_on(MemoryStore()) as t:
+        pump = t.observe(observer)
+        await born(t, "ada")
+        await born(t, "bo")
+        await loop_turns()
+
+        await soon(t.close())
+
+        assert not pump.task.done()
+        let_go.set()
+        await soon(asyncio.wait([pump.task]))
+        assert len(calls) == 1
+
+
+class VanishingStore(GatedStore):
+    """A store whose disk is gone as soon as somebody waits for a page of it."""
+
+    async def read_after(self, position: int, events_max: int) -> list[Event]:
+        page = await super().read_after(position, events_max)
+        if page:
+            raise StoreFailed("The disk is gone.")
+        return page
+
+
+async def test_one_who_is_behind_a_store_that_fails_while_it_closes_says_what_it_dropped(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    store = VanishingStore()
+    async with terrarium_on(store) as t:
+        await born(t, "ada")
+        store.gate_of_pages.clear()
+        pump = t.observe(Observer())
+        await loop_turns()
+        closing = asyncio.create_task(t.close())
+        await loop_turns()
+
+        store.gate_of_pages.set()
+        await soon(closing)
+
+        assert pump.error is None
+        assert dropped_in(caplog) == [(3, 1)]
+
+
+async def test_who_awaits_an_observer_finds_everything_committed_folded_and_all_callbacks_ended() -> None:
+    gate, texts = asyncio.Event(), list[str]()
+
+    async def slow(diff: ViewDiff) -> None:
+        await gate.wait()
+        texts.extend(note.text for note in diff.new_agent_notes)
+
+    observer = Observer()
+    observer.on_diff(slow)
+    async with terrarium_on(MemoryStore()) as t:
+        await born(t, "ada")
+        pump = t.observe(observer)
+        for n in range(3):
+            await t.append("ada", line(f"{n}", None))
+        waiting = asyncio.create_task(pump.caught_up())
+        given_up = asyncio.create_task(pump.caught_up())
+        await loop_turns()
+        assert (waiting.done(), texts) == (False, [])
+
+        given_up.cancel()
+        gate.set()
+        await soon(waiting)
+
+        assert texts == lines_of(observer) == ["0", "1", "2"]
+        await soon(pump.caught_up())
+
+
+async def test_nothing_is_awaited_of_one_who_watches_from_now_on() -> None:
+    async with terrarium_on(MemoryStore()) as t:
+        await born(t, "ada")
+        pump = t.observe(Observer(), after=None)
+
+        assert pump.position == 3
+        await soon(pump.caught_up())
+
+
+async def test_who_awaits_an_observer_that_raises_is_told_where_it_stopped() -> None:
+    async with terrarium_on(MemoryStore()) as t:
+        await born(t, "ada")
+        pump = t.observe(Moody())
+
+        with pytest.raises(Refused, match=r"no longer watches.*Enough.*position 1"):
+            await soon(pump.caught_up())
+
+
+async def test_a_callback_cannot_await_its_own_observer_but_may_close_it() -> None:
+    pumps, texts = list[ObserverPump](), list[str]()
+
+    async def waits(diff: ViewDiff) -> None:
+        await pumps[0].caught_up()
+
+    async def closes(diff: ViewDiff) -> None:
+        texts.extend(note.text for note in diff.new_agent_notes)
+        await pumps[0].aclose()
+
+    observer = Observer()
+    observer.on_diff(waits)
+    observer.on_diff(closes)
+    async with terrarium_on(MemoryStore()) as t:
+        await born(t, "ada")
+        pumps.append(t.observe(observer, after=None))
+
+        await t.append_all("ada", [line("seen", None), line("committed with it", None)])
+        await soon(asyncio.wait([pumps[0].task]))
+
+        assert [type(wrong) for wrong in observer.errors] == [Refused]
+        assert "callback" in str(observer.errors[0])
+        assert texts == ["seen", "committed with it"]
+
+
+def dropped_in(caplog: pytest.LogCaptureFixture) -> list[tuple[int, int]]:
+    """How many events each warning says were dropped, and the position of the first."""
+    words = "%d events were dropped, from position %d on"
+    matches = [re.search(words.replace("%d", r"(\d+)"), record.getMessage()) for record in caplog.records]
+    return [(int(match[1]), int(match[2])) for match in matches if match is not None]
 
 
 async def test_one_who_stops_watching_is_told_nothing_more() -> None:

@@ -3,14 +3,15 @@
 Always holds: an observer only reads, and gets its own copy of what its role may see, so it cannot change anything.
 Live, it has its own task and a bounded queue: if it is slow, it falls behind and catches up from the store by
 position. A callback that raises is not called again; an observer that raises is detached. The show continues either
-way, and the exception is kept and logged.
+way, and the exception is kept and logged. Closing, of an observer or of the terrarium, delivers what is committed. It waits a
+bounded time, and logs how many events it dropped.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from inspect import isawaitable
 from typing import Final
 
@@ -27,7 +28,10 @@ from glasshouse.views.follower import OF_THE_CAST, Follower
 from glasshouse.views.stage import StageProjection
 
 observer_events_between_pauses_max: Final = 64
-observer_close_seconds_max: Final = 2.0
+observer_close_seconds_max: Final = 5.0
+"""How long closing delivers what is committed."""
+observer_cancel_seconds_max: Final = 1.0
+"""How long closing waits for callbacks that it has cancelled."""
 observer_answers_waiting_max: Final = 256
 observer_errors_max: Final = 16
 
@@ -83,7 +87,8 @@ class Observer:
         return diff
 
     async def settle(self) -> None:
-        """Await the asynchronous callbacks that were called."""
+        """Await the asynchronous callbacks that `consume` has called. In a live terrarium the pump does this: await its
+        `caught_up` instead."""
         answers, self._answers = self._answers, []
         for callback, answer in answers:
             await self._settled(callback, answer)
@@ -122,29 +127,66 @@ class Observer:
 
 
 class ObserverPump:
-    """The task that feeds one observer from one subscription. Keep a reference: a dropped pump may end."""
+    """The task that feeds one observer from one subscription, which has no filter. Keep a reference: a dropped pump may
+    end."""
 
     __repr__ = repr_of("position", "error")
 
     def __init__(self, subscription: Subscription, observer: Observer) -> None:
-        self.position = 0
-        """The position of the last event that the observer has folded. Another pump can continue there."""
+        self.position = subscription.position
+        """The position of the last event that the observer has folded and whose callbacks have ended. Another pump can
+        continue there."""
         self.error: Exception | None = None
         self._subscription = subscription
         self._observer = observer
         self._given = 0
+        self._is_cut_off = False
+        self._awaited: list[tuple[int, asyncio.Future[None]]] = []
+        """The positions that are awaited, each with the future of who awaits it."""
         self.task = asyncio.create_task(self._read_on(), name="glasshouse observer")
+        self.task.add_done_callback(self._note_end)
+
+    async def caught_up(self) -> None:
+        """Wait until everything committed so far is folded and all its callbacks have ended. Raises `Refused` if the
+        observer stopped before."""
+        if asyncio.current_task() is self.task:
+            raise Refused(
+                "A callback cannot wait until all callbacks have ended.", "Await caught_up() outside."
+            )
+        last_position = self._subscription.published
+        if self.position < last_position and not self.task.done():
+            reached = asyncio.get_running_loop().create_future()
+            self._awaited.append((last_position, reached))
+            await reached
+        if self.position < last_position:
+            why = "" if self.error is None else f" because it raised {self.error!r}"
+            raise Refused(
+                f"This observer no longer watches{why}. It has seen everything up to position {self.position}.",
+                "Attach another observer after that position.",
+            )
 
     async def aclose(self) -> None:
-        """Stop watching."""
+        """Deliver what is committed, then stop watching. Waits a bounded time, and logs how many events were dropped.
+
+        A callback may close its own observer. Then it does not wait.
+        """
+        self._subscription.end()
+        if asyncio.current_task() is not self.task:
+            await _wait_for_the_end([self])
+
+    def cut_off(self) -> None:
+        """Stop watching at once, and log how many events are dropped."""
+        self._is_cut_off = True
+        self._log_dropped()
         self.task.cancel()
-        await asyncio.wait([self.task])
 
     async def _read_on(self) -> None:
         try:
             async with self._subscription as events:
                 async for event in events:
                     await self._give(event)
+                    if self._is_cut_off:  # A callback has caught its cancellation.
+                        return
         except Exception as wrong:
             self.error = wrong
             _log.warning("An observer raised and is let go at position %d.", self.position, exc_info=wrong)
@@ -154,9 +196,44 @@ class ObserverPump:
         self._observer.consume(event)
         await self._observer.settle()
         self.position = event.position or self.position
+        if self._awaited:
+            self._wake_those_who_await(self.position)
         self._given += 1
-        if self._given % observer_events_between_pauses_max == 0:
+        # Whoever closes it counts the seconds, also if callbacks are slow and never wait.
+        if self._given % observer_events_between_pauses_max == 0 or self._subscription.is_ending:
             await asyncio.sleep(0)
+
+    def _wake_those_who_await(self, upto: int) -> None:
+        for position, reached in self._awaited:
+            if position <= upto and not reached.done():  # Who awaited it may have been cancelled.
+                reached.set_result(None)
+        self._awaited = [(position, reached) for position, reached in self._awaited if position > upto]
+
+    def _note_end(self, _task: asyncio.Task[None]) -> None:
+        self._wake_those_who_await(self._subscription.published)
+        if self._subscription.is_ending and self.error is None and not self._is_cut_off:
+            self._log_dropped()
+
+    def _log_dropped(self) -> None:
+        dropped = self._subscription.last_position - self.position
+        if dropped > 0:
+            _log.warning(
+                "An observer was closed before it had seen everything: %d events were dropped, from position %d on.",
+                dropped,
+                self.position + 1,
+            )
+
+
+async def _wait_for_the_end(pumps: Collection[ObserverPump]) -> None:
+    """Wait a bounded time until pumps whose subscriptions end have delivered everything. Cut off those that are late."""
+    tasks = [pump.task for pump in pumps]
+    try:
+        await asyncio.wait(tasks, timeout=observer_close_seconds_max)
+    finally:
+        for pump in pumps:
+            if not pump.task.done():
+                pump.cut_off()
+    await asyncio.wait(tasks, timeout=observer_cancel_seconds_max)
 
 
 class Observers:
@@ -174,9 +251,5 @@ class Observers:
 
     async def finish_reading(self) -> None:
         """After subscriptions are closed: wait a bounded time until every observer has read to the end."""
-        tasks = list(self._pumps)
-        if tasks:
-            _, late = await asyncio.wait(tasks, timeout=observer_close_seconds_max)
-            for task in late:
-                task.cancel()
-            await asyncio.gather(*late, return_exceptions=True)
+        if self._pumps:
+            await _wait_for_the_end(tuple(self._pumps.values()))

@@ -83,10 +83,8 @@ class Subscriptions:
         self._live.discard(subscription)
 
     async def read_after(self, position: int) -> list[Event]:
-        """The next published events after a position."""
-        page = await self._store.read_after(position, catch_up_events_max)
-        # The store may already hold a commit that is not published yet. `publish` will push those events.
-        return [event for event in page if (event.position or 0) <= self.position]
+        """The next events after a position. The last of them may not be published yet."""
+        return await self._store.read_after(position, catch_up_events_max)
 
     def close(self) -> None:
         """End every subscriber once it has read what it can."""
@@ -112,9 +110,38 @@ class Subscription:
             self._is_behind = self._is_behind or world is None
         self._queue: deque[Event] = deque()
         self._waiting: asyncio.Future[None] | None = None
+        self._upto: int | None = None
+        """The position of the last event that it may take, once it ends."""
 
     def __repr__(self) -> str:
         return shown(self, wanted=self._wanted, after=self._position)
+
+    @property
+    def position(self) -> int:
+        """Its reader has got every wanted event up to this position."""
+        return (self._queue[0].position or 1) - 1 if self._queue else self._position
+
+    @property
+    def published(self) -> int:
+        """The position of the last event that is published."""
+        return self._hub.position
+
+    @property
+    def last_position(self) -> int:
+        """The position of the last event that it may take now: the last published one, until it ends."""
+        return self._hub.position if self._upto is None else self._upto
+
+    @property
+    def is_ending(self) -> bool:
+        """Whether it gets nothing that is committed from now on."""
+        return self._upto is not None or not self._hub.is_open
+
+    def end(self) -> None:
+        """Take nothing that is committed from now on. The reader still gets what was committed before."""
+        if self._upto is None:
+            self._upto = self._hub.position
+            self._hub.leave(self)
+            self.wake()
 
     def push(self, event: Event) -> None:
         """Queue an event if there is room; otherwise fall behind and read it from the store later."""
@@ -147,7 +174,7 @@ class Subscription:
         while not self._queue:
             if self._is_behind:
                 await self._catch_up()
-            elif not self._hub.is_open:
+            elif self.is_ending:
                 raise StopAsyncIteration
             else:
                 self._waiting = asyncio.get_running_loop().create_future()
@@ -169,20 +196,22 @@ class Subscription:
             if self._matches is None:
                 world = await self._hub.world_at(self._position)
                 self._matches = Following(self._wanted, world, self._hub.is_imported).matches
-            published = self._hub.position
+            last_position = self.last_position
             page = await self._hub.read_after(self._position)
         except StoreError:
             if self._hub.is_open:
                 raise
             self._is_behind = False
             return
+        # The store may already hold a commit that is not published yet. `publish` will push those events.
+        page = [event for event in page if (event.position or 0) <= self.last_position]
         self._queue.extend(filter(self._matches, page))
         if page:
             self._position = page[-1].position or self._position
         # What was published during the read was not pushed, and an empty page cannot hold it: then read again. A page that
         # is empty although nothing was published meanwhile would stay empty.
-        has_more = bool(page) or self._hub.position > published
-        self._is_behind = has_more and self._position < self._hub.position
+        has_more = bool(page) or self.last_position > last_position
+        self._is_behind = has_more and self._position < self.last_position
 
     async def aclose(self) -> None:
         """Leave the hub: no more events are pushed."""
