@@ -12,8 +12,9 @@ from glasshouse.errors import BadEvent, StoreError
 from glasshouse.events.codec import encoded
 from glasshouse.runtime.ledger import ledger
 from glasshouse.runtime.ledger.ledger import snapshot_key
+from glasshouse.runtime.ports import Batch, Snapshot
 from tests.rules.world.shape import check_folds_agree, image_of
-from tests.runtime.stores_around import GatedStore, StoreAround
+from tests.runtime.stores_around import FailingStore, GatedStore, StoreAround
 from tests.runtime.troupe import (
     all_events,
     born,
@@ -135,6 +136,66 @@ async def test_callers_wait_when_too_many_events_are_pending(monkeypatch: pytest
 
         assert pending_most <= 10
         assert said == [f"{n}" for n in range(60)]
+
+
+@pytest.mark.parametrize("private", [None, {"why": "so"}], ids=["the short path", "the long path"])
+@pytest.mark.parametrize("text", ["x" * 900, "\N{SNOWMAN}" * 300], ids=["of one byte", "of three bytes"])
+async def test_callers_wait_when_too_many_bytes_are_pending(
+    text: str, private: dict[str, str] | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ledger, "pending_bytes_max", 10_000)
+    monkeypatch.setattr(ledger, "commit_events_max", 4)
+    store = GatedStore()
+    async with terrarium_on(store) as t:
+        await born(t, "ada")
+        store.gate.clear()
+        draft = Draft(kind=kinds.AGENT_SPOKE, payload={"text": text}, private=private)
+        pending_most = 0
+
+        calls = [asyncio.create_task(t.append("ada", draft)) for _ in range(60)]
+        while not all(call.done() for call in calls):
+            await asyncio.sleep(0)
+            pending_most = max(pending_most, t._house.ledger._queued_events)
+            store.gate.set()
+        await soon(asyncio.gather(*calls))
+
+        # A line is 900 bytes of text, and less than 300 others.
+        assert 10_000 / 1_200 <= pending_most <= 10_000 / 900 + 1
+        assert t._house.ledger._queued_bytes == 0
+
+
+async def test_prompts_and_snapshots_are_pending_bytes_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ledger, "pending_bytes_max", 10_000)
+    store = GatedStore()
+    async with terrarium_on(store) as t:
+        await born(t, "ada")
+        for beside in (
+            Batch(prompts=(("a digest", "x" * 10_000),)),
+            Batch(snapshot=Snapshot("", "a view", "k", 1, b"x" * 10_000)),
+        ):
+            store.gate.clear()
+            settling = [asyncio.create_task(t._house.ledger.settle(beside)) for _ in range(2)]
+            await loop_turns()
+            assert not t._house.ledger.takes_more
+
+            store.gate.set()
+            await soon(asyncio.gather(*settling))
+            assert t._house.ledger.takes_more
+
+
+async def test_a_refused_commit_leaves_no_bytes_pending(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ledger, "pending_bytes_max", 2_000)
+    store = FailingStore(fails_at=2)
+    async with terrarium_on(store) as t:
+        await born(t, "ada")
+        store.gate.clear()
+        calls = [asyncio.create_task(t.append("ada", line("x" * 900, None))) for _ in range(4)]
+        await loop_turns()
+        store.gate.set()
+        answers = await soon(asyncio.gather(*calls, return_exceptions=True))
+
+        assert any(isinstance(answer, StoreError) for answer in answers)
+        assert (t._house.ledger._queued_bytes, t._house.ledger.takes_more) == (0, True)
 
 
 async def test_the_grouping_of_commits_shows_nowhere_in_the_content() -> None:

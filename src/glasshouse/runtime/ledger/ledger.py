@@ -50,6 +50,8 @@ from glasshouse.world.state.values import Change
 
 commit_events_max = 512
 pending_events_max = 16_384
+pending_bytes_max = 64 * 1024 * 1024
+"""As long as the queue holds this many bytes to be written, or that many events, callers wait. One batch may exceed it."""
 snapshot_events_min = 1_024
 snapshot_bytes_per_event_max = 64
 snapshot_on_close_events_min = 1_024
@@ -163,6 +165,8 @@ class Ledger:
         """The lines at the end of the queue, if more can join them."""
         self._taken_upto = 0
         """The position of the last event that a commit has taken from the queue."""
+        self._queued_bytes = 0
+        """How much the queue holds, as it is written."""
         self._snapshot_at = 0
         self._snapshot_due_at = 0
         self._batches_in_commit = 0
@@ -364,7 +368,10 @@ class Ledger:
         if self._awaited:
             self._wake_those_who_await([event])
         self.position = position = self.position + 1
-        is_full = position - self._taken_upto >= pending_events_max
+        # `utf8_bytes`, without the call.
+        size = len(rest) if rest.isascii() else len(rest.encode())
+        self._queued_bytes = queued_bytes = self._queued_bytes + size
+        is_full = position - self._taken_upto >= pending_events_max or queued_bytes >= pending_bytes_max
         if self._wake is not None or is_full or position >= self._snapshot_due_at:
             self._after_queueing()
         return event, acknowledged, is_kept
@@ -534,7 +541,8 @@ class Ledger:
         if self._awaited:
             self._wake_those_who_await(events)
         self.position = position = self.position + len(events)
-        is_full = position - self._taken_upto >= pending_events_max
+        self._queued_bytes = queued_bytes = self._queued_bytes + batch.bytes_written
+        is_full = position - self._taken_upto >= pending_events_max or queued_bytes >= pending_bytes_max
         if self._wake is not None or is_full or position >= self._snapshot_due_at:
             self._after_queueing()
         return queued
@@ -544,7 +552,7 @@ class Ledger:
         self.wake(tuple(self._awaited) if is_of_all else [event.graph_id for event in events])
 
     def _after_queueing(self) -> None:
-        if self._queued_events >= pending_events_max:
+        if self._is_full:
             self._move_gate()
         if self._wake is not None:
             self._wake_writer()
@@ -603,6 +611,7 @@ class Ledger:
             group = [*queue]
             queue.clear()
             self._taken_upto = self.position
+            self._queued_bytes = 0
         else:
             group = [queue.popleft()]
             events = len(group[0].events)
@@ -610,6 +619,7 @@ class Ledger:
                 group.append(queue.popleft())
                 events += len(group[-1].events)
             self._taken_upto += events
+            self._queued_bytes -= sum([queued.batch.bytes_written for queued in group])
         self._lines = None
         self._batches_in_commit = len(group)
         if not self.takes_more:
@@ -619,6 +629,10 @@ class Ledger:
     @property
     def _queued_events(self) -> int:
         return self.position - self._taken_upto
+
+    @property
+    def _is_full(self) -> bool:
+        return self._queued_events >= pending_events_max or self._queued_bytes >= pending_bytes_max
 
     def _acknowledge(self, group: list[Queued | _QueuedLines], first_position: int) -> None:
         events: list[Event] = []
@@ -667,6 +681,7 @@ class Ledger:
         self._queue.clear()
         self._lines = None
         self._taken_upto = self.position
+        self._queued_bytes = 0
         self._batches_in_commit = len(refused)
         self._broken = failure
         self._move_gate()
@@ -723,8 +738,7 @@ class Ledger:
 
     def _move_gate(self) -> None:
         """Update `takes_more`, and wake the callers that wait for room."""
-        has_room = self._queued_events < pending_events_max
-        self.takes_more = has_room and self._broken is None and not self._is_closing
+        self.takes_more = not self._is_full and self._broken is None and not self._is_closing
         self._gate_moved.set()
 
     async def wait_for_room(self) -> None:
