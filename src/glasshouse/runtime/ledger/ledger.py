@@ -368,10 +368,8 @@ class Ledger:
         if self._awaited:
             self._wake_those_who_await([event])
         self.position = position = self.position + 1
-        # `utf8_bytes`, without the call.
-        size = len(rest) if rest.isascii() else len(rest.encode())
-        self._queued_bytes = queued_bytes = self._queued_bytes + size
-        is_full = position - self._taken_upto >= pending_events_max or queued_bytes >= pending_bytes_max
+        self._queued_bytes += len(rest) if rest.isascii() else len(rest.encode())
+        is_full = position - self._taken_upto >= pending_events_max or self._queued_bytes >= pending_bytes_max
         if self._wake is not None or is_full or position >= self._snapshot_due_at:
             self._after_queueing()
         return event, acknowledged, is_kept
@@ -541,9 +539,8 @@ class Ledger:
         if self._awaited:
             self._wake_those_who_await(events)
         self.position = position = self.position + len(events)
-        self._queued_bytes = queued_bytes = self._queued_bytes + batch.bytes_written
-        is_full = position - self._taken_upto >= pending_events_max or queued_bytes >= pending_bytes_max
-        if self._wake is not None or is_full or position >= self._snapshot_due_at:
+        self._queued_bytes += batch.bytes_written
+        if self._wake is not None or self._is_full or position >= self._snapshot_due_at:
             self._after_queueing()
         return queued
 
