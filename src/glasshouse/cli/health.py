@@ -22,7 +22,7 @@ from glasshouse.cli.command_line import CommandLine, checked_settings, store_pat
 from glasshouse.cli.drawing.screen import GAP, Screen, counted, longest_word, one_line
 from glasshouse.cli.model_choice import OFFLINE, ModelChoice, about, remarks_on
 from glasshouse.cli.program import program_called
-from glasshouse.cli.store_reader import StoreReader, holder_of, read_store
+from glasshouse.cli.store_reader import StoreReader, holder_of, in_words, read_store
 from glasshouse.cli.tool_servers import listed_by, servers_here, tool_names
 from glasshouse.errors import GlasshouseError, Refused
 from glasshouse.events.described_tool import DescribedTool
@@ -134,7 +134,7 @@ def _store(path: Path) -> Finding:
     except GlasshouseError as wrong:
         return Finding("store", "broken", str(wrong))
     holder = holder_of(path)
-    by = "nobody plays it now" if holder is None else f"process {holder} plays it now"
+    by = "nobody plays it now" if holder is None else f"{in_words(holder)} plays it now"
     return Finding("store", "ok", f"{path}: {counted(runs, 'run')}, {events:,} events; {by}.")
 
 

@@ -42,9 +42,14 @@ short_id_chars: Final = 8
 
 
 def holder_of(store: Path) -> int | None:
-    """The process that plays a store now, if one does."""
+    """The process that plays a store now, if one does; 0 if its number is not known."""
     holder = lock_holder(store)
-    return None if holder is None else holder.process
+    return None if holder is None else holder.process or 0
+
+
+def in_words(process: int) -> str:
+    """The process that plays a store, within a sentence."""
+    return f"process {process}" if process else "another process"
 
 
 def id_meant(noun: str, name: str, known: Sequence[str]) -> str:

@@ -15,7 +15,7 @@ from glasshouse.cli.command_line import CommandLine, store_path
 from glasshouse.cli.drawing.screen import Screen, print_json
 from glasshouse.cli.options import JsonOption, StoreOption, argument
 from glasshouse.cli.prose import say
-from glasshouse.cli.store_reader import StoreReader, holder_of, read_store
+from glasshouse.cli.store_reader import StoreReader, holder_of, in_words, read_store
 from glasshouse.errors import Refused
 from glasshouse.events.event import payload_bytes_max
 from glasshouse.world.state.ids import check_length
@@ -50,7 +50,7 @@ def disturb(
         Screen().draw(f"Nobody plays this store now. The line waits for the next play of {left['run_id']}:")
         print(f"  {CommandLine.on(store_path(store)).call('play', '--continue', left['run_id'])}")
     else:
-        holder = f"Process {left['played_by']} plays this store and has not read it yet"
+        holder = f"{in_words(left['played_by']).capitalize()} plays this store and has not read it yet"
         Screen().draw(
             f"Left for {left['run_id']}. {holder}: it does at its next turn, unless that run is paused."
         )

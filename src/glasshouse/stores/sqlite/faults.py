@@ -41,7 +41,10 @@ def store_error(path: Path, wrong: sqlite3.Error | OverflowError | UnicodeDecode
         case sqlite3.SQLITE_CANTOPEN:
             return StoreFailed(f"{path} cannot be opened. Check that its folder exists and may be entered.")
         # Every statement fits the schema of a sound store. So SQLITE_ERROR says that the schema is another one.
-        case sqlite3.SQLITE_NOTADB | sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_ERROR:
+        # The rows that a statement writes are new in a sound store. So SQLITE_CONSTRAINT says that it is none.
+        case (
+            sqlite3.SQLITE_NOTADB | sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_ERROR | sqlite3.SQLITE_CONSTRAINT
+        ):
             return StoreDamaged(damaged(path))
         case _:
             return StoreFailed(f"{path} could not be used: {wrong}. Check the disk, then try again.")
@@ -52,4 +55,12 @@ def damaged(path: Path) -> str:
     return (
         f"{path} is damaged, or is not a Glasshouse store. It was left as it is. Restore a copy of it, or choose"
         " another --store."
+    )
+
+
+def written_by_another(path: Path) -> str:
+    """The message for a file that got events from another process while this one had it open."""
+    return (
+        f"{path} was written by another process, though only one may write it. Nothing was written. Stop one of the two, or"
+        " choose another --store; to read only, open the store as a guest."
     )

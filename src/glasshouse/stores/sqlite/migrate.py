@@ -14,6 +14,7 @@ from typing import Final
 from glasshouse.errors import StoreDamaged, StoreFailed, StoreTooNew
 from glasshouse.runtime.ledger.session_file import sync
 from glasshouse.stores.sqlite.faults import damaged
+from glasshouse.stores.sqlite.journal import sync_fully
 
 APPLICATION_ID: Final = 0x474C5348
 """Marks a SQLite file as a Glasshouse store: the letters GLSH."""
@@ -80,6 +81,7 @@ def copy_beside(connection: sqlite3.Connection, path: Path, version: int) -> Pat
     beside = copy.with_name(copy.name + ".part")
     try:
         with closing(sqlite3.connect(beside)) as target:
+            sync_fully(target)
             connection.backup(target)
         sync(beside)
         beside.replace(copy)

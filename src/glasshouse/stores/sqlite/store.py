@@ -16,10 +16,10 @@ from functools import wraps
 from pathlib import Path
 from typing import Any, Concatenate, Final, ParamSpec, TypeVar
 
-from glasshouse.errors import Refused, StoreFailed
+from glasshouse.errors import Refused, StoreBusy, StoreFailed
 from glasshouse.runtime.ports import Batch
-from glasshouse.stores.sqlite.faults import FAULTS, store_error
-from glasshouse.stores.sqlite.journal import Journal, LogFile, prepare
+from glasshouse.stores.sqlite.faults import FAULTS, store_error, written_by_another
+from glasshouse.stores.sqlite.journal import Journal, LogFile, prepare, sync_fully
 from glasshouse.stores.sqlite.lock import WriterLock, holder_of
 from glasshouse.stores.sqlite.migrate import Migration, bundled_migrations, migrate, version_of
 from glasshouse.stores.sqlite.read_only import ReadOnlyStore, can_be_written
@@ -105,11 +105,14 @@ class SqliteStore:
         version = version_of(connection, self.path, self._migrations)
         if not self.is_guest:
             prepare(connection)
+            self.lock.take_log()
             migrate(connection, self.path, self._migrations)
         elif version == 0:
             raise StoreFailed(
                 f"There is no store at {self.path} yet. Play something first, or name another --store."
             )
+        else:
+            sync_fully(connection)
         journal = Journal(connection, LogFile(self.path))
         self.house_id = journal.house_id(new_house_id)
         self._journal = journal
@@ -127,10 +130,8 @@ class SqliteStore:
 
     def holder(self) -> str:
         """Who has this store open for writing, in words; empty if nobody does."""
-        held = holder_of(self.path)
-        if held is None:
-            return ""
-        return f"Process {held.process}{f' ({held.address})' if held.address else ''}"
+        holder = holder_of(self.path)
+        return "" if holder is None else holder.words
 
     async def close(self) -> None:
         """Stop the threads, close the file, release the lock."""
@@ -156,10 +157,19 @@ class SqliteStore:
     def commit(self, batches: Sequence[Batch]) -> Awaitable[int]:
         """Make the batches durable in one transaction, and return the position of the first new event."""
         self._check_is_no_guest()
-        first_position = self._write(Journal.commit, batches)
+        first_position = self._write(self._commit_blocking, batches)
         if self._writer is not None and self._journal is not None and self._journal.is_log_full:
             self._writer.do(self._lengthen_log)
         return first_position
+
+    def _commit_blocking(self, journal: Journal, batches: Sequence[Batch]) -> int:
+        before = journal.position
+        try:
+            return journal.commit(batches)
+        except sqlite3.IntegrityError as wrong:
+            if journal.position > before:  # The rows in the way are new.
+                raise StoreBusy(written_by_another(self.path)) from wrong
+            raise
 
     def _lengthen_log(self) -> None:
         with suppress(*FAULTS, MemoryError):  # A log that is too short is only slower.
