@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 from glasshouse.assembly import ModelRouter, router_meant, server_tools, store_meant, usual_agent, usual_tools
-from glasshouse.errors import Refused, UnknownName, check_has, check_type
+from glasshouse.errors import Refused, StoreDamaged, UnknownName, check_has, check_type
 from glasshouse.events.event import VISITOR, Draft, Event, own_copy
 from glasshouse.events.filter import EventFilter
 from glasshouse.events.payloads import FinishReason, Governor, History, check_governor
@@ -691,7 +691,12 @@ async def verify(terrarium: Terrarium, run_id: str) -> Verification:
     """Play a run again from its record, in memory, and report the differences."""
     from glasshouse.runtime.replay.replay import verified  # Imported here: most programs do not need it.
 
-    return await verified(terrarium._house, terrarium._parts.tools, run_id)
+    try:
+        return await verified(terrarium._house, terrarium._parts.tools, run_id)
+    except (LookupError, ValueError) as unfit:  # A manifest or a name that no run can have recorded.
+        raise StoreDamaged(
+            f"What {run_id} recorded does not fit together ({unfit!r}), so it cannot be played again. Restore a copy."
+        ) from unfit
 
 
 async def _verified_digest(terrarium: Terrarium, run_id: str) -> str:

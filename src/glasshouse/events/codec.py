@@ -103,7 +103,7 @@ def raw_decoded(body: bytes | str) -> Event:
     """The event in `body` as it was written, without upgrading its payload."""
     try:
         return _decoder.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as wrong:
+    except (msgspec.DecodeError, UnicodeError, RecursionError) as wrong:
         raise BadEvent(f"These bytes are no event: {wrong}.") from wrong
 
 
@@ -118,7 +118,7 @@ def all_decoded(rows: Iterable[tuple[int, int, bytes | str]]) -> list[Event]:
             force_setattr(event, "position", position)
             force_setattr(event, "change", change)
             events.append(event)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as wrong:
+    except (msgspec.DecodeError, UnicodeError, RecursionError) as wrong:
         raise BadEvent(f"These bytes are no event: {wrong}.") from wrong
     return events
 

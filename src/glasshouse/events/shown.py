@@ -46,7 +46,7 @@ def decoded_shown(body: str) -> tuple[Shown, ...]:
     """What each model call of one event was shown, decoded from the stored text; raises `BadEvent` if it is damaged."""
     try:
         return tuple([Shown(*[_ids(getattr(call, field)) for field in _FIELDS]) for call in _decode(body)])
-    except (msgspec.DecodeError, TypeError, UnicodeDecodeError) as wrong:
+    except (msgspec.DecodeError, TypeError, UnicodeError) as wrong:
         raise BadEvent(f"These bytes do not say what a prompt showed: {wrong}.") from wrong
 
 

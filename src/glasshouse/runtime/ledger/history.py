@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from itertools import takewhile
 
-from glasshouse.errors import Refused, UnknownName
+from glasshouse.errors import Refused, StoreDamaged, UnknownName
 from glasshouse.events import kinds
 from glasshouse.events.event import Event, event_id, session_and_seq
 from glasshouse.events.filter import EventFilter
@@ -148,6 +148,8 @@ class HistoryReader:
         ends = {event.session_id: event.seq for event in await self.events_of_run(run_id)}
         ends |= {event.session_id: self._sessions[event.session_id].head for event in own}
         written = [event for event in own if event.run_id == run_id]
+        if not written:
+            raise StoreDamaged(f"The ledger lacks the events of run {run_id}. Restore a copy.")
         finished = (event for event in written if event.kind == kinds.RUN_FINISHED)
         return next(finished, written[-1]).session_id, ends
 

@@ -431,7 +431,9 @@ class Ledger:
         await self.wait_for_room()
         writes: list[SegmentWrite] = []
         for session_id, some in groupby(events, key=lambda event: event.session_id):
-            opens = None if session_id in self.world.sessions else segments[session_id]
+            opens = None if session_id in self.world.sessions else segments.get(session_id)
+            if opens is None and session_id not in self.world.sessions:
+                raise StoreDamaged(f"The ledger lacks the segment of session {session_id}. Restore a copy.")
             of_session = list(some)
             bodies = tuple(map(codec.encoded, of_session))
             writes.append(SegmentWrite(session_id, of_session[0].seq - 1, bodies, opens))
@@ -564,6 +566,7 @@ class Ledger:
 
     def _queue_snapshot(self) -> None:
         """Queue a snapshot of the pending world. It holds exactly the events that are queued before it."""
+        self.folded.position = self.position
         body = msgspec.msgpack.encode(self.folded)
         self._note_snapshot(self.position, len(body))
         self._enqueue(Batch(snapshot=Snapshot("", "world", snapshot_key(), 0, body)), [])
@@ -791,7 +794,9 @@ async def folded_from(store: Store, upto: int | None = None) -> Folded:
         msgspec.DecodeError
     ):  # A snapshot is only a cache: ignore a broken one and fold from the beginning.
         return await folded_upto(store, position)
-    folded.position, folded.snapshot_bytes = kept.at, len(kept.body)
+    if folded.position != kept.at:  # Folded from there, the ledger would miss events, or take some twice.
+        return await folded_upto(store, position)
+    folded.snapshot_bytes = len(kept.body)
     return await _folded_on(store, folded, position)
 
 

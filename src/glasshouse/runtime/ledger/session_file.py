@@ -30,7 +30,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from glasshouse.errors import BadEvent, ImportConflict, Refused, StoreFailed
+from glasshouse.errors import BadEvent, ImportConflict, Refused, StoreDamaged, StoreFailed
 from glasshouse.events.codec import VERSIONS, content_of, decoded, encoded, raw_decoded
 from glasshouse.events.digest import Digest, digest_of
 from glasshouse.events.event import Event, event_id
@@ -158,9 +158,9 @@ class _FileInTheMaking:
 
     def finish(self, events_expected: int) -> None:
         if self._events != events_expected:
-            raise StoreFailed(
+            raise StoreDamaged(
                 f"{self._path} was not written: {events_expected:,} events were asked for and {self._events:,} could be"
-                " read. Export again."
+                " read. Restore a copy of the store, then export again."
             )
         self._write([msgspec.json.encode(_EndLine(FileEnd(self._events, self._digest.text())))])
         with self._in_words():

@@ -41,9 +41,13 @@ def store_error(path: Path, wrong: sqlite3.Error | OverflowError | UnicodeDecode
         case sqlite3.SQLITE_CANTOPEN:
             return StoreFailed(f"{path} cannot be opened. Check that its folder exists and may be entered.")
         # Every statement fits the schema of a sound store. So SQLITE_ERROR says that the schema is another one.
-        # The rows that a statement writes are new in a sound store. So SQLITE_CONSTRAINT says that it is none.
+        # In a sound store the rows that a statement writes are new, and values have the types of their columns.
         case (
-            sqlite3.SQLITE_NOTADB | sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_ERROR | sqlite3.SQLITE_CONSTRAINT
+            sqlite3.SQLITE_NOTADB
+            | sqlite3.SQLITE_CORRUPT
+            | sqlite3.SQLITE_ERROR
+            | sqlite3.SQLITE_CONSTRAINT
+            | sqlite3.SQLITE_MISMATCH
         ):
             return StoreDamaged(damaged(path))
         case _:

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from importlib.resources import files
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final, Protocol
 
@@ -30,6 +31,7 @@ from glasshouse.stores.placing import answers_kept_max, check_room, in_order_of_
 from glasshouse.world.decisions.requests import Request, decoded_request, encoded_request
 from glasshouse.world.state.lineage import Span
 from glasshouse.world.state.state import Parent, Segment
+from glasshouse.world.state.values import GOES_ON, SessionOrigin
 
 growth_bytes_max: Final = 512 * 1024
 """How much longer the log is made. The zeros are written while the next events are decided; more would delay their commit."""
@@ -52,9 +54,20 @@ _insert_values: Final = event_columns * insert_events_max
 
 ZEROS: Final = bytes(growth_bytes_max)
 
+_change_of: Final = itemgetter(1)
+
 _LABELS: Final = "labels "
 """The rows of the table `house` that hold labels begin with this, followed by the id of the run."""
 _decode_labels: Final = msgspec.json.Decoder(tuple[str, ...]).decode
+
+_HouseRow = tuple[str]
+_NumberRow = tuple[int]
+_PlaceRow = tuple[int, str, int]
+_SegmentRow = tuple[int, str, str, SessionOrigin, int, int, str | None, int, int]
+_ParentRows = list[tuple[str, int]]
+_InboxRows = list[tuple[int, str | None, str]]
+_SnapshotRow = tuple[str, str, str, int, bytes]
+_RequestRow = tuple[int, str, int, str | None]
 
 _HEADING: Final = re.compile(r"^-- name: (\w+)$", re.MULTILINE)
 
@@ -179,7 +192,10 @@ class Journal:
         if row is None:
             self._connection.execute(SQL["give_house_id"], (new_house_id,))
         self._forget()
-        return new_house_id if row is None else str(row[0])
+        if row is None:
+            return new_house_id
+        (house_id,) = _sound(row, _HouseRow)
+        return str(house_id)
 
     def _row(self, query: str, *values: object) -> Any:
         return self._connection.execute(SQL[query], values).fetchone()
@@ -336,12 +352,18 @@ class Journal:
         if row is None:
             return None
         (body,) = row
-        return body if isinstance(body, str) else zlib.decompress(body).decode()
+        try:
+            return body if isinstance(body, str) else zlib.decompress(body).decode()
+        except (zlib.error, TypeError, UnicodeDecodeError) as broken:
+            raise _broken_row(broken) from broken
 
     def labels(self) -> dict[str, tuple[str, ...]]:
         """The labels of every run that has some."""
         rows = self._rows("labels", _LABELS, f"{_LABELS}\U0010ffff")
-        read = {key.removeprefix(_LABELS): _decode_labels(value) for key, value in rows}
+        try:
+            read = {key.removeprefix(_LABELS): _decode_labels(value) for key, value in rows}
+        except (msgspec.DecodeError, TypeError, AttributeError, UnicodeError) as broken:
+            raise _broken_row(broken) from broken
         return {run_id: labels for run_id, labels in read.items() if labels}
 
     def requests(self, first: int, last: int) -> dict[int, Request]:
@@ -357,7 +379,7 @@ class Journal:
         try:
             return None if row is None else decoded_shown(row[0])
         except BadEvent as broken:
-            raise StoreDamaged(f"Beside the ledger is a broken row: {broken} Restore a copy.") from broken
+            raise _broken_row(broken) from broken
 
     def _is_new(self, write: SegmentWrite) -> bool:
         kept = self._segment(write.session_id)
@@ -395,8 +417,8 @@ class Journal:
     def _segment(self, session_id: str) -> _Kept | None:
         kept = self._segments_cache.get(session_id)
         if kept is None and (row := self._row("segment_number", session_id)) is not None:
-            number, graph_id, base = row
-            (head,) = self._row("segment_head", number)
+            number, graph_id, base = _sound(row, _PlaceRow)
+            (head,) = _sound(self._row("segment_head", number), _NumberRow)
             start = BodyStart(session_id, graph_id, base)
             kept = self._segments_cache[session_id] = _Kept(number, head, start)
         return kept
@@ -427,11 +449,19 @@ class Journal:
         if not rows:
             return []
         whole = BodyStart(span.session_id, *rows[0][4:]).whole
-        return [(at, change, whole(body, seq)) for at, change, seq, body, _, _ in rows]
+        try:
+            _check_changes(rows)
+            return [(at, change, whole(body, seq)) for at, change, seq, body, _, _ in rows]
+        except TypeError as broken:
+            raise _broken_row(broken) from broken
 
     def read_after(self, position: int, events_max: int) -> list[Event]:
         """The next events in the order of commits."""
         rows = self._rows("events_after", position, events_max)
+        # Whoever reads page by page ends only if positions grow. They have no gaps.
+        before = max(position, 0)
+        if rows and (rows[0][0], rows[-1][0]) != (before + 1, before + len(rows)):
+            raise StoreDamaged(f"The ledger lacks events after position {position}. Restore a copy.")
         starts = self._starts_cache
         if len(starts) > starts_remembered_max:
             starts.clear()
@@ -440,25 +470,31 @@ class Journal:
             if segment is None:
                 raise StoreDamaged(f"The ledger lacks the segment {number}. Restore a copy.")
             starts[number] = BodyStart(*segment)
-        return soundly_decoded(
-            [(at, change, starts[n].whole(body, seq)) for at, change, n, seq, body in rows]
-        )
+        try:
+            _check_changes(rows)
+            whole = [(at, change, starts[n].whole(body, seq)) for at, change, n, seq, body in rows]
+        except TypeError as broken:
+            raise _broken_row(broken) from broken
+        return soundly_decoded(whole)
 
     def segments_after(self, position: int) -> list[Segment]:
         """The segments that began after this position."""
         return [self._segment_from(row) for row in self._rows("segments_after", position)]
 
     def _segment_from(self, row: Sequence[Any]) -> Segment:
-        number, name, graph_id, origin, ordinal, base, at, *marks = row
-        parents = tuple([Parent(*parent) for parent in self._rows("parents_of", number)])
+        number, name, graph_id, origin, ordinal, base, at, *marks = _sound(row, _SegmentRow)
+        of_parents = _sound(self._rows("parents_of", number), _ParentRows)
+        parents = tuple([Parent(*parent) for parent in of_parents])
+        if origin in GOES_ON and not parents:
+            raise StoreDamaged(f"The ledger lacks the parents of session {name}. Restore a copy.")
         return Segment(name, graph_id, origin, ordinal, base, parents, at, *map(bool, marks))
 
     def snapshot(self, scope: str, name: str, key: str, at_most: int | None = None) -> Snapshot | None:
         """The newest snapshot with this key, up to a position. A broken one is ignored, because it is only a cache."""
         row = self._row("snapshot", scope, name, key, at_most)
         try:
-            return None if row is None else Snapshot(*row)._replace(body=zlib.decompress(row[4]))
-        except zlib.error:
+            return None if row is None else Snapshot(*msgspec.convert(_unpacked(row), _SnapshotRow))
+        except (zlib.error, TypeError, msgspec.ValidationError):
             return None
 
     def put_in_inbox(self, text: str, run_id: str | None) -> int:
@@ -474,7 +510,8 @@ class Journal:
 
     def read_inbox(self, lines_max: int, after: int = 0) -> list[InboxLine]:
         """The oldest inbox lines after a number."""
-        return [InboxLine(*row) for row in self._rows("read_inbox", after, lines_max)]
+        rows = _sound(self._rows("read_inbox", after, lines_max), _InboxRows)
+        return [InboxLine(*row) for row in rows]
 
     def put_request(self, body: str) -> int:
         """Add a request to the inbox in its own transaction, and return its number."""
@@ -505,6 +542,29 @@ def _compressed(text: str) -> bytes:
     return compressor.compress(text.encode()) + compressor.flush()
 
 
+def _check_changes(rows: Sequence[Sequence[Any]]) -> None:
+    """Raise if a row of (position, change, …) names a change before the first event."""
+    if rows and min(map(_change_of, rows)) < 1:
+        raise StoreDamaged("The ledger holds an event of no change. Restore a copy.")
+
+
+def _unpacked(row: Sequence[Any]) -> tuple[Any, ...]:
+    *names_and_place, body = row
+    return (*names_and_place, zlib.decompress(body))
+
+
+def _sound(row: Any, row_type: Any) -> Any:
+    """A row, or several, whose values have the types that they were written with. In a damaged file they may have others."""
+    try:
+        return msgspec.convert(row, row_type)
+    except msgspec.ValidationError as broken:
+        raise _broken_row(broken) from broken
+
+
+def _broken_row(broken: Exception) -> StoreDamaged:
+    return StoreDamaged(f"The store holds a broken row: {broken} Restore a copy.")
+
+
 def _inbox_request(row: Sequence[Any]) -> InboxRequest:
-    number, body, is_taken, answer = row
+    number, body, is_taken, answer = _sound(row, _RequestRow)
     return InboxRequest(number, body, bool(is_taken), answer)

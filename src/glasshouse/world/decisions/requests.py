@@ -165,7 +165,7 @@ Kept = TypeVar("Kept", Request, Asked, Answer)
 def _decoded(body: str, kind: type[Kept]) -> Kept:
     try:
         kept = msgspec.json.decode(body, type=kind)
-    except msgspec.DecodeError as wrong:
+    except (msgspec.DecodeError, TypeError, UnicodeError, RecursionError) as wrong:
         raise BadEvent(f"These bytes are not a request: {wrong}.") from wrong
     if kept.version != request_version:
         raise BadEvent(
