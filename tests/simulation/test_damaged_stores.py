@@ -25,7 +25,7 @@ from glasshouse.errors import Conflict, Refused, StoreDamaged, StoreFailed, Stor
 from glasshouse.runtime.clock import HandMovedClock, SeededIds
 from glasshouse.runtime.ledger import ledger
 from glasshouse.terrarium import verify
-from tests.simulation.seeds import fresh_seeds, replayable
+from tests.simulation.seeds import fresh_seeds, replayable, usual_seeds
 
 TABLES: Final = (
     "house", "segments", "parents", "events", "snapshots", "inbox", "requests", "prompts", "shown", "inbox_requests",
@@ -82,11 +82,11 @@ def damage_file(path: Path, chance: random.Random) -> str:
         length = chance.randrange(len(whole))
         path.write_bytes(whole[:length])
         return f"the file cut to {length} bytes"
-    places = [chance.randrange(len(whole)) for _ in range(chance.choice([1, 1, 4, 16]))]
-    for place in places:
-        whole[place] = chance.randrange(256)
+    offsets = [chance.randrange(len(whole)) for _ in range(chance.choice([1, 1, 4, 16]))]
+    for offset in offsets:
+        whole[offset] = chance.randrange(256)
     path.write_bytes(whole)
-    return f"other bytes at {places}"
+    return f"other bytes at {offsets}"
 
 
 def damage_row(connection: sqlite3.Connection, chance: random.Random) -> str:
@@ -124,18 +124,18 @@ def damaged_value(value: object, chance: random.Random) -> object:
     if isinstance(value, int):
         return chance.choice([value ^ (1 << chance.randrange(62)), -value, 0, f"{value}x", 0.5, b"\xff"])
     assert isinstance(value, bytes)
-    place = chance.randrange(len(value)) if value else 0
+    offset = chance.randrange(len(value)) if value else 0
     match chance.randrange(6):
         case 0:
-            return value[:place]
+            return value[:offset]
         case 1:
-            return value[:place] + chance.choice(SURROGATES) + value[place:]
+            return value[:offset] + chance.choice(SURROGATES) + value[offset:]
         case 2:
-            return value[:place] + value[place + 1 :]
+            return value[:offset] + value[offset + 1 :]
         case 3:
             return chance.choice([b"", b"{}", b"[]", b"null", b"7", b"\x00", 7, b'""'])
         case _:
-            return value[:place] + bytes([chance.randrange(256)]) + value[place + 1 :]
+            return value[:offset] + bytes([chance.randrange(256)]) + value[offset + 1 :]
 
 
 async def everything_is_asked(path: Path, outcomes: Counter[str]) -> None:
@@ -211,17 +211,14 @@ async def damage_and_ask(sound: Path, folder: Path, seed: int, outcomes: Counter
         raise
 
 
-@pytest.mark.parametrize("seeds", [range(n, n + 10) for n in range(0, 100, 10)], ids=str)
-async def test_a_damaged_store_is_refused_in_words_or_answers(
-    sound: Path, tmp_path: Path, seeds: range
-) -> None:
+async def test_a_damaged_store_is_refused_in_words_or_answers(sound: Path, tmp_path: Path) -> None:
     outcomes: Counter[str] = Counter()
+    seeds = usual_seeds(60, also=[649, 1099, 2212])
     for seed in seeds:
         with replayable(seed, "test_damaged_stores.py"):
             await damage_and_ask(sound, tmp_path, seed, outcomes)
 
-    assert outcomes["answered"]
-    assert outcomes["StoreDamaged"]
+    assert len(seeds) == 1 or min(outcomes["answered"], outcomes["StoreDamaged"]) > len(seeds)
 
 
 @pytest.mark.soak
