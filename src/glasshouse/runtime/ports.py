@@ -33,11 +33,6 @@ call_seconds_max: Final = 120.0
 """How long one model call may take, unless its route says otherwise."""
 
 
-def utf8_bytes(text: str) -> int:
-    """How many bytes a text has in UTF-8."""
-    return len(text) if text.isascii() else len(text.encode())
-
-
 class SegmentWrite(msgspec.Struct, frozen=True, gc=False):
     """Encoded events for one segment, right after `expected_head`. With `opens`, the segment begins here.
 
@@ -92,19 +87,6 @@ class Batch(msgspec.Struct, frozen=True, gc=False):
     """The request that led to this batch, if it came from outside."""
     lines: Lines | None = None
     """Many changes in one batch, which then holds nothing else: the shortest way for the most frequent write."""
-
-    @property
-    def bytes_written(self) -> int:
-        """About how many bytes a store writes for it: events, prompts and a snapshot, which alone can be large."""
-        if self.lines is not None:
-            return sum(map(utf8_bytes, self.lines.rows[2::3]))
-        size = 0 if self.snapshot is None else len(self.snapshot.body)
-        for write in self.writes:
-            for body in write.bodies:
-                size += len(body)
-        for _, text in self.prompts:
-            size += utf8_bytes(text)
-        return size
 
     @property
     def changes(self) -> Iterator[Batch]:

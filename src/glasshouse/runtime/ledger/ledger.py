@@ -541,7 +541,7 @@ class Ledger:
         if self._awaited:
             self._wake_those_who_await(events)
         self.position = position = self.position + len(events)
-        self._queued_bytes += batch.bytes_written
+        self._queued_bytes += _bytes_in(batch)
         if self._wake is not None or self._is_full or position >= self._snapshot_due_at:
             self._after_queueing()
         return queued
@@ -619,7 +619,7 @@ class Ledger:
                 group.append(queue.popleft())
                 events += len(group[-1].events)
             self._taken_upto += events
-            self._queued_bytes -= sum([queued.batch.bytes_written for queued in group])
+            self._queued_bytes -= sum([_bytes_in(queued.batch) for queued in group])
         self._lines = None
         self._batches_in_commit = len(group)
         if not self.takes_more:
@@ -752,6 +752,23 @@ class Ledger:
             else:
                 self._gate_moved.clear()
                 await self._gate_moved.wait()
+
+
+def _bytes_in(batch: Batch) -> int:
+    """About how many bytes a store writes for a batch: events, prompts and a snapshot, which alone can be large."""
+    if batch.lines is not None:
+        return sum(map(_utf8_bytes, batch.lines.rows[2::3]))
+    size = 0 if batch.snapshot is None else len(batch.snapshot.body)
+    for write in batch.writes:
+        for body in write.bodies:
+            size += len(body)
+    for _, text in batch.prompts:
+        size += _utf8_bytes(text)
+    return size
+
+
+def _utf8_bytes(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode())
 
 
 def _still_fits(world: World, write: SegmentWrite) -> bool:
