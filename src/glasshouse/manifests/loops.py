@@ -29,11 +29,11 @@ def loops_in(scenario: Scenario, manifests: Mapping[str, Manifest]) -> list[list
         cast = [entry for entry in stage.cast if entry.use in manifests]
         wakings = _wakings(cast, manifests)
         kinds = dict.fromkeys([waking.kind for waking in wakings])
-        found = [_loop([waking for waking in wakings if waking.kind == kind]) for kind in kinds]
-        if not any(found):
+        of_stage = [_loop([waking for waking in wakings if waking.kind == kind]) for kind in kinds]
+        if not any(of_stage):
             says = {entry.name: manifests[entry.use].may_emit for entry in cast}
-            found = [_closed_circle(wakings, says)]
-        loops += [loop for loop in found if loop]
+            of_stage = [_closed_circle(wakings, says)]
+        loops += [loop for loop in of_stage if loop]
     return loops
 
 

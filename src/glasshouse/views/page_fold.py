@@ -317,17 +317,20 @@ class PageFold:
     def _change_run(self, event: Event, shown: Event, _k: int) -> tuple[Icon, str]:
         run_id = event.run_id or ""
         state, ending = "playing", dict[str, str | None]()
+        full_turns: int | msgspec.UnsetType = msgspec.UNSET
         match payload_of(shown, payloads.RUN_PAYLOAD_TYPES[event.kind]):
             case payloads.RunPaused(reason=reason, axis=axis):
                 state, ending = "paused", {"reason": reason, "axis": axis}
-            case payloads.RunFinished(reason=reason, axis=axis, winner=winner, why=why):
+            case payloads.RunFinished(
+                reason=reason, axis=axis, winner=winner, why=why, full_turns=full_turns
+            ):
                 state, ending = "finished", {"reason": reason, "axis": axis, "winner": winner, "why": why}
                 self._forgive(run_id)
             case _:
                 pass
         if run_id in self.view["runs"]:
-            if "full_turns" in event.payload:
-                self.changes.set("runs", run_id, "full_turns", event.payload["full_turns"])
+            if full_turns is not msgspec.UNSET:
+                self.changes.set("runs", run_id, "full_turns", full_turns)
             self.changes.set("runs", run_id, "state", state)
             for name in ("reason", "axis", "winner", "why"):
                 self.changes.set("runs", run_id, name, ending.get(name))
