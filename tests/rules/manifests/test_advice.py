@@ -114,7 +114,7 @@ def test_more_ticks_than_a_full_turn_keeps_calls_for_are_told() -> None:
     )
 
 
-@pytest.mark.parametrize("name", [found.name for found in bundled_worlds()])
+@pytest.mark.parametrize("name", [world.name for world in bundled_worlds()])
 def test_nothing_surprises_in_a_bundled_world(name: str) -> None:
     loaded = load_world(name)
 
