@@ -313,6 +313,15 @@ class Terrarium:
             intents.GrantPrivilege(id_of(creature_id), by=VISITOR), dry_run=dry_run
         )
 
+    async def revoke_privilege(self, creature_id: CreatureOrId, *, dry_run: bool = False) -> Creature:
+        """Take back the right of a creature to change its graph. An act that is under way is refused its next change.
+
+        This is refused from inside an act, so no tool can do it.
+        """
+        return await self._edits.alter(
+            intents.RevokePrivilege(id_of(creature_id), by=VISITOR), dry_run=dry_run
+        )
+
     async def accept_tool(
         self, run_id: str, tool: str, *, digest: str | None = None, dry_run: bool = False
     ) -> None:

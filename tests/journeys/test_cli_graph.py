@@ -95,6 +95,7 @@ def test_every_kind_of_change_can_be_asked_for(own_store: Path, moss: str) -> No
         ("parent", "moss"),
         ("wire", first, "moss", "--when", "text has moss", "--without-content"),
         ("grant", "moss"),
+        ("revoke", "moss"),
         ("unwire", first, "moss"),
         ("channel", "leave", second, "vault"),
         ("channel", "remove", "vault"),

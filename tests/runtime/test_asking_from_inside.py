@@ -297,6 +297,27 @@ async def test_no_mind_gives_itself_privilege_and_from_outside_it_is_given() -> 
         assert creature.is_privileged
 
 
+async def test_no_mind_takes_privilege_away_and_from_outside_it_is_taken() -> None:
+    refusals: list[str] = []
+    async with on_stage() as t:
+
+        async def deed(_moment: Moment) -> None:
+            try:
+                await t.revoke_privilege("keeper")
+            except Refused as refusal:
+                refusals.append(refusal.reason)
+
+        await cast_on(t, {"keeper": Doing(deed)}, ticking("keeper"))
+        await t.grant_privilege("keeper")
+        await soon(t.step(1))
+        before = t.creature("keeper").is_privileged
+        creature = await t.revoke_privilege("keeper")
+
+        assert refusals == ["Privilege is not taken back from inside an act."]
+        assert before
+        assert not creature.is_privileged
+
+
 async def test_no_mind_accepts_a_tool() -> None:
     refusals: list[str] = []
     async with on_stage() as t:

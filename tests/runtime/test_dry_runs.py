@@ -23,6 +23,7 @@ CHANGES = (
     "start_creature",
     "stop_creature",
     "grant_privilege",
+    "revoke_privilege",
     "connect",
     "disconnect",
     "add_channel",
@@ -134,6 +135,7 @@ async def test_what_is_as_it_should_be_already_is_foreseen_as_it_is() -> None:
         assert await t.start_creature("ada", dry_run=True) == t.creature("ada")
         assert (await t.stop_creature("ada", dry_run=True)).is_running is False
         assert (await t.grant_privilege("bo", dry_run=True)).is_privileged is True
+        assert (await t.revoke_privilege("bo", dry_run=True)).is_privileged is False
         assert t.creature("ada").is_running
         assert not t.creature("bo").is_privileged
 

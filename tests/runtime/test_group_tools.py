@@ -440,6 +440,23 @@ async def test_every_way_to_privilege_leads_to_the_tools(how: str) -> None:
         assert {"group_channel", "group_status"} <= set(tools)
 
 
+async def test_without_privilege_the_tools_are_gone_and_the_creature_can_be_removed() -> None:
+    async with on_stage() as t:
+        await expedition(t, cast=("moth", "second"))
+        await t.grant_privilege("second")
+
+        creature = await t.revoke_privilege("second")
+        offers = offered(t, "second")
+        again = await t.revoke_privilege("second")
+        gone = await use(t, "group_remove_node", creature="second")
+
+        assert (creature.is_privileged, again.is_privileged) == (False, False)
+        assert offers == {}
+        assert gone.is_ok
+        (revoked,) = await events_of(t, kinds.PRIVILEGE_REVOKED)
+        assert revoked.payload == {"creature": "second", "by": "visitor"}
+
+
 async def test_a_run_without_a_scenario_can_be_changed_too() -> None:
     async with on_stage() as t:
         await t.add_creature(LEADER, is_privileged=True)

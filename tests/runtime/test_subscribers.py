@@ -266,7 +266,9 @@ def _named(event: Event) -> set[str]:
     """Every creature that an engine event names anywhere in its payload."""
     values = [] if event.kind == kinds.AGENT_SPOKE else list(event.payload.items())
     named = {value for field, value in values if field in {"creature", "child", "source", "target"}}
-    return named | {name for f, value in values if f in {"creatures", "affected_creatures"} for name in value}
+    return named | {
+        name for f, value in values if f in {"creatures", "stayed", "affected_creatures"} for name in value
+    }
 
 
 async def test_one_who_follows_a_creature_follows_it_through_merges_and_splits() -> None:
@@ -308,17 +310,18 @@ async def test_one_who_follows_a_creature_is_told_what_becomes_of_a_graph_that_s
         await t.fork(merged)
         await t.disconnect("bo", "cy", channel="bridge")
 
-        changes = [(e.kind, e.payload.get("kind") or e.payload.get("how")) for e in await taken(live, 6)]
+        changes = [(e.kind, e.payload.get("kind") or e.payload.get("how")) for e in await taken(live, 7)]
         assert changes == [
             (kinds.TOPOLOGY_CHANGED, "merge"),
             (kinds.CREATURE_SESSION_ATTACHED, None),
             (kinds.SESSION_FORKED, "fork"),
             (kinds.TOPOLOGY_CHANGED, "split"),
             (kinds.SESSION_FORKED, "split"),
+            (kinds.CREATURE_SESSION_ATTACHED, None),
             (kinds.SESSION_FORKED, "split"),
         ]
         assert t.creature("ada").graph_id == home
-        read_back = await taken(t.subscribe(follows, after=position), 6)
+        read_back = await taken(t.subscribe(follows, after=position), 7)
         assert [(e.kind, e.payload.get("kind") or e.payload.get("how")) for e in read_back] == changes
 
 

@@ -128,7 +128,12 @@ async def fork(terrarium: Terrarium, chance: random.Random) -> str:
 
 async def privilege(terrarium: Terrarium, chance: random.Random) -> str:
     creature = some_creature(terrarium, chance)
-    await terrarium.grant_privilege(creature)
+    change = (
+        terrarium.revoke_privilege
+        if terrarium.creature(creature).is_privileged
+        else terrarium.grant_privilege
+    )
+    await change(creature)
     return f"privileged {creature}"
 
 

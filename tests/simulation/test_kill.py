@@ -142,6 +142,8 @@ def traces_in(ledger: list[Event]) -> set[str]:
                 traces.add(f"unwired {payload['edge_id']}")
             case kinds.PRIVILEGE_GRANTED:
                 traces.add(f"privileged {payload['creature']}")
+            case kinds.PRIVILEGE_REVOKED:
+                traces.add(f"unprivileged {payload['creature']}")
             case _:
                 pass
     return traces

@@ -232,6 +232,7 @@ async def test_every_change_is_named_as_a_method_and_is_made() -> None:
             {"what": "stop_creature", "creature": first},
             {"what": "start_creature", "creature": first},
             {"what": "grant_privilege", "creature": first},
+            {"what": "revoke_privilege", "creature": first},
             {"what": "wire", **pair},
             {"what": "unwire", **pair},
             {"what": "set_parent", **pair},
@@ -259,7 +260,8 @@ async def test_every_change_is_named_as_a_method_and_is_made() -> None:
             await post(page, "/api/v1/edits", change)
             kinds_written.append((await t.run_events(run.id))[before].kind)
         assert kinds_written == [
-            *("creature.stopped", "creature.started", "privilege.granted", "wire.added", "wire.removed"),
+            *("creature.stopped", "creature.started", "privilege.granted", "privilege.revoked"),
+            *("wire.added", "wire.removed"),
             *("parent.changed", "parent.changed", "channel.opened", "channel.joined", "channel.left"),
             *("channel.renamed", "channel.closed", "channel.opened", "channel.left"),
             *("creature.started", "creature.stopped"),

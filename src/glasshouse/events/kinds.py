@@ -50,10 +50,13 @@ SESSION_FORKED: Final = "session.forked"
 SESSION_RESTATED: Final = "session.restated"
 CREATURE_SESSION_ATTACHED: Final = "session.attached"
 PRIVILEGE_GRANTED: Final = "privilege.granted"
+PRIVILEGE_REVOKED: Final = "privilege.revoked"
 TOOL_CHANGED: Final = "tool.changed"
 TOOL_ACCEPTED: Final = "tool.accepted"
 
-_OF_CREATURES: Final = frozenset({CREATURE_STARTED, CREATURE_STOPPED, CREATURE_RENAMED, PRIVILEGE_GRANTED})
+_OF_CREATURES: Final = frozenset(
+    {CREATURE_STARTED, CREATURE_STOPPED, CREATURE_RENAMED, PRIVILEGE_GRANTED, PRIVILEGE_REVOKED}
+)
 OF_CHANNELS: Final = frozenset(
     {CHANNEL_OPENED, CHANNEL_CLOSED, CHANNEL_RENAMED, CHANNEL_DESCRIBED, CHANNEL_JOINED, CHANNEL_LEFT}
 )
@@ -62,7 +65,7 @@ _OF_LINKS: Final = frozenset({OUTPUT_WIRE_ADDED, OUTPUT_WIRE_REMOVED, PARENT_LIN
 _OF_SESSIONS: Final = frozenset({SESSION_FORKED, SESSION_RESTATED, CREATURE_SESSION_ATTACHED})
 
 OF_GRAPHS: Final = frozenset({TOPOLOGY_CHANGED, SESSION_FORKED, CREATURE_SESSION_ATTACHED})
-"""Kinds that change a graph as a whole, or its session. They name only the creatures that move."""
+"""Kinds that change a graph as a whole, or its session. They name every creature that moves, and at most 1,000 that stay."""
 
 _OF_TOOLS: Final = frozenset({TOOL_CHANGED, TOOL_ACCEPTED})
 

@@ -294,14 +294,27 @@ class SessionRestated(Payload, frozen=True):
 
 
 class SessionAttached(Payload, frozen=True):
-    """These creatures write into this session from now on."""
+    """These creatures write into this session from now on.
+
+    `creatures` were added, or came from another graph: all of them, in several events if they are many. `stayed` were in
+    the graph before and write into its new session now: at most 1,000 are named, and `stayed_count` is their number.
+    """
 
     session: str
     creatures: list[str]
+    stayed: list[str] = []
+    stayed_count: int = 0
 
 
 class PrivilegeGranted(Payload, frozen=True):
     """A creature was given the privilege to change its graph with tools."""
+
+    creature: str
+    by: str
+
+
+class PrivilegeRevoked(Payload, frozen=True):
+    """The privilege of a creature was taken back."""
 
     creature: str
     by: str
@@ -606,6 +619,7 @@ PAYLOAD_TYPES: dict[str, type[Payload]] = {
     kinds.SESSION_RESTATED: SessionRestated,
     kinds.CREATURE_SESSION_ATTACHED: SessionAttached,
     kinds.PRIVILEGE_GRANTED: PrivilegeGranted,
+    kinds.PRIVILEGE_REVOKED: PrivilegeRevoked,
     kinds.TOOL_CHANGED: ToolChanged,
     kinds.TOOL_ACCEPTED: ToolAccepted,
 }
@@ -635,6 +649,7 @@ KIND_OF: dict[type[Payload], str] = {
 CREATURE_FIELDS = (
     "creature",
     "creatures",
+    "stayed",
     "affected_creatures",
     "child",
     "parent",

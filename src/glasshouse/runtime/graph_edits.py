@@ -122,7 +122,7 @@ class GraphEdits:
             self._check_birth(edit, manifest, tuple(spawnable))
             self._minds.check(manifest)
             edit = await birth_granted(self._house.servers, edit, self._ledger.folded.runs)
-        elif isinstance(edit, intents.GrantPrivilege | intents.AcceptTool):
+        elif isinstance(edit, intents.GrantPrivilege | intents.RevokePrivilege | intents.AcceptTool):
             edit = replace(edit, by=VISITOR)
         elif isinstance(edit, intents.ChangeTool):
             raise Refused("Only a tool's server says that it changed.", "Accept it, or leave it withheld.")
@@ -135,6 +135,8 @@ class GraphEdits:
         """Decide an intent that changes one creature, and return the creature after the change."""
         if isinstance(intent, intents.GrantPrivilege):
             check_gives_no_right(self._ledger)
+        elif isinstance(intent, intents.RevokePrivilege):
+            check_gives_no_right(self._ledger, "Privilege is not taken back")
         if dry_run:
             return self._creature_foreseen(await self._ledger.foresee(intent))
         return await self._ledger.change_and_see(intent, self.creature)

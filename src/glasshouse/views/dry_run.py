@@ -29,7 +29,8 @@ from glasshouse.world.state.values import Channel, Wire
 
 
 def creature_foreseen(world: World, creature_id: str, events: Sequence[Event]) -> CreatureState:
-    """The creature after these events: born, started, stopped, given a parent or privilege, or unchanged."""
+    """The creature after these events: born, started, stopped, given a parent, given or deprived of privilege, or
+    unchanged."""
     creature = world.creatures.get(creature_id)
     for event in events:
         if event.kind == kinds.CREATURE_STARTED and creature is None:
@@ -46,6 +47,7 @@ _CHANGES = {
     kinds.CREATURE_STARTED: {"is_running": True},
     kinds.CREATURE_STOPPED: {"is_running": False},
     kinds.PRIVILEGE_GRANTED: {"is_privileged": True},
+    kinds.PRIVILEGE_REVOKED: {"is_privileged": False},
 }
 """Kind -> the fields of the creature that an event of this kind changes."""
 

@@ -535,6 +535,12 @@ class PageFold:
             self.changes.set("creatures", granted.creature, "is_privileged", True)
         return "creature", f"{self._handle(granted.creature)} may change the graph"
 
+    def _revoke(self, event: Event, _shown: Event, _k: int) -> tuple[Icon, str]:
+        revoked = payload_of(event, payloads.PrivilegeRevoked)
+        if revoked.creature in self.view["creatures"]:
+            self.changes.set("creatures", revoked.creature, "is_privileged", False)
+        return "creature", f"{self._handle(revoked.creature)} may no longer change the graph"
+
     def _change_tool(self, event: Event, _shown: Event, _k: int) -> tuple[Icon, str]:
         changed = payload_of(event, payloads.ToolChanged)
         tool, key = changed.tool, self._keep_description(changed.tool)
@@ -816,6 +822,7 @@ _FOLDS: Final[dict[str, _Note]] = {
     **dict.fromkeys((kinds.OUTPUT_WIRE_ADDED, kinds.OUTPUT_WIRE_REMOVED), PageFold._change_wire),
     kinds.PARENT_LINK_CHANGED: PageFold._change_parent,
     kinds.PRIVILEGE_GRANTED: PageFold._grant,
+    kinds.PRIVILEGE_REVOKED: PageFold._revoke,
     kinds.TOOL_CHANGED: PageFold._change_tool,
     kinds.TOOL_ACCEPTED: PageFold._accept_tool,
     kinds.TOPOLOGY_CHANGED: PageFold._change_graphs,

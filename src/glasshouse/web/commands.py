@@ -114,7 +114,7 @@ class Edit(Command):
     what: Literal[
         "add_creature", "remove_creature", "start_creature", "stop_creature", "connect", "disconnect", "join_channel",
         "leave_channel", "add_channel", "rename_channel", "remove_channel", "wire", "unwire", "set_parent",
-        "grant_privilege", "accept_tool",
+        "grant_privilege", "revoke_privilege", "accept_tool",
     ]  # fmt: skip
     creature: Name | None = None
     target: Name | None = None
@@ -297,7 +297,8 @@ async def edit(stage: Stage, command: Edit) -> Edited:
 
 _FIELDS: Final[dict[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
     **dict.fromkeys(
-        ("remove_creature", "start_creature", "stop_creature", "grant_privilege"), (("creature",), ())
+        ("remove_creature", "start_creature", "stop_creature", "grant_privilege", "revoke_privilege"),
+        (("creature",), ()),
     ),
     **dict.fromkeys(("join_channel", "leave_channel"), (("creature", "channel"), ())),
     **dict.fromkeys(("add_channel", "remove_channel"), (("graph", "channel"), ())),

@@ -6,11 +6,13 @@ new kind, give it a sample below and run
     python -m tests.rules.events.golden_files
 
 which writes only what is missing. When a kind's payload changes, its version goes up in `codec.VERSIONS`, an upcaster
-is added, and the new sample gets a file of its own, named after kind and version.
+is added, and the new sample gets a file of its own, named after kind and version. A field with a default needs no
+version: `GROWN` names it, and the new sample gets a file that is named after it.
 """
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -68,6 +70,7 @@ from glasshouse.events.payloads import (
     Payload,
     Private,
     PrivilegeGranted,
+    PrivilegeRevoked,
     Recipe,
     RunCompetition,
     RunContinued,
@@ -277,8 +280,9 @@ ENGINE_PAYLOADS: dict[str, Payload] = {
         {"r-1": "r-2"},
         CARRIED,
     ),
-    kinds.CREATURE_SESSION_ATTACHED: SessionAttached(SESSION, ["moss", "fern"]),
+    kinds.CREATURE_SESSION_ATTACHED: SessionAttached(SESSION, ["moss", "fern"], ["echo"], 1),
     kinds.PRIVILEGE_GRANTED: PrivilegeGranted("echo", VISITOR),
+    kinds.PRIVILEGE_REVOKED: PrivilegeRevoked("echo", VISITOR),
     kinds.TOOL_CHANGED: ToolChanged(FORECAST_NOW, ["echo"]),
     kinds.TOOL_ACCEPTED: ToolAccepted("weather/forecast", ["echo"], VISITOR),
 }
@@ -358,6 +362,15 @@ OPEN_PAYLOADS: dict[str, tuple[str, Json]] = {
 """Kinds that creatures write, with whatever fields a world gives them."""
 
 
+GROWN: dict[str, str] = {kinds.CREATURE_SESSION_ATTACHED: "stayed"}
+"""Kinds whose payload got a field with a default, and the newest such field. The file without it stays and is read."""
+
+
+def kind_of(path: Path) -> str:
+    """The kind of the event in a golden file."""
+    return re.split("[@+]", path.stem)[0]
+
+
 def samples() -> dict[str, Event]:
     """A file's name, and the event that belongs into it, for every kind of the core as it is today."""
     engine = [_structural(kind, builtins_of(payload)) for kind, payload in ENGINE_PAYLOADS.items()]
@@ -368,7 +381,8 @@ def samples() -> dict[str, Event]:
 
 def _file_name(event: Event) -> str:
     version = "" if event.schema_version == 1 else f"@{event.schema_version}"
-    return f"{event.kind}{version}.json"
+    field = f"+{GROWN[event.kind]}" if event.kind in GROWN else ""
+    return f"{event.kind}{version}{field}.json"
 
 
 def _structural(kind: str, payload: Json) -> Event:

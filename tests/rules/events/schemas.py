@@ -1,6 +1,8 @@
 """The schema of every struct that reaches the ledger, by its name and version, as `golden_schemas.json` keeps it.
 
-A schema in the file is never rewritten: there are ledgers with that shape. To add the schema of a new kind or version, run
+A schema in the file is never rewritten: there are ledgers with that shape. What only got more, so that everything written
+before is still read, keeps its version: `GROWN` names what it got, and the new schema is kept beside the old one. To add
+the schema of a new kind or version, run
 
     python -m tests.rules.events.schemas
 
@@ -30,6 +32,7 @@ from glasshouse.events.payloads import (
 from glasshouse.events.shown import PackedShown
 from glasshouse.runtime.ledger.session_file import FileEnd, FileHead, FileSegment, format_version
 from glasshouse.world.decisions.requests import Answer, Asked, Request, request_version
+from tests.rules.events import golden_files
 
 FILE = Path(__file__).with_name("golden_schemas.json")
 
@@ -54,6 +57,14 @@ BESIDE_PAYLOADS: dict[str, type[msgspec.Struct]] = {
 }
 
 
+GROWN: dict[str, str] = {
+    **golden_files.GROWN,
+    "request": "RevokePrivilege",
+    "asked": "RevokePrivilege",
+}
+"""The newest field with a default, or the newest intent, of what was extended without a version."""
+
+
 def schema_of(struct: type[msgspec.Struct]) -> Any:
     """Every field of a struct and of those in it: name, type, default, and whether others are refused; no prose."""
     return _without_prose(msgspec.to_builtins(msgspec.json.schema(struct)))
@@ -74,8 +85,13 @@ def schemas_now(
     types: Mapping[str, type[msgspec.Struct]] = TYPES, versions: Mapping[str, int] = VERSIONS
 ) -> dict[str, Any]:
     """The schemas of today: of the event, what stands beside it, and each kind's payload."""
-    payloads = {f"{kind}@{versions.get(kind, 1)}": schema_of(types[kind]) for kind in sorted(types)}
-    return {**{name: schema_of(struct) for name, struct in BESIDE_PAYLOADS.items()}, **payloads}
+    payloads = {f"{kind}@{versions.get(kind, 1)}": types[kind] for kind in sorted(types)}
+    return {_with_growth(name): schema_of(struct) for name, struct in {**BESIDE_PAYLOADS, **payloads}.items()}
+
+
+def _with_growth(name: str) -> str:
+    grown = GROWN.get(name.partition("@")[0])
+    return name if grown is None else f"{name}+{grown}"
 
 
 def kept() -> dict[str, Any]:

@@ -80,7 +80,9 @@ def test_an_event_without_a_channel_passes_no_filter_of_channels() -> None:
         (kinds.PARENT_LINK_CHANGED, {"child": "fern", "old_parent": None, "new_parent": "moss"}),
         (kinds.TOPOLOGY_CHANGED, {"kind": "merge", "affected_creatures": ["fern", "moss"]}),
         (kinds.CREATURE_SESSION_ATTACHED, {"session": "s-1", "creatures": ["moss"]}),
+        (kinds.CREATURE_SESSION_ATTACHED, {"session": "s-1", "creatures": ["fern"], "stayed": ["moss"]}),
         (kinds.PRIVILEGE_GRANTED, {"creature": "fern", "by": "moss"}),
+        (kinds.PRIVILEGE_REVOKED, {"creature": "moss", "by": "visitor"}),
     ],
 )
 def test_a_creature_that_the_engine_speaks_of_is_found(kind: str, payload: Json) -> None:

@@ -10,11 +10,11 @@ from glasshouse.events import kinds
 from glasshouse.events.codec import VERSIONS, decoded, encoded
 from glasshouse.events.payloads import PAYLOAD_TYPES, RUN_PAYLOAD_TYPES, builtins_of, payload_of
 from tests.rules.events.events_by_hand import an_event
-from tests.rules.events.golden_files import FOLDER
+from tests.rules.events.golden_files import FOLDER, kind_of
 
 FILES = sorted(FOLDER.glob("*.json"))
 
-ENGINE_FILES = [path for path in FILES if path.stem.split("@")[0] in kinds.ENGINE]
+ENGINE_FILES = [path for path in FILES if kind_of(path) in kinds.ENGINE]
 
 every_file = pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 every_engine_file = pytest.mark.parametrize("path", ENGINE_FILES, ids=lambda path: path.stem)
@@ -29,7 +29,7 @@ def written_version(path: Path) -> int:
 def test_a_golden_file_is_read_and_upcast_to_todays_version(path: Path) -> None:
     event = decoded(path.read_bytes())
 
-    assert event.kind == path.stem.split("@", maxsplit=1)[0]
+    assert event.kind == kind_of(path)
     assert event.schema_version == VERSIONS.get(event.kind, 1)
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from glasshouse.events import kinds
 from glasshouse.events.codec import VERSIONS, encoded
-from tests.rules.events.golden_files import FOLDER, samples, write_missing
+from tests.rules.events.golden_files import FOLDER, GROWN, samples, write_missing
 
 CORE_KINDS = sorted(v for name, v in vars(kinds).items() if name.isupper() and isinstance(v, str))
 
@@ -14,6 +14,8 @@ def test_every_kind_of_the_core_has_a_golden_file_of_every_version_it_ever_had()
     wanted |= {
         f"{kind}@{version}.json" for kind, newest in VERSIONS.items() for version in range(2, newest + 1)
     }
+
+    wanted |= {f"{kind}+{field}.json" for kind, field in GROWN.items()}
 
     assert {path.name for path in FOLDER.iterdir()} == wanted
 

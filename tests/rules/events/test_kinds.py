@@ -97,7 +97,7 @@ def test_every_kind_of_the_core_is_well_formed_and_named_once() -> None:
     for kind in named:
         kinds.check_kind(kind)
 
-    assert len(named) == len(set(named)) == 38
+    assert len(named) == len(set(named)) == 39
 
 
 def test_every_kind_of_the_engine_has_a_typed_payload_and_no_other_has() -> None:

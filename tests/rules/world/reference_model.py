@@ -193,6 +193,11 @@ class ReferenceModel:
         self.member(name).is_privileged = True
         return Outcome(is_told=False)
 
+    def revoke_privilege(self, name: str) -> Outcome:
+        """No privilege any more."""
+        self.member(name).is_privileged = False
+        return Outcome(is_told=False)
+
     def set_parent(self, name: str, parent: str | None) -> Outcome:
         """Another parent, who does not descend from the creature."""
         child, ancestor = self.member(name), None if parent is None else self.member(parent)

@@ -8,7 +8,7 @@ import msgspec
 
 from glasshouse import Agent, Draft, kinds
 from glasshouse.events.event import Event
-from glasshouse.events.payloads import TopologyChanged, payload_of
+from glasshouse.events.payloads import SessionAttached, TopologyChanged, payload_of
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ledger.ledger import folded_from, folded_upto
 from glasshouse.runtime.ports import Store
@@ -202,6 +202,20 @@ def check_told_in_the_right_place(names: NameTable, new: list[Event], outcome: O
         else:
             assert event is [other for other in new if other.session_id == event.session_id][-1]
     _check_renames_and_parted_wires(names, new, outcome)
+
+
+def check_attached(model: ReferenceModel, names: NameTable, new: list[Event], outcome: Outcome) -> None:
+    """Every session that a merge or split began names all its creatures: those who came, and those who stayed."""
+    begun = {event.session_id: names.graph(event.graph_id) for event in new if event.seq == 1}
+    for session_id, graph in begun.items() if outcome.kind != "nothing" else ():
+        events = [e for e in new if (e.session_id, e.kind) == (session_id, kinds.CREATURE_SESSION_ATTACHED)]
+        payloads = [payload_of(event, SessionAttached) for event in events]
+        came = [name for payload in payloads for name in payload.creatures]
+        stayed = [name for payload in payloads for name in payload.stayed]
+        here = [member.id for member in model.members_of(graph)]
+        assert came == [name for name in here if name in outcome.affected]
+        assert stayed == [name for name in here if name not in outcome.affected]
+        assert [payload.stayed_count for payload in payloads][:1] == [len(stayed)]
 
 
 def _check_renames_and_parted_wires(names: NameTable, new: list[Event], outcome: Outcome) -> None:

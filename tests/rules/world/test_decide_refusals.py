@@ -24,6 +24,7 @@ from glasshouse.world.decisions.intents import (
     RemoveChannel,
     RemoveCreature,
     RemoveWire,
+    RevokePrivilege,
     Say,
     StartCreature,
     StopCreature,
@@ -148,6 +149,8 @@ REFUSED: dict[str, tuple[Asked, str, str]] = {
     ),
     "privilege for nobody": (lambda w: GrantPrivilege("boo", VISITOR), "called 'boo'", "mean 'bo'?"),
     "privilege by a creature of the graph": (lambda w: GrantPrivilege("ada", "bo"), "privilege", "outside"),
+    "revoked privilege of nobody": (lambda w: RevokePrivilege("boo", VISITOR), "called 'boo'", "mean 'bo'?"),
+    "revoked privilege by a creature": (lambda w: RevokePrivilege("ada", "bo"), "taken back only", "outside"),
     "privilege by oneself": (lambda w: GrantPrivilege("ada", "ada"), "privilege", "outside"),
     "a line of nobody": (lambda w: Say("boo", (line(),)), "no creature is called 'boo'", "mean 'bo'?"),
     "a kind that is not granted": (

@@ -22,6 +22,7 @@ from tests.rules.world.reference_model import EventRead, Outcome, ReferenceModel
 from tests.rules.world.shape import (
     Mute,
     NameTable,
+    check_attached,
     check_folds_agree,
     check_shape,
     check_told_in_the_right_place,
@@ -137,6 +138,7 @@ class RulesOfTheGraph(RuleBasedStateMachine):
             self.batch_ends[event.id] = [e.id for e in new if e.session_id == event.session_id][-1]
         assert not self.model.unwritten, "every session that begins is written into"
         check_told_in_the_right_place(self.names, new, outcome)
+        check_attached(self.model, self.names, new, outcome)
 
     def record(self, event: Event, outcome: Outcome) -> None:
         session = self.names.session(event.session_id)
@@ -216,6 +218,11 @@ class RulesOfTheGraph(RuleBasedStateMachine):
     def grant_privilege(self, pick: int) -> None:
         name, t = self.creature(pick), self.terrarium
         self.play(lambda: self.model.grant_privilege(name), lambda **dry: t.grant_privilege(name, **dry))
+
+    @rule(pick=PICKS)
+    def revoke_privilege(self, pick: int) -> None:
+        name, t = self.creature(pick), self.terrarium
+        self.play(lambda: self.model.revoke_privilege(name), lambda **dry: t.revoke_privilege(name, **dry))
 
     @rule(pick=PICKS, parent=st.none() | PICKS)
     def set_parent(self, pick: int, parent: int | None) -> None:

@@ -330,13 +330,30 @@ async def _stop(names: Names, creature: Creature) -> Edit:
 
 @edit_command(graph, "grant", "Granted the right to change the graph to", "A creature may change its graph.")
 async def _grant(names: Names, creature: Creature) -> Edit:
-    """Give a creature the right to change its graph with the group tools. Nobody can take the right back.
+    """Give a creature the right to change its graph with the group tools. `graph revoke` takes it back.
 
     \b
     Examples:
       glasshouse graph grant moss
     """
     intent = intents.GrantPrivilege(names.creature(creature), by=VISITOR)
+    return Edit(intent, creature)
+
+
+@edit_command(
+    graph,
+    "revoke",
+    "Took back the right to change the graph from",
+    "A creature may no longer change its graph.",
+)
+async def _revoke(names: Names, creature: Creature) -> Edit:
+    """Take back the right of a creature to change its graph. An act that is under way is refused its next change.
+
+    \b
+    Examples:
+      glasshouse graph revoke moss
+    """
+    intent = intents.RevokePrivilege(names.creature(creature), by=VISITOR)
     return Edit(intent, creature)
 
 

@@ -18,6 +18,7 @@ from glasshouse.events.payloads import AXES, RunStarted, axes_given, settled
 from glasshouse.runtime.past.past_world import Past
 from glasshouse.runtime.past.regrow import Recipe, Recipes
 from glasshouse.turns.runs.purses import Purse
+from glasshouse.world.decisions.intents import Member, OpenRun
 from glasshouse.world.state.ids import the_session
 from glasshouse.world.state.state import World
 
@@ -70,9 +71,32 @@ def recipes_of(
     for (run_id, purse), loaded in zip(purses.items(), scenarios, strict=True):
         own = _own_pasts(past, run_id, started[run_id], loaded)
         opening = opening_of(loaded, run_id=new_run_id(), seed=purse.seed, rng_seed=purse.rng_seed)
+        opening = _with_privilege_kept(opening, past.world, own, started[run_id])
         begun = _with_limits_kept(opening.started, started[run_id])
         recipes[run_id] = Recipe(replace(opening, started=begun), own)
     return recipes
+
+
+def _with_privilege_kept(
+    opening: OpenRun, world: World, pasts: Sequence[str | None], then: RunStarted
+) -> OpenRun:
+    """The opening with the privilege that somebody outside granted or revoked since the run began. Whoever nobody
+    changed has what the scenario says now."""
+    from glasshouse.manifests.scenario import Scenario
+
+    seats = _seats(Scenario.model_validate(then.scenario))
+    cast = zip(then.cast, seats, strict=True)
+    flags_then = {entry.creature: seat.privileged for entry, (_, seat) in cast}
+    flags_now = {name: world.creatures[name].is_privileged for name in pasts if name in flags_then}
+    changed = {name: flag for name, flag in flags_now.items() if flag != flags_then[name]}
+    continued = iter(pasts)
+
+    def kept(member: Member) -> Member:
+        name = next(continued)
+        return replace(member, is_privileged=changed[name]) if name in changed else member
+
+    troupes = [replace(troupe, members=tuple(map(kept, troupe.members))) for troupe in opening.troupes]
+    return replace(opening, troupes=tuple(troupes))
 
 
 def _with_limits_kept(now: RunStarted, then: RunStarted) -> RunStarted:

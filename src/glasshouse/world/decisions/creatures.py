@@ -1,4 +1,4 @@
-"""Decisions about single creatures: add, spawn, start, stop, change the parent, grant privilege.
+"""Decisions about single creatures: add, spawn, start, stop, change the parent, grant and revoke privilege.
 
 Always holds: a creature that is added to a graph joins one of its channels in the same batch, because only edges make a
 member. A spawned creature is never privileged, has only tools that its parent has, begins in its parent's graph, and
@@ -207,15 +207,31 @@ def parent_set(world: World, intent: intents.SetParent) -> Decision:
 
 def privilege_granted(world: World, intent: intents.GrantPrivilege) -> Decision:
     """Give a creature the right to change its graph; a privileged one does not change."""
-    creature = ids.the_creature(world, intent.creature)
-    if intent.by in world.creatures:
-        raise Refused(
-            f"{intent.by} is a creature, and privilege is given only from outside.",
-            "Grant it from outside the graph.",
-        )
+    creature = _of_right(world, intent, "given", "Grant it")
     if creature.is_privileged:
         return Decision(subject=creature.id)
     return _one_fact(world, creature, payloads.PrivilegeGranted(creature.id, intent.by))
+
+
+def privilege_revoked(world: World, intent: intents.RevokePrivilege) -> Decision:
+    """Take back the right of a creature to change its graph; one without it does not change."""
+    creature = _of_right(world, intent, "taken back", "Revoke it")
+    if not creature.is_privileged:
+        return Decision(subject=creature.id)
+    return _one_fact(world, creature, payloads.PrivilegeRevoked(creature.id, intent.by))
+
+
+def _of_right(
+    world: World, intent: intents.GrantPrivilege | intents.RevokePrivilege, done: str, do: str
+) -> CreatureState:
+    """The creature whose privilege changes. Refused if a creature asks."""
+    creature = ids.the_creature(world, intent.creature)
+    if intent.by in world.creatures:
+        raise Refused(
+            f"{intent.by} is a creature, and privilege is {done} only from outside.",
+            f"{do} from outside the graph.",
+        )
+    return creature
 
 
 def _one_fact(world: World, creature: CreatureState, payload: payloads.Payload) -> Decision:

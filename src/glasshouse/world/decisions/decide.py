@@ -36,6 +36,7 @@ DECISIONS: Final[Mapping[type[intents.Intent], Callable[[World, Any], Decision]]
     intents.RemoveWire: edges.wire_removed,
     intents.SetParent: creatures.parent_set,
     intents.GrantPrivilege: creatures.privilege_granted,
+    intents.RevokePrivilege: creatures.privilege_revoked,
     intents.ChangeTool: server_tools.tool_changed,
     intents.AcceptTool: server_tools.tool_accepted,
     intents.Fork: restate.session_forked,

@@ -6,8 +6,10 @@ Always holds: a fact has no id, seq, turn or time until it is stamped, and chang
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from datetime import datetime
+from itertools import islice
+from typing import Final, NamedTuple
 
 import msgspec
 from msgspec.structs import force_setattr
@@ -104,8 +106,30 @@ def topology_changed(change: Change) -> Fact:
     return engine_fact(payloads.TopologyChanged(change.kind, old, new, named, len(affected)))
 
 
-def attached(session_id: str, creatures: Sequence[str]) -> Iterator[Fact]:
-    """Facts that attach creatures to a session, split into events of bounded size."""
+class Staying(NamedTuple):
+    """The creatures of a graph that stay in it while its session changes: some by name, and how many they are."""
+
+    names: list[str]
+    total: int
+
+
+NOBODY_STAYS: Final = Staying([], 0)
+
+
+def staying(world: World, graph: GraphState, leaving: Container[str], leaving_count: int) -> Staying:
+    """Who stays in a graph, oldest first. It looks at no more creatures than it names and leave: the side that stays may
+    be much larger (ADR 0103)."""
+    stays = (name for name in graph.creatures if name not in leaving)
+    named = world.by_age(islice(stays, payloads.affected_creatures_max))
+    return Staying(named, len(graph.creatures) - leaving_count)
+
+
+def attached(session_id: str, creatures: Sequence[str], stay: Staying = NOBODY_STAYS) -> Iterator[Fact]:
+    """Facts that attach creatures to a session, split into events of bounded size. The first names those who stay."""
+    if stay.total:
+        some = list(creatures[: payloads.affected_creatures_max])
+        yield engine_fact(payloads.SessionAttached(session_id, some, stay.names, stay.total))
+        creatures = creatures[payloads.affected_creatures_max :]
     for start in range(0, len(creatures), payloads.affected_creatures_max):
         some = list(creatures[start : start + payloads.affected_creatures_max])
         yield engine_fact(payloads.SessionAttached(session_id, some))

@@ -212,7 +212,7 @@ def _across(world: World, source: CreatureState, target: CreatureState, intent: 
     names_taken = set() if channel_id is not None or intent.channel is None else {intent.channel}
     facts = [
         decision.topology_changed(change),
-        *decision.attached(opens.id, moved),
+        *decision.attached(opens.id, moved, decision.staying(world, survivor, (), 0)),
         *_new_handles(world, survivor, dropped, moved),
         *_new_channel_names(world, survivor, dropped, names_taken),
     ]

@@ -173,6 +173,13 @@ class GrantPrivilege(GraphEdit, frozen=True, gc=False):
     by: str
 
 
+class RevokePrivilege(GraphEdit, frozen=True, gc=False):
+    """Take back the right of a creature to change its graph. No creature can do this."""
+
+    creature: str
+    by: str
+
+
 class ChangeTool(GraphEdit, frozen=True, gc=False):
     """Note how a server describes a tool now that these creatures were granted."""
 

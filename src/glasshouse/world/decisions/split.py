@@ -189,11 +189,13 @@ def _split(
     upto = parent.head + len(facts)
     base, parents = parent.segment.base + upto, (Parent(graph.session_id, upto),)
     at = f"{graph.session_id}.{upto}"
+    leaving = {*moved, *([] if gone is None else [gone])}
+    stay = decision.staying(world, graph, leaving, len(leaving))
     for n, (session_id, graph_id) in enumerate(zip(session_ids, graph_ids, strict=True)):
         opens = Segment(session_id, graph_id, "split", world.sessions_begun + n, base, parents, at)
         forked = payloads.SessionForked(session_id, [graph.session_id], "split", at)
-        begins = (engine_fact(forked), *decision.attached(session_id, sides[n] if n else []))
-        writes.append(Write(session_id, graph_id, begins, opens))
+        of_side = decision.attached(session_id, sides[n]) if n else decision.attached(session_id, [], stay)
+        writes.append(Write(session_id, graph_id, (engine_fact(forked), *of_side), opens))
     return Decision(tuple(writes), change, subject)
 
 

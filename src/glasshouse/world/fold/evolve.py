@@ -21,7 +21,7 @@ from glasshouse.world.state.state import Ear, Grant, RunFacts, Segment, SessionS
 from glasshouse.world.state.topology import BITS, LISTEN, discard
 from glasshouse.world.state.values import GOES_ON
 
-version: Final = 16
+version: Final = 17
 """Increased when the fold changes, so that snapshots of the old fold are not used."""
 
 
@@ -150,6 +150,8 @@ def _note_skew(world: World, session: SessionState, payload: payloads.SessionFor
 
 
 def _note_joined(session: SessionState, creatures: list[str], seq: int) -> None:
+    if not creatures:  # The event names only those who stay, and they are known from the session before.
+        return
     if session.joined is None:
         session.joined = {}
     session.joined.update(dict.fromkeys(creatures, seq))
@@ -331,6 +333,10 @@ def _privilege_granted(world: World, _event: Event, payload: payloads.PrivilegeG
     world.creatures[payload.creature].is_privileged = True
 
 
+def _privilege_revoked(world: World, _event: Event, payload: payloads.PrivilegeRevoked) -> None:
+    world.creatures[payload.creature].is_privileged = False
+
+
 def _grant(world: World, granted: GrantedTool) -> Grant:
     now = None if granted.now is None else _kept_description(world, granted.now)
     return Grant(_kept_description(world, granted.tool), now)
@@ -377,6 +383,7 @@ _FOLDS: dict[str, Callable[[World, Event, Any], None]] = {
     kinds.SESSION_RESTATED: take_over,
     kinds.CREATURE_SESSION_ATTACHED: _session_attached,
     kinds.PRIVILEGE_GRANTED: _privilege_granted,
+    kinds.PRIVILEGE_REVOKED: _privilege_revoked,
     kinds.TOOL_CHANGED: _tool_changed,
     kinds.TOOL_ACCEPTED: _tool_accepted,
 }

@@ -131,7 +131,7 @@ function cutsOf(id) {
   return [...channels, ...wires, { id: "remove", label: `Remove ${titleOf(creature)} from the play`, what: "remove_creature", fields: { creature: id } }];
 }
 
-/** Privilege cannot be taken back, so it is asked for. @param {{creature: string}} props */
+/** What a privileged creature has changed stays so if privilege is taken back, so it is asked for. @param {{creature: string}} props */
 export function Grant({ creature }) {
   const change = { what: "grant_privilege", fields: { creature } };
   const forecast = useForecast(change);
@@ -141,7 +141,7 @@ export function Grant({ creature }) {
     if (!forecast?.isRefused && (await make(change))) closeDialog();
   };
   return html`<${Dialog} title=${`Let ${titleOf(entry)} change the graph?`} onSubmit=${send} footer=${html`<${Button} label="Cancel" onClick=${closeDialog} /><${Button} label="Grant privilege" kind="primary" type="submit" onClick=${() => {}} isDisabled=${forecast?.isRefused} />`}>
-    <p>It may spawn, connect and remove others from then on. Nobody can take that back.</p>
+    <p>It may spawn, connect and remove others from then on, until you revoke it. What it has changed by then stays.</p>
     ${forecast?.isRefused ? html`<${ForecastLine} forecast=${forecast} />` : null}
   <//>`;
 }

@@ -64,7 +64,9 @@ export function creatureItems(id) {
       creature.is_running
         ? { label: "Stop", icon: "pause", run: () => void make({ what: "stop_creature", fields: { creature: id } }, `${name} is stopped. Its mail waits.`) }
         : { label: "Start", icon: "play", run: () => void make({ what: "start_creature", fields: { creature: id } }, `${name} is started.`) },
-      !creature.is_privileged && { label: "Grant privilege…", icon: "crown", run: () => openDialog("grant", { creature: id }) },
+      creature.is_privileged
+        ? { label: "Revoke privilege", icon: "crown", run: () => void make({ what: "revoke_privilege", fields: { creature: id } }, `${name} may no longer change the graph.`) }
+        : { label: "Grant privilege…", icon: "crown", run: () => openDialog("grant", { creature: id }) },
       { label: "Remove…", icon: "trash", isDanger: true, run: () => openDialog("disconnect", { creature: id, choice: "remove" }) },
     );
   }
