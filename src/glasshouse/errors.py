@@ -50,10 +50,15 @@ class GlasshouseError(Exception):
 class Refused(GlasshouseError):
     """The world refused the request, and nothing changed; `instead` names what would work."""
 
-    def __init__(self, reason: str, instead: str = "") -> None:
+    rule: str = ""
+    """Which rule refused a creature's draft, in one word that everybody may read: `events/payloads.py` lists them."""
+
+    def __init__(self, reason: str, instead: str = "", *, rule: str = "") -> None:
         super().__init__(f"{reason} {instead}".strip())
         self.reason = reason
         self.instead = instead
+        if rule:
+            self.rule = rule
 
 
 class WrongType(Refused, TypeError):
@@ -74,6 +79,8 @@ def check_has(call: str, value: object, method: str, noun: str, instead: str) ->
 
 class BadEvent(Refused, ValueError):
     """A draft or an event has the wrong shape; its writer must correct it."""
+
+    rule = "shape"
 
 
 class UnknownName(Refused, LookupError):

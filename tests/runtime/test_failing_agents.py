@@ -86,24 +86,35 @@ async def test_an_agent_that_raises_fails_with_its_reason_and_the_others_go_on(
 
 
 @pytest.mark.parametrize(
-    ("draft", "reason"),
+    ("draft", "reason", "rule"),
     [
-        (Draft(kind="tale.told", payload={"text": "once"}), "odd may not emit tale.told"),
-        (Draft(kind=kinds.CREATURE_STARTED), "Only the engine writes creature.started"),
-        (Draft(kind="agent.spoke", payload={"text": "x"}, channel="nowhere"), "no channel 'nowhere'"),
-        (Draft(kind="agent.spoke", payload={"text": "x" * 70_000}), ""),
-        (Draft(kind="agent.spoke", payload={"text": object()}), ""),
-        (Draft(kind="agent.spoke", payload={"text": "x", "n": float("nan")}), ""),
-        (Draft(kind="agent.spoke", payload={"text": "\ud800"}), ""),
-        (Draft(kind="agent.spoke", payload={"text": "x"}, private={"thought": object()}), ""),
-        (Draft(kind="agent.passed", payload={"reason": "x"}, private={"thought": object()}), ""),
-        (Draft(kind="agent.passed", payload={"reason": "\ud800"}), ""),
-        ("just text", "act() gave back 'just text'"),
-        ({"kind": "agent.spoke"}, "act() gave back"),
+        (Draft(kind="tale.told", payload={"text": "once"}), "odd may not emit tale.told", "kind"),
+        (Draft(kind=kinds.CREATURE_STARTED), "Only the engine writes creature.started", "kind"),
+        (
+            Draft(kind="agent.spoke", payload={"text": "x"}, channel="nowhere"),
+            "no channel 'nowhere'",
+            "channel",
+        ),
+        (Draft(kind="agent.spoke", payload={"text": "x" * 70_000}), "", "shape"),
+        (Draft(kind="agent.spoke", payload={"text": object()}), "", "shape"),
+        (Draft(kind="agent.spoke", payload={"text": "x", "n": float("nan")}), "", "shape"),
+        (Draft(kind="agent.spoke", payload={"text": "\ud800"}), "", "shape"),
+        (Draft(kind="agent.spoke", payload={"text": "x"}, private={"thought": object()}), "", "shape"),
+        (Draft(kind="agent.passed", payload={"reason": "x"}, private={"thought": object()}), "", "shape"),
+        (Draft(kind="agent.passed", payload={"reason": "\ud800"}), "", "shape"),
+        (
+            Draft(kind=kinds.JUDGE_VERDICT, payload={"text": "x", "cites": ["s-1.1"]}),
+            "no such event",
+            "verdict",
+        ),
+        ("just text", "act() gave back 'just text'", "draft"),
+        ({"kind": "agent.spoke"}, "act() gave back", "draft"),
     ],
     ids=lambda value: str(getattr(value, "kind", value))[:24],
 )
-async def test_what_may_not_be_said_becomes_a_failure_in_words(draft: object, reason: str) -> None:
+async def test_what_may_not_be_said_becomes_a_failure_in_words_and_is_logged(
+    draft: object, reason: str, rule: str, caplog: pytest.LogCaptureFixture
+) -> None:
     class Odd(Agent):
         async def act(self, moment: Moment) -> Draft | None:
             return draft  # type: ignore[return-value]
@@ -113,6 +124,50 @@ async def test_what_may_not_be_said_becomes_a_failure_in_words(draft: object, re
     assert lines == ["a1", "z1", "a2", "z2"]
     assert len(failures) == 2
     assert all(reason in event.payload["reason"] and event.payload["attempts"] == 1 for event in failures)
+    assert [event.payload["rule"] for event in failures] == [rule, rule]
+    warnings = [(record.levelname, record.name, record.getMessage()) for record in caplog.records]
+    said = [
+        f"The draft of odd, which answers {event.caused_by}, was refused: {event.payload['reason']}"
+        for event in failures
+    ]
+    assert warnings == [("WARNING", "glasshouse.acts", words) for words in said]
+    assert [(r.creature, r.cause) for r in caplog.records] == [("odd", e.caused_by) for e in failures]  # type: ignore[attr-defined]
+
+
+async def test_a_run_with_refused_drafts_verifies_and_a_replay_logs_nothing(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def speaks_nowhere(_moment: Moment) -> Draft:
+        return Draft(kind="agent.spoke", payload={"text": "x"}, channel="nowhere")
+
+    async def forges(_moment: Moment) -> Draft:
+        return Draft(kind="tale.told", payload={"text": "x"})
+
+    async with on_stage() as t:
+        minds = {"odd": Doing(speaks_nowhere), "even": Doing(forges)}
+        await cast_on(t, minds, ticking("odd"), ticking("even"))
+        await soon(t.step(2))
+        caplog.clear()
+
+        found = await verify(t, t.creature("odd").run_id or "")
+
+        assert [event.payload["rule"] for event in await _failures(t)] == ["channel", "kind"] * 2
+        assert found.is_same
+        assert caplog.records == []
+
+
+async def test_what_an_agents_own_call_is_refused_is_its_fault_and_no_refused_draft() -> None:
+    async with on_stage() as t:
+
+        async def appends(_moment: Moment) -> None:
+            await t.append("odd", Draft(kind="tale.told", payload={"text": "x"}))
+
+        await cast_on(t, {"odd": Doing(appends)}, ticking("odd"))
+        await soon(t.step(1))
+
+        (failed,) = await _failures(t)
+        assert failed.payload["fault"]["exception"] == "Refused"
+        assert "rule" not in failed.payload
 
 
 @pytest.mark.parametrize(

@@ -465,7 +465,8 @@ async def test_a_run_without_a_scenario_can_be_changed_too() -> None:
         nobody = await use(t, "group_add_node", use="moth")
         gone = await use(t, "group_remove_node", creature="moth")
 
-        assert "its scenario lists nothing under spawnable" in nobody.text
+        assert "this run has no scenario, and lead was added without may_spawn." in nobody.text
+        assert "add_creature(…, may_spawn=[…])" in nobody.text
         assert gone.is_ok
 
 

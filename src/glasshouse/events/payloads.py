@@ -476,6 +476,18 @@ class AgentFailed(Payload, frozen=True):
     """Where it was raised, if an agent, a tool or a model of the program raised it."""
     axis: str | None = None
     """The limit that stopped the act, if one did."""
+    rule: str | None = None
+    """The rule that refused the draft of the act, if one did: a key of `RULES_OF_DRAFTS`."""
+
+
+RULES_OF_DRAFTS: Final = {
+    "kind": "it may not emit a line of that kind",
+    "channel": "it cannot speak on that channel",
+    "verdict": "the verdict is not one that its judge may give",
+    "shape": "the line does not have the shape of its kind",
+    "draft": "the agent gave back something that is not a draft",
+}
+"""The rules that refuse a draft, each in words that hold for every draft."""
 
 
 class UserInjected(Payload, frozen=True):

@@ -16,7 +16,13 @@ from glasshouse.errors import Refused
 from glasshouse.events import kinds
 from glasshouse.events.event import Event, Json
 from glasshouse.events.model_use import Call, ModelUse
-from glasshouse.events.payloads import RunPaused, SessionRestated, builtins_of, payload_of
+from glasshouse.events.payloads import (
+    RULES_OF_DRAFTS,
+    RunPaused,
+    SessionRestated,
+    builtins_of,
+    payload_of,
+)
 from glasshouse.events.recorded_fields import PUBLIC_FIELDS
 
 Role = Literal["spectator", "audience", "director"]
@@ -120,9 +126,12 @@ def _without_cards(deal: object) -> object:
 
 
 def _failure_without_details(event: Event) -> Json:
-    """Keep that an act failed. Its reason may quote a reply, a path or a traceback."""
+    """Keep that an act failed, and which rule refused its draft. Its reason may quote a reply, a path or a traceback."""
     kept = {name: value for name, value in event.payload.items() if name == "attempts"}
-    return {"reason": ACT_FAILED, **kept}
+    rule = str(event.payload.get("rule"))
+    if rule not in RULES_OF_DRAFTS:
+        return {"reason": ACT_FAILED, **kept}
+    return {"reason": f"The draft was refused: {RULES_OF_DRAFTS[rule]}.", **kept, "rule": rule}
 
 
 def _answer_without_details(event: Event) -> Json:

@@ -329,7 +329,7 @@ RUN_PAYLOADS: dict[str, tuple[str, Payload]] = {
     kinds.AGENT_PASSED: ("echo", ActEnd("nothing to add")),
     kinds.AGENT_FAILED: (
         "echo",
-        AgentFailed("KeyError: 'moss'", 2, Fault("KeyError", "gardener.py", 12), "max_total_calls"),
+        AgentFailed("KeyError: 'moss'", 2, Fault("KeyError", "gardener.py", 12), "max_total_calls", "kind"),
     ),
     kinds.ACT_DISCARDED: ("echo", ActEnd("removed")),
     kinds.USER_INJECTED: (VISITOR, UserInjected("A lantern starts whispering recipes.")),
@@ -362,7 +362,7 @@ OPEN_PAYLOADS: dict[str, tuple[str, Json]] = {
 """Kinds that creatures write, with whatever fields a world gives them."""
 
 
-GROWN: dict[str, str] = {kinds.CREATURE_SESSION_ATTACHED: "stayed"}
+GROWN: dict[str, str] = {kinds.AGENT_FAILED: "rule", kinds.CREATURE_SESSION_ATTACHED: "stayed"}
 """Kinds whose payload got a field with a default, and the newest such field. The file without it stays and is read."""
 
 

@@ -133,6 +133,21 @@ def test_the_details_of_a_failure_are_the_directors(role: Role) -> None:
     assert redacted(act, "director") == act
 
 
+@pytest.mark.parametrize("role", ["spectator", "audience"])
+def test_everybody_reads_which_rule_refused_a_draft_and_no_word_of_the_draft(role: Role) -> None:
+    failed = {"reason": "ada may not emit secret.plan.", "attempts": 1}
+    refused = an_event(kind=kinds.AGENT_FAILED, payload={**failed, "rule": "kind"})
+    forged = an_event(kind=kinds.AGENT_FAILED, payload={**failed, "rule": "The word is moss."})
+
+    once = redacted(refused, role)
+
+    words = "The draft was refused: it may not emit a line of that kind."
+    assert once.payload == {"reason": words, "attempts": 1, "rule": "kind"}
+    assert redacted(once, role) == once
+    assert redacted(refused, "director") == refused
+    assert redacted(forged, role).payload == {"reason": "The act failed.", "attempts": 1}
+
+
 @pytest.mark.parametrize("role", ROLES)
 def test_redacting_leaves_the_event_itself_whole_and_its_position_in_place(role: Role) -> None:
     event = an_event(position=12)

@@ -472,15 +472,21 @@ class Acts:
 
     def _failure(self, scene: Scene, wrong: BaseException) -> EndAct:
         """How a failed act ends. A strict terrarium raises the failure of an agent instead."""
-        fault = fault_of(wrong)
-        if not isinstance(wrong, RecordedFailure | UnusableReply | ModelFailed):
+        fault, rule = fault_of(wrong), None
+        if isinstance(wrong, RecordedFailure):
+            rule = wrong.rule
+        elif not isinstance(wrong, UnusableReply | ModelFailed):
             if self._is_strict:
                 raise wrong
             if fault is not None:
                 handle = scene.creature.handle
                 _log.warning("%s failed in its act.\n%s", handle, traceback_of(wrong), extra={"fault": wrong})
+            elif isinstance(
+                wrong, Refused
+            ):  # No code of the program raised it: the rules refused what came back.
+                rule = _noted_rule(scene, wrong)
         attempts = max(1, len(scene.asking.calls))
-        return replace(scene.end(), failure=failure_of(wrong), fault=fault, attempts=attempts)
+        return replace(scene.end(), failure=failure_of(wrong), fault=fault, rule=rule, attempts=attempts)
 
     def _time_for(self, scene: Scene, agent: Agent, task: asyncio.Task[Any] | None) -> ActTime:
         """The time that an act may take. A replay needs no bound: it repeats how recorded acts ended."""
@@ -514,6 +520,7 @@ class Acts:
                     draft=None,
                     private=None,
                     failure=str(refusal)[:failure_chars_max],
+                    rule=_noted_rule(thought.scene, refusal),
                     attempts=max(1, thought.end.attempts),
                 )
                 return self._ledger.stage(failed, thought.scene.beside())
@@ -555,7 +562,7 @@ def _end_with(draft: Draft | None, scene: Scene, moment: Moment) -> EndAct:
     if draft is None:
         return scene.end()
     if not isinstance(draft, Draft):
-        raise Refused(f"act() gave back {draft!r}.", "Give back one Draft, or None to pass.")
+        raise Refused(f"act() gave back {draft!r}.", "Give back one Draft, or None to pass.", rule="draft")
     kind, channel, channels = draft.kind, draft.channel, scene.channels
     if kind == kinds.AGENT_PASSED:
         return replace(scene.end(), passed=str(draft.payload.get("reason", "")), private=draft.private)
@@ -571,8 +578,19 @@ def _end_with(draft: Draft | None, scene: Scene, moment: Moment) -> EndAct:
         return scene.end(draft)
     if channel not in channels and channel not in channels.values():
         open_to_it = ", ".join(channels) or "no channel"
-        raise Refused(f"There is no channel {channel!r} here.", f"Speak on {open_to_it}.")
+        raise Refused(f"There is no channel {channel!r} here.", f"Speak on {open_to_it}.", rule="channel")
     return scene.end(draft, channels.get(channel, channel))
+
+
+def _noted_rule(scene: Scene, refusal: Refused) -> str | None:
+    """The rule that refused the draft of an act, if the refusal names one. Logged, because nothing else tells a program
+    that its line was not said."""
+    creature, cause = scene.creature, scene.cause
+    words = "The draft of %s, which answers %s, was refused: %s"
+    _log.warning(
+        words, creature.handle, cause.id, refusal, extra={"creature": creature.id, "cause": cause.id}
+    )
+    return refusal.rule or None
 
 
 def _is_cancelled() -> bool:

@@ -96,9 +96,10 @@ NOT_ON_RECORD: Final = RecordedAct(no_answers)
 class RecordedFailure(Exception):
     """The failure of an act that a replay takes from the record."""
 
-    def __init__(self, reason: str, fault: Fault | None = None) -> None:
+    def __init__(self, reason: str, fault: Fault | None = None, rule: str | None = None) -> None:
         super().__init__(reason)
         self.fault = fault
+        self.rule = rule
 
 
 def _storable(completion: Completion) -> Completion:

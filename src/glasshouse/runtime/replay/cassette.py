@@ -233,7 +233,7 @@ def _failure_in(end: Event) -> RecordedFailure | BudgetExceeded | None:
     failed = payload_of(end, AgentFailed)
     if failed.axis is not None:
         return BudgetExceeded(failed.axis, words=failed.reason)
-    return RecordedFailure(failed.reason, fault=failed.fault)
+    return RecordedFailure(failed.reason, failed.fault, failed.rule)
 
 
 def draft_of(event: Event) -> Draft:

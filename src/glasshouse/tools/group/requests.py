@@ -176,14 +176,26 @@ def _raise(refusal: Refused | None) -> None:
         raise refusal
 
 
+def _nobody_spawnable(folded: Folded, caller: CreatureState) -> Refused:
+    """The refusal of a birth where nothing is listed. Who reads it can list somebody: in the scenario, or where code
+    adds creatures."""
+    purse = folded.runs.purses.get(caller.run_id or "")
+    if purse is None or not purse.playbill.name:
+        return Refused(
+            f"Nobody can be born here: this run has no scenario, and {caller.handle} was added without may_spawn.",
+            "Use who is there: group_status tells you. Who adds it may list creatures: add_creature(…, may_spawn=[…]).",
+        )
+    return Refused(
+        "Nobody can be born in this run: its scenario lists nothing under spawnable.",
+        "Use who is there: group_status tells you.",
+    )
+
+
 def _birth(folded: Folded, caller: CreatureState, given: AddNode) -> Request:
     listed = policy.spawnable_by(folded.runs, caller)
     may_write = policy.policy_of(folded.runs, caller).spawn == "written"
     if not listed and not may_write:
-        raise Refused(
-            "Nobody can be born in this run: its scenario lists nothing under spawnable.",
-            "Use who is there: group_status tells you.",
-        )
+        raise _nobody_spawnable(folded, caller)
     profiles = policy.profiles_for(folded.runs, caller)
     if given.profile is not None and given.profile not in profiles:
         raise UnknownName(noun="profile of this run", name=given.profile, known=profiles)

@@ -52,10 +52,12 @@ def check_verdict(draft: Draft, moment: Moment) -> None:
     """Raise `Refused` for a verdict whose winner cannot win, or that cites events its judge has not seen."""
     winner, may_win = draft.payload.get("winner"), moment.playbill.competition.may_win
     if may_win and winner is not None and winner not in (NOBODY, *may_win):
-        raise Refused(f"{winner!r} cannot win here.", f"Name {', '.join(may_win)} or {NOBODY}.")
+        raise Refused(
+            f"{winner!r} cannot win here.", f"Name {', '.join(may_win)} or {NOBODY}.", rule="verdict"
+        )
     cites = draft.payload.get("cites", ())
     if not isinstance(cites, list | tuple) or not all(isinstance(cited, str) for cited in cites):
-        raise Refused(f"A verdict's cites may not be {cites!r}.", "Give a list of event ids.")
+        raise Refused(f"A verdict's cites may not be {cites!r}.", "Give a list of event ids.", rule="verdict")
     seen = {moment.cause.id, *[event.id for event in moment.recent_events]} if cites else set()
     unseen = [cited for cited in cites if cited not in seen]
     if unseen:
@@ -63,4 +65,5 @@ def check_verdict(draft: Draft, moment: Moment) -> None:
         raise Refused(
             f"{moment.handle} cites {shown}, and has seen no such event.",
             "Cite ids of moment.recent_events, or nothing.",
+            rule="verdict",
         )

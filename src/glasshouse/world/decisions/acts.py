@@ -114,7 +114,11 @@ def _check_cites(world: World, cites: object) -> None:
     """Refuse a verdict that cites events that do not exist."""
     for cited in cites if isinstance(cites, list | tuple) else ():
         if not isinstance(cited, str) or not _has_happened(world, cited):
-            raise Refused(f"There is no event {cited!r}, so no verdict can cite it.", "Cite ids of events.")
+            raise Refused(
+                f"There is no event {cited!r}, so no verdict can cite it.",
+                "Cite ids of events.",
+                rule="verdict",
+            )
 
 
 def _has_happened(world: World, name: str) -> bool:
@@ -126,11 +130,15 @@ def _has_happened(world: World, name: str) -> bool:
 def _refuse_kind(world: World, creature: CreatureState, kind: str) -> None:
     if kind in kinds.NEVER_GRANTED:
         raise Refused(
-            f"Only the engine writes {kind}.", "Make the change itself, for example with connect()."
+            f"Only the engine writes {kind}.",
+            "Make the change itself, for example with connect().",
+            rule="kind",
         )
     granted = ", ".join(sorted(world.facts_of(creature).may_emit)) or "nothing"
     raise Refused(
-        f"{creature.handle} may not emit {kind}.", f"Its manifest grants {granted}; add {kind} to may_emit."
+        f"{creature.handle} may not emit {kind}.",
+        f"Its manifest grants {granted}; add {kind} to may_emit.",
+        rule="kind",
     )
 
 
@@ -138,7 +146,7 @@ def _refuse_channel(world: World, creature: CreatureState, name: str) -> None:
     edges = world.topology.channels_of.get(creature.id, {})
     open_to_it = [world.channels[c].name for c, directions in edges.items() if directions & SEND]
     advice = f"It sends on {', '.join(open_to_it)}." if open_to_it else "Connect it to somebody there first."
-    raise Refused(f"{creature.handle} does not send on {name}.", advice)
+    raise Refused(f"{creature.handle} does not send on {name}.", advice, rule="channel")
 
 
 def injected(world: World, intent: Inject) -> Decision:
@@ -184,7 +192,7 @@ def act_ended(world: World, intent: EndAct) -> Decision:
         return written_in(voice.graph, (fact,), creature.id)
     check_may_act(world, creature)
     if intent.failure:
-        failed = payloads.AgentFailed(intent.failure, intent.attempts, intent.fault, intent.axis)
+        failed = payloads.AgentFailed(intent.failure, intent.attempts, intent.fault, intent.axis, intent.rule)
         fact = _of_act(intent, failed, creature.run_id)
     elif intent.repeats:
         check_cause(world, intent.repeats)

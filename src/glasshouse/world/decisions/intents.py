@@ -324,6 +324,8 @@ class EndAct(Intent, frozen=True, gc=False):
     fault: payloads.Fault | None = None
     axis: str | None = None
     """The limit that stopped the act, if one did."""
+    rule: str | None = None
+    """The rule that refused the act's draft, if one did."""
     attempts: int = 0
     model: ModelUse | None = None
     run_id: str | None = None
