@@ -1,5 +1,7 @@
 """Every bundled world, and a branch of it, comes out the same when it is verified as documented: with nothing handed in."""
 
+from pathlib import Path
+
 import pytest
 
 from glasshouse import Terrarium, kinds, verify
@@ -14,7 +16,9 @@ def difference(outcome: Verification) -> tuple[object, ...]:
 
 
 @pytest.mark.parametrize("world", WORLDS)
-async def test_a_bundled_world_and_a_branch_of_it_verify(world: str) -> None:
+async def test_a_bundled_world_and_a_branch_of_it_verify_here_and_elsewhere(
+    world: str, tmp_path: Path
+) -> None:
     async with Terrarium() as t:
         run = await t.open_world(world, rng_seed=3)
         await t.run(run.id)
@@ -29,3 +33,11 @@ async def test_a_bundled_world_and_a_branch_of_it_verify(world: str) -> None:
             outcome = await verify(t, run_id)
             assert outcome.is_same, difference(outcome)
             assert outcome.prompt_diffs == ()
+        here = await t.digest(branch.id)
+        path = await t.export(branch.id, tmp_path / "branch.glass", role="director")
+    async with Terrarium() as elsewhere:
+        await elsewhere.import_file(path)
+        imported = await verify(elsewhere, branch.id)
+        assert imported.is_same, difference(imported)
+        assert imported.recorded_digest == here
+        assert imported.taken > 0

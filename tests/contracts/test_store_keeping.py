@@ -173,6 +173,24 @@ async def test_old_answers_are_dropped_and_open_requests_never_are(store: Store)
 # Labels of runs
 
 
+async def test_records_of_other_houses_replace_those_before_and_survive_reopening(opener: Opener) -> None:
+    store = opener()
+    await store.open("house-one")
+    await store.commit(
+        [Batch(records=(("h-1 s-1", '{"a":1}'), ("h-2 s-2", "{}")), labels=(("r-1", ("keep",)),))]
+    )
+    await store.commit([Batch((opening(ADA),), records=(("h-1 s-1", '{"a":"ü"}'),))])
+    with pytest.raises(Conflict):
+        await store.commit([Batch((lines(ADA, 4, "heard"),), records=(("h-1 s-1", "lost"),))])
+    await store.close()
+    store = opener()
+    await store.open("house-one")
+
+    assert await store.records() == {"h-1 s-1": '{"a":"ü"}', "h-2 s-2": "{}"}
+    assert await store.labels() == {"r-1": ("keep",)}
+    await store.close()
+
+
 async def test_labels_replace_those_before_and_survive_reopening(opener: Opener) -> None:
     store = opener()
     await store.open("house-one")

@@ -37,11 +37,14 @@ async def a_play(terrarium: Terrarium) -> str:
 
 
 def lines_of(path: Path) -> list[Line]:
-    """The lines of a file, packed or plain."""
+    """The lines of a file, packed or plain, without its records: a file is whole without them."""
     raw = path.read_bytes()
-    return [
-        json.loads(line) for line in (gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw).splitlines()
-    ]
+    plain = gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw
+    lines = [json.loads(line) for line in plain.splitlines()]
+    for line in lines:
+        if isinstance(line.get("end"), dict):
+            line["end"].pop("record", None)
+    return [line for line in lines if "record" not in line]
 
 
 def rewrite(path: Path, lines: list[Line]) -> None:

@@ -166,11 +166,11 @@ async def test_a_changed_file_is_refused(
 
 async def test_a_file_of_a_newer_format_asks_for_an_upgrade(there: Terrarium, path: Path) -> None:
     head, *rest = lines_of(path)
-    rewrite(path, [head | {"glass": 2}, *rest])
+    rewrite(path, [head | {"glass": 3}, *rest])
 
     words = await refused(there, path)
 
-    assert "format 2" in words
+    assert "format 3" in words
     assert "Upgrade Glasshouse" in words
 
 

@@ -116,13 +116,14 @@ def show(
     pacing: Pacing = "lockstep",
     clock: HandMovedClock | None = None,
     act_seconds_max: float = 60.0,
+    ids_seed: int = 7,
 ) -> Terrarium:
     """A terrarium whose creatures are played by these minds, by the name of their manifest; the others by a model."""
     played = minds or {}
     parts = Parts(
         store or MemoryStore(),
         clock or HandMovedClock(),
-        SeededIds(7),
+        SeededIds(ids_seed),
         models or ModelRouter(ScriptedModel(ANSWER)),
         lambda manifest: played.get(manifest.name) or ManifestAgent(),
         tools=tools or UsualToolbox(has_built_in=False),

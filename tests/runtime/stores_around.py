@@ -94,6 +94,9 @@ class StoreAround:
     async def labels(self) -> dict[str, tuple[str, ...]]:
         return await self.inner.labels()
 
+    async def records(self) -> dict[str, str]:
+        return await self.inner.records()
+
 
 def events_in(batches: Sequence[Batch]) -> int:
     changes = [change for batch in batches for change in batch.changes]

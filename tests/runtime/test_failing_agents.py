@@ -149,10 +149,10 @@ async def test_a_run_with_refused_drafts_verifies_and_a_replay_logs_nothing(
         await soon(t.step(2))
         caplog.clear()
 
-        found = await verify(t, t.creature("odd").run_id or "")
+        outcome = await verify(t, t.creature("odd").run_id or "")
 
         assert [event.payload["rule"] for event in await _failures(t)] == ["channel", "kind"] * 2
-        assert found.is_same
+        assert outcome.is_same
         assert caplog.records == []
 
 

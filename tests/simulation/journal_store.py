@@ -119,3 +119,6 @@ class JournalStore:
 
     async def labels(self) -> dict[str, tuple[str, ...]]:
         return self._journal.labels()
+
+    async def records(self) -> dict[str, str]:
+        return self._journal.records()

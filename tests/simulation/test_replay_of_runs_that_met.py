@@ -1,4 +1,4 @@
-"""Replay of two or three runs that merged and split in one house: each gives the same result.
+"""Replay of two or three runs that merged and split in one house: each gives the same result, also where one was imported.
 
 The graph is also changed from outside, between acts and while creatures think.
 """
@@ -10,6 +10,7 @@ import random
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
@@ -150,17 +151,21 @@ def difference(outcome: Verification) -> tuple[object, ...]:
 @pytest.mark.parametrize(
     "seed", usual_seeds(8, also=(9, 15, 19, 26, 28, 38, 48, 53, 64, 68, 112, 114, 118, 123, 144))
 )
-async def test_runs_that_met_each_come_out_the_same(seed: int, runs: int, side_by_side: bool) -> None:
-    await check_a_play(seed, runs, side_by_side=side_by_side, pacing="lockstep")
+async def test_runs_that_met_each_come_out_the_same(
+    seed: int, runs: int, side_by_side: bool, tmp_path: Path
+) -> None:
+    await check_a_play(seed, runs, tmp_path, side_by_side=side_by_side, pacing="lockstep")
 
 
 @pytest.mark.parametrize("side_by_side", [False, True], ids=["one by one", "side by side"])
 @pytest.mark.parametrize("seed", usual_seeds(2, also=(9, 15, 26, 53, 114, 201, 226)))
-async def test_runs_that_met_at_their_own_speed_each_come_out_the_same(seed: int, side_by_side: bool) -> None:
-    await check_a_play(seed, 3, side_by_side=side_by_side, pacing="free")
+async def test_runs_that_met_at_their_own_speed_each_come_out_the_same(
+    seed: int, side_by_side: bool, tmp_path: Path
+) -> None:
+    await check_a_play(seed, 3, tmp_path, side_by_side=side_by_side, pacing="free")
 
 
-async def check_a_play(seed: int, runs: int, *, side_by_side: bool, pacing: Pacing) -> None:
+async def check_a_play(seed: int, runs: int, folder: Path, *, side_by_side: bool, pacing: Pacing) -> None:
     with replayable(seed, "test_replay_of_runs_that_met.py"):
         store = MemoryStore()
         crowd = Crowd(seed, store, pacing)
@@ -176,3 +181,10 @@ async def check_a_play(seed: int, runs: int, *, side_by_side: bool, pacing: Paci
                 assert outcome.is_same, (run_id, *difference(outcome))
                 assert outcome.prompt_diffs == ()
                 assert outcome.recorded_digest == await crowd.t.digest(run_id)
+            run_id = crowd.chance.choice(list(outcomes))
+            path = await crowd.t.export(run_id, folder / "play.glass", role="director")
+        async with Crowd(seed + 1, MemoryStore()).t as elsewhere:
+            await elsewhere.import_file(path)
+            outcome = await asyncio.wait_for(verify(elsewhere, run_id), verify_seconds_max)
+            assert outcome.is_same, ("in another store", run_id, *difference(outcome))
+            assert outcome.recorded_digest == outcomes[run_id].recorded_digest

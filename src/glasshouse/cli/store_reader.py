@@ -124,13 +124,16 @@ class StoreReader:
 
     def run(self, name: str) -> Run:
         """The run that a name means. An imported run is refused: its creatures are not live here."""
-        here = [run.id for run in self.terrarium.runs()]
-        run_id = self._id_meant("run", name, [*self.terrarium.imported_runs(), *here])
-        if run_id not in here:
-            reason = "its creatures are not live here, and the file has no requests from outside."
+        run_id = self.any_run(name)
+        if run_id not in [run.id for run in self.terrarium.runs()]:
             advice = "Look at it, branch from it, or go to the store in which it was played."
-            raise Refused(f"Run {run_id} was imported: {reason}", advice)
+            raise Refused(f"Run {run_id} was imported: its creatures are not live here.", advice)
         return self.terrarium.run_of(run_id)
+
+    def any_run(self, name: str) -> str:
+        """The id of the run that a name means, played here or imported."""
+        here = [run.id for run in self.terrarium.runs()]
+        return self._id_meant("run", name, [*self.terrarium.imported_runs(), *here])
 
     def _id_meant(self, noun: str, name: str, known: Sequence[str]) -> str:
         if name == LAST and not known:

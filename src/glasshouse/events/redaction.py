@@ -128,10 +128,10 @@ def _without_cards(deal: object) -> object:
 def _failure_without_details(event: Event) -> Json:
     """Keep that an act failed, and which rule refused its draft. Its reason may quote a reply, a path or a traceback."""
     kept = {name: value for name, value in event.payload.items() if name == "attempts"}
-    rule = str(event.payload.get("rule"))
-    if rule not in RULES_OF_DRAFTS:
-        return {"reason": ACT_FAILED, **kept}
-    return {"reason": f"The draft was refused: {RULES_OF_DRAFTS[rule]}.", **kept, "rule": rule}
+    for name, value in event.payload.items():
+        if name == "rule" and isinstance(value, str) and value in RULES_OF_DRAFTS:
+            return {"reason": f"The draft was refused: {RULES_OF_DRAFTS[value]}.", **kept, name: value}
+    return {"reason": ACT_FAILED, **kept}
 
 
 def _answer_without_details(event: Event) -> Json:

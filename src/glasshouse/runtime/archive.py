@@ -157,13 +157,18 @@ class Archive:
 
     async def export(self, run_or_session_id: str, path: str | Path, *, role: Role = "audience") -> Path:
         """Write a run with all sides of its splits, or a session, into one file: `.glass`, or `.jsonl` for other
-        tools. The file holds the whole past of both."""
+        tools. The file holds the whole past of both. For a director it also holds what a replay needs, and the runs that
+        a run met: those are replayed together."""
+        history = self._house.history
         if self._is_run(run_or_session_id):
-            session_id, ends = await self._house.history.sessions_of_run(run_or_session_id)
+            session_id, ends = await history.sessions_of_run(run_or_session_id)
+            run_ids, company = history.company_of(run_or_session_id)
+            if role == "director" and len(run_ids) > 1:  # Runs that met can only be replayed together.
+                ends |= {name: session.head for name, session in company.items()}
         else:
             session_id = run_or_session_id
             ends = {session_id: self._ledger.world.sessions[session_id].head}
-        return await session_file.export(self._house.store, self._ledger, session_id, ends, Path(path), role)
+        return await session_file.export(history, session_id, ends, Path(path), role)
 
     async def share(
         self, run_id: str, *, minds: bool, first: int, last: int | None, verified_digest: str | None

@@ -83,6 +83,9 @@ class Batch(msgspec.Struct, frozen=True, gc=False):
     labels: tuple[tuple[str, tuple[str, ...]], ...] = ()
     """The labels of runs, each with the id of its run, in place of those it had. They stand beside the ledger (ADR
     0082)."""
+    records: tuple[tuple[str, str], ...] = ()
+    """Records of the houses in which imported sessions were played, each with its name, in place of those of the same name
+    (ADR 0103)."""
     request: Request | None = None
     """The request that led to this batch, if it came from outside."""
     lines: Lines | None = None
@@ -157,6 +160,9 @@ class Store(Protocol):
 
     async def labels(self) -> dict[str, tuple[str, ...]]:
         """The labels of every run that has some."""
+
+    async def records(self) -> dict[str, str]:
+        """The records of the houses in which imported sessions were played, by name."""
 
     async def requests(self, first: int, last: int) -> dict[int, Request]:
         """The requests behind the changes from `first` to `last`, by the number of the change."""

@@ -96,6 +96,7 @@ class MemoryStore:
         self._inbox_numbers = 0
         self._prompts: dict[str, str] = {}
         self._labels: dict[str, tuple[str, ...]] = {}
+        self._records: dict[str, str] = {}
         self._requested: array[int] = array("I")
         self._requests = _Texts()
         """The requests. `_requested` has the change number of each."""
@@ -141,7 +142,7 @@ class MemoryStore:
                 self._shown[len(self._seqs)] = batch.shown
             if batch.snapshot is not None:
                 self._keep_snapshot(batch.snapshot)
-            if batch.inbox_done or batch.answers or batch.labels:
+            if batch.inbox_done or batch.answers or batch.labels or batch.records:
                 self._keep_beside(batch)
             if batch.prompts:
                 self._prompts.update(batch.prompts)
@@ -151,12 +152,13 @@ class MemoryStore:
         return first_position
 
     def _keep_beside(self, batch: Batch) -> None:
-        """Note what a batch answers in the inbox, and the labels that it gives."""
+        """Note what a batch answers in the inbox, the labels that it gives, and the records of other houses."""
         for number in batch.inbox_done:
             self._inbox.pop(number, None)
         for number, answer in batch.answers:
             self._keep_answer(number, answer)
         self._labels.update(batch.labels)
+        self._records.update(batch.records)
 
     async def prompt(self, digest: str) -> str | None:
         """The text of a prompt by its digest, if it is still kept."""
@@ -165,6 +167,10 @@ class MemoryStore:
     async def labels(self) -> dict[str, tuple[str, ...]]:
         """The labels of every run that has some."""
         return {run_id: labels for run_id, labels in self._labels.items() if labels}
+
+    async def records(self) -> dict[str, str]:
+        """The records of the houses in which imported sessions were played, by name."""
+        return {**self._records}
 
     async def requests(self, first: int, last: int) -> dict[int, Request]:
         """The requests of the changes from `first` to `last`, by change number."""

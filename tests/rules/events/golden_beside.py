@@ -18,11 +18,12 @@ from glasshouse.errors import GlasshouseError
 from glasshouse.events import codec
 from glasshouse.events.digest import digest_of
 from glasshouse.events.shown import Shown, decoded_shown, encoded_shown
-from glasshouse.runtime.ledger import session_file
+from glasshouse.runtime.ledger import house_record, session_file
+from glasshouse.runtime.ledger.house_record import HouseRecord, KeptRequest, lines_of
 from glasshouse.world.decisions import requests
 from glasshouse.world.decisions.intents import Connect
 from glasshouse.world.decisions.requests import Answer, Asked, Request, encoded_request
-from glasshouse.world.state.state import Segment
+from glasshouse.world.state.state import Segment, Standing
 from glasshouse.world.state.values import Change
 from tests.rules.events.events_by_hand import A_LINE, NOON, an_event
 from tests.rules.events.golden_files import GRAPH, OTHER_GRAPH, OTHER_SESSION, SESSION
@@ -36,6 +37,7 @@ READERS: dict[str, Callable[[Path], object]] = {
     "asked": lambda path: requests.decoded_asked(path.read_text()),
     "answer": lambda path: requests.decoded_answer(path.read_text()),
     "session file": session_file.read_file,
+    "house record": lambda path: house_record.decoded_record(path.read_text()),
 }
 """How each is read today."""
 
@@ -50,13 +52,22 @@ SHOWN = (
     Shown(),
 )
 CONNECT = Connect("moss", "echo", "stage", both=True)
+RECORD = HouseRecord(
+    "00112233445566aa",
+    {SESSION: 2},
+    [(0, 1, 1), (0, 1, 0)],
+    [KeptRequest(f"{SESSION}.1", Request("api", CONNECT), f"{SESSION}.2")],
+    {f"{SESSION}.1": Standing(5, 2, 3, {"moss": 2})},
+    {"r-1": [OTHER_SESSION]},
+)
 
 
 def newest() -> dict[str, int]:
     """The version that each is written with today."""
     of_events = dict.fromkeys(("event", "shown"), codec.EVENT_VERSION)
     of_requests = dict.fromkeys(("request", "asked", "answer"), requests.request_version)
-    return {**of_events, **of_requests, "session file": session_file.format_version}
+    of_files = {"session file": session_file.format_version, "house record": house_record.record_version}
+    return {**of_events, **of_requests, **of_files}
 
 
 def samples() -> dict[str, bytes]:
@@ -69,6 +80,7 @@ def samples() -> dict[str, bytes]:
         "asked": msgspec.json.encode(Asked(CONNECT, "ada, process 7", NOON, dry_run=True)),
         "answer": msgspec.json.encode(Answer(change, "moss", has_changed=True, refusal="No.")),
         "session file": _session_file(),
+        "house record": house_record.encoded_record(RECORD).encode(),
     }
 
 
@@ -76,9 +88,13 @@ def _session_file() -> bytes:
     lines = [an_event(id=f"{SESSION}.{seq}", session_id=SESSION, seq=seq, lamport=seq) for seq in (1, 2)]
     head = session_file.FileHead(session_file.format_version, SESSION, "director", False, 1)
     segment = session_file.FileSegment(Segment(SESSION, GRAPH, "root", 1), 2)
-    end = {"end": session_file.FileEnd(2, digest_of(lines))}
-    parts = [head, segment, *lines, end]
-    return b"".join([msgspec.json.encode(part) + b"\n" for part in parts])
+    records = [msgspec.json.encode(line) for line in lines_of(RECORD)]
+    digest = session_file.record_digest()
+    for line in records:
+        digest.update(line)
+    end = {"end": session_file.FileEnd(2, digest_of(lines), digest.hexdigest())}
+    before = [msgspec.json.encode(part) for part in (head, segment, *lines)]
+    return b"".join([line + b"\n" for line in (*before, *records, msgspec.json.encode(end))])
 
 
 def path_of(name: str, version: int) -> Path:

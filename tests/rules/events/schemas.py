@@ -30,6 +30,7 @@ from glasshouse.events.payloads import (
     WorldObserved,
 )
 from glasshouse.events.shown import PackedShown
+from glasshouse.runtime.ledger.house_record import HouseRecord, record_version
 from glasshouse.runtime.ledger.session_file import FileEnd, FileHead, FileSegment, format_version
 from glasshouse.world.decisions.requests import Answer, Asked, Request, request_version
 from tests.rules.events import golden_files
@@ -54,6 +55,7 @@ BESIDE_PAYLOADS: dict[str, type[msgspec.Struct]] = {
     f"file head@{format_version}": FileHead,
     f"file segment@{format_version}": FileSegment,
     f"file end@{format_version}": FileEnd,
+    f"house record@{record_version}": HouseRecord,
 }
 
 

@@ -9,7 +9,7 @@ from glasshouse.events import codec, kinds
 from glasshouse.events.codec import EVENT_VERSION, UPCASTERS, VERSIONS
 from glasshouse.events.model_use import ModelUse
 from glasshouse.events.payloads import PAYLOAD_TYPES, RUN_PAYLOAD_TYPES, TurnStarted
-from glasshouse.runtime.ledger import session_file
+from glasshouse.runtime.ledger import house_record, session_file
 from glasshouse.world.decisions import requests
 from tests.rules.events import golden_beside
 from tests.rules.events.golden_beside import READERS
@@ -52,13 +52,14 @@ def test_every_version_of_what_is_stored_beside_events_is_read_today() -> None:
             "request_version",
             ["request@1", "request@2", "asked@1", "asked@2", "answer@1", "answer@2"],
         ),
-        (session_file, "format_version", ["session file@1", "session file@2"]),
+        (session_file, "format_version", ["session file@3"]),  # It reads those of before.
+        (house_record, "record_version", ["house record@2"]),
     ],
 )
 def test_a_version_that_is_raised_is_noticed_until_the_earlier_one_is_read(
     monkeypatch: pytest.MonkeyPatch, module: ModuleType, number: str, names: list[str]
 ) -> None:
-    monkeypatch.setattr(module, number, 2)
+    monkeypatch.setattr(module, number, getattr(module, number) + 1)
 
     assert [wrong.partition(":")[0] for wrong in golden_beside.unread()] == names
 

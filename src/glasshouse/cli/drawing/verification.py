@@ -34,7 +34,7 @@ def is_verified(store: Path | None, name: str, *, as_json: bool) -> bool:
 async def _results(reader: StoreReader, name: str) -> dict[str, Verification | Refused]:
     """What came of each run, or why it cannot be verified. The run that was named must be."""
     results: dict[str, Verification | Refused] = {}
-    run_id: str | None = reader.run(name).id
+    run_id: str | None = reader.any_run(name)
     while run_id is not None:
         try:
             results[run_id] = result = await verify(reader.terrarium, run_id)

@@ -413,8 +413,10 @@ class Ledger:
         events, _ = self._written(decision.writes)
         return Receipt(decision.change, decision.subject, events)
 
-    async def take_in(self, writes: tuple[SegmentWrite, ...]) -> bool:
-        """Commit imported segments. They can be read, forked and branched from, but no creature in them lives here.
+    async def take_in(
+        self, writes: tuple[SegmentWrite, ...], records: tuple[tuple[str, str], ...] = ()
+    ) -> bool:
+        """Commit imported segments, and the records of their houses. They can be read, forked and branched from, but no creature in them lives here.
 
         Returns False and changes nothing if the writes no longer fit the pending world.
         """
@@ -423,7 +425,7 @@ class Ledger:
             return False
         events = [codec.decoded(body) for write in writes for body in write.bodies]
         self._fold(events, {write.session_id: write.opens for write in writes if write.opens is not None})
-        await self._enqueue(Batch(writes), events).acknowledged
+        await self._enqueue(Batch(writes, records=records), events).acknowledged
         return True
 
     async def adopt(self, events: Sequence[Event], segments: Mapping[str, Segment]) -> None:

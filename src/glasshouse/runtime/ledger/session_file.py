@@ -1,12 +1,13 @@
 """Session files: `.glass` to move a session or a run to another store, `.jsonl` for other tools. Both hold the same lines.
 
-    {"glass": 1, "session": …, "role": …, "is_redacted": …, "segments": …}     the head
+    {"glass": 2, "session": …, "role": …, "is_redacted": …, "segments": …}     the head
     {"segment": {…}, "upto": …}                                                each segment, parents first
     {"id": "s-….1", "kind": …, …, "change": "s-….1"}                           each event, in the order of histories
-    {"end": {"events": …, "digest": …}}                                        the end; without it the file is cut short
+    {"record": {"house": …, …}}                                                what a replay needs besides; a director's file only
+    {"end": {"events": …, "digest": …, "record": …}}                           the end; without it the file is cut short
 
 A `.glass` file is these lines compressed with gzip (ADR 0016). `change` is the id of the first event of the same change
-in the file. The first event of a change has no such field.
+in the file. The first event of a change has no such field. Files of format 1, which have no records, are read too.
 
 Always holds: a file is written under a temporary name and renamed when it is complete. An import is one batch, all or
 nothing. It keeps the events as they are in the file; upcasters change only what a reader sees. Segments are matched by
@@ -23,6 +24,7 @@ import secrets
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from hashlib import blake2b
 from io import BufferedReader
 from pathlib import Path
 from typing import Any
@@ -36,12 +38,23 @@ from glasshouse.events.digest import Digest, digest_of
 from glasshouse.events.event import Event, event_id
 from glasshouse.events.payloads import PAYLOAD_TYPES, payload_of
 from glasshouse.events.redaction import Role, check_role, redacted
+from glasshouse.runtime.ledger.history import HistoryReader
+from glasshouse.runtime.ledger.house_record import (
+    HouseRecord,
+    RecordInTheMaking,
+    RecordLine,
+    check_record,
+    decoded_record,
+    encoded_record,
+    joined,
+    lines_of,
+)
 from glasshouse.runtime.ledger.ledger import Ledger
-from glasshouse.runtime.ports import SegmentWrite, Store
+from glasshouse.runtime.ports import Batch, SegmentWrite, Store
 from glasshouse.world.state.lineage import by_age, joined_prefixes, pages, span_of, spans_between
 from glasshouse.world.state.state import Segment
 
-format_version = 1
+format_version = 2
 line_bytes_max = 8 * 1024 * 1024
 import_events_max = 1_000_000
 import_bytes_max = 1024 * 1024 * 1024
@@ -72,6 +85,8 @@ class FileEnd(msgspec.Struct, forbid_unknown_fields=True):
 
     events: int
     digest: str
+    record: str = ""
+    """The digest over the lines with records; empty if there are none."""
 
 
 class _EndLine(msgspec.Struct, forbid_unknown_fields=True):
@@ -86,6 +101,8 @@ class Carried(msgspec.Struct):
     events: dict[str, list[Event]]
     changes: dict[str, str]
     """Event id to the id of the first event of its change."""
+    records: list[HouseRecord] = []
+    """What replays of its runs need besides."""
 
 
 class _ReadShort(Exception):
@@ -93,12 +110,13 @@ class _ReadShort(Exception):
 
 
 async def export(
-    store: Store, ledger: Ledger, session_id: str, ends: Mapping[str, int], path: Path, role: Role
+    history: HistoryReader, session_id: str, ends: Mapping[str, int], path: Path, role: Role
 ) -> Path:
     """Write sessions, each up to its end, and all their visible ancestors as one file. `session_id` is the session that
     an import returns."""
     check_role(role)
     await asyncio.to_thread(_check_place, path)
+    store, ledger = history.store, history.ledger
     sessions = ledger.world.sessions
     prefixes = joined_prefixes(sessions, ends)
     spans = spans_between(sessions, prefixes)
@@ -107,15 +125,31 @@ async def export(
     carried = [FileSegment(segment, prefixes[segment.id]) for segment in known]
     is_redacted = role != "director" or any(segment.is_redacted for segment in known)
     head = FileHead(format_version, session_id, role, is_redacted, len(carried))
+    recording = None if is_redacted else RecordInTheMaking(history, prefixes)
     file = await asyncio.to_thread(_FileInTheMaking, path, head, carried)
     try:
         for page in pages(spans):
-            events = [redacted(event, role) for event in await store.read(page)]
-            await asyncio.to_thread(file.add, events)
+            events = await store.read(page)
+            if recording is not None:
+                recording.take(events)
+            await asyncio.to_thread(file.add, [redacted(event, role) for event in events])
+        if recording is not None:
+            for record in await _records(recording, store, prefixes):
+                await asyncio.to_thread(file.add_record, record)
         await asyncio.to_thread(file.finish, sum(prefixes.values()))
     finally:
         await asyncio.to_thread(file.drop)
     return path
+
+
+async def _records(
+    recording: RecordInTheMaking, store: Store, prefixes: Mapping[str, int]
+) -> list[HouseRecord]:
+    """The record of this house, and those of other houses whose sessions the file holds whole."""
+    own = await recording.record()
+    kept = map(decoded_record, (await store.records()).values())
+    whole = [record for record in kept if all(prefixes.get(name) == n for name, n in record.sessions.items())]
+    return [*([] if own is None else [own]), *whole]
 
 
 def _check_place(path: Path) -> None:
@@ -137,6 +171,7 @@ class _FileInTheMaking:
         self._path = path
         self._beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
         self._digest = Digest()
+        self._record_digest: Any = None
         self._changes: dict[int | None, str] = {}
         self._events = 0
         with self._in_words():
@@ -152,6 +187,13 @@ class _FileInTheMaking:
         self._events += len(events)
         self._write([self._line(event) for event in events])
 
+    def add_record(self, record: HouseRecord) -> None:
+        lines = [msgspec.json.encode(line) for line in lines_of(record)]
+        self._record_digest = self._record_digest or record_digest()
+        for line in lines:
+            self._record_digest.update(line)
+        self._write(lines)
+
     def _line(self, event: Event) -> bytes:
         body, first = encoded(event), self._changes.setdefault(event.change, event.id)
         return body if first == event.id else b'%s,"change":"%s"}' % (body[:-1], first.encode())
@@ -162,7 +204,9 @@ class _FileInTheMaking:
                 f"{self._path} was not written: {events_expected:,} events were asked for and {self._events:,} could be"
                 " read. Restore a copy of the store, then export again."
             )
-        self._write([msgspec.json.encode(_EndLine(FileEnd(self._events, self._digest.text())))])
+        of_records = "" if self._record_digest is None else self._record_digest.hexdigest()
+        end = FileEnd(self._events, self._digest.text(), of_records)
+        self._write([msgspec.json.encode(_EndLine(end))])
         with self._in_words():
             self._file.close()
             self._raw.close()
@@ -196,6 +240,11 @@ class _FileInTheMaking:
             ) from wrong
 
 
+def record_digest() -> Any:
+    """The hash over the lines with records."""
+    return blake2b(digest_size=16)
+
+
 def sync(path: Path) -> None:
     """Wait until a file or a folder is on the disk, so that it survives a power cut."""
     descriptor = os.open(path, os.O_RDONLY)
@@ -212,11 +261,34 @@ async def import_file(store: Store, ledger: Ledger, path: Path) -> str:
     while short_reads < short_reads_max:
         try:
             writes = await _writes(store, ledger, carried)
-            if not writes or await ledger.take_in(writes):
+            records = await _records_to_keep(store, ledger, carried)
+            if not writes:
+                if records:
+                    await ledger.settle(Batch(records=records))
+                return carried.head.session
+            if await ledger.take_in(writes, records):
                 return carried.head.session
         except _ReadShort:
             short_reads += 1
     raise StoreFailed(f"{path} cannot be compared with this store. Look after it, then import again.")
+
+
+async def _records_to_keep(store: Store, ledger: Ledger, carried: Carried) -> tuple[tuple[str, str], ...]:
+    """The records of a file, each with its name. Those of sessions that were played here are not needed; of two that
+    come with the same session of the same house, the longer one is kept."""
+    if not carried.records:
+        return ()
+    kept, sessions = await store.records(), ledger.world.sessions
+    new: list[tuple[str, str]] = []
+    for number, record in enumerate(carried.records):
+        # A copied store has the same id as the other, so the house and the session may not be enough.
+        name = f"{record.house} {carried.head.session}{f' {number}' if number else ''}"
+        here = [sessions[session_id] for session_id in record.sessions if session_id in sessions]
+        is_played_here = any(not session.segment.is_imported for session in here)
+        if is_played_here or (name in kept and decoded_record(kept[name]).events > record.events):
+            continue
+        new.append((name, encoded_record(record)))
+    return tuple(new)
 
 
 def read_file(path: Path) -> Carried:
@@ -250,9 +322,9 @@ def _parsed(path: Path, lines: Iterator[bytes]) -> Carried:
     number = 1
     try:
         head = msgspec.json.decode(next(lines, b""), type=FileHead)
-        if head.glass != format_version:
+        if not 1 <= head.glass <= format_version:
             raise Refused(
-                f"{path} is of format {head.glass}; this Glasshouse reads {format_version}.",
+                f"{path} is of format {head.glass}; this Glasshouse reads up to {format_version}.",
                 "Upgrade Glasshouse.",
             )
         placed: dict[str, FileSegment] = {}
@@ -265,10 +337,16 @@ def _parsed(path: Path, lines: Iterator[bytes]) -> Carried:
             raise BadEvent(f"there is no segment of its session {head.session}")
         carried = Carried(head, list(placed.values()), {name: [] for name in placed}, {})
         story: list[Event] = []
+        recorded = _RecordsRead()
         for line in lines:
             number += 1
+            if line.startswith(b'{"record"'):
+                recorded.take(line)
+                continue
             if line.startswith(b'{"end"'):
-                _check_end(path, msgspec.json.decode(line, type=_EndLine).end, carried, story)
+                end = msgspec.json.decode(line, type=_EndLine).end
+                _check_end(path, end, carried, story)
+                carried.records = recorded.checked(path, end, placed)
                 if next(lines, None) is not None:  # Reading to the end also makes gzip check its checksum.
                     raise BadEvent("something follows the last line")
                 return carried
@@ -291,6 +369,29 @@ def _parsed(path: Path, lines: Iterator[bytes]) -> Carried:
     raise Refused(
         f"{path} ends after line {number} without its last line.", "It was cut short; export it again."
     )
+
+
+class _RecordsRead:
+    """The parts of records in a file, as they are read."""
+
+    def __init__(self) -> None:
+        self._parts: list[HouseRecord] = []
+        self._digest = record_digest()
+
+    def take(self, line: bytes) -> None:
+        self._parts.append(msgspec.json.decode(line, type=RecordLine).record)
+        self._digest.update(line.rstrip(b"\n"))
+
+    def checked(self, path: Path, end: FileEnd, placed: Mapping[str, FileSegment]) -> list[HouseRecord]:
+        """The records, if they are those that the last line tells of and fit the file."""
+        if end.record != (self._digest.hexdigest() if self._parts else ""):
+            raise Refused(
+                f"{path} does not hold what its last line says.", "It was changed; export it again."
+            )
+        records, heads = joined(self._parts), {name: part.upto for name, part in placed.items()}
+        for record in records:
+            check_record(record, heads)
+        return records
 
 
 def _event_and_change(line: bytes) -> tuple[Event, str]:

@@ -21,7 +21,11 @@ from glasshouse.world.state.state import Segment, SessionState
 class OverlayStore:
     """Reads old events from the store below and keeps new ones in memory. It does not open or close that store."""
 
-    def __init__(self, below: Store, upto: int, sessions: Mapping[str, SessionState]) -> None:
+    def __init__(
+        self, below: Store, upto: int, sessions: Mapping[str, SessionState], house_id: str | None = None
+    ) -> None:
+        """`house_id` is that of the store below, unless another is given."""
+        self._house_id = below.house_id if house_id is None else house_id
         self._below = below
         self._upto = upto
         self._heads = {name: session.head for name, session in sessions.items()}
@@ -29,6 +33,7 @@ class OverlayStore:
         self._events: list[Event] = []
         self._of_session: dict[str, list[Event]] = {}
         self._segments: dict[str, Segment] = {}
+        self._requests: dict[int, Request] = {}
 
     async def open(self, new_house_id: str) -> None:
         """Nothing to do: the store below is already open."""
@@ -38,8 +43,8 @@ class OverlayStore:
 
     @property
     def house_id(self) -> str:
-        """The id of the store below, so that a replay makes the same ids."""
-        return self._below.house_id
+        """The id of the house that is replayed, so that the replay makes the same ids."""
+        return self._house_id
 
     @property
     def position(self) -> int:
@@ -47,10 +52,12 @@ class OverlayStore:
         return self._upto + len(self._events)
 
     async def commit(self, batches: Sequence[Batch]) -> int:
-        """Keep the events in memory. Prompts, snapshots and requests are dropped: those of the record are below."""
+        """Keep the events and requests in memory. Prompts and snapshots are dropped: those of the record are below."""
         first = self.position + 1
         for one_change in [one_change for batch in batches for one_change in batch.changes]:
             change = self.position + 1
+            if one_change.request is not None:
+                self._requests[change] = one_change.request
             for write in one_change.writes:
                 if write.opens is not None:
                     self._segments[write.session_id] = write.opens
@@ -99,9 +106,15 @@ class OverlayStore:
         """The labels of the store below."""
         return await self._below.labels()
 
-    async def requests(self, first: int, last: int) -> dict[int, Request]:  # noqa: ARG002 (the port's names)
-        """Always empty: a replay reads the requests from the store below."""
-        return {}
+    async def records(self) -> dict[str, str]:
+        """The records of the store below."""
+        return await self._below.records()
+
+    async def requests(self, first: int, last: int) -> dict[int, Request]:
+        """The requests behind the changes from `first` to `last`."""
+        below = await self._below.requests(first, min(last, self._upto)) if first <= self._upto else {}
+        own = {change: request for change, request in self._requests.items() if first <= change <= last}
+        return below | own
 
     async def shown(self, position: int) -> tuple[Shown, ...] | None:
         """What the model calls of an event were shown, for events of the store below."""

@@ -18,7 +18,7 @@ from glasshouse.runtime.house import House
 from glasshouse.runtime.ledger.ledger import fold_page_events
 from glasshouse.world.decisions.requests import Request
 from glasshouse.world.state.ids import the_run
-from glasshouse.world.state.state import Segment
+from glasshouse.world.state.state import Segment, Standing
 
 
 class RecordedChange(msgspec.Struct, frozen=True):
@@ -62,6 +62,8 @@ class RunRecord(msgspec.Struct, frozen=True):
     begun before that end."""
     grows_from: str | None = None
     """The run of this house that a branch or a resumed run continues."""
+    standings: dict[int, Standing] = {}
+    """Of a run that came in a file: the counters of its house before the change at a position, where others had moved them."""
 
     @property
     def events(self) -> list[Event]:

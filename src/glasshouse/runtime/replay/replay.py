@@ -13,6 +13,8 @@ replay lets it look there (ADR 0064). Any other act looks right before it writes
 
 If the next recorded change is not written, the replay has diverged. It stops, and the comparison shows the difference.
 
+A run that came in a file is replayed in the house that the file tells of (`house_of_file`, ADR 0103).
+
 Always holds: no model is called, and nothing is written to the store that holds the record.
 """
 
@@ -45,12 +47,13 @@ from glasshouse.runtime.ledger.ledger import folded_from
 from glasshouse.runtime.parts import Parts
 from glasshouse.runtime.ports import Toolbox
 from glasshouse.runtime.replay.cassette import Act, Cassette, NoModel, RecordedAgent, act_of, draft_of
+from glasshouse.runtime.replay.house_of_file import house_of_file
 from glasshouse.runtime.replay.overlay import OverlayStore
 from glasshouse.runtime.replay.record import RecordedChange, RunRecord, record_of
 from glasshouse.turns.runs.schedule import Due, due_of, ticks_together
-from glasshouse.world.decisions.intents import AddCreature, Inject, Member, MoveRun, OpenRun, Say
+from glasshouse.world.decisions.intents import AddCreature, Fork, Inject, Member, MoveRun, OpenRun, Say
 from glasshouse.world.decisions.requests import ContinueRun, FinishRun, PauseRun, Requested, with_manifest
-from glasshouse.world.fold.evolve import MOVE_THE_WORLD
+from glasshouse.world.fold.evolve import MOVE_THE_WORLD, stand
 
 prompt_changes_max: Final = 8
 standstill_seconds_max: Final = 30.0
@@ -85,8 +88,17 @@ class Verification:
 
 
 async def verified(house: House, tools: Toolbox, run_id: str) -> Verification:
-    """Replay a run of this house and compare it with its record. Refused if it was played under other rules."""
-    record = await record_of(house, run_id)
+    """Replay a run of this house, or one that came in a file, and compare it with its record. Refused if it was played under
+    other rules."""
+    if run_id in house.ledger.world.runs or run_id not in house.history.imported_runs():
+        return await _compared_by_rules(house, tools, await record_of(house, run_id))
+    async with house_of_file(house, run_id) as there:
+        record = await record_of(there.house, run_id)
+        standings = await there.standings_after(record.starts_after)
+        return await _compared_by_rules(there.house, tools, replace(record, standings=standings))
+
+
+async def _compared_by_rules(house: House, tools: Toolbox, record: RunRecord) -> Verification:
     _check_rules(house, record)
     return await compared(house, tools, record)
 
@@ -261,6 +273,8 @@ class _Replay:
         position = self._ledger.position
         for act in self._looks.pop(position, ()):
             await self._look(act)
+        if (standing := self._record.standings.get(position + 1)) is not None:
+            stand(self._ledger.world, standing)
         try:
             if not await self._has_happened(change):
                 await self._drive(change)
@@ -390,6 +404,9 @@ class _Replay:
                 whole = with_manifest(birth, events)
                 digest = Manifest.model_validate(whole.manifest).digest
                 await self._ledger.change(replace(whole, manifest_digest=digest))
+            case Fork() if self._record.standings:
+                # Its id follows from how many branches the session had, and these are not in the file.
+                await self._ledger.adopt(events, self._record.segments)
             case edit:
                 await self._ledger.change(edit)
 

@@ -58,6 +58,8 @@ _change_of: Final = itemgetter(1)
 
 _LABELS: Final = "labels "
 """The rows of the table `house` that hold labels begin with this, followed by the id of the run."""
+_RECORDS: Final = "record "
+"""Those that hold records of other houses begin with this, followed by the name of the record."""
 _decode_labels: Final = msgspec.json.Decoder(tuple[str, ...]).decode
 
 _HouseRow = tuple[str]
@@ -252,7 +254,8 @@ class Journal:
                     kept = self._checked(write, values)
                 if kept is not None:
                     self._add_events(write, kept, change, numbers, values)
-            if batch.snapshot is not None or batch.inbox_done or batch.answers or batch.labels:
+            has_notes = batch.inbox_done or batch.answers or batch.labels or batch.records
+            if batch.snapshot is not None or has_notes:
                 beside.append((batch, self.position))
             prompts += batch.prompts
             if batch.request is not None and self.position >= change:
@@ -318,7 +321,8 @@ class Journal:
         values.clear()
 
     def _write_beside(self, batch: Batch, position: int) -> None:
-        """Write what a batch holds beside its events: a snapshot at this position, labels, answered inbox lines."""
+        """Write what a batch holds beside its events: a snapshot at this position, labels, records of other houses, answered
+        inbox lines."""
         if batch.snapshot is not None:
             scope, name, key, at, body = batch.snapshot
             if self._snapshot_kept_cache != (scope, name, key):
@@ -332,9 +336,10 @@ class Journal:
             self._connection.execute(SQL["answer_request"], (answer, number))
             self._connection.execute(SQL["drop_old_answers"], (number - answers_kept_max,))
         for run_id, labels in batch.labels:
-            self._connection.execute(
-                SQL["keep_labels"], (f"{_LABELS}{run_id}", msgspec.json.encode(labels).decode())
-            )
+            kept = msgspec.json.encode(labels).decode()
+            self._connection.execute(SQL["keep_in_house"], (f"{_LABELS}{run_id}", kept))
+        for name, record in batch.records:
+            self._connection.execute(SQL["keep_in_house"], (f"{_RECORDS}{name}", record))
 
     def _new_prompts(self, prompts: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str | bytes]]:
         """The rows of those prompts that were not kept lately."""
@@ -359,12 +364,26 @@ class Journal:
 
     def labels(self) -> dict[str, tuple[str, ...]]:
         """The labels of every run that has some."""
-        rows = self._rows("labels", _LABELS, f"{_LABELS}\U0010ffff")
         try:
-            read = {key.removeprefix(_LABELS): _decode_labels(value) for key, value in rows}
-        except (msgspec.DecodeError, TypeError, AttributeError, UnicodeError) as broken:
+            read = {run_id: _decode_labels(value) for run_id, value in self._kept_in_house(_LABELS)}
+        except (msgspec.DecodeError, TypeError, UnicodeError) as broken:
             raise _broken_row(broken) from broken
         return {run_id: labels for run_id, labels in read.items() if labels}
+
+    def records(self) -> dict[str, str]:
+        """The records of the houses in which imported sessions were played, by name."""
+        records = dict(self._kept_in_house(_RECORDS))
+        if not all(isinstance(record, str) for record in records.values()):
+            raise _broken_row(TypeError("a record is not text"))
+        return records
+
+    def _kept_in_house(self, prefix: str) -> list[tuple[str, str]]:
+        """The rows of the table `house` whose key begins with this, without it."""
+        rows = self._rows("kept_in_house", prefix, f"{prefix}\U0010ffff")
+        try:
+            return [(key.removeprefix(prefix), value) for key, value in rows]
+        except (TypeError, AttributeError) as broken:
+            raise _broken_row(broken) from broken
 
     def requests(self, first: int, last: int) -> dict[int, Request]:
         """The requests of the changes from `first` to `last`, by change number."""

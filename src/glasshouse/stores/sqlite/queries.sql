@@ -9,10 +9,10 @@ SELECT value FROM house WHERE key = 'id';
 -- name: give_house_id
 INSERT INTO house (key, value) VALUES ('id', ?);
 
--- name: keep_labels
+-- name: keep_in_house
 INSERT OR REPLACE INTO house (key, value) VALUES (?, ?);
 
--- name: labels
+-- name: kept_in_house
 SELECT key, value FROM house WHERE key BETWEEN ? AND ?;
 
 -- name: last_position

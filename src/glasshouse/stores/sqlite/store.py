@@ -203,6 +203,7 @@ class SqliteStore:
     snapshot = _by_a_reader(Journal.snapshot)
     prompt = _by_a_reader(Journal.prompt)
     labels = _by_a_reader(Journal.labels)
+    records = _by_a_reader(Journal.records)
     requests = _by_a_reader(Journal.requests)
     shown = _by_a_reader(Journal.shown)
     read_inbox = _by_a_reader(Journal.read_inbox)

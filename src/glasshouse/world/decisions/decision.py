@@ -117,8 +117,8 @@ NOBODY_STAYS: Final = Staying([], 0)
 
 
 def staying(world: World, graph: GraphState, leaving: Container[str], leaving_count: int) -> Staying:
-    """Who stays in a graph, oldest first. It looks at no more creatures than it names and leave: the side that stays may
-    be much larger (ADR 0103)."""
+    """Who stays in a graph, oldest first. It looks at no more creatures than it names and leave: a change
+    must not cost what the larger side costs."""
     stays = (name for name in graph.creatures if name not in leaving)
     named = world.by_age(islice(stays, payloads.affected_creatures_max))
     return Staying(named, len(graph.creatures) - leaving_count)

@@ -4,7 +4,7 @@ A replay makes the same requests again. Most changes need no request: a line is 
 repeats its own changes.
 
 Always holds: a request holds no manifest, no agent, and nothing that was dealt, sealed or private. Requests are kept in
-the store only, never in an event, a digest or an exported file.
+the store and in a director's files, never in an event, a digest or a file for others (ADR 0103).
 
 Another process asks by an `Asked` in the inbox and gets an `Answer` there (ADR 0058). Only then a request holds a manifest,
 until it is decided.

@@ -17,7 +17,16 @@ from glasshouse.events.event import Event
 from glasshouse.events.payloads import PAYLOAD_TYPES, RunStarted, payload_of
 from glasshouse.world.fold import members
 from glasshouse.world.fold.carried_over import take_over
-from glasshouse.world.state.state import Ear, Grant, RunFacts, Segment, SessionState, World, manifest_facts
+from glasshouse.world.state.state import (
+    Ear,
+    Grant,
+    RunFacts,
+    Segment,
+    SessionState,
+    Standing,
+    World,
+    manifest_facts,
+)
 from glasshouse.world.state.topology import BITS, LISTEN, discard
 from glasshouse.world.state.values import GOES_ON
 
@@ -57,6 +66,14 @@ def _skew(world: World, segment: Segment) -> int:
     """How far a session's times are ahead of the story's: its base, less the latest story time of its parents."""
     ends = [world.sessions[parent.session_id].story_time(parent.upto) for parent in segment.parents]
     return segment.base - max(ends) if ends else 0
+
+
+def stand(world: World, standing: Standing) -> None:
+    """Set the counters of a world to those of the house that it is a part of: others had moved them there. Only for the
+    replay of a run that came in a file (ADR 0103)."""
+    world.births, world.roots = standing.births, standing.roots
+    world.sessions_begun = standing.sessions_begun
+    world.numbers_given.update(standing.numbers_given)
 
 
 def evolve(world: World, event: Event) -> None:

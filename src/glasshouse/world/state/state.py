@@ -274,6 +274,15 @@ class RunFacts(msgspec.Struct, gc=False, array_like=True):
     creatures_living: int = 0
 
 
+class Standing(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True, omit_defaults=True):
+    """The counters of a house from which the ids and numbers of what is made next follow."""
+
+    births: int = 0
+    roots: int = 0
+    sessions_begun: int = 0
+    numbers_given: dict[str, int] = {}
+
+
 class World(msgspec.Struct, dict=True):
     """The state folded from the ledger."""
 
