@@ -14,6 +14,7 @@ from typing import Any, get_args
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
+from glasshouse.manifests.editor_schema import MAY_BE_LEFT_OUT
 from tests.pages import ROOT
 
 
@@ -123,7 +124,11 @@ def models_named(annotation: Any) -> list[type[BaseModel]]:
 
 def fields_and_defaults(model: type[BaseModel]) -> list[tuple[str, str]]:
     """The fields of a model as files write them, each with its default as the docs tell it."""
-    return [(field.alias or name, default_told(field)) for name, field in model.model_fields.items()]
+    left_out = MAY_BE_LEFT_OUT.get(model)
+    return [
+        (field.alias or name, "its files'" if name == left_out else default_told(field))
+        for name, field in model.model_fields.items()
+    ]
 
 
 def default_told(field: FieldInfo) -> str:

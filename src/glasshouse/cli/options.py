@@ -51,7 +51,9 @@ TurnsOption = Annotated[
 SeedOption = Annotated[
     str | None, typer.Option(metavar="TEXT", help="What the world grows from. Default: its first seed.")
 ]
-_WORLD = typer.Argument(metavar="WORLD|PATH", help="A world by its name, or the folder it is in.")
+_WORLD = typer.Argument(
+    metavar="WORLD|PATH", help="A world by its name, the folder it is in, or its scenario file."
+)
 WorldArgument = Annotated[str, _WORLD]
 OptionalWorldArgument = Annotated[str | None, _WORLD]
 RunArgument = Annotated[str, typer.Argument(metavar="RUN", help=_NAMED_RUN)]

@@ -25,6 +25,9 @@ FILES: dict[str, tuple[type[BaseModel], str]] = {
     "tools.schema.json": (tools_file.ToolsFile, "The tool servers of Glasshouse"),
 }
 
+MAY_BE_LEFT_OUT: dict[type[BaseModel], str] = {scenario.Scenario: "name"}
+"""Fields that a program must give and a file may leave out."""
+
 
 def editor_schemas() -> dict[str, str]:
     """The text of each schema file, by file name."""
@@ -40,6 +43,8 @@ def write_editor_schemas(folder: Path) -> None:
 
 def _text(model: type[BaseModel], title: str) -> str:
     schema = {"$schema": DIALECT, **model.model_json_schema(by_alias=True), "title": title}
+    if model in MAY_BE_LEFT_OUT:
+        schema["required"] = [name for name in schema["required"] if name != MAY_BE_LEFT_OUT[model]]
     parts = {model.__name__: schema, **schema.get("$defs", {})}
     module = sys.modules[model.__module__]
     for model_name, field, description in _docstrings_of_fields(inspect.getsource(module)):

@@ -6,8 +6,8 @@ each with file, line and column. Its digest is a hash of everything that was loa
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import blake2b
 from itertools import pairwise
@@ -20,6 +20,7 @@ from glasshouse.manifests.advice import advice_on
 from glasshouse.manifests.checked_world import CheckedWorld
 from glasshouse.manifests.checks import complaints_about, unknown_tools
 from glasshouse.manifests.decks import Deck, decks_of
+from glasshouse.manifests.left_out import usual_name, what_is_left_out, with_kinds_of
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.manifests.problem import Complaint, Problem, in_order, unknown
 from glasshouse.manifests.scenario import Scenario
@@ -29,9 +30,13 @@ from glasshouse.manifests.world_folders import (
     SCENARIO_FILE,
     creature_files_in,
     find_world,
+    folder_of,
+    is_creature,
     is_scenario,
+    name_of,
     scenario_in,
-    world_folders_in,
+    scenario_of,
+    worlds_in,
 )
 from glasshouse.manifests.yaml_source import Source, shown_path, source_at
 from glasshouse.reprs import shown
@@ -51,7 +56,7 @@ class LoadedWorld:
     decks: Mapping[str, Deck]
     """What may be dealt, by the key of its deal."""
     path: Path | None = None
-    """The folder it was loaded from, if any."""
+    """The folder or the scenario file it was loaded from, if any."""
 
     def __repr__(self) -> str:
         return shown(self, name=self.scenario.name, path=self.path and str(self.path), digest=self.digest)
@@ -113,7 +118,8 @@ def load_creature(path: str | Path) -> Manifest:
 def check_tools(world: LoadedWorld, tools: frozenset[str]) -> None:
     """Refuse a loaded world if it grants a tool that does not exist here."""
     names = tuple(world.manifests)
-    checked = CheckedWorld(world.scenario, world.manifests, names, folder=world.path, tools=tools)
+    folder = None if world.path is None else folder_of(world.path)
+    checked = CheckedWorld(world.scenario, world.manifests, names, folder=folder, tools=tools)
     _refuse(list(unknown_tools(checked)))
 
 
@@ -125,7 +131,7 @@ def check_was(world: LoadedWorld, handles: Collection[str], renamed: Mapping[str
         for at, entry in checked.entries
         if entry.was is not None and entry.was not in handles and renamed.get(entry.name) != entry.was
     ]
-    _refuse(wrong, _NO_FILE if world.path is None else _scenario_source(world.path))
+    _refuse(wrong, _NO_FILE if world.path is None else source_at(scenario_of(world.path)))
 
 
 def problems_in(path: str | Path, *, tools: frozenset[str] | None = None) -> list[Problem]:
@@ -133,41 +139,49 @@ def problems_in(path: str | Path, *, tools: frozenset[str] | None = None) -> lis
     path = Path(path)
     if path.is_file() and not is_scenario(path):
         return in_order(_CreatureFile(path).problems)
-    folders = _worlds_at(path)
-    if not folders:
+    worlds = _worlds_at(path)
+    if not worlds:
         text = f"there is no {SCENARIO_FILE} here. Name a world's folder, or a folder of worlds."
         return [Problem(shown_path(path), 0, 0, "", text)]
-    problems = [problem for world in folders for problem in _read_world(world, tools)[1]]
-    return in_order([*problems, *(problem for world in folders for problem in _misnamed(world))])
+    problems = [problem for world in worlds for problem in _read_world(world, tools)[1]]
+    return in_order([*problems, *(problem for world in worlds for problem in _misnamed(world))])
 
 
-def _misnamed(folder: Path) -> list[Problem]:
-    """A world whose name is not that of its folder. It can still be played: it may have been moved."""
-    source, called = _scenario_source(folder), folder.resolve().name
+def _misnamed(world: Path) -> list[Problem]:
+    """A world whose name is not that of its folder or file. It can still be played: it may have been moved."""
+    source, called = source_at(scenario_of(world)), name_of(world)
     name = source.data.get("name", called) if isinstance(source.data, dict) else called
-    if name == called:
+    if name in (called, usual_name(world)):
         return []
-    text = f"the folder is called {called!r}, so the name must be {called!r}. Change one of the two."
+    what = f"file is called {world.name}" if world.is_file() else f"folder is called {called!r}"
+    text = f"the {what}, so the name must be {usual_name(world)!r}. Change one of the two."
     return [source.problem(Complaint(("name",), text))]
 
 
 def warnings_in(path: str | Path, *, tools: frozenset[str] | None = None) -> list[Problem]:
     """What may surprise whoever plays a sound world, or a sound world of a folder; by file and line."""
     path = Path(path)
-    folders = [] if path.is_file() and not is_scenario(path) else _worlds_at(path)
-    worlds = [(_scenario_source(folder), _read_world(folder, tools)[0]) for folder in folders]
+    paths = [] if path.is_file() and not is_scenario(path) else _worlds_at(path)
+    worlds = [(source_at(scenario_of(path)), _read_world(path, tools)[0]) for path in paths]
     return in_order(
         source.problem(complaint)
         for source, world in worlds
         if world is not None
-        for complaint in advice_on(world.scenario, world.manifests)
+        for complaint in _warnings(source, world)
     )
 
 
+def _warnings(source: Source, world: LoadedWorld) -> Iterator[Complaint]:
+    assert world.path is not None, "it was read from files"
+    yield from what_is_left_out(source, world.path, world.scenario, world.manifests)
+    yield from advice_on(world.scenario, world.manifests)
+
+
 def _worlds_at(path: Path) -> list[Path]:
-    """The folder of the world at a path, or the worlds in that folder."""
-    folder = path.parent if path.is_file() else path
-    return [folder] if scenario_in(folder) else world_folders_in(folder)
+    """The world at a path, or the worlds in that folder."""
+    if path.is_file():
+        return [find_world(path.absolute())]
+    return [path] if scenario_in(path) else worlds_in(path)
 
 
 class _CreatureFile:
@@ -185,32 +199,59 @@ class _CreatureFile:
         self.problems = [*self.source.problems, *map(self.source.problem, complaints)]
 
 
-def _scenario_source(folder: Path) -> Source:
-    return source_at(scenario_in(folder) or folder / SCENARIO_FILE)
-
-
-def _read_world(folder: Path, tools: frozenset[str] | None) -> tuple[LoadedWorld | None, list[Problem]]:
-    """The world in a folder if it is sound, and its problems."""
-    paths = creature_files_in(folder)
-    creatures = {path.stem: _CreatureFile(path) for path in paths[: creature_files_max + 1]}
-    source = _scenario_source(folder)
-    scenario, complaints, damaged, rest = valid_part_of(source, Scenario, "world")
-    problems = [*source.problems, *map(source.problem, complaints)]
-    for path, other in pairwise(paths):
-        if path.stem == other.stem:
-            text = f"there is {other.name} too. Keep one of the two."
-            problems.append(Problem(shown_path(path), 0, 0, "", text))
-    problems += [problem for creature in creatures.values() for problem in creature.problems]
-    if len(paths) > creature_files_max:
-        text = f"there are more than {creature_files_max} files. Remove those that do not play."
-        problems.append(Problem(shown_path(folder / "creatures"), 0, 0, "", text))
+def _read_world(world: Path, tools: frozenset[str] | None) -> tuple[LoadedWorld | None, list[Problem]]:
+    """The world at a path if it is sound, and its problems."""
+    source = source_at(scenario_of(world))
+    scenario, complaints, damaged, rest = valid_part_of(
+        source, Scenario, usual_name(world), may_be_nameless=True
+    )
+    creatures, problems = _read_creatures(world, scenario)
+    problems += [*source.problems, *map(source.problem, complaints)]
     if scenario is None:
         return None, problems
-    decks, complaints, problems_of_decks = decks_of(scenario, folder, {})
+    decks, complaints, problems_of_decks = decks_of(scenario, folder_of(world), {})
     manifests = {name: file.manifest for name, file in creatures.items() if file.manifest is not None}
-    checked = CheckedWorld(scenario, manifests, tuple(creatures), frozenset(damaged), folder, tools)
+    known = _known_creatures(world, scenario, creatures)
+    checked = _filled(CheckedWorld(scenario, manifests, known, frozenset(damaged), folder_of(world), tools))
     sources: dict[str | None, Source] = {name: file.source for name, file in creatures.items()}
     sources[None] = rest
     complaints += complaints_about(checked)
     problems += [*problems_of_decks, *(sources[fault.creature].problem(fault) for fault in complaints)]
-    return None if problems else LoadedWorld(scenario, checked.played, decks, folder), problems
+    return None if problems else LoadedWorld(checked.scenario, checked.played, decks, world), problems
+
+
+def _read_creatures(world: Path, scenario: Scenario | None) -> tuple[dict[str, _CreatureFile], list[Problem]]:
+    """The creatures of a world by name, and the problems of their files. A folder's creatures are all read; beside a
+    scenario file of its own, which may share its folder with other files, only those that it names."""
+    paths = creature_files_in(world)
+    if world.is_file():
+        named = set() if scenario is None else {*scenario.cast_by_handle.values(), *scenario.spawnable}
+        paths = [path for path in paths if path.stem in named]
+    creatures = {path.stem: _CreatureFile(path) for path in paths[: creature_files_max + 1]}
+    problems = [problem for creature in creatures.values() for problem in creature.problems]
+    for path, other in pairwise(paths):
+        if path.stem == other.stem:
+            name = other.name if other.parent == path.parent else f"{other.parent.name}/{other.name}"
+            problems.append(Problem(shown_path(path), 0, 0, "", f"there is {name} too. Keep one of the two."))
+    if len(paths) > creature_files_max:
+        text = f"there are more than {creature_files_max} files. Remove those that do not play."
+        problems.append(Problem(shown_path(folder_of(world) / "creatures"), 0, 0, "", text))
+    return creatures, problems
+
+
+def _known_creatures(world: Path, scenario: Scenario, read: Collection[str]) -> tuple[str, ...]:
+    """The names of the creatures that a cast may use, for whoever misspelt one."""
+    named = [*scenario.cast_by_handle.values(), *scenario.spawnable]
+    if world.is_dir() or all(name in read for name in named):
+        return tuple(read)
+    return tuple(
+        dict.fromkeys([*read, *(file.stem for file in creature_files_in(world) if is_creature(file))])
+    )
+
+
+def _filled(world: CheckedWorld) -> CheckedWorld:
+    """The same world with the kinds that its scenario leaves out."""
+    if "kinds" in world.damaged:
+        return world
+    is_complete = world.cast_is_complete and len(world.played) == len(world.used)
+    return replace(world, scenario=with_kinds_of(world.scenario, world.played, is_complete=is_complete))

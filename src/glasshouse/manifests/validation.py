@@ -44,16 +44,19 @@ _TEXTS = {
 
 
 def valid_part_of(
-    source: Source, model: type[M], name: str | None = None
+    source: Source, model: type[M], name: str | None = None, *, may_be_nameless: bool = False
 ) -> tuple[M | None, list[Complaint], set[str], Source]:
     """A model of the valid part of a file if there is one, what is wrong, which top-level fields lost a part, and the rest.
 
     Invalid fields are cut out and the rest is validated again, so that the checks can still look at it. If the file has
-    no valid name, the rest gets this one; None for a model without a name.
+    no valid name, the rest gets this one; None for a model without a name. If it may be nameless, it gets the name without a
+    complaint.
     """
     root, plain, damaged = source.root, source.data, set[str]()
     if root is None:
         return None, [], damaged, source
+    if may_be_nameless and isinstance(plain, dict):
+        plain = {"name": name, **plain}
     complaints: list[Complaint] | None = None
     for _ in range(rounds_max):
         try:

@@ -1,6 +1,8 @@
 """Where worlds are: a given path, then `./worlds`, then the bundled worlds.
 
-Always holds: only scenario files are read, and without a schema, so that listing worlds is quick.
+A world's path is its folder, which has a `scenario.yaml`, or a YAML file of any name that has a cast (ADR 0104).
+
+Always holds: files are read without a schema, so that listing worlds is quick.
 """
 
 from __future__ import annotations
@@ -9,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from glasshouse.errors import UnknownName
+from glasshouse.errors import UnknownName, names_shown_max
 from glasshouse.manifests.yaml_source import source_at
 
 SCENARIO_FILE = "scenario.yaml"
@@ -32,31 +34,85 @@ def scenario_in(folder: Path) -> Path | None:
     return next((file for file in files if file.is_file()), None)
 
 
-def creature_files_in(folder: Path) -> list[Path]:
-    """The files of the creatures in a world's folder, by name, with either ending of YAML."""
-    return sorted(path for end in YAML_ENDINGS for path in (folder / "creatures").glob(f"*{end}"))
+def scenario_of(world: Path) -> Path:
+    """The scenario file of a world."""
+    return world if world.is_file() else scenario_in(world) or world / SCENARIO_FILE
+
+
+def folder_of(world: Path) -> Path:
+    """The folder in which a world's decks, code and creatures are."""
+    return world.parent if world.is_file() else world
+
+
+def creature_files_in(world: Path) -> list[Path]:
+    """The files that may be creatures of a world, by name: those in `creatures/` and, if the world is a file of its own, the
+    other YAML files in its folder."""
+    folder = folder_of(world)
+    files = [*_yaml_files_in(folder / "creatures"), *(_yaml_files_in(folder) if folder != world else ())]
+    return sorted([file for file in files if file != world], key=lambda file: (file.stem, file))
+
+
+def _yaml_files_in(folder: Path) -> list[Path]:
+    return [path for end in YAML_ENDINGS for path in folder.glob(f"*{end}")]
 
 
 def is_scenario(path: Path) -> bool:
-    """Whether a path is named like a scenario file."""
+    """Whether a file is a scenario: by its name, or because it has a cast."""
+    return _is_named_scenario(path) or bool({"cast", "troupes"} & _fields_of(path))
+
+
+def _is_world_file(path: Path) -> bool:
+    """Whether a file is a world of its own, and not its folder's scenario."""
+    return is_scenario(path) and not _is_named_scenario(path)
+
+
+def is_creature(path: Path) -> bool:
+    """Whether a file looks like a creature's: it has a name and no cast."""
+    return "name" in _fields_of(path) and not is_scenario(path)
+
+
+def _is_named_scenario(path: Path) -> bool:
     return path.stem == Path(SCENARIO_FILE).stem and path.suffix in YAML_ENDINGS
 
 
+def _fields_of(path: Path) -> set[str | int]:
+    """The fields at the top of a YAML file; none if it cannot be read."""
+    root = source_at(path).root if path.suffix in YAML_ENDINGS else None
+    return set() if root is None or root.sort is not dict else {*root.children}
+
+
 def find_world(name_or_path: str | Path, here: Path | None = None) -> Path:
-    """The folder of a world: a given path, else `./worlds/NAME`, else the bundled world of that name."""
+    """The path of a world: a given path, else `NAME` in `./worlds`, else the bundled world of that name."""
     here = Path.cwd() if here is None else here
     given = here / name_or_path
-    if given.is_file() and (is_scenario(given) or scenario_in(given.parent)):
-        return given.parent
-    for folder in (given, here / "worlds" / name_or_path, BUNDLED / name_or_path):
-        if scenario_in(folder):
-            return folder
+    if given.is_file() and (world := _world_of_file(given)):
+        return world
+    if scenario_in(given):
+        return given
+    files = [here / "worlds" / f"{name_or_path}{ending}" for ending in YAML_ENDINGS]
+    for world in (here / "worlds" / name_or_path, *files, BUNDLED / name_or_path):
+        if _is_world_file(world) if world.is_file() else scenario_in(world):
+            return world
     name, known, where = str(name_or_path), [world.name for world in found_worlds(here)], ""
     if given.exists() and name:
         where = f"there is no {SCENARIO_FILE} in {name}"
+        if given.is_file() and given.suffix in YAML_ENDINGS:
+            where = f"{name} is no scenario: it has no cast"
+        elif files := worlds_in(given):
+            where += f", but there is {', '.join(sorted(file.name for file in files)[:names_shown_max])}"
     elif "/" in name:
         where = f"there is no folder {name}"
     raise UnknownName(noun="world", name=name, known=known, where=where)
+
+
+def _world_of_file(file: Path) -> Path | None:
+    """The world that a given file means: the file itself, or the folder whose scenario is beside it."""
+    if _is_world_file(file):
+        return file
+    if scenario_in(file.parent):
+        return file.parent
+    # What cannot be read at all may be a scenario: reading it as one tells what is wrong, and where.
+    return file if file.suffix in YAML_ENDINGS and source_at(file).root is None else None
 
 
 def found_worlds(here: Path | None = None) -> list[FoundWorld]:
@@ -73,15 +129,24 @@ def bundled_worlds() -> list[FoundWorld]:
     return list(_worlds_in(BUNDLED, "bundled"))
 
 
-def world_folders_in(folder: Path) -> list[Path]:
-    """The folders of worlds right under a folder, by name."""
+def worlds_in(folder: Path) -> list[Path]:
+    """The worlds right under a folder, by name: folders with a scenario, and files with a cast."""
     if not folder.is_dir():
         return []
-    return sorted(child for child in folder.iterdir() if scenario_in(child))
+    children = sorted(
+        folder.iterdir(), key=lambda child: (child.stem if child.is_file() else child.name, child)
+    )
+    return [child for child in children if (_is_world_file(child) if child.is_file() else scenario_in(child))]
+
+
+def name_of(world: Path) -> str:
+    """What the folder or the file of a world is called."""
+    return world.stem if world.is_file() else world.resolve().name
 
 
 def _worlds_in(folder: Path, where: Literal["here", "bundled"]) -> Iterator[FoundWorld]:
-    for world in world_folders_in(folder):
-        root = source_at(scenario_in(world) or world / SCENARIO_FILE).root
+    for world in worlds_in(folder):
+        root = source_at(scenario_of(world)).root
         title = root.children["title"].scalar if root is not None and "title" in root.children else ""
-        yield FoundWorld(world.name, title if isinstance(title, str) else "", str(world), where)
+        name = world.stem if world.is_file() else world.name
+        yield FoundWorld(name, title if isinstance(title, str) else "", str(world), where)

@@ -22,7 +22,7 @@ from glasshouse.events.event import Event
 from glasshouse.events.model_use import FREE
 from glasshouse.events.payloads import Governor
 from glasshouse.manifests.loading import problems_in, warnings_in
-from glasshouse.manifests.world_folders import found_worlds
+from glasshouse.manifests.world_folders import folder_of, found_worlds
 from glasshouse.manifests.yaml_source import shown_path
 from glasshouse.mcp_server import answers
 from glasshouse.mcp_server.answers import ROLE, lines_listed_max
@@ -78,13 +78,13 @@ class Tools:
         self, world: Annotated[Name, Field(description="Its name in `list_worlds`.")]
     ) -> answers.Checked:
         """Find everything that is wrong with a world's files: each problem with file, line and field."""
-        folders = {listed.name: listed.path for listed in await asyncio.to_thread(found_worlds)}
-        if world not in folders:
-            raise UnknownName(noun="world", name=world, known=list(folders))
-        folder, known = Path(folders[world]), usual_tools().names()
-        problems = await asyncio.to_thread(problems_in, folder, tools=known)
-        warnings = await asyncio.to_thread(warnings_in, folder, tools=known)
-        return answers.checked_of(world, shown_path(folder), problems, warnings)
+        paths = {listed.name: listed.path for listed in await asyncio.to_thread(found_worlds)}
+        if world not in paths:
+            raise UnknownName(noun="world", name=world, known=list(paths))
+        path, known = Path(paths[world]), usual_tools().names()
+        problems = await asyncio.to_thread(problems_in, path, tools=known)
+        warnings = await asyncio.to_thread(warnings_in, path, tools=known)
+        return answers.checked_of(world, shown_path(folder_of(path)), problems, warnings)
 
     async def runs(self) -> answers.Runs:
         """List the runs of the store, the newest first, with how each stands, what it cost and what it grew from."""

@@ -44,7 +44,7 @@ world_files_max: Final = 512
 """How many files of a world are looked at to see whether it has changed."""
 
 _worlds_cache: dict[str, tuple[tuple[object, ...], WorldInfo]] = {}
-"""Folder -> when its files were changed, and the description of the world."""
+"""Path -> when its files were changed, and the description of the world."""
 
 router = APIRouter(prefix="/api/v1", responses=READS)
 
@@ -157,7 +157,12 @@ def world_info(listed: FoundWorld, role: Role) -> WorldInfo:
 
 def _world_info_of(listed: FoundWorld) -> WorldInfo:
     """The description of a world. It is read again when one of its files has changed."""
-    files = sorted(path for path in Path(listed.path).rglob("*") if path.is_file())[:world_files_max]
+    world = Path(listed.path)
+    # A scenario file of its own may share its folder with everything else: its creatures are not further away.
+    paths = (
+        [*world.parent.glob("*"), *world.parent.glob("creatures/*")] if world.is_file() else world.rglob("*")
+    )
+    files = sorted(path for path in paths if path.is_file())[:world_files_max]
     stamp = tuple((str(path), path.stat().st_mtime_ns, path.stat().st_size) for path in files)
     kept, info = _worlds_cache.get(listed.path, (None, None))
     if info is None or kept != stamp:

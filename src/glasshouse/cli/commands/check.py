@@ -28,11 +28,13 @@ def check(
 ) -> None:
     """Find everything that is wrong with a world's files: all of it at once, each with file, line and field.
 
-    A limit that cannot hold one round of the cast is a warning: the world can be played, and ends early.
+    A limit that cannot hold one round of the cast is a warning: the world can be played, and ends early. So is a name that the
+    scenario leaves out.
 
     \b
     Examples:
       glasshouse check worlds/my-world                       a world's folder, or its scenario.yaml
+      glasshouse check mystery.yaml                          a scenario of any name, beside its creatures
       glasshouse check worlds                                every world in a folder
       glasshouse check worlds/my-world/creatures/ada.yaml    one creature
       glasshouse check my-world --json                       by name; one problem a line
@@ -55,7 +57,7 @@ def check(
         say(f"glasshouse: {shown_path(checked)}: {counted(len(problems), 'problem')}.", file=sys.stderr)
     else:
         Screen().draw(f"{shown_path(checked)}: sound.")
-        if is_scenario(checked) or scenario_in(checked):
+        if is_scenario(checked) if checked.is_file() else scenario_in(checked):
             declared = servers_of_world(load_world(checked, tools=tools))
             Screen().draw(*map(in_words, declared.facts(servers, only_granted=False)))
     for warning in () if as_json else warnings:

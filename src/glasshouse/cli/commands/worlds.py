@@ -9,7 +9,7 @@ from glasshouse.cli.drawing.screen import Screen, draw_table, print_json
 from glasshouse.cli.options import JsonOption
 from glasshouse.cli.program import program_called
 from glasshouse.cli.prose import say
-from glasshouse.manifests.world_folders import SCENARIO_FILE, found_worlds, scenario_in
+from glasshouse.manifests.world_folders import found_worlds, scenario_of
 from glasshouse.manifests.yaml_source import source_at
 
 
@@ -19,7 +19,7 @@ def worlds(*, as_json: JsonOption = False) -> None:
     \b
     Examples:
       glasshouse worlds                            what can be played by its name from here
-      glasshouse worlds --json                     with the folder of each
+      glasshouse worlds --json                     with the path of each
     """
     listed = [
         {"world": w.name, "title": w.title, "where": w.where, "cast": _cast_size(w.path), "path": w.path}
@@ -35,9 +35,9 @@ def worlds(*, as_json: JsonOption = False) -> None:
         draw_table(Screen(), headings, rows, loose=("world", "title"))
 
 
-def _cast_size(folder: str) -> int:
+def _cast_size(world: str) -> int:
     """How many creatures a world's file lists. Whether they are sound, `check` finds out."""
-    scenario: Any = source_at(scenario_in(Path(folder)) or Path(folder) / SCENARIO_FILE).data
+    scenario: Any = source_at(scenario_of(Path(world))).data
     if not isinstance(scenario, dict):
         return 0
     troupes = scenario.get("troupes")

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from copy import deepcopy
 from functools import partial
-from pathlib import Path
 from typing import Final, NamedTuple
 
 import msgspec
@@ -24,7 +23,7 @@ from glasshouse.events.event import Event, own_copy
 from glasshouse.events.payloads import FinishReason, Governor, RunFinished
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ledger.ledger import Ledger
-from glasshouse.runtime.minds.code_beside import function_beside, given_back_by
+from glasshouse.runtime.minds.code_beside import function_beside, given_back_by, path_beside
 from glasshouse.runtime.minds.faults import fault_chars_max
 from glasshouse.turns.contests.referees import REFEREES, Match, Referee, Ruling, match_lines_max
 from glasshouse.turns.heard.recent_lines import RecentLines
@@ -45,7 +44,7 @@ def referee_named(name: str, folder: str | None) -> Referee:
         )
     referee = function_beside(folder, name, "referee", "it takes a Match, gives a Ruling or None.")
     file, _, function = name.partition(":")
-    where = f"{Path(folder) / file}: the referee {function}"
+    where = f"{path_beside(folder, file)}: the referee {function}"
 
     def ruled(match: Match) -> Ruling | None:
         # Whatever the world's code changes in its match, the engine does not notice.

@@ -25,11 +25,18 @@ def is_world_code_allowed() -> bool:
     return settings().allow_world_code
 
 
-def function_beside(folder: str, name: str, noun: str, advice: str) -> Callable[..., Any]:
-    """The function that a world names as `file.py:function`; `advice` describes such a function, for the error
-    message."""
+def path_beside(world: str, file: str) -> Path:
+    """Where a file beside a world is. The world's path is its folder, or its scenario file."""
+    from glasshouse.manifests.world_folders import folder_of  # Imported here: most worlds bring no code.
+
+    return folder_of(Path(world)) / file
+
+
+def function_beside(world: str, name: str, noun: str, advice: str) -> Callable[..., Any]:
+    """The function that the world at a path names as `file.py:function`; `advice` describes such a function, for the
+    error message."""
     file, _, function = name.partition(":")
-    path = Path(folder) / file
+    path = path_beside(world, file)
     if not path.is_file():
         raise BadWorld(f"{path}: the {noun}'s file is missing. Put it back to continue this run.")
     if not path.resolve().is_relative_to(BUNDLED) and not is_world_code_allowed():

@@ -25,7 +25,7 @@ from glasshouse.events.described_tool import SERVER_SEPARATOR, DescribedTool, is
 from glasshouse.runtime.errand import Errand
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ledger.ledger import Ledger, sent_by
-from glasshouse.runtime.minds.code_beside import BUNDLED, is_world_code_allowed
+from glasshouse.runtime.minds.code_beside import BUNDLED, is_world_code_allowed, path_beside
 from glasshouse.runtime.ports import Approver, Clock
 from glasshouse.tools.approval import Approval, ApprovalReason
 from glasshouse.turns.moment.playbill import ServerPlan
@@ -145,7 +145,8 @@ class ServerTools:
         from glasshouse.tools.mcp.tool_server import ToolServer
 
         plan = plans[name]
-        server = ToolServer(name, plan.command, plan.url or "", folder if plan.command else None)
+        runs_in = str(path_beside(folder, "")) if folder is not None and plan.command else None
+        server = ToolServer(name, plan.command, plan.url or "", runs_in)
         if not _is_allowed(folder):
             what = "run a command" if plan.command else "be asked at an address"
             raise Refused(

@@ -102,7 +102,7 @@ class Purse(msgspec.Struct):
     started_at: datetime | None = None
     spent: Spent = msgspec.field(default_factory=Spent)
     folder: str | None = None
-    """The path that its world was opened from, where a referee may be defined."""
+    """The path that its world was opened from: a folder or a scenario file. A referee may be defined beside it."""
     cast: dict[str, str] = msgspec.field(default_factory=dict)
     """Creature id -> handle at the start of the run. The scenario's teams use these handles."""
     renamed: dict[str, str] = msgspec.field(default_factory=dict)

@@ -7,6 +7,7 @@ twice in one terrarium, even after the creature was removed (ADR 0008). An unkno
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Mapping
 from hashlib import blake2b
 from typing import TypeVar
@@ -66,6 +67,13 @@ def check_name(noun: str, name: str) -> None:
     """Refuse a creature's name that could be mistaken for something else."""
     _check(noun, name, _NAME)
     _check_not_reserved(noun, name)
+
+
+def name_made_of(text: str, otherwise: str) -> str:
+    """A valid name that is as near to a text as can be; `otherwise` if nothing of the text can be kept."""
+    plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
+    name = re.sub(r"[^a-z0-9_]+", "-", plain).strip("-_")[:name_chars_max] or otherwise
+    return f"{name}-{otherwise}" if name in RESERVED_ACTORS else name
 
 
 def check_handle(handle: str) -> None:
