@@ -679,16 +679,22 @@ def play(
     store: Store | str | Path | None = None,
     models: Router | str | Path | None = None,
     tools: Toolbox | None = None,
+    tool_servers: Collection[ToolServer] = (),
+    approver: Approver | None = None,
+    agents: Mapping[str, Agent] | None = None,
 ) -> Played:
     """Play a world to its end, or for this many turns, and return the played run.
 
-    This is the one blocking call, for scripts and notebooks. It also works where an event loop is running.
+    This is the one blocking call, for scripts and notebooks. It also works where an event loop is running. What is not
+    about the world is as in `Terrarium`: `agents` play, by handle, members of its cast.
     """
     if isinstance(turns, int) and turns < 1:
         raise Refused(f"{turns} turns cannot be played.", "Give a number from 1 on, or leave it out.")
 
     async def played() -> Played:
-        async with Terrarium(store, models=models, tools=tools) as terrarium:
+        async with Terrarium(
+            store, models=models, tools=tools, tool_servers=tool_servers, approver=approver, agents=agents
+        ) as terrarium:
             run = await terrarium.open_world(world, seed, rng_seed, governor)
             await terrarium.run(run.id, turns=turns)
             return await terrarium.played(run.id)

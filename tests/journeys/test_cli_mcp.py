@@ -17,12 +17,13 @@ from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
 from glasshouse import ModelRouter, Refused, SqliteStore, Terrarium, kinds
-from glasshouse.events.model_use import Price
+from glasshouse.errors import UnknownName
+from glasshouse.events.model_use import FREE, Price
 from glasshouse.mcp_server.server import message_bytes_max
 from glasshouse.mcp_server.shared_store import SharedStore, plays_max
 from glasshouse.mcp_server.tools import Tools, play_minutes_max
 from glasshouse.turns.moment.prompt import PROFILES, Completion, Prompt
-from tests.journeys.commanding import GLASSHOUSE, environment, run, run_anew
+from tests.journeys.commanding import GLASSHOUSE, environment, objects, run, run_anew
 from tests.servers.imitating_server import imitating_server
 
 TOKEN = "a secret of more than sixteen characters"
@@ -378,7 +379,8 @@ async def test_a_play_is_bounded_and_the_store_is_held_no_longer_than_it_lasts(t
         async with Terrarium(store):  # Nobody holds it any more.
             pass
 
-    assert (limits.hourly_budget_usd, limits.max_wall_minutes) == (0.5, play_minutes_max)
+    assert (limits.max_total_usd, limits.hourly_budget_usd) == (0.5, None)
+    assert limits.max_wall_minutes == play_minutes_max
     assert [each.state for each in ended.runs] == ["finished"] * plays_max
 
 
@@ -390,3 +392,51 @@ def test_without_the_extra_one_sentence_names_it(tmp_path: Path) -> None:
     assert refused.stdout == ""
     assert '[mcp]"' in refused.stderr
     assert "Traceback" not in refused.stderr
+
+
+async def test_runs_and_events_are_named_as_on_the_command_line(tmp_path: Path) -> None:
+    store = tmp_path / "show.glasshouse"
+    run("play", WOOD, "--turns", "3", "--store", str(store))
+    run("play", "twenty-sprouts", "--turns", "3", "--run-id", "r-abcd", "--store", str(store))
+    (last,) = objects("why", "last", "--store", str(store))
+    answered, number = last["event_id"], last["number"]
+    numbered = objects("why", "9", "--run", "r-abcd", "--store", str(store))[0]["event_id"]
+    async with held_tools(store, price=FREE) as (tools, _, _):
+        newest, wood = [each.run for each in (await tools.runs()).runs]
+
+        assert newest == "r-abcd"
+        assert (await tools.why()).event == answered
+        assert (await tools.why("abc", "last")).event == answered
+        assert (await tools.why("last", 9)).event == (await tools.why("last", "9")).event == numbered
+        assert (await tools.who_knew("last", answered)).event == answered
+        assert (await tools.why(wood[:6], "last")).event != answered
+        assert (await tools.read_stage("last")).run.run == "r-abcd"
+        with pytest.raises(Refused, match=r"has [0-9]+ events"):
+            await tools.why("last", 9_999)
+        with pytest.raises(UnknownName, match="no session of r-abcd"):
+            await tools.why("last", f"{(await tools.why(wood)).event}")
+        with pytest.raises(UnknownName, match="no run"):
+            await tools.why("r-nobody")
+
+        branches = [
+            await tools.branch("last", number, disturb="A hen walks in.", max_turns=4),
+            await tools.branch("abcd", "last", drop=True, max_turns=4),
+            await tools.branch("r-abcd", replace_with="No.", max_turns=4),
+            await tools.branch(max_turns=4),
+        ]
+
+    assert [branch.branch_of for branch in branches] == ["r-abcd"] * 3 + [branches[2].run]
+    assert branches[0].branch_at == answered
+
+
+async def test_dollars_are_those_of_the_whole_run_and_an_hour_has_its_own(tmp_path: Path) -> None:
+    store = tmp_path / "show.glasshouse"
+    async with held_tools(store, price=Price(1.0, 2.0)) as (tools, _, shared):
+        both = await tools.play(WOOD, max_turns=1, max_usd=0.5, hourly_usd=0.25)
+        hourly = await tools.play(WOOD, max_turns=1, hourly_usd=0.75)
+        async with shared.read() as terrarium:
+            limits = [terrarium.run_of(each.run).governor for each in (both, hourly)]
+
+    assert [(each.max_usd, each.hourly_usd) for each in (both, hourly)] == [(0.5, 0.25), (None, 0.75)]
+    assert [each.hourly_budget_usd for each in limits] == [0.25, 0.75]
+    assert limits[0].max_total_usd == 0.5

@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from glasshouse.cli.store_reader import id_meant, short_ids
+from glasshouse.cli.store_reader import short_ids
 from glasshouse.errors import Refused
+from glasshouse.views.names import id_meant
 from tests.journeys.commanding import OPEN, ROOTS, WOOD, objects, run
 
 

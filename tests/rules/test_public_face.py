@@ -16,6 +16,7 @@ import pytest
 import glasshouse
 from glasshouse import Terrarium
 from glasshouse.manifests import LoadedWorld
+from glasshouse.tools.mcp.tool_server import ToolServer
 from glasshouse.views import Verification
 
 MODULES = sorted(set(dir(glasshouse)) - set(glasshouse.__all__))
@@ -74,6 +75,7 @@ def test_importing_the_package_brings_nothing_with_it() -> None:
 def hints_of(call: Any) -> dict[str, Any]:
     """The type hints of a call, those included that only a type checker imports."""
     later = {"LoadedWorld": LoadedWorld, "AnyWorld": Any, "Sequence": Sequence, "Verification": Verification}
+    later |= {"ToolServer": ToolServer}
     return get_type_hints(call, localns=later)
 
 

@@ -14,6 +14,7 @@ NO_LIMIT: dict[str, Any] = {
     "on_turn_limit": "finish",
     "max_total_calls": None,
     "max_total_tokens": None,
+    "max_total_usd": None,
     "hourly_budget_usd": None,
     "max_wall_minutes": None,
 }

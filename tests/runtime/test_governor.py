@@ -4,15 +4,18 @@ import asyncio
 import math
 from pathlib import Path
 
+import msgspec
 import pytest
+from msgspec.structs import replace
 
 from glasshouse import Agent, Manifest, MemoryStore, Refused, SqliteStore, kinds
-from glasshouse.events.payloads import Governor
+from glasshouse.events.payloads import Governor, RunStarted, builtins_of, settled
 from glasshouse.events.redaction import Role, redacted
 from glasshouse.model_values import Tokens
 from glasshouse.models.router import ModelRouter
 from glasshouse.models.scripted import ScriptedModel
 from glasshouse.runtime.clock import HandMovedClock
+from glasshouse.runtime.past.what_if import WhatIf
 from glasshouse.runtime.ports import Route
 from glasshouse.terrarium import verify
 from glasshouse.turns.moment.moment import Moment
@@ -20,6 +23,7 @@ from glasshouse.turns.moment.prompt import Completion, Prompt
 from glasshouse.views.stage import rebuild_stage
 from tests.runtime.limits_by_hand import Paced, only, priced
 from tests.runtime.stage_crew import (
+    ANSWER,
     Asker,
     Doing,
     Gated,
@@ -98,6 +102,69 @@ async def test_money_trips_within_a_sliding_hour_and_comes_back_with_time() -> N
         assert end["axis"] == "hourly_budget_usd"
         assert end["usd"] == pytest.approx(0.3 * end["calls"])
         assert 12 < end["calls"] <= 15
+
+
+async def test_money_of_the_whole_run_trips_and_does_not_come_back_with_time() -> None:
+    clock = HandMovedClock()
+    model = Paced(clock, usd=0.25)
+    async with on_stage(minds={"a": Asker()}, models=priced(model, 400.0), clock=clock) as t:
+        await t.open_world(world_of(ticking("a")), governor=only(max_total_usd=1.0))
+        while not t.runs()[0].is_finished:
+            clock.move(2 * 3_600)
+            await soon(t.step_one())
+
+        end = (await the_end(t)).payload
+        assert end["axis"] == "max_total_usd"
+        assert end["usd"] == 0.25 * end["calls"] <= 1.0
+        assert model.calls == end["calls"] > 1
+
+
+async def test_calls_that_run_at_the_same_time_share_the_money_of_the_whole_run() -> None:
+    clock = HandMovedClock()
+    model = Paced(clock, usd=0.25)
+    model.answer = replace(model.answer, text=ANSWER)
+    async with on_stage(models=priced(model, 400.0), clock=clock) as t:
+        cast = [ticking(name, together=True) for name in "abcde"]
+        run = await t.open_world(world_of(*cast), governor=only(max_total_usd=1.0))
+        await soon(t.run())
+
+        end = (await the_end(t)).payload
+        assert end["axis"] == "max_total_usd"
+        assert 1 < model.calls < 5
+        assert end["usd"] == 0.25 * model.calls <= 1.0
+        assert (await verify(t, run.id)).is_same
+
+
+async def test_a_branch_and_a_resumed_run_keep_the_money_of_the_whole_run() -> None:
+    clock = HandMovedClock()
+    model = Paced(clock, usd=0.25)
+    world = world_of(ticking("a"), governor={"max_turns": 9, "max_total_usd": 1.0})
+    async with on_stage(minds={"a": Asker()}, models=priced(model, 400.0), clock=clock) as t:
+        run = await t.open_world(world)
+        await soon(t.run())
+        session = (await ledger_of(t))[-1].session_id
+        same = await t.branch(session, None, WhatIf())
+        more = await t.branch(session, None, WhatIf(limits=replace(run.governor, max_total_usd=2.0)))
+        resumed = await t.resume(session, world=world)
+        for child in (same, more, resumed):
+            await soon(t.run(child.id))
+
+        usd = t.run_of(run.id).usd
+        assert usd is not None
+        assert [t.run_of(each.id).usd for each in (same, resumed)] == [usd, usd]
+        assert usd < (t.run_of(more.id).usd or 0.0) <= 2.0
+        assert (more.limits_given, more.governor.max_total_usd) == (("max_total_usd",), 2.0)
+        assert (same.limits_given, same.governor.max_total_usd) == ((), 1.0)
+
+
+def test_limits_without_one_of_the_whole_run_are_written_as_before() -> None:
+    written = msgspec.to_builtins(settled(Governor(max_total_usd=None), 1))
+
+    assert "max_total_usd" not in written
+    assert Governor(max_total_usd=None) == Governor() == msgspec.convert(written, Governor)
+    assert settled(Governor(max_total_usd=2), 1).max_total_usd == 2.0
+    given = RunStarted(limits=settled(Governor(max_total_usd=2), 1))
+    assert msgspec.convert(builtins_of(given), RunStarted).limits == Governor(max_total_usd=2)
 
 
 @pytest.mark.parametrize("first_at", range(0, 61, 7))
@@ -214,21 +281,26 @@ async def test_the_last_act_counts_although_its_run_is_asked_to_end_meanwhile() 
 # Prices
 
 
-async def test_a_limit_of_money_with_a_model_of_unknown_price_is_refused_at_the_start() -> None:
+IN_DOLLARS = pytest.mark.parametrize("axis", ["hourly_budget_usd", "max_total_usd"])
+
+
+@IN_DOLLARS
+async def test_a_limit_of_money_with_a_model_of_unknown_price_is_refused_at_the_start(axis: str) -> None:
     async with on_stage(models=priced(ScriptedModel("-"), None)) as t:
         before = await ledger_of(t)
 
-        with pytest.raises(Refused, match="price"):
-            await t.open_world(world_of(ticking("a")), governor=only(hourly_budget_usd=1.0))
+        with pytest.raises(Refused, match=f"{axis} is set, and nobody knows the price"):
+            await t.open_world(world_of(ticking("a")), governor=only(**{axis: 1.0}))
 
         assert await ledger_of(t) == before
         assert not t.runs()
         await t.open_world(world_of(ticking("a")), governor=only(max_turns=1))
 
 
-async def test_so_it_is_for_a_run_without_a_scenario_when_it_is_first_driven() -> None:
+@IN_DOLLARS
+async def test_so_it_is_for_a_run_without_a_scenario_when_it_is_first_driven(axis: str) -> None:
     models = priced(ScriptedModel("-"), None)
-    async with on_stage(models=models, governor=only(hourly_budget_usd=1.0)) as t:
+    async with on_stage(models=models, governor=only(**{axis: 1.0})) as t:
         await t.add_creature(ticking("a"), agent=Asker())
 
         with pytest.raises(Refused, match="price"):
@@ -302,10 +374,11 @@ async def test_a_route_with_an_impossible_price_is_refused(price: float) -> None
             await t.open_world(world_of(ticking("a")))
 
 
-async def test_a_creature_of_unknown_price_cannot_join_a_run_that_is_limited_in_dollars() -> None:
+@IN_DOLLARS
+async def test_a_creature_of_unknown_price_cannot_join_a_run_that_is_limited_in_dollars(axis: str) -> None:
     free, bare = ScriptedModel("-"), Route(ScriptedModel("-"), "bare", 8_192, 384)
     async with on_stage(models=ModelRouter({"fast": free, "strong": bare})) as t:
-        run = await t.open_world(world_of(ticking("a")), governor=only(hourly_budget_usd=1.0))
+        run = await t.open_world(world_of(ticking("a")), governor=only(**{axis: 1.0}))
 
         with pytest.raises(Refused, match="price of bare"):
             await t.add_creature(Manifest(name="b", model_profile="strong"), run=run.id)
@@ -313,17 +386,20 @@ async def test_a_creature_of_unknown_price_cannot_join_a_run_that_is_limited_in_
         await t.add_creature(Manifest(name="b"), run=run.id)
 
 
-async def test_a_price_that_is_no_longer_known_ends_the_run_before_the_call(tmp_path: Path) -> None:
+@IN_DOLLARS
+async def test_a_price_that_is_no_longer_known_ends_the_run_before_the_call(
+    axis: str, tmp_path: Path
+) -> None:
     model = ScriptedModel("-")
     path = tmp_path / "t.db"
     async with on_stage(SqliteStore(path), {"a": Asker()}, models=priced(model, 1.0)) as t:
-        await t.open_world(world_of(ticking("a")), governor=only(hourly_budget_usd=1.0))
+        await t.open_world(world_of(ticking("a")), governor=only(**{axis: 1.0}))
         await t.step_one()
 
     async with on_stage(SqliteStore(path), {"a": Asker()}, models=priced(model, None)) as t:
         await soon(t.run())
 
-        assert (await the_end(t)).payload["axis"] == "hourly_budget_usd"
+        assert (await the_end(t)).payload["axis"] == axis
         assert model.calls == 1
 
 

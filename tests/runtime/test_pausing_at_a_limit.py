@@ -56,9 +56,12 @@ async def test_an_hourly_budget_pauses_says_when_it_frees_and_goes_on_then() -> 
         assert (await verify(t, run.id)).is_same
 
 
-@pytest.mark.parametrize("limit", [{"max_turns": 2}, {"max_total_calls": 2}, {"max_calls_per_turn": 0}])
-async def test_another_limit_pauses_too_and_says_that_only_a_branch_goes_on(limit: dict[str, int]) -> None:
-    async with on_stage() as t:
+@pytest.mark.parametrize(
+    "limit",
+    [{"max_turns": 2}, {"max_total_calls": 2}, {"max_calls_per_turn": 0}, {"max_total_usd": 0.001}],
+)
+async def test_another_limit_pauses_too_and_says_that_only_a_branch_goes_on(limit: dict[str, float]) -> None:
+    async with on_stage(models=priced(ScriptedModel(ANSWER))) as t:
         run = await t.open_world(world_of(ticking("a")), governor=pausing(**limit))
         await soon(t.run())
         await t.continue_run(run.id)

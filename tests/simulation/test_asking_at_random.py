@@ -110,6 +110,10 @@ def test_every_request_is_accounted_once_whatever_happens(seed: int) -> None:
         limits["max_total_tokens"] = chance.randint(500, 8_000)
     if chance.random() < 0.4:
         limits["hourly_budget_usd"] = chance.uniform(0.001, 0.03)
+    if (
+        random.Random(seed + 0.5).random() < 0.4
+    ):  # Of its own, so that the seeds that once failed stay the same.
+        limits["max_total_usd"] = random.Random(seed + 0.75).uniform(0.001, 0.03)
     if chance.random() < 0.5:
         limits["on_budget"] = chance.choice(["finish", "pause"])
     has_spare, together, parallel = chance.random() < 0.3, chance.random() < 0.5, chance.randint(1, 4)
@@ -220,6 +224,8 @@ def _check_limits(t: Terrarium, run_id: str, governor: Governor) -> None:
         assert run.tokens <= governor.max_total_tokens
     if governor.hourly_budget_usd is not None:
         assert (run.usd or 0.0) <= governor.hourly_budget_usd * 1.000001
+    if isinstance(governor.max_total_usd, float):
+        assert (run.usd or 0.0) <= governor.max_total_usd * 1.000001
     assert run.reason in ("budget", "stopped")
 
 

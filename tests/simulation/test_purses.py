@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 from collections.abc import Mapping
 from contextlib import suppress
@@ -19,11 +20,16 @@ from glasshouse.terrarium import Terrarium
 from glasshouse.turns.moment.moment import Moment
 from glasshouse.turns.moment.prompt import Completion, Prompt
 from glasshouse.turns.prompts.context import prompt_for
+from tests.runtime.limits_by_hand import only, priced
 from tests.runtime.stage_crew import hearing, on_stage, ticking, world_of
 from tests.runtime.troupe import soon
 from tests.simulation.seeds import fresh_seeds, replayable, usual_seeds
 
 steps_of_a_play = 60
+usd_a_million = 25.0
+"""So the worst case of a call costs more than any answer of the model."""
+usd_lost_max = 1e-9
+"""What sums of floating point may lose."""
 
 
 class Priced:
@@ -146,8 +152,56 @@ async def test_each_act_is_paid_by_the_run_its_creature_was_born_in(seed: int, t
             assert await play(seed, SqliteStore(tmp_path / "t.db")) == amounts
 
 
+class Slow(Priced):
+    """The same, and other acts think meanwhile."""
+
+    async def complete(self, prompt: Prompt) -> Completion:
+        for _ in range(prompt.seed % 23):
+            await asyncio.sleep(0)
+        return await super().complete(prompt)
+
+
+async def play_for_dollars(seed: int) -> None:
+    """Two runs that think together and at their own speed, while their graphs merge and split: what is recorded never costs
+    more than a run may."""
+    dice = random.Random(seed)
+    most = {"r-1": 0.15, "r-2": 0.1}
+    model = Slow()
+    async with on_stage(MemoryStore(), models=priced(model, usd_a_million), pacing="free") as t:
+        for run_id, names in (("r-1", ("ada", "bo", "cy")), ("r-2", ("dee", "eve"))):
+            cast = [ticking(name, together=True) for name in names]
+            limits = only(max_total_usd=most[run_id], max_turns=60)
+            await t.open_world(world_of(*cast), governor=limits, run_id=run_id)
+            for name in names:
+                t._parts.minds.give(name, Restless(t, dice))
+        driven = asyncio.create_task(t.run())
+        while not driven.done():
+            if t.creatures():
+                await disturbed(t, dice)
+            for _ in range(dice.randrange(60)):
+                await asyncio.sleep(0)
+        await soon(driven)
+        costs = dict.fromkeys(most, 0.0)
+        for event in await t._parts.house.store.read_after(0, 1_000_000):
+            costs[event.run_id or "r-1"] += sum(call.usd or 0.0 for call in event.calls)
+            assert all(costs[run_id] <= usd_max + usd_lost_max for run_id, usd_max in most.items())
+        assert sum(costs.values()) == pytest.approx(model.usd)
+        for run in t.runs():
+            assert run.usd == pytest.approx(costs[run.id])
+            assert run.is_finished
+
+
+@pytest.mark.parametrize("seed", usual_seeds(10))
+async def test_no_run_costs_more_than_its_dollars_through_merges_splits_and_calls_side_by_side(
+    seed: int,
+) -> None:
+    with replayable(seed, "test_purses.py"):
+        await play_for_dollars(seed)
+
+
 @pytest.mark.soak
 async def test_purses_for_a_long_time() -> None:
     for seed in fresh_seeds(300):
         with replayable(seed, "test_purses.py"):
             await play(seed, MemoryStore())
+            await play_for_dollars(seed)

@@ -124,6 +124,13 @@ async def test_an_estimate_is_that_of_the_command_line() -> None:
         assert 0 <= free["usd"] < answer["usd"]
         capped = await post(page, {"world": "twenty-sprouts", "limits": {"hourly_budget_usd": 0.001}})
         assert capped["says"].endswith("it stops when an hour has cost $0.00.")
+        assert expected.usd is not None
+        assert expected.usd > 0.02
+        in_all = await post(page, {"world": "twenty-sprouts", "limits": {"max_total_usd": 0.02}})
+        assert in_all["says"].endswith("it stops before it costs more than $0.02.")
+        assert (in_all["calls"], in_all["usd"]) == (answer["calls"], answer["usd"])
+        enough = await post(page, {"world": "twenty-sprouts", "limits": {"max_total_usd": 900}})
+        assert enough["says"] == answer["says"]
         assert t.runs() == ()
 
 

@@ -6,8 +6,10 @@ Always holds: for a run that continues, the calls and the price of a turn are th
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final
+
+from msgspec.structs import replace
 
 from glasshouse.assembly import NamedModels
 from glasshouse.cli.model_choice import agrees, is_asked
@@ -29,12 +31,14 @@ def is_priced(models: NamedModels, names: Iterable[str] = ()) -> bool:
     return any(route is not None and route.price != FREE for route in routes)
 
 
-def expected_of_rest(models: NamedModels, story: Story, turns: int | None) -> Expected:
-    """For the rest of a run."""
+def expected_of_rest(
+    models: NamedModels, story: Story, turns: int | None, given: Mapping[str, float]
+) -> Expected:
+    """For the rest of a run, if it is given these limits in place of its own."""
     run = story.run
     if run is None:
         return Expected(0, None)
-    limits = run.governor
+    limits = replace(run.governor, **given)
     if not run.turns or not run.calls:
         return Expected(limits.max_total_calls or 0, None)
     turns_left = [turns, None if limits.max_turns is None else limits.max_turns - run.turns]
@@ -43,7 +47,7 @@ def expected_of_rest(models: NamedModels, story: Story, turns: int | None) -> Ex
     if limits.max_total_calls is not None:
         calls = max(1, min(calls, limits.max_total_calls - run.calls))
     usd = usd_of(models, *asked_in(story.events), {})
-    return Expected(calls, None if usd is None else usd / run.calls * calls)
+    return Expected(calls, None if usd is None else usd / run.calls * calls).within(limits, run.usd or 0.0)
 
 
 def how_to_price(models: NamedModels) -> list[str]:
@@ -63,11 +67,13 @@ def how_to_price(models: NamedModels) -> list[str]:
 
 def check_agreed(expected: Expected, *, is_agreed: bool, as_json: bool) -> None:
     """Ask whether to play if it will probably cost much, or nobody knows how much. Refused without a yes."""
-    if is_agreed or (expected.usd is not None and expected.usd <= usd_unasked_max):
+    if is_agreed or (expected.usd_at_most is not None and expected.usd_at_most <= usd_unasked_max):
         return
     reason = f"This will probably take {expected}."
     if as_json or not is_asked():
         priced = f" {_WRITE_IT}: price: {{{_DOLLARS}}}." if expected.usd is None else ""
-        raise Refused(reason, f"Agree with --yes, or bound it with --turns or a limit of the world.{priced}")
+        raise Refused(
+            reason, f"Agree with --yes, or bound it with --turns, --max-usd or a limit of the world.{priced}"
+        )
     if not agrees(f"{reason} Play?"):
         raise Refused("Nothing was played.", "To play without cost: --models offline")

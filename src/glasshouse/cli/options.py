@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import StrEnum
+from functools import wraps
+from inspect import Parameter, Signature, signature
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -97,6 +100,46 @@ ToolsOption = Annotated[
 YesOption = Annotated[
     bool, typer.Option("--yes", help="Agree to what it will probably cost, without being asked.")
 ]
+
+
+def _limit(help_text: str, *names: str, is_count: bool = True) -> Any:
+    least, metavar = (1, "N") if is_count else (0, "X")
+    chosen = typer.Option(*names, min=least, metavar=metavar, help=f"Another limit: {help_text}.")
+    return Annotated[(int if is_count else float) | None, chosen]
+
+
+_LIMIT_OPTIONS = {
+    "max_turns": _limit("turns", "--max-turns"),
+    "max_calls_per_turn": _limit("model calls in one turn", "--max-calls-per-turn"),
+    "max_total_calls": _limit("model calls in all", "--max-total-calls", "--max-calls"),
+    "max_total_tokens": _limit("tokens in all", "--max-total-tokens", "--max-tokens"),
+    "max_total_usd": _limit("US dollars in all", "--max-total-usd", "--max-usd", is_count=False),
+    "hourly_budget_usd": _limit("US dollars in any hour", "--hourly-budget-usd", is_count=False),
+    "max_wall_minutes": _limit("minutes from start to end", "--max-wall-minutes", is_count=False),
+}
+"""The option of each limit of a run, by the limit's name."""
+
+
+def takes_limits(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command an option for each limit. It gets those that were given as one mapping, `limits`."""
+    parameters: list[Parameter] = []
+    for parameter in signature(command, eval_str=True).parameters.values():
+        if parameter.name == "limits":
+            parameters += [
+                Parameter(axis, Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
+                for axis, annotation in _LIMIT_OPTIONS.items()
+            ]
+        else:
+            parameters.append(parameter)
+
+    @wraps(command)
+    def with_limits(*given: Any, **named: Any) -> None:
+        limits = {axis: named.pop(axis, None) for axis in _LIMIT_OPTIONS}
+        command(*given, limits={axis: most for axis, most in limits.items() if most is not None}, **named)
+
+    with_limits.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    with_limits.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return with_limits
 
 
 def pairs(option: str, noun: str, given: list[str] | None) -> dict[str, str]:

@@ -1,9 +1,7 @@
 """Stores on the command line: which file to open, which process plays it, and which run, session or event a name means.
 
-Always holds: what `read_store` opens asks no model and writes no event; `disturb` writes to the inbox. A name means
-exactly one id, or is refused. If a name is one id and also the beginning of another, it means the first. Numbers count
-the events of a run or session from 1, so a number that `show --numbers` prints can be given to every command that takes
-an event.
+Always holds: what `read_store` opens asks no model and writes no event; `disturb` writes to the inbox. A number that `show
+--numbers` prints can be given to every command that takes an event. What a name means is in `views.names`.
 """
 
 from __future__ import annotations
@@ -22,7 +20,7 @@ import msgspec
 from glasshouse.assembly import SqliteStore
 from glasshouse.assembly import holder_of as lock_holder
 from glasshouse.cli.command_line import CommandLine, store_path
-from glasshouse.errors import Refused, UnknownName
+from glasshouse.errors import Refused
 from glasshouse.events import kinds
 from glasshouse.events.digest import digest_of
 from glasshouse.events.event import Event, event_id
@@ -32,12 +30,18 @@ from glasshouse.runtime.ledger.session_file import FileHead, FileSegment
 from glasshouse.runtime.ports import Route
 from glasshouse.runtime.run import Run
 from glasshouse.terrarium import Terrarium, skews_of
+from glasshouse.views.names import (
+    LAST,
+    event_count_meant,
+    event_meant,
+    id_meant,
+    session_and_seq_meant,
+    session_at_end,
+)
 from glasshouse.views.stage import past_runs
 
 T = TypeVar("T")
 
-LAST: Final = "last"
-candidates_shown_max: Final = 8
 short_id_chars: Final = 8
 
 
@@ -50,22 +54,6 @@ def holder_of(store: Path) -> int | None:
 def in_words(process: int) -> str:
     """The process that plays a store, within a sentence."""
     return f"process {process}" if process else "another process"
-
-
-def id_meant(noun: str, name: str, known: Sequence[str]) -> str:
-    """The id that a name means. The known ids are given oldest first."""
-    if name == LAST and known:
-        return known[-1]
-    # The prefix, such as `r-`, may be left out.
-    begun = [i for i in known if name and (i.startswith(name) or i.partition("-")[2].startswith(name))]
-    matches = [name] if name in known else begun
-    if not matches:
-        raise UnknownName(noun=noun, name=name, known=known)
-    if len(matches) == 1:
-        return matches[0]
-    hidden = len(matches) - candidates_shown_max
-    shown = ", ".join(matches[:candidates_shown_max]) + (f" and {hidden} more" if hidden > 0 else "")
-    raise Refused(f"{name!r} could be any of {shown}.", "Write more of it.")
 
 
 def short_ids(known: Sequence[str]) -> dict[str, str]:
@@ -173,8 +161,7 @@ class StoreReader:
         named_id, _ = await self.run_or_session(name)
         if named_id in await self.session_ids():
             return named_id
-        events = [event for event in await self.terrarium.run_events(named_id) if event.run_id == named_id]
-        return next((event for event in events if event.kind == kinds.RUN_FINISHED), events[-1]).session_id
+        return session_at_end(named_id, await self.terrarium.run_events(named_id))
 
 
 class _NoModels:
@@ -216,16 +203,9 @@ def contents_of(path: Path) -> tuple[dict[str, Any], list[str]]:
     return about, [part.segment.id for part in parts if part.segment.id not in continued]
 
 
-def event_count_at(story: Story, at: str | None, least: int = 0) -> int:
+def event_count_at(story: Story, at: str | None) -> int:
     """How many events of a story `--at` means: a number, an event's id or the beginning of one, or `last`."""
-    count = len(story.events)
-    if at is None or at == LAST:
-        return count
-    if at.isascii() and at.isdigit():
-        if not least <= int(at[:18]) <= count:
-            raise Refused(f"{story.name} has {count:,} events.", f"Give a number from {least} to {count}.")
-        return int(at)
-    return story.numbers[id_meant("event", at, list(story.numbers))]
+    return event_count_meant(story.name, story.events, LAST if at is None else at)
 
 
 @dataclass(frozen=True)
@@ -258,19 +238,16 @@ def ask_about(
 
 async def find_event(reader: StoreReader, name: str, run: str | None) -> NamedEvent:
     """The event that a name means, counted in the run or session named, or else in the last run."""
-    if "." in name and not name.isascii():
-        raise UnknownName(noun="event", name=name)
-    session, dot, seq = name.rpartition(".")
-    if dot and seq.isascii() and seq.isdigit():
-        session_id = id_meant("session", session, await reader.session_ids())
-        event = await reader.terrarium.event(event_id(session_id, int(seq[:18])))
+    if (session_and_seq := session_and_seq_meant(name)) is not None:
+        session_id = id_meant("session", session_and_seq[0], await reader.session_ids())
+        event = await reader.terrarium.event(event_id(session_id, session_and_seq[1]))
         counted_in = run or await _counted_in(reader, event)
         return NamedEvent(event, await reader.story(counted_in) if counted_in else None)
     if run is None and not reader.terrarium.runs():
         reason = "Nothing was played in this store yet, so there is no run to count in."
         raise Refused(reason, "Name an event by its id.")
     story = await reader.story(run or LAST)
-    return NamedEvent(_event_in(story, name), story)
+    return NamedEvent(event_meant(story.name, story.events, name), story)
 
 
 async def _counted_in(reader: StoreReader, event: Event) -> str | None:
@@ -279,17 +256,3 @@ async def _counted_in(reader: StoreReader, event: Event) -> str | None:
     if any(segment.is_imported for segment in segments if segment.id == event.session_id):
         return event.run_id if event.run_id in reader.terrarium.imported_runs() else event.session_id
     return event.run_id if any(run.id == event.run_id for run in reader.terrarium.runs()) else None
-
-
-def _event_in(story: Story, name: str) -> Event:
-    if name == LAST:
-        lines = [event for event in story.events if is_line(event)]
-        if not lines:
-            raise Refused(f"Nothing was said in {story.name} yet.", "Name an event by its number or its id.")
-        return lines[-1]
-    return story.events[event_count_at(story, name, least=1) - 1]
-
-
-def is_line(event: Event) -> bool:
-    """Whether an event is a line: `last` means the last of these."""
-    return event.kind not in kinds.WITHOUT_WORDS and not event.is_engine

@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
+from msgspec.structs import replace
+
 from glasshouse.events import kinds
 from glasshouse.events.event import Event, Json
-from glasshouse.events.payloads import Governor, RunStarted, payload_of
+from glasshouse.events.payloads import Governor, RunStarted, payload_of, total_usd_max
 from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.manifests.loops import loops_in
 from glasshouse.model_values import Tokens
@@ -29,6 +31,33 @@ class Expected(NamedTuple):
     calls: int
     usd: float | None
     """None: the price of a model is unknown."""
+    usd_total_max: float | None = None
+    """What it may cost in all; none: that has no limit."""
+    usd_hourly_max: float | None = None
+    """What it may cost in an hour."""
+
+    def within(self, limits: Governor, spent_usd: float = 0.0) -> Expected:
+        """The same, for a run with these limits that has spent so much."""
+        total_max = total_usd_max(limits)
+        left = None if total_max is None else max(0.0, total_max - spent_usd)
+        return self._replace(usd_total_max=left, usd_hourly_max=limits.hourly_budget_usd)
+
+    @property
+    def usd_at_most(self) -> float | None:
+        """What it will probably cost, if that is within its limit."""
+        return (
+            self.usd if self.usd is None or self.usd_total_max is None else min(self.usd, self.usd_total_max)
+        )
+
+    @property
+    def stops(self) -> str:
+        """Which limit in dollars it will probably reach, in words; empty: none."""
+        usd, total_max, hourly_max = self.usd, self.usd_total_max, self.usd_hourly_max
+        if usd is not None and total_max is not None and usd > total_max:
+            return f"; it stops before it costs more than ${total_max:.2f}"
+        if usd is not None and hourly_max is not None and usd > hourly_max:
+            return f"; it stops when an hour has cost ${hourly_max:.2f}"
+        return ""
 
     @property
     def minutes(self) -> int:
@@ -38,11 +67,12 @@ class Expected(NamedTuple):
     def __str__(self) -> str:
         usd = "an unknown price" if self.usd is None else f"${self.usd:.2f}"
         minutes = "a minute" if self.minutes == 1 else f"{self.minutes} minutes"
-        return f"about {self.calls:,} call{'' if self.calls == 1 else 's'}, {minutes} and {usd}"
+        return f"about {self.calls:,} call{'' if self.calls == 1 else 's'}, {minutes} and {usd}{self.stops}"
 
     def times(self, count: int) -> Expected:
         """For this many plays like this one."""
-        return Expected(self.calls * count, None if self.usd is None else self.usd * count)
+        amounts = [None if usd is None else usd * count for usd in (self.usd, self.usd_total_max)]
+        return Expected(self.calls * count, *amounts)
 
     def facts(self) -> Json:
         """The same for machines."""
@@ -97,14 +127,23 @@ def expected_of_world(
     rng_seed: int,
     turns: int | None,
     bound: Mapping[str, str] | None = None,
+    governor: Governor | None = None,
 ) -> Expected:
-    """For a new run, which may bind handles to models by name."""
-    needed = offline_play(world, seed, rng_seed, turns=turns)
+    """For a new run, which may bind handles to models by name. Without limits: the world's own."""
+    limits = world.scenario.limits if governor is None else governor
+    needed = offline_play(world, seed, rng_seed, turns=turns, governor=without_dollars(limits))
     calls, usd = needed.calls, needed.usd(models, bound)
     if loops_in(world.scenario, world.manifests):
         # The offline troupe falls silent when it has nothing new to say. A model may not: each turn is full then.
-        calls = max(calls, calls_of_full_turns(world.scenario.limits, turns))
-    return Expected(calls, usd if usd is None or not needed.calls else usd / needed.calls * calls)
+        calls = max(calls, calls_of_full_turns(limits, turns))
+    return Expected(calls, usd if usd is None or not needed.calls else usd / needed.calls * calls).within(
+        limits
+    )
+
+
+def without_dollars(limits: Governor) -> Governor:
+    """The same limits without those in dollars, for the offline troupe, which costs nothing."""
+    return replace(limits, max_total_usd=None, hourly_budget_usd=None)
 
 
 def calls_of_full_turns(limits: Governor, turns: int | None) -> int:

@@ -55,6 +55,8 @@ class Governor(msgspec.Struct, frozen=True, kw_only=True, eq=False, forbid_unkno
     """Left out: 16, or four for each creature of the run if that is more."""
     max_total_calls: int | None = 500
     max_total_tokens: int | None = None
+    max_total_usd: float | msgspec.UnsetType | None = msgspec.UNSET
+    """Left out: no limit."""
     hourly_budget_usd: float | None = None
     max_wall_minutes: float | None = None
     on_budget: OnBudget | msgspec.UnsetType = msgspec.UNSET
@@ -99,9 +101,24 @@ def settled(limits: Governor, creatures: int) -> Governor:
         limits = replace(limits, max_calls_per_turn=calls)
     if limits.on_turn_limit is msgspec.UNSET:
         limits = replace(limits, on_turn_limit="defer")
+    if limits.max_total_usd is None:  # No limit is written as it was before there was this one.
+        limits = replace(limits, max_total_usd=msgspec.UNSET)
     return msgspec.convert(
         msgspec.to_builtins(limits), Governor
     )  # A whole number of dollars becomes a float.
+
+
+def usd_axis(limits: Governor) -> str | None:
+    """The name of a limit in dollars that is set, if there is one."""
+    if total_usd_max(limits) is not None:
+        return "max_total_usd"
+    return None if limits.hourly_budget_usd is None else "hourly_budget_usd"
+
+
+def total_usd_max(limits: Governor) -> float | None:
+    """The dollars that a whole run may cost; none if that has no limit."""
+    usd_max = limits.max_total_usd
+    return None if isinstance(usd_max, msgspec.UnsetType) else usd_max
 
 
 def axes_given(limits: Governor, before: Governor) -> list[str]:

@@ -175,6 +175,8 @@ class GovernorPlan(Strict):
     """Model calls in the whole run."""
     max_total_tokens: int | None = Field(default=None, ge=1)
     """Tokens in the whole run."""
+    max_total_usd: float | None = Field(default=None, ge=0, exclude_if=lambda usd: usd is None)
+    """US dollars in the whole run."""
     hourly_budget_usd: float | None = Field(default=None, ge=0)
     """US dollars in any hour."""
     max_wall_minutes: float | None = Field(default=None, gt=0)

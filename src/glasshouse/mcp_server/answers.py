@@ -11,7 +11,7 @@ from typing import Annotated, Final, Literal
 from pydantic import BaseModel, BeforeValidator, Field
 
 from glasshouse.events.event import text_of
-from glasshouse.events.payloads import RunPaused
+from glasshouse.events.payloads import RunPaused, total_usd_max
 from glasshouse.events.redaction import Role
 from glasshouse.manifests.problem import Problem
 from glasshouse.runtime.run import Run
@@ -86,7 +86,8 @@ class Played(BaseModel):
     usd: float | None = Field(description="What it has cost; null: unknown.")
     max_turns: int | None
     max_calls: int | None
-    max_usd: float | None = Field(description="At most this much an hour; null: no limit.")
+    max_usd: float | None = Field(description="At most this much in all; null: no limit.")
+    hourly_usd: float | None = Field(description="At most this much in any hour; null: no limit.")
     branch_of: str | None
     branch_at: str | None
 
@@ -218,7 +219,8 @@ def played_of(run: Run, *, is_played_here: bool) -> Played:
         usd=run.usd,
         max_turns=limits.max_turns,
         max_calls=limits.max_total_calls,
-        max_usd=limits.hourly_budget_usd,
+        max_usd=total_usd_max(limits),
+        hourly_usd=limits.hourly_budget_usd,
         branch_of=run.branch_of,
         branch_at=run.branch_at,
     )

@@ -49,6 +49,7 @@ class Limits(Command):
     max_turns: Annotated[int, Field(ge=1, le=10_000)] | None = None
     max_total_calls: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
     max_total_tokens: Annotated[int, Field(ge=1, le=10**12)] | None = None
+    max_total_usd: Annotated[float, Field(ge=0, le=10_000, allow_inf_nan=False)] | None = None
     hourly_budget_usd: Annotated[float, Field(ge=0, le=10_000, allow_inf_nan=False)] | None = None
     max_wall_minutes: Annotated[float, Field(ge=0, le=100_000, allow_inf_nan=False)] | None = None
     max_calls_per_turn: Annotated[int, Field(ge=1, le=1_000_000)] | None = None

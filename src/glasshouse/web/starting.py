@@ -14,10 +14,10 @@ from typing import Annotated, Final, Literal
 
 import msgspec
 from fastapi import APIRouter, Request, Response
-from msgspec.structs import asdict, replace
+from msgspec.structs import replace
 from pydantic import BaseModel, Field
 
-from glasshouse.contests.expected_cost import Expected, OfflinePlay, offline_play
+from glasshouse.contests.expected_cost import Expected, OfflinePlay, offline_play, without_dollars
 from glasshouse.errors import GlasshouseError, UnknownName
 from glasshouse.events.model_use import FREE
 from glasshouse.events.payloads import Governor
@@ -69,6 +69,7 @@ class LimitsInfo(BaseModel):
     max_calls_per_turn: int | None
     max_total_calls: int | None
     max_total_tokens: int | None
+    max_total_usd: float | None
     hourly_budget_usd: float | None
     max_wall_minutes: float | None
 
@@ -181,7 +182,7 @@ def _world_info(listed: FoundWorld) -> WorldInfo:
         return WorldInfo(name=listed.name, title=title, where=listed.where, problem=str(wrong))
     scenario = world.scenario
     cast = _cast_of(world)
-    limits = asdict(scenario.limits)
+    limits = msgspec.to_builtins(scenario.limits)
     return WorldInfo(
         name=listed.name,
         title=title,
@@ -190,7 +191,7 @@ def _world_info(listed: FoundWorld) -> WorldInfo:
         seed=next(iter(scenario.seeds), ""),
         seeds=list(scenario.seeds),
         cast=cast,
-        limits=LimitsInfo(**{name: limits[name] for name in LimitsInfo.model_fields}),
+        limits=LimitsInfo(**{name: limits.get(name) for name in LimitsInfo.model_fields}),
         ending=_ending(scenario.ends_when),
         profiles=[size for size in PROFILES if size in {member.profile for member in cast}],
         disturbances=list(scenario.disturbances),
@@ -300,25 +301,23 @@ async def estimate(stage: Stage, request: Request, command: Estimate) -> Estimat
     limits = limits_in(world, command.limits)
     asked = min(limits.max_total_calls or estimate_calls_max, estimate_calls_max)
     # The offline troupe costs nothing, and how long it takes says nothing about others.
-    bounded = replace(limits, max_total_calls=asked, hourly_budget_usd=None, max_wall_minutes=None)
+    bounded = without_dollars(replace(limits, max_total_calls=asked, max_wall_minutes=None))
     estimates: Estimates = request.app.state.estimates
     needed = await estimates.of(world, command.seed, command.rng_seed, bounded)
     usd = needed.usd(models, command.models)
     is_at_least = needed.calls >= asked and limits.max_total_calls != asked
-    expected = Expected(needed.calls, usd)
+    expected = Expected(needed.calls, usd).within(limits)
     return EstimateInfo(
         calls=needed.calls,
         tokens=needed.tokens,
         minutes=expected.minutes,
         usd=usd,
         is_at_least=is_at_least,
-        says=_in_words(expected, limits.hourly_budget_usd, is_at_least=is_at_least),
+        says=_in_words(expected, is_at_least=is_at_least),
     )
 
 
-def _in_words(expected: Expected, hourly_budget_usd: float | None, *, is_at_least: bool) -> str:
+def _in_words(expected: Expected, *, is_at_least: bool) -> str:
     cost = f"about {expected.calls:,} calls, free of charge" if expected.usd == 0 else str(expected)
     said = f"{'At least ' if is_at_least else ''}{cost}"
-    if hourly_budget_usd is not None and expected.usd is not None and expected.usd > hourly_budget_usd:
-        said += f"; it stops when an hour has cost ${hourly_budget_usd:.2f}"
     return f"{said[0].upper()}{said[1:]}."

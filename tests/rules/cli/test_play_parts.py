@@ -99,6 +99,8 @@ def test_a_bar_shows_how_much_of_a_limit_is_used() -> None:
     assert Gauge("calls", 6, 12).drawn(6) == "calls 6/12 ━━━┄┄┄"
     assert Gauge("calls", 99, 12).drawn(6, is_plain=True) == "calls 99/12 ######"
     assert Gauge("turn", 3, None).drawn() == "turn 3"
+    assert Gauge("USD", 0.5, 2.0).drawn(8) == "USD 0.50/2.00 ━━┄┄┄┄┄┄"
+    assert Gauge("USD", 0.5, 2.0).in_words() == "USD 0.50 of 2.00"
 
 
 def test_the_bar_fits_whatever_the_width() -> None:

@@ -154,6 +154,7 @@ LIMITS = Governor(
     max_calls_per_turn=9,
     max_total_calls=400,
     max_total_tokens=9_000,
+    max_total_usd=7.5,
     hourly_budget_usd=2.5,
     max_wall_minutes=10.0,
     on_budget="pause",
@@ -362,7 +363,12 @@ OPEN_PAYLOADS: dict[str, tuple[str, Json]] = {
 """Kinds that creatures write, with whatever fields a world gives them."""
 
 
-GROWN: dict[str, str] = {kinds.AGENT_FAILED: "rule", kinds.CREATURE_SESSION_ATTACHED: "stayed"}
+GROWN: dict[str, str] = {
+    kinds.AGENT_FAILED: "rule",
+    kinds.CREATURE_SESSION_ATTACHED: "stayed",
+    kinds.RUN_STARTED: "max_total_usd",
+    kinds.SESSION_FORKED: "max_total_usd",
+}
 """Kinds whose payload got a field with a default, and the newest such field. The file without it stays and is read."""
 
 

@@ -5,25 +5,21 @@ Reads the options into a `WhatIf`; the branch itself is made by the terrarium.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from glasshouse.cli import options
 from glasshouse.cli.live.live_play import LiveRequest, play_on
 from glasshouse.cli.live.open_runs import Branching, creatures, edges
 from glasshouse.cli.model_choice import ModelChoice
 from glasshouse.cli.options import flag, option, pairs
-from glasshouse.events.payloads import Governor
 from glasshouse.runtime.past.what_if import WhatIf
 
 _AT = f"Where it begins: an event's {options.EVENT_NAMES} Default: the end."
 Texts = list[str] | None
-CountOption = Annotated[int | None, typer.Option(min=1, metavar="N", help="Another limit.")]
-AmountOption = Annotated[float | None, typer.Option(min=0, metavar="X", help="Another limit.")]
 
 
+@options.takes_limits
 def branch(
     name: options.RunOrSessionArgument,
     *,
@@ -37,12 +33,7 @@ def branch(
     remove: Texts = option("HANDLE", "A creature is gone."),
     connect: Texts = option("A:B[:CHANNEL]", "B hears A, on that channel or one of their own."),
     disconnect: Texts = option("A:B[:CHANNEL]", "B no longer hears A, there or anywhere."),
-    max_turns: CountOption = None,
-    max_calls_per_turn: CountOption = None,
-    max_total_calls: CountOption = None,
-    max_total_tokens: CountOption = None,
-    hourly_budget_usd: AmountOption = None,
-    max_wall_minutes: AmountOption = None,
+    limits: Mapping[str, float],
     turns: options.TurnsOption = None,
     no_play: bool = flag("--no-play", "Only make it, and play nothing."),
     pace: options.PaceOption = None,
@@ -67,12 +58,10 @@ def branch(
       glasshouse branch last --at 20 --persona ada="..."      with somebody else in its place
       glasshouse branch last --max-turns 40                   with room to continue
     """
-    # Each limit has an option of its name.
-    limits = {name: value for name, value in locals().items() if name in Governor.__struct_fields__}
     who = (pairs("--profile", "PROFILE", profile), pairs("--persona", "TEXT", persona), creatures(add))
     edited = (edges("--connect", connect), edges("--disconnect", disconnect))
     what_if = WhatIf(drop, replace, disturb, *who, tuple(remove or ()), *edited)
-    opener = Branching(name, at, what_if, {key: value for key, value in limits.items() if value is not None})
+    opener = Branching(name, at, what_if, limits)
     choice = ModelChoice.of(models, model, env_file, yes)
     request = LiveRequest(store, pace, turns=turns, has_minds=minds, as_json=as_json, models=choice)
-    play_on(request, opener.open, name, is_played=not no_play)
+    play_on(request, opener.open, name, is_played=not no_play, limits=limits)

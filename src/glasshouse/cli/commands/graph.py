@@ -26,7 +26,7 @@ from glasshouse.cli.interrupts import run_until_interrupted
 from glasshouse.cli.options import JsonOption, StoreOption, argument, flag, option
 from glasshouse.cli.program import examples_to_paste
 from glasshouse.cli.prose import say
-from glasshouse.cli.store_reader import StoreReader, holder_of, id_meant, open_reader
+from glasshouse.cli.store_reader import StoreReader, holder_of, open_reader
 from glasshouse.cli.tool_servers import servers_here
 from glasshouse.errors import Refused, StoreBusy, UnknownName
 from glasshouse.events import kinds
@@ -38,6 +38,7 @@ from glasshouse.manifests.world_folders import creature_files_in
 from glasshouse.runtime.clock import SystemClock
 from glasshouse.runtime.conducting.inbox_requests import ask
 from glasshouse.terrarium import Terrarium
+from glasshouse.views.names import id_meant
 from glasshouse.world.decisions import intents
 from glasshouse.world.decisions.requests import Answer
 

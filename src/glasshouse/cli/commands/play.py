@@ -5,6 +5,7 @@ Options become a governor and a seed; what happens on the screen is in `cli.live
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import typer
@@ -27,12 +28,14 @@ _ROLE = (
 _CONTINUE = "Continue a run: its id, the beginning of it, or `last`."
 
 
+@options.takes_limits
 def play(
     world: options.OptionalWorldArgument = None,
     *,
     seed: options.SeedOption = None,
     rng_seed: int | None = option("N", _RNG_SEED),
     turns: options.TurnsOption = None,
+    limits: Mapping[str, float],
     pace: options.PaceOption = None,
     minds: options.MindsOption = False,
     role: options.RoleName | None = typer.Option(None, "--as", help=_ROLE),
@@ -61,29 +64,26 @@ def play(
       glasshouse play WORLD                          play it, from its first seed
       glasshouse play WORLD --seed "a lost glove"    from a seed of your own
       glasshouse play worlds/mine --turns 4          a world of yours, four turns of it
+      glasshouse play mystery.yaml                   a scenario of yours, beside its creatures
+      glasshouse play WORLD --max-usd 0.50           until it would cost more than half a dollar
       glasshouse play WORLD --models ollama          with a real model, on a server of yours
       glasshouse play --continue last                continue where it was left
       glasshouse play --watch                        watch what another process plays
       glasshouse play WORLD --json | head -n 20      events for machines
     """
-    late = {"--seed": seed, "--rng-seed": rng_seed, "--run-id": None if watch else run_id}
+    late: dict[str, Any] = {"--seed": seed, "--rng-seed": rng_seed, "--run-id": None if watch else run_id}
+    late |= {f"--{axis.replace('_', '-')}": limit for axis, limit in limits.items()}
     _check_names_one(world, continued, late, watch=watch)
     seen_by: Role | None = None if role is None else role.value
-    said: dict[str, Any] = {
-        "turns": turns,
-        "has_minds": minds,
-        "as_json": as_json,
-        "is_strict": strict,
-        "role": seen_by,
-        "tools": tools,
-    }
-    request = LiveRequest(store, pace, models=ModelChoice.of(models, model, env_file, yes), **said)
+    shown: dict[str, Any] = {"turns": turns, "has_minds": minds, "as_json": as_json, "role": seen_by}
+    choice = ModelChoice.of(models, model, env_file, yes)
+    request = LiveRequest(store, pace, models=choice, tools=tools, is_strict=strict, **shown)
     if watch:
         watch_live(request, world, run_id)
     elif world is not None:
         # Read at once, so that an invalid world creates no store.
         loaded = load_world(world, tools=tool_names(request.tool_servers))
-        play_new(request, loaded, seed, rng_seed or 0, run_id)
+        play_new(request, loaded, seed, rng_seed or 0, run_id, limits)
     else:
         play_on(request, continued_run(continued or "last", request.command_line), continued or "last")
 

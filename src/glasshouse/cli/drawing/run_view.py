@@ -23,7 +23,7 @@ from glasshouse.cli.drawing.voices import QUIET, Voices
 from glasshouse.cli.pace import duration_of
 from glasshouse.events import kinds
 from glasshouse.events.event import Event
-from glasshouse.events.payloads import CreatureStarted, Governor, payload_of
+from glasshouse.events.payloads import CreatureStarted, Governor, payload_of, total_usd_max
 from glasshouse.events.redaction import Role
 from glasshouse.runtime.ledger.observer import Observer
 from glasshouse.runtime.run import Thinking
@@ -57,6 +57,8 @@ class RunView:
         self.past_run_ids = past_run_ids
         self.calls_before = 0
         """Calls that were spent before, in events that this view did not get."""
+        self.usd_before = 0.0
+        """Dollars that were."""
         self.expected: tuple[str, ...] = ()
         """Handles of creatures that join before the first act and whose births were not read yet."""
         self.last_id = ""
@@ -157,26 +159,36 @@ class Gauge(NamedTuple):
     """How much of a limit is used. None means no limit."""
 
     name: str
-    used: int
-    limit: int | None
+    used: float
+    """A float is an amount of dollars."""
+    limit: float | None
 
     def drawn(self, chars: int = BAR_CHARS[0], *, is_plain: bool = False) -> str:
         """The limit as words and a bar."""
         if not self.limit:
             return f"{self.name} {self.used}"
-        full = min(chars, self.used * chars // self.limit)
+        full = min(chars, int(self.used * chars // self.limit))
         done, left = ("#", "-") if is_plain else ("━", "┄")
-        return f"{self.name} {self.used}/{self.limit} {done * full}{left * (chars - full)}".rstrip()
+        return f"{self.in_words('/')} {done * full}{left * (chars - full)}".rstrip()
+
+    def in_words(self, of: str = " of ") -> str:
+        """The limit as words."""
+        used, limit = [f"{n:.2f}" if isinstance(n, float) else n for n in (self.used, self.limit)]
+        return f"{self.name} {used}{f'{of}{limit}' if self.limit else ''}"
 
 
-def gauges(view: RunView) -> tuple[Gauge, Gauge]:
-    """The budget: turns and calls, each of its limit."""
+def gauges(view: RunView) -> tuple[Gauge, ...]:
+    """The budget: turns and calls, each of its limit; and dollars, if the run has a limit of them."""
     stage, run = view.stage, view.run
     turns, calls = stage.turn, stage.counters.calls + view.calls_before
     if run.finished is not None:
         turns, calls = run.finished.turns, run.finished.calls
     limits = run.budget or Governor(max_turns=None, max_total_calls=None)
-    return Gauge("turn", turns, limits.max_turns), Gauge("calls", calls, limits.max_total_calls)
+    usd_max, usd = total_usd_max(limits), view.usd_before + (stage.counters.usd or 0.0)
+    if run.finished is not None:
+        usd = run.finished.usd or 0.0
+    dollars = [] if usd_max is None else [Gauge("USD", usd, usd_max)]
+    return Gauge("turn", turns, limits.max_turns), Gauge("calls", calls, limits.max_total_calls), *dollars
 
 
 def header(view: RunView, voices: Voices) -> list[RenderableType]:
@@ -194,9 +206,9 @@ def header(view: RunView, voices: Voices) -> list[RenderableType]:
 
 def prospect(view: RunView, turns_max: int | None) -> str:
     """How long the rest of a run takes at most, as far as its limits tell, and which keys there are."""
-    turn, calls = gauges(view)
+    turn, calls, *_ = gauges(view)
     # The turn that a run is in when it is shown first is still to be played.
-    left = None if turn.limit is None else max(0, turn.limit - max(0, turn.used - 1))
+    left = None if turn.limit is None else int(max(0, turn.limit - max(0, turn.used - 1)))
     turns = min([limit for limit in (left, turns_max) if limit is not None], default=None)
     lines = [] if turns is None else [turns * max(1, len(view.handles) * speaking_share)]
     lines += [] if calls.limit is None else [max(0, calls.limit - calls.used)]

@@ -11,11 +11,14 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Final
+
+import msgspec
 
 from glasshouse.assembly import SqliteStore
 from glasshouse.cli.command_line import CommandLine, checked_settings, store_path
@@ -114,19 +117,34 @@ class LiveRequest:
 
 
 def play_new(
-    request: LiveRequest, world: LoadedWorld, seed: str | None, rng_seed: int, run_id: str | None
+    request: LiveRequest,
+    world: LoadedWorld,
+    seed: str | None,
+    rng_seed: int,
+    run_id: str | None,
+    limits: Mapping[str, float],
 ) -> None:
-    """Play a world from its beginning."""
-    start = start_of_world(world, seed, rng_seed, request.turns)
-    _play_live(request, new_run(world, seed, rng_seed, run_id), start)
+    """Play a world from its beginning, with these limits in place of its own."""
+    own = world.scenario.limits
+    governor = msgspec.structs.replace(own, **limits) if limits else None
+    start = start_of_world(world, seed, rng_seed, request.turns, governor)
+    _play_live(request, new_run(world, seed, rng_seed, run_id, governor), start)
 
 
-def play_on(request: LiveRequest, opener: Opener, name: str, *, is_played: bool = True) -> None:
-    """Continue a run or a session, in place or in a child."""
+def play_on(
+    request: LiveRequest,
+    opener: Opener,
+    name: str,
+    *,
+    is_played: bool = True,
+    limits: Mapping[str, float] | None = None,
+) -> None:
+    """Continue a run or a session, in place or in a child, which may have these limits in place of its own."""
     if not request.store.exists():
         reason = f"There is no store at {request.store}."  # Said before a store is created.
         raise Refused(reason, "Play something first, or name another --store.")
-    _play_live(request, opener, start_of_rest(request.store, name, request.turns), is_played=is_played)
+    start = start_of_rest(request.store, name, request.turns, limits or {})
+    _play_live(request, opener, start, is_played=is_played)
 
 
 def _play_live(request: LiveRequest, opener: Opener, start: Start, *, is_played: bool = True) -> None:
@@ -319,7 +337,9 @@ async def view_of(
     for event in events:
         if (event.position or 0) <= shown_after:
             view.remember(event)
-    view.calls_before = max(0, run.calls - view.stage.counters.calls) if shown_after else 0
+    spent = view.stage.counters
+    view.calls_before = max(0, run.calls - spent.calls) if shown_after else 0
+    view.usd_before = max(0.0, (run.usd or 0.0) - (spent.usd or 0.0)) if shown_after else 0.0
     return view
 
 

@@ -20,16 +20,17 @@ import msgspec
 from glasshouse.cli.command_line import CommandLine
 from glasshouse.cli.drawing.comparison import changes_in_words
 from glasshouse.cli.drawing.screen import first_words, one_line
-from glasshouse.cli.store_reader import StoreReader, Story, find_event, is_line
+from glasshouse.cli.store_reader import StoreReader, Story, find_event
 from glasshouse.errors import Refused, UnknownName
 from glasshouse.events import kinds
-from glasshouse.events.event import RESERVED_ACTORS, VISITOR, Event, Json
+from glasshouse.events.event import Event, Json
 from glasshouse.events.payloads import CreatureStarted, Governor, RunStarted, SessionForked, payload_of
 from glasshouse.manifests.loading import LoadedWorld, load_creature
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.runtime.past.what_if import Edge, WhatIf
 from glasshouse.runtime.run import Run
 from glasshouse.terrarium import Terrarium
+from glasshouse.views.names import last_said
 from glasshouse.views.stage import StageProjection, past_runs
 from glasshouse.views.transcript import transcript_of
 
@@ -55,12 +56,15 @@ Opener = Callable[[StoreReader], Awaitable[Opened]]
 """Makes or finds the runs that are to be played."""
 
 
-def new_run(loaded: LoadedWorld, seed: str | None, rng_seed: int, run_id: str | None) -> Opener:
-    """Opens a world."""
+def new_run(
+    loaded: LoadedWorld, seed: str | None, rng_seed: int, run_id: str | None, governor: Governor | None
+) -> Opener:
+    """Opens a world. Without limits: the world's own."""
 
     async def open_new(reader: StoreReader) -> Opened:
         position = reader.store.position
-        return Opened((await reader.terrarium.open_world(loaded, seed, rng_seed, run_id=run_id),), position)
+        run = await reader.terrarium.open_world(loaded, seed, rng_seed, governor, run_id=run_id)
+        return Opened((run,), position)
 
     return open_new
 
@@ -135,7 +139,8 @@ class Branching:
     async def _event(self, reader: StoreReader, story: Story) -> Event | None:
         """The event at which it begins, none for the end."""
         if self.at is None:
-            return _last_line(story) if self.what_if.begins_before else None
+            leave = "Leave --drop and --replace away."
+            return last_said(story.name, story.events, leave) if self.what_if.begins_before else None
         event = (await find_event(reader, self.at, story.name)).event
         if event.id not in story.numbers:
             raise UnknownName(noun=f"event of {story.name}", name=self.at)
@@ -149,14 +154,6 @@ class Branching:
         mine = [started for started in begun if event is not None and started.run_id == event.run_id] or begun
         then = payload_of(mine[-1], RunStarted).limits if mine else None
         return msgspec.structs.replace(then or Governor(), **self.limits)
-
-
-def _last_line(story: Story) -> Event:
-    """The last line that a creature or the visitor said: only such a line can be left out."""
-    said = [e for e in story.events if e.actor not in RESERVED_ACTORS - {VISITOR} and is_line(e)]
-    if not said:
-        raise Refused(f"Nothing was said in {story.name} yet.", "Leave --drop and --replace away.")
-    return said[-1]
 
 
 def _where(story: Story, event: Event, number: int) -> str:
@@ -262,7 +259,12 @@ def _facts(run: Run, parent: str | None, how: str, is_edited: bool, who: dict[st
 
 def _limits(run: Run) -> str:
     """The limits that hold, what is used of them, and which of them the caller gave."""
-    used = {"max_turns": run.turns, "max_total_calls": run.calls, "max_total_tokens": run.tokens}
+    used: dict[str, float] = {
+        "max_turns": run.turns,
+        "max_total_calls": run.calls,
+        "max_total_tokens": run.tokens,
+    }
+    used |= {} if run.usd is None else {"max_total_usd": round(run.usd, 4)}
     parts = []
     for axis, limit in msgspec.to_builtins(run.governor).items():
         spent = f", {used[axis]:,} used" if axis in used else ""

@@ -6,7 +6,7 @@ Always holds: a run that continues is played by the models that it began with, u
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from glasshouse.cli.tool_servers import NO_SERVERS, ServersOfWorld, servers_name
 from glasshouse.contests.expected_cost import Expected, expected_of_world
 from glasshouse.errors import UnknownName
 from glasshouse.events import kinds
-from glasshouse.events.payloads import CastEntry, CreatureStarted, RunStarted, payload_of
+from glasshouse.events.payloads import CastEntry, CreatureStarted, Governor, RunStarted, payload_of
 from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.turns.moment.playbill import playbill_of
 
@@ -40,15 +40,20 @@ class Start:
     """The tool servers that its creatures may use."""
 
 
-def start_of_world(world: LoadedWorld, seed: str | None, rng_seed: int, turns: int | None) -> Start:
+def start_of_world(
+    world: LoadedWorld, seed: str | None, rng_seed: int, turns: int | None, governor: Governor | None
+) -> Start:
     """For a new run."""
     who = frozenset({*world.scenario.cast_by_handle, *world.scenario.competition.teams})
-    servers = servers_of_world(world)
-    return Start(who, lambda models: expected_of_world(models, world, seed, rng_seed, turns), servers=servers)
+
+    def expected(models: NamedModels) -> Expected:
+        return expected_of_world(models, world, seed, rng_seed, turns, governor=governor)
+
+    return Start(who, expected, servers=servers_of_world(world))
 
 
-def start_of_rest(store: Path, name: str, turns: int | None) -> Start:
-    """For a run, or a session, that continues."""
+def start_of_rest(store: Path, name: str, turns: int | None, limits: Mapping[str, float]) -> Start:
+    """For a run, or a session, that continues, with these limits in place of its own."""
 
     async def read(reader: StoreReader) -> Start:
         story = await reader.story(name)
@@ -63,7 +68,11 @@ def start_of_rest(store: Path, name: str, turns: int | None) -> Start:
         granted = [grant.tool.name for born in births for grant in payload_of(born, CreatureStarted).granted]
         servers = ServersOfWorld(bill.tool_servers, servers_named(granted))
         return Start(
-            who, lambda named: expected_of_rest(named, story, turns), models, tuple(last.cast), servers
+            who,
+            lambda named: expected_of_rest(named, story, turns, limits),
+            models,
+            tuple(last.cast),
+            servers,
         )
 
     return read_store(store, read)

@@ -38,7 +38,7 @@ class Summary:
         if run.finished is not None:
             ending = ending_of(run.finished, view.stage)
         else:
-            spent = [f"{g.name} {g.used}{f' of {g.limit}' if g.limit else ''}" for g in gauges(view)]
+            spent = [gauge.in_words() for gauge in gauges(view)]
             why = f"Paused: {one_line(run.paused)} " if run.paused else ""
             ending = f"{why}To be continued: {', '.join(spent)}."
         if self.calls_recalled is not None:
@@ -82,7 +82,7 @@ class Summary:
 
     def facts(self) -> Json:
         """The same for machines."""
-        run, (turns, calls) = self.view.run, gauges(self.view)
+        run, (turns, calls, *_) = self.view.run, gauges(self.view)
         reason, winner = (run.finished.reason, run.finished.winner) if run.finished else (run.paused, None)
         about = {"run_id": self.view.run_id, "status": run.state, "reason": reason, "winner": winner}
         spent = {"turns": turns.used, "calls": calls.used, "digest": self.digest}

@@ -13,7 +13,7 @@ from typing import TypeAlias
 from msgspec.structs import replace
 
 from glasshouse.errors import Refused
-from glasshouse.events.payloads import CastEntry, RunStarted
+from glasshouse.events.payloads import CastEntry, Governor, RunStarted, usd_axis
 from glasshouse.events.recorded_fields import fields_of
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ledger.ledger import Ledger
@@ -54,28 +54,33 @@ class Routes:
             bound = self._pin_of(creature.handle, purse.playbill.competition.teams, bound)
         return self._router.route(profile) if bound is None else self._router.route(profile, bound)
 
-    def check_prices(self, asked_for: Iterable[AskedFor]) -> None:
+    def check_prices(self, limits: Governor, asked_for: Iterable[AskedFor]) -> None:
         """Refuse a limit in dollars if the price of any of these models, or of their fallbacks, is unknown."""
+        axis = usd_axis(limits)
+        if axis is None:
+            return
         for profile, model in sorted(asked_for, key=str):
             chosen = self.route(profile, model)
             unpriced = [route.name for route in (chosen, *chosen.fallbacks) if route.price is None]
             if unpriced:
                 raise Refused(
-                    f"hourly_budget_usd is set, and nobody knows the price of {unpriced[0]} behind {profile!r}.",
+                    f"{axis} is set, and nobody knows the price of {unpriced[0]} behind {profile!r}.",
                     "Give its price, or take the limit away.",
                 )
 
     def check_price_for(self, run_id: str | None, profile: str) -> None:
         """Check the price of a creature that joins a run, if the run's limits are in dollars."""
         purse = self._ledger.folded.runs.purses.get(run_id or "")
-        if purse is not None and purse.limits.hourly_budget_usd is not None:
-            self.check_prices([(profile, None)])
+        if purse is not None:
+            self.check_prices(purse.limits, [(profile, None)])
 
-    def check_prices_in(self, run_id: str) -> None:
-        """Check the prices of the models of every live creature of a run."""
+    def check_prices_in(self, run_id: str, limits: Governor) -> None:
+        """Check the prices of the models of every live creature of a run that is to have these limits."""
+        if usd_axis(limits) is None:
+            return
         world = self._ledger.world
         cast = [creature for creature in world.creatures.values() if creature.run_id == run_id]
-        self.check_prices({(world.facts_of(creature).model_profile, None) for creature in cast})
+        self.check_prices(limits, {(world.facts_of(creature).model_profile, None) for creature in cast})
 
     def with_models(self, intent: OpenRun) -> OpenRun:
         """The same opening with the model of each member filled in. Refused if dollars are limited and a price is
@@ -145,9 +150,9 @@ class Routes:
                 self._check_prices_for(run.started, asked_for)
 
     def _check_prices_for(self, started: RunStarted, asked_for: list[AskedFor]) -> None:
-        if started.limits is not None and started.limits.hourly_budget_usd is not None:
+        if started.limits is not None and usd_axis(started.limits) is not None:
             spawnable = [(fields_of(manifest).model_profile, None) for manifest in started.spawnable.values()]
-            self.check_prices({*asked_for, *spawnable})
+            self.check_prices(started.limits, {*asked_for, *spawnable})
 
 
 def _asked_for(member: Member) -> AskedFor:

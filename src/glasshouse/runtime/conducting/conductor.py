@@ -239,8 +239,7 @@ class Conductor:
         given = axes_given(self._governor, Governor())
         limits = settled(self._governor, creatures)
         started = RunStarted(limits=limits, limits_given=given, policy=self._policy, rules=rules_now)
-        if self._governor.hourly_budget_usd is not None:
-            self._routes.check_prices_in(run_id)
+        self._routes.check_prices_in(run_id, self._governor)
         await self._ledger.change(BeginRun(run_id, graph.id, started))
         return self._ledger.folded.runs.purses[run_id]
 

@@ -23,7 +23,15 @@ from glasshouse.events import kinds, payloads
 from glasshouse.events.carried import CarriedCounts, CarriedMinute, CarriedRun
 from glasshouse.events.event import Event, Json, costs_of
 from glasshouse.events.model_use import NOTHING, Usage
-from glasshouse.events.payloads import Governor, converted, payload_of, sealed_of, settled, verdict_of
+from glasshouse.events.payloads import (
+    Governor,
+    converted,
+    payload_of,
+    sealed_of,
+    settled,
+    total_usd_max,
+    verdict_of,
+)
 from glasshouse.events.recorded_fields import fields_of
 from glasshouse.turns.moment.playbill import Playbill, playbill_of
 from glasshouse.turns.runs.agenda import members_of
@@ -219,8 +227,11 @@ def tripped_by_call(
         return "max_total_calls"
     if limits.max_total_tokens is not None and usage.tokens + worst.tokens > limits.max_total_tokens:
         return "max_total_tokens"
-    usd, usd_max = spend.usd_in_last_hour + worst.usd_known, limits.hourly_budget_usd
     # A call of unknown price fits no limit in dollars.
+    total_max = total_usd_max(limits)
+    if total_max is not None and (worst.is_unpriced or usage.usd_known + worst.usd_known > total_max):
+        return "max_total_usd"
+    usd, usd_max = spend.usd_in_last_hour + worst.usd_known, limits.hourly_budget_usd
     return "hourly_budget_usd" if usd_max is not None and (worst.is_unpriced or usd > usd_max) else None
 
 

@@ -75,7 +75,7 @@ function Meters() {
     ["Turns", spent.turns, most.max_turns, String],
     ["Calls", spent.calls, most.max_total_calls, String],
     ["Tokens", spent.tokens, most.max_total_tokens, short],
-    ["Spend", spent.usd, most.hourly_budget_usd, (value) => dollars(value)],
+    ["Spend", spent.usd, most.max_total_usd ?? most.hourly_budget_usd, (value) => dollars(value)],
   ]);
   return html`<button type="button" class="meters" title="Open costs and limits" onClick=${() => openDialog("purse")}>
     ${rows.map(([label, value, limit, words]) => html`<${Meter} label=${label} value=${value === null ? "unknown" : words(value)} of=${limit ? words(limit) : ""}

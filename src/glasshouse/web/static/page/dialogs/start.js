@@ -71,7 +71,7 @@ export function Start() {
     <div class="start-row">
       <${Amount} label="Turns" name="turns" choice=${choice} wrong=${wrong.turns} usual=${world?.limits?.max_turns} change=${change} />
       <${Amount} label="Tokens" name="tokens" choice=${choice} wrong=${wrong.tokens} usual=${world?.limits?.max_total_tokens} change=${change} />
-      <${Amount} label="Spend limit" name="usd" choice=${choice} wrong=${wrong.usd} usual=${world?.limits?.hourly_budget_usd} change=${change} unit="$" title="For an hour" />
+      <${Amount} label="Spend limit" name="usd" choice=${choice} wrong=${wrong.usd} usual=${world?.limits?.max_total_usd} change=${change} unit="$" title="For the whole play" />
       <${Who} world=${world} models=${models} choice=${choice} />
     </div>
     <${More} world=${world} models=${models} choice=${choice} wrong=${wrong} change=${change} />
@@ -93,7 +93,7 @@ const chosen = (world) => ({
   seed: world.seed,
   turns: shownAs(world.limits?.max_turns),
   tokens: shownAs(world.limits?.max_total_tokens),
-  usd: shownAs(world.limits?.hourly_budget_usd),
+  usd: shownAs(world.limits?.max_total_usd),
   models: {},
 });
 
@@ -119,7 +119,7 @@ function wrongIn(choice) {
 
 /** @param {Choice} choice @param {{withSpeed?: boolean}} [how] */
 function requestOf(choice, how = {}) {
-  const limits = { max_turns: numberIn(choice.turns), max_total_tokens: numberIn(choice.tokens), hourly_budget_usd: numberIn(choice.usd) };
+  const limits = { max_turns: numberIn(choice.turns), max_total_tokens: numberIn(choice.tokens), max_total_usd: numberIn(choice.usd) };
   const models = Object.fromEntries(Object.entries(choice.models).filter(([, model]) => model.trim()));
   const { world, seed, speed, alone } = choice;
   return { world, ...(seed ? { seed } : {}), rng_seed: numberIn(choice.rng_seed), limits, models, ...(how.withSpeed ? { speed, ...(alone ? { continue_alone: true } : {}) } : {}) };

@@ -21,7 +21,8 @@ const axes = /** @type {{[axis: string]: string}} */ ({
   max_turns: "all of its turns were played",
   max_total_calls: "its calls were spent",
   max_total_tokens: "its tokens were spent",
-  hourly_budget_usd: "its money was spent",
+  max_total_usd: "its money was spent",
+  hourly_budget_usd: "the money of an hour was spent",
   max_wall_minutes: "its time was over",
 });
 

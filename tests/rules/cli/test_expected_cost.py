@@ -1,0 +1,37 @@
+"""What a play will probably cost, against the limits in dollars, and when somebody is asked about it."""
+
+import pytest
+
+from glasshouse.cli.expected_cost import check_agreed, usd_unasked_max
+from glasshouse.contests.expected_cost import Expected
+from glasshouse.errors import Refused
+from glasshouse.events.payloads import Governor
+
+DEAR = Expected(120, 3.0)
+
+
+@pytest.mark.parametrize(
+    ("limits", "spent", "words"),
+    [
+        (Governor(), 0.0, ""),
+        (Governor(max_total_usd=4), 0.0, ""),
+        (Governor(max_total_usd=2), 0.0, "; it stops before it costs more than $2.00"),
+        (Governor(max_total_usd=4), 1.5, "; it stops before it costs more than $2.50"),
+        (Governor(hourly_budget_usd=2), 0.0, "; it stops when an hour has cost $2.00"),
+        (Governor(max_total_usd=1, hourly_budget_usd=2), 0.0, "; it stops before it costs more than $1.00"),
+    ],
+)
+def test_an_estimate_says_which_limit_in_dollars_it_will_reach(
+    limits: Governor, spent: float, words: str
+) -> None:
+    assert str(DEAR.within(limits, spent)) == f"about 120 calls, 6 minutes and $3.00{words}"
+
+
+def test_nobody_is_asked_about_a_play_whose_limit_is_small() -> None:
+    small = Governor(max_total_usd=usd_unasked_max)
+
+    check_agreed(DEAR.within(small), is_agreed=False, as_json=True)
+
+    for dear in (DEAR, DEAR.within(Governor(max_total_usd=0.6)), DEAR.within(small).times(2)):
+        with pytest.raises(Refused, match="This will probably take about"):
+            check_agreed(dear, is_agreed=False, as_json=True)
