@@ -12,8 +12,7 @@ from glasshouse.models.router import ModelRouter
 from glasshouse.models.scripted import ScriptedModel
 from glasshouse.runtime.clock import HandMovedClock
 from glasshouse.terrarium import Terrarium, verify
-from glasshouse.turns.moment.playbill import Playbill
-from glasshouse.turns.runs.purses import Purse, Spent, frees_at
+from glasshouse.turns.runs.purses import Plan, Purse, Spent, frees_at
 from glasshouse.world.decisions.requests import PauseRun
 from tests.runtime.limits_by_hand import NO_LIMIT, Paced, priced
 from tests.runtime.stage_crew import ANSWER, Asker, events_of, on_stage, said, the_end, ticking, world_of
@@ -120,7 +119,8 @@ def test_anything_else_is_refused(wrong: object) -> None:
 def test_the_time_that_frees_room_counts_what_is_held_and_is_none_if_there_is_never_room() -> None:
     minute = int(START.timestamp() // 60)
     spent = Spent(minutes_usd={minute: 0.5, minute + 10: 0.3})
-    purse = Purse(pausing(hourly_budget_usd=1.0), Playbill(), spent=spent)
+    purse = Purse("", spent=spent)
+    purse.plan = Plan(pausing(hourly_budget_usd=1.0))
     now = START + timedelta(minutes=20)
 
     def freed(usd: float, held: float = 0.0) -> int | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 
 from glasshouse import Event, Terrarium
 from glasshouse.events.codec import content_of
@@ -10,6 +10,7 @@ from glasshouse.events.event import Json
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ledger.ledger import folded_from, folded_upto
 from glasshouse.runtime.ports import Store
+from glasshouse.world.state.state import World
 
 page_events = 4_096
 
@@ -57,4 +58,15 @@ async def check_folds(store: Store) -> Folded:
     from_the_beginning = await folded_upto(store, store.position)
     assert folded.world == from_the_beginning.world
     assert folded.agenda == from_the_beginning.agenda
+    assert folded.runs == from_the_beginning.runs
+    check_runs_are_found(folded.world)
     return from_the_beginning
+
+
+def check_runs_are_found(world: World) -> None:
+    """The graphs of each run, and which runs are open, are what a look at every creature and every run says."""
+    graphs: dict[str, Counter[str]] = defaultdict(Counter)
+    for creature in world.creatures.values():
+        graphs[creature.run_id or ""][creature.graph_id] += 1
+    assert world.graphs_by_run == graphs
+    assert list(world.open_runs) == [run.id for run in world.runs.values() if run.status != "finished"]

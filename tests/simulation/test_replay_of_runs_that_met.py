@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -58,22 +59,23 @@ class Musing:
 class Crowd:
     """Several runs in one house, and somebody outside who connects and parts them."""
 
-    def __init__(self, seed: int, store: Store, pacing: Pacing = "lockstep") -> None:
+    def __init__(self, seed: int, store: Store, pacing: Pacing = "lockstep", **more: Any) -> None:
         self.chance = random.Random(seed)
-        self._models = [Musing(name, self.chance) for name in ("usual", "other", "third")]
-        usual, other, third = self._models
+        self.models = [Musing(name, self.chance) for name in ("usual", "other", "third")]
+        usual, other, third = self.models
         self.t = Terrarium(
             store,
             models=ModelRouter(usual, named={"other": other, "third": third}),
             tools=CountingTools(),
             governor=Governor(max_turns=9, max_total_calls=120),
             pacing=pacing,
+            **more,
         )
         self.runs: list[str] = []
 
     async def play(self, *, runs: int, steps: int, side_by_side: bool) -> None:
         await self.open_one()
-        for model in self._models:
+        for model in self.models:
             model.meddle = self.change_something
         for step in range(steps):
             if len(self.runs) < runs and (self.chance.random() < 0.3 or step > steps // 2):

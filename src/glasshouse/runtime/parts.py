@@ -88,9 +88,8 @@ class Parts:
         )
         endings, limits = Endings(ledger), governor or Governor()
         rules = None if policy is None else policy_as_json(policy)
-        waits = self.minds.waits
         self.conductor = conductor = Conductor(
-            ledger, acts, clock, endings, event, limits, warm_lines, answers, routes, waits, rules
+            ledger, acts, clock, endings, event, limits, warm_lines, answers, routes, self.minds, rules
         )
         self.edits = GraphEdits(house, self.minds, self.tools, routes)
         self.stage = Stage(

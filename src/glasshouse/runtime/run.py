@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
@@ -113,38 +112,18 @@ class DueTurn(NamedTuple):
     is_begun: bool
 
 
-def graphs_by_run(folded: Folded) -> dict[str, dict[str, None]]:
-    """The graphs that the creatures of each run are in."""
-    graphs: dict[str, dict[str, None]] = {}
-    for creature in folded.world.creatures.values():
-        if creature.run_id is not None:
-            graphs.setdefault(creature.run_id, {})[creature.graph_id] = None
-    return graphs
-
-
-def run_of(
-    folded: Folded,
-    run_id: str,
-    calls_recalled: int = 0,
-    graphs: Mapping[str, Mapping[str, None]] | None = None,
-) -> Run:
-    """The run as a value, at the time of the call. `graphs` is what `graphs_by_run` returns, for many runs at once."""
+def run_of(folded: Folded, run_id: str, calls_recalled: int = 0) -> Run:
+    """The run as a value, at the time of the call."""
     facts = the_run(folded.world, run_id)
     purse = folded.runs.purses.get(run_id)
-    creatures = folded.world.creatures.values()
-    mine: Mapping[str, None] = (
-        {c.graph_id: None for c in creatures if c.run_id == run_id}
-        if graphs is None
-        else graphs.get(run_id, {})
-    )
-    by_age = sorted(mine, key=lambda graph_id: folded.world.graphs[graph_id].born)
+    graph_ids = tuple(folded.world.graphs_of(run_id))
     if purse is None:
-        return Run(run_id, facts.status, facts.session_id, tuple(by_age))
+        return Run(run_id, facts.status, facts.session_id, graph_ids)
     return Run(
         id=run_id,
         status=facts.status,
         session_id=facts.session_id,
-        graph_ids=tuple(by_age),
+        graph_ids=graph_ids,
         scenario=purse.playbill.name,
         title=purse.playbill.title,
         seed=purse.seed,

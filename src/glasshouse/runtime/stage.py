@@ -37,7 +37,7 @@ from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.minds.code_beside import function_beside
 from glasshouse.runtime.minds.minds import Minds, VisitorAgent
 from glasshouse.runtime.ports import Batch, Clock, InboxLine, OnText, Store, Toolbox
-from glasshouse.runtime.run import DueTurn, Run, Thinking, graphs_by_run, run_of
+from glasshouse.runtime.run import DueTurn, Run, Thinking, run_of
 from glasshouse.turns.moment.prompt import completion_chars_max
 from glasshouse.turns.replies.public_text import public_text_in
 from glasshouse.world.decisions.intents import Inject, Member, MoveRun, OpenRun
@@ -108,13 +108,13 @@ class Inbox:
     async def _is_answered(self, line: InboxLine) -> bool:
         """Say a line, or drop it if its run has finished; False if it must wait."""
         world = self._ledger.world
-        newest_first = reversed(world.runs.values())
+        newest_first = [world.runs[name] for name in reversed(world.open_runs)]
         newest = next((run for run in newest_first if run.status == "playing" and run.is_begun), None)
         run = world.runs.get(line.run_id) if line.run_id else newest
         if run is not None and run.status == "finished":
             await self._ledger.settle(Batch(inbox_done=(line.number,)))
             return True
-        if run is None or not any(creature.run_id == run.id for creature in world.creatures.values()):
+        if run is None or not run.creatures_living:
             return False  # No creature is there to hear it yet.
         await self._say(run.id, line.text, line.number)
         return True
@@ -212,9 +212,9 @@ class Stage:
 
     def runs(self) -> tuple[Run, ...]:
         """Every run that has begun, the oldest first."""
-        folded, graphs = self._ledger.folded, graphs_by_run(self._ledger.folded)
+        folded = self._ledger.folded
         begun = [name for name, run in folded.world.runs.items() if run.is_begun]
-        return tuple([run_of(folded, name, self._answers.given[name], graphs) for name in begun])
+        return tuple([run_of(folded, name, self._answers.given[name]) for name in begun])
 
     def run_of(self, run_id: str) -> Run:
         """One run, at the time of the call."""
@@ -272,8 +272,8 @@ class Stage:
 
     def due(self, run_id: str) -> tuple[DueTurn, ...]:
         """The next turn of each graph of a run that has something to do, in lockstep order; empty if nothing is due."""
-        graphs, agendas = self._ledger.world.graphs, self._conductor.agendas
-        ahead = [(agendas.of(name).turn, graphs[name]) for name in agendas.graphs_of(run_id)]
+        graphs, agendas = self._ledger.world.graphs_of(run_id), self._conductor.agendas
+        ahead = [(agendas.of(name).turn, graph) for name, graph in graphs.items()]
         due = [(turn, graph) for turn, graph in ahead if turn is not None]
         due.sort(key=lambda pair: (pair[0], pair[1].born))
         return tuple([DueTurn(max(turn, graph.turn), graph.id, turn <= graph.turn) for turn, graph in due])
@@ -317,10 +317,10 @@ class Stage:
         if not isinstance(text, str):
             raise WrongType(f"disturb() takes a text, not {in_brief(text)}.", "Write a sentence.")
         the_run(self._ledger.world, run_id)
-        graphs, here = self._ledger.world.graphs, self._conductor.agendas.graphs_of(run_id)
+        here = self._ledger.world.graphs_of(run_id)
         if graph_id is None and not here:
             raise Refused(f"Nobody of run {run_id} is there to hear it.", "Play a world first.")
-        intent = Inject(graph_id or min(here, key=lambda name: graphs[name].born), text, run_id)
+        intent = Inject(graph_id or next(iter(here)), text, run_id)
         done = () if inbox_line is None else (inbox_line,)
         receipt = await self._ledger.change(intent, beside=Batch(inbox_done=done))
         return receipt.events[0]
@@ -335,9 +335,8 @@ class Stage:
     def send_visitors_away(self, run_id: str) -> tuple[str, ...]:
         """Let creatures that a visitor plays pass at once instead of waiting for a line. Returns their handles."""
         handles: list[str] = []
-        for creature in self._ledger.world.creatures.values():
-            is_here = creature.run_id == run_id and not self._minds.waits(creature.id)
-            agent = self._minds.of(creature.id) if is_here else None
+        for creature in self._ledger.world.creatures_of(run_id):
+            agent = None if self._minds.waits(creature.id) else self._minds.of(creature.id)
             if isinstance(agent, VisitorAgent):
                 agent.go_away()
                 handles.append(creature.handle)

@@ -53,12 +53,13 @@ from glasshouse.turns.moment.playbill import Playbill
 from glasshouse.turns.moment.prompt import CONTEXT_TOKENS, REPLY_TOKENS, Completion, Prompt, seed_of
 from glasshouse.turns.moment.tools import ToolAnswer, ToolCall
 from glasshouse.turns.prompts.context import in_form
+from glasshouse.turns.prompts.masking import forget_masked
 from glasshouse.turns.replies.repetition import brings_nothing_new
 from glasshouse.turns.runs.schedule import Due
 from glasshouse.world.decisions.intents import EndAct
 from glasshouse.world.decisions.requests import Request
 from glasshouse.world.state.ids import the_creature
-from glasshouse.world.state.state import CreatureState, World
+from glasshouse.world.state.state import CreatureState, GraphState, World
 
 characters_cache_max: Final = 4_096
 _log = logging.getLogger("glasshouse.acts")
@@ -382,6 +383,17 @@ class Acts:
         if not is_free or mine.open is not NOTHING:
             self._reservations.settle(mine, NOTHING if is_free else Usage(calls=1))
         return Thought(act, end, scene, stopped_by)
+
+    def let_go(self, graph: GraphState) -> None:
+        """Drop what is kept for the next acts in a graph: its lines, and those that a judge sees with labels."""
+        world, purses = self._ledger.world, self._ledger.folded.runs.purses
+        for creature in map(world.creatures.__getitem__, graph.creatures):
+            purse = purses.get(creature.run_id or "")
+            is_judge = world.facts_of(creature).role == "judge"
+            masks = masks_before(world, purse, creature) if is_judge and purse is not None else None
+            if masks is not None:
+                forget_masked(masks)
+        self._tools.warm_lines.let_go(graph)
 
     def forget_attempts(self, thought: Thought) -> None:
         """The attempts of a stopped act are in the ledger now: they need not be recorded with its end."""

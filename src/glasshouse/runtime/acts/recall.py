@@ -43,6 +43,9 @@ class Answers:
     async def make_ready(self, run_id: str) -> None:
         """Load the record for a run."""
 
+    def let_go(self, run_id: str) -> None:
+        """Drop the record for a run that has finished."""
+
     def act_on_record(self, creature: CreatureState, cause: Event) -> RecordedAct:  # noqa: ARG002 (as the others name it)
         """What is on record of an act for this cause."""
         return NOT_ON_RECORD
@@ -109,6 +112,11 @@ class Recall(Answers):
                     ways.setdefault(key, []).append(act_so_far.act_so_far_of(written))
             parent = self._history.parent_of(parent.run_id)
         self._calls_cache[run_id], self._ways_cache[run_id] = calls, ways
+
+    def let_go(self, run_id: str) -> None:
+        """Drop the answers that were loaded for a run."""
+        self._calls_cache.pop(run_id, None)
+        self._ways_cache.pop(run_id, None)
 
     def _key_of(self, event: Event) -> ActKey | None:
         world = self._ledger.world

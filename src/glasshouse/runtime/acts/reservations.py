@@ -159,13 +159,15 @@ class Reservations:
 
     def release(self, mine: Reservation) -> None:
         """Close a reservation: its cost is in the ledger now, or there was none. Releasing twice is harmless."""
-        acts = self._acts[mine.run_id]
-        if mine in acts:
+        acts = self._acts.get(mine.run_id)
+        if acts is not None and mine in acts:
             if mine.run_id in self._held:
                 self._hold(mine, NOTHING, NOTHING)
             del acts[mine]
             if len(acts) == 1:
                 del self._held[mine.run_id]
+            elif not acts:
+                del self._acts[mine.run_id]
 
     def _follow_the_creatures(self) -> None:
         """Move every reservation to the graph that its creature is in now. Every merge and split begins a session, so

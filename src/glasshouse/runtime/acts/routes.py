@@ -79,7 +79,7 @@ class Routes:
         if usd_axis(limits) is None:
             return
         world = self._ledger.world
-        cast = [creature for creature in world.creatures.values() if creature.run_id == run_id]
+        cast = world.creatures_of(run_id)
         self.check_prices(limits, {(world.facts_of(creature).model_profile, None) for creature in cast})
 
     def with_models(self, intent: OpenRun) -> OpenRun:

@@ -1,7 +1,8 @@
 """Loading the past that acts need: the lines of a graph, when it is first driven; and the world at the start of a
 batch of ticks, for ticks whose thinking was lost in a crash.
 
-Always holds: in an opened store, lines are loaded only for graphs that somebody drives. The lines loaded are those
+Always holds: in an opened store, lines are loaded only for graphs that somebody drives. When all runs of a graph have
+finished, its lines are let go, and loaded again when somebody drives it again (ADR 0105). The lines loaded are those
 that the fold would have kept, so a prompt does not depend on whether its lines were in memory. An interrupted batch
 of ticks with `together` continues like an uninterrupted one, even if its first acts changed the graph. A batch that
 was not interrupted loads nothing here. A place is where lines are said: see `turns.heard.recent_lines`.
@@ -10,6 +11,7 @@ was not interrupted loads nothing here. A place is where lines are said: see `tu
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 from glasshouse.errors import StoreFailed
@@ -18,6 +20,8 @@ from glasshouse.runtime.ledger.history import EventById
 from glasshouse.runtime.ledger.ledger import Ledger, folded_from
 from glasshouse.runtime.ports import Store
 from glasshouse.turns.heard.recent_lines import RecentLines
+from glasshouse.turns.moment.line_text import forget_readings
+from glasshouse.turns.prompts.context import forget_prompts
 from glasshouse.turns.runs.schedule import Due
 from glasshouse.world.state.lineage import Span, span_of
 from glasshouse.world.state.state import GraphState, World
@@ -69,16 +73,21 @@ warming_rounds_max: Final = 64
 
 
 class WarmLines:
-    """Keeps the lines of every driven graph in memory."""
+    """Keeps the lines of every driven graph in memory until all its runs have finished."""
 
     def __init__(self, store: Store, ledger: Ledger) -> None:
         self._store = store
         self._ledger = ledger
-        self._warm_cache: set[tuple[int, str]] = set()
+        self._warm_cache: dict[str, tuple[int, str]] = {}
+        """The graphs whose lines are loaded, each with the number of refolds and the session when that was done."""
+        self._needed: dict[str, dict[str, None]] = {}
+        """Graph -> the places that were loaded for it. A creature may recall lines of a graph that it has left."""
+        self._needed_by: dict[str, dict[str, None]] = {}
+        """Place -> the graphs for which it was loaded."""
 
     def is_ready(self, graph: GraphState) -> bool:
         """Whether the lines of a graph are in memory."""
-        return (self._ledger.refolds, graph.session_id) in self._warm_cache
+        return self._warm_cache.get(graph.id) == (self._ledger.refolds, graph.session_id)
 
     async def make_ready(self, graph: GraphState) -> None:
         """Load the lines of a graph. After a merge or a split, the graph has a new session and is loaded again."""
@@ -86,10 +95,40 @@ class WarmLines:
         tables = self._ledger.folded.tables
         if tables.driven_cache is not None:
             tables.driven_cache.add(graph.id)
+        # Noted before the wait below: meanwhile, another graph may let its lines go.
+        self._note_needs(graph.id, tables.places_recalled_in(self._ledger.world, graph))
         for place in tables.cold_places(self._ledger.world, graph):
             await self._warm(place)
-        self._warm_cache.add(key)
+        self._warm_cache[graph.id] = key
         self._ledger.graphs_moved[graph.id] = None  # A referee may find now that its run is over.
+
+    def let_go(self, graph: GraphState) -> None:
+        """Drop the lines of a graph, except those that another loaded graph needs, and what prompts were made from."""
+        tables = self._ledger.folded.tables
+        self._warm_cache.pop(graph.id, None)
+        if tables.driven_cache is not None:
+            tables.driven_cache.discard(graph.id)
+        places = tables.places_recalled_in(self._ledger.world, graph)
+        self._note_needs(graph.id, places)
+        self._note_needs(graph.id, ())
+        forget_prompts(self._ledger.world.house_id, (*graph.creatures, *places))
+
+    def _note_needs(self, graph_id: str, places: Iterable[str]) -> None:
+        """Note the places that a graph needs now, and drop the lines of those that no graph needs any more."""
+        world, tables = self._ledger.world, self._ledger.folded.tables
+        before, now = self._needed.pop(graph_id, {}), dict.fromkeys(places)
+        if now:
+            self._needed[graph_id] = now
+        for place in now:
+            self._needed_by.setdefault(place, {})[graph_id] = None
+        for place in before:
+            needed_by = self._needed_by.get(place, {})
+            if place in now or place not in tables.said:
+                continue
+            needed_by.pop(graph_id, None)
+            if not any(name in world.graphs for name in needed_by):  # A graph that was merged needs nothing.
+                self._needed_by.pop(place, None)
+                forget_readings(tables.let_go(place))
 
     async def make_ready_for(self, creature_id: str) -> None:
         """Load the lines of the graph that a creature is in, also if it gets into another graph meanwhile."""

@@ -56,6 +56,10 @@ class Causes:
         """Remember the event that began a turn: it is the cause of the turn's ticks."""
         self._turns_cache[started.graph_id] = started
 
+    def let_go(self, graph_id: str) -> None:
+        """Forget the last turn of a graph."""
+        self._turns_cache.pop(graph_id, None)
+
     async def of(self, due: Due) -> Event:
         """The event that an act answers, as its creature hears it."""
         tables, world = self._ledger.folded.tables, self._ledger.world
@@ -110,6 +114,10 @@ class ThinkingAhead:
                 self._begin(due, cause, due.as_of if due.as_of is not None else now)
         if causes and not is_new:
             await asyncio.sleep(0)  # Let them reserve their cost first, as they did before the interruption.
+
+    def let_go(self, graph_id: str) -> None:
+        """Forget when the ticks of a graph were last looked through."""
+        self._looked_at.pop(graph_id, None)
 
     def is_under_way(self, graph: GraphState, act: Act) -> bool:
         """Whether an act has begun with all others of its batch, and nobody can have joined the batch since."""

@@ -44,6 +44,7 @@ from glasshouse.runtime.conducting.endings import Ending, Endings, accounts_of, 
 from glasshouse.runtime.conducting.order import Advanced, Agendas, Conducted, Lockstep, Until, Waiting
 from glasshouse.runtime.ledger.history import EventById
 from glasshouse.runtime.ledger.ledger import Ledger, Queued
+from glasshouse.runtime.minds.minds import Minds
 from glasshouse.runtime.ports import Clock
 from glasshouse.turns.runs.agenda import members_of
 from glasshouse.turns.runs.purses import Purse, tripped_by_time, tripped_by_turn
@@ -72,10 +73,10 @@ class Conductor:
         warm_lines: WarmLines,
         answers: Answers,
         routes: Routes,
-        waits: Callable[[str], bool],
+        minds: Minds,
         policy: Json | None = None,
     ) -> None:
-        self.agendas = Agendas(ledger, endings, waits)
+        self.agendas = Agendas(ledger, endings, minds.waits)
         self._ledger = ledger
         self._acts = acts
         self._clock = clock
@@ -85,6 +86,7 @@ class Conductor:
         self._warm_lines = warm_lines
         self._answers = answers
         self._routes = routes
+        self._minds = minds
         self._causes = Causes(ledger, event)
         self.ahead = ThinkingAhead(ledger, acts, self._causes)
         self.drives = 0
@@ -130,6 +132,8 @@ class Conductor:
         finally:
             self.drives -= 1
             await order.close()
+            if not self.drives:
+                self._locks.clear()
         await self._settle(until)
         return until.conducted(because, waiting)
 
@@ -141,7 +145,7 @@ class Conductor:
     async def _make_ready(self) -> None:
         """Load the lines of runs that may end by themselves: a referee may find that an interrupted run is over."""
         watched = self._ledger.folded.runs.watched
-        for graph_id in tuple(self.agendas.graphs_of(*watched)) if watched else ():
+        for graph_id in tuple(self._ledger.world.graphs_of(*watched)) if watched else ():
             graph = self._ledger.world.graphs.get(graph_id)
             if graph is not None and not self._warm_lines.is_ready(graph):
                 await self._warm_lines.make_ready(graph)
@@ -235,7 +239,8 @@ class Conductor:
 
     async def _new_purse(self, run_id: str, graph: GraphState) -> Purse:
         """Begin a run without a scenario, when it is first driven, with the terrarium's limits (ADR 0029)."""
-        creatures = sum(creature.run_id == run_id for creature in self._ledger.world.creatures.values())
+        run = self._ledger.world.runs.get(run_id)
+        creatures = 0 if run is None else run.creatures_living
         given = axes_given(self._governor, Governor())
         limits = settled(self._governor, creatures)
         started = RunStarted(limits=limits, limits_given=given, policy=self._policy, rules=rules_now)
@@ -470,6 +475,7 @@ class Conductor:
                 MoveRun(run_id, payload, last_graph(self._ledger.world, run_id)), by=by
             )
             event = receipt.events[0] if receipt.events else None
+            self._let_go(run_id)
             done.set_result(event)
         except BaseException as wrong:
             done.set_exception(wrong)
@@ -478,6 +484,24 @@ class Conductor:
         finally:
             del self._finishing[run_id]
         return event
+
+    def _let_go(self, run_id: str) -> None:
+        """Drop what is kept in memory for the acts of a run that has finished, and for its graphs if all their runs have.
+        Whatever drives such a graph again loads it again, as after reopening (ADR 0105)."""
+        world = self._ledger.world
+        self._endings.let_go(run_id)
+        self._answers.let_go(run_id)
+        for graph in world.graphs_of(run_id).values():
+            if all(map(world.is_finished, members_of(world, graph).runs)):
+                self.let_go_graph(graph)
+
+    def let_go_graph(self, graph: GraphState) -> None:
+        """Drop what is kept in memory for the acts of a graph in which nobody is acting."""
+        self._acts.let_go(graph)
+        self._minds.let_go(graph.creatures)
+        self._causes.let_go(graph.id)
+        self.ahead.let_go(graph.id)
+        self._driven.discard(graph.id)
 
     async def _wait_for_acts_of(self, run_id: str) -> None:
         """Write the run's acts that were begun ahead, in order, and wait for its acts in other graphs."""

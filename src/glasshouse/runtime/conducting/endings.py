@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from glasshouse.errors import BadWorld
 from glasshouse.events import kinds
 from glasshouse.events.event import Event, own_copy
-from glasshouse.events.payloads import FinishReason, Governor, RunFinished
+from glasshouse.events.payloads import FinishReason, RunFinished
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.minds.code_beside import function_beside, given_back_by, path_beside
@@ -28,9 +28,8 @@ from glasshouse.runtime.minds.faults import fault_chars_max
 from glasshouse.turns.contests.referees import REFEREES, Match, Referee, Ruling, match_lines_max
 from glasshouse.turns.heard.recent_lines import RecentLines
 from glasshouse.turns.moment.line_text import cut
-from glasshouse.turns.moment.playbill import Playbill
 from glasshouse.turns.runs.agenda import members_of
-from glasshouse.turns.runs.purses import Purse, stale_lines_max
+from glasshouse.turns.runs.purses import Purse, Spent, stale_lines_max
 from glasshouse.world.state.state import GraphState, World
 
 
@@ -84,9 +83,12 @@ class RunPast:
         self._run_id = run_id
         self.was_cut = False
         """Whether the last answer lacked lines that are no longer in memory."""
+        world, tables = ledger.folded.world, ledger.folded.tables
+        recalled = [tables.places_recalled_in(world, graph) for graph in world.graphs_of(run_id).values()]
         self._places = {
             place: None
-            for place, table in ledger.folded.tables.said.items()
+            for tables_here in recalled
+            for place, table in tables_here.items()
             if any(line.run_id == run_id for line in table.lines)
         }
 
@@ -164,7 +166,7 @@ class Endings:
         """The ending of a run that ends for this reason, with its winner."""
         purse = self._ledger.folded.runs.purses.get(run_id)
         ending = Ending(reason) if purse is None else self._judged(run_id, purse)._replace(reason=reason)
-        graphs = graphs_of(self._ledger.world, run_id)
+        graphs = self._ledger.world.graphs_of(run_id)
         if (
             reason == "ended"
             and ending.why is None
@@ -226,8 +228,7 @@ class Endings:
     def _is_at_hand(self, run_id: str) -> bool:
         """Whether all lines of the run's graphs are loaded."""
         world, tables = self._ledger.folded.world, self._ledger.folded.tables
-        graphs = graphs_of(world, run_id)
-        return not any(tables.cold_places(world, world.graphs[graph_id]) for graph_id in graphs)
+        return not any(tables.cold_places(world, graph) for graph in world.graphs_of(run_id).values())
 
     def _past(self, run_id: str) -> RunPast:
         if run_id not in self._pasts_cache:
@@ -240,9 +241,15 @@ class Endings:
             team: tuple([creature for creature, handle in cast.items() if handle in handles])
             for team, handles in purse.playbill.competition.teams.items()
         }
-        knowers = tuple(purse.spent.knowers)
+        knowers = purse.spent.knowers
         truths = {name: dealt.get(name, {}) for name in knowers}
         return Match(line, purse.spent.truth, teams, knowers, truths, cast, past.up_to(line))
+
+    def let_go(self, run_id: str) -> None:
+        """Drop the ruling and the lines of a run that has finished."""
+        self._looked_through.discard(run_id)
+        self._rulings.pop(run_id, None)
+        self._pasts_cache.pop(run_id, None)
 
     def forget(self) -> None:
         """Drop all rulings and read the lines again: some noted lines were never committed."""
@@ -271,8 +278,8 @@ def _ended(purse: Purse, winner: str | None, why: str | None, members: tuple[str
 
 def accounts_of(folded: Folded, run_id: str, ending: Ending, axis: str | None) -> RunFinished:
     """The `run.finished` payload: why the run ended, who won, and what it cost."""
-    purse = folded.runs.purses.get(run_id) or Purse(Governor(), Playbill())
-    spent = purse.spent
+    purse = folded.runs.purses.get(run_id)
+    spent = Spent() if purse is None else purse.spent
     usd = None if spent.usage.usd is None else round(spent.usage.usd, 9)
     costs = (spent.turns, spent.usage.calls, spent.usage.tokens, usd)
     members = list(ending.members) or UNSET
@@ -284,7 +291,7 @@ def _is_in_a_full_turn(folded: Folded, run_id: str) -> bool:
     """Whether a run is in a turn that has no calls left for what is still owed. The next `turn.started` would record
     that."""
     world, agenda, runs = folded.world, folded.agenda, folded.runs
-    graphs = [world.graphs[name] for name in graphs_of(world, run_id)]
+    graphs = world.graphs_of(run_id).values()
     return any(
         run_id in agenda.runs_left_over(world, graph)
         and runs.is_deferred(run_id, graph.id, partial(agenda.ticks_without_a_call, world, graph, run_id))
@@ -292,14 +299,9 @@ def _is_in_a_full_turn(folded: Folded, run_id: str) -> bool:
     )
 
 
-def graphs_of(world: World, run_id: str) -> dict[str, None]:
-    """The graphs of a run's living creatures."""
-    return {creature.graph_id: None for creature in world.creatures.values() if creature.run_id == run_id}
-
-
 def last_graph(world: World, run_id: str) -> str | None:
     """The graph of a run with the latest logical time. `run.finished` is written there, so it comes after all other
     events of the run."""
-    graphs = [world.graphs[name] for name in graphs_of(world, run_id)]
+    graphs = world.graphs_of(run_id).values()
     last = min(graphs, key=lambda graph: (-world.session_of(graph).lamport, graph.born), default=None)
     return None if last is None else last.id

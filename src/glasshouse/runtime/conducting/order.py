@@ -213,8 +213,8 @@ NOTHING_DUE = Next(None)
 
 
 class Agendas:
-    """What every graph has to do next. It is computed again only for graphs that were written to, and for all graphs
-    when a run began, paused or ended (ADR 0051)."""
+    """What every graph has to do next. It is computed again only for graphs that were written to, for those of a run that
+    began, paused or ended, and for all graphs in play when the world was folded again (ADR 0051, 0105)."""
 
     def __init__(self, ledger: Ledger, endings: Endings, waits: Callable[[str], bool]) -> None:
         self._ledger = ledger
@@ -225,7 +225,6 @@ class Agendas:
         """The graphs whose next act waits for an agent, each with that act."""
         self._ready_cache: dict[str, Next] = {}
         self._graphs_known = (0, 0)
-        self._graphs_cache: dict[Sequence[str], tuple[tuple[object, ...], dict[str, None]]] = {}
 
     def ready(self) -> dict[str, Next]:
         """The graphs that have something to do, each with what is next."""
@@ -238,7 +237,7 @@ class Agendas:
         known = (len(world.sessions), len(world.graphs))
         graphs: Iterable[str] = tuple(moved)
         if EVERY_GRAPH in moved:
-            graphs = {**ready, **world.graphs}
+            graphs = {**ready, **world.graphs_in_play()}
         elif self._graphs_known != known:  # Merged graphs get no more writes, so check every cached graph.
             graphs = {**ready, **moved}
         self._graphs_known = known
@@ -270,20 +269,6 @@ class Agendas:
         due = next_act(world, agenda, graph, runs)
         return Next(next_turn(world, agenda, runs, graph)) if due is None else Next(graph.turn, due)
 
-    def graphs_of(self, *run_ids: str) -> dict[str, None]:
-        """The graphs of all creatures of these runs."""
-        # Every merge and split begins a session, and a run counts the creatures that are born and living.
-        world = self._ledger.world
-        runs = [world.runs.get(run_id) for run_id in run_ids]
-        counts = [None if run is None else (run.creatures_born, run.creatures_living) for run in runs]
-        key = (self._ledger.refolds, len(world.sessions), *counts)
-        kept = self._graphs_cache.get(run_ids)
-        if kept is None or kept[0] != key:
-            members = [member for member in world.creatures.values() if member.run_id in run_ids]
-            names = dict.fromkeys([member.graph_id for member in members])
-            kept = self._graphs_cache[run_ids] = (key, names)
-        return kept[1]
-
     def is_held(self, graph_id: str, turn: int) -> bool:
         """Whether a graph waits for an agent, or is of a run in which a graph that comes before it does. So nothing is
         played in another order than with the agent."""
@@ -300,7 +285,7 @@ class Agendas:
 
     def is_idle(self, run_id: str) -> bool:
         """Whether no graph of a run has anything to do."""
-        return self.ready().keys().isdisjoint(self.graphs_of(run_id))
+        return self.ready().keys().isdisjoint(self._ledger.world.graphs_of(run_id))
 
 
 Step = Callable[[str], Awaitable[bool]]
@@ -338,7 +323,7 @@ class Lockstep:
         ready = self._agendas.ready()
         if self._graph_id is None and not self._run_ids:
             return ready
-        names = [self._graph_id] if self._graph_id else self._agendas.graphs_of(*self._run_ids)
+        names = [self._graph_id] if self._graph_id else self._ledger.world.graphs_of(*self._run_ids)
         return {name: ready[name] for name in names if name in ready}
 
     def waiting(self) -> tuple[Waiting, ...]:
@@ -373,7 +358,7 @@ class Lockstep:
         more."""
         world = self._ledger.world
         if self._graph_id is None:
-            return self._run_ids or tuple(world.runs)
+            return self._run_ids or tuple(world.open_runs)
         graph = world.graphs.get(self._graph_id)
         return () if graph is None else members_of(world, graph).runs_acting
 
@@ -448,9 +433,8 @@ class Free(Lockstep):
             there.pop()
         if not there:
             driven = self._ready()
-            turns = {
-                name: self._turn(name, until) for name in self._agendas.graphs_of(run_id) if name in driven
-            }
+            names = self._ledger.world.graphs_of(run_id)
+            turns = {name: self._turn(name, until) for name in names if name in driven}
             lowest = min([its_turn for its_turn in turns.values() if its_turn is not None], default=turn)
             there += [name for name, its_turn in turns.items() if its_turn == lowest]
             self._lowest[run_id] = lowest, there

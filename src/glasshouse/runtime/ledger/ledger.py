@@ -174,8 +174,8 @@ class Ledger:
         self._settling: asyncio.Future[None] | None = None
         self.refolds = 0
         self.graphs_moved: dict[str, None] = {}
-        """The graphs that got events since the conductor last looked, and `EVERY_GRAPH` if a run began, paused or ended.
-        A dict, because it keeps the order."""
+        """The graphs that got events since the conductor last looked, and those of a run that began, paused or ended; or
+        `EVERY_GRAPH` if the world was folded again. A dict, because it keeps the order."""
         self._awaited: dict[str, list[asyncio.Future[None]]] = {}
         """The graphs in which somebody awaits the next write, with a future for each who does."""
         self._wake: asyncio.Future[None] | None = None
@@ -493,21 +493,21 @@ class Ledger:
             self._give_up_world(unforeseen)
             raise
         if event.kind in MOVE_THE_WORLD:
-            self._note_moved(event.kind)
+            self._note_moved(event)
         return self._enqueue(replace(beside, writes=(SegmentWrite(session_id, head, (body,)),)), [event])
 
-    def _note_moved(self, kind: str) -> None:
-        """Note that a change of this kind, which moves the world, was folded and is about to be queued."""
+    def _note_moved(self, first: Event) -> None:
+        """Note that a change which moves the world was folded and is about to be queued. `first` is its first event."""
         self.moved_at = self.position + 1
-        if kind in kinds.OF_RUNS:
-            self.graphs_moved[EVERY_GRAPH] = None
+        if first.kind in kinds.OF_RUNS:
+            self.graphs_moved.update(dict.fromkeys(self.world.graphs_of(first.run_id or "")))
 
     def _folded(self, decided: tuple[Write, ...]) -> tuple[list[Event], list[SegmentWrite]]:
         """Stamp, encode, then fold: if an event cannot be encoded, the world has not changed yet."""
         events, writes = self._written(decided)
         self._fold(events, {write.session_id: write.opens for write in decided if write.opens is not None})
         if events and events[0].kind in MOVE_THE_WORLD:
-            self._note_moved(events[0].kind)
+            self._note_moved(events[0])
         return events, writes
 
     def _written(self, decided: tuple[Write, ...]) -> tuple[list[Event], list[SegmentWrite]]:
@@ -549,7 +549,7 @@ class Ledger:
         return queued
 
     def _wake_those_who_await(self, events: list[Event]) -> None:
-        is_of_all = EVERY_GRAPH in self.graphs_moved or any(event.kind in kinds.OF_GRAPHS for event in events)
+        is_of_all = any(event.kind in kinds.OF_GRAPHS or event.kind in kinds.OF_RUNS for event in events)
         self.wake(tuple(self._awaited) if is_of_all else [event.graph_id for event in events])
 
     def _after_queueing(self) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 from typing import ClassVar, Final
 
@@ -242,6 +242,12 @@ class Minds:
     def forget(self, creature_id: str) -> None:
         """Drop the agent of a removed creature."""
         self._agents.pop(creature_id, None)
+
+    def let_go(self, creature_ids: Iterable[str]) -> None:
+        """Drop the agents of these creatures that hold nothing and are made again when they are asked for."""
+        for creature_id in creature_ids:
+            if type(self._agents.get(creature_id)) is ManifestAgent:
+                del self._agents[creature_id]
 
     def manifest(self, digest: str) -> Manifest:
         """The manifest with this digest, of a creature that lives or lived in this house."""

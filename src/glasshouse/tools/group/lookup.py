@@ -97,7 +97,7 @@ def other_graphs(folded: Folded, caller: CreatureState) -> Iterator[GraphState]:
     world = folded.world
     others = (
         graph
-        for graph in world.graphs.values()
+        for graph in world.graphs_in_play().values()
         if graph.id != caller.graph_id
         and _is_played(world, graph)
         and not is_hidden(world, folded.runs, graph)

@@ -189,15 +189,28 @@ class Tables(msgspec.Struct, dict=True, omit_defaults=True):
                 table.lines_cache = None
         return table
 
-    def cold_places(self, world: World, graph: GraphState) -> list[str]:
-        """The cold places whose lines some creature in a graph may recall."""
+    def places_recalled_in(self, world: World, graph: GraphState) -> dict[str, RecentLines]:
+        """The places whose lines some creature in a graph may recall, each with its table."""
         places = dict.fromkeys([graph.id, *graph.channels.owners.values(), *graph.creatures])
         for name in graph.creatures:
             creature = world.creatures[name]
             places.update(dict.fromkeys([*creature.ears, *[stay.graph_id for stay in creature.stays]]))
             if creature.is_root:
                 places[by_rule(name)] = None
-        return [place for place, table in picked(self.said, places).items() if table.lines_cache is None]
+        return picked(self.said, places)
+
+    def cold_places(self, world: World, graph: GraphState) -> list[str]:
+        """The cold places whose lines some creature in a graph may recall."""
+        tables = self.places_recalled_in(world, graph)
+        return [place for place, table in tables.items() if table.lines_cache is None]
+
+    def let_go(self, place: str) -> list[Event]:
+        """Make a place cold. Returns its lines, so that what was made from them can be let go too."""
+        table = self.said[place]
+        lines = table.lines
+        if table.count:
+            table.lines_cache = None
+        return lines
 
     def warm(self, place: str, events: Iterable[Event]) -> bool:
         """Load the lines of a cold place from these events; false if some lines are missing."""

@@ -10,6 +10,7 @@ id, a turn or a time. Readings are cached.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 from itertools import filterfalse, islice, repeat
 from json import JSONEncoder
@@ -165,6 +166,12 @@ def reading_of(event: Event, known_as: str | None) -> Reading:
                 del _reading_cache[oldest]
         reading = _reading_cache[id(payload)] = _read(payload, kind, actor, known_as)
     return reading
+
+
+def forget_readings(events: Iterable[Event]) -> None:
+    """Let the readings of events go that are no longer in memory themselves."""
+    for event in events:
+        _reading_cache.pop(id(event.payload), None)
 
 
 def _read(payload: Json, kind: str, actor: str, known_as: str | None) -> Reading:

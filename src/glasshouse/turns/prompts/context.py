@@ -11,7 +11,7 @@ the reply and one repair in the model's context; identity, format, cause and las
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import lru_cache
 from itertools import islice
 from typing import Final, NamedTuple
@@ -33,7 +33,7 @@ from glasshouse.turns.moment.tools import ToolTalk
 from glasshouse.turns.prompts import lines as line_choice
 from glasshouse.turns.prompts.examples import OR, how_to_answer
 from glasshouse.turns.prompts.foreign_tools import foreign_tool_lines
-from glasshouse.turns.prompts.lines import NumberedLines, numbered_lines, older_cause
+from glasshouse.turns.prompts.lines import NumberedLines, forget_lines, numbered_lines, older_cause
 from glasshouse.turns.prompts.masking import masked
 from glasshouse.world.hearing.wires import asked_chars_max
 
@@ -85,32 +85,44 @@ _LANGUAGES: Final = dict(
 class _Frame(NamedTuple):
     """The parts of a prompt that stay the same from act to act, and what they were made from."""
 
-    made_from: tuple[object, ...]
-    """Kept, so that no other object can have the same address in memory."""
+    made_from: tuple[object, object, object, str]
+    """Its character, playbill and surroundings, the very objects, and its handle."""
     schema: ReplySchema
     system: str
     around: tuple[str, ...]
     last_line: str
 
 
-_frames_cache: dict[tuple[object, ...], _Frame] = {}
-"""Frames by the addresses in memory of what they are made from, which is quicker to look up than its values."""
+_frames_cache: dict[tuple[str, str, Form], _Frame] = {}
+"""House, creature and form -> the last frame. It is used only if it was made from the same objects, which is quicker to
+compare than their values."""
 
 
 def _frame_of(moment: Moment) -> _Frame:
     handle, character, playbill, around = moment.handle, moment.character, moment.playbill, moment.around
-    key = (id(character), id(playbill), id(around), handle, moment.form)
-    frame = None if moment.tools else _frames_cache.get(key)
+    key, frame = (moment.house_id, moment.creature_id, moment.form), None
+    if not moment.tools and (frame := _frames_cache.get(key)) is not None:
+        of_character, of_playbill, of_around, of_handle = frame.made_from
+        is_same = of_character is character and of_playbill is playbill and of_around is around
+        frame = frame if is_same and of_handle == handle else None
     if frame is None:
         schema = reply_schema(moment)
         system = _system(handle, character, playbill.goal, playbill.language, schema, moment.form)
-        made_from = (character, playbill, around)
+        made_from = (character, playbill, around, handle)
         frame = _Frame(made_from, schema, system, tuple(around_lines(around)), _last_line(handle, character))
         if not moment.tools:
             if len(_frames_cache) >= system_cache_values_max:
                 _frames_cache.clear()
             _frames_cache[key] = frame
     return frame
+
+
+def forget_prompts(house_id: str, names: Collection[str]) -> None:
+    """Let go what is kept to write the next prompts of these creatures, with the lines of these places."""
+    forget_lines(house_id, names)
+    for name in names:
+        for form in _STOPS:
+            _frames_cache.pop((house_id, name, form), None)
 
 
 def prompt_for(moment: Moment) -> Prompt:

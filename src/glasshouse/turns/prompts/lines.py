@@ -283,6 +283,12 @@ def numbered_lines(moment: Moment) -> NumberedLines:
     return lines
 
 
+def forget_lines(house_id: str, names: Iterable[str]) -> None:
+    """Let the numbered lines of these creatures and places go."""
+    for name in names:
+        _numbered_cache.pop((house_id, name), None)
+
+
 def _is_named_in(body: str, handle: str) -> bool:
     if body.isascii() and handle.isascii() and handle.lower() not in body.lower():
         return False

@@ -14,6 +14,7 @@ from msgspec.structs import asdict, replace
 from glasshouse.events import kinds
 from glasshouse.events.event import Draft, Event, Json
 from glasshouse.turns.moment.character import Character
+from glasshouse.turns.moment.line_text import forget_readings
 from glasshouse.turns.moment.masks import Masks, masks_cache_runs_max
 from glasshouse.turns.moment.moment import Around, Moment, Neighbour, Recent
 from glasshouse.turns.moment.playbill import Competition, Playbill
@@ -67,6 +68,12 @@ def _event(masks: Masks, event: Event, handle: str | None) -> Event:
         del masks.events_cache[next(iter(masks.events_cache))]
     masks.events_cache[id(event.payload)] = (event, covered)
     return covered
+
+
+def forget_masked(masks: Masks) -> None:
+    """Let go what is kept of a run's lines with labels."""
+    forget_readings([covered for _, covered in masks.events_cache.values()])
+    masks.events_cache.clear()
 
 
 @lru_cache(maxsize=masks_cache_runs_max)

@@ -34,10 +34,10 @@ from glasshouse.events.event import CONDUCTOR, RESERVED_ACTORS, Event, session_a
 from glasshouse.events.payloads import converted, payload_of, picked
 from glasshouse.world.hearing.wires import Handed, handed, wires_taken
 from glasshouse.world.state.state import CreatureState, GraphState, World
-from glasshouse.world.state.topology import LISTEN
+from glasshouse.world.state.topology import LISTEN, discard
 from glasshouse.world.state.values import Wire
 
-version: Final = 7
+version: Final = 8
 """Increase it when the fold changes, so that snapshots of the old fold are not used."""
 
 _DISPATCHED: Final = frozenset(
@@ -338,11 +338,13 @@ class Agenda(msgspec.Struct, dict=True):
                     mailbox[cause] = replace(owed, bundle=number)
 
     def _forget_run(self, world: World, run_id: str | None) -> None:
-        """Remove all debts of the creatures of a finished run."""
+        """Remove all debts and subscriptions of the creatures of a finished run: they never owe an act again."""
         debts: tuple[dict[str, Any], ...] = (self.owed, self.ticks, self.under_way)
-        for by_name in debts:
-            for name in [name for name in by_name if world.creatures[name].run_id == run_id]:
-                del by_name[name]
+        for creature in world.creatures_of(run_id or ""):
+            for by_name in debts:
+                by_name.pop(creature.id, None)
+            for kind in world.facts_of(creature).subscribes_to:
+                discard(self.subscribers, kind, creature.id)
 
     def _owe_wired(self, world: World, event: Event, due: int, wire: Wire) -> None:
         """Add a debt for the wire's target. If it also heard the line, its debt only gets what the wire delivered."""

@@ -34,10 +34,11 @@ from glasshouse.events.payloads import (
 )
 from glasshouse.events.recorded_fields import fields_of
 from glasshouse.turns.moment.playbill import Playbill, playbill_of
+from glasshouse.turns.moment.prompt import text_digest
 from glasshouse.turns.runs.agenda import members_of
 from glasshouse.world.state.state import World
 
-version: Final = 14
+version: Final = 15
 """Increase it when the fold changes, so that snapshots of the old fold are not used."""
 
 stale_lines_max: Final = 12
@@ -62,7 +63,7 @@ NOTED: Final = frozenset(
 part, or is of the kind that ends some run."""
 
 
-class Account(msgspec.Struct):
+class Account(msgspec.Struct, gc=False):
     """One creature of a run's cast, and what its model calls have cost."""
 
     cast_key: str
@@ -71,7 +72,7 @@ class Account(msgspec.Struct):
     usage: Usage = NOTHING
 
 
-class Spent(msgspec.Struct, omit_defaults=True):
+class Spent(msgspec.Struct, omit_defaults=True, gc=False):
     """What a run has spent, and its result so far. A branch or a resumed session carries it over."""
 
     seconds: float = 0.0
@@ -85,7 +86,7 @@ class Spent(msgspec.Struct, omit_defaults=True):
     why: str | None = None
     truth: Json = msgspec.field(default_factory=dict)
     """Everything that was dealt in this run, for referees."""
-    knowers: list[str] = msgspec.field(default_factory=list)
+    knowers: tuple[str, ...] = ()
     """The creatures that something was dealt to."""
     accounts: dict[str, Account] = msgspec.field(default_factory=dict)
     """Creature id -> account, for the creatures that the run began with."""
@@ -98,29 +99,44 @@ class Spent(msgspec.Struct, omit_defaults=True):
         return sum([usd for minute, usd in self.minutes_usd.items() if minute >= first])
 
 
-class Purse(msgspec.Struct):
-    """The limits of one run, what it has spent, and what makes it end."""
+class Plan(msgspec.Struct, frozen=True, gc=False):
+    """What a run was begun with. Runs that were begun alike share one, so that a finished run costs little."""
 
-    limits: Governor
-    playbill: Playbill
-    limits_given: list[str] = msgspec.field(default_factory=list)
+    limits: Governor = Governor()
+    limits_given: tuple[str, ...] = ()
     """The names of the limits that the caller gave. The others are the scenario's."""
+    playbill: Playbill = Playbill()
+    folder: str | None = None
+    """The path that its world was opened from: a folder or a scenario file. A referee may be defined beside it."""
+    spawnable: dict[str, Json] = msgspec.field(default_factory=dict)
+    """Name -> manifest of the creatures that may be born during the run."""
+    profiles: tuple[str, ...] = ()
+    """The model profiles that its cast and its spawnable creatures use."""
+    scenario_digest: str = ""
+
+    @property
+    def digest(self) -> str:
+        """What its content is known by."""
+        return text_digest(msgspec.json.encode(self).decode())
+
+
+class Purse(msgspec.Struct, dict=True, array_like=True):
+    """The limits of one run, what it has spent, and what makes it end.
+
+    `plan` is one of `Runs.plans`, to which it is tied after decoding. Only its digest is encoded.
+    """
+
+    plan_digest: str
     rng_seed: int = 0
     seed: str = ""
     started_at: datetime | None = None
     spent: Spent = msgspec.field(default_factory=Spent)
-    folder: str | None = None
-    """The path that its world was opened from: a folder or a scenario file. A referee may be defined beside it."""
     cast: dict[str, str] = msgspec.field(default_factory=dict)
     """Creature id -> handle at the start of the run. The scenario's teams use these handles."""
     renamed: dict[str, str] = msgspec.field(default_factory=dict)
     """Handle -> the handle that the creature had before, as the run's scenario says."""
     bound: dict[str, str] = msgspec.field(default_factory=dict)
     """Creature id -> model, for creatures whose model the run asked for by name."""
-    spawnable: dict[str, Json] = msgspec.field(default_factory=dict)
-    """Name -> manifest of the creatures that may be born during the run."""
-    profiles: list[str] = msgspec.field(default_factory=list)
-    """The model profiles that its cast and its spawnable creatures use."""
     paused: payloads.RunPaused | None = None
     is_offline: bool = False
     """Whether the offline troupe plays the rest of it."""
@@ -130,11 +146,48 @@ class Purse(msgspec.Struct):
     told_in: str = ""
     """The id of its `run.started`."""
     branch_of: payloads.BranchOf | None = None
-    beside: list[str] = msgspec.field(default_factory=list)
+    beside: tuple[str, ...] = ()
     """For a run in a branch or a resumed session: the other runs that were restated with it."""
-    scenario_digest: str = ""
     rules: int = payloads.rules_now
     """The number of the rules that it is played by."""
+
+    def __post_init__(self) -> None:
+        self.plan: Plan
+
+    @property
+    def limits(self) -> Governor:
+        """What the run may spend."""
+        return self.plan.limits
+
+    @property
+    def limits_given(self) -> tuple[str, ...]:
+        """The names of the limits that the caller gave."""
+        return self.plan.limits_given
+
+    @property
+    def playbill(self) -> Playbill:
+        """The scenario."""
+        return self.plan.playbill
+
+    @property
+    def folder(self) -> str | None:
+        """The path that its world was opened from."""
+        return self.plan.folder
+
+    @property
+    def spawnable(self) -> dict[str, Json]:
+        """Name -> manifest of the creatures that may be born during the run."""
+        return self.plan.spawnable
+
+    @property
+    def profiles(self) -> tuple[str, ...]:
+        """The model profiles that its creatures use."""
+        return self.plan.profiles
+
+    @property
+    def scenario_digest(self) -> str:
+        """The digest of its scenario; empty if it has none."""
+        return self.plan.scenario_digest
 
     @property
     def has_come_to_its_end(self) -> bool:
@@ -251,7 +304,7 @@ def frees_at(purse: Purse, held: Usage, worst: Usage, now: datetime) -> datetime
     return datetime.fromtimestamp((fits[0] + 1) * 60, UTC) + timedelta(hours=1)
 
 
-class Clocks(msgspec.Struct, array_like=True):
+class Clocks(msgspec.Struct, array_like=True, gc=False):
     """The counts of one graph: turns of each run along its line; calls and edits of each run in its current turn."""
 
     turns: dict[str, int] = msgspec.field(default_factory=dict)
@@ -349,6 +402,8 @@ class Runs(msgspec.Struct):
     """Every run that has begun, and the clocks of every graph that they play in."""
 
     purses: dict[str, Purse] = msgspec.field(default_factory=dict)
+    plans: dict[str, Plan] = msgspec.field(default_factory=dict)
+    """Digest -> plan of one or more of these runs."""
     clocks: dict[str, Clocks] = msgspec.field(default_factory=dict)
     endings: dict[str, None] = msgspec.field(default_factory=dict)
     """The kinds that end some run."""
@@ -356,6 +411,10 @@ class Runs(msgspec.Struct):
     """Runs that may be over: those that have come to their end, and those with a referee."""
     hiding: dict[str, None] = msgspec.field(default_factory=dict)
     """Hidden runs: the creatures of other graphs may not see their graphs."""
+
+    def __post_init__(self) -> None:
+        for purse in self.purses.values():
+            purse.plan = self.plans[purse.plan_digest]
 
     def concerns(self, event: Event) -> bool:
         """Whether an event could change this fold."""
@@ -413,25 +472,29 @@ class Runs(msgspec.Struct):
         profiles = [entry.profile for entry in cast]
         profiles += [fields_of(manifest).model_profile for manifest in spawnable.values()]
         playbill = playbill_of(started.scenario or {"policy": started.policy})
-        self.purses[run_id] = Purse(
+        plan = Plan(
             limits=settled(started.limits or Governor(), len(cast)),
-            limits_given=started.limits_given,
+            limits_given=tuple(started.limits_given),
             playbill=playbill,
+            folder=None if started.recipe is None else started.recipe.path or None,
+            spawnable=spawnable,
+            profiles=tuple([name for name in dict.fromkeys(profiles) if name]),
+            scenario_digest=started.scenario_digest,
+        )
+        purse = self.purses[run_id] = Purse(
+            plan.digest,
             rng_seed=started.rng_seed,
             seed=started.seed,
             started_at=event.created_at,
             spent=Spent(accounts={entry.creature: Account(entry.cast_key, entry.model) for entry in cast}),
-            folder=None if started.recipe is None else started.recipe.path or None,
             cast={entry.creature: entry.handle for entry in cast},
             renamed={entry.handle: entry.was for entry in cast if entry.was is not None},
             bound={entry.creature: entry.model for entry in cast if entry.is_bound},
             told_in=event.id,
             branch_of=started.branch_of,
-            scenario_digest=started.scenario_digest,
-            spawnable=spawnable,
-            profiles=[name for name in dict.fromkeys(profiles) if name],
             rules=started.rules,
         )
+        purse.plan = self.plans.setdefault(purse.plan_digest, plan)
         if playbill.ends_when.kind is not None:
             self.endings[playbill.ends_when.kind] = None
         if playbill.policy.hidden:
@@ -483,9 +546,9 @@ class Runs(msgspec.Struct):
             spent = purse.spent = converted(then, Spent)
             spent.accounts = accounts
             spent.minutes_usd = {part.minute: part.usd for part in then.minutes}
-            spent.knowers = [restated.creatures.get(name, name) for name in then.knowers]
+            spent.knowers = tuple([restated.creatures.get(name, name) for name in then.knowers])
             purse.started_at = at - timedelta(seconds=spent.seconds)
-            purse.beside = [new for old, new in restated.runs.items() if old != run_id]
+            purse.beside = tuple([new for old, new in restated.runs.items() if old != run_id])
             if purse.may_be_over:
                 self.watched[restated.runs[run_id]] = None
         self.clocks[graph_id] = converted(restated.carried.clocks, Clocks).renamed(restated.runs)
@@ -516,7 +579,7 @@ class Runs(msgspec.Struct):
         if event.sealed is not None:
             sealed = sealed_of(event)
             spent.truth = {**spent.truth, **sealed.facts}
-            spent.knowers += [owner for owner in sealed.to if owner not in spent.knowers]
+            spent.knowers += tuple([owner for owner in sealed.to if owner not in spent.knowers])
         if event.kind == kinds.RUN_PAUSED:
             purse.paused = payload_of(event, payloads.RunPaused)
         if event.kind == kinds.RUN_CONTINUED:

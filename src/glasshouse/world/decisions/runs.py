@@ -216,8 +216,8 @@ def run_moved(world: World, intent: MoveRun) -> Decision:
     fact = replace(fact_of(intent.payload, CONDUCTOR, run.id), model=intent.model)
     graph = world.graphs.get(intent.graph_id or "")
     if graph is None:  # Use the graph of the run's oldest creature, or the session in which the run began.
-        home = next((c.graph_id for c in world.creatures.values() if c.run_id == run.id), "")
-        graph = world.graphs.get(home)
+        oldest = min(world.creatures_of(run.id), key=lambda creature: creature.born, default=None)
+        graph = None if oldest is None else world.graphs[oldest.graph_id]
     if graph is not None:
         return written_in(graph, [fact], run.id)
     write = Write(run.session_id, world.sessions[run.session_id].segment.graph_id, (fact,))

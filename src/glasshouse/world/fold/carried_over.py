@@ -106,7 +106,7 @@ def take_over(world: World, event: Event, restated: SessionRestated) -> None:
     _listen(world, graph, lamport)
     for run_id in shape.born:
         if restated.runs[run_id] in world.runs:
-            world.runs[restated.runs[run_id]].grown_in.append(restated.session)
+            world.runs[restated.runs[run_id]].grown_in += (restated.session,)
             world.sessions[restated.session].note_run(restated.runs[run_id])
 
 
@@ -115,7 +115,7 @@ def _give(
 ) -> None:
     places = restated.places
     creature.reborn = (*heard.reborn, restated.session)
-    creature.stays = _stays(heard.stays, places)
+    creature.stays = tuple(_stays(heard.stays, places))
     creature.ears = {places[channel]: _ear_now(ear) for channel, ear in heard.ears.items()}
     creature.ears.update({places[channel]: Ear(is_full=False, spans=()) for channel in heard.strange})
     creature.handed = {**_handings(heard.handed, restated, lamport), **(creature.handed or {})}
@@ -177,4 +177,4 @@ def _listen(world: World, graph: GraphState, lamport: int) -> None:
                 creature.ears[channel_id] = Ear(is_full, (lamport,))
         if creature.stays[-1].graph_id != graph.id:
             leave(creature, lamport)
-            creature.stays.append(Stay(graph.id, lamport))
+            creature.stays += (Stay(graph.id, lamport),)

@@ -30,7 +30,7 @@ from glasshouse.world.state.state import (
 from glasshouse.world.state.topology import BITS, LISTEN, discard
 from glasshouse.world.state.values import GOES_ON
 
-version: Final = 17
+version: Final = 18
 """Increased when the fold changes, so that snapshots of the old fold are not used."""
 
 
@@ -112,6 +112,8 @@ def _run_moved(world: World, event: Event) -> None:
     if event.kind != kinds.RUN_STARTED:
         is_paused, is_finished = event.kind == kinds.RUN_PAUSED, event.kind == kinds.RUN_FINISHED
         run.status = "paused" if is_paused else "finished" if is_finished else "playing"
+        if is_finished:
+            world.open_runs.pop(run.id, None)
         return
     if not run.is_begun:  # A resumed run is recorded in each of its graphs.
         run.is_begun, run.session_id = True, event.session_id
@@ -123,7 +125,11 @@ def _run_moved(world: World, event: Event) -> None:
 
 
 def _run(world: World, run_id: str, session_id: str) -> RunFacts:
-    return world.runs.setdefault(run_id, RunFacts(run_id, session_id))
+    run = world.runs.get(run_id)
+    if run is None:
+        run = world.runs[run_id] = RunFacts(run_id, session_id)
+        world.open_runs[run_id] = None
+    return run
 
 
 def take_in(world: World, event: Event) -> None:
@@ -210,6 +216,7 @@ def _creature_started(world: World, event: Event, payload: payloads.CreatureStar
         if session.segment.origin == "root" and session.joined is None:
             session.note_run(payload.run_id)  # The graph begins with this creature.
         session.note_writer(payload.run_id)
+    members.count_in(world, creature)
     graph.creatures[creature.id] = None
     graph.handles.take(creature.handle, creature.id)
     if payload.parent is not None:
@@ -226,6 +233,7 @@ def _creature_stopped(world: World, event: Event, payload: payloads.CreatureStop
 
 def _take_out(world: World, name: str, event: Event) -> None:
     creature = world.creatures.pop(name)
+    members.count_out(world, creature)
     graph = world.graphs[creature.graph_id]
     del graph.creatures[name]
     graph.roots.pop(name, None)

@@ -15,6 +15,7 @@ from glasshouse.events.event import Event
 from glasshouse.events.payloads import ChannelOpened, CreatureStarted, TopologyChanged, WireAdded, payload_of
 from glasshouse.world.state import state
 from glasshouse.world.state.state import ChannelState, CreatureState, GraphState, Stay, World
+from glasshouse.world.state.topology import discard
 from glasshouse.world.state.values import Wire
 
 departed_creatures_max: Final = 10_000
@@ -30,7 +31,7 @@ def creature_arriving(payload: CreatureStarted, event: Event, born: int) -> Crea
         cast_key=payload.cast_key,
         manifest_digest=payload.manifest_digest,
         born=born,
-        stays=[Stay(event.graph_id, event.lamport)],
+        stays=(Stay(event.graph_id, event.lamport),),
         ears={},
         run_id=payload.run_id,
         parent=payload.parent,
@@ -72,7 +73,7 @@ def absorb(world: World, survivor: GraphState, dropped: GraphState, lamport: int
     survivor.turn = max(survivor.turn, dropped.turn)
     for name in dropped.creatures:
         creature = world.creatures[name]
-        _relabel(creature, survivor.id, lamport)
+        _relabel(world, creature, survivor.id, lamport)
         survivor.creatures[name] = None
         survivor.handles.take(creature.handle, name)
     for name, channel_id in dropped.channels.owners.items():
@@ -93,7 +94,7 @@ def move(world: World, creature: CreatureState, graph: GraphState, lamport: int)
     if creature.is_root:
         del left.roots[creature.id]
         graph.roots[creature.id] = None
-    _relabel(creature, graph.id, lamport)
+    _relabel(world, creature, graph.id, lamport)
     for channel_id in world.topology.channels_of.get(creature.id, ()):
         channel = world.channels[channel_id]
         if channel.graph_id != graph.id:
@@ -102,13 +103,29 @@ def move(world: World, creature: CreatureState, graph: GraphState, lamport: int)
             channel.graph_id = graph.id
 
 
-def _relabel(creature: CreatureState, graph_id: str, lamport: int) -> None:
+def count_in(world: World, creature: CreatureState) -> None:
+    """Count a creature among those of its run in its graph."""
+    graphs = world.graphs_by_run.setdefault(creature.run_id or "", {})
+    graphs[creature.graph_id] = graphs.get(creature.graph_id, 0) + 1
+
+
+def count_out(world: World, creature: CreatureState) -> None:
+    """Count a creature no longer among those of its run in its graph, before it leaves."""
+    graphs = world.graphs_by_run[creature.run_id or ""]
+    graphs[creature.graph_id] -= 1
+    if not graphs[creature.graph_id]:
+        discard(world.graphs_by_run, creature.run_id or "", creature.graph_id)
+
+
+def _relabel(world: World, creature: CreatureState, graph_id: str, lamport: int) -> None:
+    count_out(world, creature)
     creature.graph_id = graph_id
+    count_in(world, creature)
     if creature.stays[-1].since < lamport:
         leave(creature, lamport)
     else:  # It moves on at once from a graph that stood for those that the history may lack.
-        creature.stays.pop()
-    creature.stays.append(Stay(graph_id, lamport))
+        creature.stays = creature.stays[:-1]
+    creature.stays += (Stay(graph_id, lamport),)
 
 
 def part_unseen(world: World, event: Event) -> None:

@@ -4,7 +4,7 @@ Always holds: the ledger's `World` is a function of the ledger alone. Only the f
 names one exception), and it can be dropped and folded again. `runtime/past/what_if.py` changes a world that it folded
 for a branch, which is no ledger's. Dicts are used instead of sets, because their order comes from the ledger and not
 from hashes. The whole struct can be encoded to bytes; that is a snapshot (ADR 0007). Its parts form a tree without
-cycles, so the garbage collector does not track them. Parts of which there are many are encoded as arrays: names of
+cycles, so the garbage collector does not track them; for its sake, what is rarely added to is a tuple. Parts of which there are many are encoded as arrays: names of
 fields would be half of a snapshot. So a new, moved or removed field needs a new version of the fold.
 """
 
@@ -192,7 +192,7 @@ class CreatureState(msgspec.Struct, gc=False, array_like=True):
     cast_key: str
     manifest_digest: str
     born: int
-    stays: list[Stay]
+    stays: tuple[Stay, ...]
     ears: dict[str, Ear]
     run_id: str | None = None
     parent: str | None = None
@@ -269,7 +269,7 @@ class RunFacts(msgspec.Struct, gc=False, array_like=True):
     status: RunStatus = "playing"
     is_begun: bool = False
     creatures_born: int = 0
-    grown_in: list[str] = msgspec.field(default_factory=list)
+    grown_in: tuple[str, ...] = ()
     """Of a branch or a resumed run: all sessions it started with."""
     creatures_living: int = 0
 
@@ -303,6 +303,11 @@ class World(msgspec.Struct, dict=True):
     tools: dict[str, DescribedTool] = msgspec.field(default_factory=dict)
     """The descriptions of servers' tools, by their keys. Many creatures may share one."""
     runs: dict[str, RunFacts] = msgspec.field(default_factory=dict)
+    open_runs: dict[str, None] = msgspec.field(default_factory=dict)
+    """The runs that have not finished, in the order of `runs`."""
+    graphs_by_run: dict[str, dict[str, int]] = msgspec.field(default_factory=dict)
+    """Run id -> the graphs that its living creatures are in, each with how many of them. The empty name stands for
+    creatures without a run."""
     numbers_given: dict[str, int] = msgspec.field(default_factory=dict)
     births: int = 0
     roots: int = 0
@@ -335,6 +340,25 @@ class World(msgspec.Struct, dict=True):
         """Whether this run has finished."""
         run = self.runs.get(run_id or "")
         return run is not None and run.status == "finished"
+
+    def graphs_of(self, *run_ids: str) -> dict[str, GraphState]:
+        """The graphs of the living creatures of these runs, oldest first. Finished runs that are not named cost
+        nothing."""
+        graphs: dict[str, GraphState] | None = self.shape_cache.get((GraphState, run_ids))
+        if graphs is None:
+            names = {name: None for run_id in run_ids for name in self.graphs_by_run.get(run_id, ())}
+            by_age = sorted([self.graphs[name] for name in names], key=lambda graph: graph.born)
+            graphs = self.shape_cache[GraphState, run_ids] = {graph.id: graph for graph in by_age}
+        return graphs
+
+    def graphs_in_play(self) -> dict[str, GraphState]:
+        """The graphs with a creature whose run has not finished, oldest first."""
+        return self.graphs_of("", *self.open_runs)
+
+    def creatures_of(self, run_id: str) -> list[CreatureState]:
+        """The living creatures of a run, graph by graph."""
+        names = [name for graph in self.graphs_of(run_id).values() for name in graph.creatures]
+        return [creature for name in names if (creature := self.creatures[name]).run_id == run_id]
 
     def session_of(self, graph: GraphState) -> SessionState:
         """The session that a graph writes into."""
