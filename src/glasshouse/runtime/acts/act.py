@@ -170,7 +170,7 @@ class Scene(msgspec.Struct):
         A replay needs this, because an act does not see what is written while it thinks (ADR 0064).
         """
         ledger, batch = self.ledger, self.asking.beside
-        if ledger.moved_at <= self.seen:
+        if ledger.moved_at <= self.seen and ledger.agenda.owes(self.creature.id, self.cause.id):
             return batch
         # Only group tools look beyond the graph: they name creatures of others.
         if self.using is None and self.seen_in_graph == _head(ledger.world, self.creature.id):
@@ -335,7 +335,8 @@ class Acts:
     async def think(
         self, due: Due, cause: Event, upto: int | None, gate: asyncio.Event | None = None
     ) -> Thought | None:
-        """Let a creature think once; None if it was removed. With `upto`, it sees the past only up to that time.
+        """Let a creature think once; None if it was removed, or a program answered for it before its act began. With
+        `upto`, it sees the past only up to that time.
 
         The act waits for `gate` before it uses a tool.
         """
@@ -347,9 +348,10 @@ class Acts:
             await self._tools.warm_lines.make_ready_for(due.creature)
             # The creature may have been removed, or changed, while this waited.
             world, living = self._world_of(due, then), self._ledger.world.creatures.get(due.creature)
-        if living is None:
+        if living is None or not self._ledger.agenda.owes(due.creature, due.cause):
             return None
         creature, act, scene = world.creatures[due.creature], (due.creature, due.cause), None
+        self._ledger.acts_begun.add(act)
         kept = self._desk.interrupted.pop(act, None)
         session_id, run_id = world.graphs[creature.graph_id].session_id, creature.run_id or ""
         is_tick = due.is_tick and due.creature not in self._ledger.agenda.under_way
@@ -367,6 +369,7 @@ class Acts:
                 )
             end, stopped_by = await self._end_of(scene, scene.moment(then), mine)
         except BaseException:
+            self._ledger.acts_begun.discard(act)
             if scene is None:
                 self._reservations.release(mine)
             else:
@@ -376,6 +379,8 @@ class Acts:
         scene.looked = None
         if stopped_by is not None and not _is_worth_telling(stopped_by, scene):
             given_up = end if scene.asking.has_reached_a_model else None
+            if given_up is None:
+                self._ledger.acts_begun.discard(act)
             self._desk.keep(act, scene.asking)
             return Thought(act, None, scene, stopped_by, end.model, given_up)
         # An act that ends without a model call counts as one call (ADR 0022).

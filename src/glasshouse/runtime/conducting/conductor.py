@@ -427,8 +427,10 @@ class Conductor:
     ) -> None:
         """Pause a run, unless it is paused already or has ended. The attempts of the act that was stopped are recorded."""
         if self._ledger.world.runs[run_id].status != "playing":
-            if stopped is not None:
-                await self._acts.write(self._acts.given_up(stopped))
+            if stopped is not None and stopped.end is None:  # An act that has an end has been written.
+                queued = await self._acts.write(self._acts.given_up(stopped))
+                if queued is not None:
+                    await queued.acknowledged
             return
         if stopped is None or stopped.attempts is None:
             await self._ledger.change(MoveRun(run_id, paused, graph.id), by=by)

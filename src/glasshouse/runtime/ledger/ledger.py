@@ -26,7 +26,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 import msgspec
 from msgspec.structs import force_setattr, replace
 
-from glasshouse.errors import BadEvent, Conflict, StoreDamaged, StoreError, StoreFailed
+from glasshouse.errors import BadEvent, Conflict, Refused, StoreDamaged, StoreError, StoreFailed
 from glasshouse.events import codec, kinds
 from glasshouse.events.codec import encoded_within_bounds, json_copy, rest_within_bounds
 from glasshouse.events.event import Draft, Event, own_copy
@@ -41,7 +41,7 @@ from glasshouse.turns.runs import purses
 from glasshouse.world.decisions.acts import line_of, voice_of
 from glasshouse.world.decisions.decide import decide
 from glasshouse.world.decisions.decision import Decision, Write, event_of, stamped
-from glasshouse.world.decisions.intents import GraphEdit, Intent, MoveRun, Say
+from glasshouse.world.decisions.intents import EndAct, GraphEdit, Intent, MoveRun, Say
 from glasshouse.world.decisions.requests import Asker, request_for
 from glasshouse.world.fold import evolve as folds
 from glasshouse.world.fold.evolve import MOVE_THE_WORLD, begin, begin_turn, evolve, note_written, take_in
@@ -173,6 +173,9 @@ class Ledger:
         self._batches_settled = 0
         self._settling: asyncio.Future[None] | None = None
         self.refolds = 0
+        self.acts_begun: set[tuple[str, str]] = set()
+        """The acts that this process has begun and not ended, by the ids of creature and cause. Each began because it was
+        owed, so it may end even if its creature was removed, or a program answered its cause, meanwhile (ADR 0098)."""
         self.graphs_moved: dict[str, None] = {}
         """The graphs that got events since the conductor last looked, and those of a run that began, paused or ended; or
         `EVERY_GRAPH` if the world was folded again. A dict, because it keeps the order."""
@@ -235,7 +238,7 @@ class Ledger:
                 look(subject)
             return Receipt(change, subject, [])
         await self.wait_for_room()
-        decision = decide(self.world, intent)
+        decision = self._decided(intent)
         queued = None
         batch = beside if isinstance(beside, Batch) else beside(decision)
         if decision.writes:
@@ -305,8 +308,23 @@ class Ledger:
         """Decide an intent now, without waiting for the commit. None if it changes nothing. Needs `takes_more`."""
         if not self.takes_more:
             raise self._no_room("change()")
+        decision = self._decided(intent)
+        queued = self._stage(decision.writes, beside) if decision.writes else None
+        if isinstance(intent, EndAct):
+            self.acts_begun.discard((intent.creature, intent.cause))
+        return queued
+
+    def _decided(self, intent: Intent) -> Decision:
+        """Decide an intent. The end of an act that has ended already, or was never owed, is refused (ADR 0098)."""
         decision = decide(self.world, intent)
-        return self._stage(decision.writes, beside) if decision.writes else None
+        if isinstance(intent, EndAct):
+            act = (intent.creature, intent.cause)
+            if act not in self.acts_begun and not self.folded.agenda.owes(*act):
+                raise Refused(
+                    f"{intent.creature} owes no act for {intent.cause}: its act has ended, or there was none.",
+                    "Write nothing more for it.",
+                )
+        return decision
 
     async def settle(self, batch: Batch) -> None:
         """Commit a batch without events: answers to the inbox that lead to none, or labels of runs."""

@@ -37,6 +37,11 @@ class RecordedChange(msgspec.Struct, frozen=True):
         """Whether the change begins a branch or a resumed session."""
         return any(event.kind == kinds.SESSION_RESTATED for event in self.events)
 
+    @property
+    def is_answer_of_program(self) -> bool:
+        """Whether a program answered for a creature. Such a line looks like the end of an act, and is none (ADR 0098)."""
+        return self.request is not None and self.request.by == "api" and self.request.intent is None
+
 
 class RunRecord(msgspec.Struct, frozen=True):
     """A recorded run, with everything that was written in its house during the run."""
@@ -57,8 +62,8 @@ class RunRecord(msgspec.Struct, frozen=True):
     """The sessions of these runs that were played here. Changes that touch no such session are adopted."""
     segments: dict[str, Segment]
     """The segments that began after `starts_after`, by session id."""
-    later: tuple[Event, ...] = ()
-    """The events after the run's end, if other runs shared a graph with it. They hold the answers of acts that had
+    later: tuple[RecordedChange, ...] = ()
+    """The changes after the run's end, if other runs shared a graph with it. They hold the answers of acts that had
     begun before that end."""
     grows_from: str | None = None
     """The run of this house that a branch or a resumed run continues."""
@@ -98,7 +103,7 @@ async def record_of(house: House, run_id: str) -> RunRecord:
         starts_after=starts_after,
         taken=taken,
         changes=changes,
-        later=tuple(await _events(house, upto, position) if len(run_ids) > 1 else ()),
+        later=await _changes(house, upto, position) if len(run_ids) > 1 else (),
         run_ids=run_ids,
         sessions=sessions,
         segments={segment.id: segment for segment in await house.store.segments_after(starts_after)},

@@ -225,7 +225,8 @@ class _Replay:
             name: ((name, act.cause), [await house.history.event(event_id) for event_id in act.events])
             for name, act in under_way.items()
         }
-        cassette = Cassette([*record.events, *record.later], begun)
+        of_acts = [change for change in (*record.changes, *record.later) if not change.is_answer_of_program]
+        cassette = Cassette([event for change in of_acts for event in change.events], begun)
         store = OverlayStore(house.store, record.starts_after, before.world.sessions)
         return cls(record, cassette, store, tools)
 
@@ -300,6 +301,8 @@ class _Replay:
 
     def _act_in(self, change: RecordedChange) -> Act | None:
         """The act that wrote a change, if one did."""
+        if change.is_answer_of_program:
+            return None
         acts = [act_of(event) or self._calls.get(event.caused_by or "") for event in change.events]
         return next((act for act in acts if act is not None), None)
 
@@ -377,7 +380,7 @@ class _Replay:
         elif first.actor == VISITOR:
             said = payload_of(first, payloads.UserInjected)
             await self._ledger.change(Inject(first.graph_id, said.text, first.run_id))
-        elif (request is not None and request.by == "api") or _is_said_from_outside(first):
+        elif change.is_answer_of_program or _is_said_from_outside(first):
             drafts = tuple(map(draft_of, change.events))
             await self._ledger.change(Say(first.actor, drafts, first.caused_by))
         else:

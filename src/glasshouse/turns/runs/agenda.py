@@ -215,6 +215,11 @@ class Agenda(msgspec.Struct, dict=True):
         newest_first = reversed(self.owed.get(creature_id, {}).values())
         return tuple(takewhile(lambda owed: owed.lamport > lamport, newest_first))[::-1]
 
+    def owes(self, creature_id: str, cause: str) -> bool:
+        """Whether a creature owes an act for this cause: a tick, or an answer."""
+        tick = self.ticks.get(creature_id)
+        return (tick is not None and tick.cause == cause) or cause in self.owed.get(creature_id, _NOTHING)
+
     def handed_to(self, creature_id: str, cause: str) -> Handed | None:
         """What a wire delivered with a line that a creature still has to answer."""
         owed = self.owed.get(creature_id, {}).get(cause)
