@@ -72,7 +72,9 @@ async def test_a_server_that_fails_two_graphs_of_a_run_ends_no_act_twice() -> No
 async def owing(t: Terrarium) -> Event:
     """A creature, bo, that owes an answer to the line of another; that line."""
     await t.open_world(world_of(hearing("ada"), hearing("bo")))
-    return await t.append("ada", Draft(kind=kinds.AGENT_SPOKE, channel="stage", payload={"text": "Who is there?"}))
+    return await t.append(
+        "ada", Draft(kind=kinds.AGENT_SPOKE, channel="stage", payload={"text": "Who is there?"})
+    )
 
 
 async def test_the_ledger_refuses_the_end_of_an_act_that_has_ended() -> None:

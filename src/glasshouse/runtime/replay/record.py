@@ -14,8 +14,10 @@ import msgspec
 from glasshouse.errors import Refused
 from glasshouse.events import kinds
 from glasshouse.events.event import Event
+from glasshouse.runtime.acts.act_so_far import act_so_far_of
+from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.house import House
-from glasshouse.runtime.ledger.ledger import fold_page_events
+from glasshouse.runtime.ledger.ledger import fold_page_events, folded_from
 from glasshouse.world.decisions.requests import Request
 from glasshouse.world.state.ids import the_run
 from glasshouse.world.state.state import Segment, Standing
@@ -51,8 +53,10 @@ class RunRecord(msgspec.Struct, frozen=True):
     """The events of the run, in the order of its story. A replay is compared with them."""
     skews: dict[str, int]
     starts_after: int
-    """The position before the first change of the run, or before the oldest look of an act that was written after that.
-    A replay begins with the house as it was then."""
+    """The position before the first change of the run; or before the oldest look of an act that was written after that, or
+    the oldest tool call that was without an answer then. A replay begins with the house as it was then."""
+    before: Folded
+    """The house as it was at that position."""
     taken: int
     """How many events of the story belong to the past that the run continues."""
     changes: tuple[RecordedChange, ...]
@@ -91,16 +95,20 @@ async def record_of(house: House, run_id: str) -> RunRecord:
     taken = len([event for event in story if (event.position or 0) <= starts_after])
     run_ids, company = house.history.company_of(run_id)
     sessions = frozenset(company)
-    changes = await _changes(house, starts_after, upto)
-    while (oldest := min(_looks(changes, sessions), default=starts_after)) < starts_after:
-        starts_after = oldest
+    while True:
         changes = await _changes(house, starts_after, upto)
+        before = await folded_from(house.store, starts_after)
+        begins = [*_looks(changes, sessions), *await _open_calls(house, before, sessions)]
+        if min(begins, default=starts_after) >= starts_after:
+            break
+        starts_after = min(begins)
     parent = house.history.parent_of(run_id)
     return RunRecord(
         run_id=run_id,
         story=tuple(story),
         skews=house.history.skews(),
         starts_after=starts_after,
+        before=before,
         taken=taken,
         changes=changes,
         later=await _changes(house, upto, position) if len(run_ids) > 1 else (),
@@ -115,6 +123,19 @@ def _looks(changes: Iterable[RecordedChange], sessions: Set[str]) -> list[int]:
     """The positions at which acts of these sessions looked at the world, as far as they are on record."""
     acts = [change for change in changes if change.first.session_id in sessions]
     return [seen for act in acts if act.request and (seen := act.request.seen) is not None]
+
+
+async def _open_calls(house: House, before: Folded, sessions: Set[str]) -> list[int]:
+    """The positions before the tool calls that acts of these sessions had made and that were not answered yet.
+
+    A tool looks at the world before it waits, for example for approval, and the world may change while it waits.
+    """
+    positions: list[int] = []
+    for act in before.agenda.under_way.values():
+        step = act_so_far_of([await house.history.event(name) for name in act.events]).steps[-1]
+        if step.returned is None and step.called.session_id in sessions:
+            positions.append((step.called.change or 0) - 1)
+    return positions
 
 
 async def _events(house: House, after: int, upto: int) -> list[Event]:

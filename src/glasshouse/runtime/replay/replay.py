@@ -33,6 +33,7 @@ from msgspec.structs import replace
 
 from glasshouse.errors import Refused
 from glasshouse.events import kinds, payloads
+from glasshouse.events.carried import CarriedAct
 from glasshouse.events.digest import Digest
 from glasshouse.events.event import RESERVED_ACTORS, VISITOR, Event, session_and_seq
 from glasshouse.events.payloads import payload_of
@@ -43,7 +44,6 @@ from glasshouse.manifests.scenario import Scenario
 from glasshouse.reprs import repr_of
 from glasshouse.runtime.clock import SeededIds
 from glasshouse.runtime.house import House
-from glasshouse.runtime.ledger.ledger import folded_from
 from glasshouse.runtime.parts import Parts
 from glasshouse.runtime.ports import Toolbox
 from glasshouse.runtime.replay.cassette import Act, Cassette, NoModel, RecordedAgent, act_of, draft_of
@@ -216,18 +216,19 @@ class _Replay:
     @classmethod
     async def of(cls, house: House, tools: Toolbox, record: RunRecord) -> _Replay:
         """A replay of this record."""
-        before = await folded_from(house.store, record.starts_after)
-        under_way = dict(before.agenda.under_way)
-        for change in record.changes:
-            if change.restates_a_past:  # Such a change carries over the acts that were under way in its past.
-                under_way |= (await folded_from(house.store, change.events[-1].position)).agenda.under_way
+        under_way: dict[str, CarriedAct] = {**record.before.agenda.under_way}
+        for change in record.changes:  # A restated past carries over the acts that were under way in it.
+            for event in [event for event in change.events if event.kind == kinds.SESSION_RESTATED]:
+                restated = payload_of(event, payloads.SessionRestated)
+                carried = restated.carried.agenda.under_way
+                under_way |= {restated.creatures[name]: act for name, act in carried.items()}
         begun = {
             name: ((name, act.cause), [await house.history.event(event_id) for event_id in act.events])
             for name, act in under_way.items()
         }
         of_acts = [change for change in (*record.changes, *record.later) if not change.is_answer_of_program]
         cassette = Cassette([event for change in of_acts for event in change.events], begun)
-        store = OverlayStore(house.store, record.starts_after, before.world.sessions)
+        store = OverlayStore(house.store, record.starts_after, record.before.world.sessions)
         return cls(record, cassette, store, tools)
 
     async def play(self) -> tuple[list[Event], Mapping[str, int]]:
