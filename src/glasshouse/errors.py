@@ -13,6 +13,7 @@
     ├── Conflict           an id is already taken by other content     -> read again, then append at the new seq
     ├── ImportConflict     a file disagrees with what the store holds  -> import it into another store
     ├── BadWorld           a file of a world or models.yaml has faults -> correct the file at the named line
+    ├── EngineFault        the engine itself is at fault               -> report it with its message
     └── StoreError         the store cannot be used
         ├── StoreBusy      another process has it open                 -> stop the other, or wait
         ├── StoreTooNew    written by a newer Glasshouse               -> upgrade
@@ -202,6 +203,10 @@ class BadWorld(GlasshouseError):
     def __init__(self, problems: str | Iterable[object]) -> None:
         self.problems: tuple[object, ...] = (problems,) if isinstance(problems, str) else tuple(problems)
         super().__init__("\n".join(map(str, self.problems)))
+
+
+class EngineFault(GlasshouseError):
+    """The engine found that it does not get on, which should never happen; the message holds the state to report."""
 
 
 class StoreError(GlasshouseError):

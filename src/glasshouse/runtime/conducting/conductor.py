@@ -24,7 +24,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from functools import partial
 
-from glasshouse.errors import BudgetExceeded, StoreError
+from glasshouse.errors import BudgetExceeded, EngineFault, StoreError
 from glasshouse.events.event import Event, Json
 from glasshouse.events.payloads import (
     FinishReason,
@@ -41,7 +41,15 @@ from glasshouse.runtime.acts.routes import Routes
 from glasshouse.runtime.acts.warm_lines import WarmLines
 from glasshouse.runtime.conducting.ahead import Act, Causes, ThinkingAhead, run_drawn_on
 from glasshouse.runtime.conducting.endings import Ending, Endings, accounts_of, last_graph
-from glasshouse.runtime.conducting.order import Advanced, Agendas, Conducted, Lockstep, Until, Waiting
+from glasshouse.runtime.conducting.order import (
+    Advanced,
+    Agendas,
+    Conducted,
+    Lockstep,
+    Until,
+    Waiting,
+    empty_steps_max,
+)
 from glasshouse.runtime.ledger.history import EventById
 from glasshouse.runtime.ledger.ledger import Ledger, Queued
 from glasshouse.runtime.minds.minds import Minds
@@ -170,7 +178,24 @@ class Conductor:
         finally:
             lock.release()
         until.note(step)
+        if until.is_stuck_in(graph_id):
+            raise EngineFault(self._state_of_stuck(graph_id))
         return True
+
+    def _state_of_stuck(self, graph_id: str) -> str:
+        """What a report needs about a graph whose steps lead nowhere."""
+        folded, ahead = self._ledger.folded, self.agendas.of(graph_id)
+        graph = folded.world.graphs.get(graph_id)
+        clocks = folded.runs.clocks.get(graph_id)
+        runs = () if graph is None else members_of(folded.world, graph).runs
+        limits = {run_id: purse.limits for run_id in runs if (purse := folded.runs.purses.get(run_id))}
+        return (
+            f"Graph {graph_id} took {empty_steps_max:,} steps that wrote nothing. This is a fault of the engine: please"
+            f" report it with this state. Turn {graph and graph.turn}, next turn {ahead.turn}, next act {ahead.due}; acts"
+            f" under way {list(self._acting)}, begun ahead {list(self.ahead.begun)}, runs that end"
+            f" {list(self._finishing)}, drives {self.drives}; calls in this turn {clocks and clocks.calls}, limits"
+            f" {limits}."
+        )
 
     async def advance(self, graph_id: str) -> Advanced:
         """Take one step of a graph: finish a run that is over, or play one act. If the act is in the next turn, begin that
@@ -359,11 +384,24 @@ class Conductor:
             await asyncio.wait([finishing])
             return
         playing = self._act_of(act[0])
-        if playing is None:
-            return
-        if playing not in self._act_ends:
-            self._act_ends[playing] = asyncio.get_running_loop().create_future()
-        await asyncio.wait([self._act_ends[playing]])
+        if playing is not None:
+            await self._wait_for_end_of(playing)
+
+    async def _wait_for_end_of(self, act: Act) -> None:
+        """Wait for an act that is being played."""
+        if act not in self._act_ends:
+            self._act_ends[act] = asyncio.get_running_loop().create_future()
+        await asyncio.wait([self._act_ends[act]])
+
+    async def _wait_for_an_act_in(self, run_id: str, graph_id: str) -> None:
+        """Wait for an act of a run that another drive is playing and whose calls count in this graph, if there is one: its
+        creature came here in a merge or a split, or was removed, while it was thinking."""
+        creatures = self._ledger.world.creatures
+        for act in [act for act, drawn_on in self._acting.items() if drawn_on == run_id]:
+            creature = creatures.get(act[0])
+            if creature is None or creature.graph_id == graph_id:
+                await self._wait_for_end_of(act)
+                return
 
     async def _written(
         self, act: Act, due: Due | None = None, before: Queued | None = None, *, is_for_good: bool = False
@@ -410,7 +448,9 @@ class Conductor:
         """End or pause a run that reached a limit; the `run.finished`, if it ended."""
         purse, axis = self._ledger.folded.runs.purses[run_id], limit.reason
         if axis == "max_calls_per_turn" and purse.limits.on_turn_limit == "defer":
-            await self._write_ahead(run_id, graph)  # Their cost is what fills the turn's limit.
+            # Acts that are not written yet may fill the turn: those that were begun ahead, or another drive's.
+            if not await self._write_ahead(run_id, graph):
+                await self._wait_for_an_act_in(run_id, graph.id)
             return None
         if purse.limits.on_budget != "pause":
             return await self.finish(run_id, "budget", axis=axis)

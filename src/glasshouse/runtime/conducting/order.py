@@ -30,6 +30,8 @@ turns_ahead_max: Final = 0
 """With `free`, how many turns a graph may be ahead of the slowest graph of its run that has something to do."""
 steps_in_a_turn_max: Final = 100_000
 """A turn with more steps than this is refused, so that a drive ends whatever the run's limits are."""
+empty_steps_max: Final = 1_000
+"""After this many steps in a row in which nothing is written in their graph, the drive raises `EngineFault`."""
 
 Because = Literal[
     "nothing_due", "turns_played", "act_played", "runs_finished", "runs_paused", "held", "waiting"
@@ -93,6 +95,10 @@ class Progress(msgspec.Struct):
     turn: int | None = None
     turns: int = 0
     steps: int = 0
+    empty_steps: int = 0
+    """How many steps in a row wrote nothing, and found nothing written in their graph since the one before."""
+    head: tuple[str, int] = ("", 0)
+    """The session of the graph and its last seq after the last step that wrote nothing."""
 
 
 NOT_PLAYED = Progress()
@@ -160,6 +166,7 @@ class Until(msgspec.Struct):
                 raise Refused(
                     f"Graph {graph_id} did not come to an end of its turn.", "Lower max_calls_per_turn."
                 )
+        self._note_whether_empty(played, done)
         if kind == "turn":
             self.turns_just_begun.add(graph_id)
             return
@@ -171,6 +178,21 @@ class Until(msgspec.Struct):
                 self._played_in(event.graph_id)
             if kind == "end":
                 self.ended.append(event)
+
+    def _note_whether_empty(self, played: Progress, done: Advanced) -> None:
+        """Count the steps in a row that lead nowhere: they wrote nothing, and nobody else wrote in their graph."""
+        if done.event is not None or done.kind == "turn":
+            played.empty_steps = 0
+            return
+        world = self.world()
+        graph = world.graphs.get(done.graph_id)
+        head = ("", 0) if graph is None else (graph.session_id, world.session_of(graph).head)
+        played.empty_steps = played.empty_steps + 1 if head == played.head else 1
+        played.head = head
+
+    def is_stuck_in(self, graph_id: str) -> bool:
+        """Whether the last steps in a graph led nowhere, so many that they always will."""
+        return self.played[graph_id].empty_steps >= empty_steps_max
 
     def _played_in(self, graph_id: str) -> Progress:
         return self.played.setdefault(graph_id, Progress())
