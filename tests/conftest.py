@@ -5,7 +5,7 @@ import random
 import signal
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, is_hypothesis_test, settings
 from hypothesis.internal.conjecture import providers
 
 from glasshouse.runtime.clock import RandomIds
@@ -25,7 +25,7 @@ settings.register_profile("quick", settings.get_profile("ci"), max_examples=10)
 settings.register_profile(
     "soak",
     deadline=None,
-    max_examples=5_000,
+    max_examples=int(os.environ.get("GLASSHOUSE_SOAK_PLAYS", "5000")),
     stateful_step_count=100,
     print_blob=True,
     suppress_health_check=[HealthCheck.too_slow],
@@ -63,3 +63,10 @@ if PROFILE != "soak":
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     _dice.seed(item.nodeid)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """In a soak, hypothesis searches for new examples of every property."""
+    for item in items if PROFILE == "soak" else ():
+        if is_hypothesis_test(getattr(item, "obj", None)):
+            item.add_marker(pytest.mark.soak)

@@ -18,6 +18,7 @@ from glasshouse.troupe.reading import Heard
 from glasshouse.troupe.skills.debating import points_of
 from glasshouse.troupe.skills.pairing import told_in
 from glasshouse.troupe.skills.telling import hero_in, turn_called
+from tests.simulation.seeds import fresh_seeds, replayable
 
 SEEDS = range(8)
 games_counted = 30
@@ -216,10 +217,13 @@ def test_nobody_wins_a_judged_contest_nearly_always(world: str) -> None:
 @pytest.mark.soak
 @pytest.mark.parametrize("world", ["two-tale-hearth", "hedge-parliament", "twenty-sprouts"])
 def test_no_side_of_a_contest_leans_by_more_than_sixty_to_forty(world: str) -> None:
-    winners = Counter(winner(world, seed) for seed in range(games_counted_in_soak))
-    decided = [count for name, count in winners.items() if name is not None]
+    """A new seed is the first of as many games. About one in two hundred such counts of a fair contest leans further."""
+    for first in fresh_seeds(1):
+        with replayable(first, "tests/contracts/test_offline_in_contests.py"):
+            winners = Counter(winner(world, seed) for seed in range(first, first + games_counted_in_soak))
+            decided = [count for name, count in winners.items() if name is not None]
 
-    assert max(decided) / sum(decided) <= one_side_share_max_in_soak
+            assert max(decided) / sum(decided) <= one_side_share_max_in_soak
 
 
 @pytest.mark.parametrize("seed", SEEDS)

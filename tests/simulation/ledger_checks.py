@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 
-from glasshouse import Event, Terrarium
+from glasshouse import Event, Terrarium, kinds
 from glasshouse.events.codec import content_of
 from glasshouse.events.event import Json
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ledger.ledger import folded_from, folded_upto
 from glasshouse.runtime.ports import Store
+from glasshouse.runtime.replay.cassette import act_of
+from glasshouse.runtime.replay.record import changes_between
 from glasshouse.world.state.state import World
 
 page_events = 4_096
@@ -70,3 +72,17 @@ def check_runs_are_found(world: World) -> None:
         graphs[creature.run_id or ""][creature.graph_id] += 1
     assert world.graphs_by_run == graphs
     assert list(world.open_runs) == [run.id for run in world.runs.values() if run.status != "finished"]
+
+
+async def check_ends(store: Store) -> None:
+    """Every act, named by its creature and its cause, has exactly one end; one that has called a tool and has none is
+    still under way, or its run is over. Lines that a program appended end no act."""
+    changes = await changes_between(store, 0, store.position)
+    of_acts = [event for change in changes if not change.is_answer_of_program for event in change.events]
+    ends = Counter(act_of(event) for event in of_acts if event.ends_its_act)
+    assert [act for act, count in ends.items() if act is not None and count > 1] == []
+    over = {event.run_id for event in of_acts if event.kind == kinds.RUN_FINISHED}
+    calls = [event for event in of_acts if event.kind == kinds.TOOL_CALLED and event.run_id not in over]
+    if without_end := {act_of(event) for event in calls} - ends.keys():
+        under_way = (await folded_upto(store, store.position)).agenda.under_way
+        assert without_end <= {(name, act.cause) for name, act in under_way.items()}

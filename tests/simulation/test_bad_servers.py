@@ -24,6 +24,7 @@ from tests.servers.plays import (
     record_of,
     terrarium_on,
 )
+from tests.simulation.ledger_checks import check_ends
 from tests.simulation.seeds import fresh_seeds, replayable, usual_seeds
 from tests.simulation.worlds_by_code import two_troupes
 
@@ -54,6 +55,7 @@ async def play_badly(seed: int) -> None:
             run = await terrarium.open_world(world, rng_seed=seed)
             await play_on(terrarium, run.id, turns=turns)
             record = await record_of(terrarium, run.id)
+            await check_ends(terrarium._house.store)
 
     assert_sums_agree(record, server)
     assert record.acts

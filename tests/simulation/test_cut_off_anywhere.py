@@ -12,6 +12,7 @@ from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.runtime.clock import HandMovedClock, SeededIds
 from glasshouse.runtime.ports import Batch
 from glasshouse.terrarium import Terrarium
+from tests.simulation.ledger_checks import check_ends
 from tests.simulation.worlds_by_code import end_in_the_second_room, two_troupes
 
 WORLDS = ["thousand-token-wood", "mystery-roots", "twenty-sprouts", two_troupes(), end_in_the_second_room()]
@@ -37,6 +38,7 @@ async def played_to_the_end(store: MemoryStore, run_id: str) -> tuple[str, tuple
     async with terrarium_on(store) as t:
         await t.run(run_id)
         assert t.run_of(run_id).is_finished
+        await check_ends(store)
         return await t.digest(run_id), await t.run_events(run_id)
 
 

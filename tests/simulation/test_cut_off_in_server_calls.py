@@ -21,6 +21,7 @@ from glasshouse.terrarium import verify
 from glasshouse.tools import Proposal, ToolAnswer, ToolServer
 from glasshouse.turns.moment.prompt import TOOLS_SAID, Completion, Prompt
 from tests.runtime.stage_crew import ticking, world_of
+from tests.simulation.ledger_checks import check_ends
 from tests.simulation.test_cut_off_anywhere import NotingStore
 
 NO_PARAMETERS = {"type": "object", "properties": {}}
@@ -106,6 +107,7 @@ async def test_a_run_cut_off_anywhere_makes_each_call_once() -> None:
         async with t:
             await t.run("r-cut")
             assert t.run_of("r-cut").is_finished
+            await check_ends(cut)
             events = await t.run_events("r-cut")
             calls = len(again.calls)
             outcome = await verify(t, "r-cut")

@@ -11,6 +11,7 @@ from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.models.router import ModelRouter
 from glasshouse.runtime.clock import HandMovedClock, SeededIds
 from glasshouse.terrarium import Terrarium
+from tests.simulation.ledger_checks import check_ends
 from tests.simulation.test_cut_off_anywhere import NotingStore
 from tests.simulation.worlds_with_tools import Consulting, CountingTools, rooms_with_tools
 
@@ -31,6 +32,7 @@ async def played_on(store: MemoryStore, run_id: str) -> tuple[str, tuple[Event, 
     async with terrarium_on(store, tools) as t:
         await t.run(run_id)
         assert t.run_of(run_id).is_finished
+        await check_ends(store)
         return await t.digest(run_id), await t.run_events(run_id), tools
 
 

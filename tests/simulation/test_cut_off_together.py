@@ -25,6 +25,7 @@ from glasshouse.world.decisions.intents import Connect, Disconnect
 from glasshouse.world.state.state import CreatureState, Segment
 from tests.runtime.stage_crew import Doing, on_stage, ticking, world_of
 from tests.runtime.troupe import soon
+from tests.simulation.ledger_checks import check_ends
 from tests.simulation.test_cut_off_anywhere import NotingStore
 
 
@@ -107,6 +108,7 @@ async def played_on(
     async with on_stage(store, minds, models=ModelRouter(Opening()), tools=Doors()) as t:
         await soon(t.run(run_id))
         assert t.run_of(run_id).is_finished
+        await check_ends(store)
         return await t.digest(run_id), await t.run_events(run_id)
 
 

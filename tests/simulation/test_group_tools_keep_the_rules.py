@@ -19,7 +19,8 @@ from tests.made_up_words import word_for
 from tests.rules.world.shape import check_folds_agree
 from tests.runtime.group_calls import expedition, offered, use
 from tests.runtime.stage_crew import ledger_of, on_stage
-from tests.simulation.seeds import replayable, usual_seeds
+from tests.simulation.ledger_checks import check_ends
+from tests.simulation.seeds import replayable, rig_seeds
 
 CALLS = 60
 POPULATION, EDITS = 8, 5
@@ -100,7 +101,7 @@ async def stories_that_a_dry_run_left(t: Terrarium, before: int) -> list[str]:
     return [event.kind for event in (await ledger_of(t))[before:]]
 
 
-@pytest.mark.parametrize("seed", usual_seeds(12))
+@pytest.mark.parametrize("seed", rig_seeds(12))
 async def test_random_calls_keep_the_rules_and_a_dry_run_changes_nothing(seed: int) -> None:
     rng, store, box = random.Random(seed), MemoryStore(), GroupTools(yes)
     with replayable(seed, "test_group_tools_keep_the_rules.py"):
@@ -123,9 +124,10 @@ async def test_random_calls_keep_the_rules_and_a_dry_run_changes_nothing(seed: i
                 if rng.random() < 0.1:
                     await t.step(1)
             await check_folds_agree(t, store)
+            await check_ends(store)
 
 
-@pytest.mark.parametrize("seed", usual_seeds(6))
+@pytest.mark.parametrize("seed", rig_seeds(6))
 async def test_whatever_is_offered_and_filled_with_what_is_offered_succeeds(seed: int) -> None:
     rng = random.Random(seed)
     with replayable(seed, "test_group_tools_keep_the_rules.py"):

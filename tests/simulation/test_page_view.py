@@ -11,9 +11,9 @@ from glasshouse.events.redaction import ROLES, Role
 from glasshouse.manifests.world_folders import bundled_worlds
 from glasshouse.views.page import Record, apply, empty_view
 from glasshouse.views.page_fold import PageFold, PageSnapshot
-from tests.simulation.ledger_checks import ledger_of
+from tests.simulation.ledger_checks import check_ends, ledger_of
 from tests.simulation.mixing import operate
-from tests.simulation.seeds import replayable, usual_seeds
+from tests.simulation.seeds import replayable, rig_seeds
 
 WORLDS = [world.name for world in bundled_worlds()]
 steps_of_a_story = 40
@@ -93,10 +93,10 @@ def check_any_moment(events: list[Event], role: Role) -> None:
         assert msgspec.json.decode(as_bytes(again.view)) == msgspec.json.decode(views[-1]), k
 
 
-@pytest.mark.parametrize("seed", usual_seeds(12))
+@pytest.mark.parametrize("seed", rig_seeds(12))
 async def test_a_view_of_a_random_story_is_the_world(seed: int) -> None:
     store = MemoryStore()
-    with replayable(seed, "test_a_view_of_a_random_story_is_the_world"):
+    with replayable(seed, "test_page_view.py::test_a_view_of_a_random_story_is_the_world"):
         async with Terrarium(store) as t:
             fold, ledger = PageFold("director"), list[Event]()
             for step in range(steps_of_a_story):
@@ -125,6 +125,7 @@ async def test_a_view_of_a_play_is_the_world_and_its_purse(world: str) -> None:
             check_shape(t, fold.view)
             check_debts(t, fold)
             check_spent(t, fold.view)
+        await check_ends(store)
         for role in ROLES:
             check_any_moment(ledger, role)
         again = PageFold("spectator")
@@ -165,6 +166,7 @@ async def test_two_runs_that_meet_are_two_runs_in_one_graph() -> None:
 
         check_shape(t, view)
         check_spent(t, view)
+        await check_ends(store)
         assert len(view["graphs"]) == 1
         assert {c["run"] for c in view["creatures"].values()} == {wood.id, case.id}
         merged = list(view["lanes"].values())[-1]

@@ -23,6 +23,7 @@ from glasshouse.turns.prompts.context import prompt_for
 from tests.runtime.limits_by_hand import only, priced
 from tests.runtime.stage_crew import hearing, on_stage, ticking, world_of
 from tests.runtime.troupe import soon
+from tests.simulation.ledger_checks import check_ends
 from tests.simulation.seeds import fresh_seeds, replayable, usual_seeds
 
 steps_of_a_play = 60
@@ -137,8 +138,7 @@ async def play(seed: int, store: Store) -> Mapping[str, list[float]]:
                 reported = [end.payload[key] for key in ("calls", "tokens", "usd")]
                 assert reported == pytest.approx(amounts[run.id])
                 assert not [e for e in events[events.index(end) + 1 :] if e.run_id == run.id]
-        acts = [(e.actor, e.caused_by) for e in events if e.caused_by is not None]
-        assert len(acts) == len(set(acts))
+        await check_ends(store)
         return amounts
 
 

@@ -22,6 +22,7 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from glasshouse import MemoryStore, Terrarium
+from tests.simulation.seeds import fresh_seeds, replayable
 from tests.web import http_page
 from tests.web.served import served
 
@@ -70,8 +71,10 @@ async def test_every_route_is_described() -> None:
         assert model.get("description"), name
 
 
-def attack(base: str, document: dict[str, Any], names: dict[str, list[str]], examples: int) -> int:
-    """Ask every route many things, good and bad. Returns how often."""
+def attack(
+    base: str, document: dict[str, Any], names: dict[str, list[str]], examples: int, number: int
+) -> int:
+    """Ask every route many things, good and bad, which the number decides. Returns how often."""
     schema = schemathesis.openapi.from_dict(document)
     schema.config.update(base_url=base)
     count = 0
@@ -88,7 +91,7 @@ def attack(base: str, document: dict[str, Any], names: dict[str, list[str]], exa
         for mode in modes:
             strategy = operation.as_strategy(generation_mode=mode)
 
-            @seed(1)
+            @seed(number)
             @settings(
                 max_examples=examples,
                 deadline=None,
@@ -117,7 +120,7 @@ def put_names(part: Any, names: dict[str, list[str]], draw: Callable[[Any], Any]
                 part[field] = draw(st.sampled_from(names[field]))
 
 
-async def attacked(examples: int) -> int:
+async def attacked(examples: int, number: int = 1) -> int:
     async with Terrarium(MemoryStore()) as t:
         runs = [await t.open_world(world) for world in ("twenty-sprouts", "mystery-roots")]
         for run in runs:
@@ -137,7 +140,7 @@ async def attacked(examples: int) -> int:
         async with served(t) as page:
             answer = await page.get("/api/openapi.json")
             base = str(page.client.base_url).rstrip("/")
-            count = await asyncio.to_thread(attack, base, answer, names, examples)
+            count = await asyncio.to_thread(attack, base, answer, names, examples, number)
             assert (await page.client.get("/healthz")).status_code == 200
             return count
 
@@ -148,7 +151,9 @@ async def test_nothing_that_is_sent_makes_the_server_fail() -> None:
 
 @pytest.mark.soak
 async def test_nothing_makes_the_server_fail_for_long() -> None:
-    await attacked(int(os.environ.get("GLASSHOUSE_ATTACKS", "300")))
+    for number in fresh_seeds(1):
+        with replayable(number, "tests/web/test_openapi.py"):
+            await attacked(int(os.environ.get("GLASSHOUSE_ATTACKS", "300")), number)
 
 
 def test_the_reference_of_the_api_is_that_of_the_routes() -> None:

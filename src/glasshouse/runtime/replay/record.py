@@ -18,6 +18,7 @@ from glasshouse.runtime.acts.act_so_far import act_so_far_of
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.house import House
 from glasshouse.runtime.ledger.ledger import fold_page_events, folded_from
+from glasshouse.runtime.ports import Store
 from glasshouse.world.decisions.requests import Request
 from glasshouse.world.state.ids import the_run
 from glasshouse.world.state.state import Segment, Standing
@@ -96,7 +97,7 @@ async def record_of(house: House, run_id: str) -> RunRecord:
     run_ids, company = house.history.company_of(run_id)
     sessions = frozenset(company)
     while True:
-        changes = await _changes(house, starts_after, upto)
+        changes = await changes_between(house.store, starts_after, upto)
         before = await folded_from(house.store, starts_after)
         begins = [*_looks(changes, sessions), *await _open_calls(house, before, sessions)]
         if min(begins, default=starts_after) >= starts_after:
@@ -111,7 +112,7 @@ async def record_of(house: House, run_id: str) -> RunRecord:
         before=before,
         taken=taken,
         changes=changes,
-        later=await _changes(house, upto, position) if len(run_ids) > 1 else (),
+        later=await changes_between(house.store, upto, position) if len(run_ids) > 1 else (),
         run_ids=run_ids,
         sessions=sessions,
         segments={segment.id: segment for segment in await house.store.segments_after(starts_after)},
@@ -138,15 +139,15 @@ async def _open_calls(house: House, before: Folded, sessions: Set[str]) -> list[
     return positions
 
 
-async def _events(house: House, after: int, upto: int) -> list[Event]:
+async def _events(store: Store, after: int, upto: int) -> list[Event]:
     events: list[Event] = []
     while (left := upto - after - len(events)) > 0:
-        events += await house.store.read_after(upto - left, min(fold_page_events, left))
+        events += await store.read_after(upto - left, min(fold_page_events, left))
     return events
 
 
-async def _changes(house: House, after: int, upto: int) -> tuple[RecordedChange, ...]:
+async def changes_between(store: Store, after: int, upto: int) -> tuple[RecordedChange, ...]:
     """The changes after one position, up to another."""
-    requests = await house.store.requests(after + 1, upto)
-    together = groupby(await _events(house, after, upto), key=lambda event: event.change or 0)
+    requests = await store.requests(after + 1, upto)
+    together = groupby(await _events(store, after, upto), key=lambda event: event.change or 0)
     return tuple([RecordedChange(tuple(events), requests.get(number)) for number, events in together])
