@@ -354,7 +354,8 @@ class Acts:
         self._ledger.acts_begun.add(act)
         kept = self._desk.interrupted.pop(act, None)
         session_id, run_id = world.graphs[creature.graph_id].session_id, creature.run_id or ""
-        is_tick = due.is_tick and due.creature not in self._ledger.agenda.under_way
+        started = self._ledger.agenda.under_way.get(due.creature)
+        is_tick = due.is_tick and (started is None or started.cause != due.cause)
         mine = (
             kept.mine
             if kept
