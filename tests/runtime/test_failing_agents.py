@@ -321,13 +321,13 @@ async def test_who_goes_on_without_its_model_is_bounded_like_everybody() -> None
             await moment.ask(prompt_for(moment))
 
     models = ModelRouter(ScriptedModel(ModelUnreachable("Nobody answers.")))
-    async with on_stage(models=models, governor=Governor(max_calls_per_turn=5)) as t:
+    async with on_stage(models=models, governor=Governor(max_total_calls=5)) as t:
         minds = {name: Doing(goes_on) for name in ("a", "b", "c")}
         await cast_on(t, minds, ticking("a"), hearing("b"), hearing("c"))
 
         await soon(t.run())
 
-        assert (await the_end(t)).payload["axis"] == "max_calls_per_turn"
+        assert (await the_end(t)).payload["axis"] == "max_total_calls"
 
 
 async def test_a_fault_that_cannot_say_what_it_is_is_told_by_its_name() -> None:

@@ -158,6 +158,7 @@ LIMITS = Governor(
     hourly_budget_usd=2.5,
     max_wall_minutes=10.0,
     on_budget="pause",
+    on_turn_limit="finish",
 )
 
 CHANGE = BranchChange(
@@ -222,6 +223,7 @@ CARRIED = Carried(
         {"r-1": 1},
         {f"{OTHER_SESSION}.3": CarriedCounts({"r-1": 3}, {"r-1": 1})},
         stale_lines=3,
+        full_turns={"r-1": 1},
     ),
     runs={
         "r-1": CarriedRun(
@@ -235,6 +237,7 @@ CARRIED = Carried(
             truth={"word": "fern"},
             knowers=["moss"],
             accounts={"moss": CarriedAccount("moss", "offline", Usage(4, 180, 0.5, True))},
+            full_turns=1,
         )
     },
 )
@@ -309,6 +312,7 @@ RUN_PAYLOADS: dict[str, tuple[str, Payload]] = {
             spawnable={"echo": MANIFEST},
             policy={"spawn": "written"},
             models="ollama:qwen3:8b",
+            rules=2,
         ),
     ),
     kinds.RUN_PAUSED: (
@@ -324,9 +328,11 @@ RUN_PAYLOADS: dict[str, tuple[str, Payload]] = {
     kinds.RUN_CONTINUED: (CONDUCTOR, RunContinued(is_offline=True, by="visitor")),
     kinds.RUN_FINISHED: (
         CONDUCTOR,
-        RunFinished("budget", 40, 96, 51_200, None, "max_turns", "the two", "They agreed.", ["echo", "moss"]),
+        RunFinished(
+            "budget", 40, 96, 51_200, None, "max_turns", "the two", "They agreed.", ["echo", "moss"], 4
+        ),
     ),
-    kinds.TURN_STARTED: (CONDUCTOR, TurnStarted(3)),
+    kinds.TURN_STARTED: (CONDUCTOR, TurnStarted(3, [RUN])),
     kinds.AGENT_PASSED: ("echo", ActEnd("nothing to add")),
     kinds.AGENT_FAILED: (
         "echo",
@@ -366,8 +372,11 @@ OPEN_PAYLOADS: dict[str, tuple[str, Json]] = {
 GROWN: dict[str, str] = {
     kinds.AGENT_FAILED: "rule",
     kinds.CREATURE_SESSION_ATTACHED: "stayed",
-    kinds.RUN_STARTED: "max_total_usd",
-    kinds.SESSION_FORKED: "max_total_usd",
+    kinds.RUN_FINISHED: "full_turns",
+    kinds.RUN_STARTED: "rules",
+    kinds.SESSION_FORKED: "on_turn_limit",
+    kinds.SESSION_RESTATED: "full_turns",
+    kinds.TURN_STARTED: "full",
 }
 """Kinds whose payload got a field with a default, and the newest such field. The file without it stays and is read."""
 
