@@ -221,7 +221,8 @@ class Terrarium:
         return _own(await self._stage.run(*run_ids, turns=turns, before_act=before_act))
 
     async def disturb(self, run_id: str, text: str, *, graph_id: str | None = None) -> Event:
-        """Say something as the visitor to everybody in the graph named, or in the run's oldest graph."""
+        """Say something as the visitor to everybody in the graph named, or in each graph where the run has a creature.
+        Returns the first of the events; the others name it in `copy_of`."""
         return own_copy(await self._stage.disturb(run_id, text, graph_id=graph_id))
 
     def speak_as(self, creature_id: CreatureOrId, text: str) -> None:

@@ -81,7 +81,7 @@ def test_a_run_that_is_over_hears_nothing(own_store: Path) -> None:
     assert "has finished" in tried.stderr
 
 
-@pytest.mark.parametrize("text", ["", "   ", "x" * 20_000, "🌲" * 16_384])
+@pytest.mark.parametrize("text", ["", "   ", "x" * 20_000, "🌲" * 16_384, "🌲" * 16_379])
 def test_what_no_event_can_hold_is_refused_before_anybody_hears_it(own_store: Path, text: str) -> None:
     tried = run("disturb", OPEN, text, "--store", str(own_store))
 

@@ -31,7 +31,7 @@ async def line_of(terrarium: Terrarium, world: LoadedWorld, text: str) -> Event:
     return next(e for e in await terrarium.run_events(run.id) if e.payload.get("text") == text)
 
 
-@pytest.mark.parametrize("change", [WhatIf(replace="a fox"), WhatIf(disturb="a fox"), WhatIf(drop=True)])
+@pytest.mark.parametrize("change", [WhatIf(replace="a fox"), WhatIf(drop=True)])
 async def test_what_is_said_first_in_a_branch_is_said_in_the_graph_of_the_event(change: WhatIf) -> None:
     async with show(minds=minds()) as terrarium:
         line = await line_of(terrarium, two_rooms(), "cy2")

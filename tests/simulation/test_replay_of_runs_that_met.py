@@ -128,7 +128,7 @@ class Crowd:
             lambda: t.stop_creature(first),
             lambda: t.start_creature(first),
             lambda: t.append(first, line),
-            lambda: t.disturb(run_id, "A bell.", graph_id=graph),
+            lambda: t.disturb(run_id, "A bell.", graph_id=chance.choice([graph, None])),
             lambda: t.pause(run_id),
             lambda: t.continue_run(run_id),
             lambda: t.continue_run(run_id),

@@ -148,7 +148,8 @@ async def one_step(terrarium: Terrarium, chance: random.Random) -> None:  # noqa
         case "tell":
             run = terrarium.creature(first).run_id
             if run is not None:
-                await terrarium.disturb(run, f"A knock, {chance.random()}.", graph_id=graph.id)
+                where = chance.choice([graph.id, None])
+                await terrarium.disturb(run, f"A knock, {chance.random()}.", graph_id=where)
         case _:
             await terrarium.add_channel(graph.id, f"room-{chance.randrange(1000)}")
 

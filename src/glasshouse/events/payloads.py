@@ -508,9 +508,11 @@ RULES_OF_DRAFTS: Final = {
 
 
 class UserInjected(Payload, frozen=True):
-    """What the visitor said."""
+    """What the visitor said. If it was said in several graphs at once, each of them has such an event."""
 
     text: str
+    copy_of: str | None = None
+    """The id of the first of these events; none if this is the first, or the only one."""
 
 
 class ToolCalled(Payload, frozen=True):
@@ -709,6 +711,11 @@ def payload_of(event: Event, as_type: type[P]) -> P:
         raise BadEvent(f"{event.id} is a {event.kind} with a broken payload: {wrong}.") from wrong
     _decoded_cache[:] = [(event, decoded)]
     return decoded
+
+
+def copied_from(event: Event) -> str | None:
+    """The id of the first event of what the visitor said in several graphs at once, if this is a later one."""
+    return payload_of(event, UserInjected).copy_of if event.kind == kinds.USER_INJECTED else None
 
 
 def builtins_of(payload: Payload) -> Json:

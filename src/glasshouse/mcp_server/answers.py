@@ -36,7 +36,7 @@ runs_listed_max: Final = 50
 
 Words = Annotated[str, BeforeValidator(lambda text: cut(text, answer_chars_max))]
 
-_UNSAID: Final = frozenset({"session", "channel", "wire", "turn", "thought", "silence"})
+_UNSAID: Final = frozenset({"session", "channel", "wire", "turn", "thought", "silence", "copy"})
 """What is no news to somebody who follows the play."""
 
 

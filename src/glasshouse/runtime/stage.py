@@ -312,17 +312,13 @@ class Stage:
     async def disturb(
         self, run_id: str, text: str, inbox_line: int | None = None, *, graph_id: str | None = None
     ) -> Event:
-        """Say something as the visitor to everybody in the graph named, or in the run's oldest graph. If it is a line
-        of the inbox, remove it there."""
+        """Say something as the visitor to everybody in the graph named, or in each graph where the run has a creature;
+        the first of the events. If it is a line of the inbox, remove it there."""
         if not isinstance(text, str):
             raise WrongType(f"disturb() takes a text, not {in_brief(text)}.", "Write a sentence.")
         the_run(self._ledger.world, run_id)
-        here = self._ledger.world.graphs_of(run_id)
-        if graph_id is None and not here:
-            raise Refused(f"Nobody of run {run_id} is there to hear it.", "Play a world first.")
-        intent = Inject(graph_id or next(iter(here)), text, run_id)
         done = () if inbox_line is None else (inbox_line,)
-        receipt = await self._ledger.change(intent, beside=Batch(inbox_done=done))
+        receipt = await self._ledger.change(Inject(graph_id, text, run_id), beside=Batch(inbox_done=done))
         return receipt.events[0]
 
     def speak_as(self, creature_id: str, text: str) -> None:

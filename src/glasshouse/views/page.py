@@ -29,8 +29,9 @@ Op: TypeAlias = list[Any]
 behind the value says that the row's text belongs into it under this name: a text is sent once."""
 Icon = Literal[
     "line", "judge", "visitor", "world", "thought", "silence", "error", "tool", "approval",
-    "creature", "channel", "wire", "merge", "split", "session", "run", "turn",
+    "creature", "channel", "wire", "merge", "split", "session", "run", "turn", "copy",
 ]  # fmt: skip
+"""`copy`: a visitor said it in several graphs at once, and an earlier row shows it. The feed leaves the row out."""
 
 
 class Row(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):

@@ -16,9 +16,17 @@ from msgspec.structs import asdict, replace
 
 from glasshouse.events import kinds, payloads
 from glasshouse.events.described_tool import DescribedTool, key_of
-from glasshouse.events.event import CONDUCTOR, RESERVED_ACTORS, Event, Json, costs_of, text_of, usage_in
+from glasshouse.events.event import (
+    CONDUCTOR,
+    RESERVED_ACTORS,
+    Event,
+    Json,
+    costs_of,
+    text_of,
+    usage_in,
+)
 from glasshouse.events.model_use import NOTHING, Usage
-from glasshouse.events.payloads import payload_of, private_of, sealed_of, verdict_of
+from glasshouse.events.payloads import copied_from, payload_of, private_of, sealed_of, verdict_of
 from glasshouse.events.recorded_fields import fields_of, scenario_fields_of
 from glasshouse.events.redaction import Role, redacted_except_calls
 from glasshouse.views.page import (
@@ -35,6 +43,9 @@ from glasshouse.world.hearing.conditions import holds
 from glasshouse.world.hearing.wires import is_carried
 from glasshouse.world.state.state import Grant
 from glasshouse.world.state.topology import BITS, LISTEN
+
+disturbances_known_max: Final = 1_000
+"""Of how many disturbances the fold knows that they were shown: a later copy of an older one is shown again."""
 
 
 class Debt(msgspec.Struct, array_like=True, gc=False):
@@ -77,6 +88,8 @@ class Behind(msgspec.Struct):
     """Creature -> the tools of servers that it was granted, by the keys of their descriptions."""
     digests: dict[str, str] = {}
     """Key of a description -> the digest that its server's definition had."""
+    said: dict[str, None] = {}
+    """What visitors said: the ids of the newest, of those in several graphs at once that of the first event."""
 
 
 class PageSnapshot(msgspec.Struct):
@@ -227,8 +240,13 @@ class PageFold:
             self._say(event, shown, k)
         return "world", text
 
-    def _visit(self, _event: Event, shown: Event, _k: int) -> tuple[Icon, str]:
-        return "visitor", text_of(shown)
+    def _visit(self, event: Event, shown: Event, _k: int) -> tuple[Icon, str]:
+        said, name = self.behind.said, copied_from(event) or event.id
+        icon: Icon = "copy" if name in said else "visitor"
+        said[name] = None
+        if len(said) > disturbances_known_max:
+            del said[next(iter(said))]
+        return icon, text_of(shown)
 
     def _judge(self, event: Event, shown: Event, k: int) -> tuple[Icon, str]:
         verdict = verdict_of(shown)

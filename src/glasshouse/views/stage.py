@@ -14,9 +14,17 @@ import msgspec
 from msgspec.structs import replace
 
 from glasshouse.events import kinds, payloads
-from glasshouse.events.event import CONDUCTOR, RESERVED_ACTORS, TERRARIUM, Event, Json, text_of, usage_in
+from glasshouse.events.event import (
+    CONDUCTOR,
+    RESERVED_ACTORS,
+    TERRARIUM,
+    Event,
+    Json,
+    text_of,
+    usage_in,
+)
 from glasshouse.events.model_use import Usage
-from glasshouse.events.payloads import SessionRestated, payload_of
+from glasshouse.events.payloads import SessionRestated, copied_from, payload_of
 from glasshouse.events.recorded_fields import fields_of, is_public_part, scenario_fields_of
 from glasshouse.reprs import repr_of
 
@@ -74,6 +82,9 @@ class Note(msgspec.Struct, frozen=True, gc=False):
     private: Json | None = None
     voice: Voice = "cast"
     used: ToolUsed | None = None
+    copy_of: str | None = None
+    """Of what a visitor said in several graphs at once: the id of the first event, if this is a later one. It is a line only
+    where the first is not among the events."""
 
 
 class CastMember(msgspec.Struct, frozen=True, gc=False):
@@ -443,14 +454,33 @@ def _change_run(stage: StageProjection, event: Event) -> Touched:
     return (("runs", name),)
 
 
-def _add_line(stage: StageProjection, event: Event, voice: Voice, *, text_field: str = "text") -> Touched:
+def _visit(stage: StageProjection, event: Event) -> Touched:
+    """Add a line of the visitor. What was said in several graphs at once is one line: the first that is read."""
+    first = copied_from(event)
+    said = first or event.id
+    if any(said in (note.id, note.copy_of) for note in stage.user_artifacts):
+        return NOTHING
+    return _add_line(stage, event, "visitor", copy_of=first)
+
+
+def _add_line(
+    stage: StageProjection,
+    event: Event,
+    voice: Voice,
+    *,
+    text_field: str = "text",
+    copy_of: str | None = None,
+) -> Touched:
     actor, text, fields = event.actor, text_of(event, text_field), event.payload.copy()
     if isinstance(fields.get(text_field), str):
         del fields[text_field]
+    if copy_of is not None:
+        del fields["copy_of"]
     handle = handle_on(stage, actor)
     note = Note(
-        event.id, actor, handle, event.kind, text, fields, event.channel, event.turn, event.private, voice
-    )
+        event.id, actor, handle, event.kind, text, fields, event.channel, event.turn, event.private, voice,
+        copy_of=copy_of,
+    )  # fmt: skip
     return _keep(stage, note)
 
 
@@ -476,7 +506,7 @@ FOLDS: dict[str, Callable[[StageProjection, Event], Touched]] = {
     **dict.fromkeys(sorted(kinds.INNER), _think),
     kinds.WORLD_OBSERVED: _observe,
     kinds.JUDGE_VERDICT: _judge,
-    kinds.USER_INJECTED: lambda stage, event: _add_line(stage, event, "visitor"),
+    kinds.USER_INJECTED: _visit,
     kinds.TURN_STARTED: _begin_turn,
     **dict.fromkeys(sorted(kinds.WITHOUT_A_LINE), _be_silent),
     kinds.TOOL_CALLED: _call_tool,

@@ -12,7 +12,7 @@ import msgspec
 
 from glasshouse.events import kinds
 from glasshouse.events.event import CONDUCTOR, TERRARIUM, VISITOR, Event, is_event_id, text_of
-from glasshouse.events.payloads import private_of
+from glasshouse.events.payloads import copied_from, private_of
 from glasshouse.events.redaction import Role
 from glasshouse.events.shown import Section
 from glasshouse.reprs import repr_of
@@ -136,7 +136,8 @@ def beginning(oldest: Event) -> Beginning:
 
 def cited_in(event: Event) -> list[str]:
     """The ids of the events that an event cites in its payload, each once."""
-    fields = [value for value in event.payload.values() if is_cited(value)]
+    copy_of = copied_from(event)  # It names the same words in another graph.
+    fields = [value for value in event.payload.values() if is_cited(value) and value != copy_of]
     cited = [event_id for value in fields for event_id in (value if isinstance(value, list) else [value])]
     return list(dict.fromkeys(cited))[:cited_events_max]
 

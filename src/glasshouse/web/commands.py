@@ -86,7 +86,7 @@ class Play(Command):
 
 
 class Disturb(Command):
-    """What the visitor says, and in which graph."""
+    """What the visitor says, and in which graph. Left out: in each graph of the run."""
 
     text: Text
     graph: Name | None = None

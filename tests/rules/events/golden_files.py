@@ -339,7 +339,10 @@ RUN_PAYLOADS: dict[str, tuple[str, Payload]] = {
         AgentFailed("KeyError: 'moss'", 2, Fault("KeyError", "gardener.py", 12), "max_total_calls", "kind"),
     ),
     kinds.ACT_DISCARDED: ("echo", ActEnd("removed")),
-    kinds.USER_INJECTED: (VISITOR, UserInjected("A lantern starts whispering recipes.")),
+    kinds.USER_INJECTED: (
+        VISITOR,
+        UserInjected("A lantern starts whispering recipes.", f"{OTHER_SESSION}.4"),
+    ),
     kinds.LOOP_SUSPECTED: (
         "echo",
         LoopSuspected("It had only said again what was said lately.", f"{SESSION}.3"),
@@ -377,6 +380,7 @@ GROWN: dict[str, str] = {
     kinds.SESSION_FORKED: "on_turn_limit",
     kinds.SESSION_RESTATED: "full_turns",
     kinds.TURN_STARTED: "full",
+    kinds.USER_INJECTED: "copy_of",
 }
 """Kinds whose payload got a field with a default, and the newest such field. The file without it stays and is read."""
 

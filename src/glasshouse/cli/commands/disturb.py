@@ -17,11 +17,14 @@ from glasshouse.cli.options import JsonOption, StoreOption, argument
 from glasshouse.cli.prose import say
 from glasshouse.cli.store_reader import StoreReader, holder_of, in_words, read_store
 from glasshouse.errors import Refused
-from glasshouse.events.event import payload_bytes_max
+from glasshouse.events.event import event_id, payload_bytes_max, seq_digits_max
+from glasshouse.events.payloads import UserInjected
 from glasshouse.world.state.ids import check_length
 
 answer_seconds_max: Final = 2.0
 look_seconds: Final = 0.05
+_LONGEST_EVENT_ID: Final = event_id(f"s-{'0' * 16}", 10**seq_digits_max - 1)
+"""What the event of a second graph may hold beside the text."""
 
 
 def disturb(
@@ -64,7 +67,7 @@ def _checked(text: str) -> str:
     if any(0xD800 <= ord(char) <= 0xDFFF for char in said):
         raise Refused("The text holds bytes that are no text.", "Write it in UTF-8.")
     check_length("text", said)
-    if len(msgspec.json.encode({"text": said})) > payload_bytes_max:
+    if len(msgspec.json.encode(UserInjected(said, _LONGEST_EVENT_ID))) > payload_bytes_max:
         raise Refused("The text is longer than an event may be.", "Say it in several lines.")
     return said
 

@@ -30,12 +30,21 @@ class Past:
     """The world as it was at one moment."""
 
     def __init__(
-        self, folded: Folded, at: Event, cut: str, graph_ids: Sequence[str], *, is_foreign: bool = False
+        self,
+        folded: Folded,
+        at: Event,
+        cut: str,
+        graph_ids: Sequence[str],
+        *,
+        is_foreign: bool = False,
+        is_said_in_all: bool = False,
     ) -> None:
         self.is_foreign = is_foreign
         """Whether it was played in another house. Then its ids may name other things in this house."""
         self.folded = folded
         self.at = at
+        self.is_said_in_all = is_said_in_all
+        """Whether the visitor said the event `at` in all graphs of its run at once."""
         self.cut = cut
         """The id of the last event that is part of this past."""
         self.graph_ids = list(graph_ids)
@@ -181,7 +190,11 @@ class Pasts:
             raise Refused("Nothing was there before that.", "Choose a later event.")
         folded = await folded_from(self._history.store, position)
         (last,) = await self._history.store.read_after(position - 1, 1)
-        return Past(folded, event, last.id, graphs_meant(folded, event))
+        is_said_in_all = event.kind == kinds.USER_INJECTED and await self._history.end_of_change(event.id) > (
+            event.change or 0
+        )
+        graph_ids = graphs_meant(folded, event)
+        return Past(folded, event, last.id, graph_ids, is_said_in_all=is_said_in_all)
 
     async def _imported(self, session_id: str, event: Event, *, before: bool) -> Past:
         """The past at an imported event. This house has not folded it, so its history is folded separately."""

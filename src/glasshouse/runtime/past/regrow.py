@@ -67,16 +67,20 @@ def restate_of(
             creatures=tuple([_born(past, creature) for creature in creatures]),
             stopped=tuple([creature.id for creature in creatures if not creature.is_running]),
             wires=tuple([_rewired(past, wire) for wire in wires]),
-            lines=tuple([line for line in lines if _graph_of(past, line) == graph.id]),
+            lines=tuple([line for line in lines if _is_said_in(past, line, graph)]),
         )
         regrown.append(graph_now)
     return intents.Restate(how, past.at.id, tuple(regrown), tuple(runs), change, past.times_changed)
 
 
-def _graph_of(past: Past, line: Fact) -> str:
-    """The graph in which a line is said: that of its speaker, or the past's home graph for the visitor."""
-    speaker = past.world.creatures.get(line.actor)
-    return past.home if speaker is None else speaker.graph_id
+def _is_said_in(past: Past, line: Fact, graph: GraphState) -> bool:
+    """Whether a line is said in a graph: that of its speaker. The visitor speaks in the past's home graph, or in each
+    graph where the run has a creature."""
+    creatures = past.world.creatures
+    speaker = creatures.get(line.actor)
+    if speaker is None and "copy_of" in line.payload and line.run_id is not None:
+        return any(creatures[name].run_id == line.run_id for name in graph.creatures)
+    return graph.id == (past.home if speaker is None else speaker.graph_id)
 
 
 def _rerun(

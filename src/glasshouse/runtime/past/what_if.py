@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pydantic import ValidationError
 
 from glasshouse.errors import Refused, UnknownName
-from glasshouse.events import kinds
+from glasshouse.events import kinds, payloads
 from glasshouse.events.event import RESERVED_ACTORS, VISITOR, Event, Json
 from glasshouse.events.payloads import BranchChange, BranchEdge, Governor, converted
 from glasshouse.manifests.manifest import Manifest
@@ -25,6 +25,10 @@ from glasshouse.world.state.state import manifest_facts
 
 Edge = tuple[str, str] | tuple[str, str, str]
 """Two handles, and optionally the name of a channel."""
+
+IN_ALL_GRAPHS = "new disturbance"
+SAID_ANEW_IN_ALL_GRAPHS = "new words of a disturbance"
+"""The made-up keys in `copy_of` of what the visitor says in all graphs. The decision puts the first event's id there."""
 
 
 @dataclass(frozen=True)
@@ -75,12 +79,13 @@ def births_in(past: Past, what_if: WhatIf) -> list[AddCreature]:
 
 def changed(past: Past, what_if: WhatIf, births: Iterable[AddCreature]) -> tuple[Fact, ...]:
     """Apply the changes to a past, with these births, and return the lines that the branch begins with."""
-    lines = _lines(past.at, what_if)
+    lines = _lines(past, what_if)
     run_id = _run_at(past)
     if what_if.disturb is not None:
         if not what_if.disturb.strip():
             raise Refused("The visitor says nothing.", "Write a sentence.")
-        lines.append(Fact(kinds.USER_INJECTED, {"text": what_if.disturb}, VISITOR, run_id=run_id))
+        said = payloads.builtins_of(payloads.UserInjected(what_if.disturb, IN_ALL_GRAPHS))
+        lines.append(Fact(kinds.USER_INJECTED, said, VISITOR, run_id=run_id))
     for handle, profile in what_if.profiles.items():
         if profile not in PROFILES:
             raise UnknownName(noun="profile", name=profile, known=PROFILES)
@@ -117,14 +122,18 @@ def _can_be_said(past: Past, line: Fact) -> bool:
     return True
 
 
-def _lines(at: Event, what_if: WhatIf) -> list[Fact]:
+def _lines(past: Past, what_if: WhatIf) -> list[Fact]:
+    at = past.at
     if not what_if.begins_before:
         return []
     if what_if.drop and what_if.replace is not None:
         raise Refused("A line is dropped or replaced, not both.", "Choose one of the two.")
     check_line(at)
     if what_if.replace is not None:
-        return [_line(at, at.kind, {**at.payload, "text": what_if.replace})]
+        payload = {**at.payload, "text": what_if.replace}
+        if past.is_said_in_all:
+            payload["copy_of"] = SAID_ANEW_IN_ALL_GRAPHS
+        return [_line(at, at.kind, payload)]
     if at.caused_by is None:
         return []
     # The cause of a dropped line still needs one event that ends its act. Otherwise the creature would act again.

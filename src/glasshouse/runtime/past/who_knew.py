@@ -6,11 +6,11 @@ that imported files tell of.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 from glasshouse.events import kinds
 from glasshouse.events.event import Event, event_id
-from glasshouse.events.payloads import ChannelEdge, payload_of
+from glasshouse.events.payloads import ChannelEdge, copied_from, payload_of
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ledger.history import HistoryReader
 from glasshouse.runtime.ledger.ledger import folded_from
@@ -20,6 +20,14 @@ from glasshouse.views.who_knew import Knower, Sighting, WhoKnew, handle_then, kn
 from glasshouse.world.state.state import SessionState, World
 
 sessions_searched_max: Final = 1_024
+
+
+class Seen(NamedTuple):
+    """One creature that could see an event, in the world of its house."""
+
+    sighting: Sighting
+    world: World
+    event: Event
 
 
 class WhoKnewReader:
@@ -35,31 +43,44 @@ class WhoKnewReader:
         With `at`: which creatures of this house could, right after the change of that event.
         """
         event = await self._history.event(id_of_event)
-        is_imported = self._other_houses.wrote(event.session_id)
         if at is not None:
             then = await folded_from(self._history.store, await self._history.end_of_change(at))
-            session = then.world.sessions.get(event.session_id)
-            is_said = session is not None and event.seq <= session.head
-            return await self._answer(
-                event, _seen_in(then, event, reborn_only=is_imported) if is_said else [], then.world
-            )
+            here, seen = then.world, list[Seen]()
+            for copy in await self._copies_of(event):
+                session = here.sessions.get(copy.session_id)
+                if session is not None and copy.seq <= session.head:
+                    is_imported = self._other_houses.wrote(copy.session_id)
+                    seen += _seen_in(then, copy, reborn_only=is_imported)
+        else:
+            here = self._history.ledger.world
+            seen = [saw for copy in await self._copies_of(event) for saw in await self._seen(copy)]
+        seen.sort(key=lambda saw: saw.sighting.since)
+        knowers = [await self._knower(saw, is_elsewhere=saw.world is not here) for saw in seen[:knowers_max]]
+        return WhoKnew(event.id, tuple(knowers), len(seen))
+
+    async def _copies_of(self, event: Event) -> list[Event]:
+        """The event, or all events of what the visitor said in several graphs at once. They are one change."""
+        is_imported = self._other_houses.wrote(event.session_id)
+        if event.kind != kinds.USER_INJECTED or event.change is None or is_imported:
+            return [event]
+        upto = await self._history.end_of_change(event.id)
+        of_change = await self._history.store.read_after(event.change - 1, upto - event.change + 1)
+        first = copied_from(event) or event.id
+        return [other for other in of_change if (copied_from(other) or other.id) == first]
+
+    async def _seen(self, event: Event) -> list[Seen]:
+        """Who could see an event, in this house and in the others."""
+        is_imported = self._other_houses.wrote(event.session_id)
         seen = _seen_in(self._history.ledger.folded, event, reborn_only=is_imported)
         if is_imported:
             there = await self._other_houses.around(event.session_id)
-            seen += [(sighting, there.world) for sighting in sightings_of(there.world, event)]
+            seen += [Seen(sighting, there.world, event) for sighting in sightings_of(there.world, event)]
         for house in await self._other_houses.after(event.session_id):
             seen += _seen_in(house, event, reborn_only=True)
-        return await self._answer(event, seen, self._history.ledger.world)
+        return seen
 
-    async def _answer(self, event: Event, seen: list[tuple[Sighting, World]], here: World) -> WhoKnew:
-        seen.sort(key=lambda pair: pair[0].since)
-        knowers = [
-            await self._knower(world, event, sighting, is_elsewhere=world is not here)
-            for sighting, world in seen[:knowers_max]
-        ]
-        return WhoKnew(event.id, tuple(knowers), len(seen))
-
-    async def _knower(self, world: World, event: Event, seen: Sighting, *, is_elsewhere: bool) -> Knower:
+    async def _knower(self, saw: Seen, *, is_elsewhere: bool) -> Knower:
+        seen, world, event = saw
         how, since, creature = seen.how, event.id, seen.creature
         if how == "reborn":
             since = event_id(creature.reborn[-1], 1)
@@ -84,7 +105,7 @@ class WhoKnewReader:
         return None
 
 
-def _seen_in(house: Folded, event: Event, *, reborn_only: bool) -> list[tuple[Sighting, World]]:
+def _seen_in(house: Folded, event: Event, *, reborn_only: bool) -> list[Seen]:
     """The creatures of a house that could see an event.
 
     `reborn_only` is for an event that another house wrote: only creatures that continue its past could see it. An equal
@@ -92,7 +113,7 @@ def _seen_in(house: Folded, event: Event, *, reborn_only: bool) -> list[tuple[Si
     """
     names = NamesNow(house.world.sessions, house.tables.renamed)
     sightings = sightings_of(house.world, event, names.heard_by)
-    return [(seen, house.world) for seen in sightings if seen.how == "reborn" or not reborn_only]
+    return [Seen(seen, house.world, event) for seen in sightings if seen.how == "reborn" or not reborn_only]
 
 
 def _sessions_at(world: World, session_id: str, lamport: int) -> list[SessionState]:

@@ -380,7 +380,8 @@ class _Replay:
             await self._ask_again(request.intent, change.events)
         elif first.actor == VISITOR:
             said = payload_of(first, payloads.UserInjected)
-            await self._ledger.change(Inject(first.graph_id, said.text, first.run_id))
+            graph_id = first.graph_id if len(change.events) == 1 else None
+            await self._ledger.change(Inject(graph_id, said.text, first.run_id))
         elif change.is_answer_of_program or _is_said_from_outside(first):
             drafts = tuple(map(draft_of, change.events))
             await self._ledger.change(Say(first.actor, drafts, first.caused_by))

@@ -177,6 +177,8 @@ def forget_readings(events: Iterable[Event]) -> None:
 def _read(payload: Json, kind: str, actor: str, known_as: str | None) -> Reading:
     rest = payload.copy()
     text = rest.pop("text", None)
+    if kind == kinds.USER_INJECTED:
+        rest.pop("copy_of", None)  # It names a line of another graph.
     points = {field: ids for field, value in rest.items() if (ids := _ids_in(value))} if rest else {}
     for field in points:
         del rest[field]

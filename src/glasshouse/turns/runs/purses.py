@@ -571,7 +571,7 @@ class Runs(msgspec.Struct):
     def _note_end(self, run_id: str, purse: Purse, event: Event) -> None:
         """Note what brings a run to its end, and whether it may be over now."""
         spent = purse.spent
-        if event.kind == purse.playbill.ends_when.kind:
+        if event.kind == purse.playbill.ends_when.kind and payloads.copied_from(event) is None:
             spent.ends_counted += 1
         if event.kind == kinds.JUDGE_VERDICT:
             verdict = verdict_of(event)

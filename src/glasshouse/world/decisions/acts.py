@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from glasshouse.errors import BadEvent, Refused
 from glasshouse.events import kinds, payloads
 from glasshouse.events.codec import canonical_json, json_copy
-from glasshouse.events.event import CONDUCTOR, VISITOR, Draft, session_and_seq
+from glasshouse.events.event import CONDUCTOR, VISITOR, Draft, event_id, session_and_seq
 from glasshouse.events.model_use import ModelUse
 from glasshouse.world.decisions.decision import Decision, Fact, Write, fact_of, written_in
 from glasshouse.world.decisions.intents import CallTool, EndAct, FollowCall, Inject, Say, StartTurn
@@ -150,15 +150,39 @@ def _refuse_channel(world: World, creature: CreatureState, name: str) -> None:
 
 
 def injected(world: World, intent: Inject) -> Decision:
-    """Say something as the visitor to everybody in a graph."""
-    graph = ids.the_graph(world, intent.graph_id)
+    """Say something as the visitor, in one graph or in all graphs of a run. All events after the first name the first."""
     ids.check_length("text", intent.text)
     if not intent.text.strip():
         raise Refused("The visitor said nothing.", "Write a sentence.")
     if intent.run_id is not None:
         ids.the_unfinished_run(world, intent.run_id)
-    fact = fact_of(payloads.UserInjected(intent.text), VISITOR, intent.run_id)
-    return written_in(graph, [fact], graph.id)
+    if intent.graph_id is not None:
+        graphs = [ids.the_graph(world, intent.graph_id)]
+    else:
+        graphs = _graphs_of_run(world, intent.run_id)
+    first_session = world.sessions[graphs[0].session_id]
+    first_id = event_id(first_session.segment.id, first_session.head + 1)
+    writes: list[Write] = []
+    for graph in graphs:
+        said = payloads.UserInjected(intent.text, None if graph is graphs[0] else first_id)
+        writes.append(Write(graph.session_id, graph.id, (fact_of(said, VISITOR, intent.run_id),)))
+    return Decision(tuple(writes), subject=graphs[0].id)
+
+
+def _graphs_of_run(world: World, run_id: str | None) -> list[GraphState]:
+    """The graphs in which a run has a creature. They are in the order in which the story of the run has what is written
+    in each of them next, so that whatever names the first event comes after it, for every reader (ADR 0102)."""
+    graphs = world.graphs_of(run_id or "")
+    if not graphs:
+        raise Refused(f"Nobody of run {run_id} is there to hear it.", "Play a world first.")
+    if len(graphs) > batch_events_max:
+        raise Refused(f"The run is in {len(graphs):,} graphs, too many for one batch.", "Name one graph.")
+
+    def place_of_next(graph: GraphState) -> tuple[int, int, int]:
+        session = world.sessions[graph.session_id]
+        return (session.story_time(session.head + 1), session.rank, session.segment.ordinal)
+
+    return sorted(graphs.values(), key=place_of_next)
 
 
 answer_text_chars_max: Final = 8_192

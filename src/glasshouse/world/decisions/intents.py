@@ -356,9 +356,10 @@ class FollowCall(Intent, frozen=True, gc=False):
 
 
 class Inject(Intent, frozen=True, gc=False):
-    """Say something as the visitor to everybody in a graph."""
+    """Say something as the visitor to everybody in a graph; without a graph, in each graph where the run has a
+    creature."""
 
-    graph_id: str
+    graph_id: str | None
     text: str
     run_id: str | None = None
 

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from glasshouse.errors import Refused
 from glasshouse.events import kinds, payloads
 from glasshouse.events.carried import CarriedNames
-from glasshouse.events.event import CONDUCTOR, RESERVED_ACTORS
+from glasshouse.events.event import CONDUCTOR, RESERVED_ACTORS, event_id
 from glasshouse.world.decisions import decision
 from glasshouse.world.decisions.decision import Decision, Fact, Write, fact_of
 from glasshouse.world.decisions.intents import Fork, Regrown, Rerun, Restate
@@ -57,7 +57,42 @@ def restated(world: World, intent: Restate) -> Decision:
         lines = [_line(line, graph, names) for line in graph.lines]
         whole = (fact_of(forked), *facts, taken_over, *lines)
         writes.append(Write(session_id, opens.graph_id, whole, opens, turn=graph.turn))
-    return Decision(tuple(writes), change, sessions[0])
+    return Decision(_with_copies_named(world, writes, intent), change, sessions[0])
+
+
+def _with_copies_named(world: World, writes: list[Write], intent: Restate) -> tuple[Write, ...]:
+    """The same writes, in which a line that is said in several graphs names the one that comes first in the story.
+    Until here, all of them had the same made-up key."""
+    places: dict[str, list[tuple[tuple[int, int, int], str]]] = {}
+    """Made-up key -> the place in the story, and the id, of each event with it."""
+    for write, graph in zip(writes, intent.graphs, strict=True):
+        assert write.opens is not None
+        story_end = max(world.sessions[name].story_time(upto) for name, upto in graph.parents)
+        rank = write.opens.ordinal if len(graph.parents) > 1 else world.sessions[graph.parents[0][0]].rank
+        restated_events = len(write.facts) - len(graph.lines)
+        for number, line in enumerate(graph.lines, start=1):
+            said = _disturbance_in(line)
+            if said is not None and said.copy_of is not None:
+                order = (story_end + number, rank, write.opens.ordinal)
+                said_in = event_id(write.session_id, restated_events + number)
+                places.setdefault(said.copy_of, []).append((order, said_in))
+    firsts = {key: min(events)[1] for key, events in places.items()}
+    return tuple([_with_firsts_named(write, firsts) for write in writes]) if firsts else tuple(writes)
+
+
+def _with_firsts_named(write: Write, firsts: dict[str, str]) -> Write:
+    facts = list(write.facts)
+    for seq, fact in enumerate(facts, start=1):
+        said = _disturbance_in(fact)
+        if said is not None and said.copy_of is not None:
+            first = firsts[said.copy_of]
+            said = replace(said, copy_of=None if first == event_id(write.session_id, seq) else first)
+            facts[seq - 1] = replace(fact, payload=payloads.builtins_of(said))
+    return replace(write, facts=tuple(facts))
+
+
+def _disturbance_in(fact: Fact) -> payloads.UserInjected | None:
+    return convert(fact.payload, payloads.UserInjected) if fact.kind == kinds.USER_INJECTED else None
 
 
 def _session_ids(world: World, intent: Restate) -> list[str]:

@@ -103,6 +103,8 @@ export class FeedIndex {
   isWanted(record) {
     const { row } = record;
     const { kind, creature, graph, channel } = this.filters;
+    // A visitor said it in several graphs at once: an earlier row shows it, unless one graph alone is looked at.
+    if (row.icon === "copy" && !graph) return false;
     if (kind !== "all" && !isOfKind(row.icon, kind)) return false;
     const view = headView();
     if (creature && row.actor !== creature && row.actor !== view?.creatures[creature]?.handle) return false;

@@ -17,8 +17,8 @@ export const kinds = [
 ];
 
 const topology = new Set(["creature", "channel", "wire", "merge", "split", "session"]);
-const speech = new Set(["line", "judge", "visitor", "world"]);
-const world = new Set(["world", "visitor", "run", "turn", "tool", "silence", "error", "thought", "approval"]);
+const speech = new Set(["line", "judge", "visitor", "copy", "world"]);
+const world = new Set(["world", "visitor", "copy", "run", "turn", "tool", "silence", "error", "thought", "approval"]);
 
 /** Whether the feed shows an icon under a heading. @param {string} icon @param {string} kind */
 export function isOfKind(icon, kind) {
@@ -28,7 +28,7 @@ export function isOfKind(icon, kind) {
 }
 
 /** What a row says in a book's type: voices. */
-const voiced = new Set(["line", "judge", "visitor", "world", "thought", "silence"]);
+const voiced = new Set(["line", "judge", "visitor", "copy", "world", "thought", "silence"]);
 
 /**
  * What a row says, in words: who or what, beside it, and the line below.
@@ -44,7 +44,7 @@ export function wordsOf(record, isHandle) {
   const voice = { title: name, beside: channelName, text, isVoiced: voiced.has(icon) };
   if (icon === "line") return voice;
   if (icon === "judge") return { ...voice, beside: channelName ? `judge · ${channelName}` : "judge" };
-  if (icon === "visitor") return { ...voice, title: "A visitor", beside: channelName || "disturbs the show" };
+  if (icon === "visitor" || icon === "copy") return { ...voice, title: "A visitor", beside: channelName || "disturbs the show" };
   if (icon === "world") return actor === "world" ? { ...voice, title: "Scene" } : voice;
   if (icon === "thought") return { ...voice, beside: "thinks, privately" };
   if (icon === "silence") return { ...voice, beside: "stays silent" };
