@@ -1,12 +1,14 @@
 """Worlds whose graph changes while they play: it changes as the story says, and the story ends when it may not.
 
 Each is played by the offline troupe over ten seeds, with nobody there to ask; then once more with a visitor's words in
-the prompts, so that changes which take something away are refused.
+the prompts, so that changes which take something away are refused. Two of the worlds allow their own troupes to join even
+then: their stories need it.
 """
 
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from functools import cache
 
 import pytest
@@ -24,11 +26,17 @@ RESCUE, BRIDGE, EXPEDITION, PATHS = (
 
 
 @cache
-def played(world: str, seed: int, disturbed_at: int | None = None) -> tuple[Event, ...]:
-    """A play to its end; disturbed before one of its turns, or not."""
+def played(
+    world: str, seed: int, disturbed_at: int | None = None, *, joins_ask: bool = False
+) -> tuple[Event, ...]:
+    """A play to its end; disturbed before one of its turns, or not. With `joins_ask`, as if the world did not allow joins
+    that a visitor's words may have led to."""
 
     async def play() -> tuple[Event, ...]:
         loaded = load_world(world)
+        if joins_ask:
+            policy = loaded.scenario.policy.model_copy(update={"untrusted_joins": None})
+            loaded = replace(loaded, scenario=loaded.scenario.model_copy(update={"policy": policy}))
         async with Terrarium(MemoryStore()) as t:
             run = await t.open_world(loaded, rng_seed=seed)
             if disturbed_at is not None:
@@ -185,15 +193,32 @@ def test_with_a_visitors_words_about_and_nobody_to_ask_the_story_still_ends(
     assert True not in decided
 
 
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("disturbed_at", [1, 4, 6, 9, 12])
+def test_with_a_visitors_words_about_troupes_of_one_run_still_meet_and_end_their_story(
+    disturbed_at: int, seed: int
+) -> None:
+    rescued, paths = played(RESCUE, seed, disturbed_at), played(PATHS, seed, disturbed_at)
+
+    for events in (rescued, paths):
+        assert events[-1].payload["reason"] == "ended"
+        assert "merge" in shapes(events)
+        decided = [event.payload["is_approved"] for event in events if event.kind == kinds.EDIT_DECIDED]
+        assert True not in decided
+    assert len([event for event in rescued if event.kind == "log.closed"]) == 2
+    assert len({event.actor for event in paths if event.kind == "path.told"}) == 3
+    assert paths[-1].payload["winner"] in {"hedge-squirrel", "root-mole", "moat-duck"}
+
+
 def test_paths_that_could_not_be_joined_are_not_invited_and_there_is_no_contest() -> None:
-    events = played(PATHS, 2, 2)
+    events = played(PATHS, 2, 2, joins_ask=True)
 
     assert [event.id for event in events if event.kind in {"path.invited", "path.told"}] == []
     assert events[-1].payload["reason"] == "no_contest"
 
 
 def test_what_is_refused_is_spoken_of_and_tried_again() -> None:
-    events = played(RESCUE, 2, 2)
+    events = played(RESCUE, 2, 2, joins_ask=True)
     refused = [event.turn for event in events if event.kind == kinds.EDIT_DECIDED]
 
     assert shapes(events) == []

@@ -256,3 +256,60 @@ async def test_a_world_that_has_moved_on_while_somebody_thought_is_looked_at_aga
 
         assert not answer.is_ok
         assert "no creature of your graph is called 'moth'" in answer.text
+
+
+JOIN = {"action": "join", "channel": "stage", "creature": "hermit"}
+
+
+@pytest.mark.parametrize(
+    ("edits", "joins", "is_joined", "is_asked"),
+    [
+        ("ask", None, False, True),
+        ("allow", None, True, False),
+        ("refuse", None, False, False),
+        ("ask", "allow", True, False),
+        ("refuse", "allow", True, False),
+        ("allow", "ask", False, True),
+        ("allow", "refuse", False, False),
+    ],
+)
+async def test_policy_says_apart_whether_strangers_words_may_join_graphs_of_one_run(
+    edits: str, joins: str | None, *, is_joined: bool, is_asked: bool
+) -> None:
+    somebody = Asked(says=False)
+    async with on_stage() as t:
+        await stranger_and_expedition(t, policy={"untrusted_edits": edits, "untrusted_joins": joins})
+
+        answer = await use(t, "group_channel", box=GroupTools(somebody), is_untrusted=True, **JOIN)
+
+        assert answer.is_ok == is_joined
+        assert bool(somebody.proposals) == is_asked
+
+
+@pytest.mark.parametrize(("tool", "arguments"), RISKY[:-1])
+async def test_what_takes_away_still_asks_where_joins_are_allowed(
+    tool: str, arguments: dict[str, Any]
+) -> None:
+    somebody = Asked(says=False)
+    async with on_stage() as t:
+        await stranger_and_expedition(t, policy={"untrusted_joins": "allow"})
+
+        answer = await use(t, tool, box=GroupTools(somebody), is_untrusted=True, **arguments)
+
+        assert not answer.is_ok
+        assert len(somebody.proposals) == 1
+
+
+@pytest.mark.parametrize("where", ["with the stranger", "with the caller"])
+async def test_a_join_that_meets_another_run_is_no_join_within_one_run(where: str) -> None:
+    somebody = Asked(says=False)
+    async with on_stage() as t:
+        policy = {"untrusted_joins": "allow", "other_runs": "allow"}
+        await stranger_and_expedition(t, policy=policy)
+        guest = await t.add_creature(Manifest(name="guest"))
+        await t.connect(guest.id, "hermit" if where == "with the stranger" else "owl", both=True)
+
+        answer = await use(t, "group_channel", box=GroupTools(somebody), is_untrusted=True, **JOIN)
+
+        assert not answer.is_ok
+        assert len(somebody.proposals) == 1

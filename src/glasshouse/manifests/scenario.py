@@ -219,6 +219,10 @@ class PolicyPlan(Strict):
     """Handles of creatures that no tool may remove or stop."""
     untrusted_edits: Literal["ask", "refuse", "allow"] = "ask"
     """What happens to a change that a visitor's or a tool's words may have led to."""
+    untrusted_joins: Literal["ask", "refuse", "allow"] | None = Field(
+        default=None, exclude_if=lambda rule: rule is None
+    )
+    """The same for a join of two graphs that hold only creatures of this run. Left out: as untrusted_edits."""
     other_runs: Literal["ask", "refuse", "allow"] = Field(default="ask", exclude_if="ask".__eq__)
     """Whether creatures of this run may join creatures of other runs, and those may join them."""
     untrusted_tools: Literal["ask", "refuse", "allow"] = Field(default="ask", exclude_if="ask".__eq__)

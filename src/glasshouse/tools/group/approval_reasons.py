@@ -8,7 +8,7 @@ from glasshouse.errors import Refused
 from glasshouse.runtime.errand import Errand
 from glasshouse.tools.approval import ApprovalReason
 from glasshouse.tools.group.requests import Request
-from glasshouse.turns.runs.policy import policy_of
+from glasshouse.turns.runs.policy import rule_of_untrusted_edit
 from glasshouse.world.state.state import CreatureState
 
 _WORDS_OF_STRANGERS: Final = ApprovalReason(
@@ -22,7 +22,8 @@ def approval_reasons(errand: Errand, caller: CreatureState, request: Request) ->
     """Why this change needs a yes from outside; empty if it needs none. Raises `Refused` if policy refuses it."""
     reasons = [_OTHER_RUN] if request.meets_other_run else []
     if request.is_risky and errand.is_untrusted:
-        rule = policy_of(errand.folded.runs, caller).untrusted_edits
+        is_join = request.is_join_within_run
+        rule = rule_of_untrusted_edit(errand.folded.runs, caller, is_join_within_run=is_join)
         if rule == "refuse":
             raise Refused(
                 "Words of a visitor or of a tool are in what you read now, and the policy of this run refuses"

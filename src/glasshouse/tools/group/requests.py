@@ -139,6 +139,8 @@ class Request(msgspec.Struct, frozen=True):
     """Whether policy wants a yes from outside because the other graph holds creatures of another run."""
     is_written: bool = False
     """Whether it adds a creature that a model wrote."""
+    is_join_within_run: bool = False
+    """Whether it joins two graphs in which only creatures of the caller's run are."""
 
     @property
     def is_risky(self) -> bool:
@@ -295,7 +297,15 @@ def _merge(folded: Folded, caller: CreatureState, stranger: CreatureState, given
     source, target = (stranger, caller) if given.direction == "send" else (caller, stranger)
     intent = intents.Connect(source.id, target.id, channel_id, both=given.direction == "both")
     deed, done = f"join {stranger.handle}'s graph", f"You are one graph with {stranger.handle}"
-    return Request(intent, deed, done, stranger.id, meets_other_run=rule == "ask")
+    is_within_run = policy.is_join_within_run(folded.world, caller, graph)
+    return Request(
+        intent,
+        deed,
+        done,
+        stranger.id,
+        meets_other_run=rule == "ask",
+        is_join_within_run=is_within_run,
+    )
 
 
 def _leave(folded: Folded, caller: CreatureState, given: ChannelEdit) -> Request:

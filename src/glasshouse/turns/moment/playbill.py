@@ -63,6 +63,8 @@ class Policy(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     edits_per_turn_max: Annotated[int, msgspec.Meta(ge=0)] | None = None
     protected: tuple[str, ...] = ()
     untrusted_edits: Rule = "ask"
+    untrusted_joins: Rule | None = None
+    """The same for a join of two graphs in which only creatures of this run are; none: as `untrusted_edits` (ADR 0102)."""
     other_runs: Rule = "ask"
     """Whether its creatures may join graphs with creatures of other runs, and others may join theirs (ADR 0055)."""
     untrusted_tools: Rule = "ask"

@@ -42,6 +42,18 @@ def rule_of_joining(world: World, runs: Runs, caller: CreatureState, graph: Grap
     return max(rules, key=_FROM_MILD_TO_STRICT.index)
 
 
+def rule_of_untrusted_edit(runs: Runs, caller: CreatureState, *, is_join_within_run: bool) -> Rule:
+    """What happens to a change of a creature that strangers' words may have led to."""
+    policy = policy_of(runs, caller)
+    return (policy.untrusted_joins if is_join_within_run else None) or policy.untrusted_edits
+
+
+def is_join_within_run(world: World, caller: CreatureState, graph: GraphState) -> bool:
+    """Whether only creatures of the caller's run are in its graph and in another."""
+    graphs = (world.graphs[caller.graph_id], graph)
+    return all(run_id == (caller.run_id or "") for each in graphs for run_id in members_of(world, each).runs)
+
+
 def is_protected(runs: Runs, creature: CreatureState) -> bool:
     """Whether the policy of a creature's own run protects it, by the handle that it began with."""
     purse = runs.purses.get(creature.run_id or "")
