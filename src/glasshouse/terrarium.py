@@ -214,7 +214,8 @@ class Terrarium:
     async def run(
         self, *run_ids: str, turns: int | None = None, before_act: BeforeAct | None = None
     ) -> Conducted:
-        """Play until nothing is due or the runs named are over; with `turns`, at most this many turns of each graph.
+        """Play until nothing is due or the runs named are over; with `turns`, at most this many turns of each graph,
+        empty ones too, and at least one.
 
         `before_act` is a gate that is awaited before each act. It may wait. If it returns False, the drive ends.
         """

@@ -209,3 +209,28 @@ def test_limits_given_to_a_branch_hold_on_and_resume_says_so(home: Path) -> None
 
     assert "limits: max_turns 30, " in result.stdout
     assert "max_total_calls 9, 9 used, given by the caller" in " ".join(result.stdout.split())
+
+
+def test_a_limit_given_with_the_value_it_has_holds_on(home: Path) -> None:
+    run("play", "wood", "--run-id", PARENT, "--turns", "2", cwd=home)
+    run("branch", PARENT, "--max-turns", "20", "--max-total-calls", "9", cwd=home)
+    scenario = home / "wood" / "scenario.yaml"
+    scenario.write_text(scenario.read_text().replace("max_turns: 20", "max_turns: 30"))
+
+    result = run("resume", cwd=home)
+
+    assert "limits: max_turns 20, " in result.stdout
+    assert "given by the caller" in result.stdout
+
+
+def test_beats_of_an_edited_world_whose_turn_is_over_are_named(home: Path) -> None:
+    run("play", "wood", "--run-id", PARENT, "--turns", "4", cwd=home)
+    scenario = home / "wood" / "scenario.yaml"
+    late = "  - {turn: 2, title: A knock, text: Somebody knocks.}\n  - {turn: 15, text: It is late.}\n"
+    scenario.write_text(scenario.read_text().replace("beats:\n", f"beats:\n{late}"))
+
+    result = run("resume", PARENT, "--turns", "1", cwd=home)
+
+    said = " ".join(result.stdout.split())
+    assert "not shown, because the turns of these new beats are over: turn 2, “A knock”" in said
+    assert "turn 15" not in said

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
+from msgspec.structs import replace
 
 from glasshouse import Agent, Governor, Manifest
 from glasshouse.errors import WrongType
+from glasshouse.events.payloads import given_as
 from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.runtime.past.what_if import WhatIf
 from glasshouse.runtime.run import Run
@@ -146,7 +149,7 @@ async def test_a_larger_cast_gets_its_own_calls_per_turn() -> None:
 async def test_limits_of_a_branch_and_of_a_child_hold_on_in_their_children() -> None:
     async with on_stage(minds=crew()) as t:
         session_id = await ended(t, await t.open_world(story()))
-        limits = Governor(max_turns=4, max_calls_per_turn=16, max_total_calls=9)
+        limits = given_as(replace(t.runs()[0].governor, max_total_calls=9), ["max_total_calls"])
         branch = await t.branch(session_id, None, WhatIf(limits=limits))
         session_id = await ended(t, branch)
 
@@ -158,6 +161,65 @@ async def test_limits_of_a_branch_and_of_a_child_hold_on_in_their_children() -> 
         assert (child.governor.max_turns, child.governor.max_total_calls) == (8, 9)
         assert (grandchild.governor.max_turns, grandchild.governor.max_total_calls) == (20, 9)
         assert t.run_of(child.id).axis == "max_total_calls"
+
+
+@pytest.mark.parametrize(
+    ("governor", "given"),
+    [
+        (Governor(), ()),
+        (Governor(max_turns=100), ("max_turns",)),
+        (Governor(max_total_tokens=None, max_total_calls=500), ("max_total_calls", "max_total_tokens")),
+        (Governor(on_budget="finish"), ("on_budget",)),
+        (replace(Governor(), max_turns=7), ("max_turns",)),
+        (msgspec.convert({"max_turns": 7}, Governor), ("max_turns",)),
+    ],
+)
+async def test_a_limit_that_is_given_with_its_default_value_is_given(
+    governor: Governor, given: tuple[str, ...]
+) -> None:
+    async with on_stage(minds=crew()) as t:
+        run = await t.open_world(story(), governor=governor)
+
+        assert run.limits_given == given
+
+
+async def test_a_limit_that_is_given_with_its_default_value_holds_on() -> None:
+    async with on_stage(minds=crew()) as t:
+        run = await t.open_world(story(), governor=Governor(max_turns=100, max_total_calls=4))
+        session_id = await ended(t, run)
+
+        child = await t.resume(session_id, world=story(max_turns=6, max_total_calls=50))
+
+        assert (child.governor.max_turns, child.governor.max_total_calls) == (100, 4)
+
+
+async def test_a_limit_that_is_given_to_a_branch_as_it_was_holds_on() -> None:
+    async with on_stage(minds=crew()) as t:
+        session_id = await ended(t, await t.open_world(story()))
+        branch = await t.branch(session_id, None, WhatIf(limits=Governor(max_turns=4)))
+        session_id = await ended(t, branch)
+
+        child = await t.resume(session_id, world=story(max_turns=8))
+
+        assert "max_turns" in branch.limits_given
+        assert child.governor.max_turns == 4
+
+
+async def test_a_run_without_a_scenario_says_which_limits_its_terrarium_was_given() -> None:
+    async with on_stage(governor=Governor(max_turns=100)) as t:
+        await cast_on(t, {"c0": Speaker()}, ticking("c0"))
+
+        await soon(t.step(1))
+
+        (run,) = t.runs()
+        assert run.limits_given == ("max_turns",)
+
+
+def test_a_governor_still_reads_as_its_limits() -> None:
+    assert (Governor().max_turns, Governor().max_total_calls, Governor().max_total_tokens) == (100, 500, None)
+    assert Governor(max_turns=100) == Governor()
+    assert hash(Governor(max_turns=100)) == hash(Governor())
+    assert msgspec.json.encode(Governor(max_turns=100)) == msgspec.json.encode(Governor())
 
 
 async def test_as_it_was_keeps_all_limits() -> None:

@@ -49,7 +49,8 @@ PaceOption = Annotated[
 ]
 MindsOption = Annotated[bool, typer.Option("--minds", help="Show thoughts, moods and who passed, too.")]
 TurnsOption = Annotated[
-    int | None, typer.Option(min=1, metavar="N", help="Play at most N turns, and leave the run open.")
+    int | None,
+    typer.Option(min=1, metavar="N", help="Play at most N turns, empty ones too, and leave the run open."),
 ]
 SeedOption = Annotated[
     str | None, typer.Option(metavar="TEXT", help="What the world grows from. Default: its first seed.")

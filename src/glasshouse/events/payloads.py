@@ -45,7 +45,25 @@ class Payload(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True,
     """The base of typed payloads: unknown fields are refused, default values are not written."""
 
 
-class Governor(msgspec.Struct, frozen=True, kw_only=True, eq=False, forbid_unknown_fields=True):
+class _NotesWhatIsGiven(msgspec.StructMeta):
+    """Lets a `Governor` know which limits its maker wrote. A limit that was written with its default value, such as
+    `Governor(max_turns=100)`, looks like one that was left out, and yet it was given (ADR 0059)."""
+
+    def __call__(cls, *args: Any, **limits: Any) -> Any:  # noqa: N805 (the instance of a metaclass is a class)
+        governor = super().__call__(*args, **limits)
+        governor.__dict__["given"] = frozenset(limits)
+        return governor
+
+
+class Governor(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    eq=False,
+    forbid_unknown_fields=True,
+    dict=True,
+    metaclass=_NotesWhatIsGiven,
+):
     """The limits of a run. None means no limit. Two are equal if they limit a small cast alike."""
 
     __repr__ = repr_of()
@@ -121,9 +139,28 @@ def total_usd_max(limits: Governor) -> float | None:
     return None if isinstance(usd_max, msgspec.UnsetType) else usd_max
 
 
-def axes_given(limits: Governor, before: Governor) -> list[str]:
+def axes_changed(limits: Governor, before: Governor) -> list[str]:
     """The names of the limits that differ from those before."""
     return [axis for axis in AXES if getattr(limits, axis) != getattr(before, axis)]
+
+
+def axes_given(limits: Governor) -> list[str]:
+    """The names of the limits that the maker of a `Governor` wrote; of one that was read or copied, those that differ from
+    the defaults."""
+    given = vars(limits).get("given")
+    return axes_changed(limits, Governor()) if given is None else [axis for axis in AXES if axis in given]
+
+
+def given_as(limits: Governor, names: Iterable[str]) -> Governor:
+    """The same limits, of which only these count as given."""
+    copy = replace(limits)
+    vars(copy)["given"] = frozenset(names)
+    return copy
+
+
+def with_limits(limits: Governor, given: Mapping[str, Any]) -> Governor:
+    """Limits with others in place of some of them. Only these others count as given."""
+    return given_as(replace(limits, **given), given)
 
 
 class CreatureStarted(Payload, frozen=True):

@@ -20,7 +20,7 @@ from glasshouse.assembly import SqliteStore, usual_tools
 from glasshouse.errors import Refused, StoreBusy, UnknownName
 from glasshouse.events.event import Event, event_id
 from glasshouse.events.model_use import FREE
-from glasshouse.events.payloads import Governor, usd_axis
+from glasshouse.events.payloads import Governor, given_as, usd_axis
 from glasshouse.manifests.loading import problems_in, warnings_in
 from glasshouse.manifests.world_folders import folder_of, found_worlds
 from glasshouse.manifests.yaml_source import shown_path
@@ -293,7 +293,13 @@ def _bounded(
     limits: Governor, turns: int | None, calls: int | None, usd: float | None, hourly_usd: float | None
 ) -> Governor:
     """The limits of a play that nobody watches: what is given, else what holds already, within the bounds here."""
-    return replace(
+    asked = {
+        "max_turns": turns,
+        "max_total_calls": calls,
+        "max_total_usd": usd,
+        "hourly_budget_usd": hourly_usd,
+    }
+    bounded = replace(
         limits,
         max_turns=turns or min(limits.max_turns or play_turns_max, play_turns_max),
         max_total_calls=calls or min(limits.max_total_calls or play_calls_max, play_calls_max),
@@ -301,6 +307,7 @@ def _bounded(
         max_total_usd=limits.max_total_usd if usd is None else usd,
         hourly_budget_usd=limits.hourly_budget_usd if hourly_usd is None else hourly_usd,
     )
+    return given_as(bounded, [axis for axis, limit in asked.items() if limit is not None])
 
 
 def _check_cost(models: Router, limits: Governor) -> None:

@@ -31,6 +31,7 @@ from glasshouse.runtime.conducting.conductor import BeforeAct, Conductor
 from glasshouse.runtime.conducting.endings import referee_named
 from glasshouse.runtime.conducting.inbox_requests import Edit, answer_requests
 from glasshouse.runtime.conducting.order import Conducted, Free, Lockstep, Pacing, Until
+from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.grants import opening_granted
 from glasshouse.runtime.house import House
 from glasshouse.runtime.ledger.ledger import Ledger
@@ -42,7 +43,6 @@ from glasshouse.turns.moment.prompt import completion_chars_max
 from glasshouse.turns.replies.public_text import public_text_in
 from glasshouse.world.decisions.intents import Inject, Member, MoveRun, OpenRun
 from glasshouse.world.state.ids import the_creature, the_run
-from glasshouse.world.state.state import World
 
 if TYPE_CHECKING:
     from glasshouse.manifests.loading import LoadedWorld
@@ -284,12 +284,13 @@ class Stage:
         if graph_id is not None and graph_id not in self._ledger.world.graphs:
             raise UnknownName(noun="open graph", name=graph_id, known=self._ledger.world.graphs)
         order = Lockstep(self._ledger, self._conductor.agendas, self._inbox.take_in, (), graph_id)
-        return (await self.conduct(order, Until(self._world, acts=1))).last
+        return (await self.conduct(order, Until(self._folded, acts=1))).last
 
     async def run(
         self, *run_ids: str, turns: int | None = None, before_act: BeforeAct | None = None
     ) -> Conducted:
-        """Play until nothing is due or the runs named are over; with `turns`, at most this many turns of each graph.
+        """Play until nothing is due or the runs named are over; with `turns`, at most this many turns of each graph,
+        empty ones too, and at least one.
 
         `before_act` is a gate that is awaited before each act. It may wait. If it returns False, the drive ends.
         """
@@ -299,15 +300,15 @@ class Stage:
             the_run(self._ledger.world, run_id)
         kind = Free if self._pacing == "free" else Lockstep
         order = kind(self._ledger, self._conductor.agendas, self._inbox.take_in, run_ids)
-        return await self.conduct(order, Until(self._world, turns=turns, run_ids=run_ids), before_act)
+        return await self.conduct(order, Until(self._folded, turns=turns, run_ids=run_ids), before_act)
 
     async def conduct(self, order: Lockstep, until: Until, before_act: BeforeAct | None = None) -> Conducted:
         """Drive graphs in this order. A call that is part of an act is refused."""
         await wait_to_be_outside(self._ledger)
         return await self._conductor.conduct(order, until, before_act)
 
-    def _world(self) -> World:
-        return self._ledger.world
+    def _folded(self) -> Folded:
+        return self._ledger.folded
 
     async def disturb(
         self, run_id: str, text: str, inbox_line: int | None = None, *, graph_id: str | None = None

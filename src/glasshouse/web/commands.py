@@ -12,11 +12,10 @@ from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
 from fastapi import APIRouter, Depends, Request
-from msgspec.structs import replace
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from glasshouse.errors import Refused, UnknownName
-from glasshouse.events.payloads import Governor
+from glasshouse.events.payloads import Governor, with_limits
 from glasshouse.manifests.loading import LoadedWorld, load_world
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.manifests.world_folders import found_worlds
@@ -56,7 +55,7 @@ class Limits(Command):
 
     def over(self, limits: Governor) -> Governor:
         """These limits, and for the rest the others."""
-        return replace(limits, **self.model_dump(exclude_none=True))
+        return with_limits(limits, self.model_dump(exclude_none=True))
 
 
 class Driven(Command):

@@ -18,8 +18,6 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-import msgspec
-
 from glasshouse.assembly import SqliteStore
 from glasshouse.cli.command_line import CommandLine, checked_settings, store_path
 from glasshouse.cli.drawing.run_view import HINT, RunView, thinking_in_words
@@ -43,7 +41,7 @@ from glasshouse.cli.store_reader import (
 from glasshouse.cli.tool_servers import servers_here
 from glasshouse.errors import ModelMisconfigured, ModelUnreachable, Refused, StoreBusy
 from glasshouse.events.event import VISITOR
-from glasshouse.events.payloads import RunPaused
+from glasshouse.events.payloads import RunPaused, with_limits
 from glasshouse.events.redaction import Role
 from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.runtime.conducting.order import Waiting
@@ -126,7 +124,7 @@ def play_new(
 ) -> None:
     """Play a world from its beginning, with these limits in place of its own."""
     own = world.scenario.limits
-    governor = msgspec.structs.replace(own, **limits) if limits else None
+    governor = with_limits(own, limits) if limits else None
     start = start_of_world(world, seed, rng_seed, request.turns, governor)
     _play_live(request, new_run(world, seed, rng_seed, run_id, governor), start)
 

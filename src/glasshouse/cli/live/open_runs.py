@@ -9,7 +9,7 @@ run that shares graphs with it, and only after that world was checked.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
@@ -24,12 +24,21 @@ from glasshouse.cli.store_reader import StoreReader, Story, find_event
 from glasshouse.errors import Refused, UnknownName
 from glasshouse.events import kinds
 from glasshouse.events.event import Event, Json
-from glasshouse.events.payloads import CreatureStarted, Governor, RunStarted, SessionForked, payload_of
+from glasshouse.events.payloads import (
+    CreatureStarted,
+    Governor,
+    RunStarted,
+    SessionForked,
+    payload_of,
+    with_limits,
+)
 from glasshouse.manifests.loading import LoadedWorld, load_creature
 from glasshouse.manifests.manifest import Manifest
+from glasshouse.runtime.past.missed_beats import missed_beats
 from glasshouse.runtime.past.what_if import Edge, WhatIf
 from glasshouse.runtime.run import Run
 from glasshouse.terrarium import Terrarium
+from glasshouse.turns.moment.playbill import Beat
 from glasshouse.views.names import last_said
 from glasshouse.views.stage import StageProjection, past_runs
 from glasshouse.views.transcript import transcript_of
@@ -153,7 +162,7 @@ class Branching:
         begun = [started for started in story.events if started.kind == kinds.RUN_STARTED]
         mine = [started for started in begun if event is not None and started.run_id == event.run_id] or begun
         then = payload_of(mine[-1], RunStarted).limits if mine else None
-        return msgspec.structs.replace(then or Governor(), **self.limits)
+        return with_limits(then or Governor(), self.limits)
 
 
 def _where(story: Story, event: Event, number: int) -> str:
@@ -228,13 +237,15 @@ async def _as_child(
     change = payload_of(await terrarium.event(f"{child.session_id}.1"), SessionForked).change
     said, facts = _several(session_id, runs), []
     for run in runs:
-        who = _who(await terrarium.run_events(run.id), run.id, position)
+        events = await terrarium.run_events(run.id)
+        who, missed = _who(events, run.id, position), missed_beats(events, run.id)
         is_edited = change is not None and run.id in change.edited
         said.append(_how(run, session_id, shape, is_edited=is_edited, is_stopped=run.branch_of in stopped))
         for title, handles in who.items():
             said += [f"{title.replace('_', ' ')}: {', '.join(map(one_line, handles))}"] if handles else []
+        said += [_missed(missed)] if missed else []
         said.append(_limits(run))
-        facts.append(_facts(run, run.branch_of, shape, is_edited, who))
+        facts.append(_facts(run, run.branch_of, shape, is_edited, who, missed))
     return Opened(runs, position, tuple(said), tuple(facts))
 
 
@@ -251,10 +262,25 @@ def _in_place(terrarium: Terrarium, opened: Opened) -> Opened:
     return replace(opened, said=tuple(said), facts=tuple(facts))
 
 
-def _facts(run: Run, parent: str | None, how: str, is_edited: bool, who: dict[str, list[str]]) -> Json:
+def _facts(
+    run: Run,
+    parent: str | None,
+    how: str,
+    is_edited: bool,
+    who: dict[str, list[str]],
+    missed: Sequence[Beat] = (),
+) -> Json:
     about = {"run_id": run.id, "session_id": run.session_id, "resumed_from": parent, "how": how}
     limits = {"limits": msgspec.to_builtins(run.governor), "limits_given": list(run.limits_given)}
-    return {"resumed": {**about, "is_edited": is_edited, **who, **limits}}
+    beats = [{"turn": beat.turn, "title": beat.title, "text": beat.text} for beat in missed]
+    return {"resumed": {**about, "is_edited": is_edited, **who, "missed_beats": beats, **limits}}
+
+
+def _missed(beats: Sequence[Beat]) -> str:
+    """Which beats of the edited world are not shown, because their turns were played before the edit."""
+    words = [(beat.turn, first_words(one_line(beat.title or beat.text), words_shown_max)) for beat in beats]
+    named = "; ".join(f"turn {turn}, {text}" for turn, text in words)
+    return f"not shown, because the turns of these new beats are over: {named}"
 
 
 def _limits(run: Run) -> str:

@@ -3,7 +3,8 @@
 Always holds: in lockstep, the graph whose next turn has the lowest number goes first, then the oldest (ADR 0024).
 Only the ledger decides this, so many graphs are as deterministic as one, also after a crash. With `free`, all graphs
 of a run that are at its lowest turn play in parallel: a fast graph must not use up the turns of its run before a slow
-one can meet it (ADR 0046). A turn of a graph counts once for a drive, also if it had begun before the drive.
+one can meet it (ADR 0046). A turn of a graph counts once for a drive, also if it had begun before the drive. A drive of
+some turns counts as `max_turns` and beats do, along the clock of the run: turns in which nobody acts count too.
 """
 
 from __future__ import annotations
@@ -19,10 +20,11 @@ from glasshouse.errors import Refused
 from glasshouse.events.event import Event
 from glasshouse.reprs import repr_of
 from glasshouse.runtime.conducting.endings import Endings
+from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ledger.ledger import EVERY_GRAPH, Ledger
 from glasshouse.turns.runs.agenda import members_of
 from glasshouse.turns.runs.schedule import Due, next_act, next_turn
-from glasshouse.world.state.state import GraphState, World
+from glasshouse.world.state.state import GraphState
 
 Pacing = Literal["lockstep", "free"]
 
@@ -107,7 +109,7 @@ NOT_PLAYED = Progress()
 class Until(msgspec.Struct):
     """Counts what a drive has played, and says when that is enough."""
 
-    world: Callable[[], World]
+    folded: Callable[[], Folded]
     turns: int | None = None
     acts: int | None = None
     run_ids: Sequence[str] = ()
@@ -121,6 +123,8 @@ class Until(msgspec.Struct):
     """Whether the gate before an act returned False."""
     has_used_up_turns: bool = False
     """Whether a graph has played all its turns and still has something to do."""
+    last_turns: dict[str, int] = {}
+    """Run -> the last of its turns that this drive plays."""
     _gates: set[asyncio.Future[bool | None]] = set()
     _acts_played: int = 0
 
@@ -149,10 +153,28 @@ class Until(msgspec.Struct):
         if self.turns is None or turn == 0:
             return True
         played = self.played.get(graph_id, NOT_PLAYED)
-        if played.turn == turn or played.turns < self.turns:
+        if played.turn == turn or (played.turns < self.turns and self._is_within_turns(graph_id, turn)):
             return True
         self.has_used_up_turns = True
         return False
+
+    def _is_within_turns(self, graph_id: str, turn: int) -> bool:
+        """Whether a turn of a graph is among those of its runs that this drive plays."""
+        folded = self.folded()
+        graph, runs = folded.world.graphs[graph_id], folded.runs
+        for run_id in members_of(folded.world, graph).runs_acting:
+            count = runs.turns_of(run_id, graph_id) + turn - graph.turn
+            if run_id not in self.last_turns:
+                purse = runs.purses.get(run_id)
+                before = 0 if purse is None else purse.spent.turns
+                last = (
+                    before + (self.turns or 0) - (turn == graph.turn)
+                )  # A turn that had begun is one of them.
+                # The first turn is played even after many empty ones: else no later drive would come further either.
+                self.last_turns[run_id] = max(last, count)
+            if count > self.last_turns[run_id]:
+                return False
+        return True
 
     def note(self, done: Advanced) -> None:
         """Count a step."""
@@ -205,7 +227,7 @@ class Until(msgspec.Struct):
             return "act_played"
         if not self.run_ids:
             return None
-        runs = self.world().runs
+        runs = self.folded().world.runs
         status = {run.status for name in self.run_ids if (run := runs.get(name)) is not None}
         if "playing" in status or not status:
             return None

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from msgspec.structs import replace
 
 from glasshouse.errors import Refused, UnknownName
-from glasshouse.events.payloads import AXES, RunStarted, axes_given, settled
+from glasshouse.events.payloads import AXES, RunStarted, axes_changed, settled
 from glasshouse.runtime.past.past_world import Past
 from glasshouse.runtime.past.regrow import Recipe, Recipes
 from glasshouse.turns.runs.purses import Purse
@@ -107,7 +107,7 @@ def _with_limits_kept(now: RunStarted, then: RunStarted) -> RunStarted:
     if then.limits is None or now.limits is None:
         return now
     plan = Scenario.model_validate(then.scenario).governor
-    changed = axes_given(now.limits, plan.limits(len(then.cast)))
+    changed = axes_changed(now.limits, plan.limits(len(then.cast)))
     kept = [axis for axis in AXES if axis in then.limits_given or axis not in changed]
     limits = replace(now.limits, **{axis: getattr(then.limits, axis) for axis in kept})
     return replace(now, limits=settled(limits, len(now.cast)), limits_given=then.limits_given)

@@ -91,8 +91,9 @@ def _rerun(
     started = replace(started, branch_of=payloads.BranchOf(old, past.cut), rules=payloads.rules_now)
     if limits is not None:
         before = started.limits or payloads.Governor()
+        given = [*started.limits_given, *payloads.axes_given(limits)]
         limits = payloads.settled(limits, len(started.cast))
-        given = [*started.limits_given, *payloads.axes_given(limits, before)]
+        given += payloads.axes_changed(limits, before)
         started = replace(started, limits=limits, limits_given=list(dict.fromkeys(given)))
     return intents.Rerun(old, new, started, is_paused=past.world.runs[old].status == "paused")
 
