@@ -230,7 +230,7 @@ async def test_empty_turns_are_skipped_by_computation() -> None:
     async with on_stage() as t:
         await cast_on(t, minds, ticking("three", 3), ticking("five", 5))
 
-        await t.step(7)
+        await t.step(15)
 
         assert await turns_begun(t) == [3, 5, 6, 9, 10, 12, 15]
         assert (await said(t))[-2:] == ["three15", "five15"]
@@ -321,7 +321,7 @@ async def test_who_rests_has_no_turn_and_its_graph_skips_what_was_its_alone() ->
         await cast_on(t, minds, ticking("a"), ticking("b", 4))
         await t.stop_creature("a")
 
-        await t.step(2)
+        await t.step(8)
 
         assert await turns_begun(t) == [4, 8]
 

@@ -233,7 +233,7 @@ async def test_what_failed_is_settled_and_not_tried_again() -> None:
     mind = Doing(raises)
     async with on_stage() as t:
         await cast_on(t, {"a": Speaker(), "b": mind}, ticking("a", 10), hearing("b"))
-        await t.step(4)
+        await t.step(21)
 
         assert [event.turn for event in await _failures(t)] == [11, 21]
         assert mind.acts == 2

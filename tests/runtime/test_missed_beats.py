@@ -27,7 +27,7 @@ async def missed(t: Terrarium, before: LoadedWorld, now: LoadedWorld, turns: int
     await t.run(run.id, turns=turns)
     await t.finish(run.id)
     child = await t.resume(t.graph(t.run_of(run.id).graph_ids[0]).session_id, world=now)
-    return [one.text for one in missed_beats(await t.run_events(child.id), child.id)]
+    return [late.text for late in missed_beats(await t.run_events(child.id), child.id)]
 
 
 def minds() -> dict[str, Speaker]:

@@ -96,8 +96,8 @@ def test_some_turns_leave_the_run_open_and_the_governor_is_heeded() -> None:
     assert ended.events[-1].payload["axis"] == "max_turns"
 
 
-def test_turns_that_are_skipped_are_not_counted() -> None:
-    played = play_offline(two_who_talk(), turns=2, model=ScriptedModel(spoken("Is it deep?")))
+def test_turns_that_are_skipped_are_counted() -> None:
+    played = play_offline(two_who_talk(), turns=3, model=ScriptedModel(spoken("Is it deep?")))
 
     turns = [event.turn for event in played.events if event.kind == kinds.TURN_STARTED]
     assert turns == [2, 3]
@@ -131,7 +131,7 @@ async def digest_in(path: Path, run_id: str) -> str:
 def test_what_a_creature_heard_is_what_others_said_without_their_thoughts() -> None:
     model = ScriptedModel(spoken("Is it deep?", "I am afraid."), spoken("To the third leaf.", "It is not."))
 
-    played = play_offline(two_who_talk(), turns=2, model=model)
+    played = play_offline(two_who_talk(), turns=3, model=model)
 
     assert [line.plain for line in played.heard_by("newt")] == ["world: A pond.", "reed: Is it deep?"]
     assert [line.plain for line in played.heard_by("reed")] == ["world: A pond.", "newt: To the third leaf."]
@@ -174,7 +174,7 @@ def test_a_notebook_shows_lines_and_no_markup_of_anybody(monkeypatch: pytest.Mon
 def test_a_counting_model_counts_and_one_alone_refuses() -> None:
     counting = CountingModel(ScriptedModel(spoken("Yes.")))
 
-    played = play_offline(two_who_talk(), turns=2, model=counting)
+    played = play_offline(two_who_talk(), turns=3, model=counting)
     alone = play_offline(two_who_talk(), turns=1, model=CountingModel())
 
     assert counting.calls == played.run.calls == 2
