@@ -211,16 +211,22 @@ def test_limits_given_to_a_branch_hold_on_and_resume_says_so(home: Path) -> None
     assert "max_total_calls 9, 9 used, given by the caller" in " ".join(result.stdout.split())
 
 
-def test_a_limit_given_with_the_value_it_has_holds_on(home: Path) -> None:
-    run("play", "wood", "--run-id", PARENT, "--turns", "2", cwd=home)
-    run("branch", PARENT, "--max-turns", "20", "--max-total-calls", "9", cwd=home)
+@pytest.mark.parametrize("by", ["play", "branch"])
+def test_a_limit_given_with_the_value_it_has_holds_on(home: Path, by: str) -> None:
+    given = ("--max-turns", "20", "--turns", "3")
+    run("play", "wood", "--run-id", PARENT, *(given if by == "play" else ("--turns", "2")), cwd=home)
+    if by == "branch":
+        run("branch", PARENT, *given, cwd=home)
     scenario = home / "wood" / "scenario.yaml"
     scenario.write_text(scenario.read_text().replace("max_turns: 20", "max_turns: 30"))
 
-    result = run("resume", cwd=home)
+    result = run("resume", "--turns", "1", cwd=home)
 
-    assert "limits: max_turns 20, " in result.stdout
-    assert "given by the caller" in result.stdout
+    said = " ".join(result.stdout.split())
+    assert (
+        "limits: max_turns 20, 3 used, given by the caller; max_calls_per_turn 16; max_total_calls 160"
+        in said
+    )
 
 
 def test_beats_of_an_edited_world_whose_turn_is_over_are_named(home: Path) -> None:
