@@ -206,7 +206,7 @@ class Until(msgspec.Struct):
         if done.event is not None or done.kind == "turn":
             played.empty_steps = 0
             return
-        world = self.world()
+        world = self.folded().world
         graph = world.graphs.get(done.graph_id)
         head = ("", 0) if graph is None else (graph.session_id, world.session_of(graph).head)
         played.empty_steps = played.empty_steps + 1 if head == played.head else 1
