@@ -213,7 +213,7 @@ async def damage_and_ask(sound: Path, folder: Path, seed: int, outcomes: Counter
 
 async def test_a_damaged_store_is_refused_in_words_or_answers(sound: Path, tmp_path: Path) -> None:
     outcomes: Counter[str] = Counter()
-    seeds = usual_seeds(60, also=[649, 1099, 2212])
+    seeds = usual_seeds(60, also=[649, 1099, 2212, 5230, 5296])
     for seed in seeds:
         with replayable(seed, "test_damaged_stores.py"):
             await damage_and_ask(sound, tmp_path, seed, outcomes)

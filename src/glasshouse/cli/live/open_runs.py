@@ -296,7 +296,8 @@ def _limits(run: Run) -> str:
         spent = f", {used[axis]:,} used" if axis in used else ""
         given = ", given by the caller" if axis in run.limits_given else ""
         amount = limit if isinstance(limit, str | None) else f"{limit:,}"
-        parts += [] if amount is None else [f"{axis} {amount}{spent}{given}"]
+        is_usual = axis == "on_turn_limit" and limit == "defer" and not given
+        parts += [] if amount is None or is_usual else [f"{axis} {amount}{spent}{given}"]
     return f"limits: {'; '.join(parts) or 'none'}"
 
 

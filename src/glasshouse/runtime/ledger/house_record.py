@@ -20,12 +20,12 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace
 
-from glasshouse.errors import BadEvent
+from glasshouse.errors import BadEvent, StoreDamaged
 from glasshouse.events import kinds
 from glasshouse.events.event import Event, event_id, session_and_seq
 from glasshouse.events.payloads import CreatureStarted, payload_of
 from glasshouse.runtime.ledger.history import HistoryReader
-from glasshouse.runtime.ledger.ledger import fold_page_events, folded_from
+from glasshouse.runtime.ledger.ledger import fold_page_events, folded_from, unfit_event
 from glasshouse.runtime.ports import Store
 from glasshouse.world.decisions.requests import Request
 from glasshouse.world.fold.evolve import begin, evolve, take_in
@@ -282,15 +282,20 @@ class RecordInTheMaking:
     async def _is_before(self, state: SessionState, end: int | None) -> bool:
         """Whether what the file lacks of a session was written before this end, or before the end of the file."""
         seq = self._sessions.get(state.segment.id, 0) + 1
-        (event,) = await self._history.store.read([span_of(state.segment, seq, seq)])
-        return (event.change or 0) <= (self._positions[-1] if end is None else end)
+        events = await self._history.store.read([span_of(state.segment, seq, seq)])
+        if not events:
+            raise StoreDamaged(f"The ledger lacks event {event_id(state.segment.id, seq)}. Restore a copy.")
+        return (events[0].change or 0) <= (self._positions[-1] if end is None else end)
 
 
 def fold_shape(world: World, event: Event, segments: Mapping[str, Segment]) -> None:
     """Fold the next event of a house into its world, without what is owed and spent."""
-    if event.session_id not in world.sessions:
-        begin(world, segments[event.session_id])
-    if world.sessions[event.session_id].segment.is_imported:
-        take_in(world, event)
-    else:
-        evolve(world, event)
+    try:
+        if event.session_id not in world.sessions:
+            begin(world, segments[event.session_id])
+        if world.sessions[event.session_id].segment.is_imported:
+            take_in(world, event)
+        else:
+            evolve(world, event)
+    except (LookupError, BadEvent) as unfit:
+        raise unfit_event(event.position, unfit) from unfit

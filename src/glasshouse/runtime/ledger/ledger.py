@@ -855,12 +855,17 @@ async def _folded_on(store: Store, folded: Folded, upto: int) -> Folded:
                     raise StoreDamaged(f"The ledger lacks the event at position {position}. Restore a copy.")
                 fold_recorded(folded, event, segments)
         except (LookupError, BadEvent) as unfit:
-            raise StoreDamaged(
-                f"The event at position {position} does not fit what stands before it ({unfit!r}). Restore a copy."
-            ) from unfit
+            raise unfit_event(position, unfit) from unfit
         if not page:
             break
     return folded
+
+
+def unfit_event(position: int | None, unfit: Exception) -> StoreDamaged:
+    """That the store is damaged: folding the event at a position raised this."""
+    return StoreDamaged(
+        f"The event at position {position} does not fit what stands before it ({unfit!r}). Restore a copy."
+    )
 
 
 def fold_recorded(folded: Folded, event: Event, segments: Mapping[str, Segment]) -> None:

@@ -562,8 +562,9 @@ def _compressed(text: str) -> bytes:
 
 
 def _check_changes(rows: Sequence[Sequence[Any]]) -> None:
-    """Raise if a row of (position, change, …) names a change before the first event."""
-    if rows and min(map(_change_of, rows)) < 1:
+    """Raise if a row of (position, change, …) names no change: another sort of value, or one before the first event."""
+    changes = [*map(_change_of, rows)]
+    if rows and ({*map(type, changes)} != {int} or min(changes) < 1):
         raise StoreDamaged("The ledger holds an event of no change. Restore a copy.")
 
 
