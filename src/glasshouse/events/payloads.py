@@ -144,11 +144,11 @@ def axes_changed(limits: Governor, before: Governor) -> list[str]:
     return [axis for axis in AXES if getattr(limits, axis) != getattr(before, axis)]
 
 
-def axes_given(limits: Governor) -> list[str]:
+def axes_given(limits: Governor, before: Governor) -> list[str]:
     """The names of the limits that the maker of a `Governor` wrote; of one that was read or copied, those that differ from
-    the defaults."""
+    the limits before."""
     given = vars(limits).get("given")
-    return axes_changed(limits, Governor()) if given is None else [axis for axis in AXES if axis in given]
+    return axes_changed(limits, before) if given is None else [axis for axis in AXES if axis in given]
 
 
 def given_as(limits: Governor, names: Iterable[str]) -> Governor:

@@ -56,7 +56,7 @@ def opening_of(
         recipe=None if world.path is None else Recipe(str(world.path), world.digest),
         competition=msgspec.convert(plain["competition"], RunCompetition),
         limits=scenario.limits if limits is None else settled(limits, creatures),
-        limits_given=[] if limits is None else axes_given(limits),
+        limits_given=[] if limits is None else axes_given(limits, Governor()),
         rules=rules_now,
         # A world that is rebuilt from a ledger may lack manifests of creatures that were never added.
         spawnable={

@@ -266,7 +266,7 @@ class Conductor:
         """Begin a run without a scenario, when it is first driven, with the terrarium's limits (ADR 0029)."""
         run = self._ledger.world.runs.get(run_id)
         creatures = 0 if run is None else run.creatures_living
-        given = axes_given(self._governor)
+        given = axes_given(self._governor, Governor())
         limits = settled(self._governor, creatures)
         started = RunStarted(limits=limits, limits_given=given, policy=self._policy, rules=rules_now)
         self._routes.check_prices_in(run_id, self._governor)

@@ -91,7 +91,7 @@ def _rerun(
     started = replace(started, branch_of=payloads.BranchOf(old, past.cut), rules=payloads.rules_now)
     if limits is not None:
         before = started.limits or payloads.Governor()
-        given = [*started.limits_given, *payloads.axes_given(limits)]
+        given = [*started.limits_given, *payloads.axes_given(limits, before)]
         limits = payloads.settled(limits, len(started.cast))
         given += payloads.axes_changed(limits, before)
         started = replace(started, limits=limits, limits_given=list(dict.fromkeys(given)))
