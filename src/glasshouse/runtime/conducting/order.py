@@ -167,9 +167,8 @@ class Until(msgspec.Struct):
             if run_id not in self.last_turns:
                 purse = runs.purses.get(run_id)
                 before = 0 if purse is None else purse.spent.turns
-                last = (
-                    before + (self.turns or 0) - (turn == graph.turn)
-                )  # A turn that had begun is one of them.
+                # A turn that had begun is one of them.
+                last = before + (self.turns or 0) - (turn == graph.turn)
                 # The first turn is played even after many empty ones: else no later drive would come further either.
                 self.last_turns[run_id] = max(last, count)
             if count > self.last_turns[run_id]:
