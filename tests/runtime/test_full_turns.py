@@ -6,12 +6,23 @@ from pathlib import Path
 
 import pytest
 
-from glasshouse import Event, Governor, MemoryStore, SqliteStore, Terrarium, kinds
+from glasshouse import Agent, Event, Governor, MemoryStore, ModelRouter, SqliteStore, Terrarium, kinds
 from glasshouse.events.payloads import RunFinished, RunStarted, TurnStarted, payload_of
 from glasshouse.manifests import LoadedWorld, Manifest
+from glasshouse.models.scripted import ScriptedModel
 from glasshouse.runtime.ports import Store
 from glasshouse.terrarium import verify
-from tests.runtime.stage_crew import Speaker, events_of, hearing, on_stage, said, the_end, ticking, world_of
+from tests.runtime.stage_crew import (
+    Asker,
+    Speaker,
+    events_of,
+    hearing,
+    on_stage,
+    said,
+    the_end,
+    ticking,
+    world_of,
+)
 from tests.runtime.troupe import soon
 
 WHOLE_CASTS = [2, 3, 5]
@@ -200,3 +211,16 @@ async def test_a_play_with_full_turns_verifies_and_is_the_same_after_every_reope
             is_over = await soon(t.step_one()) is None
             again = await t.digest(run.id)
     assert again == usual
+
+
+async def test_the_further_calls_of_an_act_leave_those_kept_for_ticks_too() -> None:
+    ticker = ticking("t", subscribes_to=(), may_emit=("note.made",))
+    minds: dict[str, Agent] = {"a": Asker(calls=3), "b": Speaker(), "t": Speaker("note.made")}
+    async with on_stage(minds=minds, models=ModelRouter(ScriptedModel("-"))) as t:
+        await t.open_world(chatty("ab", ticker, max_turns=1, max_calls_per_turn=3))
+
+        await soon(t.run())
+
+        (failed,) = await events_of(t, kinds.AGENT_FAILED)
+        assert (failed.actor, failed.payload["axis"], len(failed.calls)) == ("a", "max_calls_per_turn", 2)
+        assert [event.actor for event in await events_of(t, "note.made")] == ["t"]
