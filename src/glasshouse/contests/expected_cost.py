@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from glasshouse.events import kinds
 from glasshouse.events.event import Event, Json
-from glasshouse.events.payloads import Governor, RunStarted, payload_of, total_usd_max
+from glasshouse.events.payloads import Governor, RunStarted, payload_of, settled, total_usd_max
 from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.manifests.loops import loops_in
 from glasshouse.model_values import Tokens
@@ -130,10 +130,10 @@ def expected_of_world(
     governor: Governor | None = None,
 ) -> Expected:
     """For a new run, which may bind handles to models by name. Without limits: the world's own."""
-    limits = world.scenario.limits if governor is None else governor
+    limits = settled(governor or world.scenario.limits, world.scenario.creatures)
     needed = offline_play(world, seed, rng_seed, turns=turns, governor=without_dollars(limits))
     calls, usd = needed.calls, needed.usd(models, bound)
-    if loops_in(world.scenario, world.manifests):
+    if limits.on_turn_limit == "defer" and loops_in(world.scenario, world.manifests):
         # The offline troupe falls silent when it has nothing new to say. A model may not: each turn is full then.
         calls = max(calls, calls_of_full_turns(limits, turns))
     return Expected(calls, usd if usd is None or not needed.calls else usd / needed.calls * calls).within(

@@ -3,9 +3,11 @@
 import pytest
 
 from glasshouse.cli.expected_cost import check_agreed, usd_unasked_max
-from glasshouse.contests.expected_cost import Expected
+from glasshouse.contests.expected_cost import Expected, expected_of_world
 from glasshouse.errors import Refused
 from glasshouse.events.payloads import Governor
+from glasshouse.manifests import LoadedWorld, Manifest, Scenario
+from glasshouse.models.router import ModelRouter
 
 DEAR = Expected(120, 3.0)
 
@@ -35,3 +37,26 @@ def test_nobody_is_asked_about_a_play_whose_limit_is_small() -> None:
     for dear in (DEAR, DEAR.within(Governor(max_total_usd=0.6)), DEAR.within(small).times(2)):
         with pytest.raises(Refused, match="This will probably take about"):
             check_agreed(dear, is_agreed=False, as_json=True)
+
+
+@pytest.mark.parametrize(
+    ("fields", "turns", "governor", "calls"),
+    [
+        ({}, None, None, 160),
+        ({}, 4, None, 64),
+        ({"max_total_calls": 50}, None, None, 50),
+        ({}, None, Governor(max_turns=2), 32),
+        ({"on_turn_limit": "finish"}, None, None, 16),
+    ],
+    ids=["its turns", "fewer turns", "its budget", "limits given", "it ends when a turn is full"],
+)
+def test_creatures_that_wake_each_other_are_expected_to_fill_every_turn(
+    fields: dict[str, object], turns: int | None, governor: Governor | None, calls: int
+) -> None:
+    talkers = [Manifest(name=name, subscribes_to=("agent.spoke", "world.observed")) for name in ("ada", "bo")]
+    plan = {"name": "pair", "cast": ["ada", "bo"], "opening": "Go.", "governor": {"max_turns": 10, **fields}}
+    world = LoadedWorld.of(Scenario.model_validate(plan), talkers)
+
+    expected = expected_of_world(ModelRouter(), world, None, 0, turns, governor=governor)
+
+    assert expected.calls == calls
