@@ -71,7 +71,7 @@ RouteOf = Callable[[CreatureState, str], Route]
 """Gives the model behind a creature's profile."""
 
 
-class Thought(msgspec.Struct, frozen=True):
+class ActResult(msgspec.Struct, frozen=True):
     """The result of an act before it is written: the intent that ends it, or what stopped it."""
 
     act: tuple[str, str]
@@ -334,7 +334,7 @@ class Acts:
 
     async def think(
         self, due: Due, cause: Event, upto: int | None, gate: asyncio.Event | None = None
-    ) -> Thought | None:
+    ) -> ActResult | None:
         """Let a creature think once; None if it was removed, or a program answered for it before its act began. With
         `upto`, it sees the past only up to that time.
 
@@ -383,12 +383,12 @@ class Acts:
             if given_up is None:
                 self._ledger.acts_begun.discard(act)
             self._desk.keep(act, scene.asking)
-            return Thought(act, None, scene, stopped_by, end.model, given_up)
+            return ActResult(act, None, scene, stopped_by, end.model, given_up)
         # An act that ends without a model call counts as one call (ADR 0022).
         is_free = mine.done.calls > 0 or scene.has_recorded_calls
         if not is_free or mine.open is not NOTHING:
             self._reservations.settle(mine, NOTHING if is_free else Usage(calls=1))
-        return Thought(act, end, scene, stopped_by)
+        return ActResult(act, end, scene, stopped_by)
 
     def let_go(self, graph: GraphState) -> None:
         """Drop what is kept for the next acts in a graph: its lines, and those that a judge sees with labels."""
@@ -401,17 +401,17 @@ class Acts:
                 forget_masked(masks)
         self._tools.warm_lines.let_go(graph)
 
-    def forget_attempts(self, thought: Thought) -> None:
+    def forget_attempts(self, result: ActResult) -> None:
         """The attempts of a stopped act are in the ledger now: they need not be recorded with its end."""
-        kept = self._desk.interrupted.pop(thought.act, None)
+        kept = self._desk.interrupted.pop(result.act, None)
         if kept is not None:
             self._reservations.release(kept.mine)
 
-    def given_up(self, thought: Thought) -> Thought:
-        """The thought with an end. A stopped act that will not be thought again ends in a failure if it cost something."""
-        if thought.given_up is None or self._desk.interrupted.pop(thought.act, None) is None:
-            return thought
-        return replace(thought, end=thought.given_up, attempts=None, given_up=None)
+    def given_up(self, result: ActResult) -> ActResult:
+        """The result with an end. A stopped act that will not be thought again ends in a failure if it cost something."""
+        if result.given_up is None or self._desk.interrupted.pop(result.act, None) is None:
+            return result
+        return replace(result, end=result.given_up, attempts=None, given_up=None)
 
     def may_use_tools(self, creature_id: str) -> bool:
         """Whether a creature may use tools in its act, or has an act with tool calls under way."""
@@ -515,37 +515,37 @@ class Acts:
         wall_seconds = self._reservations.wall_seconds_left(scene.creature.run_id)
         return ActTime(self._timer, task, inf if agent.keeps_its_own_time else seconds_max, wall_seconds)
 
-    async def write(self, thought: Thought, before: Queued | None = None) -> Queued | None:
+    async def write(self, result: ActResult, before: Queued | None = None) -> Queued | None:
         """Stage the event that ends an act; None if there is nothing to write. Await `acknowledged` for durability.
 
         If the rules refuse the draft, the act ends in a failure that carries the refusal. `before` is what was written
         before in the graph, if it was not durable when the act began: if its commit has failed, this call fails too.
         """
         try:
-            if thought.end is None:
+            if result.end is None:
                 return None
             if not self._ledger.takes_more:
                 await self._ledger.wait_for_room()
             if before is not None and before.acknowledged.done():
                 before.acknowledged.result()
             try:
-                return self._ledger.stage(thought.end, thought.scene.beside())
+                return self._ledger.stage(result.end, result.scene.beside())
             except Refused as refusal:
                 if self._is_strict:
                     raise
                 failed = replace(
-                    thought.end,
+                    result.end,
                     draft=None,
                     private=None,
                     failure=str(refusal)[:failure_chars_max],
-                    rule=_noted_rule(thought.scene, refusal),
-                    attempts=max(1, thought.end.attempts),
+                    rule=_noted_rule(result.scene, refusal),
+                    attempts=max(1, result.end.attempts),
                 )
-                return self._ledger.stage(failed, thought.scene.beside())
+                return self._ledger.stage(failed, result.scene.beside())
         finally:
-            if thought.attempts is None:
+            if result.attempts is None:
                 # The fold counts its cost from here on.
-                self._reservations.release(thought.scene.asking.mine)
+                self._reservations.release(result.scene.asking.mine)
 
     def _character(self, creature: CreatureState) -> Character:
         digest = creature.manifest_digest

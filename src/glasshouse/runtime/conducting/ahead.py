@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from glasshouse.events.event import Event
-from glasshouse.runtime.acts.act import Acts, Thought
+from glasshouse.runtime.acts.act import ActResult, Acts
 from glasshouse.runtime.ledger.history import EventById
 from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.turns.heard.recent_lines import line_heard_by
@@ -31,7 +31,7 @@ class Ahead(NamedTuple):
     """An act that was begun ahead: the run that pays for it, its task, and the gate before its tools."""
 
     run_id: str
-    task: asyncio.Task[Thought | None]
+    task: asyncio.Task[ActResult | None]
     gate: asyncio.Event
 
 
@@ -143,7 +143,7 @@ class ThinkingAhead:
         act = (due.creature, due.cause)
         return act in self.begun or is_taken(act)
 
-    async def thought_of(self, act: Act) -> Thought | None:
+    async def thought_of(self, act: Act) -> ActResult | None:
         """The result of an act that was begun ahead. None if its creature was removed."""
         ahead = self.begun.pop(act)
         ahead.gate.set()
@@ -154,7 +154,7 @@ class ThinkingAhead:
                 self.begun[act] = ahead  # Only the drive was cancelled: the next one writes it.
             raise
 
-    def take_stopped(self, act: Act) -> Thought | None:
+    def take_stopped(self, act: Act) -> ActResult | None:
         """The result of an act that a limit or an unreachable model stopped while it thought ahead; None if there is
         none.
 
@@ -163,11 +163,11 @@ class ThinkingAhead:
         task = self.begun[act].task if act in self.begun else None
         if task is None or not task.done() or task.cancelled() or task.exception() is not None:
             return None
-        thought = task.result()
-        if thought is None or thought.end is not None:
+        result = task.result()
+        if result is None or result.end is not None:
             return None
         del self.begun[act]
-        return thought
+        return result
 
     def of_run(self, run_id: str, graph: GraphState | None = None) -> list[Act]:
         """The acts of a run that were begun ahead, in this graph or, without one, in all graphs."""

@@ -35,7 +35,7 @@ from glasshouse.events.payloads import (
     rules_now,
     settled,
 )
-from glasshouse.runtime.acts.act import Acts, Stop, Thought
+from glasshouse.runtime.acts.act import ActResult, Acts, Stop
 from glasshouse.runtime.acts.recall import Answers
 from glasshouse.runtime.acts.routes import Routes
 from glasshouse.runtime.acts.warm_lines import WarmLines
@@ -297,26 +297,26 @@ class Conductor:
             )
             if not is_still_next or self._is_in_the_way(run_id, act):
                 return Advanced("act", graph_id, graph.turn)  # Something changed meanwhile: look again.
-        thought, queued = await self._acted(graph, due, act, run_id, is_first=is_first)
+        result, queued = await self._acted(graph, due, act, run_id, is_first=is_first)
         done = Advanced("act", graph_id, graph.turn, None if queued is None else queued.events[0])
-        if thought is None or thought.stopped_by is None:
+        if result is None or result.stopped_by is None:
             return done
-        return await self._stopped(graph, run_id, thought, thought.stopped_by) or done
+        return await self._stopped(graph, run_id, result, result.stopped_by) or done
 
     async def act_again(self, due: Due) -> None:
         """Play a recorded act, whatever is due next. The replay decides when it looks and when it writes."""
         graph = self._ledger.world.graphs[self._ledger.world.creatures[due.creature].graph_id]
         if not self._warm_lines.is_ready(graph):
             await self._warm_lines.make_ready(graph)
-        thought = await self._acts.think(due, await self._causes.of(due), None)
-        if thought is not None:
+        result = await self._acts.think(due, await self._causes.of(due), None)
+        if result is not None:
             await self._answers.before_commit()
-            queued = await self._acts.write(thought)
+            queued = await self._acts.write(result)
             if queued is not None:
                 self._endings.note(queued.events[0])
 
     async def _stopped(
-        self, graph: GraphState, run_id: str, thought: Thought, stopped_by: Stop
+        self, graph: GraphState, run_id: str, result: ActResult, stopped_by: Stop
     ) -> Advanced | None:
         """End the run of an act that a limit stopped, if its limits say so: the step that this was. If no model was
         reached, pause the run."""
@@ -324,12 +324,12 @@ class Conductor:
             event = await self._over_budget(run_id, graph, stopped_by)
             return None if event is None else Advanced("end", graph.id, graph.turn, event)
         paused = RunPaused(str(stopped_by), is_outage=True, backend=stopped_by.backend)
-        await self._pause(run_id, graph, paused, "outage", thought)
+        await self._pause(run_id, graph, paused, "outage", result)
         return None
 
     async def _acted(
         self, graph: GraphState, due: Due | None, act: Act, run_id: str, *, is_first: bool
-    ) -> tuple[Thought | None, Queued | None]:
+    ) -> tuple[ActResult | None, Queued | None]:
         """Think and write an act, marked so that no other drive plays it."""
         before = self._turns_queued.pop(graph.id, None) or self._unacknowledged.get(graph.id)
         is_together = due is not None and due.is_together
@@ -342,12 +342,12 @@ class Conductor:
                 self._driven.add(graph.id)
                 await self.ahead.begin(graph, partial(self._is_taken, act), is_new=is_together)
                 due = None if due is None else self.ahead.still_due(due) or due
-            thought, queued = await self._written(act, due, before)
+            result, queued = await self._written(act, due, before)
             if queued is not None:
                 self._unacknowledged[queued.events[0].graph_id] = queued
             elif before is not None:
                 await self._wait_for(before)
-            return thought, queued
+            return result, queued
         except BaseException:
             if before is not None and not before.acknowledged.done():
                 self._turns_queued.setdefault(graph.id, before)
@@ -405,28 +405,28 @@ class Conductor:
 
     async def _written(
         self, act: Act, due: Due | None = None, before: Queued | None = None, *, is_for_good: bool = False
-    ) -> tuple[Thought | None, Queued | None]:
+    ) -> tuple[ActResult | None, Queued | None]:
         """The result of an act, begun ahead or now, and the events written for it; None if its creature was removed.
 
         `before` is what was written before it, if its commit is still under way. If that fails, the act is not written.
         With `is_for_good`, an act that was stopped is not thought again.
         """
         try:
-            ahead, thought = self.ahead.begun.get(act), None
+            ahead, result = self.ahead.begun.get(act), None
             if ahead is not None:
-                thought = await self.ahead.thought_of(act)
+                result = await self.ahead.thought_of(act)
             elif due is not None:
-                thought = await self._acts.think(due, await self._causes.of(due), None)
-            if thought is None:
+                result = await self._acts.think(due, await self._causes.of(due), None)
+            if result is None:
                 return None, None
             if ahead is not None and before is not None and _has_failed(before):
                 self.ahead.begun[act] = ahead  # It has been thought: the next drive writes it.
                 await before.acknowledged
-            thought = self._acts.given_up(thought) if is_for_good else thought
-            queued = await self._acts.write(thought, before)
+            result = self._acts.given_up(result) if is_for_good else result
+            queued = await self._acts.write(result, before)
             if queued is not None and self._ledger.folded.runs.watched:
                 self._endings.note(queued.events[0])
-            return thought, queued
+            return result, queued
         except StoreError:
             self._endings.forget()  # Lines that referees have seen may not be in the ledger.
             raise
@@ -463,7 +463,7 @@ class Conductor:
         return None
 
     async def _pause(
-        self, run_id: str, graph: GraphState, paused: RunPaused, by: Asker, stopped: Thought | None = None
+        self, run_id: str, graph: GraphState, paused: RunPaused, by: Asker, stopped: ActResult | None = None
     ) -> None:
         """Pause a run, unless it is paused already or has ended. The attempts of the act that was stopped are recorded."""
         if self._ledger.world.runs[run_id].status != "playing":

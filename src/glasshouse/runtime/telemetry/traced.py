@@ -21,7 +21,7 @@ from opentelemetry.trace import Span, SpanKind
 from glasshouse.events import kinds
 from glasshouse.events.event import Event
 from glasshouse.events.model_use import Call, Usage
-from glasshouse.runtime.acts.act import Acts, Thought
+from glasshouse.runtime.acts.act import ActResult, Acts
 from glasshouse.runtime.acts.asking import Asking, CallUnderWay, Recorded
 from glasshouse.runtime.acts.backend_queue import BackendQueue
 from glasshouse.runtime.acts.reservations import Reservation
@@ -135,7 +135,7 @@ class TracedActs(Acts):
 
     async def think(
         self, due: Due, cause: Event, upto: int | None, gate: asyncio.Event | None = None
-    ) -> Thought | None:
+    ) -> ActResult | None:
         """Let a creature think once, in a span below that of its run."""
         creature = self._ledger.world.creatures.get(due.creature)
         if creature is None:
@@ -143,18 +143,18 @@ class TracedActs(Acts):
         telemetry, span = self._telemetry, self._begin(creature, due)
         try:
             with telemetry.current(span):
-                thought = await super().think(due, cause, upto, gate)
+                result = await super().think(due, cause, upto, gate)
         except BaseException:
             span.end()
             raise
-        if thought is None or thought.end is None:
-            if thought is not None and thought.stopped_by is not None:
-                telemetry.note_error(span, type(thought.stopped_by).__name__)
+        if result is None or result.end is None:
+            if result is not None and result.stopped_by is not None:
+                telemetry.note_error(span, type(result.stopped_by).__name__)
             span.end()
         else:
-            self._end(self._thought.pop(thought.act, None))
-            self._thought[thought.act] = span, now_ns()
-        return thought
+            self._end(self._thought.pop(result.act, None))
+            self._thought[result.act] = span, now_ns()
+        return result
 
     def _begin(self, creature: CreatureState, due: Due) -> Span:
         ledger, run_id = self._ledger, creature.run_id
@@ -171,11 +171,11 @@ class TracedActs(Acts):
         parent = self._telemetry.in_run(run_id, ledger.title_of(run_id))
         return self._telemetry.begin(names.INVOKE_AGENT, creature.handle, facts, parent)
 
-    async def write(self, thought: Thought, before: Queued | None = None) -> Queued | None:
+    async def write(self, result: ActResult, before: Queued | None = None) -> Queued | None:
         """Stage the event that ends an act, and name it in the act's span."""
-        kept, queued = self._thought.pop(thought.act, None), None
+        kept, queued = self._thought.pop(result.act, None), None
         try:
-            queued = await super().write(thought, before)
+            queued = await super().write(result, before)
         finally:
             self._end(kept, queued)
         return queued
