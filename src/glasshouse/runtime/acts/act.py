@@ -77,7 +77,7 @@ class ActResult(msgspec.Struct, frozen=True):
     act: tuple[str, str]
     """The ids of its creature and its cause."""
     end: EndAct | None
-    scene: Scene
+    context: ActContext
     stopped_by: Stop | None = None
     attempts: ModelUse | None = None
     """The model calls of an act that was stopped and stays due."""
@@ -85,7 +85,7 @@ class ActResult(msgspec.Struct, frozen=True):
     """How an act that was stopped ends if it is never thought again, so that what it cost is recorded."""
 
 
-class Scene(msgspec.Struct):
+class ActContext(msgspec.Struct):
     """The state that all moments of one act share."""
 
     ledger: Ledger
@@ -350,7 +350,7 @@ class Acts:
             world, living = self._world_of(due, then), self._ledger.world.creatures.get(due.creature)
         if living is None or not self._ledger.agenda.owes(due.creature, due.cause):
             return None
-        creature, act, scene = world.creatures[due.creature], (due.creature, due.cause), None
+        creature, act, context = world.creatures[due.creature], (due.creature, due.cause), None
         self._ledger.acts_begun.add(act)
         kept = self._desk.interrupted.pop(act, None)
         session_id, run_id = world.graphs[creature.graph_id].session_id, creature.run_id or ""
@@ -362,33 +362,40 @@ class Acts:
             else self._reservations.begin(run_id, creature.id, living.graph_id, is_tick=is_tick)
         )
         try:
-            scene = self._scene(creature, cause, session_id, upto, mine, kept)
+            context = self._scene(creature, cause, session_id, upto, mine, kept)
             if before is not None:
-                use = scene.fix_the_past(before.as_of, then)
-                scene.using = ToolUse(
-                    self._tools, creature, cause, use, scene.asking, scene.beside, before=before, gate=gate
+                use = context.fix_the_past(before.as_of, then)
+                context.using = ToolUse(
+                    self._tools,
+                    creature,
+                    cause,
+                    use,
+                    context.asking,
+                    context.beside,
+                    before=before,
+                    gate=gate,
                 )
-            end, stopped_by = await self._end_of(scene, scene.moment(then), mine)
+            end, stopped_by = await self._end_of(context, context.moment(then), mine)
         except BaseException:
             self._ledger.acts_begun.discard(act)
-            if scene is None:
+            if context is None:
                 self._reservations.release(mine)
             else:
-                self._desk.keep(act, scene.asking)
+                self._desk.keep(act, context.asking)
             raise
         # The moment holds the scene, too. Without this, everything of the act would wait for the garbage collector.
-        scene.looked = None
-        if stopped_by is not None and not _is_worth_telling(stopped_by, scene):
-            given_up = end if scene.asking.has_reached_a_model else None
+        context.looked = None
+        if stopped_by is not None and not _is_worth_telling(stopped_by, context):
+            given_up = end if context.asking.has_reached_a_model else None
             if given_up is None:
                 self._ledger.acts_begun.discard(act)
-            self._desk.keep(act, scene.asking)
-            return ActResult(act, None, scene, stopped_by, end.model, given_up)
+            self._desk.keep(act, context.asking)
+            return ActResult(act, None, context, stopped_by, end.model, given_up)
         # An act that ends without a model call counts as one call (ADR 0022).
-        is_free = mine.done.calls > 0 or scene.has_recorded_calls
+        is_free = mine.done.calls > 0 or context.has_recorded_calls
         if not is_free or mine.open is not NOTHING:
             self._reservations.settle(mine, NOTHING if is_free else Usage(calls=1))
-        return ActResult(act, end, scene, stopped_by)
+        return ActResult(act, end, context, stopped_by)
 
     def let_go(self, graph: GraphState) -> None:
         """Drop what is kept for the next acts in a graph: its lines, and those that a judge sees with labels."""
@@ -429,7 +436,7 @@ class Acts:
         upto: int | None,
         mine: Reservation,
         kept: Kept | None,
-    ) -> Scene:
+    ) -> ActContext:
         character = self._character(creature)
         route = self._route_of(creature, character.model_profile)
         on_record = self._answers.act_on_record(creature, cause)
@@ -445,7 +452,7 @@ class Acts:
         asking = self._asking(route, mine, on_record.answers)
         if kept is not None:
             asking.take_up(kept)
-        return Scene(self._ledger, creature, character, cause, session_id, upto, route, form, asking)
+        return ActContext(self._ledger, creature, character, cause, session_id, upto, route, form, asking)
 
     def _asking(self, route: Route, mine: Reservation, recorded: Recorded) -> Asking:
         """What asks the model for an act. A traced terrarium has its own."""
@@ -455,40 +462,42 @@ class Acts:
         """The world of an act: the world at the start of its batch, unless a branch renamed the creature."""
         return self._ledger.world if then is None or due.was is not None else then.folded.world
 
-    async def _end_of(self, scene: Scene, moment: Moment, mine: Reservation) -> tuple[EndAct, Stop | None]:
+    async def _end_of(
+        self, context: ActContext, moment: Moment, mine: Reservation
+    ) -> tuple[EndAct, Stop | None]:
         """How an act ends, and what stopped it, if anything did."""
-        calls, using = scene.asking, scene.using
+        calls, using = context.asking, context.using
         try:
-            agent = self._agent_of(scene.creature.id)
-            if not (agent.asks_before_anything or (_goes_on(agent, using) and scene.has_recorded_calls)):
+            agent = self._agent_of(context.creature.id)
+            if not (agent.asks_before_anything or (_goes_on(agent, using) and context.has_recorded_calls)):
                 await self._reservations.reserve(mine, Usage(calls=1))
-            scene.runs_code = runs_code = type(agent) not in ENGINES_OWN
+            context.runs_code = runs_code = type(agent) not in ENGINES_OWN
             calls.one_at_a_time = asyncio.Lock() if runs_code else None
             under_way = ActUnderWay(self._ledger, runs_code)
-            mine.time = self._time_for(scene, agent, under_way.task)
+            mine.time = self._time_for(context, agent, under_way.task)
             with under_way, mine.time:
                 if using is not None:
-                    moment = await _first_moment(scene, agent, using, moment)
+                    moment = await _first_moment(context, agent, using, moment)
                 draft = await agent.act(own_moment(moment) if runs_code else moment)
             if using is not None:
                 await using.end()
-            return _end_with(draft, scene, moment), None
+            return _end_with(draft, context, moment), None
         except (BudgetExceeded, ModelUnreachable, ModelMisconfigured) as stop:
             axis = stop.reason if isinstance(stop, BudgetExceeded) else None
-            return replace(scene.end(), failure=str(stop), axis=axis, attempts=len(calls.calls)), stop
+            return replace(context.end(), failure=str(stop), axis=axis, attempts=len(calls.calls)), stop
         except Exception as wrong:
             if using is not None and using.store_failure is wrong:
                 raise  # The store failed, not the agent: this must stop the drive.
-            return self._failure(scene, wrong), None
+            return self._failure(context, wrong), None
         except asyncio.CancelledError as wrong:
             if _is_cancelled():
                 raise
-            return self._failure(scene, wrong), None
+            return self._failure(context, wrong), None
         finally:
             if using is not None:
                 using.has_ended = True
 
-    def _failure(self, scene: Scene, wrong: BaseException) -> EndAct:
+    def _failure(self, context: ActContext, wrong: BaseException) -> EndAct:
         """How a failed act ends. A strict terrarium raises the failure of an agent instead."""
         fault, rule = fault_of(wrong), None
         if isinstance(wrong, RecordedFailure):
@@ -497,22 +506,22 @@ class Acts:
             if self._is_strict:
                 raise wrong
             if fault is not None:
-                handle = scene.creature.handle
+                handle = context.creature.handle
                 _log.warning("%s failed in its act.\n%s", handle, traceback_of(wrong), extra={"fault": wrong})
             elif isinstance(
                 wrong, Refused
             ):  # No code of the program raised it: the rules refused what came back.
-                rule = _noted_rule(scene, wrong)
-        attempts = max(1, len(scene.asking.calls))
-        return replace(scene.end(), failure=failure_of(wrong), fault=fault, rule=rule, attempts=attempts)
+                rule = _noted_rule(context, wrong)
+        attempts = max(1, len(context.asking.calls))
+        return replace(context.end(), failure=failure_of(wrong), fault=fault, rule=rule, attempts=attempts)
 
-    def _time_for(self, scene: Scene, agent: Agent, task: asyncio.Task[Any] | None) -> ActTime:
+    def _time_for(self, context: ActContext, agent: Agent, task: asyncio.Task[Any] | None) -> ActTime:
         """The time that an act may take. A replay needs no bound: it repeats how recorded acts ended."""
         assert task is not None, "an act runs in a task"
         if self._act_seconds_max is None:
             return ActTime(self._timer, task, inf, inf)
-        seconds_max = scene.character.act_seconds_max or self._act_seconds_max
-        wall_seconds = self._reservations.wall_seconds_left(scene.creature.run_id)
+        seconds_max = context.character.act_seconds_max or self._act_seconds_max
+        wall_seconds = self._reservations.wall_seconds_left(context.creature.run_id)
         return ActTime(self._timer, task, inf if agent.keeps_its_own_time else seconds_max, wall_seconds)
 
     async def write(self, result: ActResult, before: Queued | None = None) -> Queued | None:
@@ -529,7 +538,7 @@ class Acts:
             if before is not None and before.acknowledged.done():
                 before.acknowledged.result()
             try:
-                return self._ledger.stage(result.end, result.scene.beside())
+                return self._ledger.stage(result.end, result.context.beside())
             except Refused as refusal:
                 if self._is_strict:
                     raise
@@ -538,14 +547,14 @@ class Acts:
                     draft=None,
                     private=None,
                     failure=str(refusal)[:failure_chars_max],
-                    rule=_noted_rule(result.scene, refusal),
+                    rule=_noted_rule(result.context, refusal),
                     attempts=max(1, result.end.attempts),
                 )
-                return self._ledger.stage(failed, result.scene.beside())
+                return self._ledger.stage(failed, result.context.beside())
         finally:
             if result.attempts is None:
                 # The fold counts its cost from here on.
-                self._reservations.release(result.scene.asking.mine)
+                self._reservations.release(result.context.asking.mine)
 
     def _character(self, creature: CreatureState) -> Character:
         digest = creature.manifest_digest
@@ -575,35 +584,35 @@ def _with_fallbacks(route: Route, form: Form, character: Character) -> Route:
     return route._replace(form=form, context_tokens_max=context, fallbacks=fallbacks)
 
 
-def _end_with(draft: Draft | None, scene: Scene, moment: Moment) -> EndAct:
+def _end_with(draft: Draft | None, context: ActContext, moment: Moment) -> EndAct:
     """How an act ends with this draft."""
     if draft is None:
-        return scene.end()
+        return context.end()
     if not isinstance(draft, Draft):
         raise Refused(f"act() gave back {draft!r}.", "Give back one Draft, or None to pass.", rule="draft")
-    kind, channel, channels = draft.kind, draft.channel, scene.channels
+    kind, channel, channels = draft.kind, draft.channel, context.channels
     if kind == kinds.AGENT_PASSED:
-        return replace(scene.end(), passed=str(draft.payload.get("reason", "")), private=draft.private)
+        return replace(context.end(), passed=str(draft.payload.get("reason", "")), private=draft.private)
     if kind == kinds.LOOP_SUSPECTED:
         loop = converted(draft.payload, LoopSuspected)
-        return replace(scene.end(), passed=loop.reason, repeats=loop.repeats, private=draft.private)
+        return replace(context.end(), passed=loop.reason, repeats=loop.repeats, private=draft.private)
     if kind == kinds.JUDGE_VERDICT:
         check_verdict(draft, moment)
-    if scene.asking.calls and kind not in kinds.NO_LINES:
-        scene.is_stale = brings_nothing_new(draft, moment)
+    if context.asking.calls and kind not in kinds.NO_LINES:
+        context.is_stale = brings_nothing_new(draft, moment)
     check_text(draft)
     if channel is None:
-        return scene.end(draft)
+        return context.end(draft)
     if channel not in channels and channel not in channels.values():
         open_to_it = ", ".join(channels) or "no channel"
         raise Refused(f"There is no channel {channel!r} here.", f"Speak on {open_to_it}.", rule="channel")
-    return scene.end(draft, channels.get(channel, channel))
+    return context.end(draft, channels.get(channel, channel))
 
 
-def _noted_rule(scene: Scene, refusal: Refused) -> str | None:
+def _noted_rule(context: ActContext, refusal: Refused) -> str | None:
     """The rule that refused the draft of an act, if the refusal names one. Logged, because nothing else tells a program
     that its line was not said."""
-    creature, cause = scene.creature, scene.cause
+    creature, cause = context.creature, context.cause
     words = "The draft of %s, which answers %s, was refused: %s"
     _log.warning(
         words, creature.handle, cause.id, refusal, extra={"creature": creature.id, "cause": cause.id}
@@ -625,15 +634,15 @@ def _head(world: World, creature_id: str) -> tuple[str, int]:
     return session_id, world.sessions[session_id].head if session_id else 0
 
 
-def _is_worth_telling(stopped_by: Stop, scene: Scene) -> bool:
+def _is_worth_telling(stopped_by: Stop, context: ActContext) -> bool:
     """Whether a stopped act ends here. It ends if a model call was answered since its last tool call, or if the budget
     ran out after a tool call or after calls that cost something. Otherwise the act stays due."""
-    if scene.asking.is_answered:
+    if context.asking.is_answered:
         return True
     if not isinstance(stopped_by, BudgetExceeded):
         return False
-    has_written = scene.using is not None and scene.using.has_written
-    return has_written or any(call.reached for call in scene.asking.calls)
+    has_written = context.using is not None and context.using.has_written
+    return has_written or any(call.reached for call in context.asking.calls)
 
 
 def _goes_on(agent: Agent, using: ToolUse | None) -> bool:
@@ -641,13 +650,13 @@ def _goes_on(agent: Agent, using: ToolUse | None) -> bool:
     return using is not None and using.has_written and agent.goes_on_from_its_talk
 
 
-async def _first_moment(scene: Scene, agent: Agent, using: ToolUse, moment: Moment) -> Moment:
+async def _first_moment(context: ActContext, agent: Agent, using: ToolUse, moment: Moment) -> Moment:
     """The first moment that an agent gets; for an interrupted act that continues, it includes the recorded tool
     answers."""
     if not _goes_on(agent, using):
         return moment
-    scene.asked = await using.go_on()
-    return scene.moment()
+    context.asked = await using.go_on()
+    return context.moment()
 
 
 def _as_of(world: World, creature: CreatureState, upto: int | None) -> str:
