@@ -32,7 +32,14 @@ from glasshouse.events.payloads import LoopSuspected, converted
 from glasshouse.events.shown import Shown
 from glasshouse.model_values import Form
 from glasshouse.runtime.acts.act_time import ActTime, ActTimer
-from glasshouse.runtime.acts.asking import NOT_ON_RECORD, Asking, Kept, ModelDesk, Recorded, RecordedFailure
+from glasshouse.runtime.acts.asking import (
+    NOT_ON_RECORD,
+    Asking,
+    ModelDesk,
+    Recorded,
+    RecordedFailure,
+    UnrecordedCalls,
+)
 from glasshouse.runtime.acts.inside import ActUnderWay
 from glasshouse.runtime.acts.recall import Answers
 from glasshouse.runtime.acts.reservations import Reservation
@@ -352,17 +359,17 @@ class Acts:
             return None
         creature, act, context = world.creatures[due.creature], (due.creature, due.cause), None
         self._ledger.acts_begun.add(act)
-        kept = self._desk.interrupted.pop(act, None)
+        unrecorded = self._desk.interrupted.pop(act, None)
         session_id, run_id = world.graphs[creature.graph_id].session_id, creature.run_id or ""
         started = self._ledger.agenda.under_way.get(due.creature)
         is_tick = due.is_tick and (started is None or started.cause != due.cause)
         mine = (
-            kept.mine
-            if kept
+            unrecorded.mine
+            if unrecorded
             else self._reservations.begin(run_id, creature.id, living.graph_id, is_tick=is_tick)
         )
         try:
-            context = self._scene(creature, cause, session_id, upto, mine, kept)
+            context = self._scene(creature, cause, session_id, upto, mine, unrecorded)
             if before is not None:
                 use = context.fix_the_past(before.as_of, then)
                 context.using = ToolUse(
@@ -410,9 +417,9 @@ class Acts:
 
     def forget_attempts(self, result: ActResult) -> None:
         """The attempts of a stopped act are in the ledger now: they need not be recorded with its end."""
-        kept = self._desk.interrupted.pop(result.act, None)
-        if kept is not None:
-            self._reservations.release(kept.mine)
+        unrecorded = self._desk.interrupted.pop(result.act, None)
+        if unrecorded is not None:
+            self._reservations.release(unrecorded.mine)
 
     def given_up(self, result: ActResult) -> ActResult:
         """The result with an end. A stopped act that will not be thought again ends in a failure if it cost something."""
@@ -435,7 +442,7 @@ class Acts:
         session_id: str,
         upto: int | None,
         mine: Reservation,
-        kept: Kept | None,
+        unrecorded: UnrecordedCalls | None,
     ) -> ActContext:
         character = self._character(creature)
         route = self._route_of(creature, character.model_profile)
@@ -450,8 +457,8 @@ class Acts:
         if route.fallbacks:
             route = _with_fallbacks(route, form, character)
         asking = self._asking(route, mine, on_record.answers)
-        if kept is not None:
-            asking.take_up(kept)
+        if unrecorded is not None:
+            asking.take_up(unrecorded)
         return ActContext(self._ledger, creature, character, cause, session_id, upto, route, form, asking)
 
     def _asking(self, route: Route, mine: Reservation, recorded: Recorded) -> Asking:

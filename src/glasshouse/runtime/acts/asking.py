@@ -164,7 +164,7 @@ _asking_inside: ContextVar[Asking | None] = ContextVar(
 )
 
 
-class Kept(NamedTuple):
+class UnrecordedCalls(NamedTuple):
     """The calls of an act that are not recorded yet, with their prompts and the lines shown in them."""
 
     calls: list[Call]
@@ -183,7 +183,7 @@ class ModelDesk:
         self.under_way: dict[CallUnderWay, None] = {}
         self.listener: Callable[[CallUnderWay], OnText] | None = None
         """Makes, for each attempt of a call, what hears the text of its reply as it comes. None: nobody listens."""
-        self.interrupted: dict[tuple[str, str], Kept] = {}
+        self.interrupted: dict[tuple[str, str], UnrecordedCalls] = {}
         """What was kept of acts that may be thought again, by the ids of their creature and their cause."""
 
     def keep(self, act: tuple[str, str], asking: Asking) -> None:
@@ -192,7 +192,7 @@ class ModelDesk:
         if not asking.calls:
             self.reservations.release(asking.mine)
             return
-        self.interrupted[act] = asking.kept
+        self.interrupted[act] = asking.unrecorded
         if len(self.interrupted) > interrupted_acts_max:
             self.reservations.release(self.interrupted.pop(next(iter(self.interrupted))).mine)
 
@@ -214,10 +214,10 @@ class Asking(msgspec.Struct, eq=False):
     """For an agent of a program, which may ask several times at once: its act has one reservation, so its calls come one
     after another. The engine's own agents need no lock."""
 
-    def take_up(self, kept: Kept) -> None:
+    def take_up(self, unrecorded: UnrecordedCalls) -> None:
         """Continue the calls of an act that was interrupted."""
-        self.calls, self._prompts, self._shown, _ = kept
-        self._calls_before = len(kept.calls)
+        self.calls, self._prompts, self._shown, _ = unrecorded
+        self._calls_before = len(unrecorded.calls)
 
     def tell_reservations(self, graph_id: str | None) -> None:
         """Say that the ledger now holds the cost so far. Later calls are reserved for the graph named."""
@@ -240,13 +240,13 @@ class Asking(msgspec.Struct, eq=False):
         return any(call.is_answered for call in self.calls[self._calls_before :])
 
     @property
-    def kept(self) -> Kept:
+    def unrecorded(self) -> UnrecordedCalls:
         """What to keep of an interrupted act. It will be thought again, so its answers are not used."""
         calls = [
             replace(call, completion="", reasoning=None, error=call.error or INTERRUPTED)
             for call in self.calls
         ]
-        return Kept(calls, self._prompts, self._shown, self.mine)
+        return UnrecordedCalls(calls, self._prompts, self._shown, self.mine)
 
     def begin_anew(self) -> None:
         """Start a new list of calls: those so far were recorded in the middle of the act."""
