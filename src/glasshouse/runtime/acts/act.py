@@ -34,7 +34,7 @@ from glasshouse.model_values import Form
 from glasshouse.runtime.acts.act_time import ActTime, ActTimer
 from glasshouse.runtime.acts.asking import (
     NOT_ON_RECORD,
-    Asking,
+    ActCalls,
     ModelDesk,
     Recorded,
     RecordedFailure,
@@ -104,7 +104,7 @@ class ActContext(msgspec.Struct):
     upto: int | None
     route: Route
     form: Form
-    asking: Asking
+    act_calls: ActCalls
     as_of: str | None = None
     """The id of the last event that the act sees."""
     asked: int = 0
@@ -157,7 +157,7 @@ class ActContext(msgspec.Struct):
 
     def end(self, draft: Draft | None = None, channel_id: str | None = None) -> EndAct:
         """The intent that ends the act with this draft, or with none. It has no model if the act made no call."""
-        creature, cause, calls = self.creature, self.cause, self.asking.calls
+        creature, cause, calls = self.creature, self.cause, self.act_calls.calls
         use = self.use(*calls) if calls or self.has_recorded_calls else None
         return EndAct(
             creature.id,
@@ -176,7 +176,7 @@ class ActContext(msgspec.Struct):
 
         A replay needs this, because an act does not see what is written while it thinks (ADR 0064).
         """
-        ledger, batch = self.ledger, self.asking.beside
+        ledger, batch = self.ledger, self.act_calls.beside
         if ledger.moved_at <= self.seen and ledger.agenda.owes(self.creature.id, self.cause.id):
             return batch
         # Only group tools look beyond the graph: they name creatures of others.
@@ -242,7 +242,7 @@ class ActContext(msgspec.Struct):
             if known is not None:
                 return known
         seed = seed_of(self.act_key, self.asked)
-        return await self.asking.ask(replace(prompt, seed=seed), shown, self._in_form)
+        return await self.act_calls.ask(replace(prompt, seed=seed), shown, self._in_form)
 
     def _in_form(self, prompt: Prompt, form: Form) -> Prompt:
         """A prompt of this act in another form."""
@@ -259,7 +259,7 @@ class ActContext(msgspec.Struct):
     ) -> Spending:
         if self.using is not None:
             self.using.note_prompt(Prompt("", "", is_untrusted=is_untrusted))
-        return Spending(self.asking, model, tokens_max, usd_max)
+        return Spending(self.act_calls, model, tokens_max, usd_max)
 
     def _seen(self, then: BatchWorld | None) -> tuple[Folded, CreatureState]:
         """The state that a moment is made from: that of the batch's world, if there is one, else the current one."""
@@ -369,7 +369,7 @@ class Acts:
             else self._reservations.begin(run_id, creature.id, living.graph_id, is_tick=is_tick)
         )
         try:
-            context = self._scene(creature, cause, session_id, upto, mine, unrecorded)
+            context = self._context(creature, cause, session_id, upto, mine, unrecorded)
             if before is not None:
                 use = context.fix_the_past(before.as_of, then)
                 context.using = ToolUse(
@@ -377,7 +377,7 @@ class Acts:
                     creature,
                     cause,
                     use,
-                    context.asking,
+                    context.act_calls,
                     context.beside,
                     before=before,
                     gate=gate,
@@ -388,15 +388,15 @@ class Acts:
             if context is None:
                 self._reservations.release(mine)
             else:
-                self._desk.keep(act, context.asking)
+                self._desk.keep(act, context.act_calls)
             raise
-        # The moment holds the scene, too. Without this, everything of the act would wait for the garbage collector.
+        # The moment holds the context, too. Without this, everything of the act would wait for the garbage collector.
         context.looked = None
         if stopped_by is not None and not _is_worth_telling(stopped_by, context):
-            given_up = end if context.asking.has_reached_a_model else None
+            given_up = end if context.act_calls.has_reached_a_model else None
             if given_up is None:
                 self._ledger.acts_begun.discard(act)
-            self._desk.keep(act, context.asking)
+            self._desk.keep(act, context.act_calls)
             return ActResult(act, None, context, stopped_by, end.model, given_up)
         # An act that ends without a model call counts as one call (ADR 0022).
         is_free = mine.done.calls > 0 or context.has_recorded_calls
@@ -435,7 +435,7 @@ class Acts:
         granted = self._ledger.world.manifests[creature.manifest_digest].tools
         return creature.is_privileged or bool(granted) or creature.id in self._ledger.agenda.under_way
 
-    def _scene(
+    def _context(
         self,
         creature: CreatureState,
         cause: Event,
@@ -456,14 +456,14 @@ class Acts:
         form = on_record.form or form_asked(character, route)
         if route.fallbacks:
             route = _with_fallbacks(route, form, character)
-        asking = self._asking(route, mine, on_record.answers)
+        act_calls = self._act_calls(route, mine, on_record.answers)
         if unrecorded is not None:
-            asking.take_up(unrecorded)
-        return ActContext(self._ledger, creature, character, cause, session_id, upto, route, form, asking)
+            act_calls.take_up(unrecorded)
+        return ActContext(self._ledger, creature, character, cause, session_id, upto, route, form, act_calls)
 
-    def _asking(self, route: Route, mine: Reservation, recorded: Recorded) -> Asking:
+    def _act_calls(self, route: Route, mine: Reservation, recorded: Recorded) -> ActCalls:
         """What asks the model for an act. A traced terrarium has its own."""
-        return Asking(route, self._desk, mine, recorded)
+        return ActCalls(route, self._desk, mine, recorded)
 
     def _world_of(self, due: Due, then: BatchWorld | None) -> World:
         """The world of an act: the world at the start of its batch, unless a branch renamed the creature."""
@@ -473,7 +473,7 @@ class Acts:
         self, context: ActContext, moment: Moment, mine: Reservation
     ) -> tuple[EndAct, Stop | None]:
         """How an act ends, and what stopped it, if anything did."""
-        calls, using = context.asking, context.using
+        calls, using = context.act_calls, context.using
         try:
             agent = self._agent_of(context.creature.id)
             if not (agent.asks_before_anything or (_goes_on(agent, using) and context.has_recorded_calls)):
@@ -519,7 +519,7 @@ class Acts:
                 wrong, Refused
             ):  # No code of the program raised it: the rules refused what came back.
                 rule = _noted_rule(context, wrong)
-        attempts = max(1, len(context.asking.calls))
+        attempts = max(1, len(context.act_calls.calls))
         return replace(context.end(), failure=failure_of(wrong), fault=fault, rule=rule, attempts=attempts)
 
     def _time_for(self, context: ActContext, agent: Agent, task: asyncio.Task[Any] | None) -> ActTime:
@@ -561,7 +561,7 @@ class Acts:
         finally:
             if result.attempts is None:
                 # The fold counts its cost from here on.
-                self._reservations.release(result.context.asking.mine)
+                self._reservations.release(result.context.act_calls.mine)
 
     def _character(self, creature: CreatureState) -> Character:
         digest = creature.manifest_digest
@@ -605,7 +605,7 @@ def _end_with(draft: Draft | None, context: ActContext, moment: Moment) -> EndAc
         return replace(context.end(), passed=loop.reason, repeats=loop.repeats, private=draft.private)
     if kind == kinds.JUDGE_VERDICT:
         check_verdict(draft, moment)
-    if context.asking.calls and kind not in kinds.NO_LINES:
+    if context.act_calls.calls and kind not in kinds.NO_LINES:
         context.is_stale = brings_nothing_new(draft, moment)
     check_text(draft)
     if channel is None:
@@ -644,12 +644,12 @@ def _head(world: World, creature_id: str) -> tuple[str, int]:
 def _is_worth_telling(stopped_by: Stop, context: ActContext) -> bool:
     """Whether a stopped act ends here. It ends if a model call was answered since its last tool call, or if the budget
     ran out after a tool call or after calls that cost something. Otherwise the act stays due."""
-    if context.asking.is_answered:
+    if context.act_calls.is_answered:
         return True
     if not isinstance(stopped_by, BudgetExceeded):
         return False
     has_written = context.using is not None and context.using.has_written
-    return has_written or any(call.reached for call in context.asking.calls)
+    return has_written or any(call.reached for call in context.act_calls.calls)
 
 
 def _goes_on(agent: Agent, using: ToolUse | None) -> bool:

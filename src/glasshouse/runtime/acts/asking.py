@@ -159,8 +159,8 @@ class CallUnderWay:
         """What has come of the line that its creature will say aloud, if the server sends it in pieces."""
 
 
-_asking_inside: ContextVar[Asking | None] = ContextVar(
-    "the asking of the `moment.spending` round this", default=None
+_calls_inside: ContextVar[ActCalls | None] = ContextVar(
+    "the calls of the act whose `moment.spending` this is inside of", default=None
 )
 
 
@@ -186,18 +186,18 @@ class ModelDesk:
         self.interrupted: dict[tuple[str, str], UnrecordedCalls] = {}
         """What was kept of acts that may be thought again, by the ids of their creature and their cause."""
 
-    def keep(self, act: tuple[str, str], asking: Asking) -> None:
+    def keep(self, act: tuple[str, str], act_calls: ActCalls) -> None:
         """Keep the calls of an act that was interrupted, until it is thought again and recorded."""
-        self.reservations.settle(asking.mine, NOTHING)
-        if not asking.calls:
-            self.reservations.release(asking.mine)
+        self.reservations.settle(act_calls.mine, NOTHING)
+        if not act_calls.calls:
+            self.reservations.release(act_calls.mine)
             return
-        self.interrupted[act] = asking.unrecorded
+        self.interrupted[act] = act_calls.unrecorded
         if len(self.interrupted) > interrupted_acts_max:
             self.reservations.release(self.interrupted.pop(next(iter(self.interrupted))).mine)
 
 
-class Asking(msgspec.Struct, eq=False):
+class ActCalls(msgspec.Struct, eq=False):
     """The model calls of one act."""
 
     _route: Route
@@ -290,19 +290,19 @@ class Asking(msgspec.Struct, eq=False):
         except BaseException:
             self.one_at_a_time.release()
             raise
-        _asking_inside.set(self)
+        _calls_inside.set(self)
 
     def end_own(self, call: Call, prompt: str) -> None:
         """Settle the cost of such a call, and record it."""
         assert self.one_at_a_time is not None, "the call has begun"
-        _asking_inside.set(None)
+        _calls_inside.set(None)
         self._note(Prompt("", prompt), Shown(), call)
         self.one_at_a_time.release()
 
     async def _wait_for_turn(self, lock: asyncio.Lock) -> None:
         """Wait for the end of the act's other calls. A call inside `moment.spending` is refused: it would wait for the end
         of the block that it is in."""
-        if _asking_inside.get() is self:
+        if _calls_inside.get() is self:
             raise Refused(
                 "This call is inside a block of moment.spending, which counts one call.",
                 "End the block before the next call.",

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from glasshouse.errors import Refused, in_brief
 from glasshouse.events.model_use import Call, Usage
 from glasshouse.model_values import Tokens
-from glasshouse.runtime.acts.asking import CUT_OFF_CALL, Asking
+from glasshouse.runtime.acts.asking import CUT_OFF_CALL, ActCalls
 from glasshouse.runtime.minds.faults import failure_of
 from glasshouse.turns.moment.prompt import completion_chars_max, count_max, reported_chars_max, text_digest
 
@@ -25,9 +25,9 @@ from glasshouse.turns.moment.prompt import completion_chars_max, count_max, repo
 class Spending:
     """The block round one call."""
 
-    def __init__(self, asking: Asking, model: str, tokens_max: int, usd_max: float | None) -> None:
+    def __init__(self, act_calls: ActCalls, model: str, tokens_max: int, usd_max: float | None) -> None:
         _check_counts((tokens_max,), usd_max)
-        self._asking = asking
+        self._act_calls = act_calls
         self._worst = Usage(1, tokens_max, usd_max or 0.0, usd_max is None)
         self._prompt = ""
         self._usd_max = usd_max
@@ -66,7 +66,7 @@ class Spending:
         )
 
     async def __aenter__(self) -> Spending:
-        await self._asking.begin_own(self._worst)
+        await self._act_calls.begin_own(self._worst)
         self._began = asyncio.get_running_loop().time()
         return self
 
@@ -79,7 +79,7 @@ class Spending:
         if not self.call.milliseconds:  # A replay gives the call as it was recorded.
             milliseconds = (asyncio.get_running_loop().time() - self._began) * 1_000
             self.call = replace(self.call, milliseconds=milliseconds)
-        self._asking.end_own(self.call, self._prompt)
+        self._act_calls.end_own(self.call, self._prompt)
 
 
 def _check_counts(tokens: tuple[Any, ...], usd: Any) -> None:

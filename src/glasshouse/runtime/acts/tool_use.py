@@ -22,7 +22,7 @@ from glasshouse.events.described_tool import is_of_server
 from glasshouse.events.event import VISITOR, Event
 from glasshouse.events.model_use import ModelUse, PromptDigests
 from glasshouse.runtime.acts.act_so_far import NOTHING_YET, ActSoFar, Step, act_so_far_of, completion_of
-from glasshouse.runtime.acts.asking import Asking
+from glasshouse.runtime.acts.asking import ActCalls
 from glasshouse.runtime.acts.recall import Answers
 from glasshouse.runtime.acts.warm_lines import WarmLines
 from glasshouse.runtime.errand import Errand
@@ -73,7 +73,7 @@ class ToolUse:
         creature: CreatureState,
         cause: Event,
         use: ModelUse,
-        asking: Asking,
+        act_calls: ActCalls,
         beside: Callable[[], Batch],
         *,
         before: ActSoFar = NOTHING_YET,
@@ -92,7 +92,7 @@ class ToolUse:
         self._cause = cause
         self._use = use
         """What every recorded call says of the act: its profile, and the past that it sees."""
-        self._asking = asking
+        self._act_calls = act_calls
         self._beside = beside
         """What is stored beside the next event of the act."""
         self._gate = gate
@@ -187,7 +187,7 @@ class ToolUse:
 
     async def _wait_for_its_turn(self) -> None:
         if self._gate is not None:
-            with self._asking.mine.waiting():
+            with self._act_calls.mine.waiting():
                 await self._gate.wait()
 
     def _step_before(self, call: ToolCall) -> Step | None:
@@ -226,7 +226,7 @@ class ToolUse:
             raise Refused(str(wrong), "Mend the call.") from wrong
 
     async def _called(self, call: ToolCall) -> Event:
-        calls = self._asking.calls
+        calls = self._act_calls.calls
         if not self._has_asked:  # An agent written in Python may have read everything in its moment.
             self.is_untrusted = self.is_untrusted or self._is_sight_untrusted()
         use = replace(
@@ -241,7 +241,7 @@ class ToolUse:
         with self._noting_failures():
             queued = await self._written(intent, self._beside)
             assert queued is not None, "a call is told, or refused"
-            self._asking.begin_anew()
+            self._act_calls.begin_anew()
             self._number += 1
             self.events.append(queued.events[0].id)
             self.has_recorded_calls = self.has_recorded_calls or any(call.reached for call in calls)
@@ -315,7 +315,7 @@ class ToolUse:
         """Release what the fold now counts, so that it is not counted twice; later costs go to the creature's current
         graph."""
         creature = self._ledger.world.creatures.get(self._creature.id)
-        self._asking.tell_reservations(None if creature is None else creature.graph_id)
+        self._act_calls.tell_reservations(None if creature is None else creature.graph_id)
 
 
 def _shown(sight: Moment) -> PromptDigests:

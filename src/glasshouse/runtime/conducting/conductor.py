@@ -480,7 +480,7 @@ class Conductor:
         await self._ledger.change(
             move,
             lambda _run_id: self._acts.forget_attempts(stopped),
-            beside=stopped.context.asking.beside,
+            beside=stopped.context.act_calls.beside,
             by=by,
         )
 

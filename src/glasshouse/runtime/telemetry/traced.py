@@ -22,7 +22,7 @@ from glasshouse.events import kinds
 from glasshouse.events.event import Event
 from glasshouse.events.model_use import Call, Usage
 from glasshouse.runtime.acts.act import ActResult, Acts
-from glasshouse.runtime.acts.asking import Asking, CallUnderWay, Recorded
+from glasshouse.runtime.acts.asking import ActCalls, CallUnderWay, Recorded
 from glasshouse.runtime.acts.backend_queue import BackendQueue
 from glasshouse.runtime.acts.reservations import Reservation
 from glasshouse.runtime.errand import Errand
@@ -192,11 +192,11 @@ class TracedActs(Acts):
                 self._telemetry.note_error(span, event.kind)
         span.end(ended)
 
-    def _asking(self, route: Route, mine: Reservation, recorded: Recorded) -> Asking:
-        return TracedAsking(route, self._desk, mine, recorded, telemetry=self._telemetry)
+    def _act_calls(self, route: Route, mine: Reservation, recorded: Recorded) -> ActCalls:
+        return TracedCalls(route, self._desk, mine, recorded, telemetry=self._telemetry)
 
 
-class TracedAsking(Asking, kw_only=True):
+class TracedCalls(ActCalls, kw_only=True):
     """The model calls of one act, each attempt in a span. An answer on record asks nobody and has none."""
 
     telemetry: Telemetry
