@@ -86,7 +86,7 @@ async def terrarium_on(
     route = Route(model, "small", 8_192, 256, price=price, form=form or "auto", is_local=price is None)
     async with Terrarium(store, models=ModelRouter(dict.fromkeys(PROFILES, route))) as terrarium:
         if hear is not None:
-            terrarium._parts.desk.listener = lambda _call: hear
+            terrarium._parts.model_access.listener = lambda _call: hear
         try:
             yield terrarium
         finally:

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 from glasshouse.events.payloads import Governor
 from glasshouse.runtime.acts.act import Acts
-from glasshouse.runtime.acts.asking import ModelDesk
+from glasshouse.runtime.acts.asking import ModelAccess
 from glasshouse.runtime.acts.recall import Answers, Recall
 from glasshouse.runtime.acts.reservations import Reservations
 from glasshouse.runtime.acts.routes import Routes
-from glasshouse.runtime.acts.tool_use import ToolDesk
+from glasshouse.runtime.acts.tool_use import ToolAccess
 from glasshouse.runtime.acts.warm_lines import BatchWorlds, WarmLines
 from glasshouse.runtime.archive import Archive
 from glasshouse.runtime.conducting.conductor import Conductor
@@ -72,15 +72,15 @@ class Parts:
         routes = Routes(router, offline or router, ledger)
         warm_lines = WarmLines(house.store, ledger)
         reservations = Reservations(ledger, clock, is_limited=not answers.knows_limits)
-        self.desk = ModelDesk(reservations, clock)
-        desk = ToolDesk(ledger, tools_used, answers, event, warm_lines)
+        self.model_access = ModelAccess(reservations, clock)
+        tool_access = ToolAccess(ledger, tools_used, answers, event, warm_lines)
         batch_worlds = BatchWorlds(house.store, event)
         acts = acts_made(
             ledger,
-            self.desk,
+            self.model_access,
             routes.route_of,
             self.minds.of,
-            desk,
+            tool_access,
             answers,
             batch_worlds,
             act_seconds_max,
@@ -93,7 +93,15 @@ class Parts:
         )
         self.edits = GraphEdits(house, self.minds, self.tools, routes)
         self.stage = Stage(
-            house, self.minds, routes, conductor, answers, self.tools, pacing, self.edits.make, self.desk
+            house,
+            self.minds,
+            routes,
+            conductor,
+            answers,
+            self.tools,
+            pacing,
+            self.edits.make,
+            self.model_access,
         )
         self.archive = Archive(house, routes, self.tools, self.stage.run_of)
 

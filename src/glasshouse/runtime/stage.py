@@ -23,7 +23,7 @@ from glasshouse.errors import Refused, StoreError, UnknownName, WrongType, check
 from glasshouse.events import kinds
 from glasshouse.events.event import Event
 from glasshouse.events.payloads import FinishReason, Governor, RunContinued, RunPaused, check_governor
-from glasshouse.runtime.acts.asking import CallUnderWay, ModelDesk
+from glasshouse.runtime.acts.asking import CallUnderWay, ModelAccess
 from glasshouse.runtime.acts.inside import wait_to_be_outside
 from glasshouse.runtime.acts.recall import Answers
 from glasshouse.runtime.acts.routes import Routes
@@ -133,7 +133,7 @@ class Stage:
         tools: Toolbox,
         pacing: Pacing,
         edit: Edit,
-        desk: ModelDesk,
+        model_access: ModelAccess,
     ) -> None:
         self._house = house
         self._ledger = house.ledger
@@ -143,7 +143,7 @@ class Stage:
         self._answers = answers
         self._tools = tools
         self._pacing: Pacing = pacing
-        self._desk = desk
+        self._model_access = model_access
         self._inbox = Inbox(house.store, house.ledger, house.clock, self.disturb, edit)
         self._listening: asyncio.Task[None] | None = None
 
@@ -225,9 +225,9 @@ class Stage:
 
         From the first call on, servers are asked to send their text as it comes.
         """
-        self._desk.listener = self._listener
+        self._model_access.listener = self._listener
         creatures, now = self._ledger.world.creatures, asyncio.get_running_loop().time()
-        queues = {call.queue for call in self._desk.under_way if call.is_waiting}
+        queues = {call.queue for call in self._model_access.under_way if call.is_waiting}
         numbers = {queue: queue.numbers() for queue in queues}
         return tuple(
             [
@@ -241,7 +241,7 @@ class Stage:
                     numbers.get(call.queue, {}).get((call.run_id, call.creature_id), 0),
                     call.text,
                 )
-                for call in self._desk.under_way
+                for call in self._model_access.under_way
                 if call.creature_id in creatures
             ]
         )

@@ -35,7 +35,7 @@ from glasshouse.runtime.acts.act_time import ActTime, ActTimer
 from glasshouse.runtime.acts.asking import (
     NOT_ON_RECORD,
     ActCalls,
-    ModelDesk,
+    ModelAccess,
     Recorded,
     RecordedFailure,
     UnrecordedCalls,
@@ -44,7 +44,7 @@ from glasshouse.runtime.acts.inside import ActUnderWay
 from glasshouse.runtime.acts.recall import Answers
 from glasshouse.runtime.acts.reservations import Reservation
 from glasshouse.runtime.acts.spending import Spending
-from glasshouse.runtime.acts.tool_use import ToolDesk, ToolUse
+from glasshouse.runtime.acts.tool_use import ToolAccess, ToolUse
 from glasshouse.runtime.acts.warm_lines import BatchWorld, BatchWorlds
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ledger.ledger import Ledger, Queued
@@ -298,10 +298,10 @@ class Acts:
     def __init__(
         self,
         ledger: Ledger,
-        desk: ModelDesk,
+        model_access: ModelAccess,
         route_of: RouteOf,
         agent_of: Callable[[str], Agent],
-        tools: ToolDesk,
+        tools: ToolAccess,
         answers: Answers,
         batch_worlds: BatchWorlds,
         act_seconds_max: float | None,
@@ -310,8 +310,8 @@ class Acts:
     ) -> None:
         self._ledger = ledger
         self._is_strict = is_strict
-        self._desk = desk
-        self._reservations = desk.reservations
+        self._model_access = model_access
+        self._reservations = model_access.reservations
         self._route_of = route_of
         self._agent_of = agent_of
         self._tools = tools
@@ -359,7 +359,7 @@ class Acts:
             return None
         creature, act, context = world.creatures[due.creature], (due.creature, due.cause), None
         self._ledger.acts_begun.add(act)
-        unrecorded = self._desk.interrupted.pop(act, None)
+        unrecorded = self._model_access.interrupted.pop(act, None)
         session_id, run_id = world.graphs[creature.graph_id].session_id, creature.run_id or ""
         started = self._ledger.agenda.under_way.get(due.creature)
         is_tick = due.is_tick and (started is None or started.cause != due.cause)
@@ -388,7 +388,7 @@ class Acts:
             if context is None:
                 self._reservations.release(mine)
             else:
-                self._desk.keep(act, context.act_calls)
+                self._model_access.keep(act, context.act_calls)
             raise
         # The moment holds the context, too. Without this, everything of the act would wait for the garbage collector.
         context.looked = None
@@ -396,7 +396,7 @@ class Acts:
             given_up = end if context.act_calls.has_reached_a_model else None
             if given_up is None:
                 self._ledger.acts_begun.discard(act)
-            self._desk.keep(act, context.act_calls)
+            self._model_access.keep(act, context.act_calls)
             return ActResult(act, None, context, stopped_by, end.model, given_up)
         # An act that ends without a model call counts as one call (ADR 0022).
         is_free = mine.done.calls > 0 or context.has_recorded_calls
@@ -417,13 +417,13 @@ class Acts:
 
     def forget_attempts(self, result: ActResult) -> None:
         """The attempts of a stopped act are in the ledger now: they need not be recorded with its end."""
-        unrecorded = self._desk.interrupted.pop(result.act, None)
+        unrecorded = self._model_access.interrupted.pop(result.act, None)
         if unrecorded is not None:
             self._reservations.release(unrecorded.mine)
 
     def given_up(self, result: ActResult) -> ActResult:
         """The result with an end. A stopped act that will not be thought again ends in a failure if it cost something."""
-        if result.given_up is None or self._desk.interrupted.pop(result.act, None) is None:
+        if result.given_up is None or self._model_access.interrupted.pop(result.act, None) is None:
             return result
         return replace(result, end=result.given_up, attempts=None, given_up=None)
 
@@ -463,7 +463,7 @@ class Acts:
 
     def _act_calls(self, route: Route, mine: Reservation, recorded: Recorded) -> ActCalls:
         """What asks the model for an act. A traced terrarium has its own."""
-        return ActCalls(route, self._desk, mine, recorded)
+        return ActCalls(route, self._model_access, mine, recorded)
 
     def _world_of(self, due: Due, then: BatchWorld | None) -> World:
         """The world of an act: the world at the start of its batch, unless a branch renamed the creature."""

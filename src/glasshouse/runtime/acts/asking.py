@@ -174,7 +174,7 @@ class UnrecordedCalls(NamedTuple):
     """It holds their cost until they are recorded."""
 
 
-class ModelDesk:
+class ModelAccess:
     """What acts need to ask models: the purses, the clock, and who asks now."""
 
     def __init__(self, reservations: Reservations, clock: Clock) -> None:
@@ -201,7 +201,7 @@ class ActCalls(msgspec.Struct, eq=False):
     """The model calls of one act."""
 
     _route: Route
-    _desk: ModelDesk
+    _model_access: ModelAccess
     mine: Reservation
     _recorded: Recorded
     calls: list[Call] = []
@@ -221,7 +221,7 @@ class ActCalls(msgspec.Struct, eq=False):
 
     def tell_reservations(self, graph_id: str | None) -> None:
         """Say that the ledger now holds the cost so far. Later calls are reserved for the graph named."""
-        self._desk.reservations.tell(self.mine, graph_id)
+        self._model_access.reservations.tell(self.mine, graph_id)
 
     @property
     def beside(self) -> Batch:
@@ -286,7 +286,7 @@ class ActCalls(msgspec.Struct, eq=False):
         assert self.one_at_a_time is not None, "only an agent of a program makes calls by its own means"
         await self._wait_for_turn(self.one_at_a_time)
         try:
-            await self._desk.reservations.reserve(self.mine, worst)
+            await self._model_access.reservations.reserve(self.mine, worst)
         except BaseException:
             self.one_at_a_time.release()
             raise
@@ -316,7 +316,7 @@ class ActCalls(msgspec.Struct, eq=False):
         ) is not None:
             again = in_form(self._as_sent(self._route, prompt), call.form)
             asked = _asked(self._route, again)
-            await self._desk.reservations.reserve(self.mine, asked.reserved)
+            await self._model_access.reservations.reserve(self.mine, asked.reserved)
             if call.is_answered:
                 digests = {"system": asked.system, "user": asked.user, "schema": asked.schema}
                 self._note(again, shown, replace(call, seed=again.seed, form=again.form, **digests))
@@ -333,7 +333,7 @@ class ActCalls(msgspec.Struct, eq=False):
         """Ask one model until it answers, or until it is not worth asking again."""
         queue = queue_of(route.model, route.name)
         under_way = CallUnderWay(self.mine, route.name, queue)
-        self._desk.under_way[under_way] = None
+        self._model_access.under_way[under_way] = None
         busy, unreached, failed = 0, 0, 0
         try:
             while True:
@@ -352,7 +352,7 @@ class ActCalls(msgspec.Struct, eq=False):
                     seconds = away.retry_after if busy <= at_once_max else max(away.retry_after, 1.0)
                     if seconds:
                         with queue.busy(), self._waiting(under_way):
-                            await self._desk.clock.sleep(min(seconds, busy_seconds_max))
+                            await self._model_access.clock.sleep(min(seconds, busy_seconds_max))
                 except ModelMisconfigured as wrong:
                     facts = wrong.reason, wrong.instead, wrong.model
                     raise ModelMisconfigured(*facts, usage=wrong.usage, backend=queue.name) from wrong
@@ -363,7 +363,7 @@ class ActCalls(msgspec.Struct, eq=False):
                             raise _failing(wrong, queue) from wrong
                         raise
         finally:
-            del self._desk.under_way[under_way]
+            del self._model_access.under_way[under_way]
 
     async def _attempt(
         self,
@@ -376,7 +376,7 @@ class ActCalls(msgspec.Struct, eq=False):
         """Make one request, and record it."""
         prompt, queued_ms = self._as_sent(route, prompt), 0.0
         asked = _asked(route, prompt)
-        await self._desk.reservations.reserve(self.mine, asked.reserved)
+        await self._model_access.reservations.reserve(self.mine, asked.reserved)
         if queue is not None and not queue.enter_now():
             assert under_way is not None, "only a question to a model that takes its time waits"
             queued_ms = await self._wait_for_slot(queue, under_way)
@@ -406,7 +406,7 @@ class ActCalls(msgspec.Struct, eq=False):
             with self._waiting(under_way):
                 await queue.wait_for_slot(self.mine.run_id, self.mine.creature_id)
         except BaseException:
-            self._desk.reservations.settle(self.mine, NOTHING)
+            self._model_access.reservations.settle(self.mine, NOTHING)
             raise
         return (loop.time() - began) * 1_000
 
@@ -422,7 +422,7 @@ class ActCalls(msgspec.Struct, eq=False):
 
     async def _request(self, route: Route, prompt: Prompt, under_way: CallUnderWay) -> Completion:
         """What a model returns for one request, within its bound in time."""
-        model, listener, time = route.model, self._desk.listener, self.mine.time
+        model, listener, time = route.model, self._model_access.listener, self.mine.time
         if listener is not None and getattr(model, "streams", False):
             asked = cast("StreamingModel", model).complete(prompt, on_text=listener(under_way))
         else:
@@ -464,7 +464,7 @@ class ActCalls(msgspec.Struct, eq=False):
 
     def _note(self, prompt: Prompt, shown: Shown, call: Call) -> None:
         """Settle the cost of a call, and record it."""
-        self._desk.reservations.settle(self.mine, usage_of(call))
+        self._model_access.reservations.settle(self.mine, usage_of(call))
         self.calls.append(call)
         self._shown.append(shown)
         self._prompts += ((call.system, prompt.system), (call.user, prompt.user))

@@ -47,7 +47,7 @@ NOT_KNOWN: Final = ToolAnswer(
 )
 
 
-class ToolDesk(NamedTuple):
+class ToolAccess(NamedTuple):
     """What acts need to use tools: the tools, the recorded answers, and the ledger they write to."""
 
     ledger: Ledger
@@ -69,7 +69,7 @@ class ToolUse:
 
     def __init__(
         self,
-        desk: ToolDesk,
+        access: ToolAccess,
         creature: CreatureState,
         cause: Event,
         use: ModelUse,
@@ -86,8 +86,8 @@ class ToolUse:
         self.has_recorded_calls = bool(before.calls)
         self.has_ended = False
         self.store_failure: StoreError | None = None
-        self._desk = desk
-        self._ledger = desk.ledger
+        self._access = access
+        self._ledger = access.ledger
         self._creature = creature
         self._cause = cause
         self._use = use
@@ -120,7 +120,7 @@ class ToolUse:
         if creature is None or self._number >= tools.tool_calls_in_act_max:
             self._offers = ()
         else:
-            self._offers = self._desk.toolbox.offers(folded, creature)
+            self._offers = self._access.toolbox.offers(folded, creature)
         return self._offers
 
     async def go_on(self) -> int:
@@ -214,7 +214,7 @@ class ToolUse:
         if offer is None and mine is not None and call.tool.startswith(tools.GROUP_PREFIX):
             if not mine.is_privileged:
                 raise tools.needs_privilege(call.tool, mine.handle)
-            if self._desk.toolbox.has(call.tool):
+            if self._access.toolbox.has(call.tool):
                 # It cannot succeed now, and the tool itself says why.
                 return ToolCall(call.tool, json_copy(kinds.TOOL_CALLED, call.arguments), call.private)
         if offer is None:
@@ -253,7 +253,7 @@ class ToolUse:
         """Call a tool, or take its answer from the record. `is_again`: the call was recorded before a crash."""
         if self._creature.id not in self._ledger.world.creatures:
             raise _gone(self._creature.id)
-        then = self._desk.answers.step_then(self._creature, self._cause, (*self._steps_made, step))
+        then = self._access.answers.step_then(self._creature, self._cause, (*self._steps_made, step))
         errand = Errand(
             self._ledger,
             self._creature.id,
@@ -261,7 +261,7 @@ class ToolUse:
             is_untrusted=step.is_untrusted,
             on_the_way=step.on_the_way,
             then=() if then is None else then.on_the_way,
-            before_commit=self._desk.answers.before_commit,
+            before_commit=self._access.answers.before_commit,
         )
         if then is not None and then.cut_off is not None:
             await errand.repeat()
@@ -274,7 +274,7 @@ class ToolUse:
             elif is_of_server(step.call.tool) and self._must_not_be_called(step, is_again=is_again):
                 answer = NOT_KNOWN
             if answer is None:
-                answer = await self._desk.toolbox.use(step.call, errand)
+                answer = await self._access.toolbox.use(step.call, errand)
             if errand.returned is None:
                 queued = await self._written(errand.returning(answer))
                 if queued is None:
@@ -285,19 +285,19 @@ class ToolUse:
         answer = self._noted(step, errand.returned)
         self._has_changed = True
         self._tell_reservations()
-        await self._desk.answers.before_look()
+        await self._access.answers.before_look()
         # A merge or a split may have put the creature into a new graph.
-        await self._desk.warm_lines.make_ready_for(self._creature.id)
+        await self._access.warm_lines.make_ready_for(self._creature.id)
         if self._creature.id not in self._ledger.world.creatures:
             raise _gone(self._creature.id)
         return answer
 
     def _must_not_be_called(self, step: Step, *, is_again: bool) -> bool:
         """Whether a server's tool must not be called: the server may have got this call already, or this is a replay."""
-        return not self._desk.answers.calls_servers or (is_again and step.may_have_been_made)
+        return not self._access.answers.calls_servers or (is_again and step.may_have_been_made)
 
     async def _written(self, intent: Intent, beside: Callable[[], Batch] = Batch) -> Queued | None:
-        await self._desk.answers.before_commit()
+        await self._access.answers.before_commit()
         if not self._ledger.takes_more:
             await self._ledger.wait_for_room()
         return self._ledger.stage(intent, beside())

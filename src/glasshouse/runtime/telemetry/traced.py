@@ -193,7 +193,7 @@ class TracedActs(Acts):
         span.end(ended)
 
     def _act_calls(self, route: Route, mine: Reservation, recorded: Recorded) -> ActCalls:
-        return TracedCalls(route, self._desk, mine, recorded, telemetry=self._telemetry)
+        return TracedCalls(route, self._model_access, mine, recorded, telemetry=self._telemetry)
 
 
 class TracedCalls(ActCalls, kw_only=True):
