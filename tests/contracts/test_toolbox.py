@@ -19,8 +19,8 @@ from glasshouse.errors import BadWorld, UnknownName
 from glasshouse.manifests.manifest import Reply, Schedule
 from glasshouse.models.router import ModelRouter
 from glasshouse.models.scripted import ScriptedModel
-from glasshouse.runtime.errand import Errand
 from glasshouse.runtime.ports import Toolbox as Port
+from glasshouse.runtime.tool_context import ToolContext
 from glasshouse.tools import running
 from glasshouse.tools.toolbox import JoinedTools
 from glasshouse.turns.moment.prompt import as_prose
@@ -39,8 +39,8 @@ async def answer(function: Any, granted: tuple[str, ...] = (), **arguments: Any)
         await t.add_creature(Manifest(name="bo"))
         line = await t.append("bo", _line())
         receipt = await t._house.ledger.change(CallTool("ada", line.id, made.name, arguments, 1))
-        errand = Errand(t._house.ledger, "ada", receipt.events[0], is_untrusted=False)
-        return await box.use(ToolCall(made.name, arguments), errand)
+        context = ToolContext(t._house.ledger, "ada", receipt.events[0], is_untrusted=False)
+        return await box.use(ToolCall(made.name, arguments), context)
 
 
 def _line() -> Any:

@@ -11,12 +11,12 @@ from glasshouse import Manifest, MemoryStore
 from glasshouse.model_values import Tokens
 from glasshouse.models.router import ModelRouter
 from glasshouse.runtime.clock import HandMovedClock, SeededIds
-from glasshouse.runtime.errand import Errand
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.minds.minds import ManifestAgent
 from glasshouse.runtime.parts import Parts
 from glasshouse.runtime.ports import Store
 from glasshouse.runtime.run import Run
+from glasshouse.runtime.tool_context import ToolContext
 from glasshouse.terrarium import Terrarium
 from glasshouse.tools.group.group_tools import GroupTools
 from glasshouse.turns.moment.prompt import Completion, Prompt
@@ -48,11 +48,11 @@ async def expedition(
 
 async def errand_for(
     t: Terrarium, creature: str, tool: str, arguments: dict[str, Any], *, is_untrusted: bool = False
-) -> Errand:
+) -> ToolContext:
     """A call that is durable and not yet carried out."""
     cause = (await ledger_of(t))[0]
     receipt = await t._house.ledger.change(CallTool(creature, cause.id, tool, arguments, 1))
-    return Errand(t._house.ledger, creature, receipt.events[0], is_untrusted=is_untrusted)
+    return ToolContext(t._house.ledger, creature, receipt.events[0], is_untrusted=is_untrusted)
 
 
 async def use(
@@ -65,10 +65,10 @@ async def use(
     **arguments: Any,
 ) -> ToolAnswer:
     """What a creature is told when it calls a group tool."""
-    errand = await errand_for(t, by, tool, arguments, is_untrusted=is_untrusted)
-    answer = await (box or GroupTools()).use(ToolCall(tool, arguments), errand)
-    if errand.returned is None:
-        await t._house.ledger.change(errand.returning(answer))
+    context = await errand_for(t, by, tool, arguments, is_untrusted=is_untrusted)
+    answer = await (box or GroupTools()).use(ToolCall(tool, arguments), context)
+    if context.returned is None:
+        await t._house.ledger.change(context.returning(answer))
     return answer
 
 
@@ -126,10 +126,10 @@ class Rumours(GroupTools):
         rumour = ToolOffer("rumour", "Listen around.", {"type": "object", "properties": {}, "required": []})
         return (rumour, *super().offers(folded, creature))
 
-    async def use(self, call: ToolCall, errand: Errand) -> ToolAnswer:
+    async def use(self, call: ToolCall, context: ToolContext) -> ToolAnswer:
         if call.tool == "rumour":
             return ToolAnswer(is_ok=True, text=f"They say: {ORDER}.")
-        return await super().use(call, errand)
+        return await super().use(call, context)
 
 
 @asynccontextmanager

@@ -3,7 +3,7 @@
 import pytest
 
 from glasshouse import Manifest, MemoryStore, kinds
-from glasshouse.runtime.errand import Errand
+from glasshouse.runtime.tool_context import ToolContext
 from glasshouse.terrarium import verify
 from glasshouse.tools.group.group_tools import GroupTools
 from glasshouse.turns.moment.moment import Moment
@@ -141,9 +141,9 @@ class CutOff(GroupTools):
         super().__init__()
         self.is_after = is_after
 
-    async def use(self, call: ToolCall, errand: Errand) -> ToolAnswer:
+    async def use(self, call: ToolCall, context: ToolContext) -> ToolAnswer:
         if self.is_after:
-            await super().use(call, errand)
+            await super().use(call, context)
         raise KeyboardInterrupt
 
 

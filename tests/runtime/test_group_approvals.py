@@ -8,8 +8,8 @@ import pytest
 
 from glasshouse import Manifest, MemoryStore, kinds
 from glasshouse.runtime.acts.act_so_far import act_so_far_of
-from glasshouse.runtime.errand import Errand
 from glasshouse.runtime.ports import Proposal, Verdict
+from glasshouse.runtime.tool_context import ToolContext
 from glasshouse.terrarium import Terrarium
 from glasshouse.tools import approval
 from glasshouse.tools.group.group_tools import GroupTools
@@ -85,9 +85,11 @@ async def test_an_approver_can_be_set_and_taken_away_while_a_terrarium_is_open()
         answers = []
         for approver, creature in ((None, "moth"), (somebody, "moth"), (None, "owl")):
             t.approver = approver
-            errand = await errand_for(t, "lead", "group_stop_node", {"creature": creature}, is_untrusted=True)
+            context = await errand_for(
+                t, "lead", "group_stop_node", {"creature": creature}, is_untrusted=True
+            )
             call = ToolCall("group_stop_node", {"creature": creature})
-            answers.append((await t._parts.tools.use(call, errand)).is_ok)
+            answers.append((await t._parts.tools.use(call, context)).is_ok)
 
         assert answers == [False, True, False]
         assert [proposal.arguments for proposal in somebody.proposals] == [{"creature": "moth"}]
@@ -220,11 +222,11 @@ async def test_after_a_crash_what_was_decided_stands_and_nobody_is_asked_again(*
     call = ToolCall("group_remove_node", {"creature": "moth"})
     async with on_stage(store) as t:
         await expedition(t)
-        errand = await errand_for(t, "lead", call.tool, call.arguments, is_untrusted=True)
+        context = await errand_for(t, "lead", call.tool, call.arguments, is_untrusted=True)
         approval = GroupTools(first)._approval
-        await approval._verdict(errand, t._house.ledger.world.creatures["lead"], call, "remove moth")
+        await approval._verdict(context, t._house.ledger.world.creatures["lead"], call, "remove moth")
     async with on_stage(store) as reopened:
-        again = await errand_again(reopened, errand.called.id)
+        again = await errand_again(reopened, context.called.id)
 
         answer = await GroupTools(second).use(call, again)
 
@@ -236,12 +238,12 @@ async def test_after_a_crash_what_was_decided_stands_and_nobody_is_asked_again(*
         await check_folds_agree(reopened, store)
 
 
-async def errand_again(t: Terrarium, called_id: str) -> Errand:
+async def errand_again(t: Terrarium, called_id: str) -> ToolContext:
     """The same call, taken up again after a crash."""
     called = await t.event(called_id)
     events = [await t.event(name) for name in t._house.ledger.agenda.under_way[called.actor].events]
     (step,) = act_so_far_of(events).steps
-    return Errand(t._house.ledger, called.actor, called, is_untrusted=True, on_the_way=step.on_the_way)
+    return ToolContext(t._house.ledger, called.actor, called, is_untrusted=True, on_the_way=step.on_the_way)
 
 
 async def test_a_world_that_has_moved_on_while_somebody_thought_is_looked_at_again() -> None:

@@ -9,7 +9,7 @@ from glasshouse.errors import ModelUnreachable, StoreFailed, UnknownName
 from glasshouse.events.payloads import Governor
 from glasshouse.models.router import ModelRouter
 from glasshouse.models.scripted import ScriptedModel
-from glasshouse.runtime.errand import Errand
+from glasshouse.runtime.tool_context import ToolContext
 from glasshouse.turns.moment.moment import Moment
 from glasshouse.turns.moment.tools import ToolAnswer, ToolCall, tool_calls_in_act_max
 from tests.runtime.stage_crew import (
@@ -217,7 +217,7 @@ async def test_a_model_out_of_reach_after_a_tool_leaves_the_act_under_way_and_it
 
 
 async def test_a_creature_removed_while_its_tool_runs_uses_no_other_and_its_act_is_discarded() -> None:
-    async def deed(call: ToolCall, errand: Errand) -> ToolAnswer:
+    async def deed(call: ToolCall, context: ToolContext) -> ToolAnswer:
         await t.remove_creature("keeper")
         return ToolAnswer(is_ok=True, text="Nobody is there to hear it.")
 
@@ -276,7 +276,7 @@ async def test_tools_of_ticks_that_go_together_wait_for_their_turn_in_the_order_
 
 
 async def test_a_store_that_fails_in_the_middle_of_an_act_is_not_told_as_its_creatures_failure() -> None:
-    async def fails_first(call: ToolCall, errand: Errand) -> ToolAnswer:
+    async def fails_first(call: ToolCall, context: ToolContext) -> ToolAnswer:
         if len(box.calls) == 1:
             store.fails_at = store.asked + 1
         return ToolAnswer(is_ok=True, text="lit")

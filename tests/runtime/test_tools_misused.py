@@ -4,7 +4,7 @@ import asyncio
 
 from glasshouse import MemoryStore, Refused, kinds
 from glasshouse.runtime.acts.act_so_far import act_so_far_of
-from glasshouse.runtime.errand import Errand
+from glasshouse.runtime.tool_context import ToolContext
 from glasshouse.turns.moment.moment import Moment
 from glasshouse.turns.moment.tools import ToolAnswer, ToolCall
 from tests.runtime.stage_crew import Doing, events_of, on_stage, ticking, world_of
@@ -18,7 +18,7 @@ async def test_calls_side_by_side_are_carried_out_one_after_another() -> None:
     async def deed(moment: Moment) -> None:
         await asyncio.gather(*(moment.use("lamp", how=how) for how in ("low", "high")))
 
-    async def slow(call: ToolCall, errand: Errand) -> ToolAnswer:
+    async def slow(call: ToolCall, context: ToolContext) -> ToolAnswer:
         for _ in range(3 if call.arguments["how"] == "low" else 0):
             await asyncio.sleep(0)
         return ToolAnswer(is_ok=True, text=call.arguments["how"])

@@ -14,8 +14,8 @@ from glasshouse.assembly import usual_tools
 from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.model_values import Tokens
 from glasshouse.models.router import ModelRouter
-from glasshouse.runtime.errand import Errand
 from glasshouse.runtime.ports import Proposal
+from glasshouse.runtime.tool_context import ToolContext
 from glasshouse.terrarium import Terrarium, verify
 from glasshouse.turns.moment.moment import Moment
 from glasshouse.turns.moment.prompt import Completion, Prompt, text_digest
@@ -201,8 +201,8 @@ async def test_what_changed_the_graph_is_decided_anew_in_a_branch_and_comes_out_
     chance = random.Random(7)
 
     class Drawing(CountingTools):
-        async def use(self, call: ToolCall, errand: Errand) -> ToolAnswer:
-            answer = await super().use(call, errand)
+        async def use(self, call: ToolCall, context: ToolContext) -> ToolAnswer:
+            answer = await super().use(call, context)
             return ToolAnswer(True, f"{chance.random()}") if call.tool == "weigh" else answer
 
     tools = Drawing()
@@ -293,13 +293,13 @@ async def test_a_yes_that_was_given_stands_in_a_branch_in_which_nothing_differs(
 
 
 async def test_a_tool_that_is_not_the_engines_and_changed_the_graph_changes_that_of_a_branch_too() -> None:
-    async def deed(call: ToolCall, errand: Errand) -> ToolAnswer:
-        mine = errand.creature
+    async def deed(call: ToolCall, context: ToolContext) -> ToolAnswer:
+        mine = context.creature
         assert mine is not None
         intent = AddChannel(
-            mine.graph_id, f"room-{len(errand.folded.world.graphs[mine.graph_id].channels.owners)}"
+            mine.graph_id, f"room-{len(context.folded.world.graphs[mine.graph_id].channels.owners)}"
         )
-        return await errand.edit(intent, lambda change, subject: ToolAnswer(is_ok=True, text="Opened."))
+        return await context.edit(intent, lambda change, subject: ToolAnswer(is_ok=True, text="Opened."))
 
     async def opens(moment: Moment) -> None:
         await moment.use("lamp", how="low")

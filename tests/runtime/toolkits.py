@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Awaitable, Callable
 
-from glasshouse.runtime.errand import Errand
 from glasshouse.runtime.folded import Folded
+from glasshouse.runtime.tool_context import ToolContext
 from glasshouse.turns.moment.tools import ToolAnswer, ToolCall, ToolOffer
 from glasshouse.world.state.state import CreatureState
 
-Deed = Callable[[ToolCall, Errand], Awaitable[ToolAnswer]]
+Deed = Callable[[ToolCall, ToolContext], Awaitable[ToolAnswer]]
 
 
 class OneTool:
@@ -18,7 +18,7 @@ class OneTool:
 
     def __init__(self, deed: Deed | None = None, *, is_engine: bool = False) -> None:
         self.calls: list[ToolCall] = []
-        self.errands: list[Errand] = []
+        self.errands: list[ToolContext] = []
         self._deed = deed
         self._is_engine = is_engine
 
@@ -34,11 +34,11 @@ class OneTool:
             ToolOffer("lamp", "Turn the lamp.", {"type": "object", "properties": how, "required": ["how"]}),
         )
 
-    async def use(self, call: ToolCall, errand: Errand) -> ToolAnswer:
+    async def use(self, call: ToolCall, context: ToolContext) -> ToolAnswer:
         self.calls.append(call)
-        self.errands.append(errand)
+        self.errands.append(context)
         if self._deed is not None:
-            return await self._deed(call, errand)
+            return await self._deed(call, context)
         return ToolAnswer(is_ok=True, text=f"The lamp is {call.arguments['how']}.", is_engine=self._is_engine)
 
 

@@ -16,8 +16,8 @@ from glasshouse import Agent, Draft, Event, MemoryStore, WhatIf, kinds
 from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.model_values import Tokens
 from glasshouse.models.router import ModelRouter
-from glasshouse.runtime.errand import Errand
 from glasshouse.runtime.folded import Folded
+from glasshouse.runtime.tool_context import ToolContext
 from glasshouse.turns.moment.moment import Moment
 from glasshouse.turns.moment.prompt import Completion, Prompt, text_digest
 from glasshouse.turns.moment.tools import ToolAnswer, ToolCall, ToolOffer
@@ -47,15 +47,15 @@ class Doors:
             ),
         )
 
-    async def use(self, call: ToolCall, errand: Errand) -> ToolAnswer:
-        caller, world = errand.creature, errand.folded.world
+    async def use(self, call: ToolCall, context: ToolContext) -> ToolAnswer:
+        caller, world = context.creature, context.folded.world
         assert caller is not None
-        ids = {creature.handle: creature.id for creature in _cast(errand.folded, caller)}
+        ids = {creature.handle: creature.id for creature in _cast(context.folded, caller)}
         mine, other = caller.id, ids[str(call.arguments["to"])]
         name = "-".join(sorted((caller.handle, str(call.arguments["to"]))))
         is_open = name in world.graphs[caller.graph_id].channels.owners
         intent = Disconnect(mine, other, name) if is_open else Connect(mine, other, name, both=True)
-        return await errand.edit(
+        return await context.edit(
             intent, lambda change, _: ToolAnswer(is_ok=True, text=change.kind, is_engine=True)
         )
 

@@ -12,8 +12,8 @@ from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.manifests.manifest import Manifest, Schedule
 from glasshouse.manifests.scenario import Scenario
 from glasshouse.model_values import Tokens
-from glasshouse.runtime.errand import Errand
 from glasshouse.runtime.folded import Folded
+from glasshouse.runtime.tool_context import ToolContext
 from glasshouse.turns.moment.prompt import Completion, Prompt
 from glasshouse.turns.moment.tools import ToolAnswer, ToolCall, ToolOffer
 from glasshouse.world.decisions.intents import AddChannel, Connect, Disconnect, Intent
@@ -41,20 +41,20 @@ class CountingTools:
         granted = folded.world.facts_of(creature).manifest.get("tools", ())
         return tuple([_offer(name) for name in granted])
 
-    async def use(self, call: ToolCall, errand: Errand) -> ToolAnswer:
-        self.uses[errand.called.id] += 1
+    async def use(self, call: ToolCall, context: ToolContext) -> ToolAnswer:
+        self.uses[context.called.id] += 1
         if call.tool == "weigh":
             return ToolAnswer(
                 is_ok=True, text=f"{call.arguments['thing']} weighs {len(call.arguments['thing'])}."
             )
         await (
-            errand.wait_for_room()
+            context.wait_for_room()
         )  # What it reads is then the world that its edit changes, in a replay too.
-        intent = None if errand.creature is None else _intent(call.tool, errand, errand.creature)
+        intent = None if context.creature is None else _intent(call.tool, context, context.creature)
         if intent is None:
             return ToolAnswer(is_ok=False, text="There is nobody to do that with.", is_engine=True)
         try:
-            return await errand.edit(intent, _answer_to)
+            return await context.edit(intent, _answer_to)
         except Refused as refusal:
             return ToolAnswer(is_ok=False, text=str(refusal), is_engine=True)
 
@@ -70,8 +70,8 @@ def _offer(name: str) -> ToolOffer:
     )
 
 
-def _intent(tool: str, errand: Errand, mine: CreatureState) -> Intent | None:
-    world = errand.folded.world
+def _intent(tool: str, context: ToolContext, mine: CreatureState) -> Intent | None:
+    world = context.folded.world
     graph = world.graphs[mine.graph_id]
     if tool == "open_room":
         return AddChannel(graph.id, f"room-{len(graph.channels.owners)}")

@@ -18,8 +18,8 @@ APPROVALS = "/api/v1/approvals"
 async def stop_moth(t: Terrarium) -> ToolAnswer:
     """The leader wants to stop a creature, and a stranger's words are in what it read."""
     arguments = {"creature": "moth"}
-    errand = await errand_for(t, "lead", "group_stop_node", arguments, is_untrusted=True)
-    return await t._parts.tools.use(ToolCall("group_stop_node", arguments), errand)
+    context = await errand_for(t, "lead", "group_stop_node", arguments, is_untrusted=True)
+    return await t._parts.tools.use(ToolCall("group_stop_node", arguments), context)
 
 
 async def proposed(page: Served, run_id: str) -> asyncio.Event:

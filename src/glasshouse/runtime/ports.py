@@ -20,8 +20,8 @@ from glasshouse.events.model_use import Price
 from glasshouse.events.shown import Shown
 from glasshouse.model_values import Form
 from glasshouse.reprs import repr_of, shown
-from glasshouse.runtime.errand import Errand
 from glasshouse.runtime.folded import Folded
+from glasshouse.runtime.tool_context import ToolContext
 from glasshouse.turns.moment.playbill import ServerPlan
 from glasshouse.turns.moment.prompt import Completion, Prompt
 from glasshouse.turns.moment.tools import ToolAnswer, ToolCall, ToolOffer
@@ -295,7 +295,7 @@ class Toolbox(Protocol):
     def names(self) -> frozenset[str]:
         """The names that a manifest may grant."""
 
-    async def use(self, call: ToolCall, errand: Errand) -> ToolAnswer:
+    async def use(self, call: ToolCall, context: ToolContext) -> ToolAnswer:
         """Carry out a call. An error of the tool becomes its answer; raises only if cancelled, or if the store
         fails."""
 

@@ -16,8 +16,8 @@ from glasshouse.events import kinds
 from glasshouse.events.event import VISITOR, Event
 from glasshouse.events.payloads import EditDecided, EditProposed, payload_of
 from glasshouse.runtime.acts.inside import be_part_of_the_act
-from glasshouse.runtime.errand import Errand
 from glasshouse.runtime.ports import Approver, Proposal, Verdict
+from glasshouse.runtime.tool_context import ToolContext
 from glasshouse.turns.moment.line_text import cut, one_line
 from glasshouse.turns.moment.tools import ToolCall
 from glasshouse.world.decisions.intents import FollowCall
@@ -43,12 +43,17 @@ class Approval:
         self._approver = approver
 
     async def check(
-        self, errand: Errand, caller: CreatureState, call: ToolCall, deed: str, reasons: list[ApprovalReason]
+        self,
+        context: ToolContext,
+        caller: CreatureState,
+        call: ToolCall,
+        deed: str,
+        reasons: list[ApprovalReason],
     ) -> None:
         """Refuse a change or a call that needs approval for these reasons, unless the approver allows it."""
         asked_because = " and ".join(part.for_approver for part in reasons)
         why = f"{caller.handle} wants to {deed}, and {asked_because}."
-        verdict = await self._verdict(errand, caller, call, why)
+        verdict = await self._verdict(context, caller, call, why)
         if not verdict.is_approved:
             said_no = "" if verdict.by == NOBODY else f" The {verdict.by} said no."
             reason = f" {verdict.reason}" if verdict.reason else ""
@@ -58,21 +63,23 @@ class Approval:
                 "Say what should be done and why, and go on without it.",
             )
 
-    async def _verdict(self, errand: Errand, caller: CreatureState, call: ToolCall, why: str) -> Verdict:
+    async def _verdict(
+        self, context: ToolContext, caller: CreatureState, call: ToolCall, why: str
+    ) -> Verdict:
         """The recorded verdict on this call; if there is none, ask and record it."""
-        known = _decided(errand.on_the_way)
+        known = _decided(context.on_the_way)
         if known is not None:
             return known
-        called, number = errand.called.id, errand.number
-        if not errand.on_the_way:
+        called, number = context.called.id, context.number
+        if not context.on_the_way:
             proposed = EditProposed(call.tool, call.arguments, number, why)
-            await errand.write(FollowCall(caller.id, called, proposed))
-        verdict = _decided(errand.then)
+            await context.write(FollowCall(caller.id, called, proposed))
+        verdict = _decided(context.then)
         if verdict is None:
             proposal = Proposal(caller.id, caller.handle, caller.run_id, call.tool, call.arguments, why)
             verdict = await self._asked(proposal)
         decided = EditDecided(verdict.is_approved, verdict.by, verdict.reason, number)
-        await errand.write(FollowCall(caller.id, called, decided))
+        await context.write(FollowCall(caller.id, called, decided))
         return verdict
 
     async def _asked(self, proposal: Proposal) -> Verdict:

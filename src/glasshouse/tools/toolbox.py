@@ -12,10 +12,10 @@ from typing import Any, Final
 from glasshouse.errors import BadWorld, Refused, UnknownName
 from glasshouse.events.described_tool import is_of_server
 from glasshouse.reprs import shown
-from glasshouse.runtime.errand import Errand
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.minds.code_beside import function_beside
 from glasshouse.runtime.ports import Toolbox as AnyToolbox
+from glasshouse.runtime.tool_context import ToolContext
 from glasshouse.tools.builtin import BUILT_IN
 from glasshouse.tools.function import Tool, tool
 from glasshouse.tools.running import run_tool
@@ -54,10 +54,10 @@ class Toolbox:
         """The tools that a creature's manifest grants, in the order of the manifest."""
         return tuple([granted.offer for granted in self._granted(folded, creature).values()])
 
-    async def use(self, call: ToolCall, errand: Errand) -> ToolAnswer:
+    async def use(self, call: ToolCall, context: ToolContext) -> ToolAnswer:
         """Run a tool if the creature's manifest grants it."""
-        creature = errand.creature
-        granted = {} if creature is None else self._granted(errand.folded, creature)
+        creature = context.creature
+        granted = {} if creature is None else self._granted(context.folded, creature)
         if call.tool not in granted:
             known = ", ".join(granted) or "none"
             return ToolAnswer(is_ok=False, text=f"You may not use {call.tool}. Your tools: {known}.")
@@ -107,9 +107,9 @@ class JoinedTools:
         """The offers of all toolboxes, in order."""
         return tuple([offer for box in self._boxes for offer in box.offers(folded, creature)])
 
-    async def use(self, call: ToolCall, errand: Errand) -> ToolAnswer:
+    async def use(self, call: ToolCall, context: ToolContext) -> ToolAnswer:
         """Pass a call to the first toolbox that handles its tool."""
         for box in self._boxes:
             if box.has(call.tool):
-                return await box.use(call, errand)
+                return await box.use(call, context)
         return ToolAnswer(is_ok=False, text=f"There is no tool {call.tool}.")

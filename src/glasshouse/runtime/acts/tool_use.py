@@ -25,11 +25,11 @@ from glasshouse.runtime.acts.act_so_far import NOTHING_YET, ActSoFar, Step, act_
 from glasshouse.runtime.acts.asking import ActCalls
 from glasshouse.runtime.acts.recall import Answers
 from glasshouse.runtime.acts.warm_lines import WarmLines
-from glasshouse.runtime.errand import Errand
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ledger.history import EventById
 from glasshouse.runtime.ledger.ledger import Ledger, Queued
 from glasshouse.runtime.ports import Batch, Toolbox
+from glasshouse.runtime.tool_context import ToolContext
 from glasshouse.turns.moment import tools
 from glasshouse.turns.moment.moment import Moment
 from glasshouse.turns.moment.prompt import Completion, Prompt, text_digest
@@ -254,7 +254,7 @@ class ToolUse:
         if self._creature.id not in self._ledger.world.creatures:
             raise _gone(self._creature.id)
         then = self._access.answers.step_then(self._creature, self._cause, (*self._steps_made, step))
-        errand = Errand(
+        context = ToolContext(
             self._ledger,
             self._creature.id,
             step.called,
@@ -264,25 +264,25 @@ class ToolUse:
             before_commit=self._access.answers.before_commit,
         )
         if then is not None and then.cut_off is not None:
-            await errand.repeat()
+            await context.repeat()
             self._steps_made.append(step)
             raise then.cut_off
         answer = None if then is None else then.answer_on_record
         with self._noting_failures():
             if answer is not None:
-                await errand.repeat()
+                await context.repeat()
             elif is_of_server(step.call.tool) and self._must_not_be_called(step, is_again=is_again):
                 answer = NOT_KNOWN
             if answer is None:
-                answer = await self._access.toolbox.use(step.call, errand)
-            if errand.returned is None:
-                queued = await self._written(errand.returning(answer))
+                answer = await self._access.toolbox.use(step.call, context)
+            if context.returned is None:
+                queued = await self._written(context.returning(answer))
                 if queued is None:
                     raise _gone(self._creature.id)
                 await queued.acknowledged
-                errand.returned = queued.events[0]
-        self.events.append(errand.returned.id)
-        answer = self._noted(step, errand.returned)
+                context.returned = queued.events[0]
+        self.events.append(context.returned.id)
+        answer = self._noted(step, context.returned)
         self._has_changed = True
         self._tell_reservations()
         await self._access.answers.before_look()

@@ -25,11 +25,11 @@ from glasshouse.runtime.acts.act import ActResult, Acts
 from glasshouse.runtime.acts.asking import ActCalls, CallUnderWay, Recorded
 from glasshouse.runtime.acts.backend_queue import BackendQueue
 from glasshouse.runtime.acts.reservations import Reservation
-from glasshouse.runtime.errand import Errand
 from glasshouse.runtime.ledger.ledger import NOTHING_BESIDE, Beside, Ledger, Look, Queued, Receipt, Tell
 from glasshouse.runtime.ports import Batch, Route, Toolbox
 from glasshouse.runtime.telemetry import names
 from glasshouse.runtime.telemetry.telemetry import Telemetry, now_ns
+from glasshouse.runtime.tool_context import ToolContext
 from glasshouse.turns.moment.prompt import Completion, Prompt
 from glasshouse.turns.moment.tools import ToolAnswer, ToolCall
 from glasshouse.turns.runs.agenda import members_of
@@ -262,20 +262,20 @@ class TracedTools:
         self.names = tools.names
         self.offers = tools.offers
 
-    async def use(self, call: ToolCall, errand: Errand) -> ToolAnswer:
+    async def use(self, call: ToolCall, context: ToolContext) -> ToolAnswer:
         """Carry out a call in a span."""
         telemetry = self._telemetry
         facts = {
             names.TOOL_NAME: call.tool,
             names.TOOL_TYPE: "function",
-            names.TOOL_CALL_ID: errand.called.id,
+            names.TOOL_CALL_ID: context.called.id,
         }
         span = telemetry.begin(names.EXECUTE_TOOL, call.tool, facts)
-        telemetry.note_event(span, errand.called)
+        telemetry.note_event(span, context.called)
         telemetry.note_content(span, TOOL_ARGUMENTS=call.arguments)
         try:
             with telemetry.current(span):
-                answer = await self._tools.use(call, errand)
+                answer = await self._tools.use(call, context)
             if not answer.is_ok:
                 telemetry.note_error(span, "tool.failed")
             telemetry.note_content(span, TOOL_RESULT=asdict(answer))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from glasshouse.errors import Refused
-from glasshouse.runtime.errand import Errand
+from glasshouse.runtime.tool_context import ToolContext
 from glasshouse.tools.approval import ApprovalReason
 from glasshouse.tools.group.requests import Request
 from glasshouse.turns.runs.policy import rule_of_untrusted_edit
@@ -18,12 +18,12 @@ _WORDS_OF_STRANGERS: Final = ApprovalReason(
 _OTHER_RUN: Final = ApprovalReason("creatures of another run are there", "creatures of another run are there")
 
 
-def approval_reasons(errand: Errand, caller: CreatureState, request: Request) -> list[ApprovalReason]:
+def approval_reasons(context: ToolContext, caller: CreatureState, request: Request) -> list[ApprovalReason]:
     """Why this change needs a yes from outside; empty if it needs none. Raises `Refused` if policy refuses it."""
     reasons = [_OTHER_RUN] if request.meets_other_run else []
-    if request.is_risky and errand.is_untrusted:
+    if request.is_risky and context.is_untrusted:
         is_join = request.is_join_within_run
-        rule = rule_of_untrusted_edit(errand.folded.runs, caller, is_join_within_run=is_join)
+        rule = rule_of_untrusted_edit(context.folded.runs, caller, is_join_within_run=is_join)
         if rule == "refuse":
             raise Refused(
                 "Words of a visitor or of a tool are in what you read now, and the policy of this run refuses"

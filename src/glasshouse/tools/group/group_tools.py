@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from glasshouse.errors import Refused
 from glasshouse.events.event import Json
-from glasshouse.runtime.errand import Errand
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ports import Approver
+from glasshouse.runtime.tool_context import ToolContext
 from glasshouse.tools.approval import Approval
 from glasshouse.tools.group.approval_reasons import approval_reasons
 from glasshouse.tools.group.lookup import names_in_results_max, names_in_words_max
@@ -46,33 +46,33 @@ class GroupTools:
         """The names that a manifest may grant: none, because only privilege grants these tools."""
         return frozenset()
 
-    async def use(self, call: ToolCall, errand: Errand) -> ToolAnswer:
+    async def use(self, call: ToolCall, context: ToolContext) -> ToolAnswer:
         """Run a call. A refusal becomes an answer that says what is wrong and what would work."""
         try:
-            return await self._used(call, errand)
+            return await self._used(call, context)
         except Refused as refusal:
             return ToolAnswer(False, str(refusal), is_engine=True)
 
-    async def _used(self, call: ToolCall, errand: Errand) -> ToolAnswer:
-        _privileged(errand, call)
+    async def _used(self, call: ToolCall, context: ToolContext) -> ToolAnswer:
+        _privileged(context, call)
         given = arguments_of(call.tool, call.arguments)
-        await errand.wait_for_room()
+        await context.wait_for_room()
         # The caller may have been removed or its run finished during the wait, so this is checked again.
-        caller = _privileged(errand, call)
+        caller = _privileged(context, call)
         if isinstance(given, Look):
-            return status_of(errand.folded, caller, is_wide=given.scope == "terrarium")
-        request = request_of(errand.folded, caller, call.tool, given)
-        decision = decide(errand.folded.world, request.intent)
+            return status_of(context.folded, caller, is_wide=given.scope == "terrarium")
+        request = request_of(context.folded, caller, call.tool, given)
+        decision = decide(context.folded.world, request.intent)
         if not decision.writes:
             return _unchanged(request)
         if given.dry_run:
-            return _forecast(errand.folded.world, request, decision.change)
-        if reasons := approval_reasons(errand, caller, request):
-            await self._approval.check(errand, caller, call, request.deed, reasons)
-            await errand.wait_for_room()
-            request = _same(request, request_of(errand.folded, _privileged(errand, call), call.tool, given))
-        return await errand.edit(
-            request.intent, lambda change, subject: _done(errand.folded.world, request, change, subject)
+            return _forecast(context.folded.world, request, decision.change)
+        if reasons := approval_reasons(context, caller, request):
+            await self._approval.check(context, caller, call, request.deed, reasons)
+            await context.wait_for_room()
+            request = _same(request, request_of(context.folded, _privileged(context, call), call.tool, given))
+        return await context.edit(
+            request.intent, lambda change, subject: _done(context.folded.world, request, change, subject)
         )
 
 
@@ -86,17 +86,17 @@ def _same(allowed: Request, now: Request) -> Request:
     return now
 
 
-def _privileged(errand: Errand, call: ToolCall) -> CreatureState:
+def _privileged(context: ToolContext, call: ToolCall) -> CreatureState:
     """The caller, or a refusal if it was removed, is not privileged, or its run has finished."""
-    caller = errand.creature
+    caller = context.creature
     if caller is None:
-        raise Refused(f"{errand.creature_id} was removed in the middle of its act.", "Let the act end here.")
+        raise Refused(f"{context.creature_id} was removed in the middle of its act.", "Let the act end here.")
     if not caller.is_privileged:
         raise Refused(
             f"{call.tool} is for privileged creatures, and {caller.handle} is none.",
             "Ask one of them, or answer without it.",
         )
-    check_may_act(errand.folded.world, caller)
+    check_may_act(context.folded.world, caller)
     return caller
 
 

@@ -22,11 +22,11 @@ import msgspec
 
 from glasshouse.errors import GlasshouseError, Refused, UnknownName
 from glasshouse.events.described_tool import SERVER_SEPARATOR, DescribedTool, is_of_server, server_of
-from glasshouse.runtime.errand import Errand
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ledger.ledger import Ledger, sent_by
 from glasshouse.runtime.minds.code_beside import BUNDLED, is_world_code_allowed, path_beside
 from glasshouse.runtime.ports import Approver, Clock
+from glasshouse.runtime.tool_context import ToolContext
 from glasshouse.tools.approval import Approval, ApprovalReason
 from glasshouse.turns.moment.playbill import ServerPlan
 from glasshouse.turns.moment.tools import ToolAnswer, ToolCall, ToolOffer
@@ -96,12 +96,12 @@ class ServerTools:
                 self._offers_cache[key] = None
         return self._offers_cache[key]
 
-    async def use(self, call: ToolCall, errand: Errand) -> ToolAnswer:
+    async def use(self, call: ToolCall, context: ToolContext) -> ToolAnswer:
         """Call a tool if it was granted, is not withheld, and is read-only or approved."""
         try:
-            granted = _granted(errand, call)
+            granted = _granted(context, call)
             try:
-                server = self._server_of(errand, call)
+                server = self._server_of(context, call)
                 connections = self._connections_to(server)
                 listed = await connections.describe(server.name)
             except Refused as wrong:
@@ -114,23 +114,23 @@ class ServerTools:
                 raise _withheld(call.tool)
             # What the ledger says may come from a file of others. Its server says whether it is read-only.
             if not isinstance(now, DescribedTool) or not (granted.is_read_only and now.is_read_only):
-                await self._check_approved(errand, call)
-                granted = _granted(errand, call)  # It may have changed while somebody was asked.
+                await self._check_approved(context, call)
+                granted = _granted(context, call)  # It may have changed while somebody was asked.
         except Refused as refusal:
             return ToolAnswer(False, str(refusal), is_engine=True)
         return await connections.call(call.tool, call.arguments, granted.digest)
 
-    async def _check_approved(self, errand: Errand, call: ToolCall) -> None:
-        caller = errand.creature
+    async def _check_approved(self, context: ToolContext, call: ToolCall) -> None:
+        caller = context.creature
         assert caller is not None, "its grant was looked up"
-        rule = policy_of(errand.folded.runs, caller).untrusted_tools
+        rule = policy_of(context.folded.runs, caller).untrusted_tools
         if rule == "refuse":
             raise Refused(
                 f"The policy of this run refuses to call {call.tool}, because {_MAY_CHANGE.for_caller}.",
                 "Go on without it.",
             )
         if rule == "ask":
-            await self._approval.check(errand, caller, call, f"call {call.tool}", [_MAY_CHANGE])
+            await self._approval.check(context, caller, call, f"call {call.tool}", [_MAY_CHANGE])
 
     # Servers
 
@@ -163,9 +163,9 @@ class ServerTools:
             self._of_worlds_cache.add(key)
         return server
 
-    def _server_of(self, errand: Errand, call: ToolCall) -> ToolServer:
-        assert errand.creature is not None, "its grant was looked up"
-        return self._server_in(errand.folded, errand.creature, call.tool)
+    def _server_of(self, context: ToolContext, call: ToolCall) -> ToolServer:
+        assert context.creature is not None, "its grant was looked up"
+        return self._server_in(context.folded, context.creature, call.tool)
 
     def _server_in(self, folded: Folded, creature: CreatureState, tool: str) -> ToolServer:
         purse = folded.runs.purses.get(creature.run_id or "")
@@ -252,19 +252,19 @@ async def _note_change(ledger: Ledger, intent: ChangeTool) -> None:
         await ledger.change(intent)
 
 
-def _granted(errand: Errand, call: ToolCall) -> DescribedTool:
+def _granted(context: ToolContext, call: ToolCall) -> DescribedTool:
     """The tool as the caller was granted it, or a refusal."""
-    creature = errand.creature
+    creature = context.creature
     if creature is None:
-        raise Refused(f"{errand.creature_id} was removed in the middle of its act.", "Let the act end here.")
-    check_may_act(errand.folded.world, creature)
+        raise Refused(f"{context.creature_id} was removed in the middle of its act.", "Let the act end here.")
+    check_may_act(context.folded.world, creature)
     grant = (creature.grants or {}).get(call.tool)
     if grant is None:
         known = ", ".join(creature.grants or ()) or "none"
         raise Refused(f"You may not use {call.tool}.", f"Your tools of servers: {known}.")
     if grant.now is not None:
         raise _withheld(call.tool)
-    return errand.folded.world.tools[grant.granted]
+    return context.folded.world.tools[grant.granted]
 
 
 def _withheld(tool: str) -> Refused:

@@ -1,5 +1,5 @@
-"""An errand: one tool call, made for a creature during its act. It changes the world through the usual intents (ADR
-0035).
+"""What a tool is given with a call: for whom it works, and the part of the ledger that it may use. It changes the world
+through the usual intents (ADR 0035).
 
 Always holds: an edit and the `tool.returned` that answers its call are one batch.
 """
@@ -51,8 +51,8 @@ class ToolLedger(Protocol):
 
 
 @dataclass
-class Errand:
-    """One tool call on behalf of a creature in the middle of its act."""
+class ToolContext:
+    """The context of one tool call, made for a creature in the middle of its act."""
 
     ledger: ToolLedger
     creature_id: str
