@@ -10,8 +10,8 @@ from glasshouse.events.event import Json
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ledger.ledger import folded_from, folded_upto
 from glasshouse.runtime.ports import Store
-from glasshouse.runtime.replay.cassette import act_of
 from glasshouse.runtime.replay.record import changes_between
+from glasshouse.runtime.replay.replay_answers import act_of
 from glasshouse.world.state.state import World
 
 page_events = 4_096

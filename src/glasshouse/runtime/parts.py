@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from glasshouse.events.payloads import Governor
 from glasshouse.runtime.acts.act import Acts
 from glasshouse.runtime.acts.asking import ModelAccess
-from glasshouse.runtime.acts.recall import Answers, Recall
+from glasshouse.runtime.acts.recorded_answers import BranchAnswers, RecordedAnswers
 from glasshouse.runtime.acts.reservations import Reservations
 from glasshouse.runtime.acts.routes import Routes
 from glasshouse.runtime.acts.tool_use import ToolAccess
@@ -49,7 +49,7 @@ class Parts:
         governor: Governor | None = None,
         policy: Policy | None = None,
         pacing: Pacing = "lockstep",
-        answers: Answers | None = None,
+        answers: RecordedAnswers | None = None,
         act_seconds_max: float | None = None,
         strict: bool = False,
         offline: Router | None = None,
@@ -68,7 +68,7 @@ class Parts:
         self.tools = tools
         self.router = router
         ledger, event = house.ledger, house.history.event
-        answers = answers or Recall(ledger, house.history)
+        answers = answers or BranchAnswers(ledger, house.history)
         routes = Routes(router, offline or router, ledger)
         warm_lines = WarmLines(house.store, ledger)
         reservations = Reservations(ledger, clock, is_limited=not answers.knows_limits)

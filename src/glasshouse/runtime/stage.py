@@ -25,7 +25,7 @@ from glasshouse.events.event import Event
 from glasshouse.events.payloads import FinishReason, Governor, RunContinued, RunPaused, check_governor
 from glasshouse.runtime.acts.asking import CallUnderWay, ModelAccess
 from glasshouse.runtime.acts.inside import wait_to_be_outside
-from glasshouse.runtime.acts.recall import Answers
+from glasshouse.runtime.acts.recorded_answers import RecordedAnswers
 from glasshouse.runtime.acts.routes import Routes
 from glasshouse.runtime.conducting.conductor import BeforeAct, Conductor
 from glasshouse.runtime.conducting.endings import referee_named
@@ -129,7 +129,7 @@ class Stage:
         minds: Minds,
         routes: Routes,
         conductor: Conductor,
-        answers: Answers,
+        answers: RecordedAnswers,
         tools: Toolbox,
         pacing: Pacing,
         edit: Edit,

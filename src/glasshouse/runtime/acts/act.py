@@ -41,7 +41,7 @@ from glasshouse.runtime.acts.asking import (
     UnrecordedCalls,
 )
 from glasshouse.runtime.acts.inside import ActUnderWay
-from glasshouse.runtime.acts.recall import Answers
+from glasshouse.runtime.acts.recorded_answers import RecordedAnswers
 from glasshouse.runtime.acts.reservations import Reservation
 from glasshouse.runtime.acts.spending import Spending
 from glasshouse.runtime.acts.tool_use import ToolAccess, ToolUse
@@ -302,7 +302,7 @@ class Acts:
         route_of: RouteOf,
         agent_of: Callable[[str], Agent],
         tools: ToolAccess,
-        answers: Answers,
+        answers: RecordedAnswers,
         batch_worlds: BatchWorlds,
         act_seconds_max: float | None,
         *,

@@ -23,7 +23,7 @@ from glasshouse.events.event import VISITOR, Event
 from glasshouse.events.model_use import ModelUse, PromptDigests
 from glasshouse.runtime.acts.act_so_far import NOTHING_YET, ActSoFar, Step, act_so_far_of, completion_of
 from glasshouse.runtime.acts.asking import ActCalls
-from glasshouse.runtime.acts.recall import Answers
+from glasshouse.runtime.acts.recorded_answers import RecordedAnswers
 from glasshouse.runtime.acts.warm_lines import WarmLines
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ledger.history import EventById
@@ -52,7 +52,7 @@ class ToolAccess(NamedTuple):
 
     ledger: Ledger
     toolbox: Toolbox
-    answers: Answers
+    answers: RecordedAnswers
     event: EventById
     warm_lines: WarmLines
 

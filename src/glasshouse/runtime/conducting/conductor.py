@@ -36,7 +36,7 @@ from glasshouse.events.payloads import (
     settled,
 )
 from glasshouse.runtime.acts.act import ActResult, Acts, Stop
-from glasshouse.runtime.acts.recall import Answers
+from glasshouse.runtime.acts.recorded_answers import RecordedAnswers
 from glasshouse.runtime.acts.routes import Routes
 from glasshouse.runtime.acts.warm_lines import WarmLines
 from glasshouse.runtime.conducting.ahead import Act, Causes, ThinkingAhead, run_drawn_on
@@ -79,7 +79,7 @@ class Conductor:
         event: EventById,
         governor: Governor,
         warm_lines: WarmLines,
-        answers: Answers,
+        answers: RecordedAnswers,
         routes: Routes,
         minds: Minds,
         policy: Json | None = None,

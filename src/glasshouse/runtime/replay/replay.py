@@ -46,10 +46,17 @@ from glasshouse.runtime.clock import SeededIds
 from glasshouse.runtime.house import House
 from glasshouse.runtime.parts import Parts
 from glasshouse.runtime.ports import Toolbox
-from glasshouse.runtime.replay.cassette import Act, Cassette, NoModel, RecordedAgent, act_of, draft_of
 from glasshouse.runtime.replay.house_of_file import house_of_file
 from glasshouse.runtime.replay.overlay import OverlayStore
 from glasshouse.runtime.replay.record import RecordedChange, RunRecord, record_of
+from glasshouse.runtime.replay.replay_answers import (
+    Act,
+    NoModel,
+    RecordedAgent,
+    ReplayAnswers,
+    act_of,
+    draft_of,
+)
 from glasshouse.turns.runs.schedule import Due, due_of, ticks_together
 from glasshouse.world.decisions.intents import AddCreature, Fork, Inject, Member, MoveRun, OpenRun, Say
 from glasshouse.world.decisions.requests import ContinueRun, FinishRun, PauseRun, Requested, with_manifest
@@ -126,7 +133,7 @@ async def compared(house: House, tools: Toolbox, record: RunRecord) -> Verificat
     then, now = _digests(record.story, record.skews), _digests(replayed, skews)
     rows = zip_longest(record.story, replayed, then, now)
     differing = next(((event, again) for event, again, old, new in rows if old != new), (None, None))
-    changes = replay.cassette.changes[:prompt_changes_max]
+    changes = replay.replay_answers.changes[:prompt_changes_max]
     return Verification(
         recorded_digest=then[-1] if then else "",
         replayed_digest=now[-1] if now else "",
@@ -180,8 +187,10 @@ class _Playing:
 class _Replay:
     """One replay of one record. It is also the clock of its house."""
 
-    def __init__(self, record: RunRecord, cassette: Cassette, store: OverlayStore, tools: Toolbox) -> None:
-        self.cassette = cassette
+    def __init__(
+        self, record: RunRecord, replay_answers: ReplayAnswers, store: OverlayStore, tools: Toolbox
+    ) -> None:
+        self.replay_answers = replay_answers
         self._record = record
         self._store = store
         self._times = [event.created_at for event in record.events]
@@ -190,13 +199,13 @@ class _Replay:
             self,
             SeededIds(0),
             NoModel(),
-            lambda manifest: RecordedAgent(cassette, manifest),
+            lambda manifest: RecordedAgent(replay_answers, manifest),
             tools=tools,
-            answers=cassette,
+            answers=replay_answers,
         )
         self._ledger = parts.house.ledger
         self._conductor = parts.conductor
-        self._calls = cassette.act_of_call
+        self._calls = replay_answers.act_of_call
         self._looks: dict[int, list[Act]] = {}
         """The acts that looked at the world before their graph changed, by the position at which they looked."""
         self._first_steps: dict[Act, int] = {}
@@ -210,8 +219,8 @@ class _Replay:
         """The acts that have begun and are not written yet."""
         self._wrong: BaseException | None = None
         """What an act raised, if one did."""
-        cassette.world = lambda: self._ledger.world
-        cassette.wait = self._wait
+        replay_answers.world = lambda: self._ledger.world
+        replay_answers.wait = self._wait
 
     @classmethod
     async def of(cls, house: House, tools: Toolbox, record: RunRecord) -> _Replay:
@@ -227,9 +236,9 @@ class _Replay:
             for name, act in under_way.items()
         }
         of_acts = [change for change in (*record.changes, *record.later) if not change.is_answer_of_program]
-        cassette = Cassette([event for change in of_acts for event in change.events], begun)
+        replay_answers = ReplayAnswers([event for change in of_acts for event in change.events], begun)
         store = OverlayStore(house.store, record.starts_after, record.before.world.sessions)
-        return cls(record, cassette, store, tools)
+        return cls(record, replay_answers, store, tools)
 
     async def play(self) -> tuple[list[Event], Mapping[str, int]]:
         """The events of the replayed run, in the order of its story, and the skews of its sessions for the digest."""
@@ -344,7 +353,7 @@ class _Replay:
         sees changes before it is written. Any other tick begins when it is written, on the world at the start of its
         batch."""
         act, position = (due.creature, due.cause), self._ledger.position
-        first_step, as_of = self._first_steps.get(act), self.cassette.as_of(*act)
+        first_step, as_of = self._first_steps.get(act), self.replay_answers.as_of(*act)
         if first_step is None or bisect(self._moves, position) != bisect(self._moves, first_step):
             return False
         session_id, seq = session_and_seq(as_of) if as_of is not None else ("", 0)

@@ -1,4 +1,4 @@
-"""The cassette: the recorded acts that a replay drives again.
+"""The recorded acts that a replay drives again, and its answers from them.
 
 Always holds: an answer is found by creature, cause and the number of the call in the act. No model is called.
 """
@@ -20,7 +20,7 @@ from glasshouse.manifests.manifest import Manifest
 from glasshouse.runtime.acts.act import time_of
 from glasshouse.runtime.acts.act_so_far import NOTHING_YET, Step, act_so_far_of, tool_events_by_act
 from glasshouse.runtime.acts.asking import InForm, RecordedAct, RecordedFailure
-from glasshouse.runtime.acts.recall import Answers
+from glasshouse.runtime.acts.recorded_answers import RecordedAnswers
 from glasshouse.runtime.acts.spending import Spending
 from glasshouse.runtime.minds.minds import Agent, ManifestAgent
 from glasshouse.runtime.ports import Route, Store
@@ -69,7 +69,7 @@ def act_of(event: Event) -> Act | None:
     return (event.actor, event.caused_by) if is_step and event.caused_by is not None else None
 
 
-class Cassette(Answers):
+class ReplayAnswers(RecordedAnswers):
     """The recorded acts: how each ended, which tools it used, and what its models answered."""
 
     knows_limits = True
@@ -191,19 +191,21 @@ class RecordedAgent(Agent):
 
     goes_on_from_its_talk = True
 
-    def __init__(self, cassette: Cassette, manifest: Manifest) -> None:
-        self._cassette = cassette
+    def __init__(self, replay_answers: ReplayAnswers, manifest: Manifest) -> None:
+        self._replay_answers = replay_answers
         self._is_of_manifest = manifest.played_by is None
         self._by_manifest = ManifestAgent()
 
     async def act(self, moment: Moment) -> Draft | None:
         """What the creature did and said then."""
-        end = self._cassette.end_of(moment.creature_id, moment.cause.id)
-        is_of_code = not self._is_of_manifest or self._cassette.is_played_by_code(moment.creature_id)
+        end = self._replay_answers.end_of(moment.creature_id, moment.cause.id)
+        is_of_code = not self._is_of_manifest or self._replay_answers.is_played_by_code(moment.creature_id)
         if not is_of_code and (end is None or end.model is not None):
             return await self._by_manifest.act(moment)
         if moment.carry is not None:
-            for step in self._cassette.steps_of(moment.creature_id, moment.cause.id)[len(moment.talk) :]:
+            for step in self._replay_answers.steps_of(moment.creature_id, moment.cause.id)[
+                len(moment.talk) :
+            ]:
                 await _call_again(moment, step.called)
                 with suppress(
                     RecordedFailure, BudgetExceeded

@@ -24,7 +24,7 @@ from glasshouse.turns.moment.prompt import Prompt, text_digest
 from glasshouse.world.state.state import CreatureState
 
 
-class Answers:
+class RecordedAnswers:
     """Answers the calls of acts from a record. This base class has no record; its subclasses override it."""
 
     given: Counter[str]
@@ -78,7 +78,7 @@ def _questions(use: ModelUse) -> Iterator[tuple[Call, Call]]:
             first = None
 
 
-class Recall(Answers):
+class BranchAnswers(RecordedAnswers):
     """The answers of parent runs, loaded when a branch is first driven."""
 
     def __init__(self, ledger: Ledger, history: HistoryReader) -> None:
