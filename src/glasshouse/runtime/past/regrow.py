@@ -85,9 +85,9 @@ def _is_said_in(past: Past, line: Fact, graph: GraphState) -> bool:
 
 def _rerun(
     past: Past, old: str, new: str, started: payloads.RunStarted | None, limits: payloads.Governor | None
-) -> intents.Rerun:
+) -> intents.RestatedRun:
     if started is None:
-        return intents.Rerun(old, new)
+        return intents.RestatedRun(old, new)
     started = replace(started, branch_of=payloads.BranchOf(old, past.cut), rules=payloads.rules_now)
     if limits is not None:
         before = started.limits or payloads.Governor()
@@ -95,7 +95,7 @@ def _rerun(
         limits = payloads.settled(limits, len(started.cast))
         given += payloads.axes_changed(limits, before)
         started = replace(started, limits=limits, limits_given=list(dict.fromkeys(given)))
-    return intents.Rerun(old, new, started, is_paused=past.world.runs[old].status == "paused")
+    return intents.RestatedRun(old, new, started, is_paused=past.world.runs[old].status == "paused")
 
 
 def _taken_over(
@@ -107,7 +107,7 @@ def _taken_over(
     *,
     is_over: bool,
     is_as_it_was: bool = False,
-) -> intents.Regrown:
+) -> intents.RestatedGraph:
     """A graph that continues `graphs`, with the state it carries over under the old ids. It has no creatures yet.
 
     If the run was over (`is_over`), its verdict is not carried over, and the run can end again.
@@ -134,7 +134,7 @@ def _taken_over(
         {run_id: carried_run(purse, past.at.created_at, is_over=is_over) for run_id, purse in purses.items()},
     )
     parents = dict([parent for graph in graphs for parent in past.parents_of(graph.session_id)])
-    return intents.Regrown(
+    return intents.RestatedGraph(
         parents=tuple(parents.items()),
         turn=shape.turn,
         creatures=(),
@@ -191,8 +191,8 @@ Recipes = dict[str, Recipe]
 
 def resume_of(past: Past, recipes: Recipes) -> intents.Restate:
     """The intent that continues a past with its scenarios as they are on disk now."""
-    graphs: list[intents.Regrown] = []
-    runs: list[intents.Rerun] = []
+    graphs: list[intents.RestatedGraph] = []
+    runs: list[intents.RestatedRun] = []
     edited: dict[str, str] = {}
     continued: set[str] = set()
     for old, (opening, pasts) in recipes.items():
@@ -204,7 +204,7 @@ def resume_of(past: Past, recipes: Recipes) -> intents.Restate:
         }
         cast = [cast_entry(member, keys[id(member)]) for member in members]
         started = replace(opening.started, branch_of=payloads.BranchOf(old, past.cut), cast=cast)
-        runs.append(intents.Rerun(old, opening.run_id, started))
+        runs.append(intents.RestatedRun(old, opening.run_id, started))
         if purse.scenario_digest != started.scenario_digest:
             edited[opening.run_id] = started.scenario_digest
         parts = [part for troupe in opening.troupes for part in ensembles_of(troupe)]
@@ -245,7 +245,7 @@ class _ResumedGraph:
                 return channel_id
         return f"new {next(iter(self._keys.values()))} {name}"
 
-    def regrown(self) -> intents.Regrown:
+    def regrown(self) -> intents.RestatedGraph:
         """The graph as the scenario describes it, with the state that its creatures carry over."""
         channels = [self._reopened(plan) for plan in self._plans]
         is_over = self._past.at.kind == kinds.RUN_FINISHED

@@ -218,8 +218,8 @@ class Restate(Intent, frozen=True, gc=False):
 
     how: Literal["branch", "resume"]
     at: str
-    graphs: tuple[Regrown, ...]
-    runs: tuple[Rerun, ...] = ()
+    graphs: tuple[RestatedGraph, ...]
+    runs: tuple[RestatedRun, ...] = ()
     change: payloads.BranchChange | None = None
     times_changed: int = 0
     """How many logical times after its end the past was edited. The new sessions begin after all of them."""
@@ -381,7 +381,7 @@ class Reopened(msgspec.Struct, frozen=True, gc=False):
     members: tuple[tuple[str, int], ...] = ()
 
 
-class Regrown(msgspec.Struct, frozen=True, gc=False):
+class RestatedGraph(msgspec.Struct, frozen=True, gc=False):
     """One graph of a branch or a resumed session: its shape, and what it carries over from the past."""
 
     parents: tuple[tuple[str, int], ...]
@@ -403,7 +403,7 @@ class Regrown(msgspec.Struct, frozen=True, gc=False):
     """The lines that it begins with, each with old ids."""
 
 
-class Rerun(msgspec.Struct, frozen=True, gc=False):
+class RestatedRun(msgspec.Struct, frozen=True, gc=False):
     """A run that continues under another id. Without `started`, it had not begun."""
 
     old: str

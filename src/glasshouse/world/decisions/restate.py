@@ -18,7 +18,7 @@ from glasshouse.events.carried import CarriedNames
 from glasshouse.events.event import CONDUCTOR, RESERVED_ACTORS, event_id
 from glasshouse.world.decisions import decision
 from glasshouse.world.decisions.decision import Decision, Fact, Write, fact_of
-from glasshouse.world.decisions.intents import Fork, Regrown, Rerun, Restate
+from glasshouse.world.decisions.intents import Fork, Restate, RestatedGraph, RestatedRun
 from glasshouse.world.state import ids
 from glasshouse.world.state.state import Parent, Segment, World
 from glasshouse.world.state.topology import BITS
@@ -145,7 +145,7 @@ def _births(world: World, intent: Restate) -> dict[str, int]:
 
 
 def _segment(
-    world: World, intent: Restate, graph: Regrown, session_id: str, number: int, ahead: int
+    world: World, intent: Restate, graph: RestatedGraph, session_id: str, number: int, ahead: int
 ) -> Segment:
     ends = [world.sessions[name].segment.base + upto for name, upto in graph.parents]
     parents = tuple([Parent(name, upto) for name, upto in graph.parents])
@@ -155,7 +155,7 @@ def _segment(
 
 def _shape_facts(
     intent: Restate,
-    graph: Regrown,
+    graph: RestatedGraph,
     session_id: str,
     names: CarriedNames,
     births: dict[str, int],
@@ -187,13 +187,13 @@ def _shape_facts(
         yield decision.topology_changed(change)
 
 
-def _runs_in(graph: Regrown, runs: tuple[Rerun, ...]) -> list[Rerun]:
+def _runs_in(graph: RestatedGraph, runs: tuple[RestatedRun, ...]) -> list[RestatedRun]:
     """The started runs of a graph's creatures. Each session records them, because it may be exported alone."""
     here = {born.run_id for born in graph.creatures}
     return [run for run in runs if run.started is not None and run.old in here]
 
 
-def _started_again(run: Rerun, names: CarriedNames) -> Iterator[Fact]:
+def _started_again(run: RestatedRun, names: CarriedNames) -> Iterator[Fact]:
     assert run.started is not None
     new = names.creatures
     cast = [replace(entry, creature=new.get(entry.creature, entry.creature)) for entry in run.started.cast]
@@ -217,7 +217,7 @@ def _born(born: payloads.CreatureStarted, names: CarriedNames, number: int) -> F
     return fact
 
 
-def _line(line: Fact, graph: Regrown, names: CarriedNames) -> Fact:
+def _line(line: Fact, graph: RestatedGraph, names: CarriedNames) -> Fact:
     """A line that a branch begins with, under the new names."""
     new, sealed = names.creatures, line.sealed
     if sealed is not None:
