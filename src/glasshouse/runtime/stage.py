@@ -30,7 +30,7 @@ from glasshouse.runtime.acts.routes import Routes
 from glasshouse.runtime.conducting.conductor import BeforeAct, Conductor
 from glasshouse.runtime.conducting.endings import referee_named
 from glasshouse.runtime.conducting.inbox_requests import Edit, answer_requests
-from glasshouse.runtime.conducting.order import Conducted, Free, Lockstep, Pacing, Until
+from glasshouse.runtime.conducting.order import Conducted, DriveProgress, Free, Lockstep, Pacing
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.grants import opening_granted
 from glasshouse.runtime.house import House
@@ -284,7 +284,7 @@ class Stage:
         if graph_id is not None and graph_id not in self._ledger.world.graphs:
             raise UnknownName(noun="open graph", name=graph_id, known=self._ledger.world.graphs)
         order = Lockstep(self._ledger, self._conductor.agendas, self._inbox.take_in, (), graph_id)
-        return (await self.conduct(order, Until(self._folded, acts=1))).last
+        return (await self.conduct(order, DriveProgress(self._folded, acts=1))).last
 
     async def run(
         self, *run_ids: str, turns: int | None = None, before_act: BeforeAct | None = None
@@ -300,12 +300,16 @@ class Stage:
             the_run(self._ledger.world, run_id)
         kind = Free if self._pacing == "free" else Lockstep
         order = kind(self._ledger, self._conductor.agendas, self._inbox.take_in, run_ids)
-        return await self.conduct(order, Until(self._folded, turns=turns, run_ids=run_ids), before_act)
+        return await self.conduct(
+            order, DriveProgress(self._folded, turns=turns, run_ids=run_ids), before_act
+        )
 
-    async def conduct(self, order: Lockstep, until: Until, before_act: BeforeAct | None = None) -> Conducted:
+    async def conduct(
+        self, order: Lockstep, progress: DriveProgress, before_act: BeforeAct | None = None
+    ) -> Conducted:
         """Drive graphs in this order. A call that is part of an act is refused."""
         await wait_to_be_outside(self._ledger)
-        return await self._conductor.conduct(order, until, before_act)
+        return await self._conductor.conduct(order, progress, before_act)
 
     def _folded(self) -> Folded:
         return self._ledger.folded

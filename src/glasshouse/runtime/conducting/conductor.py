@@ -45,8 +45,8 @@ from glasshouse.runtime.conducting.order import (
     Advanced,
     Agendas,
     Conducted,
+    DriveProgress,
     Lockstep,
-    Until,
     Waiting,
     empty_steps_max,
 )
@@ -117,23 +117,27 @@ class Conductor:
 
     # The loop
 
-    async def conduct(self, order: Lockstep, until: Until, before_act: BeforeAct | None = None) -> Conducted:
-        """Drive graphs in this order until `until` is reached or nothing is due. On return, all it wrote is durable."""
+    async def conduct(
+        self, order: Lockstep, progress: DriveProgress, before_act: BeforeAct | None = None
+    ) -> Conducted:
+        """Drive graphs in this order until `progress` is reached or nothing is due. On return, all it wrote is durable."""
         await self._make_ready()
         waiting: tuple[Waiting, ...] = ()
-        step = partial(self._step, order, until, before_act)
+        step = partial(self._step, order, progress, before_act)
         self.drives += 1
         try:
-            while (because := until.reached()) is None:
+            while (because := progress.reached()) is None:
                 await order.let_in()
-                graph_id = order.next_graph(until)
+                graph_id = order.next_graph(progress)
                 if graph_id is not None:
-                    await order.play(graph_id, until, step)
-                elif not await order.wait_for_others() and not await self._finish_an_idle_run(order, until):
+                    await order.play(graph_id, progress, step)
+                elif not await order.wait_for_others() and not await self._finish_an_idle_run(
+                    order, progress
+                ):
                     waiting = order.waiting()
-                    because = "waiting" if waiting else until.because_nobody_is_next
+                    because = "waiting" if waiting else progress.because_nobody_is_next
                     break
-            until.shut_gates()
+            progress.shut_gates()
             order.end()
             while await order.wait_for_others():
                 pass  # Let the steps that are under way end.
@@ -142,12 +146,12 @@ class Conductor:
             await order.close()
             if not self.drives:
                 self._locks.clear()
-        await self._settle(until)
-        return until.conducted(because, waiting)
+        await self._settle(progress)
+        return progress.conducted(because, waiting)
 
-    async def _settle(self, until: Until) -> None:
+    async def _settle(self, progress: DriveProgress) -> None:
         """Wait until the last writes in every graph of a drive are durable."""
-        for graph_id in tuple(until.played):
+        for graph_id in tuple(progress.played):
             await self._wait_for_durability(graph_id)
 
     async def _make_ready(self) -> None:
@@ -158,17 +162,19 @@ class Conductor:
             if graph is not None and not self._warm_lines.is_ready(graph):
                 await self._warm_lines.make_ready(graph)
 
-    async def _step(self, order: Lockstep, until: Until, before_act: BeforeAct | None, graph_id: str) -> bool:
+    async def _step(
+        self, order: Lockstep, progress: DriveProgress, before_act: BeforeAct | None, graph_id: str
+    ) -> bool:
         """Take the next step of a graph. False if it took none, because the drive is held or another drive was faster."""
-        if before_act is not None and graph_id not in until.turns_just_begun:
-            await self._settle(until)  # At the gate, readers find everything in the ledger.
-            if not await until.has_passed(before_act(graph_id)):
+        if before_act is not None and graph_id not in progress.turns_just_begun:
+            await self._settle(progress)  # At the gate, readers find everything in the ledger.
+            if not await progress.has_passed(before_act(graph_id)):
                 return False
         may_wait = before_act is not None or self.drives > 1
         lock = self._locks.get(graph_id) or self._locks.setdefault(graph_id, asyncio.Lock())
         await lock.acquire()
         try:
-            if may_wait and not order.is_next(graph_id, until):
+            if may_wait and not order.is_next(graph_id, progress):
                 return False
             step = await self.advance(graph_id)
         except StoreError:  # Report it here, and not again to the next drive of this graph.
@@ -177,8 +183,8 @@ class Conductor:
             raise
         finally:
             lock.release()
-        until.note(step)
-        if until.is_stuck_in(graph_id):
+        progress.note(step)
+        if progress.is_stuck_in(graph_id):
             raise EngineFault(self._state_of_stuck(graph_id))
         return True
 
@@ -225,17 +231,17 @@ class Conductor:
             return Advanced("act", graph_id, graph.turn) if turn is None else Advanced("turn", graph_id, turn)
         return await self._play_act(graph, ahead.due)
 
-    async def _finish_an_idle_run(self, order: Lockstep, until: Until) -> bool:
+    async def _finish_an_idle_run(self, order: Lockstep, progress: DriveProgress) -> bool:
         """End a run in which nothing is due any more; False if there is none. Runs without a scenario do not end this
         way."""
-        if until.has_used_up_turns:
+        if progress.has_used_up_turns:
             return False
         for run_id in order.runs():
             run, purse = self._ledger.world.runs.get(run_id), self._ledger.folded.runs.purses.get(run_id)
             is_playing = run is not None and run.status == "playing"
             if is_playing and purse is not None and purse.scenario_digest and self.agendas.is_idle(run_id):
                 event = await self.finish(run_id, "ended")
-                until.note(Advanced("end", "" if event is None else event.graph_id, 0, event))
+                progress.note(Advanced("end", "" if event is None else event.graph_id, 0, event))
                 return True
         return False
 

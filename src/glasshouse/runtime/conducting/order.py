@@ -106,7 +106,7 @@ class Progress(msgspec.Struct):
 NOT_PLAYED = Progress()
 
 
-class Until(msgspec.Struct):
+class DriveProgress(msgspec.Struct):
     """Counts what a drive has played, and says when that is enough."""
 
     folded: Callable[[], Folded]
@@ -353,14 +353,14 @@ class Lockstep:
         self._run_ids = run_ids
         self._graph_id = graph_id
 
-    def next_graph(self, until: Until) -> str | None:
+    def next_graph(self, progress: DriveProgress) -> str | None:
         """The first graph, or None if it has no turns left: to continue with another graph would change the order."""
         graphs = self._ledger.world.graphs
         turns = [(ahead.turn or 0, graphs[name].born, name) for name, ahead in self._ready().items()]
         if self._agendas.waiting:
             turns = [due for due in turns if not self._agendas.is_held(due[2], due[0])]
         turn, _, first = min(turns, default=(0, 0, None))
-        return first if first is not None and until.allows(first, turn) else None
+        return first if first is not None and progress.allows(first, turn) else None
 
     def _ready(self) -> Mapping[str, Next]:
         ready = self._agendas.ready()
@@ -378,11 +378,11 @@ class Lockstep:
         waiting = [(creatures[due.creature], due.cause) for due in acts]
         return tuple([Waiting(c.id, c.handle, c.played_by_code, c.run_id, cause) for c, cause in waiting])
 
-    def is_next(self, graph_id: str, until: Until) -> bool:
+    def is_next(self, graph_id: str, progress: DriveProgress) -> bool:
         """Whether a chosen graph is still first. Asked if another drive may have taken steps meanwhile."""
-        return self.next_graph(until) == graph_id
+        return self.next_graph(progress) == graph_id
 
-    def play(self, graph_id: str, until: Until, step: Step) -> Awaitable[object]:  # noqa: ARG002 (`Free` needs it)
+    def play(self, graph_id: str, progress: DriveProgress, step: Step) -> Awaitable[object]:  # noqa: ARG002 (`Free` needs it)
         """Let a graph take a step."""
         return step(graph_id)
 
@@ -419,38 +419,38 @@ class Free(Lockstep):
         self._lowest: dict[str, tuple[int, list[str]]] = {}
         """For each run: the lowest turn of its graphs, and the graphs that are at this turn."""
 
-    def next_graph(self, until: Until) -> str | None:
+    def next_graph(self, progress: DriveProgress) -> str | None:
         """A graph that has something to do and no task yet."""
         ready = (name for name in self._ready() if name not in self._tasks)
-        graph_id = next((name for name in ready if self.is_next(name, until)), None)
+        graph_id = next((name for name in ready if self.is_next(name, progress)), None)
         if graph_id is None:
-            self._look_for_the_lowest(until)
+            self._look_for_the_lowest(progress)
         return graph_id
 
-    def is_next(self, graph_id: str, until: Until) -> bool:
+    def is_next(self, graph_id: str, progress: DriveProgress) -> bool:
         """Whether this graph has something to do and turns left."""
-        return self._turn(graph_id, until) is not None
+        return self._turn(graph_id, progress) is not None
 
-    async def play(self, graph_id: str, until: Until, step: Step) -> None:
+    async def play(self, graph_id: str, progress: DriveProgress, step: Step) -> None:
         """Start a task for the steps of a graph."""
-        steps = self._steps(graph_id, until, step)
+        steps = self._steps(graph_id, progress, step)
         task = self._tasks[graph_id] = asyncio.create_task(steps, name=f"{graph_id} plays")
         task.add_done_callback(self._note_end)
 
-    async def _steps(self, graph_id: str, until: Until, step: Step) -> None:
+    async def _steps(self, graph_id: str, progress: DriveProgress, step: Step) -> None:
         """Take steps as long as the graph has something to do. Wakes the loop for graphs without a task, and waiting
         graphs."""
-        while await self._may_step(graph_id, until) and await step(graph_id):
+        while await self._may_step(graph_id, progress) and await step(graph_id):
             self._look_for_graphs()
-            self._look_for_the_lowest(until)
-            if until.reached() is not None:
+            self._look_for_the_lowest(progress)
+            if progress.reached() is not None:
                 return
             await self.let_in()
 
-    async def _may_step(self, graph_id: str, until: Until) -> bool:
+    async def _may_step(self, graph_id: str, progress: DriveProgress) -> bool:
         """Wait for slower graphs of the same run; False if this graph has nothing to do any more."""
-        while (turn := self._turn(graph_id, until)) is not None and until.reached() is None:
-            if not self._is_ahead(graph_id, turn, until):
+        while (turn := self._turn(graph_id, progress)) is not None and progress.reached() is None:
+            if not self._is_ahead(graph_id, turn, progress):
                 return True
             self._look_for_graphs()  # The slower graph may be new: nobody drives it yet.
             self._held_back[graph_id] = None
@@ -459,46 +459,46 @@ class Free(Lockstep):
             self._held_back.pop(graph_id, None)
         return False
 
-    def _is_ahead(self, graph_id: str, turn: int, until: Until) -> bool:
+    def _is_ahead(self, graph_id: str, turn: int, progress: DriveProgress) -> bool:
         """Whether a graph that is about to begin this turn must wait for a slower graph of its run."""
         graph = self._ledger.world.graphs[graph_id]
         if turn <= graph.turn:
             return False
         for run_id in members_of(self._ledger.world, graph).runs_acting:
-            if turn - turns_ahead_max > self._lowest_turn(run_id, until, turn):
+            if turn - turns_ahead_max > self._lowest_turn(run_id, progress, turn):
                 return True
         return False
 
-    def _lowest_turn(self, run_id: str, until: Until, turn: int) -> int:
+    def _lowest_turn(self, run_id: str, progress: DriveProgress, turn: int) -> int:
         """The lowest turn of a run's driven graphs. It is computed again when no graph is left at the cached turn."""
         lowest, there = self._lowest.get(run_id, (0, []))
-        while there and self._turn(there[-1], until) != lowest:
+        while there and self._turn(there[-1], progress) != lowest:
             there.pop()
         if not there:
             driven = self._ready()
             names = self._ledger.world.graphs_of(run_id)
-            turns = {name: self._turn(name, until) for name in names if name in driven}
+            turns = {name: self._turn(name, progress) for name in names if name in driven}
             lowest = min([its_turn for its_turn in turns.values() if its_turn is not None], default=turn)
             there += [name for name, its_turn in turns.items() if its_turn == lowest]
             self._lowest[run_id] = lowest, there
             self._wake_held_back()
         return lowest
 
-    def _turn(self, graph_id: str, until: Until) -> int | None:
+    def _turn(self, graph_id: str, progress: DriveProgress) -> int | None:
         turn = self._agendas.of(graph_id).turn
         if turn is not None and self._agendas.waiting and self._agendas.is_held(graph_id, turn):
             return None
-        return turn if turn is not None and until.allows(graph_id, turn) else None
+        return turn if turn is not None and progress.allows(graph_id, turn) else None
 
     def _look_for_graphs(self) -> None:
         """Wake the loop if there may be a graph without a task."""
         if len(self._tasks) < len(self._agendas.ready()):
             self._has_news.set()
 
-    def _look_for_the_lowest(self, until: Until) -> None:
+    def _look_for_the_lowest(self, progress: DriveProgress) -> None:
         """Let the graphs that wait for slower ones go if those have caught up or have nothing to do any more."""
         for run_id in self._lowest if self._held_back else ():
-            self._lowest_turn(run_id, until, 0)
+            self._lowest_turn(run_id, progress, 0)
 
     def _note_end(self, _task: object) -> None:
         self._has_news.set()
