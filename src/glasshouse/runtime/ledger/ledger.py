@@ -44,7 +44,7 @@ from glasshouse.world.decisions.decision import Decision, Write, event_of, stamp
 from glasshouse.world.decisions.intents import EndAct, GraphEdit, Intent, MoveRun, Say
 from glasshouse.world.decisions.requests import Asker, request_for
 from glasshouse.world.fold import evolve as folds
-from glasshouse.world.fold.evolve import MOVE_THE_WORLD, begin, begin_turn, evolve, note_written, take_in
+from glasshouse.world.fold.evolve import MORE_THAN_LINES, begin, begin_turn, evolve, note_written, take_in
 from glasshouse.world.state.state import GraphState, Segment, SessionState, World
 from glasshouse.world.state.values import Change
 
@@ -510,7 +510,7 @@ class Ledger:
         except BaseException as unforeseen:
             self._give_up_world(unforeseen)
             raise
-        if event.kind in MOVE_THE_WORLD:
+        if event.kind in MORE_THAN_LINES:
             self._note_moved(event)
         return self._enqueue(replace(beside, writes=(SegmentWrite(session_id, head, (body,)),)), [event])
 
@@ -524,7 +524,7 @@ class Ledger:
         """Stamp, encode, then fold: if an event cannot be encoded, the world has not changed yet."""
         events, writes = self._written(decided)
         self._fold(events, {write.session_id: write.opens for write in decided if write.opens is not None})
-        if events and events[0].kind in MOVE_THE_WORLD:
+        if events and events[0].kind in MORE_THAN_LINES:
             self._note_moved(events[0])
         return events, writes
 
@@ -891,7 +891,7 @@ def fold(folded: Folded, event: Event) -> None:
         agenda.apply(world, event)
         runs.apply(world, event)
         return
-    if kind in MOVE_THE_WORLD:
+    if kind in MORE_THAN_LINES:
         evolve(world, event)
         if agenda.concerns(event):
             agenda.apply(world, event)

@@ -60,7 +60,7 @@ from glasshouse.runtime.replay.replay_answers import (
 from glasshouse.turns.runs.schedule import Due, due_of, ticks_together
 from glasshouse.world.decisions.intents import AddCreature, Fork, Inject, Member, MoveRun, OpenRun, Say
 from glasshouse.world.decisions.requests import ContinueRun, FinishRun, PauseRun, Requested, with_manifest
-from glasshouse.world.fold.evolve import MOVE_THE_WORLD, stand
+from glasshouse.world.fold.evolve import MORE_THAN_LINES, stand
 
 prompt_changes_max: Final = 8
 standstill_seconds_max: Final = 30.0
@@ -272,7 +272,7 @@ class _Replay:
 
     def _note(self, change: RecordedChange) -> None:
         position, act = change.first.position or 0, self._act_in(change)
-        if change.first.kind in MOVE_THE_WORLD:
+        if change.first.kind in MORE_THAN_LINES:
             self._moves.append(position)
         if act is not None:
             self._first_steps.setdefault(act, position)

@@ -34,7 +34,7 @@ version: Final = 18
 """Increased when the fold changes, so that snapshots of the old fold are not used."""
 
 
-MOVE_THE_WORLD: Final = kinds.ENGINE | kinds.OF_RUNS | {kinds.TURN_STARTED}
+MORE_THAN_LINES: Final = kinds.ENGINE | kinds.OF_RUNS | {kinds.TURN_STARTED}
 """The kinds that change more than the length of their session."""
 
 
