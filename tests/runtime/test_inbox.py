@@ -96,7 +96,7 @@ async def test_a_run_that_begins_while_lines_are_said_hears_its_own_in_their_ord
         for text, run_id in (("one", "r-later"), ("A bell rings.", run.id), ("two", "r-later")):
             await store.put_in_inbox(text, run_id)
 
-        await stage.Inbox(store, t._house.ledger, clock, say, t._edits.make).take_in()
+        await stage.Inbox(store, t._house.ledger, clock, say, t._edits.make).say_waiting_lines()
 
         assert said == ["A bell rings."]
 

@@ -40,7 +40,7 @@ def digest_of(events: Iterable[Event], *, skews: Mapping[str, int] | None = None
     """
     digest = Digest(skews)
     for event in events:
-        digest.take_in(event)
+        digest.add(event)
     return digest.text()
 
 
@@ -53,7 +53,7 @@ class Digest:
         self._skews = dict(skews or {})
         self._restated: dict[str, int] = {}
 
-    def take_in(self, event: Event) -> bytes | None:
+    def add(self, event: Event) -> bytes | None:
         """Add the next event and return the bytes that it adds. An event that only restates a past adds nothing; only
         the names in it are used."""
         if event.kind == kinds.SESSION_FORKED and "restated" in event.payload:

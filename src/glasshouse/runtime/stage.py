@@ -59,7 +59,7 @@ Say = Callable[[str, str, int], Awaitable[Event]]
 
 
 class Inbox:
-    """Takes in lines of the inbox, before each step of a drive and while nobody drives."""
+    """Says the lines of the inbox, before each step of a drive and while nobody drives."""
 
     def __init__(self, store: Store, ledger: Ledger, clock: Clock, say: Say, edit: Edit) -> None:
         self._store = store
@@ -70,7 +70,7 @@ class Inbox:
         self._looks_again_at: datetime | None = None
         self._one_at_a_time = asyncio.Lock()
 
-    async def take_in_until_cancelled(self, is_driven: Callable[[], bool]) -> None:
+    async def read_until_cancelled(self, is_driven: Callable[[], bool]) -> None:
         """Read the inbox at intervals. A failing store is tried again later.
 
         Requests are answered at any time: their sender waits, and a drive may wait long for a model or a key. A drive
@@ -82,9 +82,9 @@ class Inbox:
                 await answer_requests(self._store, self._ledger, self._clock, self._edit)
             if not is_driven():
                 with suppress(StoreError):
-                    await self.take_in()
+                    await self.say_waiting_lines()
 
-    async def take_in(self) -> None:
+    async def say_waiting_lines(self) -> None:
         """Say the waiting lines, unless the inbox is being read or was read a moment ago."""
         now = self._clock.now()
         if self._looks_again_at is not None and now < self._looks_again_at:
@@ -92,9 +92,9 @@ class Inbox:
         if not self._one_at_a_time.locked():
             self._looks_again_at = now + timedelta(seconds=inbox_seconds_min)
             async with self._one_at_a_time:
-                await self._take_in()
+                await self._say_all()
 
-    async def _take_in(self) -> None:
+    async def _say_all(self) -> None:
         last, waiting = 0, set[str | None]()
         for _ in range(inbox_pages_max):
             lines = await self._store.read_inbox(inbox_lines_max, last)
@@ -149,7 +149,7 @@ class Stage:
 
     def listen(self) -> None:
         """Start to answer requests of the inbox, and to take in its lines while nobody drives."""
-        listening = self._inbox.take_in_until_cancelled(lambda: self._conductor.drives > 0)
+        listening = self._inbox.read_until_cancelled(lambda: self._conductor.drives > 0)
         self._listening = asyncio.create_task(listening, name="glasshouse inbox")
 
     async def open_world(
@@ -283,7 +283,7 @@ class Stage:
         due."""
         if graph_id is not None and graph_id not in self._ledger.world.graphs:
             raise UnknownName(noun="open graph", name=graph_id, known=self._ledger.world.graphs)
-        order = Lockstep(self._ledger, self._conductor.agendas, self._inbox.take_in, (), graph_id)
+        order = Lockstep(self._ledger, self._conductor.agendas, self._inbox.say_waiting_lines, (), graph_id)
         return (await self.conduct(order, DriveProgress(self._folded, acts=1))).last
 
     async def run(
@@ -299,7 +299,7 @@ class Stage:
         for run_id in run_ids:
             the_run(self._ledger.world, run_id)
         kind = Free if self._pacing == "free" else Lockstep
-        order = kind(self._ledger, self._conductor.agendas, self._inbox.take_in, run_ids)
+        order = kind(self._ledger, self._conductor.agendas, self._inbox.say_waiting_lines, run_ids)
         return await self.conduct(
             order, DriveProgress(self._folded, turns=turns, run_ids=run_ids), before_act
         )

@@ -73,7 +73,7 @@ class _Read:
         self, name: str, events: Sequence[Event], skews: Mapping[str, int] | None, role: Role
     ) -> None:
         digest = Digest(skews)
-        entries = [(event, entry) for event in events if (entry := digest.take_in(event)) is not None]
+        entries = [(event, entry) for event in events if (entry := digest.add(event)) is not None]
         self.name = name
         self.numbers = {event.id: number for number, event in enumerate(events, start=1)}
         self.turns = max([event.turn for event in events], default=0)

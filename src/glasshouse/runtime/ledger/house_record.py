@@ -28,7 +28,7 @@ from glasshouse.runtime.ledger.history import HistoryReader
 from glasshouse.runtime.ledger.ledger import fold_page_events, folded_from, unfit_event
 from glasshouse.runtime.ports import Store
 from glasshouse.world.decisions.requests import Request
-from glasshouse.world.fold.evolve import begin, evolve, take_in
+from glasshouse.world.fold.evolve import begin, evolve, note_imported
 from glasshouse.world.state.lineage import span_of
 from glasshouse.world.state.state import Segment, SessionState, Standing, World
 
@@ -294,7 +294,7 @@ def fold_shape(world: World, event: Event, segments: Mapping[str, Segment]) -> N
         if event.session_id not in world.sessions:
             begin(world, segments[event.session_id])
         if world.sessions[event.session_id].segment.is_imported:
-            take_in(world, event)
+            note_imported(world, event)
         else:
             evolve(world, event)
     except (LookupError, BadEvent) as unfit:

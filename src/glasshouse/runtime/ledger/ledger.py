@@ -44,7 +44,14 @@ from glasshouse.world.decisions.decision import Decision, Write, event_of, stamp
 from glasshouse.world.decisions.intents import EndAct, GraphEdit, Intent, MoveRun, Say
 from glasshouse.world.decisions.requests import Asker, request_for
 from glasshouse.world.fold import evolve as folds
-from glasshouse.world.fold.evolve import MORE_THAN_LINES, begin, begin_turn, evolve, note_written, take_in
+from glasshouse.world.fold.evolve import (
+    MORE_THAN_LINES,
+    begin,
+    begin_turn,
+    evolve,
+    note_imported,
+    note_written,
+)
 from glasshouse.world.state.state import GraphState, Segment, SessionState, World
 from glasshouse.world.state.values import Change
 
@@ -431,7 +438,7 @@ class Ledger:
         events, _ = self._written(decision.writes)
         return Receipt(decision.change, decision.subject, events)
 
-    async def take_in(
+    async def append_imported(
         self, writes: tuple[SegmentWrite, ...], records: tuple[tuple[str, str], ...] = ()
     ) -> bool:
         """Commit imported segments, and the records of their houses. They can be read, forked and branched from, but no creature in them lives here.
@@ -878,7 +885,7 @@ def fold_recorded(folded: Folded, event: Event, segments: Mapping[str, Segment])
         begin(folded.world, segments[event.session_id])
         session = folded.world.sessions[event.session_id]
     if session.segment.is_imported:
-        take_in(folded.world, event)
+        note_imported(folded.world, event)
     else:
         fold(folded, event)
 

@@ -183,7 +183,7 @@ class _FileInTheMaking:
 
     def add(self, events: list[Event]) -> None:
         for event in events:
-            self._digest.take_in(event)
+            self._digest.add(event)
         self._events += len(events)
         self._write([self._line(event) for event in events])
 
@@ -266,7 +266,7 @@ async def import_file(store: Store, ledger: Ledger, path: Path) -> str:
                 if records:
                     await ledger.settle(Batch(records=records))
                 return carried.head.session
-            if await ledger.take_in(writes, records):
+            if await ledger.append_imported(writes, records):
                 return carried.head.session
         except _ReadShort:
             short_reads += 1

@@ -149,7 +149,7 @@ async def compared(house: House, tools: Toolbox, record: RunRecord) -> Verificat
 def _digests(events: Sequence[Event], skews: Mapping[str, int]) -> list[str]:
     digest, texts = Digest(skews), []
     for event in events:
-        digest.take_in(event)
+        digest.add(event)
         texts.append(digest.text())
     return texts
 

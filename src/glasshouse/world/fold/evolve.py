@@ -132,7 +132,7 @@ def _run(world: World, run_id: str, session_id: str) -> RunFacts:
     return run
 
 
-def take_in(world: World, event: Event) -> None:
+def note_imported(world: World, event: Event) -> None:
     """Apply an imported event: note the length of its session, its members and its runs. Imported creatures are not
     live."""
     note_written(world, event)
