@@ -72,12 +72,12 @@ class Parts:
         routes = Routes(router, offline or router, ledger)
         warm_lines = WarmLines(house.store, ledger)
         reservations = Reservations(ledger, clock, is_limited=not answers.knows_limits)
-        self.model_access = ModelAccess(reservations, clock)
+        self.model_access = models = ModelAccess(reservations, clock)
         tool_access = ToolAccess(ledger, tools_used, answers, event, warm_lines)
         batch_worlds = BatchWorlds(house.store, event)
         acts = acts_made(
             ledger,
-            self.model_access,
+            models,
             routes.route_of,
             self.minds.of,
             tool_access,
@@ -93,15 +93,7 @@ class Parts:
         )
         self.edits = GraphEdits(house, self.minds, self.tools, routes)
         self.stage = Stage(
-            house,
-            self.minds,
-            routes,
-            conductor,
-            answers,
-            self.tools,
-            pacing,
-            self.edits.make,
-            self.model_access,
+            house, self.minds, routes, conductor, answers, self.tools, pacing, self.edits.make, models
         )
         self.archive = Archive(house, routes, self.tools, self.stage.run_of)
 

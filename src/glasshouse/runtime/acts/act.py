@@ -26,10 +26,9 @@ from glasshouse.errors import (
     UnusableReply,
 )
 from glasshouse.events import kinds
-from glasshouse.events.event import Draft, Event, check_text, event_id, session_and_seq
-from glasshouse.events.model_use import NOTHING, Call, ModelUse, Usage
+from glasshouse.events.event import Draft, Event, check_text
+from glasshouse.events.model_use import NOTHING, ModelUse, Usage
 from glasshouse.events.payloads import LoopSuspected, converted
-from glasshouse.events.shown import Shown
 from glasshouse.model_values import Form
 from glasshouse.runtime.acts.act_time import ActTime, ActTimer
 from glasshouse.runtime.acts.asking import (
@@ -41,31 +40,22 @@ from glasshouse.runtime.acts.asking import (
     UnrecordedCalls,
 )
 from glasshouse.runtime.acts.inside import ActUnderWay
+from glasshouse.runtime.acts.looking import ActContext
 from glasshouse.runtime.acts.recorded_answers import RecordedAnswers
 from glasshouse.runtime.acts.reservations import Reservation
-from glasshouse.runtime.acts.spending import Spending
 from glasshouse.runtime.acts.tool_use import ToolAccess, ToolUse
 from glasshouse.runtime.acts.warm_lines import BatchWorld, BatchWorlds
-from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ledger.ledger import Ledger, Queued
 from glasshouse.runtime.minds.faults import failure_chars_max, failure_of, fault_of, traceback_of
 from glasshouse.runtime.minds.minds import ENGINES_OWN, Agent
-from glasshouse.runtime.ports import Batch, Route
+from glasshouse.runtime.ports import Route
 from glasshouse.turns.contests.verdicts import check_verdict, masks_before
-from glasshouse.turns.heard.recent_lines import heard_by, places_of
-from glasshouse.turns.heard.surroundings import cause_as_seen, handles_of, surroundings_of, visitors_among
 from glasshouse.turns.moment.character import Character, character_of
-from glasshouse.turns.moment.moment import NOTHING_SHOWN, Moment, own_moment
-from glasshouse.turns.moment.playbill import Playbill
-from glasshouse.turns.moment.prompt import CONTEXT_TOKENS, REPLY_TOKENS, Completion, Prompt, seed_of
-from glasshouse.turns.moment.tools import ToolAnswer, ToolCall
-from glasshouse.turns.prompts.context import in_form
+from glasshouse.turns.moment.moment import Moment, own_moment
 from glasshouse.turns.prompts.masking import forget_masked
 from glasshouse.turns.replies.repetition import brings_nothing_new
 from glasshouse.turns.runs.schedule import Due
 from glasshouse.world.decisions.intents import EndAct
-from glasshouse.world.decisions.requests import Request
-from glasshouse.world.state.ids import the_creature
 from glasshouse.world.state.state import CreatureState, GraphState, World
 
 characters_cache_max: Final = 4_096
@@ -90,206 +80,6 @@ class ActResult(msgspec.Struct, frozen=True):
     """The model calls of an act that was stopped and stays due."""
     given_up: EndAct | None = None
     """How an act that was stopped ends if it is never thought again, so that what it cost is recorded."""
-
-
-class ActContext(msgspec.Struct):
-    """The state that all moments of one act share."""
-
-    ledger: Ledger
-    creature: CreatureState
-    character: Character
-    cause: Event
-    session_id: str
-    """The session of its graph when the act began."""
-    upto: int | None
-    route: Route
-    form: Form
-    act_calls: ActCalls
-    as_of: str | None = None
-    """The id of the last event that the act sees."""
-    asked: int = 0
-    is_stale: bool = False
-    using: ToolUse | None = None
-    channels: dict[str, str] = {}
-    """The channels when it last looked at the world or used a tool: name -> id."""
-    seen: int = 0
-    """The position of the last event in the house when its last moment was made."""
-    seen_in_graph: tuple[str, int] = ("", 0)
-    """The session of its graph at that moment, and the last seq there."""
-    looked: Moment | None = None
-    """Its last moment."""
-    act_key: str = ""
-    """What its seeds are made from."""
-    runs_code: bool = False
-    """Whether its agent is code of a program. Such an agent gets copies."""
-
-    @property
-    def has_recorded_calls(self) -> bool:
-        """Whether the ledger already holds model calls of this act."""
-        return self.using is not None and self.using.has_recorded_calls
-
-    def fix_the_past(self, as_of: str | None, then: BatchWorld | None) -> ModelUse:
-        """Fix the past that every moment sees: up to `as_of` if the act began earlier, else up to now."""
-        folded, creature = self._seen(then)
-        world = folded.world
-        if as_of is not None:
-            self.as_of, self.upto = as_of, time_of(world, as_of)
-        else:
-            if self.upto is None:
-                self.upto = world.session_of(world.graphs[creature.graph_id]).lamport
-            self.as_of = _as_of(world, creature, self.upto)
-            # A batch's world may end before `upto`. Later moments look at the current world and must not see more.
-            self.upto = min(self.upto, time_of(world, self.as_of))
-        return self.use()
-
-    def use(self, *calls: Call) -> ModelUse:
-        """What an event of this act says of its model. A replay makes prompts of the same size from it."""
-        profile, route = self.character.model_profile, self.route
-        context, reply = route.context_tokens_max, route.reply_tokens_max
-        return ModelUse(
-            profile,
-            self.as_of,
-            calls,
-            context_tokens=0 if context == CONTEXT_TOKENS[profile] else context,
-            reply_tokens=0 if reply == REPLY_TOKENS[profile] else reply,
-            is_stale=self.is_stale,
-        )
-
-    def end(self, draft: Draft | None = None, channel_id: str | None = None) -> EndAct:
-        """The intent that ends the act with this draft, or with none. It has no model if the act made no call."""
-        creature, cause, calls = self.creature, self.cause, self.act_calls.calls
-        use = self.use(*calls) if calls or self.has_recorded_calls else None
-        return EndAct(
-            creature.id,
-            cause.id,
-            self.session_id,
-            draft,
-            channel_id,
-            cause.channel_id,
-            model=use,
-            run_id=creature.run_id,
-            tools=() if self.using is None else tuple(self.using.events),
-        )
-
-    def beside(self) -> Batch:
-        """What is stored beside the next event of the act: its prompts, and what it saw if its graph has changed since.
-
-        A replay needs this, because an act does not see what is written while it thinks (ADR 0064).
-        """
-        ledger, batch = self.ledger, self.act_calls.beside
-        if ledger.moved_at <= self.seen and ledger.agenda.owes(self.creature.id, self.cause.id):
-            return batch
-        # Only group tools look beyond the graph: they name creatures of others.
-        if self.using is None and self.seen_in_graph == _head(ledger.world, self.creature.id):
-            return batch
-        return replace(batch, request=Request("act", seen=self.seen))
-
-    def moment(self, then: BatchWorld | None = None) -> Moment:
-        """The act as it stands now. The first moment of an act sees the world at the start of its batch, if there is one."""
-        cause, upto, using = self.cause, self.upto, self.using
-        folded, creature = self._seen(then)
-        world, tables = folded.world, folded.tables
-        graph = world.graphs[creature.graph_id]
-        session = world.sessions[graph.session_id]
-        self.seen, self.seen_in_graph = self.ledger.position, (graph.session_id, session.head)
-        surroundings = surroundings_of(world, creature)
-        self.channels = surroundings.channels
-        places = places_of(tables, world, creature)
-        heard, before = heard_by(tables, world, creature, places, upto)
-        purse = folded.runs.purses.get(creature.run_id or "")
-        rng_seed = 0 if purse is None else purse.rng_seed
-        handed = folded.agenda.handed_to(creature.id, cause.id)
-        # It has no ids, so the same story gives the same seeds, also in a branch.
-        self.act_key = f"{rng_seed}/{creature.cast_key}/{creature.ordinal}/{world.story_time(cause)}"
-        if self.as_of is None:
-            is_now = upto is None
-            self.as_of = event_id(graph.session_id, session.head) if is_now else _as_of(world, creature, upto)
-        is_judge = self.character.role == "judge"
-        moment = Moment(
-            # The first nine by position: with more than fifteen keywords, this call takes eight times as long.
-            creature.run_id,
-            graph.turn,
-            cause_as_seen(creature, cause, handed),
-            creature.id,
-            creature.handle,
-            self.character,
-            Playbill() if purse is None else purse.playbill,
-            heard,
-            before,
-            handles=handles_of(world, tables, creature, places, cause.actor),
-            around=surroundings.around,
-            ask=self._ask,
-            spending=self._spending,
-            known=tables.dealt.get(creature.id, {}),
-            as_of=self.as_of,
-            number_in_run=creature.ordinal,
-            house_id=world.house_id,
-            act_key=self.act_key,
-            form=self.form,
-            context_tokens_max=self.route.context_tokens_max,
-            reply_tokens_max=self.route.reply_tokens_max,
-            handed=handed,
-            masks=masks_before(world, purse, creature) if is_judge and purse is not None else None,
-        )
-        self.looked = moment if using is None else self._with_tools(moment, using, folded, creature)
-        return self.looked
-
-    async def _ask(self, prompt: Prompt, shown: Shown = NOTHING_SHOWN, /) -> Completion:
-        self.asked += 1
-        if self.using is not None:
-            self.using.note_prompt(prompt)
-            known = self.using.completion_before()
-            if known is not None:
-                return known
-        seed = seed_of(self.act_key, self.asked)
-        return await self.act_calls.ask(replace(prompt, seed=seed), shown, self._in_form)
-
-    def _in_form(self, prompt: Prompt, form: Form) -> Prompt:
-        """A prompt of this act in another form."""
-        return prompt if form == prompt.form or self.looked is None else in_form(prompt, self.looked, form)
-
-    def _spending(
-        self,
-        model: str,
-        /,
-        *,
-        tokens_max: int,
-        usd_max: float | None = None,
-        is_untrusted: bool | None = None,
-    ) -> Spending:
-        if self.using is not None:
-            self.using.note_prompt(Prompt("", "", is_untrusted=is_untrusted))
-        return Spending(self.act_calls, model, tokens_max, usd_max)
-
-    def _seen(self, then: BatchWorld | None) -> tuple[Folded, CreatureState]:
-        """The state that a moment is made from: that of the batch's world, if there is one, else the current one."""
-        if then is not None:
-            return then.folded, then.folded.world.creatures[then.creature_id]
-        folded = self.ledger.folded
-        return folded, self.creature if self.using is None else the_creature(folded.world, self.creature.id)
-
-    async def _carry(self, call: ToolCall) -> ToolAnswer:
-        """Use a tool. Its creature may speak on channels that the tool opened, even if it does not look again."""
-        assert self.using is not None, "only an act with tools is given this"
-        answer = await self.using.carry(call)
-        creature = self.ledger.world.creatures.get(self.creature.id)
-        self.channels = {} if creature is None else surroundings_of(self.ledger.world, creature).channels
-        return replace(answer, result=msgspec.to_builtins(answer.result)) if self.runs_code else answer
-
-    def _again(self) -> Moment:
-        return own_moment(self.moment()) if self.runs_code else self.moment()
-
-    def _with_tools(self, moment: Moment, using: ToolUse, folded: Folded, creature: CreatureState) -> Moment:
-        moment = replace(
-            moment,
-            tools=using.offers(folded, creature),
-            talk=tuple(using.talk),
-            visitors=visitors_among(folded.world, moment),
-            carry=self._carry,
-            again=self._again,
-        )
-        using.note_sight(moment)
-        return moment
 
 
 class Acts:
@@ -372,15 +162,9 @@ class Acts:
             context = self._context(creature, cause, session_id, upto, mine, unrecorded)
             if before is not None:
                 use = context.fix_the_past(before.as_of, then)
+                calls, beside = context.act_calls, context.beside
                 context.using = ToolUse(
-                    self._tools,
-                    creature,
-                    cause,
-                    use,
-                    context.act_calls,
-                    context.beside,
-                    before=before,
-                    gate=gate,
+                    self._tools, creature, cause, use, calls, beside, before=before, gate=gate
                 )
             end, stopped_by = await self._end_of(context, context.moment(then), mine)
         except BaseException:
@@ -634,13 +418,6 @@ def _is_cancelled() -> bool:
     return task is None or task.cancelling() > 0
 
 
-def _head(world: World, creature_id: str) -> tuple[str, int]:
-    """The session of a creature's graph, and the last seq there; empty if the creature was removed."""
-    creature = world.creatures.get(creature_id)
-    session_id = "" if creature is None else world.graphs[creature.graph_id].session_id
-    return session_id, world.sessions[session_id].head if session_id else 0
-
-
 def _is_worth_telling(stopped_by: Stop, context: ActContext) -> bool:
     """Whether a stopped act ends here. It ends if a model call was answered since its last tool call, or if the budget
     ran out after a tool call or after calls that cost something. Otherwise the act stays due."""
@@ -664,20 +441,3 @@ async def _first_moment(context: ActContext, agent: Agent, using: ToolUse, momen
         return moment
     context.asked = await using.go_on()
     return context.moment()
-
-
-def _as_of(world: World, creature: CreatureState, upto: int | None) -> str:
-    """The id of the last event that a moment sees: the newest event of the graph's session, or the one at time
-    `upto`."""
-    session = world.session_of(world.graphs[creature.graph_id])
-    while upto is not None and upto <= session.segment.base and session.segment.parents:
-        parents = [world.sessions[parent.session_id] for parent in session.segment.parents]
-        session = next((parent for parent in parents if parent.lamport >= upto), parents[0])
-    seq = session.head if upto is None else max(1, min(session.head, upto - session.segment.base))
-    return event_id(session.segment.id, seq)
-
-
-def time_of(world: World, id_of_event: str) -> int:
-    """The logical time of a past event."""
-    session_id, seq = session_and_seq(id_of_event)
-    return world.sessions[session_id].segment.base + seq

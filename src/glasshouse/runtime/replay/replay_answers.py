@@ -17,9 +17,9 @@ from glasshouse.events.event import Draft, Event, session_and_seq
 from glasshouse.events.model_use import FREE, Call
 from glasshouse.events.payloads import AgentFailed, RunFinished, payload_of
 from glasshouse.manifests.manifest import Manifest
-from glasshouse.runtime.acts.act import time_of
 from glasshouse.runtime.acts.act_so_far import NOTHING_YET, Step, act_so_far_of, tool_events_by_act
 from glasshouse.runtime.acts.asking import InForm, RecordedAct, RecordedFailure
+from glasshouse.runtime.acts.looking import time_of
 from glasshouse.runtime.acts.recorded_answers import RecordedAnswers
 from glasshouse.runtime.acts.spending import Spending
 from glasshouse.runtime.minds.minds import Agent, ManifestAgent
