@@ -30,6 +30,7 @@ PARTS = {
     "runtime/minds": "act: moment, bounds in time, outcome",
     "turns/runs": "whose act is next",
     "runtime/conducting": "whose act is next",
+    "runtime/inbox": "whose act is next",
     "runtime/stage": "whose act is next",
     "world": "decide, stamp and fold",
     "events": "encode",

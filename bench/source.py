@@ -32,7 +32,7 @@ code_lines_max: Final = {
 _PARTS: Final = {
     "models": "models",
     "web": "the page's server",
-    "sharing": "the page's server",
+    "runtime/sharing": "the page's server",
     "mcp_server": "assistants",
     "tools/mcp": "tool servers",
     "runtime/telemetry": "telemetry",

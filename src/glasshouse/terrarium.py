@@ -26,9 +26,9 @@ from glasshouse.runtime.acts.act_time import act_seconds_max
 from glasshouse.runtime.blocking import outcome_of
 from glasshouse.runtime.clock import RandomIds, SystemClock
 from glasshouse.runtime.conducting.conductor import BeforeAct
-from glasshouse.runtime.conducting.guest import Guest
 from glasshouse.runtime.conducting.order import Conducted, Pacing
 from glasshouse.runtime.creature import Creature, CreatureOrId, id_of
+from glasshouse.runtime.inbox.guest import Guest
 from glasshouse.runtime.ledger.ledger import Acknowledgement
 from glasshouse.runtime.ledger.observer import Observer, ObserverPump
 from glasshouse.runtime.ledger.subscriptions import Subscription

@@ -8,7 +8,7 @@ from typer.main import get_command
 from glasshouse.cli import health
 from glasshouse.cli.app import app
 from glasshouse.cli.model_choice import ModelChoice
-from glasshouse.sharing import page_files
+from glasshouse.runtime.sharing import page_files
 from tests.journeys.commanding import objects, run
 
 GROUPS = [("new",), ("graph",), ("graph", "channel")]

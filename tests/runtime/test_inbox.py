@@ -6,8 +6,8 @@ import pytest
 
 from glasshouse import Event, MemoryStore, kinds
 from glasshouse.errors import StoreFailed
-from glasshouse.runtime import stage
 from glasshouse.runtime.clock import HandMovedClock
+from glasshouse.runtime.inbox import lines
 from glasshouse.runtime.ports import InboxLine
 from tests.runtime.stage_crew import Speaker, events_of, on_stage, said, ticking, world_of
 from tests.runtime.stores_around import GatedStore
@@ -19,8 +19,8 @@ WORLD = world_of(ticking("a"))
 @pytest.fixture
 def two_lines_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """An inbox that is looked into between any two turns, and has short pages."""
-    monkeypatch.setattr(stage, "inbox_lines_max", 2)
-    monkeypatch.setattr(stage, "inbox_seconds_min", 0.0)
+    monkeypatch.setattr(lines, "inbox_lines_max", 2)
+    monkeypatch.setattr(lines, "inbox_seconds_min", 0.0)
 
 
 async def test_a_line_is_said_to_its_run_and_leaves_the_inbox() -> None:
@@ -96,7 +96,7 @@ async def test_a_run_that_begins_while_lines_are_said_hears_its_own_in_their_ord
         for text, run_id in (("one", "r-later"), ("A bell rings.", run.id), ("two", "r-later")):
             await store.put_in_inbox(text, run_id)
 
-        await stage.Inbox(store, t._house.ledger, clock, say, t._edits.make).say_waiting_lines()
+        await lines.InboxReader(store, t._house.ledger, clock, say, t._edits.make).say_waiting_lines()
 
         assert said == ["A bell rings."]
 
@@ -109,11 +109,11 @@ async def test_lines_are_said_while_nobody_drives_once_the_clock_has_moved() -> 
     async with on_stage(store, {"a": Speaker()}, clock=clock) as t:
         run = await t.open_world(WORLD)
         await store.put_in_inbox("A bell rings.", run.id)
-        clock.move(stage.inbox_seconds_min / 2)
+        clock.move(lines.inbox_seconds_min / 2)
         await loop_turns()
         assert await events_of(t, kinds.USER_INJECTED) == []
 
-        clock.move(stage.inbox_seconds_min / 2)
+        clock.move(lines.inbox_seconds_min / 2)
         await loop_turns()
 
         assert [event.payload["text"] for event in await events_of(t, kinds.USER_INJECTED)] == [
@@ -138,7 +138,7 @@ async def test_a_store_that_fails_is_looked_into_again() -> None:
         await store.put_in_inbox("A bell rings.", run.id)
 
         for _ in range(3):
-            clock.move(stage.inbox_seconds_min)
+            clock.move(lines.inbox_seconds_min)
             await loop_turns()
 
         assert len(await events_of(t, kinds.USER_INJECTED)) == 1
@@ -152,7 +152,7 @@ async def test_two_who_look_at_once_say_a_line_once() -> None:
         store.gate.clear()
         first = asyncio.create_task(t.step_one())
         await loop_turns()
-        clock.move(stage.inbox_seconds_min)
+        clock.move(lines.inbox_seconds_min)
         second = asyncio.create_task(t.step_one())
         await loop_turns()
 
@@ -168,7 +168,7 @@ async def test_a_terrarium_that_is_closed_looks_no_more() -> None:
         run = await t.open_world(WORLD)
     await store.put_in_inbox("A bell rings.", run.id)
 
-    clock.move(stage.inbox_seconds_min)
+    clock.move(lines.inbox_seconds_min)
     await loop_turns()
 
     assert [line.text for line in await store.read_inbox(9)] == ["A bell rings."]

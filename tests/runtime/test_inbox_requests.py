@@ -12,9 +12,9 @@ import pytest
 from glasshouse import Manifest, MemoryStore, Refused, SqliteStore, Terrarium, kinds
 from glasshouse.errors import StoreFailed
 from glasshouse.events.described_tool import DescribedTool, GrantedTool
-from glasshouse.runtime import stage
 from glasshouse.runtime.clock import HandMovedClock, SystemClock
-from glasshouse.runtime.conducting.inbox_requests import ask
+from glasshouse.runtime.inbox import lines
+from glasshouse.runtime.inbox.requests import ask
 from glasshouse.runtime.ports import Batch, Store
 from glasshouse.settings import settings
 from glasshouse.terrarium import verify
@@ -48,7 +48,7 @@ def body_of(clock: HandMovedClock, intent: intents.GraphEdit = STOP, seconds: fl
 
 async def look(clock: HandMovedClock) -> None:
     """Let the terrarium look into its inbox once."""
-    clock.move(stage.inbox_seconds_min)
+    clock.move(lines.inbox_seconds_min)
     await loop_turns()
 
 

@@ -16,8 +16,8 @@ from glasshouse.runtime.clock import HandMovedClock
 SOURCE = Path(glasshouse.__file__).parent
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "architecture.md"
 
-modules_max = 45
-rooms_max = 10
+modules_max = 46
+rooms_max = 11
 FACE = "face"
 QUIET = 6
 """A seed with which nobody acts for the first time when the disturbance comes. To make a new mind is another walk: with such

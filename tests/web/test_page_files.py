@@ -9,7 +9,7 @@ import pytest
 
 from glasshouse import Terrarium
 from glasshouse.errors import UnknownName
-from glasshouse.sharing import page_files
+from glasshouse.runtime.sharing import page_files
 from glasshouse.terrarium import stories_of
 from tests.web.served import served
 

@@ -10,7 +10,7 @@ from glasshouse.errors import Refused
 from glasshouse.events.event import Event
 from glasshouse.events.redaction import ROLES
 from glasshouse.runtime import played as notebooks
-from glasshouse.sharing.shared_run import SharedRun
+from glasshouse.runtime.sharing.shared_run import SharedRun
 from glasshouse.terrarium import play, stories_of
 from glasshouse.views.page import Record, apply
 from glasshouse.web.access import Access

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from glasshouse import Terrarium
-from glasshouse.sharing import page_files
+from glasshouse.runtime.sharing import page_files
 from tests.pages import ROOT
 from tests.web.packed import record_in
 from tests.web.served import served
@@ -39,9 +39,7 @@ def test_a_wheel_carries_the_third_party_modules_fonts_and_licences_of_the_page(
 
 
 def test_the_page_of_an_installed_wheel_finds_every_module_and_style_sheet(installed: Path) -> None:
-    script = (
-        "from glasshouse.sharing import page_files; print(page_files.__file__); print(page_files.page().text)"
-    )
+    script = "from glasshouse.runtime.sharing import page_files; print(page_files.__file__); print(page_files.page().text)"
     # -P keeps the checkout out of the path; the folder of the wheel comes before everything installed.
     environment = os.environ | {"PYTHONPATH": str(installed.parent)}
     answer = subprocess.run(

@@ -33,8 +33,8 @@ from glasshouse.manifests.world_folders import found_worlds
 from glasshouse.manifests.yaml_source import shown_path
 from glasshouse.runtime import event_loop
 from glasshouse.runtime.ports import Probe, Route
+from glasshouse.runtime.sharing.page_files import has_vendor
 from glasshouse.settings import Settings
-from glasshouse.sharing.page_files import has_vendor
 
 PACKAGES: Final = (DISTRIBUTION, "msgspec", "pydantic", "pydantic-settings", "PyYAML", "rich", "typer")
 screen_columns_min: Final = 60

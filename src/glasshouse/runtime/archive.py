@@ -44,7 +44,7 @@ from glasshouse.world.state.ids import the_run
 from glasshouse.world.state.values import Lineage, Session
 
 if TYPE_CHECKING:
-    from glasshouse.sharing.shared_run import Branch
+    from glasshouse.runtime.sharing.shared_run import Branch
 
 branches_shared_max: Final = 24
 """How many branches a shared file names."""
@@ -175,7 +175,7 @@ class Archive:
     ) -> SharedFile:
         """A run with all sides of its splits as one HTML file, for spectators or, with minds, for the audience."""
         # Imported here: most programs do not need it.
-        from glasshouse.sharing.shared_run import SharedRun
+        from glasshouse.runtime.sharing.shared_run import SharedRun
 
         if not self._is_run(run_id):
             raise Refused("A session cannot be shared as a page.", "Name the run that was played in it.")
@@ -190,7 +190,7 @@ class Archive:
 
     async def _branches_of(self, run_id: str, role: Role) -> list[Branch]:
         """The branches that were made from a run, as a role may read of them."""
-        from glasshouse.sharing.shared_run import Branch, course_of
+        from glasshouse.runtime.sharing.shared_run import Branch, course_of
 
         branches = list[Branch]()
         for name, purse in self._ledger.folded.runs.purses.items():

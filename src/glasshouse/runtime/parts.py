@@ -20,10 +20,10 @@ from glasshouse.runtime.acts.warm_lines import BatchWorlds, WarmLines
 from glasshouse.runtime.archive import Archive
 from glasshouse.runtime.conducting.conductor import Conductor
 from glasshouse.runtime.conducting.endings import Endings
-from glasshouse.runtime.conducting.guest import Guest
 from glasshouse.runtime.conducting.order import Pacing
 from glasshouse.runtime.graph_edits import GraphEdits
 from glasshouse.runtime.house import House
+from glasshouse.runtime.inbox.guest import Guest
 from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.minds.minds import Agent, AgentFor, Minds
 from glasshouse.runtime.ports import Clock, Ids, Router, Store, Toolbox

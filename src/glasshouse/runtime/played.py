@@ -87,7 +87,7 @@ class Played:
 
     def _page(self) -> str:
         # Imported here: only notebooks need it.
-        from glasshouse.sharing.shared_run import SharedRun
+        from glasshouse.runtime.sharing.shared_run import SharedRun
 
         shared = SharedRun(self.run.id, has_minds=True, file_bytes_max=notebook_bytes_max)
         for event in self.events:

@@ -3,23 +3,19 @@
 Always holds: no creature acts unless somebody drives its graph. Everything that a run has done is in the ledger; agents
 and referees are made again whenever the house is opened.
 
-Other processes leave lines in the inbox. The visitor says each line to its run, and the same commit removes the line
-from the inbox. So a line is said once. It is dropped if its run has finished, and it waits while its run has no live
-creature. They also ask for changes of the graph there (`conducting/inbox_requests.py`).
+What other processes left in the inbox is read before each step of a drive, and while nobody drives (`runtime/inbox/`).
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
-from contextlib import suppress
-from datetime import datetime, timedelta
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from glasshouse.errors import Refused, StoreError, UnknownName, WrongType, check_type, in_brief
+from glasshouse.errors import Refused, UnknownName, WrongType, check_type, in_brief
 from glasshouse.events import kinds
 from glasshouse.events.event import Event
 from glasshouse.events.payloads import FinishReason, Governor, RunContinued, RunPaused, check_governor
@@ -29,15 +25,15 @@ from glasshouse.runtime.acts.recorded_answers import RecordedAnswers
 from glasshouse.runtime.acts.routes import Routes
 from glasshouse.runtime.conducting.conductor import BeforeAct, Conductor
 from glasshouse.runtime.conducting.endings import referee_named
-from glasshouse.runtime.conducting.inbox_requests import Edit, answer_requests
 from glasshouse.runtime.conducting.order import Conducted, DriveProgress, Free, Lockstep, Pacing
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.grants import opening_granted
 from glasshouse.runtime.house import House
-from glasshouse.runtime.ledger.ledger import Ledger
+from glasshouse.runtime.inbox.lines import InboxReader
+from glasshouse.runtime.inbox.requests import Edit
 from glasshouse.runtime.minds.code_beside import function_beside
 from glasshouse.runtime.minds.minds import Minds, VisitorAgent
-from glasshouse.runtime.ports import Batch, Clock, InboxLine, OnText, Store, Toolbox
+from glasshouse.runtime.ports import Batch, OnText, Toolbox
 from glasshouse.runtime.run import DueTurn, Run, Thinking, run_of
 from glasshouse.turns.moment.prompt import completion_chars_max
 from glasshouse.turns.replies.public_text import public_text_in
@@ -47,77 +43,6 @@ from glasshouse.world.state.ids import the_creature, the_run
 if TYPE_CHECKING:
     from glasshouse.manifests.loading import LoadedWorld
     from glasshouse.runtime.past.recipes import AnyWorld
-
-inbox_lines_max: Final = 64
-inbox_pages_max: Final = 16
-"""How many pages of `inbox_lines_max` lines are read at once: waiting lines must not block the lines behind them."""
-inbox_seconds_min: Final = 0.25
-"""The shortest time between two reads of the inbox."""
-
-Say = Callable[[str, str, int], Awaitable[Event]]
-"""Says a text to a run as the visitor, and removes the line with this number from the inbox."""
-
-
-class Inbox:
-    """Says the lines of the inbox, before each step of a drive and while nobody drives."""
-
-    def __init__(self, store: Store, ledger: Ledger, clock: Clock, say: Say, edit: Edit) -> None:
-        self._store = store
-        self._ledger = ledger
-        self._clock = clock
-        self._say = say
-        self._edit = edit
-        self._looks_again_at: datetime | None = None
-        self._one_at_a_time = asyncio.Lock()
-
-    async def read_until_cancelled(self, is_driven: Callable[[], bool]) -> None:
-        """Read the inbox at intervals. A failing store is tried again later.
-
-        Requests are answered at any time: their sender waits, and a drive may wait long for a model or a key. A drive
-        reads lines itself.
-        """
-        while True:
-            await self._clock.sleep(inbox_seconds_min)
-            with suppress(StoreError):
-                await answer_requests(self._store, self._ledger, self._clock, self._edit)
-            if not is_driven():
-                with suppress(StoreError):
-                    await self.say_waiting_lines()
-
-    async def say_waiting_lines(self) -> None:
-        """Say the waiting lines, unless the inbox is being read or was read a moment ago."""
-        now = self._clock.now()
-        if self._looks_again_at is not None and now < self._looks_again_at:
-            return
-        if not self._one_at_a_time.locked():
-            self._looks_again_at = now + timedelta(seconds=inbox_seconds_min)
-            async with self._one_at_a_time:
-                await self._say_all()
-
-    async def _say_all(self) -> None:
-        last, waiting = 0, set[str | None]()
-        for _ in range(inbox_pages_max):
-            lines = await self._store.read_inbox(inbox_lines_max, last)
-            for line in lines:
-                if line.run_id in waiting or not await self._is_answered(line):
-                    waiting.add(line.run_id)
-            if len(lines) < inbox_lines_max:
-                return
-            last = lines[-1].number
-
-    async def _is_answered(self, line: InboxLine) -> bool:
-        """Say a line, or drop it if its run has finished; False if it must wait."""
-        world = self._ledger.world
-        newest_first = [world.runs[name] for name in reversed(world.open_runs)]
-        newest = next((run for run in newest_first if run.status == "playing" and run.is_begun), None)
-        run = world.runs.get(line.run_id) if line.run_id else newest
-        if run is not None and run.status == "finished":
-            await self._ledger.settle(Batch(inbox_done=(line.number,)))
-            return True
-        if run is None or not run.creatures_living:
-            return False  # No creature is there to hear it yet.
-        await self._say(run.id, line.text, line.number)
-        return True
 
 
 class Stage:
@@ -144,11 +69,11 @@ class Stage:
         self._tools = tools
         self._pacing: Pacing = pacing
         self._model_access = model_access
-        self._inbox = Inbox(house.store, house.ledger, house.clock, self.disturb, edit)
+        self._inbox = InboxReader(house.store, house.ledger, house.clock, self.disturb, edit)
         self._listening: asyncio.Task[None] | None = None
 
     def listen(self) -> None:
-        """Start to answer requests of the inbox, and to take in its lines while nobody drives."""
+        """Start to answer requests of the inbox, and to say its lines while nobody drives."""
         listening = self._inbox.read_until_cancelled(lambda: self._conductor.drives > 0)
         self._listening = asyncio.create_task(listening, name="glasshouse inbox")
 

@@ -16,8 +16,8 @@ from fastapi.staticfiles import StaticFiles
 from pydantic import BaseModel, Field
 
 from glasshouse.events.redaction import Role
-from glasshouse.runtime.conducting.guest import Guest
-from glasshouse.sharing import page_files
+from glasshouse.runtime.inbox.guest import Guest
+from glasshouse.runtime.sharing import page_files
 from glasshouse.terrarium import Terrarium, guest_of, stories_of
 from glasshouse.web import approvals, archive, causes, commands, events, reading, sharing, starting
 from glasshouse.web.access import COOKIE, Access, AccessMiddleware, Denied

@@ -3,7 +3,7 @@
 from glasshouse.cli.drawing.comparison import changes_in_words
 from glasshouse.events.payloads import BranchEdge
 from glasshouse.runtime.past.what_if import WhatIf
-from glasshouse.sharing.shared_run import course_of
+from glasshouse.runtime.sharing.shared_run import course_of
 
 CHANGE = WhatIf(connect=(("ada", "bo", "den"),), disconnect=(("cy", "ada"),)).recorded()
 

@@ -36,7 +36,7 @@ from glasshouse.manifests.loading import load_creature
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.manifests.world_folders import creature_files_in
 from glasshouse.runtime.clock import SystemClock
-from glasshouse.runtime.conducting.inbox_requests import ask
+from glasshouse.runtime.inbox.requests import ask
 from glasshouse.terrarium import Terrarium
 from glasshouse.views.names import id_meant
 from glasshouse.world.decisions import intents

@@ -24,7 +24,7 @@ from glasshouse.events.event import Event, Json
 from glasshouse.events.payloads import payload_of
 from glasshouse.events.recorded_fields import scenario_fields_of
 from glasshouse.events.redaction import Role, redacted
-from glasshouse.sharing import page_files
+from glasshouse.runtime.sharing import page_files
 from glasshouse.views.page import cut
 from glasshouse.views.page_fold import PageFold
 from glasshouse.views.shared_file import SharedFile

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Final
 
 from glasshouse.errors import Refused
-from glasshouse.runtime.conducting.inbox_requests import ask
+from glasshouse.runtime.inbox.requests import ask
 from glasshouse.runtime.ledger.ledger import Ledger, sender
 from glasshouse.runtime.ports import Clock, Store
 from glasshouse.world.decisions.intents import GraphEdit, Intent

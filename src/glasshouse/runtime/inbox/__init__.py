@@ -1,0 +1,1 @@
+"""The inbox: what other processes leave for the one that plays a store. Lines, requests for changes, and guests."""

@@ -1,0 +1,96 @@
+"""`InboxReader`: the process that plays a store reads what others left in its inbox, and says each line as the visitor.
+
+Another process (`glasshouse disturb`, a guest) may not write events of a store that somebody plays. It leaves a row in the
+inbox: the run and the text. This process finds the row at its next look, and has it said like any other disturbance.
+
+Always holds: a line is said once, because the same commit writes its event and removes its row. A run hears its lines in
+the order in which they came. A line is dropped if its run has finished, and waits while its run has no living creature;
+lines of other runs do not wait for it. Requests for changes of the graph are answered by `requests.py`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from datetime import datetime, timedelta
+from typing import Final
+
+from glasshouse.errors import StoreError
+from glasshouse.events.event import Event
+from glasshouse.runtime.inbox.requests import Edit, answer_requests
+from glasshouse.runtime.ledger.ledger import Ledger
+from glasshouse.runtime.ports import Batch, Clock, InboxLine, Store
+
+inbox_lines_max: Final = 64
+"""How many lines are read at once."""
+inbox_pages_max: Final = 16
+"""How many pages of `inbox_lines_max` lines are read at once: waiting lines must not block the lines behind them."""
+inbox_seconds_min: Final = 0.25
+"""The shortest time between two reads of the inbox."""
+
+Say = Callable[[str, str, int], Awaitable[Event]]
+"""Says a text to a run as the visitor, and removes the line with this number from the inbox."""
+
+
+class InboxReader:
+    """Says the lines of the inbox, before each step of a drive and while nobody drives, and has requests answered."""
+
+    def __init__(self, store: Store, ledger: Ledger, clock: Clock, say: Say, edit: Edit) -> None:
+        self._store = store
+        self._ledger = ledger
+        self._clock = clock
+        self._say = say
+        self._edit = edit
+        self._looks_again_at: datetime | None = None
+        self._one_at_a_time = asyncio.Lock()
+
+    async def read_until_cancelled(self, is_driven: Callable[[], bool]) -> None:
+        """Read the inbox at intervals. A failing store is tried again later.
+
+        Requests are answered at any time: their sender waits, and a drive may wait long for a model or a key. A drive
+        reads lines itself.
+        """
+        while True:
+            await self._clock.sleep(inbox_seconds_min)
+            with suppress(StoreError):
+                await answer_requests(self._store, self._ledger, self._clock, self._edit)
+            if not is_driven():
+                with suppress(StoreError):
+                    await self.say_waiting_lines()
+
+    async def say_waiting_lines(self) -> None:
+        """Say the waiting lines, unless the inbox is being read or was read a moment ago."""
+        now = self._clock.now()
+        if self._looks_again_at is not None and now < self._looks_again_at:
+            return  # It was read a moment ago, and reading it costs a question to the store.
+        if not self._one_at_a_time.locked():
+            self._looks_again_at = now + timedelta(seconds=inbox_seconds_min)
+            async with self._one_at_a_time:
+                await self._say_all()
+
+    async def _say_all(self) -> None:
+        last = 0
+        waiting = set[str | None]()
+        for _ in range(inbox_pages_max):
+            lines = await self._store.read_inbox(inbox_lines_max, last)
+            for line in lines:
+                if line.run_id in waiting or not await self._is_answered(line):
+                    waiting.add(line.run_id)
+            if len(lines) < inbox_lines_max:
+                return  # This was the last page.
+            last = lines[-1].number
+
+    async def _is_answered(self, line: InboxLine) -> bool:
+        """Say a line, or drop it if its run has finished; False if it must wait."""
+        world = self._ledger.world
+        newest_first = [world.runs[name] for name in reversed(world.open_runs)]
+        newest = next((run for run in newest_first if run.status == "playing" and run.is_begun), None)
+        run = world.runs.get(line.run_id) if line.run_id else newest
+        if run is not None and run.status == "finished":
+            await self._ledger.settle(Batch(inbox_done=(line.number,)))
+            return True  # Nothing may be written into a finished run.
+        if run is None or not run.creatures_living:
+            return False  # No creature is there to hear it yet.
+        await self._say(run.id, line.text, line.number)
+        return True
