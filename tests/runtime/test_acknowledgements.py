@@ -4,7 +4,7 @@ import pytest
 
 from glasshouse import MemoryStore, Refused
 from glasshouse.errors import StoreFailed
-from glasshouse.runtime.ledger import ledger
+from glasshouse.runtime.ledger import writer
 from tests.runtime.stores_around import GatedStore
 from tests.runtime.troupe import (
     all_events,
@@ -59,7 +59,7 @@ async def test_without_room_nothing_is_taken_and_the_error_says_what_waits(
     store = GatedStore()
     async with terrarium_on(store) as t:
         await troupe(t, "ada", "bo")
-        monkeypatch.setattr(ledger, "pending_events_max", 3)
+        monkeypatch.setattr(writer, "pending_events_max", 3)
         store.gate.clear()
         for n in range(3):
             _ = t.append_nowait("ada", line(f"{n}"))

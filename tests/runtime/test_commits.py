@@ -10,8 +10,8 @@ import pytest
 from glasshouse import Draft, Manifest, MemoryStore, Refused, Terrarium, kinds
 from glasshouse.errors import BadEvent, StoreError
 from glasshouse.events.codec import encoded
-from glasshouse.runtime.ledger import ledger
-from glasshouse.runtime.ledger.ledger import snapshot_key
+from glasshouse.runtime.ledger import writer
+from glasshouse.runtime.ledger.folds import snapshot_key
 from glasshouse.runtime.ports import Batch, Snapshot
 from tests.rules.world.shape import check_folds_agree, image_of
 from tests.runtime.stores_around import FailingStore, GatedStore, StoreAround
@@ -119,8 +119,8 @@ async def test_a_commit_holds_at_most_512_events_but_a_batch_is_never_divided() 
 
 
 async def test_callers_wait_when_too_many_events_are_pending(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ledger, "pending_events_max", 10)
-    monkeypatch.setattr(ledger, "commit_events_max", 4)
+    monkeypatch.setattr(writer, "pending_events_max", 10)
+    monkeypatch.setattr(writer, "commit_events_max", 4)
     store = GatedStore()
     async with terrarium_on(store) as t:
         await born(t, "ada")
@@ -130,7 +130,7 @@ async def test_callers_wait_when_too_many_events_are_pending(monkeypatch: pytest
         calls = [asyncio.create_task(t.append("ada", line(f"{n}", None))) for n in range(60)]
         while not all(call.done() for call in calls):
             await asyncio.sleep(0)
-            pending_most = max(pending_most, t._house.ledger._queued_events)
+            pending_most = max(pending_most, t._house.ledger.writer.queued_events)
             store.gate.set()
         said = [event.payload["text"] for event in await soon(asyncio.gather(*calls))]
 
@@ -143,8 +143,8 @@ async def test_callers_wait_when_too_many_events_are_pending(monkeypatch: pytest
 async def test_callers_wait_when_too_many_bytes_are_pending(
     text: str, private: dict[str, str] | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ledger, "pending_bytes_max", 10_000)
-    monkeypatch.setattr(ledger, "commit_events_max", 4)
+    monkeypatch.setattr(writer, "pending_bytes_max", 10_000)
+    monkeypatch.setattr(writer, "commit_events_max", 4)
     store = GatedStore()
     async with terrarium_on(store) as t:
         await born(t, "ada")
@@ -155,17 +155,17 @@ async def test_callers_wait_when_too_many_bytes_are_pending(
         calls = [asyncio.create_task(t.append("ada", draft)) for _ in range(60)]
         while not all(call.done() for call in calls):
             await asyncio.sleep(0)
-            pending_most = max(pending_most, t._house.ledger._queued_events)
+            pending_most = max(pending_most, t._house.ledger.writer.queued_events)
             store.gate.set()
         await soon(asyncio.gather(*calls))
 
         # A line is 900 bytes of text, and less than 300 others.
         assert 10_000 / 1_200 <= pending_most <= 10_000 / 900 + 1
-        assert t._house.ledger._queued_bytes == 0
+        assert t._house.ledger.writer.queued_bytes == 0
 
 
 async def test_prompts_and_snapshots_are_pending_bytes_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ledger, "pending_bytes_max", 10_000)
+    monkeypatch.setattr(writer, "pending_bytes_max", 10_000)
     store = GatedStore()
     async with terrarium_on(store) as t:
         await born(t, "ada")
@@ -184,7 +184,7 @@ async def test_prompts_and_snapshots_are_pending_bytes_too(monkeypatch: pytest.M
 
 
 async def test_a_refused_commit_leaves_no_bytes_pending(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ledger, "pending_bytes_max", 2_000)
+    monkeypatch.setattr(writer, "pending_bytes_max", 2_000)
     store = FailingStore(fails_at=2)
     async with terrarium_on(store) as t:
         await born(t, "ada")
@@ -195,7 +195,7 @@ async def test_a_refused_commit_leaves_no_bytes_pending(monkeypatch: pytest.Monk
         answers = await soon(asyncio.gather(*calls, return_exceptions=True))
 
         assert any(isinstance(answer, StoreError) for answer in answers)
-        assert (t._house.ledger._queued_bytes, t._house.ledger.takes_more) == (0, True)
+        assert (t._house.ledger.writer.queued_bytes, t._house.ledger.takes_more) == (0, True)
 
 
 async def test_the_grouping_of_commits_shows_nowhere_in_the_content() -> None:
@@ -404,7 +404,7 @@ async def test_a_snapshot_in_the_middle_of_a_commit_leaves_out_nothing_behind_it
     store = StoreAround()
     async with terrarium_on(store) as t:
         await born(t, "ada", "bo", "cy")
-        monkeypatch.setattr(t._house.ledger, "_snapshot_due_at", t._house.ledger.position + 1)
+        monkeypatch.setattr(t._house.ledger.writer, "snapshot_due_at", t._house.ledger.position + 1)
 
         await asyncio.gather(t.connect("ada", "bo"), t.connect("bo", "cy"), t.append("cy", line("hi", None)))
 

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from glasshouse import Manifest, MemoryStore, Refused, Terrarium
 from glasshouse.errors import GlasshouseError, StoreFailed
 from glasshouse.events.codec import encoded
-from glasshouse.runtime.ledger import ledger
+from glasshouse.runtime.ledger import writer
 from glasshouse.runtime.ports import Batch, SegmentWrite
 from glasshouse.views import Change
 from tests.rules.world.shape import check_folds_agree
@@ -213,7 +213,7 @@ async def test_a_fold_that_breaks_after_a_failed_commit_ends_the_ledger_and_keep
     opened = terrarium_on(store)
     t = await opened.__aenter__()
     await troupe(t, "ada", "bo")
-    monkeypatch.setattr(ledger, "folded_from", breaks)
+    monkeypatch.setattr(writer, "load_folded", breaks)
 
     answers = await refused_behind_a_failed_commit(t, store)
 
@@ -265,8 +265,8 @@ async def test_a_ledger_that_somebody_else_wrote_into_answers_every_call() -> No
 
 
 async def test_a_snapshot_that_fails_raises_no_alarm(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ledger, "snapshot_events_min", 4)
-    monkeypatch.setattr(ledger, "snapshot_bytes_per_event_max", 1 << 40)
+    monkeypatch.setattr(writer, "snapshot_events_min", 4)
+    monkeypatch.setattr(writer, "snapshot_bytes_per_event_max", 1 << 40)
     alarms: list[dict[str, Any]] = []
     asyncio.get_running_loop().set_exception_handler(lambda _, context: alarms.append(context))
     store = FailingStore(3)

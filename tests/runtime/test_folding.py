@@ -4,7 +4,7 @@ the first one like them are folded on a short path, with the same result."""
 import pytest
 
 from glasshouse import Draft, Manifest, MemoryStore, Terrarium
-from glasshouse.runtime.ledger.ledger import folded_upto
+from glasshouse.runtime.ledger.folds import fold_from_start
 from tests.rules.world.shape import check_folds_agree
 from tests.runtime.troupe import mail_of, terrarium_on
 
@@ -52,5 +52,5 @@ async def test_what_is_said_again_is_remembered_as_the_store_has_it(kind: str) -
         for _ in range(3):
             await t.append("ada", Draft(kind=kind, payload={"text": "again", "reason": "none"}))
 
-        anew = await folded_upto(store, store.position)
+        anew = await fold_from_start(store, store.position)
         assert t._house.ledger.folded.tables == anew.tables

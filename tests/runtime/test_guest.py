@@ -9,7 +9,7 @@ import pytest
 
 from glasshouse import SqliteStore, Terrarium
 from glasshouse.errors import Refused
-from glasshouse.runtime.ledger.ledger import folded_from
+from glasshouse.runtime.ledger.folds import load_folded
 from glasshouse.terrarium import guest_of
 from tests.runtime.troupe import soon
 
@@ -32,7 +32,7 @@ async def test_a_guest_that_follows_has_the_world_of_one_that_opens_now(tmp_path
             await t.step(1)
             await ledger.follow()
 
-            opened = await folded_from(store)
+            opened = await load_folded(store)
             for part in ("world", "agenda", "runs"):
                 mine, new = getattr(ledger.folded, part), getattr(opened, part)
                 assert msgspec.msgpack.encode(mine) == msgspec.msgpack.encode(new), part

@@ -120,7 +120,7 @@ async def test_views_that_were_kept_are_used_and_give_the_same(tmp_path: Path) -
         story = stories.of_run(run.id)
         fold = await stories.view_at(story, "audience", 40)
         stories.keep(story, fold)
-        await t._house.ledger.wait_for_durability()
+        await t._house.ledger.writer.wait_for_durability()
 
         near = await stories._nearest(story, "audience", 45)
 

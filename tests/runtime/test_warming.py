@@ -3,7 +3,8 @@
 from glasshouse import Draft, Governor, Manifest, MemoryStore, ModelRouter, Terrarium
 from glasshouse.manifests.manifest import Schedule
 from glasshouse.runtime.clock import HandMovedClock, SeededIds
-from glasshouse.runtime.ledger.ledger import folded_from, snapshot_on_close_events_min
+from glasshouse.runtime.ledger.folds import load_folded
+from glasshouse.runtime.ledger.writer import snapshot_on_close_events_min
 from glasshouse.turns.heard.recent_lines import heard_lines_max
 from tests.made_up_words import word_for
 from tests.runtime.test_what_prompts_see import Spy
@@ -63,7 +64,7 @@ async def test_a_store_that_is_opened_again_holds_no_lines_until_somebody_drives
         await t.step(1)
 
     await store.open("again")
-    folded = await folded_from(store)
+    folded = await load_folded(store)
     await store.close()
 
     tables = folded.tables.said.values()

@@ -12,7 +12,7 @@ import sys
 
 from glasshouse import SqliteStore, Terrarium
 from glasshouse.runtime.clock import HandMovedClock, SeededIds
-from glasshouse.runtime.ledger import ledger
+from glasshouse.runtime.ledger import writer
 from tests.simulation.mixing import operate
 
 tasks_in_a_crowd = 6
@@ -37,7 +37,8 @@ async def crowd(terrarium: Terrarium, seed: int, first_step: int) -> None:
 
 async def main(path: str, seed: int, kind: str, first_step: int) -> None:
     if seed % 2:  # Half of the plays keep snapshots all the time, so that kills meet them too.
-        ledger.snapshot_events_min, ledger.snapshot_bytes_per_event_max = 60, 1 << 40
+        writer.snapshot_events_min = 60
+        writer.snapshot_bytes_per_event_max = 1 << 40
     terrarium = Terrarium(SqliteStore(path), clock=HandMovedClock(), ids=SeededIds(seed))
     tell("opening")
     async with terrarium:

@@ -8,7 +8,7 @@ from glasshouse import Event, Terrarium, kinds
 from glasshouse.events.codec import content_of
 from glasshouse.events.event import Json
 from glasshouse.runtime.folded import Folded
-from glasshouse.runtime.ledger.ledger import folded_from, folded_upto
+from glasshouse.runtime.ledger.folds import fold_from_start, load_folded
 from glasshouse.runtime.ports import Store
 from glasshouse.runtime.replay.record import changes_between
 from glasshouse.runtime.replay.replay_answers import act_of
@@ -56,8 +56,8 @@ async def check_histories(terrarium: Terrarium, ledger: list[Event]) -> None:
 
 async def check_folds(store: Store) -> Folded:
     """The world with the help of snapshots is the world folded from the beginning."""
-    folded = await folded_from(store)
-    from_the_beginning = await folded_upto(store, store.position)
+    folded = await load_folded(store)
+    from_the_beginning = await fold_from_start(store, store.position)
     assert folded.world == from_the_beginning.world
     assert folded.agenda == from_the_beginning.agenda
     assert folded.runs == from_the_beginning.runs
@@ -84,5 +84,5 @@ async def check_ends(store: Store) -> None:
     over = {event.run_id for event in of_acts if event.kind == kinds.RUN_FINISHED}
     calls = [event for event in of_acts if event.kind == kinds.TOOL_CALLED and event.run_id not in over]
     if without_end := {act_of(event) for event in calls} - ends.keys():
-        under_way = (await folded_upto(store, store.position)).agenda.under_way
+        under_way = (await fold_from_start(store, store.position)).agenda.under_way
         assert without_end <= {(name, act.cause) for name, act in under_way.items()}

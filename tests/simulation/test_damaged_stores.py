@@ -23,7 +23,7 @@ import pytest
 from glasshouse import Draft, SqliteStore, Terrarium, WhatIf
 from glasshouse.errors import Conflict, Refused, StoreDamaged, StoreFailed, StoreTooNew
 from glasshouse.runtime.clock import HandMovedClock, SeededIds
-from glasshouse.runtime.ledger import ledger
+from glasshouse.runtime.ledger import writer
 from glasshouse.terrarium import verify
 from tests.simulation.seeds import fresh_seeds, replayable, usual_seeds
 
@@ -50,8 +50,8 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
 async def play(path: Path) -> None:
     """A run, its branch, and what others left in the inbox."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ledger, "snapshot_events_min", 64)
-        patch.setattr(ledger, "snapshot_bytes_per_event_max", 1 << 40)
+        patch.setattr(writer, "snapshot_events_min", 64)
+        patch.setattr(writer, "snapshot_bytes_per_event_max", 1 << 40)
         async with Terrarium(SqliteStore(path), clock=HandMovedClock(), ids=SeededIds(1)) as t:
             run = await t.open_world("mystery-roots")
             await t.step(3)

@@ -7,16 +7,16 @@ from pathlib import Path
 import pytest
 
 from glasshouse import Draft, Manifest, MemoryStore, SqliteStore, Terrarium
-from glasshouse.runtime.ledger import ledger
-from glasshouse.runtime.ledger.ledger import snapshot_key
+from glasshouse.runtime.ledger import writer
+from glasshouse.runtime.ledger.folds import snapshot_key
 from glasshouse.runtime.ports import Store
 from tests.simulation.ledger_checks import check_folds
 
 
 @pytest.fixture
 def a_snapshot_every_few_events(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ledger, "snapshot_events_min", 7)
-    monkeypatch.setattr(ledger, "snapshot_bytes_per_event_max", 1 << 40)
+    monkeypatch.setattr(writer, "snapshot_events_min", 7)
+    monkeypatch.setattr(writer, "snapshot_bytes_per_event_max", 1 << 40)
 
 
 @pytest.mark.usefixtures("a_snapshot_every_few_events")

@@ -21,7 +21,8 @@ from glasshouse.runtime.acts.routes import Routes
 from glasshouse.runtime.creature import Creature, creature_of
 from glasshouse.runtime.grants import birth_granted
 from glasshouse.runtime.house import House
-from glasshouse.runtime.ledger.ledger import Acknowledgement, Beside, Receipt, folded_from
+from glasshouse.runtime.ledger.folds import load_folded
+from glasshouse.runtime.ledger.ledger import Acknowledgement, Beside, Receipt
 from glasshouse.runtime.minds.minds import Agent, Minds
 from glasshouse.runtime.ports import Toolbox
 from glasshouse.views import topology as topology_views
@@ -258,7 +259,7 @@ class GraphEdits:
 
     async def _world_at(self, event_id: str) -> World:
         position = await self._house.history.end_of_change(event_id)
-        return (await folded_from(self._house.store, position)).world
+        return (await load_folded(self._house.store, position)).world
 
 
 def _manifest_from(plain: Json) -> Manifest:

@@ -13,8 +13,9 @@ from glasshouse.events.event import Event
 from glasshouse.events.filter import EventFilter
 from glasshouse.events.redaction import Role, check_role
 from glasshouse.runtime.acts.inside import check_is_outside, unwatch_tasks, watch_tasks
+from glasshouse.runtime.ledger.folds import load_folded
 from glasshouse.runtime.ledger.history import HistoryReader, mail_pages
-from glasshouse.runtime.ledger.ledger import Ledger, folded_from
+from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.ledger.observer import Observer, ObserverPump, Observers
 from glasshouse.runtime.ledger.subscriptions import Subscription, Subscriptions
 from glasshouse.runtime.ports import Clock, Ids, Store, ToolServers
@@ -91,7 +92,7 @@ class House:
     ) -> Subscription:
         """Committed events as they come, after a position. None means from now on, 0 from the beginning."""
         check_role(role)
-        self.ledger.check_is_open()
+        self.ledger.writer.check_is_open()
         if wanted is not None:
             check_type(
                 "subscribe()", wanted, EventFilter, "an EventFilter", "Write EventFilter(kinds={...})."
@@ -102,7 +103,7 @@ class House:
         return self.subscriptions.subscribe(wanted, after, world, role)
 
     async def _world_at(self, position: int) -> World:
-        return (await folded_from(self.store, position)).world
+        return (await load_folded(self.store, position)).world
 
     def observe(self, observer: Observer, after: int | None = 0) -> ObserverPump:
         """Attach an observer after a position: 0 is the beginning, None is now. A slow observer delays no writer."""

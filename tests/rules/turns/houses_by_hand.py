@@ -12,7 +12,7 @@ from glasshouse.events.model_use import ModelUse
 from glasshouse.events.payloads import Governor, RunFinished, RunStarted
 from glasshouse.manifests.manifest import Manifest, Schedule
 from glasshouse.runtime.folded import Folded
-from glasshouse.runtime.ledger.ledger import fold
+from glasshouse.runtime.ledger.folds import fold
 from glasshouse.turns.heard.recent_lines import heard_by, places_of
 from glasshouse.turns.moment.moment import Recent
 from glasshouse.turns.runs.schedule import Due, next_act, next_turn, shown_at

@@ -14,7 +14,7 @@ from glasshouse.events.model_use import Call, ModelUse
 from glasshouse.events.payloads import Governor
 from glasshouse.model_values import Tokens
 from glasshouse.runtime.folded import Folded
-from glasshouse.runtime.ledger.ledger import fold
+from glasshouse.runtime.ledger.folds import fold
 from glasshouse.turns.runs.purses import carried_run
 from glasshouse.world.decisions.intents import EndAct, RemoveChannel
 from glasshouse.world.fold.evolve import begin

@@ -16,7 +16,7 @@ from glasshouse import Agent, Draft, Manifest, MemoryStore, Refused, Terrarium, 
 from glasshouse.events.codec import encoded
 from glasshouse.events.event import Event
 from glasshouse.runtime.clock import HandMovedClock, SeededIds
-from glasshouse.runtime.ledger import ledger
+from glasshouse.runtime.ledger import writer
 from glasshouse.views import Change
 from tests.rules.world.reference_model import EventRead, Outcome, ReferenceModel, Refusal
 from tests.rules.world.shape import (
@@ -49,8 +49,8 @@ class RulesOfTheGraph(RuleBasedStateMachine):
         super().__init__()
         self.loop = asyncio.new_event_loop()
         self.constants = pytest.MonkeyPatch()
-        self.constants.setattr(ledger, "snapshot_events_min", snapshot_events_min)
-        self.constants.setattr(ledger, "snapshot_bytes_per_event_max", 1 << 40)
+        self.constants.setattr(writer, "snapshot_events_min", snapshot_events_min)
+        self.constants.setattr(writer, "snapshot_bytes_per_event_max", 1 << 40)
         self.store = MemoryStore()
         self.model = ReferenceModel()
         self.names = NameTable()

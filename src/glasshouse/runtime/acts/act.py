@@ -45,7 +45,8 @@ from glasshouse.runtime.acts.recorded_answers import RecordedAnswers
 from glasshouse.runtime.acts.reservations import Reservation
 from glasshouse.runtime.acts.tool_use import ToolAccess, ToolUse
 from glasshouse.runtime.acts.warm_lines import BatchWorld, BatchWorlds
-from glasshouse.runtime.ledger.ledger import Ledger, Queued
+from glasshouse.runtime.ledger.ledger import Ledger
+from glasshouse.runtime.ledger.writer import Queued
 from glasshouse.runtime.minds.faults import failure_chars_max, failure_of, fault_of, traceback_of
 from glasshouse.runtime.minds.minds import ENGINES_OWN, Agent
 from glasshouse.runtime.ports import Route

@@ -27,7 +27,8 @@ from glasshouse.runtime.acts.recorded_answers import RecordedAnswers
 from glasshouse.runtime.acts.warm_lines import WarmLines
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ledger.history import EventById
-from glasshouse.runtime.ledger.ledger import Ledger, Queued
+from glasshouse.runtime.ledger.ledger import Ledger
+from glasshouse.runtime.ledger.writer import Queued
 from glasshouse.runtime.ports import Batch, Toolbox
 from glasshouse.runtime.tool_context import ToolContext
 from glasshouse.turns.moment import tools

@@ -16,8 +16,9 @@ from typing import Final, NamedTuple
 
 from glasshouse.errors import StoreFailed
 from glasshouse.runtime.folded import Folded
+from glasshouse.runtime.ledger.folds import load_folded
 from glasshouse.runtime.ledger.history import EventById
-from glasshouse.runtime.ledger.ledger import Ledger, folded_from
+from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.ports import Store
 from glasshouse.turns.heard.recent_lines import RecentLines
 from glasshouse.turns.moment.line_text import forget_readings
@@ -53,7 +54,7 @@ class BatchWorlds:
         async with self._one_at_a_time:
             if self._world_cache is None or self._world_cache[0] != due.begun_by:
                 before = ((await self._event(due.begun_by)).position or 1) - 1
-                self._world_cache = due.begun_by, await folded_from(self._store, before)
+                self._world_cache = due.begun_by, await load_folded(self._store, before)
             seen = BatchWorld(self._world_cache[1], due.was or due.creature)
             await self._warm(*seen)
             return seen
@@ -142,7 +143,7 @@ class WarmLines:
 
     async def _warm(self, place: str) -> None:
         for _ in range(warming_rounds_max):
-            await self._ledger.wait_for_durability()
+            await self._ledger.writer.wait_for_durability()
             tables = self._ledger.folded.tables
             table = tables.said.get(place)
             if table is None or table.lines_cache is not None:

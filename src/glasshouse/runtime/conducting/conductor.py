@@ -51,7 +51,8 @@ from glasshouse.runtime.conducting.order import (
     empty_steps_max,
 )
 from glasshouse.runtime.ledger.history import EventById
-from glasshouse.runtime.ledger.ledger import Ledger, Queued
+from glasshouse.runtime.ledger.ledger import Ledger
+from glasshouse.runtime.ledger.writer import Queued
 from glasshouse.runtime.minds.minds import Minds
 from glasshouse.runtime.ports import Clock
 from glasshouse.turns.runs.agenda import members_of

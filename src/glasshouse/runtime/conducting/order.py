@@ -21,7 +21,8 @@ from glasshouse.events.event import Event
 from glasshouse.reprs import repr_of
 from glasshouse.runtime.conducting.endings import Endings
 from glasshouse.runtime.folded import Folded
-from glasshouse.runtime.ledger.ledger import EVERY_GRAPH, Ledger
+from glasshouse.runtime.ledger.ledger import Ledger
+from glasshouse.runtime.ledger.pending import EVERY_GRAPH
 from glasshouse.turns.runs.agenda import members_of
 from glasshouse.turns.runs.schedule import Due, next_act, next_turn
 from glasshouse.world.state.state import GraphState

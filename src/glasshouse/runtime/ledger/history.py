@@ -75,7 +75,7 @@ class HistoryReader:
     async def _was_refolded_meanwhile(self) -> bool:
         """Wait until the world of the plan is durable. True if part of that world was refused: then plan again."""
         refolds = self.ledger.refolds
-        await self.ledger.wait_for_durability()
+        await self.ledger.writer.wait_for_durability()
         return self.ledger.refolds != refolds
 
     async def event(self, id_of_event: str) -> Event:
@@ -83,7 +83,7 @@ class HistoryReader:
         session_id, seq = session_and_seq(id_of_event)
         session = self._sessions.get(session_id)
         if session is not None and 1 <= seq <= session.head:
-            await self.ledger.wait_for_durability()
+            await self.ledger.writer.wait_for_durability()
             for event in await self.store.read([span_of(session.segment, seq, seq)]):
                 return event
         raise UnknownName(noun="event", name=id_of_event)
@@ -216,7 +216,7 @@ class HistoryReader:
         prefixes = visible_prefixes(self._sessions, session_id)
         prefixes.pop(session_id)
         spans = spans_between(self._sessions, prefixes)
-        await self.ledger.wait_for_durability()
+        await self.ledger.writer.wait_for_durability()
         return [event for page in pages(spans) for event in await self.store.read(page)]
 
     async def _events_of_sessions(self, run_id: str) -> list[Event]:
@@ -287,7 +287,7 @@ async def mail_pages(
     async with subscriptions.subscribe(_MailOf(ledger, creature_id)) as news:
         while True:
             causes = ledger.agenda.owed_since(creature_id, seen_until)
-            await ledger.wait_for_durability()
+            await ledger.writer.wait_for_durability()
             for start in range(0, len(causes), page_events_max):
                 some = [owed.cause for owed in causes[start : start + page_events_max]]
                 page = await store.read(spans_of_events(ledger.world, some))

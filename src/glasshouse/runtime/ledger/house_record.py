@@ -24,8 +24,8 @@ from glasshouse.errors import BadEvent, StoreDamaged
 from glasshouse.events import kinds
 from glasshouse.events.event import Event, event_id, session_and_seq
 from glasshouse.events.payloads import CreatureStarted, payload_of
+from glasshouse.runtime.ledger.folds import fold_page_events, load_folded, unfit_event
 from glasshouse.runtime.ledger.history import HistoryReader
-from glasshouse.runtime.ledger.ledger import fold_page_events, folded_from, unfit_event
 from glasshouse.runtime.ports import Store
 from glasshouse.world.decisions.requests import Request
 from glasshouse.world.fold.evolve import begin, evolve, note_imported
@@ -235,7 +235,7 @@ class RecordInTheMaking:
 
     async def _standings(self, store: Store) -> dict[str, Standing]:
         """The counters of the house before the first change in the file, and wherever others moved them in between."""
-        world = (await folded_from(store, self._changes[0] - 1)).world
+        world = (await load_folded(store, self._changes[0] - 1)).world
         standings = {self._id_at(0): self._standing_of(world)}
         if self._positions[-1] - self._changes[0] + 1 == len(self._positions):
             return standings  # Nobody else wrote meanwhile.
@@ -266,7 +266,7 @@ class RecordInTheMaking:
     async def _lacks(self) -> dict[str, list[str]]:
         """The runs of the file of which it lacks sessions, or parts of them, up to their end."""
         history, lacks = self._history, dict[str, list[str]]()
-        await history.ledger.wait_for_durability()
+        await history.ledger.writer.wait_for_durability()
         for run_id in self._runs:
             if run_id not in history.ledger.world.runs:
                 continue

@@ -121,7 +121,7 @@ async def export(
     prefixes = joined_prefixes(sessions, ends)
     spans = spans_between(sessions, prefixes)
     known = [replace(sessions[name].segment, is_imported=False) for name in by_age(sessions, prefixes)]
-    await ledger.wait_for_durability()
+    await ledger.writer.wait_for_durability()
     carried = [FileSegment(segment, prefixes[segment.id]) for segment in known]
     is_redacted = role != "director" or any(segment.is_redacted for segment in known)
     head = FileHead(format_version, session_id, role, is_redacted, len(carried))
@@ -455,7 +455,7 @@ async def _writes(store: Store, ledger: Ledger, carried: Carried) -> tuple[Segme
     sessions = [ledger.world.sessions.get(part.segment.id) for part in carried.segments]
     known = [None if session is None else (session.segment, session.head) for session in sessions]
     # Another import may be in flight. The pending world knows its events, but only durable ones can be read.
-    await ledger.wait_for_durability()
+    await ledger.writer.wait_for_durability()
     writes = []
     for part, here in zip(carried.segments, known, strict=True):
         events, opens, head = carried.events[part.segment.id], None, 0

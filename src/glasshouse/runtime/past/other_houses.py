@@ -93,7 +93,7 @@ class OtherHouses:
         spans = [span_of(self._sessions[name].segment, 1, head) for name, head in life if head]
         spans.sort(key=lambda span: span.starts_at)
         graph_ids_in_files = {self._sessions[name].segment.graph_id for name, _ in life}
-        await self._ledger.wait_for_durability()
+        await self._ledger.writer.wait_for_durability()
         for page in pages(spans):
             for event in await self._store.read(page):
                 _take(folded, event, graph_ids_in_files)

@@ -14,8 +14,8 @@ from glasshouse.events import kinds
 from glasshouse.events.event import Event, event_id, session_and_seq
 from glasshouse.events.payloads import TopologyChanged, payload_of
 from glasshouse.runtime.folded import Folded
+from glasshouse.runtime.ledger.folds import fold, load_folded
 from glasshouse.runtime.ledger.history import HistoryReader
-from glasshouse.runtime.ledger.ledger import fold, folded_from
 from glasshouse.world.decisions.decide import decide
 from glasshouse.world.decisions.decision import stamped
 from glasshouse.world.decisions.intents import Intent
@@ -146,7 +146,7 @@ class Pasts:
         if event.kind == kinds.RUN_FINISHED:
             return await self._past(await self._before_the_ends(event), event)
         position = await self._history.end_of_change(event.id)
-        folded = await folded_from(self._history.store, position)
+        folded = await load_folded(self._history.store, position)
         is_open = any(graph.session_id == event.session_id for graph in folded.world.graphs.values())
         return await self._past(position if is_open else (event.change or 0) - 1, event)
 
@@ -188,7 +188,7 @@ class Pasts:
         """The past right after the event at a position. `event` decides which graphs are continued."""
         if position < 1:
             raise Refused("Nothing was there before that.", "Choose a later event.")
-        folded = await folded_from(self._history.store, position)
+        folded = await load_folded(self._history.store, position)
         (last,) = await self._history.store.read_after(position - 1, 1)
         is_said_in_all = event.kind == kinds.USER_INJECTED and await self._history.end_of_change(event.id) > (
             event.change or 0

@@ -115,7 +115,7 @@ class Stories:
     ) -> AsyncIterator[tuple[int, list[tuple[int, Event]]]]:
         """The events behind event number `k`, which stands at a position, with their numbers; page by page, each with
         the position up to which the store was read. With `newest_first`, those before it."""
-        await self._history.ledger.wait_for_durability()
+        await self._history.ledger.writer.wait_for_durability()
         if story.is_imported:  # Its positions tell in which order the file was read.
             order = await self._order_of(story)
             numbers = range(k - 1, 0, -1) if newest_first else range(k + 1, len(order) + 1)

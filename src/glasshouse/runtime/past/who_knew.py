@@ -12,8 +12,8 @@ from glasshouse.events import kinds
 from glasshouse.events.event import Event, event_id
 from glasshouse.events.payloads import ChannelEdge, copied_from, payload_of
 from glasshouse.runtime.folded import Folded
+from glasshouse.runtime.ledger.folds import load_folded
 from glasshouse.runtime.ledger.history import HistoryReader
-from glasshouse.runtime.ledger.ledger import folded_from
 from glasshouse.runtime.past.other_houses import OtherHouses
 from glasshouse.turns.heard.renaming import NamesNow
 from glasshouse.views.who_knew import Knower, Sighting, WhoKnew, handle_then, knowers_max, sightings_of
@@ -44,7 +44,7 @@ class WhoKnewReader:
         """
         event = await self._history.event(id_of_event)
         if at is not None:
-            then = await folded_from(self._history.store, await self._history.end_of_change(at))
+            then = await load_folded(self._history.store, await self._history.end_of_change(at))
             here, seen = then.world, list[Seen]()
             for copy in await self._copies_of(event):
                 session = here.sessions.get(copy.session_id)

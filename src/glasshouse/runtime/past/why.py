@@ -111,7 +111,7 @@ class WhyReader:
         ids = list(sections)[-shown_lines_max:]
         unread = sorted([line_id for line_id in ids if line_id not in events], key=session_and_seq)
         if spans := spans_of_events(self._history.ledger.world, unread, gap_events_max):
-            await self._history.ledger.wait_for_durability()
+            await self._history.ledger.writer.wait_for_durability()
             events |= {event.id: event for event in await self._history.store.read(spans)}
         lines = [redacted(events[line_id], role) for line_id in ids if line_id in events]
         houses = {name: await self._house_of(name) for name in {line.session_id for line in lines}}

@@ -21,8 +21,8 @@ from glasshouse.events.codec import encoded
 from glasshouse.events.event import Event
 from glasshouse.runtime.clock import SeededIds
 from glasshouse.runtime.house import House
+from glasshouse.runtime.ledger.folds import fold_page_events
 from glasshouse.runtime.ledger.house_record import HouseRecord, decoded_record, fold_shape
-from glasshouse.runtime.ledger.ledger import fold_page_events
 from glasshouse.runtime.ports import Batch, SegmentWrite
 from glasshouse.runtime.replay.overlay import OverlayStore
 from glasshouse.world.decisions.requests import Request
@@ -113,7 +113,7 @@ async def _record_of(house: House, run_id: str) -> HouseRecord:
 async def _fill(house: House, store: OverlayStore, record: HouseRecord) -> dict[int, Standing]:
     """Write the events of a record into a store, in the order of commits; returns the standings by position."""
     sessions = house.ledger.world.sessions
-    await house.ledger.wait_for_durability()
+    await house.ledger.writer.wait_for_durability()
     events = {name: await _events(house, sessions[name], seq) for name, seq in record.sessions.items()}
     before = {name: None for known in record.sessions for name in ancestors_of(sessions, known)}
     for name in by_age(sessions, [name for name in before if name not in record.sessions]):

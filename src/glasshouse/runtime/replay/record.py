@@ -17,7 +17,7 @@ from glasshouse.events.event import Event
 from glasshouse.runtime.acts.act_so_far import act_so_far_of
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.house import House
-from glasshouse.runtime.ledger.ledger import fold_page_events, folded_from
+from glasshouse.runtime.ledger.folds import fold_page_events, load_folded
 from glasshouse.runtime.ports import Store
 from glasshouse.world.decisions.requests import Request
 from glasshouse.world.state.ids import the_run
@@ -83,7 +83,7 @@ class RunRecord(msgspec.Struct, frozen=True):
 
 async def record_of(house: House, run_id: str) -> RunRecord:
     """Read the record of a run."""
-    await house.ledger.wait_for_durability()
+    await house.ledger.writer.wait_for_durability()
     position = house.store.position
     own = await house.history.events_of_its_own(the_run(house.ledger.world, run_id).id)
     own = [event for event in own if (event.position or 0) <= position]
@@ -98,7 +98,7 @@ async def record_of(house: House, run_id: str) -> RunRecord:
     sessions = frozenset(company)
     while True:
         changes = await changes_between(house.store, starts_after, upto)
-        before = await folded_from(house.store, starts_after)
+        before = await load_folded(house.store, starts_after)
         begins = [*_looks(changes, sessions), *await _open_calls(house, before, sessions)]
         if min(begins, default=starts_after) >= starts_after:
             break

@@ -291,7 +291,7 @@ class _Replay:
                 await self._drive(change)
         except Refused:  # The change is no longer possible.
             return False
-        await self._ledger.wait_for_durability()
+        await self._ledger.writer.wait_for_durability()
         if self._wrong is not None:
             raise self._wrong
         return self._ledger.position == position + len(change.events)

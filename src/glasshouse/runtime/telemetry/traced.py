@@ -25,7 +25,8 @@ from glasshouse.runtime.acts.act import ActResult, Acts
 from glasshouse.runtime.acts.asking import ActCalls, CallUnderWay, Recorded
 from glasshouse.runtime.acts.backend_queue import BackendQueue
 from glasshouse.runtime.acts.reservations import Reservation
-from glasshouse.runtime.ledger.ledger import NOTHING_BESIDE, Beside, Ledger, Look, Queued, Receipt, Tell
+from glasshouse.runtime.ledger.ledger import NOTHING_BESIDE, Beside, Ledger, Look, Receipt, Tell
+from glasshouse.runtime.ledger.writer import Queued
 from glasshouse.runtime.ports import Batch, Route, Toolbox
 from glasshouse.runtime.telemetry import names
 from glasshouse.runtime.telemetry.telemetry import Telemetry, now_ns
@@ -49,6 +50,8 @@ class TracedLedger(Ledger):
     def __init__(self, telemetry: Telemetry, *parts: Any) -> None:
         super().__init__(*parts)
         self._telemetry = telemetry
+        self._commit_began = 0.0
+        self.writer.watch = self
 
     async def change(
         self,
@@ -104,17 +107,18 @@ class TracedLedger(Ledger):
         purse = self.folded.runs.purses.get(run_id or "")
         return "" if purse is None else purse.playbill.name
 
-    async def _commit(self, group: list[Any]) -> None:
-        began = time.perf_counter()
-        await super()._commit(group)
-        self._telemetry.commit_seconds.record(time.perf_counter() - began)
-        self._telemetry.commit_events.record(sum([len(queued.events) for queued in group]))
+    def before_commit(self) -> None:
+        """The store is about to be given a group of batches."""
+        self._commit_began = time.perf_counter()
 
-    def _acknowledge(self, group: list[Any], first_position: int) -> None:
-        for queued in group:
-            for event in queued.events:
-                self._telemetry.note_durable(event)
-        super()._acknowledge(group, first_position)
+    def after_commit(self, events: int) -> None:
+        """The store has taken this many events, or has failed."""
+        self._telemetry.commit_seconds.record(time.perf_counter() - self._commit_began)
+        self._telemetry.commit_events.record(events)
+
+    def durable(self, event: Event) -> None:
+        """An event is durable: its span can end."""
+        self._telemetry.note_durable(event)
 
     async def close(self) -> None:
         """Make everything queued durable, then end the spans that are left."""

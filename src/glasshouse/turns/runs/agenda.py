@@ -225,9 +225,14 @@ class Agenda(msgspec.Struct, dict=True):
         owed = self.owed.get(creature_id, {}).get(cause)
         return None if owed is None else owed.handed
 
-    def concerns(self, event: Event) -> bool:
-        """Whether an event could change the agenda, apart from the wires that deliver it."""
-        return event.kind in _DISPATCHED or event.caused_by is not None or event.kind in self.subscribers
+    def concerns(self, world: World, event: Event) -> bool:
+        """Whether an event could change the agenda."""
+        return (
+            event.caused_by is not None
+            or event.kind in self.subscribers
+            or event.actor in world.wires_of
+            or event.kind in _DISPATCHED
+        )
 
     def apply(self, world: World, event: Event) -> None:
         """Fold in one event, which the world has already taken in."""

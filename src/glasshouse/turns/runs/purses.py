@@ -420,9 +420,11 @@ class Runs(msgspec.Struct):
         """Whether an event could change this fold."""
         return (
             event.caused_by is not None
+            or event.model is not None
             or event.sealed is not None
             or event.kind in NOTED
             or event.kind in self.endings
+            or (event.run_id is not None and event.kind in kinds.ENGINE)
         )
 
     def apply(self, world: World, event: Event) -> None:

@@ -1,0 +1,91 @@
+"""The pending world: the committed events and those on their way to the store, folded. Decisions are made on it.
+
+It also notes what was written since somebody last looked: in which graphs, for the conductor and for drives that wait, and
+at which position the world last changed by more than a line, for acts that looked before.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from glasshouse.events import kinds
+from glasshouse.events.event import Event
+from glasshouse.runtime.folded import Folded
+from glasshouse.world.fold.evolve import MORE_THAN_LINES
+
+EVERY_GRAPH: Final = ""
+"""In place of the ids of graphs: all of them must be looked at again."""
+
+
+class Pending:
+    """The state after everything that was decided, durable or not, and what has moved in it."""
+
+    def __init__(self) -> None:
+        self.use(Folded())
+        self.position = 0
+        """The position of the last event of the pending world."""
+        self.moved_at = 0
+        """The position of the last change that did more than say a line. An act that looked at the world before it must
+        say so (ADR 0064)."""
+        self.refolds = 0
+        """How often the world was folded again. What was looked up in the world before is looked up again."""
+        self.graphs_moved: dict[str, None] = {}
+        """The graphs that got events since the conductor last looked, and those of a run that began, paused or ended; or
+        `EVERY_GRAPH` if the world was folded again. A dict, because it keeps the order."""
+        self.awaited: dict[str, list[asyncio.Future[None]]] = {}
+        """The graphs in which somebody awaits the next write, with a future for each who does."""
+
+    def use(self, folded: Folded) -> None:
+        """Go on with this state."""
+        self.folded = folded
+        self.world = folded.world
+        """The pending world: the committed events and those on their way, folded."""
+        self.agenda = folded.agenda
+
+    def begin_anew(self, folded: Folded, position: int) -> None:
+        """Go on with a state that was folded from the store up to this position. Everybody must look again."""
+        self.use(folded)
+        self.refolds += 1
+        self.position = position
+        self.moved_at = position
+        self.graphs_moved[EVERY_GRAPH] = None
+        self.wake(tuple(self.awaited))
+
+    def note(self, events: Sequence[Event]) -> None:
+        """Note that these events of one change were folded: where, and who must look again."""
+        if not events:
+            return  # A snapshot, or answers to the inbox: nothing moved.
+        graphs_moved = self.graphs_moved
+        for event in events:
+            graphs_moved[event.graph_id] = None
+        if self.awaited:
+            self.wake_for(events)
+        self.position += len(events)
+
+    def note_moved(self, first: Event) -> None:
+        """Note, before `note`, that a decided change did more than say a line. `first` is its first event."""
+        if first.kind not in MORE_THAN_LINES:
+            return  # An act that looked at the world before sees the line anyway, or needs not know of it.
+        self.moved_at = self.position + 1
+        if first.kind in kinds.OF_RUNS:
+            self.graphs_moved.update(dict.fromkeys(self.world.graphs_of(first.run_id or "")))
+
+    async def wait_for_write_in(self, graph_id: str) -> None:
+        """Wait until something is written in a graph, any graph merges or splits, a run changes, or `wake` is called."""
+        awaited = asyncio.get_running_loop().create_future()
+        self.awaited.setdefault(graph_id, []).append(awaited)
+        await awaited
+
+    def wake_for(self, events: Sequence[Event]) -> None:
+        """Wake those who wait for what these events did."""
+        is_of_all = any(event.kind in kinds.OF_GRAPHS or event.kind in kinds.OF_RUNS for event in events)
+        self.wake(tuple(self.awaited) if is_of_all else [event.graph_id for event in events])
+
+    def wake(self, graph_ids: Iterable[str]) -> None:
+        """Wake those who wait for a write in these graphs."""
+        for graph_id in graph_ids:
+            for awaited in self.awaited.pop(graph_id, ()):
+                if not awaited.done():  # A waiter may have been cancelled.
+                    awaited.set_result(None)
