@@ -15,7 +15,7 @@ Then the writer commits what has gathered. It acknowledges the batches, or folds
 between deciding and queueing, two decisions cannot interleave, and no lock is needed.
 
 The doors: `change` decides and waits, `stage` decides and does not wait, `edit` writes an edit with its report, `submit` says a line (on
-the quick path of `lines.py`, if it can), `settle` and `keep_snapshot` write no event, `append_imported` and `adopt` write events that
+the quick path of `quick_lines.py`, if it can), `settle` and `keep_snapshot` write no event, `append_imported` and `adopt` write events that
 were decided elsewhere.
 """
 
@@ -37,8 +37,8 @@ from glasshouse.events.codec import encoded_within_bounds
 from glasshouse.events.event import Draft, Event, own_copy
 from glasshouse.reprs import shown
 from glasshouse.runtime.ledger.folds import fold_on, load_folded, open_and_fold
-from glasshouse.runtime.ledger.lines import QuickLines
 from glasshouse.runtime.ledger.pending import EVERY_GRAPH, Pending
+from glasshouse.runtime.ledger.quick_lines import QuickLines
 from glasshouse.runtime.ledger.subscriptions import Subscriptions
 from glasshouse.runtime.ledger.writer import Queued, Writer
 from glasshouse.runtime.ports import Batch, Clock, SegmentWrite, Snapshot, Store
