@@ -106,7 +106,8 @@ class Archive:
 
     def _is_run(self, name: str) -> bool:
         """Whether a name is that of a run, not of a session. Refuses a name that is neither."""
-        world, imported = self._ledger.world, self.imported_runs()
+        world = self._ledger.world
+        imported = self.imported_runs()
         if name not in world.runs and name not in world.sessions and name not in imported:
             known = [*world.runs, *imported, *world.sessions]
             raise UnknownName(noun="run or session", name=name, known=known)
@@ -194,7 +195,8 @@ class Archive:
 
         branches = list[Branch]()
         for name, purse in self._ledger.folded.runs.purses.items():
-            parent, run = purse.branch_of, self._ledger.world.runs.get(name)
+            parent = purse.branch_of
+            run = self._ledger.world.runs.get(name)
             if parent is None or parent.run_id != run_id or run is None:
                 continue
             began = redacted(await self._house.history.event(event_id(run.session_id, 1)), role)
@@ -222,7 +224,8 @@ class Archive:
 
         The parent does not change. Calls that equal the parent's are answered from its record (ADR 0039).
         """
-        what_if, history = change or WhatIf(), self._house.history
+        what_if = change or WhatIf()
+        history = self._house.history
         check_type(
             "branch(change=...)", what_if, WhatIf, "a WhatIf", 'Write WhatIf(disturb="A bell rings.").'
         )
@@ -244,7 +247,8 @@ class Archive:
         past = await self._pasts.at_the_end(session_id)
         if shape == "as-was":
             return await self._restated(past, "resume", WhatIf())
-        tools, started = self._tools.names(), await self._started_in(past)
+        tools = self._tools.names()
+        started = await self._started_in(past)
         recipes = recipes_of(past, session_id, world, tools, lambda: self._new_run_for(past), started)
         for old, recipe in recipes.items():
             opening = await self._granted_again(past, recipe)
@@ -268,7 +272,8 @@ class Archive:
             for birth in births_in(past, what_if)
         ]
         lines = changed(past, what_if, births)
-        with_models_now, recorded = self._routes.with_models_now, await self._started_in(past)
+        with_models_now = self._routes.with_models_now
+        recorded = await self._started_in(past)
         started = {run_id: with_models_now(past.folded, start) for run_id, start in recorded.items()}
         intent = restate_of(past, how, what_if, lines, lambda: self._new_run_for(past), started)
         self._routes.check_prices_of(past.folded, intent)
@@ -277,7 +282,8 @@ class Archive:
 
     async def _started_in(self, past: Past) -> dict[str, RunStarted]:
         """The recorded start of each run of a past."""
-        event, purses = self._house.history.event, past.folded.runs.purses
+        event = self._house.history.event
+        purses = past.folded.runs.purses
         run_ids = [run_id for run_id in purses if past.holds_run(run_id)]
         return {run_id: payload_of(await event(purses[run_id].told_in), RunStarted) for run_id in run_ids}
 

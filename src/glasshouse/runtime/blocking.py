@@ -47,7 +47,8 @@ def _outcome_in_a_thread(work: Work[T]) -> T:
 
     async def cancellable() -> T:
         nonlocal cancel
-        task, loop = asyncio.current_task(), asyncio.get_running_loop()
+        task = asyncio.current_task()
+        loop = asyncio.get_running_loop()
         assert task is not None, "a coroutine that is run is a task"
         cancel = partial(loop.call_soon_threadsafe, task.cancel)
         if interrupted.is_set():  # The interruption came before there was a task to cancel.

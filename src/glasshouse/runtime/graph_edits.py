@@ -78,7 +78,8 @@ class GraphEdits:
         self._check_birth(intent, manifest, spawnable)
         if agent is None:
             agent = self._minds.agent_called(intent.handle or intent.name)
-        spawn, code = {each.name: each.as_json() for each in spawnable}, type(agent).__name__
+        spawn = {each.name: each.as_json() for each in spawnable}
+        code = type(agent).__name__
         intent = replace(intent, may_spawn=spawn, played_by_code="" if agent is None else code)
         if self._ledger.asks is None:  # Otherwise the process that plays the store asks the servers.
             intent = await birth_granted(self._house.servers, intent, self._ledger.folded.runs)
@@ -143,7 +144,8 @@ class GraphEdits:
         return await self._ledger.change_and_see(intent, self.creature)
 
     def _creature_foreseen(self, foreseen: Receipt, manifest: Manifest | None = None) -> Creature:
-        world, events = self._world, foreseen.events
+        world = self._world
+        events = foreseen.events
         state = creature_foreseen(world, foreseen.subject, events)
         session_id = events[0].session_id if events else world.graphs[state.graph_id].session_id
         return creature_of(state, session_id, manifest or self._minds.manifest(state.manifest_digest))

@@ -122,7 +122,8 @@ async def played_of(parts: Parts, run_id: str) -> Played:
         name: frozenset([e.id for e in events if e.actor != name and visible_to(listener, e)])
         for name, listener in picked(parts.house.ledger.world.creatures, creatures).items()
     }
-    run, skews = parts.stage.run_of(run_id), parts.house.history.skews()
+    run = parts.stage.run_of(run_id)
+    skews = parts.house.history.skews()
     return Played(run, events, MappingProxyType(creatures), heard, skews)
 
 

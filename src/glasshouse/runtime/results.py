@@ -36,7 +36,8 @@ def is_repeated(folded: Folded, run_id: str, counted: set[str]) -> bool:
 
 def _result_of(run_id: str, purse: Purse) -> Result | None:
     """The result of one run; None if it is no contest, is not over, or was stopped without a winner."""
-    competition, finished = purse.playbill.competition, purse.finished
+    competition = purse.playbill.competition
+    finished = purse.finished
     if finished is None or competition.kind == "none" or len(competition.may_win) < 2:
         return None
     if finished.winner is None and finished.reason == "stopped":

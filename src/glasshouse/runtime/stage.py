@@ -151,7 +151,8 @@ class Stage:
         From the first call on, servers are asked to send their text as it comes.
         """
         self._model_access.listener = self._listener
-        creatures, now = self._ledger.world.creatures, asyncio.get_running_loop().time()
+        creatures = self._ledger.world.creatures
+        now = asyncio.get_running_loop().time()
         queues = {call.queue for call in self._model_access.under_way if call.is_waiting}
         numbers = {queue: queue.numbers() for queue in queues}
         return tuple(
@@ -181,7 +182,8 @@ class Stage:
         # A reply without a kind may be a thought, if its creature may write thoughts and no lines.
         is_inner = kinds.AGENT_SPOKE not in may_emit and bool(may_emit & kinds.INNER)
         kind_if_none = kinds.AGENT_THOUGHT if is_inner else kinds.AGENT_SPOKE
-        call.text, raw = "", ""
+        call.text = ""
+        raw = ""
 
         def note(piece: str) -> None:
             nonlocal raw
@@ -197,7 +199,8 @@ class Stage:
 
     def due(self, run_id: str) -> tuple[DueTurn, ...]:
         """The next turn of each graph of a run that has something to do, in lockstep order; empty if nothing is due."""
-        graphs, agendas = self._ledger.world.graphs_of(run_id), self._conductor.agendas
+        graphs = self._ledger.world.graphs_of(run_id)
+        agendas = self._conductor.agendas
         ahead = [(agendas.of(name).turn, graph) for name, graph in graphs.items()]
         due = [(turn, graph) for turn, graph in ahead if turn is not None]
         due.sort(key=lambda pair: (pair[0], pair[1].born))

@@ -112,7 +112,8 @@ class HistoryReader:
 
     async def _events_of_imported(self, run_id: str) -> list[Event]:
         """The story of a run that came in a file, with the past that it grew from."""
-        session_id, own = self.imported_runs()[run_id], await self.events_of_its_own(run_id)
+        session_id = self.imported_runs()[run_id]
+        own = await self.events_of_its_own(run_id)
         if self._sessions[session_id].segment.origin not in GOES_ON:
             return own
         return self._in_story_order([*await self._past_of(session_id), *own])
@@ -123,7 +124,8 @@ class HistoryReader:
         if session_id is None or run_id in self.ledger.world.runs:
             session_id = the_run(self.ledger.world, run_id).session_id
         events = await self._events_of_sessions(run_id)
-        own, first = self._own_sessions(run_id), event_id(session_id, 1)
+        own = self._own_sessions(run_id)
+        first = event_id(session_id, 1)
         of_run = [
             event
             for event in events
@@ -177,7 +179,9 @@ class HistoryReader:
     def company_of(self, run_id: str) -> tuple[frozenset[str], dict[str, SessionState]]:
         """A run, the runs that shared a graph with it, the runs that shared a graph with those, and so on; and their
         sessions."""
-        sessions, runs, waiting = dict[str, SessionState](), {run_id}, [run_id]
+        sessions = dict[str, SessionState]()
+        runs = {run_id}
+        waiting = [run_id]
         while waiting:
             for name, session in self.sessions_with(waiting.pop()).items():
                 if name not in sessions:
@@ -271,7 +275,8 @@ class HistoryReader:
 
 async def _last_of_change(event: Event, following: Callable[[Event], Awaitable[list[Event]]]) -> Event:
     """The last event of the change that an event belongs to. `following` reads the page after an event."""
-    last, page = event, [event]
+    last = event
+    page = [event]
     while page and page[-1] is last:
         page = await following(last)
         last = [last, *takewhile(lambda later: later.change == event.change, page)][-1]
@@ -301,7 +306,8 @@ async def mail_pages(
 
 def _as_handed(world: World, page: list[Event], causes: Iterable[Owed], creature_id: str) -> list[Event]:
     """Mail as its creature gets it: the public part, without the words if a wire withheld them."""
-    creature, handed = world.creatures.get(creature_id), {owed.cause: owed.handed for owed in causes}
+    creature = world.creatures.get(creature_id)
+    handed = {owed.cause: owed.handed for owed in causes}
     if creature is None:
         return []
     return [cause_as_seen(creature, event, handed.get(event.id)) for event in page]

@@ -113,7 +113,8 @@ def check_record(record: HouseRecord, heads: Mapping[str, int]) -> None:
     if not record.sessions or any(heads.get(name) != seq for name, seq in record.sessions.items()):
         raise BadEvent(f"the record of house {record.house!r} does not name the sessions of the file")
     written = dict.fromkeys(record.sessions, 0)
-    names, is_first = list(record.sessions), True
+    names = list(record.sessions)
+    is_first = True
     for number, events, changes in record.order:
         is_known = 0 <= number < len(names) and events >= 1 and changes in (0, 1, events)
         if not is_known or (is_first and not changes):
@@ -155,8 +156,10 @@ class RecordInTheMaking:
         self._numbers = {name: number for number, name in enumerate(self._names)}
         self._runs = {run_id: None for state in here.values() for run_id in (*state.runs, *state.writers)}
         # Four numbers for each event, in columns: as objects they would take ten times the memory.
-        self._positions, self._changes = array("q"), array("q")
-        self._writers, self._seqs = array("q"), array("q")
+        self._positions = array("q")
+        self._changes = array("q")
+        self._writers = array("q")
+        self._seqs = array("q")
         self._stems: dict[str, None] = {}
         """The names that creatures of the file were numbered by."""
         self._ends: dict[str, int] = {}
@@ -207,7 +210,8 @@ class RecordInTheMaking:
 
     def _order(self) -> Iterator[tuple[int, int, int]]:
         """The runs of commits. Changes of one event each, in one session, are one run."""
-        lone, lone_writer = 0, 0
+        lone = 0
+        lone_writer = 0
         for _, indexes in groupby(range(len(self._changes)), key=self._changes.__getitem__):
             parts = [(n, len(list(some))) for n, some in groupby(indexes, key=self._writers.__getitem__)]
             is_lone = parts[0][1] == len(parts) == 1
@@ -215,7 +219,8 @@ class RecordInTheMaking:
                 yield lone_writer, lone, lone
                 lone = 0
             if is_lone:
-                lone_writer, lone = parts[0][0], lone + 1
+                lone_writer = parts[0][0]
+                lone += 1
             else:
                 yield from ((number, events, int(n == 0)) for n, (number, events) in enumerate(parts))
         if lone:
@@ -240,7 +245,8 @@ class RecordInTheMaking:
         if self._positions[-1] - self._changes[0] + 1 == len(self._positions):
             return standings  # Nobody else wrote meanwhile.
         segments = {segment.id: segment for segment in await store.segments_after(self._changes[0] - 1)}
-        index, position = 0, self._changes[0] - 1
+        index = 0
+        position = self._changes[0] - 1
         left: Standing | None = None
         while index < len(self._positions):
             page = await store.read_after(position, fold_page_events)
@@ -265,7 +271,8 @@ class RecordInTheMaking:
 
     async def _lacks(self) -> dict[str, list[str]]:
         """The runs of the file of which it lacks sessions, or parts of them, up to their end."""
-        history, lacks = self._history, dict[str, list[str]]()
+        history = self._history
+        lacks = dict[str, list[str]]()
         await history.ledger.writer.wait_for_durability()
         for run_id in self._runs:
             if run_id not in history.ledger.world.runs:

@@ -89,12 +89,14 @@ class Observer:
     async def settle(self) -> None:
         """Await the asynchronous callbacks that `consume` has called. In a live terrarium the pump does this: await its
         `caught_up` instead."""
-        answers, self._answers = self._answers, []
+        answers = self._answers
+        self._answers = []
         for callback, answer in answers:
             await self._settled(callback, answer)
 
     def _diff(self, event: Event) -> ViewDiff:
-        view, follower = self._view, self._follower
+        view = self._view
+        follower = self._follower
         if follower is not None and not follower.sees(event):
             return UNCHANGED
         before = replace(view.counters)

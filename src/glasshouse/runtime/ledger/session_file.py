@@ -116,7 +116,8 @@ async def export(
     an import returns."""
     check_role(role)
     await asyncio.to_thread(_check_place, path)
-    store, ledger = history.store, history.ledger
+    store = history.store
+    ledger = history.ledger
     sessions = ledger.world.sessions
     prefixes = joined_prefixes(sessions, ends)
     spans = spans_between(sessions, prefixes)
@@ -195,7 +196,8 @@ class _FileInTheMaking:
         self._write(lines)
 
     def _line(self, event: Event) -> bytes:
-        body, first = encoded(event), self._changes.setdefault(event.change, event.id)
+        body = encoded(event)
+        first = self._changes.setdefault(event.change, event.id)
         return body if first == event.id else b'%s,"change":"%s"}' % (body[:-1], first.encode())
 
     def finish(self, events_expected: int) -> None:
@@ -278,7 +280,8 @@ async def _records_to_keep(store: Store, ledger: Ledger, carried: Carried) -> tu
     come with the same session of the same house, the longer one is kept."""
     if not carried.records:
         return ()
-    kept, sessions = await store.records(), ledger.world.sessions
+    kept = await store.records()
+    sessions = ledger.world.sessions
     new: list[tuple[str, str]] = []
     for number, record in enumerate(carried.records):
         # A copied store has the same id as the other, so the house and the session may not be enough.
@@ -388,7 +391,8 @@ class _RecordsRead:
             raise Refused(
                 f"{path} does not hold what its last line says.", "It was changed; export it again."
             )
-        records, heads = joined(self._parts), {name: part.upto for name, part in placed.items()}
+        records = joined(self._parts)
+        heads = {name: part.upto for name, part in placed.items()}
         for record in records:
             check_record(record, heads)
         return records
@@ -458,7 +462,9 @@ async def _writes(store: Store, ledger: Ledger, carried: Carried) -> tuple[Segme
     await ledger.writer.wait_for_durability()
     writes = []
     for part, here in zip(carried.segments, known, strict=True):
-        events, opens, head = carried.events[part.segment.id], None, 0
+        events = carried.events[part.segment.id]
+        opens = None
+        head = 0
         if here is None:
             is_redacted = part.segment.is_redacted or carried.head.is_redacted
             opens = replace(part.segment, is_imported=True, is_redacted=is_redacted)

@@ -62,7 +62,8 @@ class OtherHouses:
 
     def _life(self, session_id: str) -> Life:
         """Every session that is connected with this one, with no branch or resumed session between them."""
-        life, waiting = {session_id: None}, [session_id]
+        life = {session_id: None}
+        waiting = [session_id]
         while waiting:
             session = self._sessions[waiting.pop()]
             parents = () if self._goes_on(session.segment.id) else session.segment.parents

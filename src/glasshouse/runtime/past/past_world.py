@@ -81,7 +81,8 @@ class Past:
     @property
     def times_changed(self) -> int:
         """How many logical times the changes took, in the graph where they took the most."""
-        sessions, taken = self.world.sessions, [0]
+        sessions = self.world.sessions
+        taken = [0]
         for name in self.graph_ids:
             session_id = self.world.graphs[name].session_id
             ends = [sessions[parent].segment.base + upto for parent, upto in self.parents_of(session_id)]
@@ -255,7 +256,8 @@ def _graphs_of(world: World, session_id: str) -> list[GraphState]:
 
 def graphs_meant(folded: Folded, event: Event) -> list[str]:
     """The ids of the graphs to continue: the event's graph, and all graphs of the scenarios played there."""
-    world, purses = folded.world, folded.runs.purses
+    world = folded.world
+    purses = folded.runs.purses
     here = _graphs_of(world, event.session_id)
     meant = {graph.id for graph in here}
     run_ids = {run.id for run in world.runs.values() if run.session_id == event.session_id and not here}

@@ -125,7 +125,8 @@ def _own_pasts(past: Past, run_id: str, started: RunStarted, world: LoadedWorld)
     _check_was(past.world, run_id, purse, world)
     living = {member.id: member for member in past.world.creatures.values() if member.run_id == run_id}
     by_handle: dict[str, dict[str, str]] = {}  # handle -> troupe -> creature
-    seats_then, seats = _seats(Scenario.model_validate(started.scenario)), _seats(world.scenario)
+    seats_then = _seats(Scenario.model_validate(started.scenario))
+    seats = _seats(world.scenario)
     for (troupe, seat), entry in zip(seats_then, started.cast, strict=True):
         by_handle.setdefault(seat.name, {})[troupe] = entry.creature
     newcomers = [creature for creature in living.values() if creature.id not in purse.cast]

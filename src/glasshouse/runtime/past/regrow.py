@@ -41,7 +41,8 @@ def restate_of(
     started: Mapping[str, payloads.RunStarted],
 ) -> intents.Restate:
     """The intent that continues a past in the shape it has. `what_if` was applied to it and gave these lines."""
-    world, change = past.world, what_if.recorded()
+    world = past.world
+    change = what_if.recorded()
     graphs = [world.graphs[name] for name in past.graph_ids]
     run_ids = dict.fromkeys([creature.run_id for creature in past.creatures if creature.run_id is not None])
     runs = [_rerun(past, name, new_run(), started.get(name), what_if.limits) for name in run_ids]
@@ -281,8 +282,10 @@ class _ResumedGraph:
 
     def _is_strange(self, key: str, name: str) -> bool:
         """Whether a channel continues one of another graph, which the creature did not hear."""
-        world, channel_id = self._past.world, self._channels[name]
-        channel, creature = world.channels.get(channel_id), world.creatures[key]
+        world = self._past.world
+        channel_id = self._channels[name]
+        channel = world.channels.get(channel_id)
+        creature = world.creatures[key]
         return (
             channel is not None and channel.graph_id != creature.graph_id and channel_id not in creature.ears
         )
@@ -301,14 +304,16 @@ class _ResumedGraph:
         key = self._channels[plan.name]
         members: list[tuple[str, int]] = []
         for member in self._members:
-            sends, listens = plan.name in member.sends, plan.name in member.listens
+            sends = plan.name in member.sends
+            listens = plan.name in member.listens
             if sends or listens:
                 members.append((self._keys[member.handle], SEND * sends | LISTEN * listens))
         opened = payloads.ChannelOpened(key, plan.name, plan.description, plan.history, _old_id(key))
         return intents.Reopened(opened, tuple(members))
 
     def _wires(self) -> list[payloads.WireAdded]:
-        keys, pairs = self._keys, [(member, wire) for member in self._members for wire in member.wires]
+        keys = self._keys
+        pairs = [(member, wire) for member in self._members for wire in member.wires]
         return [
             payloads.WireAdded(
                 "", keys[member.handle], keys[wire.to], wire.with_content, wire.prompt, wire.when

@@ -98,7 +98,8 @@ class Stories:
         lanes = []
         for name, end in ends.items():
             session = sessions[name]
-            segment, last = session.segment, session.head if end is None else end
+            segment = session.segment
+            last = session.head if end is None else end
             parents = tuple([parent.session_id for parent in segment.parents if parent.session_id in ends])
             lanes.append(
                 Lane(name, segment.graph_id, segment.origin, segment.base + 1, segment.base + last, parents)
@@ -155,7 +156,8 @@ class Stories:
 
     async def _order_of(self, story: Story) -> list[str]:
         """The ids of the events of an imported story, in the order of histories."""
-        run_id, lanes = story.runs[0], self.lanes(story)
+        run_id = story.runs[0]
+        lanes = self.lanes(story)
         kept, order = self._orders_cache.get(run_id, (None, []))
         if kept != lanes:  # A later file may have brought more of it.
             order = [event.id for event in await self._history.events_of_run(run_id)]
@@ -213,12 +215,15 @@ class Stories:
     async def number_of(self, story: Story, role: Role, wanted: Event) -> int:
         """Which number an event has in a story, or `UnknownName`. Kept views tell near which number to look."""
         fold: PageFold | None = None
-        low, high = 0, view_events_between
+        low = 0
+        high = view_events_between
         while not story.is_imported:  # Doubling steps, so that a long story is not folded.
             kept = await self._nearest(story, role, high)
             if kept.view["k"] <= low or (kept.view["position"] or 0) >= (wanted.position or 0):
                 break
-            fold, low, high = kept, kept.view["k"], high * 2
+            fold = kept
+            low = kept.view["k"]
+            high *= 2
         number, position = (0, 0) if fold is None else (fold.view["k"], fold.view["position"] or 0)
         async for some in self.events(story, number, position):
             for event in some:

@@ -45,7 +45,8 @@ class WhoKnewReader:
         event = await self._history.event(id_of_event)
         if at is not None:
             then = await load_folded(self._history.store, await self._history.end_of_change(at))
-            here, seen = then.world, list[Seen]()
+            here = then.world
+            seen = list[Seen]()
             for copy in await self._copies_of(event):
                 session = here.sessions.get(copy.session_id)
                 if session is not None and copy.seq <= session.head:
@@ -81,7 +82,9 @@ class WhoKnewReader:
 
     async def _knower(self, saw: Seen, *, is_elsewhere: bool) -> Knower:
         seen, world, event = saw
-        how, since, creature = seen.how, event.id, seen.creature
+        how = seen.how
+        since = event.id
+        creature = seen.creature
         if how == "reborn":
             since = event_id(creature.reborn[-1], 1)
         joined = await self._joined(world, event, seen) if how == "joined" else None
@@ -119,7 +122,8 @@ def _seen_in(house: Folded, event: Event, *, reborn_only: bool) -> list[Seen]:
 def _sessions_at(world: World, session_id: str, lamport: int) -> list[SessionState]:
     """The sessions that have an event at a logical time, among a session and its descendants."""
     writing: list[SessionState] = []
-    waiting, known = [session_id], {session_id}
+    waiting = [session_id]
+    known = {session_id}
     while waiting and len(known) < sessions_searched_max:
         session = world.sessions[waiting.pop()]
         if session.segment.base < lamport <= session.lamport:

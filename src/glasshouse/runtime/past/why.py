@@ -72,13 +72,15 @@ class WhyReader:
     ) -> views.Link:
         """One event as the role may read it. Lines and tools are redacted like the event, so nothing else decides what
         is shown."""
-        seen, house = redacted(event, role), await self._house_of(event.session_id)
+        seen = redacted(event, role)
+        house = await self._house_of(event.session_id)
         folded = house or Folded()
         heard = None if cause is None else _as_heard(folded, event, cause)
         came, by = (None, "") if heard is None else views.arrival(folded.world, event, heard)
         cited = [await self._event_or_none(cited_event) for cited_event in views.cited_in(seen)]
         shown = await self._history.store.shown(event.position or 0) if event.calls else ()
-        calls, text = [call for call in seen.calls if call.has_texts], self._history.store.prompt
+        calls = [call for call in seen.calls if call.has_texts]
+        text = self._history.store.prompt
         prompts = [
             views.Asked(call.model, await text(call.system), await text(call.user))
             for call in calls[-prompt_texts_max:]

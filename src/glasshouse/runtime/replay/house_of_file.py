@@ -42,7 +42,9 @@ class HouseOfFile(NamedTuple):
         does not give them: others had moved the counters before."""
         if position + 1 in self.standings:
             return self.standings
-        store, world, folded = self.house.store, World(), 0
+        store = self.house.store
+        world = World()
+        folded = 0
         segments = {segment.id: segment for segment in await store.segments_after(0)}
         while folded < position:
             for event in await store.read_after(folded, min(fold_page_events, position - folded)):
@@ -80,7 +82,8 @@ async def _nothing_to_stop() -> None:
 
 async def _record_of(house: House, run_id: str) -> HouseRecord:
     """The record that came with a run, or a refusal that says what is missing."""
-    sessions, begun_in = house.ledger.world.sessions, house.history.imported_runs()[run_id]
+    sessions = house.ledger.world.sessions
+    begun_in = house.history.imported_runs()[run_id]
     named = f"Run {run_id} was imported, and cannot be replayed from its file:"
     as_director = f"Export it with `glasshouse export {run_id} --as director` where it was played"
     elsewhere = "and import that file into a new store, or verify the run where it was played."
@@ -128,7 +131,8 @@ async def _fill(house: House, store: OverlayStore, record: HouseRecord) -> dict[
         positions |= {event.id: position + number for number, event in enumerate(change, 1)}
         if first in record.standings:
             standings[position + 1] = record.standings[first]
-        kept, request = requests.get(first), None
+        kept = requests.get(first)
+        request = None
         if kept is not None:
             seen = None if kept.seen is None else positions.get(kept.seen, 0)
             request = replace(kept.request, seen=seen)
@@ -142,7 +146,8 @@ async def _events(house: House, session: SessionState, upto: int) -> list[Event]
 
 def _changes(record: HouseRecord, events: Mapping[str, list[Event]]) -> Iterator[list[Event]]:
     """The events of a record by change, in the order of commits."""
-    names, left = list(record.sessions), {name: iter(some) for name, some in events.items()}
+    names = list(record.sessions)
+    left = {name: iter(some) for name, some in events.items()}
     change: list[Event] = []
     for number, count, changes in record.order:
         some = [next(left[names[number]]) for _ in range(count)]

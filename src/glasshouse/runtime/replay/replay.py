@@ -130,7 +130,8 @@ async def compared(house: House, tools: Toolbox, record: RunRecord) -> Verificat
     """Replay a record in the house that it was made in, and compare."""
     replay = await _Replay.of(house, tools, record)
     replayed, skews = await replay.play()
-    then, now = _digests(record.story, record.skews), _digests(replayed, skews)
+    then = _digests(record.story, record.skews)
+    now = _digests(replayed, skews)
     rows = zip_longest(record.story, replayed, then, now)
     differing = next(((event, again) for event, again, old, new in rows if old != new), (None, None))
     changes = replay.replay_answers.changes[:prompt_changes_max]
@@ -147,7 +148,8 @@ async def compared(house: House, tools: Toolbox, record: RunRecord) -> Verificat
 
 
 def _digests(events: Sequence[Event], skews: Mapping[str, int]) -> list[str]:
-    digest, texts = Digest(skews), []
+    digest = Digest(skews)
+    texts = []
     for event in events:
         digest.add(event)
         texts.append(digest.text())
@@ -242,7 +244,8 @@ class _Replay:
 
     async def play(self) -> tuple[list[Event], Mapping[str, int]]:
         """The events of the replayed run, in the order of its story, and the skews of its sessions for the digest."""
-        house, run_id = self._parts.house, self._record.run_id
+        house = self._parts.house
+        run_id = self._record.run_id
         await house.open()
         try:
             for change in self._record.changes:
@@ -271,7 +274,8 @@ class _Replay:
     # What is next
 
     def _note(self, change: RecordedChange) -> None:
-        position, act = change.first.position or 0, self._act_in(change)
+        position = change.first.position or 0
+        act = self._act_in(change)
         if change.first.kind in MORE_THAN_LINES:
             self._moves.append(position)
         if act is not None:
@@ -352,8 +356,10 @@ class _Replay:
         """Whether a tick of a batch that begins now may begin with it: all that it saw is written, and nothing that it
         sees changes before it is written. Any other tick begins when it is written, on the world at the start of its
         batch."""
-        act, position = (due.creature, due.cause), self._ledger.position
-        first_step, as_of = self._first_steps.get(act), self.replay_answers.as_of(*act)
+        act = (due.creature, due.cause)
+        position = self._ledger.position
+        first_step = self._first_steps.get(act)
+        as_of = self.replay_answers.as_of(*act)
         if first_step is None or bisect(self._moves, position) != bisect(self._moves, first_step):
             return False
         session_id, seq = session_and_seq(as_of) if as_of is not None else ("", 0)
@@ -376,7 +382,8 @@ class _Replay:
 
     async def _has_happened(self, change: RecordedChange) -> bool:
         """Make a change again that needs no conductor. False if the conductor has to make it."""
-        first, request = change.first, change.request
+        first = change.first
+        request = change.request
         if self._is_of_others(change):
             _check_manifests(change)
             await self._ledger.adopt(change.events, self._record.segments)
@@ -455,7 +462,8 @@ def _opening(run_id: str, events: Sequence[Event]) -> OpenRun:
         dealt = next((deal.facts for deal in deals if entry.creature in deal.to), None)
         model = {"model": entry.model, "is_bound": entry.is_bound, "model_digest": entry.model_digest}
         born = births[entry.creature]
-        granted, by_code = tuple(born.granted), born.played_by_code
+        granted = tuple(born.granted)
+        by_code = born.played_by_code
         return replace(member, dealt=dealt, granted=granted, played_by_code=by_code, **model)
 
     troupes = [

@@ -53,7 +53,8 @@ class PromptChange(NamedTuple):
 
     async def diff(self, store: Store) -> str:
         """The change as a unified diff."""
-        system, user = await store.prompt(self.system_then) or "", await store.prompt(self.user_then) or ""
+        system = await store.prompt(self.system_then) or ""
+        user = await store.prompt(self.user_then) or ""
         name = f"{self.creature}, turn {self.turn}"
         if not system and not user:
             return f"{name}: the recorded prompt is no longer kept."
@@ -129,7 +130,8 @@ class ReplayAnswers(RecordedAnswers):
         """The recorded answers to an act's calls, in order: those that led to tool calls, then those of its end; with the
         sizes of its prompts, the form of its first call, and the time up to which its prompts saw the past."""
         act = (creature.id, cause.id)
-        end, all_calls = self.end_of(*act), self._calls_of(*act)
+        end = self.end_of(*act)
+        all_calls = self._calls_of(*act)
         calls = all_calls[self._calls_before.get(act, 0) :]
         failure = None if end is None else _failure_in(end)
         if failure is None and (axis := self._axes.get(creature.run_id)) is not None:
@@ -176,7 +178,8 @@ class ReplayAnswers(RecordedAnswers):
 
     def step_then(self, creature: CreatureState, cause: Event, steps_so_far: Sequence[Step]) -> Step | None:
         """The recorded step of the same number, even if it called another tool: the comparison shows the difference."""
-        steps, end = self.steps_of(creature.id, cause.id), self.end_of(creature.id, cause.id)
+        steps = self.steps_of(creature.id, cause.id)
+        end = self.end_of(creature.id, cause.id)
         if len(steps_so_far) > len(steps):
             return None
         step = steps[len(steps_so_far) - 1]

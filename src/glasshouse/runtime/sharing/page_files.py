@@ -53,7 +53,9 @@ def _named(root: Path, under: str) -> Iterator[tuple[str, Path]]:
 
 def modules_of(entry: str) -> dict[str, Path]:
     """A module, and every module that it imports, itself or by way of others."""
-    there, needed, waiting = modules(), dict[str, Path](), [entry]
+    there = modules()
+    needed = dict[str, Path]()
+    waiting = [entry]
     while waiting:
         name = waiting.pop()
         if name in there and name not in needed:

@@ -81,7 +81,8 @@ class SharedRun:
         role: Role = "audience" if has_minds else "spectator"
         self._run_id = run_id
         self._fold = PageFold(role)
-        self._first, self._last = first, last
+        self._first = first
+        self._last = last
         self._file_bytes_max = file_bytes_max
         self._start = b""
         self._timeline = b""
@@ -138,7 +139,8 @@ class SharedRun:
         self._chunks.append(chunk)
 
     def _timeline_now(self) -> bytes:
-        timeline, view = self._fold.behind.timeline, self._fold.view
+        timeline = self._fold.behind.timeline
+        view = self._fold.view
         return _encode(
             {
                 "events": view["k"],
@@ -196,7 +198,8 @@ class SharedRun:
         return SharedFile(self._file_name, made, self._packed_count)
 
     def _about(self, branches: Sequence[Branch], verified_digest: str | None) -> Json:
-        run, numbers = self._run, self._numbers
+        run = self._run
+        numbers = self._numbers
         began, ended = (*self._times, "", "")[:2]
         return {
             "format": format_version,
