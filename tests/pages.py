@@ -8,7 +8,8 @@ import asyncio
 import inspect
 import re
 import shlex
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
@@ -19,6 +20,7 @@ REQUIRED_PAGES = [
     "README.md",
     "CONTRIBUTING.md",
     "CHANGELOG.md",
+    "docs/README.md",
     "docs/architecture.md",
     "docs/walks.md",
     "docs/from-the-field.md",
@@ -203,6 +205,36 @@ def rows_in_table(text: str) -> list[tuple[str, str]]:
     """The first and the third cell of every row that begins with a field: its name and its default."""
     rows = [line.split(" | ") for line in text.splitlines() if re.match(r"\| `\w+` \|", line)]
     return [(cells[0].strip("|` "), cells[2].strip()) for cells in rows if len(cells) > 3]
+
+
+def title_of(markdown: str) -> str:
+    return markdown.partition("\n")[0].removeprefix("# ")
+
+
+def index_line(page: str, markdown: str) -> str:
+    """How the index lists a page: a decision by its number and its title, any other by its title and what it is about."""
+    number, dot, title = title_of(markdown).partition(". ")
+    return (
+        f"- [{number}]({page}) {title}"
+        if dot and page.startswith("adr/")
+        else f"- [{title_of(markdown)}]({page}):"
+    )
+
+
+def faults_of_index(index: str, texts: Mapping[str, str]) -> list[str]:
+    """What is wrong with an index of these pages: a page must be listed, once, under its own title."""
+    listed = [line for line in index.splitlines() if line.startswith("- [")]
+    linked = Counter(link for line in listed for link in links(line))
+    faults = [f"write: {index_line(page, text)}" for page, text in texts.items() if not linked[page]]
+    faults += [f"listed {times} times: {page}" for page, times in linked.items() if times > 1]
+    faults += [f"no page: {page}" for page in linked if page not in texts]
+    wanted = {page: index_line(page, text) for page, text in texts.items()}
+    return faults + [
+        f"write: {wanted[page]}"
+        for line in listed
+        for page in links(line)
+        if page in wanted and not line.startswith(wanted[page])
+    ]
 
 
 def page_text(path: str) -> str:

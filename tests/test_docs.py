@@ -40,6 +40,7 @@ from tests.pages import (
     calls_told_of,
     command_lines,
     exists_somewhere,
+    faults_of_index,
     fences,
     fields_told_of,
     files_in,
@@ -74,6 +75,7 @@ from tests.what_is_offered import (
     parameters_of,
 )
 from tests.worlds_on_pages import problems_with, worlds_under
+from tools import layers
 
 VALUES = {
     value.__name__: value
@@ -341,6 +343,22 @@ def test_every_bound_bounds_something() -> None:
     bounds = {name for name, _, _ in bounds_of_program()}
 
     assert bounds - names_read() == set()
+
+
+def test_the_table_of_layers_says_what_the_import_contracts_say() -> None:
+    page = layers.PAGE.read_text(encoding="utf-8")
+    contracts = layers.contracts((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+
+    assert layers.with_tables(page, layers.written(contracts)) == page, "run: python -m tools.layers"
+
+
+def test_every_page_is_found_from_the_index_under_its_own_title() -> None:
+    there = {page.removeprefix("docs/"): page_text(page) for page in pages() if page.startswith("docs/")}
+    index = there.pop("README.md")
+
+    assert faults_of_index(index, there) == []
+    assert re.findall("^## (.+)$", index, re.MULTILINE) == ["Learn", "Do", "Look up", "Understand"]
+    assert "docs/README.md" in links(page_text("README.md"))
 
 
 def test_the_readme_names_every_how_to() -> None:

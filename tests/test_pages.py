@@ -14,6 +14,7 @@ from tests.pages import (
     calls_told_of,
     command_lines,
     exists_somewhere,
+    faults_of_index,
     fences,
     fields_told_of,
     fragments_in,
@@ -35,6 +36,7 @@ from tests.what_is_offered import (
     parameters_of,
 )
 from tests.worlds_on_pages import problems_with, worlds_under
+from tools import layers
 
 SAMPLE_PAGE = """# A page
 
@@ -163,3 +165,69 @@ def test_a_world_on_a_page_is_found_and_its_faults_are_noticed(tmp_path: Path) -
     assert [part.text for part in fragments_in(page)] == ["goal: Sing.\n"]
     assert problems_with("goal: Sing.\n", world) == []
     assert len(problems_with("cast: [adda]\nglaol: Sing.\n", world)) == 2
+
+
+def test_a_page_that_an_index_leaves_out_names_wrongly_or_lists_twice_is_noticed() -> None:
+    texts = {"a.md": "# A page\n", "adr/0001-x.md": "# 0001. A choice\n", "b.md": "# Another\n"}
+    index = "See [B](b.md).\n\n- [A page](a.md): all of it\n- [0001](adr/0001-x.md) A choice\n"
+
+    assert faults_of_index(index + "- [Another](b.md): more\n", texts) == []
+    assert faults_of_index(index, texts) == ["write: - [Another](b.md):"]
+    assert faults_of_index(index + "- [An other](b.md): more\n", texts) == ["write: - [Another](b.md):"]
+    assert faults_of_index(index + "- [Another](b.md): [gone](c.md)\n- [Another](b.md): x\n", texts) == [
+        "listed 2 times: b.md",
+        "no page: c.md",
+    ]
+
+
+CONTRACTS = """
+[[tool.importlinter.contracts]]
+id = "layers"
+type = "layers"
+containers = ["glasshouse"]
+layers = ["__main__", "testing", "frameworks | stores", "runtime", "turns", "errors"]
+
+[[tool.importlinter.contracts]]
+id = "runtime"
+type = "layers"
+containers = ["glasshouse.runtime"]
+layers = ["stage", "acts | past"]
+
+[[tool.importlinter.contracts]]
+id = "pure-core"
+type = "forbidden"
+source_modules = ["glasshouse.turns"]
+forbidden_modules = ["asyncio"]
+
+[[tool.importlinter.contracts]]
+id = "stores"
+type = "forbidden"
+source_modules = ["glasshouse.stores"]
+forbidden_modules = ["glasshouse.turns", "glasshouse.runtime"]
+ignore_imports = ["glasshouse.stores.** -> glasshouse.turns.moment"]
+
+[[tool.importlinter.contracts]]
+id = "adapters"
+type = "protected"
+protected_modules = ["glasshouse.stores"]
+allowed_importers = ["glasshouse.testing"]
+"""
+
+
+def test_the_tables_of_layers_are_what_the_contracts_say() -> None:
+    tables = layers.written(layers.contracts(CONTRACTS))
+
+    assert tables.splitlines()[2:] == [
+        "| **faces** | 1 | `__main__` | all but `stores` |",
+        "| **on top** | 2 | `testing` | all |",
+        "| **adapters** | 3 | `frameworks` | all |",
+        "|  | 3 | `stores` | only `errors`, `turns.moment` |",
+        "| **engine** | 4 | `runtime` | all |",
+        "| **rules** | 5 | `turns` (pure) | all |",
+        "| **base** | 6 | `errors` | nothing |",
+        "",
+        "| layer of `runtime/` | entries |",
+        "|---|---|",
+        "| 1 | `stage` |",
+        "| 2 | `acts`, `past` |",
+    ]
