@@ -77,7 +77,8 @@ def main(names: list[str]) -> int:
     path = Path(__file__).with_name("results.json")
     path.write_bytes(msgspec.json.format(msgspec.json.encode(results)))
     missed = [result.name for result in results if not result.ok]
-    console.print(f"{len(results) - len(missed)} of {len(results)} bounds held; written to {path}.")
+    bounds = len([result for result in results if result.bound])
+    console.print(f"{bounds - len(missed)} of {bounds} bounds held; written to {path}.")
     console.print(quiet.in_words(looks))
     for result in results:
         if not result.ok:
@@ -89,7 +90,7 @@ def main(names: list[str]) -> int:
 def _table(results: list[Result]) -> Table:
     table = Table("what", "measured", "unit", "bound", "held")
     for result in results:
-        held = "yes" if result.ok else "[red]no[/red]"
+        held = ("yes" if result.ok else "[red]no[/red]") if result.bound else ""
         table.add_row(result.name, f"{result.value:g}", result.unit, result.bound, held)
     return table
 

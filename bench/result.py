@@ -30,6 +30,7 @@ class Result(msgspec.Struct, frozen=True, omit_defaults=True):
     value: float
     unit: str
     bound: str
+    """Empty for a figure that has none."""
     ok: bool
     profile: str = ""
     """Where the time went, for a bound that is missed."""
@@ -49,6 +50,11 @@ def judged(
     is_held = _COMPARISONS[comparison](value, limit)
     why = "" if is_held or profile is None else profile()
     return Result(name, round(value, 4), unit, bound, is_held, why)
+
+
+def figure(name: str, value: float, unit: str) -> Result:
+    """A figure that nothing is demanded of: it is printed, so that two versions can be compared."""
+    return Result(name, round(value, 4), unit, bound="", ok=True)
 
 
 def profiled(measured: Coroutine[Any, Any, object]) -> str:

@@ -9,26 +9,15 @@ import ast
 import io
 import tokenize
 from collections import Counter
-from functools import partial
 from pathlib import Path
 from typing import Final
 
 import glasshouse
-from bench.result import Result, judged
+from bench.result import Result, figure
 
 SOURCE: Final = Path(glasshouse.__file__).parent
 TROUPE: Final = "troupe"
-code_lines_max: Final = {
-    "the engine": 21_700,
-    "models": 2_400,
-    "faces": 7_700,
-    "the page's server": 3_000,
-    "assistants": 650,
-    "telemetry": 650,
-    "other frameworks": 400,
-    "tool servers": 1_400,
-}
-"""Part -> how many lines it may have (ADR 0079)."""
+ENGINE: Final = "the engine"
 _PARTS: Final = {
     "models": "models",
     "web": "the page's server",
@@ -39,7 +28,7 @@ _PARTS: Final = {
     "cli/watched": "telemetry",
     "frameworks": "other frameworks",
 } | dict.fromkeys(("cli", "views", "contests", "testing"), "faces")
-"""Folder -> its part, which its inner folders belong to as well unless they are named. All others are the engine."""
+"""Folder -> its part, which its inner folders belong to as well unless they are named. All others are the engine (ADR 0079)."""
 
 _NO_CODE: Final = frozenset(
     {
@@ -54,26 +43,11 @@ _NO_CODE: Final = frozenset(
 
 
 def run() -> list[Result]:
-    """The lines of code of all modules, by part."""
-    rooms: dict[str, Counter[str]] = {part: Counter() for part in code_lines_max}
+    """The lines of code of all modules, by part. They are figures to compare, without a bound (ADR 0113)."""
+    lines = Counter({ENGINE: 0})
     for room, count in _lines_by_room().items():
-        part = _PARTS.get(room) or _PARTS.get(room.partition("/")[0], "the engine")
-        rooms[part][room] = count
-    return [
-        judged(
-            f"source: {part}",
-            rooms[part].total(),
-            "lines of code",
-            "≤",
-            lines_max,
-            profile=partial(_listed, rooms[part]),
-        )
-        for part, lines_max in code_lines_max.items()
-    ]
-
-
-def _listed(lines: Counter[str]) -> str:
-    return "\n".join(f"{count:6} {room}" for room, count in lines.most_common())
+        lines[_PARTS.get(room) or _PARTS.get(room.partition("/")[0], ENGINE)] += count
+    return [figure(f"source: {part}", count, "lines of code") for part, count in lines.items()]
 
 
 def _lines_by_room() -> Counter[str]:

@@ -64,11 +64,13 @@ from tests.pages import (
 from tests.rules.test_public_face import PUBLIC
 from tests.what_is_offered import (
     bounds_of_program,
+    bounds_without_reason,
     commands_of,
     errors_of,
     fields_and_defaults,
     fields_of,
     kinds_of,
+    limits_that_can_be_set,
     models_within,
     names_read,
     options_of,
@@ -332,11 +334,31 @@ def test_every_setting_is_documented_with_its_default() -> None:
     assert documented == offered
 
 
-def test_every_bound_is_documented_with_its_value_and_place() -> None:
-    bounds = bounds_of_program()
+def test_every_bound_on_the_page_is_there_with_its_value() -> None:
+    listed = bounds_told_of(page_text("docs/reference/limits.md"))
 
-    assert bounds
-    assert bounds_told_of(page_text("docs/reference/limits.md")) == bounds
+    assert listed
+    assert listed - bounds_of_program() == set()
+
+
+def test_every_bound_says_in_the_code_what_it_is_for() -> None:
+    source = ROOT / "src/glasshouse"
+    unexplained = {
+        f"{path.relative_to(source)}: {name}"
+        for path in source.rglob("*.py")
+        for name in bounds_without_reason(path.read_text(encoding="utf-8"))
+    }
+
+    assert sorted(unexplained) == []
+
+
+def test_every_limit_that_can_be_set_is_listed_with_a_default() -> None:
+    listed = rows_in_table(sections(page_text("docs/reference/limits.md"))["What you can set"])
+    files = [model for top in (Scenario, Manifest, ModelsFile, ToolsFile) for model in models_within(top)]
+    offered = limits_that_can_be_set([*files, Settings], [glasshouse.Terrarium, glasshouse.tool])
+
+    assert {name for name, _ in listed} == {name for name, _ in offered}
+    assert set(listed) - offered == set()
 
 
 def test_every_bound_bounds_something() -> None:

@@ -31,7 +31,9 @@ from tests.pages import (
 )
 from tests.what_is_offered import (
     bounds_in,
+    bounds_without_reason,
     fields_and_defaults,
+    limits_that_can_be_set,
     models_within,
     parameters_of,
 )
@@ -110,6 +112,23 @@ def test_a_wrong_table_of_fields_or_bounds_is_noticed() -> None:
     }
     assert bounds_told_of(row.replace("they wait", "")) == set()
     assert bounds_in("a_max = 1\nb_min: int = 2\nmax_c = 3\ndef f():\n    d_max = 4\n") == {"a_max", "b_min"}
+
+
+def test_a_bound_without_a_reason_is_noticed() -> None:
+    explained = '# Why.\na_max = 1\nb_max = 2\n"""Why."""\nc_max = 3  # Why.\n'
+
+    assert bounds_without_reason(explained) == set()
+    assert bounds_without_reason("# Why.\n\na_max = 1\nb_min: int = 2\nc = 3\n") == {"a_max", "b_min"}
+
+
+def test_a_limit_that_can_be_set_is_found_in_files_and_calls() -> None:
+    class Limits(BaseModel):
+        max_turns: int = 7
+        words: int = 3
+
+    def call(*, seconds_max: float = 2.5, name: str = "") -> None: ...
+
+    assert limits_that_can_be_set([Limits], [call]) == {("max_turns", "`7`"), ("seconds_max", "`2.5`")}
 
 
 def test_a_sample_may_await_and_may_fail() -> None:

@@ -7,7 +7,7 @@ import ast
 import importlib
 import inspect
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from types import ModuleType
 from typing import Any, get_args
 
@@ -16,6 +16,9 @@ from pydantic.fields import FieldInfo
 
 from glasshouse.manifests.editor_schema import MAY_BE_LEFT_OUT
 from tests.pages import ROOT
+
+_LIMIT = re.compile(r"^(?:max|min)_|_(?:max|min|seconds|tokens)$|budget_")
+"""How a limit that can be set is named. `min_p` is none: it tells a model how to choose its words."""
 
 
 def kinds_of(module: ModuleType) -> set[str]:
@@ -62,6 +65,29 @@ def bounds_in(source: str) -> set[str]:
         for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
     ]
     return {t.id for t in targets if isinstance(t, ast.Name) and re.search(r"_(?:max|min)$", t.id)}
+
+
+def bounds_without_reason(source: str) -> set[str]:
+    """A module's bounds that neither a text below nor a comment above or beside them explains."""
+    body, lines = ast.parse(source).body, source.splitlines()
+    unexplained = set[str]()
+    for node, following in zip(body, [*body[1:], None], strict=True):
+        has_text = isinstance(following, ast.Expr) and isinstance(following.value, ast.Constant)
+        above = lines[node.lineno - 2] if node.lineno > 1 else ""
+        beside = lines[(node.end_lineno or node.lineno) - 1]
+        if not has_text and not above.startswith("#") and "  # " not in beside:
+            unexplained |= bounds_in(ast.unparse(node))
+    return unexplained
+
+
+def limits_that_can_be_set(
+    models: Iterable[type[BaseModel]], calls: Iterable[Callable[..., Any]]
+) -> set[tuple[str, str]]:
+    """Every limit that a file, the environment or a call may give: its name, and its default as the docs write it."""
+    fields = [field for model in models for field in fields_and_defaults(model)]
+    parameters = [parameter for call in calls for parameter in inspect.signature(call).parameters.values()]
+    fields += [(parameter.name, f"`{parameter.default!r}`") for parameter in parameters]
+    return {(name, default) for name, default in fields if _LIMIT.search(name) and name != "min_p"}
 
 
 def bounds_of_program() -> set[tuple[str, str, str]]:

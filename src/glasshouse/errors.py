@@ -35,9 +35,11 @@ if TYPE_CHECKING:  # The list of commands is printed without msgspec.
     from glasshouse.model_values import Tokens
 
 names_shown_max = 8
+"""An `UnknownName` message, its `.known` and a problem of a world list no more."""
 value_chars_max = 120
 """A message quotes at most this much of a value."""
 names_compared_max = 500
+"""How many known names are compared when one is misspelt."""
 LIMIT_REACHED = "The run reached its limit {}. Branch it with a higher limit to continue."
 
 

@@ -12,7 +12,9 @@ from typing import Final
 from msgspec import UNSET
 
 repr_chars_max: Final = 160
+"""The repr of a value is cut here."""
 part_chars_max: Final = 60
+"""One part of a repr is cut here."""
 
 _PLAIN: Final = (str, bytes, int, float, tuple, list, dict, type(None))
 

@@ -38,6 +38,7 @@ from glasshouse.settings import Settings
 
 PACKAGES: Final = (DISTRIBUTION, "msgspec", "pydantic", "pydantic-settings", "PyYAML", "rich", "typer")
 screen_columns_min: Final = 60
+"""`doctor` warns of a narrower terminal."""
 STYLES: Final = {"ok": "green", "warning": "yellow", "broken": "bold red"}
 
 

@@ -24,7 +24,9 @@ from glasshouse.runtime.run import Run
 from glasshouse.terrarium import Terrarium
 
 rounds_max: Final = 1_000
+"""A longer tournament is refused."""
 models_max: Final = 16
+"""More models in one tournament are refused."""
 lines_read_max: Final = 120
 """How many lines of each play are read out. The bound lets the judge hear all lines of both plays."""
 

@@ -28,8 +28,11 @@ FLAT: Final = frozenset({str, int, bool, type(None)})
 """The types of JSON values that hold no other value, and need no copy."""
 
 payload_bytes_max = 64 * 1024
+"""A draft with a larger payload, private or sealed part is refused (`BadEvent`)."""
 payload_levels_max = 64
+"""A payload nested deeper is refused (`BadEvent`)."""
 seq_digits_max = 18
+"""A longer number is not accepted as part of an event id."""
 
 TERRARIUM = "terrarium"
 CONDUCTOR = "conductor"

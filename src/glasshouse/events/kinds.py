@@ -106,9 +106,11 @@ CORE: Final = NO_LINES | WITH_TEXT | {JUDGE_VERDICT, USER_INJECTED}
 
 likeness_of_a_misspelling: Final = 0.85
 kind_chars_max: Final = 64
+"""A longer kind is refused (`BadEvent`)."""
 _PATTERN: Final = re.compile(r"[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)+")
 well_formed_cache: Final[set[str]] = set()
 well_formed_cache_kinds_max: Final = 4096
+"""Kinds known to be well formed; the others are checked each time."""
 
 
 def check_kind(kind: object) -> None:

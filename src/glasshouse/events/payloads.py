@@ -35,6 +35,8 @@ rules_now: Final = 2
 """The number of the rules that the engine plays by. Raise it when the same acts are recorded otherwise than before: a run
 of other rules opens, reads and branches, but cannot be played again byte for byte (ADR 0107)."""
 affected_creatures_max = 1_000
+"""`topology.changed` lists at most this many and counts all; `session.attached` is written as several
+events, and names at most this many who stay."""
 calls_per_turn_min = 16
 """The limit of calls per turn that a run has at least, if nobody gave one."""
 calls_per_creature = 4

@@ -11,7 +11,9 @@ from glasshouse.manifests.problem import Complaint
 from glasshouse.manifests.scenario import Scenario
 
 turns_examined_max: Final = 10_000
+"""`check` examines this many turns for more ticks than calls allowed."""
 wakings_shown_max: Final = 3
+"""Of a loop, `check` tells so many times who wakes whom, then how many more."""
 
 _CALLS_PER_TURN = ("governor", "max_calls_per_turn")
 

@@ -18,8 +18,11 @@ from glasshouse.manifests.scenario import Scenario
 from glasshouse.manifests.yaml_source import source_at, yaml_bytes_max
 
 card_bytes_max = 16_384
+"""A larger card is refused."""
 deck_cards_max = 20_000
+"""A larger deck is refused."""
 card_shown_chars_max = 60
+"""The message about a card that is not a pair shows this much of it."""
 
 Deck = tuple[Any, ...]
 

@@ -17,10 +17,15 @@ from glasshouse.events.kinds import check_kind
 from glasshouse.world.state import ids
 
 number_max = 1_000_000
+"""A larger number in a field is refused."""
 text_chars_max = 16_384
+"""A longer text in a field is refused."""
 list_items_max = 256
+"""A longer list in a field is refused."""
 bio_chars_max = 160
+"""A longer `bio` of a creature is refused."""
 title_chars_max = 60
+"""A longer `title` of a creature is refused."""
 
 _FIELD_NAME = f"[a-z][a-z0-9_]{{0,{ids.name_chars_max - 1}}}"
 _LANGUAGE = "[a-z]{2,3}(-[A-Za-z0-9]{2,8})*"

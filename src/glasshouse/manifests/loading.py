@@ -42,6 +42,7 @@ from glasshouse.manifests.yaml_source import Source, shown_path, source_at
 from glasshouse.reprs import shown
 
 creature_files_max = 256
+"""More files in `creatures/` are refused."""
 
 _NO_FILE = Source("scenario", None)
 

@@ -20,6 +20,7 @@ from glasshouse.manifests.fields import CreatureName, Items, Kind, Player, Stric
 from glasshouse.reprs import repr_of
 
 digest_cache_manifests_max = 1_024
+"""How many are kept: digests of manifests; more are computed again."""
 
 Profile = Literal["tiny", "fast", "balanced", "strong"]
 Role = Literal["worker", "judge", "narrator", "root"]

@@ -29,7 +29,9 @@ SERVERS: Final[tuple[ServerName, ...]] = get_args(ServerName)
 SIZES: Final[tuple[Size, ...]] = get_args(Size)
 MODELS_FILE: Final = "models.yaml"
 names_max: Final = 64
+"""A models.yaml with more backends, profiles or pins of a kind is refused."""
 context_tokens_min: Final = 1_024
+"""A profile with less context is refused."""
 
 _KEY = re.compile(
     r"\b(sk|pk|rk|gsk|xai|hf|pplx|ghp)[-_][\w-]{12,}|\bAIza[\w-]{20,}|\bBearer\s+\S{8,}"

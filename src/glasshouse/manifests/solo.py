@@ -22,7 +22,9 @@ TROUPE: Final = "troupe"
 ASSESSOR: Final = "assessor"
 
 part_told_chars_max: Final = 300
+"""The solo's persona holds at most this much of each part's persona."""
 assessor_turns_max: Final = 3
+"""The assessor has this many turns to reach a verdict."""
 
 
 def players_of(world: LoadedWorld) -> dict[str, Manifest]:

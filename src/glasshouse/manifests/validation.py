@@ -13,6 +13,8 @@ from glasshouse.manifests.problem import At, Complaint, likely, shown
 from glasshouse.manifests.yaml_source import Source
 
 rounds_max = 8
+"""Invalid fields are cut out this often to check the rest of a file; then only the problems found so far
+are reported."""
 
 M = TypeVar("M", bound=BaseModel)
 

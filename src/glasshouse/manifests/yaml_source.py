@@ -21,9 +21,13 @@ from glasshouse.manifests.problem import At, Complaint, Position, Problem, field
 from glasshouse.manifests.yaml_errors import words_for
 
 yaml_bytes_max = 1_048_576
+"""A larger file is not read."""
 yaml_nodes_max = 50_000
+"""A file with more values, aliases expanded, is not read."""
 yaml_levels_max = 24
+"""A file nested deeper is not read."""
 yaml_digits_max = 15
+"""A longer whole number is refused."""
 
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

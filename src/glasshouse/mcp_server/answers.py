@@ -25,14 +25,19 @@ ROLE: Final[Role] = "spectator"
 answer_chars_max: Final = 1_000
 """The length of one text in an answer."""
 lines_listed_max: Final = 100
+"""One answer of `read_stage` has no more; the next cursor goes on there."""
 prompt_lines_listed_max: Final = 8
 """How many lines that were in sight are listed for one event; the newest."""
 knowers_listed_max: Final = 100
+"""`who_knew` lists no more; it counts all."""
 worlds_listed_max: Final = 100
+"""`list_worlds` lists no more; it counts all."""
 names_listed_max: Final = 32
 """How many creatures or seeds of a world are listed."""
 problems_listed_max: Final = 50
+"""`check_world` lists no more; it counts all."""
 runs_listed_max: Final = 50
+"""`runs` lists the newest; it counts all."""
 
 Words = Annotated[str, BeforeValidator(lambda text: cut(text, answer_chars_max))]
 

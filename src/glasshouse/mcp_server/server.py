@@ -33,6 +33,7 @@ from glasshouse.web.limits import LimitsMiddleware, body_bytes_max
 from glasshouse.web.refusals import message_for
 
 refusal_chars_max: Final = 2_000
+"""A refusal is cut here."""
 message_bytes_max: Final = 1_048_576
 """The longest message that is read from stdin."""
 HTTP_PATH: Final = "/mcp"

@@ -46,8 +46,11 @@ from glasshouse.web.starting import world_info
 play_minutes_max: Final = 60
 """How long a run is played."""
 play_calls_max: Final = 10_000
+"""A run has no higher limit of calls."""
 play_turns_max: Final = 1_000
+"""A run has no higher limit of turns."""
 wait_seconds_max: Final = 30
+"""`read_stage` waits no longer for something to happen."""
 
 _RUN = "A run: its id, as `runs` or `play` tells it, the beginning of its id, or `last` for the newest run."
 RunName = Annotated[Name, Field(description=_RUN)]

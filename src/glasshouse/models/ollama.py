@@ -33,8 +33,11 @@ from glasshouse.turns.moment.prompt import Completion, Prompt
 OLLAMA_URL: Final = "http://localhost:11434"
 
 models_listed_max: Final = 500
+"""More models of an Ollama server are not listed."""
 pull_seconds_max: Final = 12 * 3600.0
+"""A longer download is given up."""
 template_chars_max: Final = 200
+"""The rest of a model's template is not looked at."""
 digest_chars: Final = 12
 """How much of a model's digest is recorded with each call, as `ollama list` shows it."""
 

@@ -20,6 +20,7 @@ from glasshouse.models.server import BadAnswer, Server
 ServerKind = Literal["llama.cpp", "lmstudio", "vllm", "openai", "openrouter", "other"]
 
 models_listed_max: Final = 2_000
+"""More models of a server are not listed."""
 lmstudio_context_tokens: Final = 4_096
 """The context with which LM Studio loads a model if its user has not chosen another."""
 _OWNERS: Final[dict[str, ServerKind]] = {

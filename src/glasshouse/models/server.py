@@ -40,9 +40,11 @@ body_bytes_max: Final = 8 * 1024 * 1024
 line_bytes_max: Final = 1024 * 1024
 """One line of a streamed answer is at most this long."""
 error_body_bytes_max: Final = 64 * 1024
+"""A longer error is not read."""
 error_chars_max: Final = 300
 """A message quotes at most this much of what a server said."""
 connect_seconds_max: Final = 10.0
+"""A server that does not take a connection by then was not reached."""
 list_seconds_max: Final = 15.0
 """A question about the server itself, such as which models it has, waits at most this long."""
 load_seconds_max: Final = 300.0
@@ -50,9 +52,11 @@ load_seconds_max: Final = 300.0
 end_seconds_max: Final = 1.0
 """How long the end of a stream is waited for after its last part."""
 retry_seconds_max: Final = 60.0
+"""A busy server is asked again after this time at the latest."""
 retry_seconds_default: Final = 2.0
 """How long to wait for a busy server that does not say when to come back."""
 idle_connections_max: Final = 64
+"""More connections to one server are closed when they are idle."""
 idle_seconds_max: Final = 3.0
 """An older connection is not used again: servers close theirs after 5 seconds, perhaps while a request is on its way."""
 

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 branches_shared_max: Final = 24
 """How many branches a shared file names."""
 label_chars_max: Final = 40
+"""A longer label of a run is refused."""
 labels_max: Final = 16
 """How many labels a run has."""
 

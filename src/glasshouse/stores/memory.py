@@ -26,8 +26,11 @@ from glasshouse.world.state.lineage import Span
 from glasshouse.world.state.state import Segment
 
 prompts_in_memory_max = 2_048
+"""A store in memory keeps at least this many of the latest prompt texts, and the shown lines of as many of
+the latest events, and drops older ones 64 at a time; a file keeps all."""
 prompts_dropped_at_once = 64
 piece_bytes_min = 1024 * 1024
+"""The memory store begins another piece of memory for its texts."""
 
 
 class _Texts:

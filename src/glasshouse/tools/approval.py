@@ -24,7 +24,9 @@ from glasshouse.world.decisions.intents import FollowCall
 from glasshouse.world.state.state import CreatureState
 
 approval_seconds_max: Final = 120.0
+"""An approver that has not answered by then has said no."""
 reason_chars_max: Final = 400
+"""A longer reason of an approver is cut."""
 
 NOBODY: Final = "nobody"
 

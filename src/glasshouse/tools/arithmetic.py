@@ -13,10 +13,15 @@ from fractions import Fraction
 from typing import Final
 
 expression_chars_max: Final = 200
+"""The calculator refuses a longer expression."""
 number_bits_max: Final = 1_024
+"""The calculator refuses a larger number."""
 exponent_size_max: Final = 256
+"""The calculator refuses a larger exponent."""
 digits_shown_max: Final = 12
+"""The calculator rounds a value with more decimal places, and also shows it as a fraction."""
 exponent_digits_max: Final = 3
+"""The calculator refuses a number with more digits after `e`."""
 
 _AS_TYPED: Final = str.maketrans({"\u00d7": "*", "\u00b7": "*", "\u00f7": "/", "\u2212": "-"})
 """Printed signs, and the operators that Python parses for them."""

@@ -24,6 +24,7 @@ tool_seconds_max: Final = 10.0
 result_bytes_max: Final = 4_096
 """The maximum size of a result as text. A tool may set a lower bound."""
 description_chars_max: Final = 300
+"""A tool with a longer first paragraph in its docstring is refused."""
 
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,47}")
 _PLAIN: Final[dict[Any, Json]] = {

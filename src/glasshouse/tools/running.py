@@ -26,6 +26,7 @@ from glasshouse.turns.moment.line_text import compact_json, cut, one_line
 from glasshouse.turns.moment.tools import ToolAnswer
 
 failure_chars_max: Final = 300
+"""The message about a tool's exception is cut here."""
 threads_left_behind_max: Final = 16
 """The maximum number of running threads. At this number, no plain function starts until one ends."""
 

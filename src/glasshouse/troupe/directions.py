@@ -19,6 +19,7 @@ from glasshouse.troupe.surroundings import bare_name
 from glasshouse.troupe.vocabulary import stem, stems_of
 
 directions_cache_identities_max: Final = 512
+"""Kept so as not to be computed again: what a manifest says to do when something happens."""
 cues_met_share_min: Final = 0.6
 """How much of a condition's words must have been heard."""
 

@@ -21,6 +21,7 @@ from glasshouse.troupe.noun_phrases import Noun
 from glasshouse.troupe.vocabulary import WORD
 
 patterns_cache_casts_max: Final = 1_024
+"""To more casts the sentences of the general talk are dealt again."""
 
 sentences_a_round: Final = 2
 """How many sentences of a move a player chooses from in one round of the talk."""

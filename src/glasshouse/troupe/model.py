@@ -41,6 +41,7 @@ from glasshouse.turns.moment.prompt import Completion, Prompt, as_prose, tokens_
 
 MODEL_NAME: Final = "offline"
 hasty_lines_max: Final = 3
+"""A player in the temper `offline:hasty` reads no more of the discussion."""
 
 Skill = Callable[[Speaker, Sequence[Branch]], Reply | None]
 

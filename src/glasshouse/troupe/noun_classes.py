@@ -19,6 +19,7 @@ UNKNOWN: Final = "unknown"
 DEEDS: Final = ("opens", "carries", "speaks")
 """What nouns can do."""
 compound_part_chars_min: Final = 3
+"""A shorter word is not looked for at the end of another."""
 ending_word_chars_min: Final = 7
 """A shorter word with such an ending is no more than a word that looks like it: `lance`, `cement`."""
 

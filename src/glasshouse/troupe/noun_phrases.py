@@ -23,7 +23,9 @@ from glasshouse.troupe.vocabulary import (
 )
 
 nouns_cache_texts_max: Final = 8_192
+"""Kept so as not to be computed again: what a line speaks of."""
 modifiers_max: Final = 2
+"""A thing is taken up with this many words before it at most."""
 
 _OPENING: Final = frozenset('.!?:\u201c"')
 _PLURAL_DETS: Final = frozenset(

@@ -19,10 +19,15 @@ from glasshouse.troupe.reading import Identity
 from glasshouse.troupe.vocabulary import is_a
 
 props_cache_identities_max: Final = 512
+"""Kept so as not to be computed again: things, labels and signs of a speaker's own."""
 props_cache_scenes_max: Final = 1_024
+"""Kept so as not to be computed again: what a speaker can point at in a scene."""
 label_words_max: Final = 5
+"""A longer beginning before a colon is no label of a voice."""
 own_things_min: Final = 4
+"""With fewer of its own, a creature points at things of the troupe's stock alone."""
 own_times_max: Final = 6
+"""A creature's own things are drawn at most this many times as often as the stock's."""
 
 _OWN_SHARE: Final = 3
 """How much likelier a thing of one's own is than one of the stock."""

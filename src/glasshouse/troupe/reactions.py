@@ -17,6 +17,7 @@ from glasshouse.troupe.reading import Identity
 from glasshouse.troupe.speech_acts import ASK, CHANGE, REPORT
 
 tempers_cache_identities_max: Final = 512
+"""Kept so as not to be computed again: what a temper inclines to."""
 
 _EVERYBODY: Final = MappingProxyType(
     {"agree": 0.7, "object": 0.6, "ask": 0.5, "extend": 0.9, "turn": 0.4, "wonder": 0.6, "recall": 0.4, "offer": 0.6,

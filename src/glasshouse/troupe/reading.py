@@ -30,9 +30,12 @@ from glasshouse.turns.moment.prompt import (
 )
 
 identity_cache_systems_max: Final = 512
+"""Kept so as not to be computed again: who speaks, as read from a prompt."""
 line_cache_lines_max: Final = 8_192
+"""How many are kept: lines as read from prompts; more are computed again."""
 words_said_default: Final = 40
 lines_disturbed_max: Final = 8
+"""A disturbance older than this is no longer owed an answer."""
 
 
 _HEADINGS: Final = frozenset(

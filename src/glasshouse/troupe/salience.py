@@ -21,12 +21,17 @@ from glasshouse.troupe.vocabulary import stems_of
 from glasshouse.troupe.voice import breaks_a_vow, voice_of
 
 lines_weighed_max: Final = 8
+"""This many of the latest lines are looked at for what to speak of."""
 nouns_owed_max: Final = 3
+"""This many things just said are taken up at most."""
 passes_max: Final = 2
 """How many lines may speak of a thing before the talk goes back to what the world is about."""
 name_part_chars_min: Final = 5
+"""A shorter part of a handle does not count as a call by name."""
 somebodies_cache_texts_max: Final = 8_192
+"""Names found in more texts are looked for again."""
 handles_cache_handles_max: Final = 512
+"""Kept so as not to be computed again: what one of a handle may be called."""
 
 _STAND_IN: Final = Noun("evening", "evening", 0.0)
 """For a talk in which nothing was named at all."""

@@ -14,7 +14,9 @@ from typing import Any, Final, NamedTuple
 from glasshouse.troupe.vocabulary import stems_of
 
 schema_levels_max: Final = 6
+"""Below this, an answer to a strange schema is as empty as it may be."""
 items_made_max: Final = 2
+"""A list in an answer to a strange schema has no more than it must, or this many."""
 
 
 class Source(NamedTuple):

@@ -15,7 +15,9 @@ from glasshouse.troupe import data_files as shelf
 from glasshouse.troupe.reading import Identity
 
 parts_cache_identities_max: Final = 512
+"""More players are looked up in the scripts again."""
 recognised_cache_lines_max: Final = 16_384
+"""More lines are looked up in the scripts again."""
 
 SLOT: Final = re.compile(r"\{([^{}]+)\}")
 AGREEING: Final = frozenset({"is", "was", "has", "does", "s", "es", "it", "its", "them", "itself"})

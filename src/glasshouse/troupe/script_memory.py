@@ -14,6 +14,7 @@ from glasshouse.troupe.script_files import Entry, Part, recognised
 from glasshouse.troupe.surroundings import bare_name
 
 refs_gathered_max: Final = 3
+"""A field of a script cites this many of the newest lines at most."""
 
 
 class Said(NamedTuple):

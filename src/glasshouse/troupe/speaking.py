@@ -44,16 +44,22 @@ from glasshouse.troupe.wants import Want, round_settled, want_of
 from glasshouse.troupe.world_topic import matter_of
 
 tries_max: Final = 12
+"""This often a line is made again that was said before; then the plainest counts."""
 own_line_words_max: Final = 12
+"""A longer line of a voice's examples is not put before what is said."""
 sentences_dressed_max: Final = 6
+"""Of the sentences that fit, this many are drawn and dressed with words, and one of them is spoken."""
 lines_without_want_max: Final = 2
+"""After this many own lines without it, a player says what it wants."""
 rounds_opening: Final = 2
 rounds_at_rest: Final = 4
 """How long a player is content, or resigned, before it wants something again."""
 short_words_max: Final = 9
+"""Who may say no more than this speaks in the shortest sentences alone."""
 rounds_of_a_show: Final = 7
 """From then on sentences come back, so none stands alone."""
 words_for_two_sentences_min: Final = 22
+"""Who may say fewer says one sentence at a time."""
 
 _OWN_OPENING: Final = 0.12
 _OWN_LAST_WORDS: Final = 0.1

@@ -12,6 +12,7 @@ from typing import Final
 from glasshouse.troupe import data_files as shelf
 
 acts_cache_texts_max: Final = 8_192
+"""What more lines ask, offer or refuse is told from their form again."""
 
 REPORT: Final = "report"
 ASK: Final = "ask"

@@ -16,6 +16,7 @@ from glasshouse.troupe import data_files as shelf
 WORD: Final = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*")
 _VERB: Final = re.compile(r"([a-z]+)\{e?s\}")
 word_cache_words_max: Final = 8_192
+"""How many are kept: forms of words; more are computed again."""
 _ABSTRACT_ENDINGS: Final = ("ness", "ment", "tion", "sion", "ance", "ence")
 NOUN_CLASSES: Final = ("object", "food", "animal", "person", "place", "weather", "sound", "abstract")
 

@@ -18,9 +18,13 @@ from glasshouse.troupe.reading import Identity
 from glasshouse.troupe.vocabulary import WORD, is_a
 
 voices_cache_identities_max: Final = 512
+"""Kept so as not to be computed again: habits of a voice."""
 opening_words_max: Final = 3
+"""A longer beginning of an example is no habit of its voice."""
 last_words_max: Final = 5
+"""A longer ending of an example is no habit of its voice."""
 borrowed_words_max: Final = 18
+"""A longer sentence of an example is not borrowed."""
 
 _SENTENCES: Final = re.compile(r"(?<=[.?!])\s+")
 _NAMING: Final = frozenset({"say", "says", "use", "uses", "mention", "mentions", "name", "names"})

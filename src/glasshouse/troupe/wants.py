@@ -16,9 +16,13 @@ from glasshouse.troupe.reading import Identity
 from glasshouse.troupe.vocabulary import is_a, of_sort, stems_of
 
 wants_cache_identities_max: Final = 512
+"""The wants of more players are read again."""
 want_words_max: Final = 12
+"""A longer want of a manifest is not said in its own words."""
 care_words_max: Final = 6
+"""A longer entry of `cares_about` is not said in its own words."""
 rounds_before_settled_min: Final = 5
+"""A player gets what it wants, or gives it up, no earlier."""
 rounds_before_settled_spread: Final = 4
 
 _CLAUSE_END: Final = re.compile(

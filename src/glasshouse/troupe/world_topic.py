@@ -15,6 +15,7 @@ from glasshouse.troupe.reading import Reading
 from glasshouse.troupe.vocabulary import WORD, is_a, is_rare, of_sort
 
 matters_cache_texts_max: Final = 1_024
+"""What an evening is about."""
 
 _BEHIND_A_COLON: Final = re.compile(r": ([^.;:!?]+)[.;!?]")
 _ARTICLES: Final = ("a ", "an ", "the ")

@@ -16,6 +16,7 @@ from glasshouse.events.event import RESERVED_ACTORS, VISITOR, Event
 
 LAST: Final = "last"
 candidates_shown_max: Final = 8
+"""An ambiguous prefix of an id lists at most this many; the rest is counted."""
 digits_read_max: Final = 18
 """Of a number with more digits, only these are read. No run has so many events."""
 

@@ -6,7 +6,9 @@ from typing import Final
 
 words_per_minute: Final = 300
 line_milliseconds_min: Final = 800
+"""A reader gets at least this time for a line."""
 line_milliseconds_max: Final = 7_000
+"""A reader gets at most this time for a line."""
 
 
 def seconds_to_read(text: str) -> float:

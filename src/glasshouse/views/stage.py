@@ -29,9 +29,13 @@ from glasshouse.events.recorded_fields import fields_of, is_public_part, scenari
 from glasshouse.reprs import repr_of
 
 stage_lines_max = 200
+"""A stage keeps this many of the latest lines of each sort."""
 stage_runs_max = 64
+"""A stage with more runs forgets the oldest."""
 names_listed_max: Final = 6
+"""A change names at most this many moved creatures."""
 tool_arguments_max: Final = 16
+"""A stage keeps the first arguments of a tool call."""
 tool_text_chars_max: Final = 2_000
 """How much a stage keeps of each argument of a tool and of its answer."""
 

@@ -11,7 +11,9 @@ from typing import Final
 import msgspec
 
 bins_max: Final = 2_048
+"""A timeline has no more bins; a longer story has more events in each."""
 marks_max: Final = 2_048
+"""A timeline with more marks keeps only the first of neighbouring ones."""
 
 MARKED: Final = frozenset({"world", "visitor", "judge", "merge", "split", "run", "error"})
 """The icons of events that a timeline marks."""

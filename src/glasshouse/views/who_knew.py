@@ -18,6 +18,7 @@ from glasshouse.world.hearing.hearing import visible_to, wire_that_handed
 from glasshouse.world.state.state import CreatureState, World
 
 knowers_max: Final = 1_000
+"""`who_knew` lists at most this many; it counts all."""
 
 How = Literal["said", "heard", "present", "handed", "joined", "merged", "reborn"]
 

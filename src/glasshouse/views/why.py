@@ -20,7 +20,9 @@ from glasshouse.world.hearing.hearing import visible_to, wire_that_handed
 from glasshouse.world.state.state import World
 
 links_max: Final = 16
+"""`why` follows at most this many causes; ask again about the last one."""
 cited_events_max: Final = 16
+"""`why` shows at most this many events that a line cites."""
 
 Came = Literal["turn", "channel", "graph", "wire", "tool", "asked"]
 Missing = Literal["model", "prompt", "cause", "cast"]

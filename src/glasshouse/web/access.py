@@ -21,6 +21,7 @@ from glasshouse.events.redaction import ROLES, Role
 
 COOKIE: Final = "glasshouse"
 secret_chars_min: Final = 16
+"""A shorter token for the page is refused."""
 LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 _SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 _ALWAYS: Final = (

@@ -29,6 +29,7 @@ from glasshouse.web.refusals import COMMANDS, EVERY, add_refusals
 from glasshouse.web.signals import Signals
 
 token_chars_max: Final = 256
+"""A longer token is refused."""
 _NOT_KEPT: Final = {
     "cache-control": "no-cache",
     "x-content-type-options": "nosniff",

@@ -30,7 +30,9 @@ from glasshouse.web.run_info import RunInfo, run_info
 from glasshouse.world.state.values import Change
 
 text_chars_max: Final = 4_000
+"""A longer line from the page is refused."""
 name_chars_max: Final = 200
+"""A longer name in a command is refused."""
 
 Name = Annotated[str, Field(min_length=1, max_length=name_chars_max)]
 Text = Annotated[str, Field(min_length=1, max_length=text_chars_max)]

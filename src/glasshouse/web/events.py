@@ -41,6 +41,7 @@ events_searched_max: Final = 20_000
 export_events_max: Final = 200_000
 """How many events of the store are looked at for one file."""
 kinds_asked_max: Final = 32
+"""A search for more kinds at once is refused."""
 piece_bytes: Final = 64 * 1024
 """A file is sent in pieces of about this size."""
 

@@ -30,6 +30,7 @@ blocks_kept_max: Final = 2_000
 blocks_waiting_max: Final = 500
 """How many records may wait for one viewer; then it gets the whole view instead."""
 feeds_max: Final = 64
+"""With more stories open, those without viewers are let go."""
 heartbeat_seconds: Final = 15.0
 
 HEARTBEAT: Final = b": still here\n\n"

@@ -16,12 +16,19 @@ import msgspec
 from glasshouse.web.access import App, Denied, Receive, Send, answer_denied
 
 streams_per_client_max: Final = 128
+"""A client (a peer address with its role) that opens more is answered 429."""
 streams_max: Final = 512
+"""With more open on the server, another one is answered 503."""
 commands_per_client_max: Final = 16
+"""More POSTs of one client at once are answered 429."""
 commands_max: Final = 64
+"""More POSTs at once on the server are answered 503."""
 reads_per_client_max: Final = 64
+"""More GETs of one client at once, streams aside, are answered 429."""
 reads_max: Final = 256
+"""More GETs at once on the server are answered 503."""
 body_bytes_max: Final = 256 * 1024
+"""A larger body of a command is answered 413."""
 body_seconds_max: Final = 10.0
 """How long the body of a command may take to arrive."""
 

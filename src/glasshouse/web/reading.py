@@ -32,7 +32,9 @@ rows_max: Final = 1_000
 """How many runs, records or events one answer holds."""
 runs_listed: Final = 100
 search_chars_max: Final = 200
+"""A longer search is refused."""
 number_digits_max: Final = 18
+"""A longer `Last-Event-ID` is taken for none."""
 
 _encode: Final = msgspec.json.Encoder().encode
 

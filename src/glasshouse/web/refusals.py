@@ -29,6 +29,7 @@ from glasshouse.web.access import Denied, retry_seconds
 problems_told_max: Final = 8
 """How many problems of one request are told."""
 problem_chars_max: Final = 200
+"""The name of a field in a refusal is cut here."""
 
 
 class Refusal(BaseModel):

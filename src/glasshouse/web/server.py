@@ -22,6 +22,7 @@ from glasshouse.web.access import LOOPBACK, App
 requests_seconds_max: Final = 1
 """How long requests that are being answered may take when the server ends."""
 connections_waiting_max: Final = 512
+"""More that wait to be taken are refused by the system."""
 
 
 def listening(host: str, port: int) -> socket.socket:

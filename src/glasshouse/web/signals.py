@@ -19,6 +19,7 @@ from glasshouse.web.driving import Drivers
 signal_seconds: Final = 0.1
 """How long apart two signals are at least."""
 thinkers_shown_max: Final = 50
+"""A signal tells of no more creatures that think; those that have thought longest come first."""
 
 _encode: Final = msgspec.json.Encoder().encode
 

@@ -34,12 +34,15 @@ from glasshouse.web.reading import AsRole, Source
 from glasshouse.web.refusals import COMMANDS, READS
 
 synopsis_chars_max: Final = 160
+"""The sentence about a world in the start dialog is cut here."""
 names_listed_max: Final = 500
 """How many models are listed by name."""
 estimate_calls_max: Final = 2_000
 """How many calls of the offline troupe an estimate makes at most. A longer play costs at least what it says."""
 estimates_kept_max: Final = 32
+"""With more, the least recently used one is forgotten."""
 worlds_kept_max: Final = 256
+"""What is told about more worlds is read again."""
 world_files_max: Final = 512
 """How many files of a world are looked at to see whether it has changed."""
 

@@ -22,6 +22,7 @@ from glasshouse.events.payloads import UserInjected
 from glasshouse.world.state.ids import check_length
 
 answer_seconds_max: Final = 2.0
+"""`disturb` waits at most this long for its line to be heard."""
 look_seconds: Final = 0.05
 _LONGEST_EVENT_ID: Final = event_id(f"s-{'0' * 16}", 10**seq_digits_max - 1)
 """What the event of a second graph may hold beside the text."""

@@ -38,6 +38,7 @@ Examples:
   glasshouse models pull gemma3:4b                     get a model for Ollama
   glasshouse models --models openrouter --json         for machines"""
 others_shown_max: Final = 12
+"""`glasshouse models` names this many of the models that are installed, and counts the rest."""
 
 models = typer.Typer(
     invoke_without_command=True,

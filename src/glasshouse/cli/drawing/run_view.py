@@ -34,6 +34,7 @@ from glasshouse.views.transcript import TranscriptLine, line_of
 quoted_lines_max: Final = 1_000
 """The number of lines kept, so that later lines can quote them."""
 quoted_words_max: Final = 6
+"""A quotation is cut here."""
 turns_kept_max: Final = 8
 """The suggested branch at the end begins at most this many turns back."""
 

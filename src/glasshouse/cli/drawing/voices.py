@@ -41,7 +41,9 @@ _EVENT_ID: Final = re.compile(r"s-[0-9a-f]{16}\.([0-9]+)")
 """The id of a line, which people read by its last number."""
 
 who_chars_max: Final = 18
+"""The column of speakers has at most this width; a longer name moves its line to the right."""
 who_chars_min: Final = 8
+"""The column of speakers has at least this width."""
 said_chars_min: Final = 24
 """With fewer characters left beside the names, or with a word that needs more, the text is drawn below them."""
 brief_chars_min: Final = 16

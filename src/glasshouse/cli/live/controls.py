@@ -29,7 +29,9 @@ from glasshouse.runtime.ports import Proposal
 
 ESCAPE: Final = "\x1b"
 keys_waiting_max: Final = 64
+"""This many of the latest keys pressed in advance count."""
 read_bytes_max: Final = 4_096
+"""Keys are read this many bytes at a time."""
 
 
 def are_ours(descriptor: int) -> bool:

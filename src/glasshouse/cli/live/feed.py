@@ -108,6 +108,7 @@ class ScreenDisplay(Display):
 
 
 page_events_max: Final = 512
+"""`play --watch` reads in pages of this size."""
 
 
 class Reader:

@@ -60,6 +60,7 @@ from glasshouse.world.decisions.intents import EndAct
 from glasshouse.world.state.state import CreatureState, GraphState, World
 
 characters_cache_max: Final = 4_096
+"""How many are kept: manifests as the rules use them; more are computed again."""
 _log = logging.getLogger("glasshouse.acts")
 
 Stop: TypeAlias = BudgetExceeded | ModelUnreachable | ModelMisconfigured

@@ -64,6 +64,7 @@ interrupted_acts_max: Final = 1_024
 """Of how many acts the calls are kept that could not be recorded, because the act was interrupted."""
 
 digest_cache_texts_max: Final = 1_024
+"""Digests of more system messages are computed again."""
 
 InForm = Callable[[Prompt, Form], Prompt]
 """Gives the same prompt in another form."""

@@ -22,6 +22,7 @@ from glasshouse.world.decisions.intents import GraphEdit
 from glasshouse.world.decisions.requests import Answer, Asked, decoded_answer, decoded_asked
 
 requests_read_max: Final = 64
+"""Changes that other processes ask for are read this many at a time."""
 answer_look_seconds: Final = 0.05
 taken_seconds_max: Final = 5.0
 """How much longer a sender waits for the answer to a request that was taken in the last moment."""

@@ -28,12 +28,15 @@ from glasshouse.views.follower import OF_THE_CAST, Follower
 from glasshouse.views.stage import StageProjection
 
 observer_events_between_pauses_max: Final = 64
+"""An observer that catches up pauses after this many events, so that others can run."""
 observer_close_seconds_max: Final = 5.0
 """How long closing delivers what is committed."""
 observer_cancel_seconds_max: Final = 1.0
 """How long closing waits for callbacks that it has cancelled."""
 observer_answers_waiting_max: Final = 256
+"""With this many pending asynchronous callbacks, `consume` refuses the next event."""
 observer_errors_max: Final = 16
+"""An observer keeps this many of the latest exceptions of its callbacks."""
 
 Callback = Callable[[ViewDiff], Awaitable[None] | None]
 """Called with every diff that changes the stage or its counters. Make a slow callback asynchronous."""

@@ -56,11 +56,14 @@ from glasshouse.world.state.state import Segment
 
 format_version = 2
 line_bytes_max = 8 * 1024 * 1024
+"""A longer line in a file is refused."""
 import_events_max = 1_000_000
+"""A file with more events is refused."""
 import_bytes_max = 1024 * 1024 * 1024
 """Counted as the file is unpacked, so that a small file that unpacks to more is not unpacked whole."""
 segment_number_max = 2**62 - 1  # Two of them added up still fit the integers of every store.
 short_reads_max = 8
+"""An import compares again this often if commits fail meanwhile; then `StoreFailed`."""
 
 
 class FileHead(msgspec.Struct, forbid_unknown_fields=True):

@@ -25,7 +25,9 @@ from glasshouse.runtime.ports import Store
 from glasshouse.world.state.state import World
 
 subscriber_events_max = 1_024
+"""A subscriber with more waiting events gets no further pushes; it catches up from the store."""
 catch_up_events_max = 512
+"""A subscriber catches up in pages of this size."""
 
 
 class Subscriptions:

@@ -34,6 +34,7 @@ from glasshouse.runtime.ports import Batch, Lines, Snapshot, Store
 commit_events_max = 512
 """A commit takes at most this many events, unless one batch alone has more."""
 pending_events_max = 16_384
+"""With this many uncommitted events, callers wait."""
 pending_bytes_max = 64 * 1024 * 1024
 """As long as the queue holds this many bytes to be written, or that many events, callers wait. One batch may exceed it."""
 snapshot_events_min = 1_024

@@ -14,7 +14,9 @@ from glasshouse.events.payloads import Fault
 from glasshouse.turns.moment.line_text import cut, one_line
 
 fault_chars_max: Final = 300
+"""The message about an error in code beside a world is cut here."""
 failure_chars_max: Final = 500
+"""The reason in `agent.failed`, and that of a failed model call, is cut here."""
 
 
 def text_of_fault(wrong: BaseException) -> str:

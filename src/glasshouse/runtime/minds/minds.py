@@ -39,7 +39,10 @@ SIMPLER: Final[Mapping[Form, Form]] = {"schema": "json", "json": "prose"}
 CUT_OFF: Final = "The answer was cut off because it is too long: write it again in fewer words."
 FILTERED: Final = "The model refused to answer."
 visitor_seconds_max: Final = 120.0
+"""A creature that a visitor plays passes after this time without a line; `act_seconds_max` in its manifest
+gives another time."""
 visitor_lines_waiting_max: Final = 16
+"""More waiting lines are refused."""
 
 
 class Agent(ABC):

@@ -27,6 +27,7 @@ from glasshouse.world.state.lineage import joined_prefixes, span_of
 view_events_between: Final = 1_000
 """A view is kept each time this many events were folded."""
 page_events_max: Final = 1_000
+"""A story is read from the store in pages of this many events."""
 orders_kept_max: Final = 4
 """Of how many imported stories the order of their events is kept."""
 gap_events_max: Final = 8

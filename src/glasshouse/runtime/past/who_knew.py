@@ -20,6 +20,7 @@ from glasshouse.views.who_knew import Knower, Sighting, WhoKnew, handle_then, kn
 from glasshouse.world.state.state import SessionState, World
 
 sessions_searched_max: Final = 1_024
+"""`who_knew` searches at most this many sessions for how somebody came to a channel."""
 
 
 class Seen(NamedTuple):

@@ -63,6 +63,7 @@ from glasshouse.world.decisions.requests import ContinueRun, FinishRun, PauseRun
 from glasshouse.world.fold.evolve import MORE_THAN_LINES, stand
 
 prompt_changes_max: Final = 8
+"""A replay shows at most this many changed prompts; it counts all."""
 standstill_seconds_max: Final = 30.0
 """An act that neither waits nor ends for this long has diverged from its record."""
 waits_before_a_change_max: Final = 8

@@ -29,6 +29,7 @@ from glasshouse.turns.moment.prompt import CONTEXT_TOKENS, REPLY_TOKENS, Complet
 from glasshouse.world.state.state import CreatureState, World
 
 diff_lines_max: Final = 200
+"""A replay shows at most this many lines of a changed prompt."""
 
 
 class Wait(Protocol):

@@ -31,6 +31,7 @@ from glasshouse.views.shared_file import SharedFile
 
 format_version: Final = 1
 file_bytes_max: Final = 25_000_000
+"""A run whose page would be larger is refused; a part of it can be shared."""
 course_chars_max: Final = 60
 """The name of a branch is cut here."""
 description_chars_max: Final = 200

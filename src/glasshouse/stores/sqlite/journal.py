@@ -38,12 +38,15 @@ growth_bytes_max: Final = 512 * 1024
 free_bytes_min: Final = 64 * 1024 * 1024
 """On a disk with less room than this, the log grows only as far as it must."""
 wal_pages_max = 4_000
+"""SQLite moves its write-ahead log into the file at this size."""
 prompts_remembered_max = 4_096
+"""Kept so as not to be computed again: texts known to be in the file."""
 compressed_chars_min: Final = 2_048
 """A shorter prompt is stored as it is: to compress it would take longer than to write the kilobyte that it saves."""
 compression_memory: Final = 5
 """How large zlib's tables are while it compresses a prompt, from 1 to 9."""
 starts_remembered_max = 4_096
+"""Kept so as not to be computed again: fields that all events of a segment share."""
 
 event_columns: Final = 4
 """The columns of an event that are given. Its position follows from those before it."""

@@ -26,6 +26,7 @@ from glasshouse.stores.sqlite.read_only import ReadOnlyStore, can_be_written
 from glasshouse.stores.sqlite.thread import WorkThread
 
 busy_milliseconds_max = 5_000
+"""The waiting time for a locked SQLite file before `StoreBusy`."""
 reader_threads = 2
 
 _NO_FILES: Final = frozenset({"", ":memory:"})

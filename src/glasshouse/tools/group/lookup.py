@@ -18,11 +18,17 @@ from glasshouse.world.state.ids import the_channel
 from glasshouse.world.state.state import ChannelState, CreatureState, GraphState, World
 
 creatures_looked_at_max: Final = 64
+"""The search for the nearest creatures ends here."""
 edges_looked_at_max: Final = 256
+"""The search for the nearest creatures ends here, too, if many channels have the same members."""
 graphs_looked_at_max: Final = 64
+"""This many of the oldest graphs are searched for others."""
 channels_looked_at_max: Final = 16
+"""An offer names, and `group_status` lists, at most this many channels."""
 names_in_words_max: Final = 8
+"""The text of an answer lists at most this many; `and 5 more` follows."""
 names_in_results_max: Final = 32
+"""A list of names in an answer's data is cut here."""
 
 OF_GRAPH: Final = "@"
 """The separator between a handle and the name of another graph."""

@@ -30,7 +30,9 @@ from glasshouse.turns.runs.policy import (
 from glasshouse.world.state.state import CreatureState, World
 
 names_offered_max: Final = 32
+"""If there are more names, an argument takes any handle and shows the nearest as examples."""
 strangers_offered_max: Final = 16
+"""At most this many creatures of other graphs are offered for joining."""
 
 DESCRIPTIONS: Final = {
     requests.ADD_NODE: "Bring a creature to life: a worker that you speak with on a channel of your own.",

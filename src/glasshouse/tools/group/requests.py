@@ -39,8 +39,11 @@ WIRE: Final = "group_wire"
 STATUS: Final = "group_status"
 
 role_chars_max: Final = 80
+"""A longer role of a creature that a model writes is refused."""
 persona_chars_max: Final = 1_000
+"""A longer persona of a creature that a model writes is refused."""
 wants_chars_max: Final = 400
+"""A longer text of what a creature that a model writes wants is refused."""
 
 WRITTEN_CHARS_MAX: Final = {"role": role_chars_max, "persona": persona_chars_max, "wants": wants_chars_max}
 """What a model may write of a creature, and how much."""

@@ -30,9 +30,13 @@ from glasshouse.world.state.state import ChannelState, CreatureState, GraphState
 from glasshouse.world.state.topology import LISTEN, SEND
 
 creatures_told_max: Final = 32
+"""`group_status` lists the caller and this many others, nearest first."""
 wires_told_max: Final = 32
+"""`group_status` lists at most this many wires."""
 graphs_told_max: Final = 16
+"""`group_status` lists at most this many other graphs."""
 description_chars_told_max: Final = 200
+"""`group_status` cuts the description of a channel here."""
 
 
 class CreatureStatus(msgspec.Struct, frozen=True, omit_defaults=True):

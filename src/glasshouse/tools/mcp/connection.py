@@ -40,15 +40,21 @@ open_seconds_max: Final = 60.0
 """How long a server may take until its tools are listed. It includes ten seconds in which the SDK waits for servers that do
 not answer its first question, as old ones may."""
 list_seconds_max: Final = 10.0
+"""A list of tools that takes longer has failed, and the server is disconnected."""
 probe_seconds_max: Final = 5.0
 """A server that did not answer a call in time is asked for its tools. If it does not answer that either, it is ended."""
 relist_seconds_min: Final = 1.0
+"""The first pause before tools that changed once more are listed again; it doubles, unless somebody wants
+to use them."""
 relist_seconds_max: Final = 60.0
 """The time between two lists of tools that change and are not used. It begins with a second and doubles."""
 relisten_seconds: Final = 30.0
 close_seconds_max: Final = 5.0
+"""A connection that does not end in this time is broken off."""
 server_tools_max: Final = 512
+"""A server with more is refused."""
 tool_pages_max: Final = 64
+"""A server that lists its tools in more is refused."""
 said_chars_max: Final = 300
 """What a message quotes of a server."""
 hidden_chars_min: Final = 6

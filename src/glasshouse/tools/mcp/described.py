@@ -23,6 +23,7 @@ from glasshouse.turns.moment.line_text import cut, safe_line
 tool_description_chars_max: Final = 500
 """What is kept of a server's description of a tool."""
 parameter_description_chars_max: Final = 100
+"""A server's description of a parameter is cut here."""
 description_with_parameters_chars_max: Final = 1_000
 """The description of a tool, with those of its parameters."""
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import httpx2
 
 connect_seconds_max: Final = 10.0
+"""A server over HTTP that is not reached by then is not there."""
 stream_bytes_max: Final = 67_108_864
 """A stream of events that gets longer is broken off. The SDK bounds each event by `message_bytes_max`."""
 cookies_max: Final = 32

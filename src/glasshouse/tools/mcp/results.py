@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 blocks_max: Final = 64
 """What a tool answers in more blocks is left out behind these."""
 name_shown_chars_max: Final = 80
+"""The name of a file or an image that an answer holds is cut here."""
 
 
 def answer_from(result: CallToolResult, keys: Sequence[str]) -> ToolAnswer:

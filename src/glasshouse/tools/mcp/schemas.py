@@ -28,9 +28,13 @@ raw_schema_bytes_max: Final = 65_536
 schema_parts_max: Final = 512
 """The number of parts of a schema that are looked at, references written out."""
 schema_levels_max: Final = 6
+"""A tool whose schema is nested deeper is refused."""
 schema_properties_max: Final = 32
+"""A tool with more parameters, or with more fields in an object, is refused."""
 schema_choices_max: Final = 64
+"""A longer choice becomes any text, or any number."""
 choice_chars_max: Final = 64
+"""A choice with a longer text becomes any text."""
 schema_bytes_max: Final = 8_192
 """The size of a schema once it is normal."""
 bound_max: Final = 2**53

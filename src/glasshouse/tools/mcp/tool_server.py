@@ -20,6 +20,7 @@ from glasshouse.reprs import repr_of
 server_call_seconds_max: Final = 60.0
 """A call that takes longer has failed. A server may be given more, up to `server_call_seconds_most_max`."""
 server_call_seconds_most_max: Final = 600.0
+"""A larger `seconds_max` of a server is refused."""
 
 _NAME: Final = re.compile(r"[a-z][a-z0-9_-]{0,31}")
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")

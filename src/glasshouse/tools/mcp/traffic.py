@@ -13,6 +13,7 @@ from typing import Any, Final
 unasked_messages_max: Final = 10_000
 """A server that sends more messages than this between two requests to it is disconnected."""
 buffered_messages_max: Final = 16
+"""A server waits while this many of its messages are unread."""
 
 _DROPPED: Final = frozenset({"notifications/message", "notifications/progress"})
 

@@ -14,6 +14,7 @@ from glasshouse.troupe.reading import Heard, Reading
 
 BOOK: Final = "oracle.txt"
 days_looked_at_max: Final = 62
+"""A longer time between two dates is looked at no further."""
 
 Wanted = Literal["bright", "dark"]
 

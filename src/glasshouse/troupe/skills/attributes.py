@@ -14,6 +14,7 @@ from glasshouse.troupe import data_files as shelf
 from glasshouse.troupe.vocabulary import WORD, stem
 
 questions_cache_texts_max: Final = 4_096
+"""Kept so as not to be computed again: what a question asks for."""
 
 Truth = Literal["yes", "no", "unsure"]
 

@@ -18,6 +18,7 @@ from glasshouse.troupe.schema import is_ref
 from glasshouse.troupe.speaking import Speaker, Spoken
 
 sentences_cache_texts_max: Final = 4_096
+"""Kept so as not to be computed again: the longest fixed part of a sentence."""
 
 _GAP: Final = re.compile(r"[<{]\w+[>}]")
 _TENS: Final = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")

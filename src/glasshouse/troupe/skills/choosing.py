@@ -15,6 +15,7 @@ from glasshouse.troupe.speaking import Speaker
 from glasshouse.troupe.vocabulary import stems_of
 
 akin_chars_min: Final = 5
+"""Words that begin alike for this long are taken as akin."""
 
 _CHOICES: Final = ("use", "specialist")
 

@@ -45,11 +45,17 @@ from glasshouse.troupe.world_topic import matter_of
 
 DATE: Final = "date"
 steps_days_max: Final = 6
+"""Who looks for a better night asks for one this many days further at most."""
 nights_near_max: Final = 3
+"""Where it gets no better, one of this many nights nearest to the best is asked about."""
 lit_bright_min: Final = 60
+"""A night is bright from here on."""
 lit_dark_max: Final = 25
+"""A night is dark up to here."""
 lit_full_min: Final = 87
+"""A night is as bright as it gets from here on."""
 lines_rested_on_max: Final = 3
+"""A choice of a night rests on this many lines at most."""
 
 _WITH_OWN_LINE: Final = 0.25
 _ONE_PART: Final = re.compile(r"\b1 parts\b")

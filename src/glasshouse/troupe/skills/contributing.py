@@ -22,6 +22,7 @@ from glasshouse.troupe.world_topic import Matter, matter_of
 BOOK: Final = "table.txt"
 FIELD: Final = "builds_on"
 lines_looked_at_max: Final = 4
+"""A contribution is built on one of this many of the latest."""
 
 _WITH_OWN_LINE: Final = 0.22
 _ENDED: Final = 0.35

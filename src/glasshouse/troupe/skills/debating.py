@@ -33,9 +33,13 @@ from glasshouse.troupe.world_topic import matter_of
 BOOK: Final = "debate.txt"
 MOTIONS: Final = "motions.txt"
 grounds_cache_texts_max: Final = 2_048
+"""Kept so as not to be computed again: the points of a speech."""
 lines_made_max: Final = 6
+"""A rebuttal is chosen among this many at most."""
 motion_words_max: Final = 5
+"""A longer motion is named in full once, and shortly afterwards."""
 opener_words_max: Final = 3
+"""A speech leaves so much room for a word before it."""
 
 _PARTS: Final = ("opening", "rebuttal", "closing")
 _SIDES: Final = {"favour": "for", "oppose": "against"}

@@ -34,10 +34,15 @@ from glasshouse.troupe.skills.keeping import GAMES, is_same_word, word_known
 from glasshouse.troupe.speaking import Speaker, Spoken
 
 questions_max: Final = 20
+"""After this many, a guesser names its best guess."""
 lines_between_max: Final = 3
+"""An answer belongs to a question this few lines before it."""
 rewordings_max: Final = 6
+"""A question that was asked before is worded again this often."""
 left_few_max: Final = 3
+"""Up to so many are few: whoever guesses is nearly sure."""
 left_many_min: Final = 20
+"""From so many on they are many: whoever guesses is not sure at all."""
 
 _WITH_OWN_LINE: Final = 0.25
 _GOOD_ENOUGH: Final = 0.2

@@ -42,6 +42,7 @@ from glasshouse.troupe.speaking import Speaker, name_of
 from glasshouse.troupe.vocabulary import stem, stems_of
 
 spoken_worth_max: Final = 1.0
+"""What was said for one side counts no more than this."""
 
 _QUESTION: Final = re.compile(r"[^.!?]+\?")
 _WITH_OWN_LINE: Final = 0.4

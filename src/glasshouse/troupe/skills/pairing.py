@@ -35,7 +35,9 @@ from glasshouse.troupe.vocabulary import WORD
 
 BOOK: Final = "pairs.txt"
 told_cache_texts_max: Final = 2_048
+"""Kept so as not to be computed again: what a line says of a word."""
 strangers_min: Final = 2
+"""From this many others who speak of something else, one thinks that one's own word is the odd one."""
 
 _DOUBTED: Final = 0.4
 _DOUBTED_ALOUD: Final = 0.45

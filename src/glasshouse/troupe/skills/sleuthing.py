@@ -29,10 +29,15 @@ from glasshouse.troupe.speaking import Speaker, name_of
 from glasshouse.troupe.vocabulary import stem, stems_of
 
 lines_cited_max: Final = 3
+"""A suspicion rests on this many of the latest."""
 somebodies_max: Final = 2
+"""A line that names more people is no clue to one of them."""
 suspects_min: Final = 2
+"""With fewer in the case, nobody is suspected by name."""
 things_a_line_max: Final = 3
+"""A line is a clue by this many of the things it names."""
 lines_cache_texts_max: Final = 4_096
+"""Kept so as not to be computed again: the words and owners in a line."""
 
 NOTHING_NAMED: Final = "what we heard"
 """How lines are spoken of that name nothing."""

@@ -14,6 +14,7 @@ from glasshouse.troupe.reading import Heard, Reading
 from glasshouse.troupe.skills.branches import Branch
 
 parts_min: Final = 2
+"""An offline player who is alone takes parts in turn from this many on."""
 _COMPANY: Final = "With you:"
 
 

@@ -25,8 +25,11 @@ from glasshouse.troupe.world_topic import matter_of
 BOOK: Final = "tales.txt"
 
 pieces_called_on_max: Final = 2
+"""Who calls for a turn looks for a thing in this many of the latest pieces of a tale."""
 things_called_on_max: Final = 4
+"""This many things of a tale are thought of for the next call."""
 turns_apart_min: Final = 6
+"""The same turn is not called for again before this many others."""
 words_for_whole_tales_min: Final = 72
 """Who may say less tells the short pieces that fit any hero: of a longer one only its end would be left."""
 

@@ -33,8 +33,11 @@ from glasshouse.troupe.vocabulary import WORD, is_a, stem, stems_of
 
 own_lines_before_done: Final = 2
 lines_looked_back_max: Final = 3
+"""A closing line speaks of the first and of this many of the latest."""
 changes_told_max: Final = 2
+"""A line speaks of this many sorts of change to the circle."""
 crew_named_max: Final = 4
+"""A closing line names this many of those who were spoken of and are not there."""
 
 _CLOSED: Final = "closed"
 _TOLD: Final = "told"

@@ -28,7 +28,9 @@ from glasshouse.troupe.world_dates import date_in_sight, with_dates_written
 
 BOOK: Final = "tools.txt"
 calls_of_a_failing_tool_max: Final = 2
+"""A tool that fails is tried this often, and then spoken about."""
 answer_words_max: Final = 16
+"""Of what a tool answered, this much is said."""
 
 _NUMBER: Final = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?![\w.])")
 _DATE_WORDS: Final = frozenset({"date", "day", "when", "until"})

@@ -21,6 +21,7 @@ from glasshouse.troupe.skills.branches import sentences
 from glasshouse.troupe.vocabulary import stems_of
 
 lines_back_max: Final = 8
+"""A tale is weighed by what it took from this many lines before each piece."""
 words_even: Final = 10
 """Long pieces and short ones are weighed as if they had so many words."""
 words_of_a_piece_min: Final = 20

@@ -18,6 +18,7 @@ from glasshouse.turns.runs.purses import Purse
 from glasshouse.world.state.state import CreatureState, GraphState, World
 
 cited_shown_max: Final = 4
+"""The refusal of a verdict names no more events that its judge has not seen."""
 
 
 def masks_before(world: World, purse: Purse, judge: CreatureState) -> Masks | None:

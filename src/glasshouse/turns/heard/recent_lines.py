@@ -34,6 +34,7 @@ version: Final = 7
 heard_lines_max: Final = 256
 """How many lines a creature can recall; a table is cut to this when it holds `table_lines_max`."""
 table_lines_max: Final = 2 * heard_lines_max
+"""The lines of a channel, graph or creature are cut to `heard_lines_max` when this many are kept."""
 few_lines_max: Final = 24
 """Up to this number, lines are inserted one by one; more lines are sorted."""
 _lamport_of: Final = attrgetter("lamport")

@@ -25,10 +25,16 @@ from glasshouse.world.state.state import CreatureState, Stay, World
 from glasshouse.world.state.topology import LISTEN, SEND
 
 neighbours_max: Final = 12
+"""A creature sees at most this many neighbours, and twice as many wires; more neighbours are counted, not
+named."""
 channels_seen_max: Final = 12
+"""A creature sees at most this many of its channels."""
 members_looked_at_max: Final = 256
+"""This many members of a channel are searched for neighbours."""
 names_shown_max: Final = 8
+"""More channels, wires and children are counted, not named."""
 around_cache_values_max: Final = 4_096
+"""Kept so as not to be computed again: descriptions of who is nearby."""
 
 PLAYED_BY_VISITOR: Final = "visitor"
 

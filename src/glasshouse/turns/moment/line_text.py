@@ -23,11 +23,17 @@ from glasshouse.events import kinds
 from glasshouse.events.event import CONDUCTOR, TERRARIUM, VISITOR, Event, Json, is_event_id
 
 line_chars_max: Final = 1_200
+"""A longer line is cut in prompts."""
 field_chars_max: Final = 240
+"""A longer field beside the text of a line is cut."""
 fields_chars_max: Final = 800
+"""All fields beside the text of a line share this space; what does not fit is left out."""
 reading_cache_events_max: Final = 32_768
+"""How many are kept: events as prompts show them; more are computed again."""
 words_cache_texts_max: Final = 1_024
+"""How many are kept: the words of texts; more are computed again."""
 heads_cache_max: Final = 4_096
+"""Kept so as not to be computed again: how lines name a speaker and a kind."""
 
 ELLIPSIS: Final = "…"
 UNSAFE: Final = (

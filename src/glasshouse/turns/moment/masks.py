@@ -17,6 +17,7 @@ from glasshouse.events.event import Event
 from glasshouse.turns.moment.playbill import Competition
 
 masks_cache_runs_max: Final = 256
+"""Kept so as not to be computed again: the labels of contestants for judges."""
 
 ONE: Final = "contestant"
 MANY: Final = "team"

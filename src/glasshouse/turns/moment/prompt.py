@@ -60,6 +60,7 @@ class Prompt(msgspec.Struct, frozen=True, gc=False):
 completion_chars_max: Final = 64_000
 """How much of a reply is kept. What reads replies looks at less than that."""
 reasoning_chars_max: Final = 16_000
+"""The rest of a model's reasoning is not stored."""
 reported_chars_max: Final = 200
 """How long the names may be that a server reports: of its model, of what served it, of the response."""
 count_max: Final = 1_000_000_000_000

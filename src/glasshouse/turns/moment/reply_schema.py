@@ -25,6 +25,7 @@ from glasshouse.turns.moment.playbill import Playbill
 from glasshouse.turns.moment.tools import ToolOffer
 
 schema_cache_values_max: Final = 1_024
+"""How many are kept: the schemas of answers; more are computed again."""
 
 NOBODY: Final = "nobody"
 """The winner in a verdict without a winner."""
@@ -42,11 +43,17 @@ _PLAIN_FIELDS: Final[dict[str, Any]] = {"text": "string"}
 _RESERVED: Final = frozenset({"kind", "thought", "mood"})
 
 items_max: Final = 16
+"""A reply with a longer list is not accepted."""
 thought_asked_chars_max: Final = 480
+"""The schema asks for no longer thought."""
 mood_asked_chars_max: Final = 40
+"""The schema asks for no longer mood."""
 reason_asked_chars_max: Final = 240
+"""The schema asks for no longer reason to pass."""
 field_asked_chars_max: Final = 240
+"""The schema asks for no longer text in another field of a kind."""
 line_asked_chars_max: Final = 960
+"""The schema asks for no longer line, whatever `say_words_max` is."""
 chars_a_word: Final = 16
 """What a line has room for in characters, for each word of `say_words_max`: twice the words, of an ordinary length."""
 length_asked_max: Final = 1_000

@@ -38,16 +38,27 @@ from glasshouse.turns.prompts.masking import masked
 from glasshouse.world.hearing.wires import asked_chars_max
 
 examples_shown_max: Final = 8
+"""More examples of a voice are left out."""
 example_chars_max: Final = 400
+"""A longer example is cut."""
 temper_chars_max: Final = 80
+"""A longer temper is cut in the last line of a prompt."""
 facts_shown_max: Final = 16
+"""More facts dealt to a creature are left out."""
 fact_chars_max: Final = 1_200
+"""A longer fact is cut."""
 answer_shown_chars_max: Final = 360
+"""The second prompt shows at most this much of an unusable reply."""
 arguments_shown_chars_max: Final = 300
+"""Longer arguments of a tool are cut where its answer is shown."""
 tool_said_chars_max: Final = 1_200
+"""A longer answer of a tool is cut where it is shown."""
 problem_chars_max: Final = 400
+"""The second prompt says what was wrong, cut here."""
 repair_tokens_max: Final = 480
+"""Every prompt leaves this much room for a second one."""
 system_cache_values_max: Final = 1_024
+"""Kept so as not to be computed again: the first message of prompts."""
 
 NO_CAUSE: Final = "It is your turn."
 ASKED: Final = "You are asked"

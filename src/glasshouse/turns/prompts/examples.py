@@ -19,12 +19,17 @@ from glasshouse.turns.moment.reply_schema import ReplySchema, is_ref
 from glasshouse.turns.prompts.foreign_tools import without_choices
 
 example_text_chars_max: Final = 120
+"""A longer line of a voice is cut where it is the example of an answer."""
 example_thought_chars_max: Final = 80
+"""A longer text of what a creature wants is cut where it is the example of a thought."""
 example_mood_chars_max: Final = 24
+"""A longer temper is cut where it is the example of a mood."""
 words_listed_max: Final = 24
+"""More words that a field may be are counted, not listed."""
 words_listed_again_max: Final = 4
 """A choice of this many words or more is listed once, for the first argument that has it."""
 description_chars_max: Final = 240
+"""A longer description of a tool or an argument is cut."""
 
 AS_JSON: Final = "One JSON object and nothing else. It looks like one of these, with your own words:"
 AS_PROSE: Final = "Lines like these and nothing else, with your own words:"

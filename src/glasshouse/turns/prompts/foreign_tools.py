@@ -16,8 +16,11 @@ from glasshouse.turns.moment.line_text import compact_json, quoted, safe_line
 from glasshouse.turns.moment.tools import ToolOffer
 
 foreign_description_chars_max: Final = 1_000
+"""A longer description of a server's tool is cut."""
 choices_shown_max: Final = 24
+"""More values that a parameter of a server's tool may have are counted, not listed."""
 choices_chars_max: Final = 300
+"""A longer list of the values that a parameter may have is cut."""
 _PLAIN_WORD: Final = re.compile(r"[\w.+-]{1,24}")
 
 

@@ -29,14 +29,21 @@ from glasshouse.turns.moment.line_text import Reading, body_of, content_words, i
 from glasshouse.turns.moment.moment import Moment, Recent, shared_moment
 
 numbered_cache_keys_max: Final = 2_048
+"""Kept so as not to be computed again: the numbered lines before a creature."""
 naming_cache_handles_max: Final = 4_096
+"""Kept so as not to be computed again: how lines name a handle."""
 names_of_gone_max: Final = 256
 """How many speakers without a line are kept by name, before the lines are rebuilt without them."""
 memory_lines_max: Final = 6
+"""A prompt recalls at most this many older lines."""
 reflections_max: Final = 3
+"""At most this many of the lines that a prompt recalls are the creature's own reflections."""
 disturbances_max: Final = 3
+"""A prompt shows at most this many lines of the visitor."""
 cause_words_max: Final = 12
+"""This many words of the cause are used to find memories."""
 interests_cache_characters_max: Final = 1_024
+"""Kept so as not to be computed again: the words that a creature cares about."""
 
 recent_lines_min: Final = heard_lines_max // 2
 """So many of the newest lines have a point more, if they have any."""

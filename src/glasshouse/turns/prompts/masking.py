@@ -21,6 +21,7 @@ from glasshouse.turns.moment.playbill import Competition, Playbill
 from glasshouse.turns.moment.tools import ToolTalk
 
 masked_cache_events_max: Final = 1_024
+"""Kept so as not to be computed again: lines under one run's labels."""
 
 Reply = TypeVar("Reply", bound=msgspec.Struct)
 

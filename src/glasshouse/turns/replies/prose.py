@@ -18,6 +18,7 @@ from glasshouse.turns.moment.reply_schema import fields_of, kinds_offered
 from glasshouse.turns.moment.tools import ToolOffer
 
 label_cache_values_max: Final = 256
+"""Kept so as not to be computed again: the labels of replies in prose."""
 
 _NOTHING: Final = frozenset({"", "-", "\u2013", "\u2014", "none"})
 _SILENCE: Final = frozenset({"-", "\u2013", "\u2014"})

@@ -14,6 +14,7 @@ from glasshouse.events import kinds
 from glasshouse.turns.moment.line_text import one_line
 
 public_chars_max: Final = 2_000
+"""Of a line that is still being written no more is shown."""
 
 _THINKING: Final = re.compile(r"\A\s*<think(?:ing)?>", re.IGNORECASE)
 _THOUGHT: Final = re.compile(r"</think(?:ing)?>", re.IGNORECASE)

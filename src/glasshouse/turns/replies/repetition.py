@@ -22,15 +22,19 @@ from glasshouse.turns.moment.reply_schema import fields_of
 from glasshouse.turns.prompts.lines import NumberedLines, numbered_lines
 
 own_lines_compared_max: Final = 6
+"""A line is compared with as many of its creature's own last lines."""
 table_lines_compared_max: Final = 12
+"""A line is compared with as many of the last lines at its table."""
 events_searched_max: Final = 96
 """How far back a creature's own lines are looked for."""
 words_compared_min: Final = 5
+"""A shorter line is never a repetition."""
 lines_remembered_max: Final = 64
 """A word that was heard within this many lines is not new."""
 same_trigrams_percent_min: Final = 80
 """From here on two lines are the same: as many of the groups of three letters in either are in both."""
 trigram_cache_texts_max: Final = 4_096
+"""The groups of three letters of more texts are computed again."""
 
 _MORE_WORDS: Final = ("string", "strings", "event", "events")
 _NO_LETTERS: Final = re.compile(r"[\W_]+")

@@ -38,13 +38,21 @@ from glasshouse.turns.prompts.masking import masked, unmasked
 from glasshouse.turns.replies.prose import in_prose_words, prose_in
 
 reply_chars_max: Final = 12_288
+"""The rest of a reply is not read."""
 argument_chars_max: Final = 4_000
+"""A reply with a longer text argument for a tool is not accepted."""
 number_size_max: Final = 10**15
+"""A reply with a larger number is not accepted."""
 named_chars_max: Final = 40
+"""The second prompt quotes at most this much of an unknown name."""
 objects_tried_max: Final = 8
+"""A reply is searched for a JSON object at this many places."""
 thought_chars_max: Final = 2_000
+"""A longer thought is cut."""
 mood_chars_max: Final = 60
+"""A longer mood is cut."""
 reason_chars_max: Final = 400
+"""A longer reason to pass is cut."""
 words_said_over_asked_max: Final = 2
 """How many times `say_words_max` a line may have before it is cut: a little over is alive, an essay is not."""
 word_chars_max: Final = 24

@@ -25,6 +25,7 @@ from glasshouse.turns.replies.reply import Passed
 sealed_words_max: Final = 3
 """A dealt text of more words is no word to be kept, but something to tell."""
 sealed_cache_words_max: Final = 1_024
+"""How many are kept: the patterns of sealed words; more are computed again."""
 MASK: Final = "[sealed]"
 
 _MAY_SAY_ALL: Final = kinds.INNER | {kinds.JUDGE_VERDICT}

@@ -28,6 +28,7 @@ from glasshouse.world.state.topology import SEND
 from glasshouse.world.state.values import GROWN_APART
 
 batch_events_max = 10_000
+"""More lines in one `append_all` are refused."""
 
 
 def said(world: World, intent: Say) -> Decision:
@@ -186,7 +187,9 @@ def _graphs_of_run(world: World, run_id: str | None) -> list[GraphState]:
 
 
 answer_text_chars_max: Final = 8_192
+"""The answer of a tool is cut here in `tool.returned`."""
 answer_result_bytes_max: Final = 16_384
+"""A larger result is left out of `tool.returned`."""
 
 
 def turn_started(world: World, intent: StartTurn) -> Decision:

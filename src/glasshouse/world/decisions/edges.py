@@ -38,6 +38,7 @@ from glasshouse.world.state.topology import BITS
 from glasshouse.world.state.values import Change
 
 auto_name_chars_max = ids.name_chars_max - 8
+"""`connect` cuts the name that it makes for a channel here, so that a `~2` still fits."""
 
 
 def channel_added(world: World, intent: AddChannel) -> Decision:

@@ -32,6 +32,7 @@ from glasshouse.world.state.topology import LISTEN, Topology
 from glasshouse.world.state.values import Change
 
 cast_max = 10_000
+"""A larger cast cannot be opened at once (`Refused`)."""
 
 
 class Ensemble(msgspec.Struct):

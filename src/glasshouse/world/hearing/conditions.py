@@ -25,8 +25,11 @@ from glasshouse.events.event import Event
 from glasshouse.events.kinds import check_kind
 
 condition_chars_max: Final = 512
+"""A longer condition of a wire is refused."""
 clauses_max: Final = 8
+"""A condition with more is refused."""
 conditions_cache_max: Final = 1_024
+"""How many are kept: parsed conditions of wires; more are computed again."""
 
 KIND: Final = "kind"
 EXAMPLE: Final = "Write one such as: kind is agent.spoke and text has lantern."

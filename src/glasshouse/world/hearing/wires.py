@@ -23,9 +23,13 @@ from glasshouse.world.state.state import World
 from glasshouse.world.state.values import Wire
 
 prompt_chars_max: Final = 1_000
+"""A longer prompt of a wire is refused."""
 heard_chars_max: Final = 400
+"""A longer value is cut in a wire's prompt."""
 asked_chars_max: Final = 1_200
+"""A filled-in wire prompt is cut here."""
 templates_cache_max: Final = 1_024
+"""How many are kept: parsed prompts of wires; more are computed again."""
 
 ALWAYS_KNOWN: Final = frozenset({"handle", "kind"})
 """Placeholders that a wire may use even without content."""

@@ -20,9 +20,11 @@ from glasshouse.world.state.state import GraphState, World
 T = TypeVar("T")
 
 name_chars_max = 64
+"""A longer name of a creature, handle or channel is refused (`Refused`)."""
 SPOKEN_FOR = frozenset({"world", "nobody"})
 """Words with a fixed meaning in prompts and verdicts. No creature and no team may be named so."""
 text_chars_max = 16_384
+"""A longer channel description, or visitor's line, is refused."""
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
 _RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 _NUMBERED_NAME = re.compile(r"[a-z0-9][a-z0-9_-]*(~([2-9]|[1-9][0-9]{1,8}))?")

@@ -22,6 +22,7 @@ from glasshouse.world.state.state import Segment, SessionState
 from glasshouse.world.state.values import GOES_ON
 
 page_events_max = 1_024
+"""Histories and mail are fetched in pages of about this size."""
 
 
 class Span(msgspec.Struct, frozen=True, gc=False):

@@ -33,6 +33,7 @@ Edge = tuple[str, str]
 """A creature and a channel."""
 
 edges_examined_in_a_row_max = 16
+"""The search for separated parts examines this many edges on one side before it changes sides."""
 
 
 class Topology(msgspec.Struct):
