@@ -79,6 +79,9 @@ from tests.what_is_offered import (
 from tests.worlds_on_pages import problems_with, worlds_under
 from tools import layers
 
+code_words_max = 12
+"""How many words a reader of the code may have to learn beside those of the product."""
+
 VALUES = {
     value.__name__: value
     for module in PUBLIC
@@ -197,6 +200,14 @@ def test_the_glossary_tells_each_word_once() -> None:
 
     assert len(words) > 50
     assert sorted({word for word in words if words.count(word) > 1}) == []
+
+
+def test_the_code_has_few_words_of_its_own() -> None:
+    words = re.findall(
+        r"^\| \*\*", sections(page_text("docs/glossary.md"))["Words of the code"], re.MULTILINE
+    )
+
+    assert 1 <= len(words) <= code_words_max, "name it so that no row is needed, or drop another"
 
 
 def test_every_command_is_documented() -> None:
