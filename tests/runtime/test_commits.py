@@ -176,11 +176,11 @@ async def test_prompts_and_snapshots_are_pending_bytes_too(monkeypatch: pytest.M
             store.gate.clear()
             settling = [asyncio.create_task(t._house.ledger.settle(beside)) for _ in range(2)]
             await loop_turns()
-            assert not t._house.ledger.takes_more
+            assert not t._house.ledger.writer.takes_more
 
             store.gate.set()
             await soon(asyncio.gather(*settling))
-            assert t._house.ledger.takes_more
+            assert t._house.ledger.writer.takes_more
 
 
 async def test_a_refused_commit_leaves_no_bytes_pending(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -195,7 +195,7 @@ async def test_a_refused_commit_leaves_no_bytes_pending(monkeypatch: pytest.Monk
         answers = await soon(asyncio.gather(*calls, return_exceptions=True))
 
         assert any(isinstance(answer, StoreError) for answer in answers)
-        assert (t._house.ledger.writer.queued_bytes, t._house.ledger.takes_more) == (0, True)
+        assert (t._house.ledger.writer.queued_bytes, t._house.ledger.writer.takes_more) == (0, True)
 
 
 async def test_the_grouping_of_commits_shows_nowhere_in_the_content() -> None:

@@ -215,7 +215,7 @@ class GraphEdits:
         _check_draft(draft)
         if dry_run:
             return own_copy((await ledger.foresee(intents.Say(creature_id, (draft,), caused_by))).events[0])
-        if not ledger.takes_more:
+        if not ledger.writer.takes_more:
             await ledger.wait_for_room()
         event, acknowledged, is_kept = ledger.submit(creature_id, draft, caused_by)
         await acknowledged

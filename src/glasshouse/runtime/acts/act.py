@@ -326,7 +326,7 @@ class Acts:
         try:
             if result.end is None:
                 return None
-            if not self._ledger.takes_more:
+            if not self._ledger.writer.takes_more:
                 await self._ledger.wait_for_room()
             if before is not None and before.acknowledged.done():
                 before.acknowledged.result()

@@ -299,7 +299,7 @@ class ToolUse:
 
     async def _written(self, intent: Intent, beside: Callable[[], Batch] = Batch) -> Queued | None:
         await self._access.answers.before_commit()
-        if not self._ledger.takes_more:
+        if not self._ledger.writer.takes_more:
             await self._ledger.wait_for_room()
         return self._ledger.stage(intent, beside())
 

@@ -260,7 +260,7 @@ class Conductor:
         graph_now = self._ledger.world.graphs.get(graph.id)
         if graph_now is not None and graph_now.turn < turn:
             shown = shown_at(folded.world, folded.runs, graph_now, turn) if has_beats else ()
-            if not self._ledger.takes_more:
+            if not self._ledger.writer.takes_more:
                 await self._ledger.wait_for_room()
             full = folded.agenda.runs_left_over(folded.world, graph_now)
             queued = self._ledger.stage(StartTurn(graph.id, turn, shown, full))

@@ -25,7 +25,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from itertools import groupby
+from itertools import groupby, islice
 from typing import Any, Final, TypeVar
 
 import msgspec
@@ -36,7 +36,7 @@ from glasshouse.events import codec
 from glasshouse.events.codec import encoded_within_bounds
 from glasshouse.events.event import Draft, Event, own_copy
 from glasshouse.reprs import shown
-from glasshouse.runtime.ledger.folds import fold_on, load_folded, open_and_fold
+from glasshouse.runtime.ledger.folds import fold, fold_on, load_folded, open_and_fold
 from glasshouse.runtime.ledger.pending import EVERY_GRAPH, Pending
 from glasshouse.runtime.ledger.quick_lines import QuickLines
 from glasshouse.runtime.ledger.subscriptions import Subscriptions
@@ -46,6 +46,7 @@ from glasshouse.world.decisions.decide import decide
 from glasshouse.world.decisions.decision import Decision, Write, stamped
 from glasshouse.world.decisions.intents import EndAct, GraphEdit, Intent, MoveRun, Say
 from glasshouse.world.decisions.requests import Asker, request_for
+from glasshouse.world.fold.evolve import begin
 from glasshouse.world.state.state import Segment, World
 from glasshouse.world.state.values import Change
 
@@ -134,13 +135,8 @@ class Ledger(Pending):
 
     # What the doors share
 
-    @property
-    def takes_more(self) -> bool:
-        """Whether something may be decided now. If not, await `wait_for_room`."""
-        return self.writer.takes_more
-
     async def wait_for_room(self) -> None:
-        """Wait until `takes_more`. Raises if the ledger is closed, or if the world cannot be folded again."""
+        """Wait until `writer.takes_more`. Raises if the ledger is closed, or if the world cannot be folded again."""
         if not self.writer.takes_more:
             await self.writer.wait_for_room()
 
@@ -161,38 +157,43 @@ class Ledger(Pending):
                 )
         return decision
 
-    def _stamp(self, decided: tuple[Write, ...]) -> tuple[list[Event], list[SegmentWrite]]:
+    def _stamp(self, decided: tuple[Write, ...]) -> tuple[list[Event], tuple[SegmentWrite, ...]]:
         """Stamp and encode: the events of a decision, and the writes for the store. The world does not change."""
         now = self._clock.now()
         stamped_events: list[Event] = []
         writes: list[SegmentWrite] = []
         for write in decided:
             events = stamped(self.world, write, now)
-            bodies = tuple([encoded_within_bounds(event) for event in events])
+            bodies = tuple(map(encoded_within_bounds, events))
             writes.append(SegmentWrite(write.session_id, events[0].seq - 1, bodies, write.opens))
             stamped_events += events
-        return stamped_events, writes
+        return stamped_events, tuple(writes)
 
-    def _fold_all(self, events: Iterable[Event], segments: Mapping[str, Segment]) -> None:
-        """Fold events into the pending world. `segments` has every segment that these events open."""
+    def _apply(self, decided: tuple[Write, ...]) -> tuple[list[Event], tuple[SegmentWrite, ...]]:
+        """Stamp, encode, fold and note what was decided. Whatever is applied must be queued next, before any await."""
+        events, writes = self._stamp(decided)
         try:
-            for event in events:
-                open_and_fold(self.folded, event, segments)
+            next_event = iter(events)
+            for write in decided:
+                if write.opens is not None:
+                    begin(self.world, write.opens)
+                for event in islice(next_event, len(write.facts)):
+                    fold(self.folded, event)
         except BaseException as unforeseen:
             # The pending world is half changed. `wait_for_room` folds it again for the next caller.
             self.writer.give_up_world(unforeseen)
             raise
-
-    def _apply(self, decided: tuple[Write, ...]) -> tuple[list[Event], list[SegmentWrite]]:
-        """Stamp, encode, fold and note what was decided. Whatever is applied must be queued next, before any await."""
-        events, writes = self._stamp(decided)
-        self._fold_all(
-            events, {write.session_id: write.opens for write in decided if write.opens is not None}
-        )
-        if events:
-            self.note_moved(events[0])
-            self.note(events)
+        self.note(events)
         return events, writes
+
+    def _fold_written(self, events: Iterable[Event], segments: Mapping[str, Segment]) -> None:
+        """Fold events that were decided elsewhere. `segments` has every segment that they open."""
+        try:
+            for event in events:
+                open_and_fold(self.folded, event, segments)
+        except BaseException as unforeseen:
+            self.writer.give_up_world(unforeseen)
+            raise
 
     # The doors
 
@@ -218,7 +219,8 @@ class Ledger(Pending):
         if decision.writes:
             may_need_request = isinstance(intent, GraphEdit | MoveRun | Say)
             request = request_for(intent, by, sender.get()) if may_need_request else None
-            queued = self._write(decision, replace(batch, request=request))
+            events, writes = self._apply(decision.writes)
+            queued = self.writer.queue(replace(batch, writes=writes, request=request), events)
         if look is not None:
             look(decision.subject)
         if queued is not None:
@@ -240,19 +242,17 @@ class Ledger(Pending):
         return seen[-1]
 
     def stage(self, intent: Intent, beside: Batch = NOTHING_BESIDE) -> Queued | None:
-        """Decide an intent now, without waiting for the commit. None if it changes nothing. Needs `takes_more`."""
+        """Decide an intent now, without waiting for the commit. None if it changes nothing. Needs `writer.takes_more`."""
         if not self.writer.takes_more:
             raise self._no_room("change()")
         decision = self._decide(intent)
-        queued = self._write(decision, beside) if decision.writes else None
+        queued = None
+        if decision.writes:
+            events, writes = self._apply(decision.writes)
+            queued = self.writer.queue(replace(beside, writes=writes), events)
         if isinstance(intent, EndAct):
             self.acts_begun.discard((intent.creature, intent.cause))
         return queued
-
-    def _write(self, decision: Decision, beside: Batch) -> Queued:
-        """Take all steps after the decision."""
-        events, writes = self._apply(decision.writes)
-        return self.writer.queue(replace(beside, writes=tuple(writes)), events)
 
     async def edit(self, intent: Intent, cause: str, tell: Tell) -> Receipt:
         """Write an edit by a creature's tool, and the report of that edit, as one batch.
@@ -278,7 +278,7 @@ class Ledger(Pending):
     def submit(
         self, creature_id: str, draft: Draft, caused_by: str | None = None
     ) -> tuple[Event, asyncio.Future[None], bool]:
-        """Decide now what a creature says, without waiting for the commit. Needs `takes_more`.
+        """Decide now what a creature says, without waiting for the commit. Needs `writer.takes_more`.
 
         Returns the event, what to await, and whether the engine keeps this event: if so, its caller needs a copy.
         """
@@ -288,7 +288,8 @@ class Ledger(Pending):
         if said is not None:
             return said  # It took the quick path.
         intent = Say(creature_id, (draft,), caused_by)
-        queued = self._write(decide(self.world, intent), Batch(request=request_for(intent, None)))
+        events, writes = self._apply(decide(self.world, intent).writes)
+        queued = self.writer.queue(Batch(writes, request=request_for(intent, None)), events)
         return queued.events[0], queued.acknowledged, True
 
     async def foresee(self, intent: Intent) -> Receipt:
@@ -324,8 +325,10 @@ class Ledger(Pending):
         if not all(_still_fits(self.world, write) for write in writes):
             return False  # Somebody imported the same sessions meanwhile.
         events = [codec.decoded(body) for write in writes for body in write.bodies]
-        self._fold_all(events, {write.session_id: write.opens for write in writes if write.opens is not None})
-        self.note(events)
+        self._fold_written(
+            events, {write.session_id: write.opens for write in writes if write.opens is not None}
+        )
+        self.note(events, is_decided_here=False)
         await self.writer.queue(Batch(writes, records=records), events).acknowledged
         return True
 
@@ -340,11 +343,11 @@ class Ledger(Pending):
             of_session = list(some)
             bodies = tuple(map(codec.encoded, of_session))
             writes.append(SegmentWrite(session_id, of_session[0].seq - 1, bodies, opens))
-            self._fold_all(of_session, segments)
+            self._fold_written(of_session, segments)
         self.graphs_moved[EVERY_GRAPH] = None
         # Committing sets position and change on an event. The record keeps its own events, so it needs copies here.
         copies = [codec.decoded(body) for write in writes for body in write.bodies]
-        self.note(copies)
+        self.note(copies, is_decided_here=False)
         await self.writer.queue(Batch(tuple(writes)), copies).acknowledged
 
     def _no_room(self, which_waits: str) -> StoreFailed:

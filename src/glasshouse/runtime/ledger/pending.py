@@ -53,24 +53,22 @@ class Pending:
         self.graphs_moved[EVERY_GRAPH] = None
         self.wake(tuple(self.awaited))
 
-    def note(self, events: Sequence[Event]) -> None:
-        """Note that these events of one change were folded: where, and who must look again."""
+    def note(self, events: Sequence[Event], *, is_decided_here: bool = True) -> None:
+        """Note that the events of one change were folded: where, who must look again, and whether the change did more than
+        say a line. What was decided elsewhere, in a replay or in another house, is seen by no act that is under way."""
         if not events:
-            return  # A snapshot, or answers to the inbox: nothing moved.
+            return  # An edit that changes nothing: nothing moved.
+        first = events[0]
         graphs_moved = self.graphs_moved
+        if is_decided_here and first.kind in MORE_THAN_LINES:
+            self.moved_at = self.position + 1
+            if first.kind in kinds.OF_RUNS:
+                graphs_moved.update(dict.fromkeys(self.world.graphs_of(first.run_id or "")))
         for event in events:
             graphs_moved[event.graph_id] = None
         if self.awaited:
             self.wake_for(events)
         self.position += len(events)
-
-    def note_moved(self, first: Event) -> None:
-        """Note, before `note`, that a decided change did more than say a line. `first` is its first event."""
-        if first.kind not in MORE_THAN_LINES:
-            return  # An act that looked at the world before sees the line anyway, or needs not know of it.
-        self.moved_at = self.position + 1
-        if first.kind in kinds.OF_RUNS:
-            self.graphs_moved.update(dict.fromkeys(self.world.graphs_of(first.run_id or "")))
 
     async def wait_for_write_in(self, graph_id: str) -> None:
         """Wait until something is written in a graph, any graph merges or splits, a run changes, or `wake` is called."""

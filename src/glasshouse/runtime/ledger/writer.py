@@ -18,7 +18,8 @@ from __future__ import annotations
 import asyncio
 from asyncio import Future
 from collections import deque
-from typing import Any, Protocol
+from operator import attrgetter
+from typing import Any, Final, Protocol
 
 import msgspec
 from msgspec.structs import force_setattr
@@ -142,8 +143,7 @@ class Writer:
         self._queue.append(queued)
         self._lines = None
         self.queued_bytes += _bytes_in(batch)
-        if self._wake is not None or self.is_full or self._pending.position >= self.snapshot_due_at:
-            self._after_queueing()
+        self._after_queueing()
         return queued
 
     def queue_line(self, event: Event, rest: str) -> Future[None]:
@@ -156,7 +156,9 @@ class Writer:
         lines.rows.extend((event.session_id, event.seq, rest))
         lines.acknowledged.append(acknowledged)
         self.queued_bytes += len(rest) if rest.isascii() else len(rest.encode())
-        if self._wake is not None or self.is_full or self._pending.position >= self.snapshot_due_at:
+        position = self._pending.position
+        is_full = position - self._taken_upto >= pending_events_max or self.queued_bytes >= pending_bytes_max
+        if self._wake is not None or is_full or position >= self.snapshot_due_at:
             self._after_queueing()
         return acknowledged
 
@@ -168,11 +170,12 @@ class Writer:
         return lines
 
     def _after_queueing(self) -> None:
-        if self.is_full:
+        position = self._pending.position
+        if position - self._taken_upto >= pending_events_max or self.queued_bytes >= pending_bytes_max:
             self._move_gate()
         if self._wake is not None:
             self._wake_task()
-        if self._pending.position >= self.snapshot_due_at:
+        if position >= self.snapshot_due_at:
             self._queue_snapshot()
 
     def _queue_snapshot(self) -> None:
@@ -192,14 +195,6 @@ class Writer:
     def queued_events(self) -> int:
         """How many events the queue holds."""
         return self._pending.position - self._taken_upto
-
-    @property
-    def is_full(self) -> bool:
-        """Whether callers must wait until a commit has taken something from the queue."""
-        return (
-            self._pending.position - self._taken_upto >= pending_events_max
-            or self.queued_bytes >= pending_bytes_max
-        )
 
     @property
     def is_settled(self) -> bool:
@@ -232,7 +227,7 @@ class Writer:
     def _next_group(self) -> list[Queued | QueuedLines]:
         """What the next commit takes from the queue."""
         queue = self._queue
-        if self.queued_events <= commit_events_max:
+        if self._pending.position - self._taken_upto <= commit_events_max:
             group = [*queue]
             queue.clear()
             self._taken_upto = self._pending.position
@@ -257,7 +252,7 @@ class Writer:
         if watch is not None:
             watch.before_commit()
         try:
-            first_position = await self._store.commit([queued.batch for queued in group])
+            first_position = await self._store.commit(list(map(_batch_of, group)))
         except (StoreError, Conflict) as failure:
             await self._refold_and_refuse(group, failure)
         else:
@@ -372,7 +367,8 @@ class Writer:
 
     def _move_gate(self) -> None:
         """Update `takes_more`, and wake the callers that wait for room."""
-        self.takes_more = not self.is_full and self._broken is None and not self._is_closing
+        is_full = self.queued_events >= pending_events_max or self.queued_bytes >= pending_bytes_max
+        self.takes_more = not is_full and self._broken is None and not self._is_closing
         self._gate_moved.set()
 
     async def wait_for_room(self) -> None:
@@ -396,6 +392,9 @@ class Writer:
             await asyncio.shield(self._settling)
 
 
+_batch_of: Final = attrgetter("batch")
+
+
 def _bytes_in(batch: Batch) -> int:
     """About how many bytes a store writes for a batch: events, prompts and a snapshot, which alone can be large."""
     if batch.lines is not None:
@@ -405,7 +404,7 @@ def _bytes_in(batch: Batch) -> int:
         for body in write.bodies:
             size += len(body)
     for _, text in batch.prompts:
-        size += _utf8_bytes(text)
+        size += len(text) if text.isascii() else len(text.encode())
     return size
 
 
