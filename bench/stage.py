@@ -17,7 +17,8 @@ from glasshouse.events.model_use import Call, ModelUse
 from glasshouse.model_values import Tokens
 from glasshouse.runtime.ledger.observer import Observer
 from glasshouse.runtime.past.stories import view_events_between
-from glasshouse.views.page_fold import PageFold, PageSnapshot
+from glasshouse.views.page_fold import PageFold
+from glasshouse.views.page_state import PageSnapshot
 from glasshouse.views.stage import rebuild_stage
 
 story_events = 100_000

@@ -10,7 +10,8 @@ from glasshouse.events.event import Json
 from glasshouse.events.redaction import ROLES, Role
 from glasshouse.manifests.world_folders import bundled_worlds
 from glasshouse.views.page import Record, apply, empty_view
-from glasshouse.views.page_fold import PageFold, PageSnapshot
+from glasshouse.views.page_fold import PageFold
+from glasshouse.views.page_state import PageSnapshot
 from tests.simulation.ledger_checks import check_ends, ledger_of
 from tests.simulation.mixing import operate
 from tests.simulation.seeds import replayable, rig_seeds

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from glasshouse.events import kinds
 from glasshouse.views.page_fold import PageFold
+from glasshouse.views.page_runs import hearers_among
 from glasshouse.world.hearing.hearing import visible_to
 from tests.rules.turns.houses_by_hand import House, member, opening, random_step
 
@@ -27,5 +28,5 @@ def test_those_who_hear_a_line_on_the_page_are_those_who_may_see_it(seed: int) -
             fold.fold(event)
             if event.kind not in kinds.NO_LINES | kinds.INNER:
                 creatures = house.world.creatures
-                hearers = {*fold._hearers(event, dict.fromkeys(creatures)), event.actor} & creatures.keys()
+                hearers = {*hearers_among(fold.page, event, creatures), event.actor} & creatures.keys()
                 assert hearers == {name for name, c in creatures.items() if visible_to(c, event)}

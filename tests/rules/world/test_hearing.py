@@ -5,11 +5,13 @@ from collections.abc import Callable
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from glasshouse.events import kinds
 from glasshouse.events.event import Event
 from glasshouse.events.payloads import History
-from glasshouse.world.hearing.hearing import visible_to
+from glasshouse.world.hearing.hearing import hearers_of, visible_to
+from glasshouse.world.state.topology import LISTEN, SEND
 from tests.rules.turns.houses_by_hand import member, opening
 from tests.rules.worlds_by_hand import HandWorld, chain, table
 
@@ -33,6 +35,19 @@ def test_a_line_is_seen_by_its_actor_and_every_listener_and_nobody_else() -> Non
     line = made.say("ada", channel="ada-bo")
 
     assert [sees(made, name, line) for name in ("ada", "bo", "cy")] == [True, True, False]
+
+
+def test_who_hears_is_said_by_the_edges_of_the_channel_and_the_members_and_roots_of_the_graph() -> None:
+    made = HandWorld()
+    made.add_all("ada", "bo", "cy")
+    made.connect("ada", "cy", "talk")
+    on_channel, in_graph = made.say("ada", channel="talk"), made.say("ada")
+    thought = replace(in_graph, kind=kinds.AGENT_THOUGHT)
+    members, edges, roots = {"ada": None, "cy": None, "heron": None}, {"ada": SEND, "cy": LISTEN}, ["heron"]
+
+    assert list(hearers_of(on_channel, members, edges, roots)) == ["cy", "heron"]
+    assert list(hearers_of(in_graph, members, edges, roots)) == list(members)
+    assert list(hearers_of(thought, members, edges, roots)) == []
 
 
 def test_who_only_sends_on_a_channel_does_not_hear_it() -> None:

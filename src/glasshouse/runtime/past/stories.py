@@ -20,7 +20,8 @@ from glasshouse.runtime.ledger.history import HistoryReader, spans_of_events
 from glasshouse.runtime.ports import Snapshot
 from glasshouse.views import page
 from glasshouse.views.page import Record
-from glasshouse.views.page_fold import PageFold, PageSnapshot
+from glasshouse.views.page_fold import PageFold
+from glasshouse.views.page_state import PageSnapshot
 from glasshouse.world.state.ids import the_run
 from glasshouse.world.state.lineage import joined_prefixes, span_of
 

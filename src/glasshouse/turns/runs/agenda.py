@@ -23,6 +23,7 @@ from collections.abc import Callable, Collection, Container, Iterable, Mapping
 from functools import partial
 from heapq import heapify, heappop, heappush
 from itertools import takewhile
+from operator import attrgetter
 from typing import Any, Final, Protocol
 
 import msgspec
@@ -32,9 +33,11 @@ from glasshouse.events import kinds, payloads
 from glasshouse.events.carried import CarriedAct, CarriedAgenda, CarriedDebt
 from glasshouse.events.event import CONDUCTOR, RESERVED_ACTORS, Event, session_and_seq
 from glasshouse.events.payloads import converted, payload_of, picked
+from glasshouse.world.hearing.bundles import begin_bundle, bundle_heard_into, bundle_up, settle
+from glasshouse.world.hearing.hearing import hearers_of
 from glasshouse.world.hearing.wires import Handed, handed, wires_taken
 from glasshouse.world.state.state import CreatureState, GraphState, World
-from glasshouse.world.state.topology import LISTEN, discard
+from glasshouse.world.state.topology import discard
 from glasshouse.world.state.values import Wire
 
 version: Final = 8
@@ -244,7 +247,7 @@ class Agenda(msgspec.Struct, dict=True):
             self._owe_ticks(world, event)
         elif kind in _DISPATCHED:
             self._note(world, event)
-        if kind in self.subscribers and kind not in kinds.INNER:
+        if kind in self.subscribers:
             self._owe_hearers(world, event, _turn_due(event, is_tick=is_tick))
         for wire in wires_taken(world, event) if event.actor in world.wires_of else ():
             self._owe_wired(world, event, _turn_due(event, is_tick=is_tick), wire)
@@ -307,16 +310,12 @@ class Agenda(msgspec.Struct, dict=True):
             self._note_stop(event)
 
     def _owe_hearers(self, world: World, event: Event, due: int) -> None:
-        subscribers, graph = self.subscribers[event.kind], world.graphs.get(event.graph_id)
-        hearers: Iterable[str]
-        if event.channel_id is None:
-            hearers = () if graph is None else names_in_both(graph.creatures, subscribers)
-        else:
-            members = world.topology.members_of.get(event.channel_id, {})
-            listening = [name for name, directions in members.items() if directions & LISTEN]
-            roots = () if graph is None else graph.roots
-            hearers = names_in_both(dict.fromkeys([*listening, *roots]), subscribers)
-        for name in hearers:
+        graph = world.graphs.get(event.graph_id)
+        members = _NOBODY if graph is None else graph.creatures
+        roots = _NOBODY if graph is None else graph.roots
+        edges = world.topology.members_of.get(event.channel_id or "", _NO_EDGES)
+        hearers = hearers_of(event, members, edges, roots)
+        for name in names_in_both(hearers, self.subscribers[event.kind]):
             if name != event.actor:
                 self._add(world, world.creatures[name], event, due)
 
@@ -338,14 +337,11 @@ class Agenda(msgspec.Struct, dict=True):
         """Make one bundle of all that each creature of these runs owes. What a stopped creature owes is one already, and an
         act under way answers its own cause alone."""
         for name in names_in_both(graph.creatures, self.owed):
-            creature, mailbox = world.creatures[name], self.owed[name]
-            if (creature.run_id or "") not in run_ids or not may_act(world, creature):
-                continue
-            number = self.stops[name] = self.stops.get(name, 0) + 1
-            act = self.under_way.get(name)
-            for cause, owed in mailbox.items():
-                if act is None or cause != act.cause:
-                    mailbox[cause] = replace(owed, bundle=number)
+            creature = world.creatures[name]
+            if (creature.run_id or "") in run_ids and may_act(world, creature):
+                act = self.under_way.get(name)
+                number = begin_bundle(self.stops, name)
+                bundle_up(self.owed[name], number, but=None if act is None else act.cause)
 
     def _forget_run(self, world: World, run_id: str | None) -> None:
         """Remove all debts and subscriptions of the creatures of a finished run: they never owe an act again."""
@@ -367,7 +363,7 @@ class Agenda(msgspec.Struct, dict=True):
     def _add(self, world: World, creature: CreatureState, event: Event, due: int) -> None:
         if not _is_playing(world, creature):
             return
-        bundle = 0 if creature.is_running else self.stops.get(creature.id, 0)
+        bundle = bundle_heard_into(self.stops, creature.id, is_running=creature.is_running)
         mailbox = self.owed.setdefault(creature.id, {})
         if event.id not in mailbox:
             owed = mailbox[event.id] = Owed(event.id, event.lamport, bundle, due)
@@ -375,14 +371,8 @@ class Agenda(msgspec.Struct, dict=True):
 
     def _settle(self, world: World, creature_id: str, cause: str) -> None:
         mailbox = self.owed.get(creature_id)
-        settled = None if mailbox is None else mailbox.pop(cause, None)
-        if mailbox is None or settled is None:
+        if mailbox is None or settle(mailbox, cause, _lamport) is None:
             return
-        if settled.bundle:
-            # What came after its cause it has not heard: it began before that became part of the bundle.
-            heard = [owed for owed in mailbox.values() if owed.bundle == settled.bundle]
-            for owed in [owed for owed in heard if owed.lamport <= settled.lamport]:
-                del mailbox[owed.cause]
         if not mailbox:
             del self.owed[creature_id]
             return
@@ -437,7 +427,7 @@ class Agenda(msgspec.Struct, dict=True):
         stopped = payload_of(event, payloads.CreatureStopped)
         name = stopped.creature
         if stopped.reason != "removed":
-            self.stops[name] = self.stops.get(name, 0) + 1
+            begin_bundle(self.stops, name)
             return
         debts: tuple[dict[str, Any], ...] = (self.owed, self.ticks, self.stops, self.under_way)
         for by_name in (*debts, *self.subscribers.values()):
@@ -445,6 +435,9 @@ class Agenda(msgspec.Struct, dict=True):
 
 
 _NOTHING: Final[dict[str, Owed]] = {}
+_NOBODY: Final[dict[str, None]] = {}
+_NO_EDGES: Final[dict[str, int]] = {}
+_lamport: Final = attrgetter("lamport")
 
 
 def names_in_both(members: Mapping[str, object], owing: Mapping[str, object]) -> list[str]:

@@ -36,6 +36,7 @@ from glasshouse.events.recorded_fields import fields_of
 from glasshouse.turns.moment.playbill import Playbill, playbill_of
 from glasshouse.turns.moment.prompt import text_digest
 from glasshouse.turns.runs.agenda import members_of
+from glasshouse.world.fold.turn_counts import count_turn, merged_counts, merged_turn
 from glasshouse.world.state.state import World
 
 version: Final = 15
@@ -326,10 +327,11 @@ class Clocks(msgspec.Struct, array_like=True, gc=False):
         elif self.stale_lines and kind not in kinds.NO_LINES:
             self.stale_lines = 0
 
-    def begin_turn(self, turn: int) -> None:
-        """Begin a turn: reset all counts of the turn."""
-        self.turn = turn
-        self.calls, self.edits, self.shared = {}, {}, {}
+    def reset_turn(self) -> None:
+        """Reset what is counted for one turn."""
+        self.calls = {}
+        self.edits = {}
+        self.shared = {}
 
     def split(self, at: str) -> Clocks:
         """The clocks of a graph that splits off at an event. Both graphs share what was counted until then."""
@@ -372,22 +374,13 @@ def merged(parts: Sequence[Clocks]) -> Clocks:
     shared = {at: counted for part in parts for at, counted in part.shared.items()}
     counted = _sum([*shared.values(), *[part.own() for part in parts]])
     return Clocks(
-        _larger([part.turns for part in parts]),
+        merged_counts([part.turns for part in parts]),
         counted.calls,
-        max(part.turn for part in parts),
+        merged_turn(parts),
         counted.edits,
         shared,
-        full_turns=_larger([part.full_turns for part in parts]),
+        full_turns=merged_counts([part.full_turns for part in parts]),
     )
-
-
-def _larger(parts: Iterable[Mapping[str, int]]) -> dict[str, int]:
-    """The larger count of each run."""
-    larger: dict[str, int] = {}
-    for counts in parts:
-        for run_id, count in counts.items():
-            larger[run_id] = max(count, larger.get(run_id, 0))
-    return larger
 
 
 def _sum(parts: Iterable[CarriedCounts]) -> CarriedCounts:
@@ -504,19 +497,23 @@ class Runs(msgspec.Struct):
 
     def _note_turn(self, world: World, event: Event) -> None:
         clocks = self._clocks_of(event.graph_id)
-        passed = event.turn - clocks.turn
-        clocks.begin_turn(event.turn)
+        graph = world.graphs.get(event.graph_id)
+        runs = () if graph is None else members_of(world, graph).runs
+        playing = [
+            run_id
+            for run_id in runs
+            if run_id in self.purses and (run := world.runs.get(run_id)) and run.status == "playing"
+        ]
+        count_turn(clocks, event.turn, playing)
+        clocks.reset_turn()
+        for run_id in playing:
+            spent = self.purses[run_id].spent
+            spent.turns = max(spent.turns, clocks.turns[run_id])
         for run_id in payload_of(event, payloads.TurnStarted).full if "full" in event.payload else ():
             count = clocks.full_turns[run_id] = clocks.full_turns.get(run_id, 0) + 1
             if run_id in self.purses:
                 spent = self.purses[run_id].spent
                 spent.full_turns = max(spent.full_turns, count)
-        graph = world.graphs.get(event.graph_id)
-        for run_id in () if graph is None else members_of(world, graph).runs:
-            purse, run = self.purses.get(run_id), world.runs.get(run_id)
-            if purse is not None and run is not None and run.status == "playing":
-                count = clocks.turns[run_id] = clocks.turns.get(run_id, 0) + passed
-                purse.spent.turns = max(purse.spent.turns, count)
 
     def _note_topology(self, change: payloads.TopologyChanged) -> None:
         if change.kind == "merge":

@@ -13,6 +13,7 @@ from glasshouse.events.payloads import WorldObserved
 from glasshouse.turns.moment.playbill import Beat
 from glasshouse.turns.runs.agenda import Agenda, Owed, may_act, members_of, names_in_both
 from glasshouse.turns.runs.purses import Runs
+from glasshouse.world.hearing.bundles import newest_cause
 from glasshouse.world.state.state import GraphState, World
 
 
@@ -47,8 +48,7 @@ def next_act(world: World, agenda: Agenda, graph: GraphState, runs: Runs) -> Due
         return _tick(world, owed, name)
     if not owed.bundle:
         return Due(name, owed.cause)
-    # The act for a bundle answers the newest cause in it.
-    return Due(name, [other.cause for other in agenda.owed[name].values() if other.bundle == owed.bundle][-1])
+    return Due(name, newest_cause(agenda.owed[name], owed.bundle))
 
 
 def due_of(world: World, agenda: Agenda, name: str, cause: str) -> Due | None:

@@ -1,10 +1,10 @@
-"""Hearing: `visible_to` says what a creature may see, and `wire_that_handed` which wire handed it a line.
+"""Hearing: `hearers_of` says who hears an event when it is said, `visible_to` what a creature may see at any later time,
+and `wire_that_handed` which wire handed it a line.
 
-`why`, `who_knew` and `Played.heard_by` call `visible_to` for each event. Three others must be quicker and apply the
-same rule in another way; property tests compare them with this one. A moment takes whole tables of lines where its
-creature hears all of them (`turns.heard.recent_lines`; `test_recent_lines.py`). The agenda reads the edges when an
-event is said (`test_agenda.py`). The page's fold reads the edges of its own view (`views.page_fold`;
-`test_page_hearing.py`).
+The agenda and the page's fold call `hearers_of`, each with the members and edges that it keeps itself. `why`, `who_knew`
+and `Played.heard_by` call `visible_to` for each event. A moment must be quicker: it takes whole tables of lines where
+its creature hears all of them (`turns.heard.recent_lines`). Property tests compare the three with `visible_to`
+(`test_agenda.py`, `test_page_hearing.py`, `test_recent_lines.py`).
 
 Always holds: a creature sees its own acts. It sees what was said on a channel while it listened there, and also what
 was said there earlier if the channel's history is full. It sees events without a channel that its graph wrote while
@@ -14,12 +14,28 @@ to the channel. Only the actor itself sees its thoughts and reflections.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+
 from glasshouse.events import kinds
 from glasshouse.events.event import Event
 from glasshouse.world.hearing.conditions import holds
 from glasshouse.world.hearing.wires import is_carried
 from glasshouse.world.state.state import CreatureState, Ear
+from glasshouse.world.state.topology import LISTEN
 from glasshouse.world.state.values import Wire
+
+
+def hearers_of(
+    event: Event, members: Mapping[str, object], edges: Mapping[str, int], roots: Iterable[str]
+) -> Mapping[str, object]:
+    """The creatures that hear an event when it is said, including its actor. `members` and `roots` are those of its
+    graph, `edges` those of its channel."""
+    if event.kind in kinds.INNER:
+        return {}
+    if event.channel_id is None:
+        return members
+    listening = [name for name, directions in edges.items() if directions & LISTEN]
+    return dict.fromkeys([*listening, *roots])
 
 
 def visible_to(creature: CreatureState, event: Event) -> bool:
