@@ -105,6 +105,16 @@ def calls_told_of(markdown: str) -> list[tuple[str, str]]:
     return [(match[1], match[2]) for span in code_spans(markdown) if (match := pattern.fullmatch(span))]
 
 
+def groups_told_of(markdown: str) -> dict[str, list[str]]:
+    """The calls of a terrarium, here `t`, in the first column of the tables under each heading, in their order."""
+    rows = {
+        heading: re.findall(r"^\| (.+?) \| ", text, flags=re.MULTILINE)
+        for heading, text in sections(markdown).items()
+    }
+    calls = {heading: re.findall(r"\bt\.(\w+)", " ".join(cells)) for heading, cells in rows.items()}
+    return {heading: names for heading, names in calls.items() if names}
+
+
 def slug(heading: str) -> str:
     return re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")
 

@@ -45,6 +45,7 @@ from tests.pages import (
     fields_told_of,
     files_in,
     fragments_in,
+    groups_told_of,
     is_broken,
     is_documented,
     is_documented_option,
@@ -69,6 +70,7 @@ from tests.what_is_offered import (
     errors_of,
     fields_and_defaults,
     fields_of,
+    groups_of_methods,
     kinds_of,
     limits_that_can_be_set,
     models_within,
@@ -244,6 +246,14 @@ def test_every_call_of_the_terrarium_is_documented() -> None:
     calls = {name for name in dir(glasshouse.Terrarium) if not name.startswith("_")}
 
     assert {name for name in calls if not is_documented(name, page)} == set()
+
+
+def test_the_calls_of_the_terrarium_stand_in_the_same_groups_in_the_source_and_in_the_reference() -> None:
+    in_source = groups_of_methods(glasshouse.Terrarium)
+    in_reference = groups_told_of(page_text("docs/reference/api.md"))
+
+    assert in_source
+    assert list(in_source.items()) == list(in_reference.items())
 
 
 def test_every_call_is_documented_with_its_parameters() -> None:

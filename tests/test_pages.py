@@ -18,6 +18,7 @@ from tests.pages import (
     fences,
     fields_told_of,
     fragments_in,
+    groups_told_of,
     is_broken,
     is_documented,
     is_shown,
@@ -33,6 +34,7 @@ from tests.what_is_offered import (
     bounds_in,
     bounds_without_reason,
     fields_and_defaults,
+    groups_of_methods,
     limits_that_can_be_set,
     models_within,
     parameters_of,
@@ -73,7 +75,32 @@ def test_commands_and_calls_on_a_page_are_read_word_by_word() -> None:
         ("step", "turns=1"),
         ("graphs", ""),
     ]
+    page = "## T\n\n`t.x()`\n\n### Going\n\n| call | what |\n|---|---|\n| `await t.b()`, `t.a` | `b` after t.c |\n"
+    assert groups_told_of(page) == {"Going": ["b", "a"]}
+    assert groups_of_methods(Grouped) == {"": ["begin"], "Going": ["step", "turns"], "Reading": ["event"]}
     assert parameters_of(named_and_not) == 'world, *, pace="fast"'
+
+
+class Grouped:
+    """A class whose methods stand in groups."""
+
+    def begin(self) -> None: ...
+
+    # Going
+
+    async def step(self) -> None:
+        # Not a group: it is inside a method.
+        ...
+
+    @property
+    def turns(self) -> int:
+        return 0
+
+    def _hidden(self) -> None: ...
+
+    # Reading
+
+    def event(self) -> None: ...
 
 
 def named_and_not(world: str, *, pace: str = "fast") -> None:

@@ -102,6 +102,18 @@ def bounds_of_program() -> set[tuple[str, str, str]]:
     return bounds
 
 
+def groups_of_methods(owner: type) -> dict[str, list[str]]:
+    """The public methods and properties of a class by the comment that they stand under, in the order of the source."""
+    groups: dict[str, list[str]] = {}
+    heading = ""
+    for line in inspect.getsource(owner).splitlines():
+        if comment := re.fullmatch(r"    # (.+)", line):
+            heading = comment[1]
+        elif method := re.match(r"    (?:async )?def ([a-z]\w*)\(", line):
+            groups.setdefault(heading, []).append(method[1])
+    return groups
+
+
 def parameters_of(call: Callable[..., Any]) -> str:
     """The parameters of a call as the docs write them, without `self`."""
     parts, is_named = [], False

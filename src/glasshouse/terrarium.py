@@ -1,8 +1,10 @@
 """The public API: `Terrarium`; `play`, the one blocking call; and `verify`.
 
 `Terrarium` only passes calls on: a method calls one of its four parts (house, graph edits, stage, archive), which does
-the work (ADR 0045). Exceptions: opening and closing, `played` and a verified `share` use several parts; `span_of` and
-`event_of_span` ask the telemetry. `Terrarium` takes creatures or their ids; the parts take only ids.
+the work (ADR 0045). Exceptions: opening and closing, `played` and a verified `share` use several parts. `Terrarium` takes
+creatures or their ids; the parts take only ids. Its calls stand in groups, in the order of `docs/reference/api.md`. What
+few programs need is a function that takes a terrarium. What only our own faces need is in `runtime/`; the functions at
+the end give them what it takes.
 
 Always holds: results about creatures, graphs, runs and events are values, true at the time of the call. They belong to
 the caller: changing the JSON of a returned event changes no other reader's copy.
@@ -11,6 +13,7 @@ the caller: changing the JSON of a returned event changes no other reader's copy
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Collection, Coroutine, Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
@@ -28,12 +31,14 @@ from glasshouse.runtime.clock import RandomIds, SystemClock
 from glasshouse.runtime.conducting.conductor import BeforeAct
 from glasshouse.runtime.conducting.order import Conducted, Pacing
 from glasshouse.runtime.creature import Creature, CreatureOrId, id_of
+from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.inbox.guest import Guest
 from glasshouse.runtime.ledger.ledger import Acknowledgement
 from glasshouse.runtime.ledger.observer import Observer, ObserverPump
 from glasshouse.runtime.ledger.subscriptions import Subscription
 from glasshouse.runtime.minds.minds import Agent, AgentFor
 from glasshouse.runtime.parts import Parts
+from glasshouse.runtime.past import recipes
 from glasshouse.runtime.past.recipes import AnyWorld, WorldsNow
 from glasshouse.runtime.past.stories import Stories
 from glasshouse.runtime.past.what_if import WhatIf
@@ -140,6 +145,8 @@ class Terrarium:
     async def __aexit__(self, *_error: object) -> None:
         await self.close()
 
+    # Opening and closing
+
     async def open(self) -> None:
         """Look up the models if they were given by name, open the store and restore every open graph. Adds no event."""
         if callable(open_models := getattr(self._parts.router, "open", None)):
@@ -152,7 +159,7 @@ class Terrarium:
         if self._guest is None:
             self._stage.listen()
         if is_event_log_read():
-            self._house.observe(EventLog(self.span_of), None)
+            self._house.observe(EventLog(partial(span_of, self)), None)
 
     async def close(self) -> None:
         """Wait until everything in flight is durable, then close the store."""
@@ -234,6 +241,13 @@ class Terrarium:
         """Let creatures that a visitor plays pass at once instead of waiting for a line. Returns their handles."""
         return self._stage.send_visitors_away(run_id)
 
+    def thinking(self) -> tuple[Thinking, ...]:
+        """Who waits for a model that takes its time, the longest first. The offline troupe takes none.
+
+        From the first call on, servers are asked to send their text as it comes, and `text` has what is public of it.
+        """
+        return self._stage.thinking()
+
     async def pause(self, run_id: str, reason: str = "asked to") -> None:
         """Pause a run: none of its creatures begins an act until the run continues."""
         await self._stage.pause(run_id, reason)
@@ -246,17 +260,6 @@ class Terrarium:
         """End a run once none of its creatures is thinking any more; the `run.finished` event."""
         event = await self._stage.finish(run_id, reason)
         return None if event is None else own_copy(event)
-
-    def thinking(self) -> tuple[Thinking, ...]:
-        """Who waits for a model that takes its time, the longest first. The offline troupe takes none.
-
-        From the first call on, servers are asked to send their text as it comes, and `text` has what is public of it.
-        """
-        return self._stage.thinking()
-
-    def check_model(self, model: str) -> None:
-        """Refuse a name that no model has."""
-        self._stage.check_model(model)
 
     # Creatures
 
@@ -289,6 +292,11 @@ class Terrarium:
         parent_id, run_id = None if parent is None else id_of(parent), run or self.default_run_id
         intent = intents.AddCreature(*facts, handle, graph, is_privileged, parent_id, run_id, channel)
         return await self._edits.add_creature(intent, manifest, agent, spawnable, dry_run=dry_run)
+
+    def attach(self, creature_id: CreatureOrId, agent: Agent) -> None:
+        """Give a creature that was added with an agent its agent again, after the store was reopened or in a branch.
+        What waited for it is due from now on."""
+        self._edits.attach(id_of(creature_id), _checked("attach()", agent))
 
     async def remove_creature(self, creature_id: CreatureOrId, *, dry_run: bool = False) -> Change:
         """Remove a creature with its edges and wires. The graph splits if the creature was its only connection."""
@@ -349,11 +357,6 @@ class Terrarium:
     def agent(self, creature_id: CreatureOrId) -> Agent | None:
         """The Python object that thinks for a creature, if there is one yet. Changes of the graph never replace it."""
         return self._edits.agent(id_of(creature_id))
-
-    def attach(self, creature_id: CreatureOrId, agent: Agent) -> None:
-        """Give a creature that was added with an agent its agent again, after the store was reopened or in a branch.
-        What waited for it is due from now on."""
-        self._edits.attach(id_of(creature_id), _checked("attach()", agent))
 
     # The graph
 
@@ -458,7 +461,7 @@ class Terrarium:
         """Every open graph with its channels, creatures and wires: now, or right after the change of the event `at`."""
         return await self._edits.shapes(at)
 
-    # The ledger
+    # Writing and following
 
     def append(
         self, creature_id: CreatureOrId, draft: Draft, *, caused_by: str | None = None, dry_run: bool = False
@@ -503,6 +506,8 @@ class Terrarium:
         """
         return self._house.observe(observer, after)
 
+    # Reading
+
     def session(self, session_id: str) -> Session:
         """One session, open or ended."""
         return self._archive.session(session_id)
@@ -535,17 +540,6 @@ class Terrarium:
         """The digest of a run. Equal stories have equal digests, wherever and whenever they were played (ADR 0030)."""
         return await self._archive.digest(run_id)
 
-    def span_of(self, event_id: str) -> tuple[str, str] | None:
-        """The ids of the trace and the span in which an event was written, in hexadecimal; none if this program does not
-        trace, or wrote the event long ago."""
-        telemetry = self._parts.telemetry
-        return None if telemetry is None else telemetry.span_of(event_id)
-
-    def event_of_span(self, span_id: str) -> str | None:
-        """The id of the newest event that was written in a span, if it is known; `span_id` is in hexadecimal."""
-        telemetry = self._parts.telemetry
-        return None if telemetry is None else telemetry.event_of(span_id)
-
     async def played(self, run_id: str) -> Played:
         """A recorded run as a value: its lines, its digest, who won. Asks no model and writes nothing."""
         return await played_of(self._parts, run_id)
@@ -553,10 +547,6 @@ class Terrarium:
     async def compare(self, first: str, second: str, *, role: Role = "audience") -> Comparison:
         """Compare two runs or sessions: where they diverge, which lines differ, and what each cost."""
         return await self._archive.compare(first, second, role)
-
-    async def prompt(self, digest: str) -> str | None:
-        """The prompt text with this digest, if the store still keeps it."""
-        return await self._house.store.prompt(digest)
 
     async def why(self, event_id: str, *, role: Role = "audience") -> Why:
         """Why an event happened: the chain of its causes back to the first one, each with what its actor was shown."""
@@ -568,6 +558,10 @@ class Terrarium:
         With `at`, an event of this house: which of its creatures could right after the change of that event.
         """
         return await self._archive.who_knew_reader.who_knew(event_id, at)
+
+    async def prompt(self, digest: str) -> str | None:
+        """The prompt text with this digest, if the store still keeps it."""
+        return await self._house.store.prompt(digest)
 
     def leaderboard(
         self,
@@ -584,10 +578,6 @@ class Terrarium:
         """
         return self._archive.leaderboard(by, world, run_ids, branches=branches)
 
-    def branches_left_out(self, *, world: str | None = None) -> tuple[str, ...]:
-        """The runs that a leaderboard leaves out, because they would count the result of another run again."""
-        return self._archive.branches_left_out(world=world)
-
     async def label_run(self, run_id: str, labels: Iterable[str]) -> tuple[str, ...]:
         """Give a run these labels in place of those it had. Labels stand beside the ledger: they change no story and no
         digest, and are not exported."""
@@ -596,6 +586,8 @@ class Terrarium:
     async def labels(self) -> Mapping[str, tuple[str, ...]]:
         """The labels of every run that has some."""
         return await self._archive.labels()
+
+    # Files
 
     async def export(self, run_or_session_id: str, path: str | Path, *, role: Role = "audience") -> Path:
         """Write a run with all sides of its splits, or a session, into one file: `.glass`, or `.jsonl` for other
@@ -626,6 +618,8 @@ class Terrarium:
         sessions; nobody in them lives here."""
         return self._archive.imported_runs()
 
+    # Continuing from the past
+
     async def fork(self, session_id: str, at: str | None = None) -> Session:
         """Begin a session that shares the past of another one up to an event, or up to its end."""
         return await self._archive.fork(session_id, at)
@@ -647,10 +641,6 @@ class Terrarium:
         several scenarios had met in the session, all of them continue: `beside` of the returned run names the others.
         """
         return await self._archive.resume(session_id, shape, world=world)
-
-    def is_edited(self, run_id: str, *, world: WorldsNow = None) -> bool:
-        """Whether the scenario on disk differs from the one that a run was opened from."""
-        return self._archive.is_edited(run_id, world=world)
 
 
 def _checked(call: str, agent: Agent) -> Agent:
@@ -716,6 +706,25 @@ async def verify(terrarium: Terrarium, run_id: str) -> Verification:
         ) from unfit
 
 
+def is_edited(terrarium: Terrarium, run_id: str, *, world: WorldsNow = None) -> bool:
+    """Whether the scenario on disk differs from the one that a run was opened from. `world` says where it is now, if it
+    has moved."""
+    return recipes.is_edited(folded_of(terrarium), run_id, world, terrarium._parts.tools.names())
+
+
+def span_of(terrarium: Terrarium, event_id: str) -> tuple[str, str] | None:
+    """The ids of the trace and the span in which an event was written, in hexadecimal; none if this program does not
+    trace, or wrote the event long ago."""
+    telemetry = terrarium._parts.telemetry
+    return None if telemetry is None else telemetry.span_of(event_id)
+
+
+def event_of_span(terrarium: Terrarium, span_id: str) -> str | None:
+    """The id of the newest event that was written in a span, if it is known; `span_id` is in hexadecimal."""
+    telemetry = terrarium._parts.telemetry
+    return None if telemetry is None else telemetry.event_of(span_id)
+
+
 async def _verified_digest(terrarium: Terrarium, run_id: str) -> str:
     """The digest of a run that comes out the same when it is replayed, together with the runs it continues."""
     result = own = await verify(terrarium, run_id)
@@ -732,6 +741,11 @@ async def _verified_digest(terrarium: Terrarium, run_id: str) -> str:
 def stories_of(terrarium: Terrarium) -> Stories:
     """What the page's server reads: the stories of a terrarium, and their views at any event."""
     return terrarium._archive.stories
+
+
+def folded_of(terrarium: Terrarium) -> Folded:
+    """What the command line and the page's server compute from: the folds of a terrarium's ledger."""
+    return terrarium._house.ledger.folded
 
 
 def skews_of(terrarium: Terrarium) -> Mapping[str, int]:

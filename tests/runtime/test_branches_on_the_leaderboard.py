@@ -3,7 +3,9 @@
 from pathlib import Path
 
 from glasshouse import MemoryStore, Terrarium
+from glasshouse.runtime.results import branches_left_out
 from glasshouse.runtime.run import Run
+from glasshouse.terrarium import folded_of
 
 
 async def over(t: Terrarium, rng_seed: int = 1) -> Run:
@@ -31,8 +33,8 @@ async def test_branches_are_left_out_and_counted_if_asked_for() -> None:
         twig = await branch_of(t, branch)
 
         assert t.leaderboard("team") == before
-        assert t.branches_left_out() == (branch.id, twig.id)
-        assert t.branches_left_out(world="mystery-roots") == ()
+        assert branches_left_out(folded_of(t)) == (branch.id, twig.id)
+        assert branches_left_out(folded_of(t), world="mystery-roots") == ()
         assert played(t, branches=True) == {3}
         assert {standing.played for standing in t.leaderboard("team", run_ids=[run.id, branch.id])} == {2}
 
@@ -46,7 +48,7 @@ async def test_a_run_that_was_cut_off_and_resumed_counts_once_by_its_end() -> No
         await t.run(resumed.id)
 
         assert played(t) == {1}
-        assert t.branches_left_out() == ()
+        assert branches_left_out(folded_of(t)) == ()
 
 
 async def test_a_run_that_was_resumed_after_its_end_does_not_count_again() -> None:
@@ -57,7 +59,7 @@ async def test_a_run_that_was_resumed_after_its_end_does_not_count_again() -> No
 
         assert t.run_of(resumed.id).is_finished
         assert played(t) == {1}
-        assert t.branches_left_out() == (resumed.id,)
+        assert branches_left_out(folded_of(t)) == (resumed.id,)
 
 
 async def test_a_run_that_came_in_a_file_and_was_resumed_here_counts_here(tmp_path: Path) -> None:
@@ -71,4 +73,4 @@ async def test_a_run_that_came_in_a_file_and_was_resumed_here_counts_here(tmp_pa
         await other.run(resumed.id)
 
         assert played(other) == {1}
-        assert other.branches_left_out() == ()
+        assert branches_left_out(folded_of(other)) == ()

@@ -12,7 +12,7 @@ from glasshouse.errors import BadWorld
 from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.manifests.scenario import Scenario
 from glasshouse.runtime.run import Run
-from glasshouse.terrarium import Terrarium
+from glasshouse.terrarium import Terrarium, is_edited
 from glasshouse.turns.moment.moment import Moment
 from tests.runtime.stage_crew import Speaker, hearing, show, ticking
 
@@ -168,7 +168,7 @@ async def test_an_unknown_was_is_refused_with_its_line_and_the_handle_that_was_m
         (folder / "scenario.yaml").write_text(scenario % "wise-reed, was: old-red")
 
         with pytest.raises(BadWorld, match="old-red"):
-            terrarium.is_edited(run.id)  # The command line asks this before it stops the old run.
+            is_edited(terrarium, run.id)  # The command line asks this before it stops the old run.
         with pytest.raises(BadWorld) as refusal:
             await terrarium.resume(session_of(terrarium, run))
 

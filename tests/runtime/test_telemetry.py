@@ -20,6 +20,7 @@ from glasshouse import Agent, Draft, Terrarium
 from glasshouse.cli.watched.logs import LogFormatter
 from glasshouse.cli.watched.telemetry import send_telemetry
 from glasshouse.errors import Refused
+from glasshouse.events import event_of_span, span_of
 from glasshouse.installation import command_for_extra
 from glasshouse.runtime.telemetry import names
 from glasshouse.turns.moment.moment import Moment
@@ -85,15 +86,15 @@ async def test_events_and_spans_are_found_by_each_other_and_an_agents_own_calls_
         await cast_on(t, {"a": Doing(deed)}, ticking("a"))
         await soon(t.step(1))
         event = (await ledger_of(t))[-1]
-        ids = t.span_of(event.id)
+        ids = span_of(t, event.id)
 
         spans = {span.name: span for span in exporter.get_finished_spans()}
         act, call = spans["invoke_agent a"], spans["chat its own"]
         assert ids is not None
         assert act.context is not None
         assert ids == (f"{act.context.trace_id:032x}", f"{span_id(act):016x}")
-        assert t.event_of_span(ids[1]) == event.id
-        assert (t.span_of("e-unknown.1"), t.event_of_span("00ff")) == (None, None)
+        assert event_of_span(t, ids[1]) == event.id
+        assert (span_of(t, "e-unknown.1"), event_of_span(t, "00ff")) == (None, None)
         assert parent_of(call) == span_id(act)
         assert facts_of(call)[names.INPUT_TOKENS] == 40
 

@@ -19,9 +19,10 @@ from glasshouse.events.recorded_fields import fields_of
 from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.manifests.solo import SOLO, TROUPE, players_of, reading_world, solo_world
 from glasshouse.reprs import repr_of, shown
+from glasshouse.runtime.acts.routes import check_model
 from glasshouse.runtime.conducting.endings import is_public_line
 from glasshouse.runtime.run import Run
-from glasshouse.terrarium import Terrarium
+from glasshouse.terrarium import Terrarium, router_of
 
 rounds_max: Final = 1_000
 """A longer tournament is refused."""
@@ -72,7 +73,7 @@ class Tournament:
         self._rounds = [(number + 1, rng_seed + number) for number in range(rounds)]
         self._seed, self._is_against_solo = seed, is_against_solo
         for model in models:
-            terrarium.check_model(model)
+            check_model(router_of(terrarium), model)
 
     def __repr__(self) -> str:
         return shown(self, world=self._world.scenario.name, models=self._models, matches=self.matches)

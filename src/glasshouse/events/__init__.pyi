@@ -12,3 +12,5 @@ from glasshouse.events.payloads import BranchChange as BranchChange
 from glasshouse.events.payloads import RunFinished as RunFinished
 from glasshouse.events.payloads import RunPaused as RunPaused
 from glasshouse.model_values import Tokens as Tokens
+from glasshouse.terrarium import event_of_span as event_of_span
+from glasshouse.terrarium import span_of as span_of

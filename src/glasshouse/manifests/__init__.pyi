@@ -6,3 +6,4 @@ from glasshouse.manifests.manifest import Schedule as Schedule
 from glasshouse.manifests.manifest import Voice as Voice
 from glasshouse.manifests.scenario import Scenario as Scenario
 from glasshouse.runtime.minds.minds import ManifestAgent as ManifestAgent
+from glasshouse.terrarium import is_edited as is_edited

@@ -26,21 +26,20 @@ from glasshouse.runtime.house import House
 from glasshouse.runtime.ledger import session_file
 from glasshouse.runtime.past.other_houses import OtherHouses
 from glasshouse.runtime.past.past_world import Past, Pasts
-from glasshouse.runtime.past.recipes import WorldsNow, check_is_not_live, is_edited, recipes_of
+from glasshouse.runtime.past.recipes import WorldsNow, check_is_not_live, recipes_of
 from glasshouse.runtime.past.regrow import Recipe, restate_of, resume_of
 from glasshouse.runtime.past.stories import Stories
 from glasshouse.runtime.past.what_if import WhatIf, births_in, changed, check_line
 from glasshouse.runtime.past.who_knew import WhoKnewReader
 from glasshouse.runtime.past.why import WhyReader
 from glasshouse.runtime.ports import Batch, Toolbox
-from glasshouse.runtime.results import is_repeated, results_of
+from glasshouse.runtime.results import branches_left_out, results_of
 from glasshouse.runtime.run import Run
 from glasshouse.views import lineage as lineage_views
 from glasshouse.views.comparison import Comparison, compared
 from glasshouse.views.leaderboard import By, Standing, leaderboard
 from glasshouse.views.shared_file import SharedFile
 from glasshouse.world.decisions.intents import Fork, OpenRun
-from glasshouse.world.state.ids import the_run
 from glasshouse.world.state.values import Lineage, Session
 
 if TYPE_CHECKING:
@@ -144,16 +143,9 @@ class Archive:
         """
         results = results_of(self._ledger.folded)
         if run_ids is None:
-            left_out = () if branches else self.branches_left_out()
+            left_out = () if branches else branches_left_out(self._ledger.folded)
             run_ids = {result.run_id for result in results if result.run_id not in left_out}
         return leaderboard([result for result in results if result.run_id in run_ids], by, world=world)
-
-    def branches_left_out(self, *, world: str | None = None) -> tuple[str, ...]:
-        """The runs that a leaderboard leaves out, because they would count the result of another run again."""
-        results = results_of(self._ledger.folded)
-        counted = {result.run_id for result in results}
-        of_world = [result.run_id for result in results if world in (None, result.world)]
-        return tuple([run_id for run_id in of_world if is_repeated(self._ledger.folded, run_id, counted)])
 
     # Files
 
@@ -293,11 +285,6 @@ class Archive:
         while (new := self._house.new_run_id()) in self._ledger.world.runs or new in past.world.runs:
             pass
         return new
-
-    def is_edited(self, run_id: str, *, world: WorldsNow = None) -> bool:
-        """Whether the scenario on disk differs from the one that a run was opened from."""
-        purse = self._ledger.folded.runs.purses.get(the_run(self._ledger.world, run_id).id)
-        return is_edited(self._ledger.world, run_id, purse, world, self._tools.names())
 
 
 def checked_label(label: str) -> str:

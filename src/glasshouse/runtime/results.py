@@ -18,7 +18,15 @@ def results_of(folded: Folded) -> tuple[Result, ...]:
     return tuple([result for result in results if result is not None])
 
 
-def is_repeated(folded: Folded, run_id: str, counted: set[str]) -> bool:
+def branches_left_out(folded: Folded, *, world: str | None = None) -> tuple[str, ...]:
+    """The runs that a leaderboard leaves out, because they would count the result of another run again."""
+    results = results_of(folded)
+    counted = {result.run_id for result in results}
+    of_world = [result.run_id for result in results if world in (None, result.world)]
+    return tuple([run_id for run_id in of_world if _is_repeated(folded, run_id, counted)])
+
+
+def _is_repeated(folded: Folded, run_id: str, counted: set[str]) -> bool:
     """Whether the result of a run repeats that of another run that is counted: so it is for branches, runs resumed from
     a branch, and runs resumed from a run that had a result already. An interrupted run that was resumed has one
     result, which repeats none."""

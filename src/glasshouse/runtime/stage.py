@@ -193,10 +193,6 @@ class Stage:
 
         return note
 
-    def check_model(self, model: str) -> None:
-        """Refuse a name that no model has."""
-        self._routes.route("fast", model)
-
     def due(self, run_id: str) -> tuple[DueTurn, ...]:
         """The next turn of each graph of a run that has something to do, in lockstep order; empty if nothing is due."""
         graphs = self._ledger.world.graphs_of(run_id)

@@ -16,8 +16,9 @@ from pydantic import BaseModel, Field
 from glasshouse.events.redaction import Role
 from glasshouse.runtime.archive import label_chars_max, labels_max
 from glasshouse.runtime.past.stories import Lane, Stories, Story
+from glasshouse.runtime.results import branches_left_out
 from glasshouse.runtime.run import Run
-from glasshouse.terrarium import Terrarium
+from glasshouse.terrarium import Terrarium, folded_of
 from glasshouse.web.commands import Command, Stage
 from glasshouse.web.csv_answers import AS_CSV, csv_of
 from glasshouse.web.driving import Drivers
@@ -427,5 +428,5 @@ async def leaderboard(
     ]
     if format == "csv":
         return csv_of("leaderboard", STANDING_COLUMNS, [line.model_dump() for line in lines])
-    left_out = 0 if branches else len(terrarium.branches_left_out(world=world))
+    left_out = 0 if branches else len(branches_left_out(folded_of(terrarium), world=world))
     return _as_json(LeaderboardInfo(by=by, standings=lines, branches_left_out=left_out))

@@ -25,6 +25,7 @@ from glasshouse.events.redaction import Role
 from glasshouse.manifests.loading import LoadedWorld, load_world
 from glasshouse.manifests.scenario import EndsWhenPlan
 from glasshouse.manifests.world_folders import FoundWorld, found_worlds
+from glasshouse.runtime.acts.routes import check_model
 from glasshouse.runtime.ports import Route, Router
 from glasshouse.terrarium import router_of
 from glasshouse.turns.moment.prompt import PROFILES
@@ -300,7 +301,7 @@ async def estimate(stage: Stage, request: Request, command: Estimate) -> Estimat
     for name, model in command.models.items():
         if name not in known:
             raise UnknownName(noun="creature or team of the cast", name=name, known=known)
-        stage.terrarium.check_model(model)
+        check_model(models, model)
     limits = limits_in(world, command.limits)
     asked = min(limits.max_total_calls or estimate_calls_max, estimate_calls_max)
     # The offline troupe costs nothing, and how long it takes says nothing about others.

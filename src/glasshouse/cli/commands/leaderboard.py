@@ -17,6 +17,8 @@ from glasshouse.cli.prose import say
 from glasshouse.cli.store_reader import StoreReader, read_store
 from glasshouse.errors import UnknownName
 from glasshouse.manifests.world_folders import found_worlds
+from glasshouse.runtime.results import branches_left_out
+from glasshouse.terrarium import folded_of
 from glasshouse.views.leaderboard import Standing
 
 
@@ -53,7 +55,8 @@ def leaderboard(
     async def read(reader: StoreReader) -> tuple[tuple[Standing, ...], int]:
         _check_world(world, reader)
         standings = reader.terrarium.leaderboard(by.value, world=world, branches=branches)
-        return standings, 0 if branches else len(reader.terrarium.branches_left_out(world=world))
+        left_out = () if branches else branches_left_out(folded_of(reader.terrarium), world=world)
+        return standings, len(left_out)
 
     standings, left_out = read_store(store, read)
     if as_json:

@@ -37,7 +37,7 @@ from glasshouse.manifests.manifest import Manifest
 from glasshouse.runtime.past.missed_beats import missed_beats
 from glasshouse.runtime.past.what_if import Edge, WhatIf
 from glasshouse.runtime.run import Run
-from glasshouse.terrarium import Terrarium
+from glasshouse.terrarium import Terrarium, is_edited
 from glasshouse.turns.moment.playbill import Beat
 from glasshouse.views.names import last_said
 from glasshouse.views.stage import StageProjection, past_runs
@@ -206,7 +206,7 @@ class Resumption:
         terrarium, worlds = reader.terrarium, self.worlds or None
         session_id, playing = await self._find(reader)
         if playing:
-            if self.is_as_was or not any(terrarium.is_edited(run.id, world=worlds) for run in playing):
+            if self.is_as_was or not any(is_edited(terrarium, run.id, world=worlds) for run in playing):
                 return _in_place(terrarium, await continue_in_place(reader, playing))
             for run in playing:
                 await terrarium.finish(run.id, "stopped")

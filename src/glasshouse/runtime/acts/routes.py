@@ -155,5 +155,10 @@ class Routes:
             self.check_prices(started.limits, {*asked_for, *spawnable})
 
 
+def check_model(router: Router, model: str) -> None:
+    """Refuse a name that no model of a router has."""
+    router.route("fast", model)
+
+
 def _asked_for(member: Member) -> AskedFor:
     return fields_of(member.manifest).model_profile, member.model if member.is_bound else None

@@ -15,11 +15,12 @@ from msgspec.structs import replace
 
 from glasshouse.errors import Refused, UnknownName
 from glasshouse.events.payloads import AXES, RunStarted, axes_changed, settled
+from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.past.past_world import Past
 from glasshouse.runtime.past.regrow import Recipe, Recipes
 from glasshouse.turns.runs.purses import Purse
 from glasshouse.world.decisions.intents import Member, OpenRun
-from glasshouse.world.state.ids import the_session
+from glasshouse.world.state.ids import the_run, the_session
 from glasshouse.world.state.state import World
 
 if TYPE_CHECKING:
@@ -157,18 +158,17 @@ def _check_was(world: World, run_id: str, purse: Purse, now: LoadedWorld) -> Non
     check_was(now, dict.fromkeys([*purse.cast.values(), *living]), purse.renamed)
 
 
-def is_edited(
-    world: World, run_id: str, purse: Purse | None, given: WorldsNow, tools: frozenset[str]
-) -> bool:
+def is_edited(folded: Folded, run_id: str, given: WorldsNow, tools: frozenset[str]) -> bool:
     """Whether the scenario on disk differs from the one that a run was opened from. If so, it must be one that the run
     can be resumed with."""
+    purse = folded.runs.purses.get(the_run(folded.world, run_id).id)
     if purse is None or not purse.playbill.name:
         raise _without_scenario(f"Run {run_id}")
     loaded = _loaded(given, tools)
     if len(loaded) > 1:
         loaded = [world for world in loaded if world.scenario.name == purse.playbill.name]
     now = _scenario_now(purse, loaded[0] if loaded else None, tools)
-    _check_was(world, run_id, purse, now)
+    _check_was(folded.world, run_id, purse, now)
     return now.digest != purse.scenario_digest
 
 
