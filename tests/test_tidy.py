@@ -166,6 +166,47 @@ def names_given(tree: ast.Module) -> Iterator[tuple[int, str | None]]:
                 pass
 
 
+# Where one statement says one fact. A folder ends with a slash.
+ONE_FACT_A_STATEMENT_IN = (
+    "src/glasshouse/assembly.py",
+    "src/glasshouse/frameworks/",
+    "src/glasshouse/manifests/",
+    "src/glasshouse/terrarium.py",
+    "src/glasshouse/testing/",
+    "src/glasshouse/turns/contests/",
+    "src/glasshouse/turns/moment/",
+    "src/glasshouse/turns/replies/",
+    "src/glasshouse/turns/runs/",
+    "src/glasshouse/views/",
+    "src/glasshouse/world/",
+)
+
+
+def complaints_about_several_facts(path: PurePosixPath, text: str) -> list[str]:
+    """A statement must not give unrelated values to several names, as `kind, kept = draft.kind, None` does. A swap or a
+    shift, in which a value uses another of the names, is one fact; so is unpacking."""
+    return [
+        f"{path}:{node.lineno}: write one statement for each of {ast.unparse(target)}"
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Tuple)
+        for target in node.targets
+        if isinstance(target, ast.Tuple | ast.List) and _is_unrelated(target.elts, node.value.elts)
+    ]
+
+
+def _is_unrelated(names: list[ast.expr], values: list[ast.expr]) -> bool:
+    """Whether values are given to as many names one by one, and no value uses a name that another value is given to."""
+    if len(names) != len(values) or any(isinstance(part, ast.Starred) for part in (*names, *values)):
+        return False
+    used = [{ast.unparse(part) for part in ast.walk(value) if isinstance(part, ast.expr)} for value in values]
+    return not any(
+        ast.unparse(name) in used[other]
+        for number, name in enumerate(names)
+        for other in range(len(values))
+        if other != number
+    )
+
+
 def complaints_about_missing_docstring(path: PurePosixPath, text: str) -> list[str]:
     return (
         []
@@ -324,6 +365,15 @@ def test_locals_are_named_after_what_they_hold() -> None:
     assert complaints(complaints_about_vague_names, modules_under("src", "tests", "bench")) == []
 
 
+def test_one_statement_says_one_fact() -> None:
+    modules = [
+        (path, text) for path, text in modules_under("src") if str(path).startswith(ONE_FACT_A_STATEMENT_IN)
+    ]
+
+    assert complaints(complaints_about_several_facts, modules) == []
+    assert [room for room in ONE_FACT_A_STATEMENT_IN if not (ROOT / room).exists()] == []
+
+
 def test_every_module_says_what_it_is() -> None:
     assert complaints(complaints_about_missing_docstring, modules_under("src")) == []
 
@@ -404,6 +454,10 @@ BAD_SAMPLES: list[tuple[Check, str, str]] = [
     (complaints_about_vague_names, "src/a.py", "match ids:\n    case [first, *found]:\n        pass\n"),
     (complaints_about_vague_names, "src/a.py", "for place in table:\n    pass\n"),
     (complaints_about_vague_names, "tests/a.py", "async def _told(events: list[Event]) -> None: ...\n"),
+    (complaints_about_several_facts, "src/a.py", "kind, kept, route = draft.kind, None, None\n"),
+    (complaints_about_several_facts, "src/a.py", "self.head, self.turn = 0, 0\n"),
+    (complaints_about_several_facts, "src/a.py", "if ids:\n    [first, (rest, end)] = ids[0], split(ids)\n"),
+    (complaints_about_several_facts, "src/a.py", "low, high = low + 1, high * 2\n"),
     (complaints_about_missing_docstring, "src/a.py", "import ast\n"),
     (complaints_about_broad_excepts, "src/a.py", SWALLOWS.format("Exception")),
     (complaints_about_broad_excepts, "src/a.py", SWALLOWS.format("(OSError, BaseException) as error")),
@@ -441,6 +495,12 @@ GOOD_SAMPLES: list[tuple[Check, str, str]] = [
         "src/a.py",
         '"""A place is a channel\'s id."""\nfor place in table:\n    pass\n',
     ),
+    (complaints_about_several_facts, "src/a.py", "first, second = second, first\n"),
+    (complaints_about_several_facts, "src/a.py", "a, b = b, a + b\n"),
+    (complaints_about_several_facts, "src/a.py", "early, self._early = self._early, None\n"),
+    (complaints_about_several_facts, "src/a.py", "row[i], row[j] = row[j], row[i]\n"),
+    (complaints_about_several_facts, "src/a.py", "name, number = name_and_number\nat, end = span_of(text)\n"),
+    (complaints_about_several_facts, "src/a.py", "first, *rest = 1, *others\nboth = 1, 2\n"),
     (complaints_about_missing_docstring, "src/a.py", '"""What it is."""\n'),
     (complaints_about_broad_excepts, "src/a.py", SWALLOWS.format("OSError")),
     (complaints_about_broad_excepts, "src/a.py", SWALLOWS.format("BaseException") + "    raise\n"),

@@ -100,7 +100,8 @@ def servers_in(path: str | Path) -> tuple[ToolServer, ...]:
     from glasshouse.manifests.tools_file import load_tools_file
     from glasshouse.tools.mcp.tool_server import ToolServer
 
-    file, folder = load_tools_file(Path(path)), str(Path(path).resolve().parent)
+    file = load_tools_file(Path(path))
+    folder = str(Path(path).resolve().parent)
     return tuple(
         [
             ToolServer(

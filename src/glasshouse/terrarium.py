@@ -282,14 +282,16 @@ class Terrarium:
 
         With privilege, it may add the creatures of `may_spawn` by a tool, besides those that its scenario lists.
         """
-        example, spawnable = "Write Manifest(name='ada', persona='...').", tuple(may_spawn)
+        example = "Write Manifest(name='ada', persona='...')."
+        spawnable = tuple(may_spawn)
         check_type("add_creature()", manifest, Manifest, "a Manifest", example)
         for each in spawnable:
             check_type("add_creature(may_spawn=[...])", each, Manifest, "manifests", example)
         if agent is not None:
             _checked("add_creature(agent=...)", agent)
         facts = (manifest.name, manifest.as_json(), manifest.digest)
-        parent_id, run_id = None if parent is None else id_of(parent), run or self.default_run_id
+        parent_id = None if parent is None else id_of(parent)
+        run_id = run or self.default_run_id
         intent = intents.AddCreature(*facts, handle, graph, is_privileged, parent_id, run_id, channel)
         return await self._edits.add_creature(intent, manifest, agent, spawnable, dry_run=dry_run)
 

@@ -161,7 +161,8 @@ def own_copy(event: Event) -> Event:
         payload = {**payload}
     if event.private is None and event.sealed is None:
         return replace(event, payload=payload)
-    private, sealed = msgspec.to_builtins(event.private), msgspec.to_builtins(event.sealed)
+    private = msgspec.to_builtins(event.private)
+    sealed = msgspec.to_builtins(event.sealed)
     return replace(event, payload=payload, private=private, sealed=sealed)
 
 

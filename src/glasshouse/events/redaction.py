@@ -64,7 +64,8 @@ def redacted_except_calls(event: Event, role: Role) -> Event:
 def _readable(event: Event, role: Role) -> tuple[Json, Json | None]:
     """The payload and the private part as a role other than the director may read them."""
     is_spectator = role == "spectator"
-    payload, private = event.payload, None if is_spectator else event.private
+    payload = event.payload
+    private = None if is_spectator else event.private
     if (hide := _FOR_ALL.get(event.kind)) is not None:
         payload = hide(event)
     if is_spectator and (hide_more := _FOR_SPECTATORS.get(event.kind)) is not None:

@@ -48,7 +48,8 @@ class MomentChatClient(FunctionInvocationLayer[Any], ChatMiddlewareLayer[Any], B
 
     async def _response(self, messages: Sequence[Message], options: Mapping[str, Any]) -> ChatResponse:
         options = await self._validate_options(options)
-        choice, wanted = options.get("tool_choice") or {}, options.get("response_format")
+        choice = options.get("tool_choice") or {}
+        wanted = options.get("response_format")
         mode = choice if isinstance(choice, str) else choice.get("mode")
         tools = [tool for tool in options.get("tools") or () if isinstance(tool, FunctionTool)]
         system = [message.text for message in messages if message.role == "system"]
@@ -65,8 +66,10 @@ class MomentChatClient(FunctionInvocationLayer[Any], ChatMiddlewareLayer[Any], B
             schema=_schema(wanted),
             tokens_max=options.get("max_tokens"),
         )
-        completion, request = reply.completion, reply.request
-        call_id, usage = f"call-{len(messages)}", completion.usage
+        completion = reply.completion
+        request = reply.request
+        call_id = f"call-{len(messages)}"
+        usage = completion.usage
         said = (
             Content.from_text(reply.text)
             if request is None

@@ -90,7 +90,8 @@ async def ask(
     tokens_max: int | None = None,
 ) -> ChatReply:
     """Ask the model of the moment. The reply is a text, or JSON text of the `schema`, or a request to use a tool."""
-    is_plain, may_end = not tools and schema is None, not (must_use_tool and tools)
+    is_plain = not tools and schema is None
+    may_end = not (must_use_tool and tools)
     # The offline troupe takes the first choice. So it uses each tool once, and then ends.
     used = [message.used for message in messages]
     calls = [[tool.schema for tool in tools if (tool.name in used) is is_used] for is_used in (False, True)]

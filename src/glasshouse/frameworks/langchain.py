@@ -76,7 +76,8 @@ class MomentChatModel(BaseChatModel):
             must_use_tool=kwargs.get("tool_choice") not in {None, "auto", "none"},
             tokens_max=kwargs.get("max_tokens"),
         )
-        completion, request = reply.completion, reply.request
+        completion = reply.completion
+        request = reply.request
         usage = completion.usage
         answer = AIMessage(
             reply.text,

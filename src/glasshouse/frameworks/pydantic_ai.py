@@ -59,7 +59,8 @@ class MomentModel(Model[None]):
             schema=None if output is None else output.json_schema,
             tokens_max=(settings or {}).get("max_tokens"),
         )
-        usage, completion = reply.completion.usage, reply.completion
+        usage = reply.completion.usage
+        completion = reply.completion
         said = (
             parts.TextPart(reply.text)
             if reply.request is None

@@ -104,7 +104,8 @@ _NEVER_DESCRIBED = frozenset({"Any", "bytes", "complex", "dict", "object", "set"
 
 def _fault_of_tool(file: str, function: ast.FunctionDef | ast.AsyncFunctionDef) -> str | None:
     """Why a function could not be described to a model, as far as its source tells."""
-    tool, takes = f"{file}:{function.name}", function.args
+    tool = f"{file}:{function.name}"
+    takes = function.args
     if not ast.get_docstring(function):
         return f"{tool} says nothing about itself. Give it a docstring of one sentence."
     if nameless := [*takes.posonlyargs, *filter(None, (takes.vararg, takes.kwarg))]:

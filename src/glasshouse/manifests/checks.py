@@ -113,7 +113,8 @@ def unknown_wire_targets(world: CheckedWorld) -> Iterator[Complaint]:
 
 def bad_wires(world: CheckedWorld) -> Iterator[Complaint]:
     """Conditions and prompts that cannot be parsed, or that name what no line in this world has."""
-    known, fields = CORE_KINDS.union(world.scenario.kinds), CORE_FIELDS.union(*world.scenario.kinds.values())
+    known = CORE_KINDS.union(world.scenario.kinds)
+    fields = CORE_FIELDS.union(*world.scenario.kinds.values())
     wires = [wire for at, entry in world.entries for wire in items_at((*at, "wires"), entry.wires)]
     for at, wire in wires:
         for field, faults_of in (("when", _faults_of_condition), ("prompt", _faults_of_prompt)):
@@ -145,7 +146,8 @@ def unknown_handles(world: CheckedWorld) -> Iterator[Complaint]:
     """Teams, contestants, deals, protections and beats that name nobody in the cast."""
     if not world.cast_is_complete:
         return
-    scenario, cast = world.scenario, world.scenario.cast_by_handle
+    scenario = world.scenario
+    cast = world.scenario.cast_by_handle
     places = [
         *_contestants(world),
         *(name for key, deal in scenario.deal.items() for name in items_at(("deal", key, "to"), deal.to)),
@@ -187,7 +189,8 @@ def redeclared_kinds(world: CheckedWorld) -> Iterator[Complaint]:
 
 def undeclared_kinds(world: CheckedWorld) -> Iterator[Complaint]:
     """Kinds that a creature writes or hears and that the scenario does not declare."""
-    own, declare = world.scenario.kinds, "Declare it under 'kinds' of the scenario."
+    own = world.scenario.kinds
+    declare = "Declare it under 'kinds' of the scenario."
     for name, manifest in world.played.items() if "kinds" not in world.damaged else ():
         for field, known in (("may_emit", WRITTEN_BY_CREATURES), ("subscribes_to", CORE_KINDS)):
             for at, kind in items_at((field,), getattr(manifest, field)):
@@ -199,7 +202,8 @@ def undeclared_kinds(world: CheckedWorld) -> Iterator[Complaint]:
 
 def ending_without_cause(world: CheckedWorld) -> Iterator[Complaint]:
     """An ending by a kind of event that nobody may write."""
-    ends, played = world.scenario.ends_when, world.played
+    ends = world.scenario.ends_when
+    played = world.played
     is_complete = world.cast_is_complete and len(played) == len(world.used)
     if ends is None or ends.kind is None or not is_complete or "spawnable" in world.damaged:
         return
@@ -218,7 +222,8 @@ def nobody_who_acts(world: CheckedWorld) -> Iterator[Complaint]:
     """
     if world.folder is None or not world.cast_is_complete or len(world.played) < len(world.used):
         return
-    scenario, first = world.scenario, {kinds.WORLD_OBSERVED, kinds.USER_INJECTED}
+    scenario = world.scenario
+    first = {kinds.WORLD_OBSERVED, kinds.USER_INJECTED}
     manifests = [world.manifests[name] for name in scenario.cast_by_handle.values()]
     ticks = [manifest for manifest in manifests if manifest.schedule.tick_every is not None]
     answers = [manifest for manifest in manifests if not first.isdisjoint(manifest.subscribes_to)]
@@ -271,7 +276,8 @@ def bad_opening_placeholders(world: CheckedWorld) -> Iterator[Complaint]:
 
 def versus_without_teams(world: CheckedWorld) -> Iterator[Complaint]:
     """A `versus` competition with fewer than two teams."""
-    kind, teams = world.scenario.competition.kind, world.scenario.competition.teams
+    kind = world.scenario.competition.kind
+    teams = world.scenario.competition.teams
     if kind == "versus" and len(teams) < 2 and "competition" not in world.damaged:
         count = "one" if teams else "none"
         text = f"'versus' needs at least two teams, and there is {count}. List them under 'teams'."
@@ -310,8 +316,11 @@ def teams_named_like_creatures(world: CheckedWorld) -> Iterator[Complaint]:
 
 def bad_referee(world: CheckedWorld) -> Iterator[Complaint]:
     """A referee that should end the play but is not named, that does not exist, or that could never rule."""
-    ends, competition, deals = world.scenario.ends_when, world.scenario.competition, world.scenario.deal
-    referee, is_complete = competition.referee, "competition" not in world.damaged
+    ends = world.scenario.ends_when
+    competition = world.scenario.competition
+    deals = world.scenario.deal
+    referee = competition.referee
+    is_complete = "competition" not in world.damaged
     if referee is None:
         if ends and ends.referee and is_complete:
             yield Complaint(("ends_when", "referee"), "there is no referee. Name one in competition.referee.")

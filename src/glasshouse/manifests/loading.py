@@ -150,7 +150,8 @@ def problems_in(path: str | Path, *, tools: frozenset[str] | None = None) -> lis
 
 def _misnamed(world: Path) -> list[Problem]:
     """A world whose name is not that of its folder or file. It can still be played: it may have been moved."""
-    source, called = source_at(scenario_of(world)), name_of(world)
+    source = source_at(scenario_of(world))
+    called = name_of(world)
     name = source.data.get("name", called) if isinstance(source.data, dict) else called
     if name in (called, usual_name(world)):
         return []

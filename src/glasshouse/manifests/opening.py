@@ -69,7 +69,9 @@ def opening_of(
 
 def _bound(scenario: plans.Scenario, models: Mapping[str, str]) -> dict[str, str]:
     """The model's name for each handle that has one."""
-    teams, handles, bound = scenario.competition.teams, scenario.cast_by_handle, dict[str, str]()
+    teams = scenario.competition.teams
+    handles = scenario.cast_by_handle
+    bound = dict[str, str]()
     for name, model in models.items():
         if name not in handles and name not in teams:
             raise UnknownName(noun="creature or team of the cast", name=name, known=[*handles, *teams])
@@ -97,7 +99,8 @@ def _troupe(
     world: LoadedWorld, plan: plans.Troupe, dealt: dict[str, Json], bound: dict[str, str], seed: str
 ) -> Troupe:
     def member(entry: plans.CastEntry) -> Member:
-        is_root, joined = entry.name == plan.root, entry.channels or plans.EntryChannels()
+        is_root = entry.name == plan.root
+        joined = entry.channels or plans.EntryChannels()
         manifest = world.manifests[entry.use].as_root() if is_root else world.manifests[entry.use]
         return Member(
             name=entry.use,

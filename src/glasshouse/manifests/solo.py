@@ -35,7 +35,8 @@ def players_of(world: LoadedWorld) -> dict[str, Manifest]:
 
 def solo_world(world: LoadedWorld, *, acts: int, turns: int) -> LoadedWorld:
     """The same world for one creature that acts once a turn, as often as the troupe acted in its turns."""
-    scenario, solo = world.scenario, _solo(world)
+    scenario = world.scenario
+    solo = _solo(world)
     ends = scenario.ends_when
     beats = [
         # Without `at`: the solo sees every beat, whoever it was meant for.

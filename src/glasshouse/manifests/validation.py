@@ -54,7 +54,9 @@ def valid_part_of(
     no valid name, the rest gets this one; None for a model without a name. If it may be nameless, it gets the name without a
     complaint.
     """
-    root, plain, damaged = source.root, source.data, set[str]()
+    root = source.root
+    plain = source.data
+    damaged = set[str]()
     if root is None:
         return None, [], damaged, source
     if may_be_nameless and isinstance(plain, dict):
@@ -85,7 +87,10 @@ def _at(loc: At) -> At:
 
 
 def _complaint(error: dict[str, Any], model: type[BaseModel]) -> Complaint:
-    at, kind, given, context = _at(error["loc"]), error["type"], error.get("input"), error.get("ctx", {})
+    at = _at(error["loc"])
+    kind = error["type"]
+    given = error.get("input")
+    context = error.get("ctx", {})
     if kind == "extra_forbidden":
         text = f"there is no such field. {likely(str(at[-1]), _known_fields(model, at[:-1]))}"
     elif kind in _EXPECTED:

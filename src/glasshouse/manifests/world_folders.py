@@ -93,7 +93,9 @@ def find_world(name_or_path: str | Path, here: Path | None = None) -> Path:
     for world in (here / "worlds" / name_or_path, *files, BUNDLED / name_or_path):
         if _is_world_file(world) if world.is_file() else scenario_in(world):
             return world
-    name, known, where = str(name_or_path), [world.name for world in found_worlds(here)], ""
+    name = str(name_or_path)
+    known = [world.name for world in found_worlds(here)]
+    where = ""
     if given.exists() and name:
         where = f"there is no {SCENARIO_FILE} in {name}"
         if given.is_file() and given.suffix in YAML_ENDINGS:

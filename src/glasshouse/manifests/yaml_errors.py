@@ -32,7 +32,8 @@ _MESSAGES = (
 
 def words_for(fault: yaml.MarkedYAMLError, lines: list[str]) -> tuple[str, Any]:
     """A parser's error as a sentence, and the mark of its place."""
-    context, problem = fault.context or "", fault.problem or ""
+    context = fault.context or ""
+    problem = fault.problem or ""
     mark = fault.problem_mark or fault.context_mark
     if "cannot start any token" in problem:
         return _stray_character(mark, lines), mark

@@ -138,7 +138,8 @@ def source_at(path: Path) -> Source:
 
 def shown_path(path: Path) -> str:
     """A path as messages show it: relative to the current folder if it is inside."""
-    absolute, here = path.absolute(), Path.cwd()
+    absolute = path.absolute()
+    here = Path.cwd()
     return str(absolute.relative_to(here)) if absolute.is_relative_to(here) else str(absolute)
 
 
@@ -168,10 +169,12 @@ class _Reader:
     """Turns the parser's events into nodes; one use."""
 
     def __init__(self, text: str, path: str) -> None:
-        self.path, self.problems = path, list[Problem]()
+        self.path = path
+        self.problems = list[Problem]()
         self._lines = text.split("\n")
         self._events = self._parsed(text)
-        self._anchored, self._nodes = dict[str, Node](), 0
+        self._anchored = dict[str, Node]()
+        self._nodes = 0
 
     def document(self) -> Node:
         """The one document of the file."""
@@ -240,7 +243,8 @@ class _Reader:
                 words = f"this key is there twice: first in line {node.keys[name].line}. Keep one."
                 self._complain((*at, name), key, words)
             else:
-                node.children[name], node.keys[name] = value, _position(key)
+                node.children[name] = value
+                node.keys[name] = _position(key)
         return node
 
     def _sequence(self, event: yaml.Event, at: At) -> Node:
@@ -256,7 +260,8 @@ class _Reader:
             return text
         if text in _CONSTANTS:
             return _CONSTANTS[text]
-        is_whole, is_number = _WHOLE.fullmatch(text), _NUMBER.fullmatch(text)
+        is_whole = _WHOLE.fullmatch(text)
+        is_number = _NUMBER.fullmatch(text)
         if is_whole and len(text) <= yaml_digits_max:
             return int(text)
         if is_number and not is_whole and math.isfinite(float(text)):

@@ -114,8 +114,10 @@ def compared(
 
     The whole events are compared. The result holds only what the role may read.
     """
-    a, b = _Read(*first, skews, role), _Read(*second, skews, role)
-    events, lines = _shared(a.entries, b.entries), _shared(a.said, b.said)
+    a = _Read(*first, skews, role)
+    b = _Read(*second, skews, role)
+    events = _shared(a.entries, b.entries)
+    lines = _shared(a.said, b.said)
     upto = lines + lines_compared_max
     matcher = SequenceMatcher(None, a.said[lines:upto], b.said[lines:upto], autojunk=False)
     apart = [step for step in matcher.get_opcodes() if step[0] != "equal"]

@@ -68,7 +68,8 @@ class ViewDiff(msgspec.Struct, frozen=True):
     def apply_to(self, stage: StageProjection) -> None:
         """Bring a stage up to date that has everything before this diff."""
         for step in self.patch:
-            name, part = step.path[0], getattr(stage, step.path[0])
+            name = step.path[0]
+            part = getattr(stage, step.path[0])
             if name in NOTES:
                 part.append(_as(Note, step.value))
                 del part[:-stage_lines_max]

@@ -42,7 +42,8 @@ class Follower:
 
     def sees(self, event: Event) -> bool:
         """Take in an event, and return whether it happened in the creature's graph or took a creature out of it."""
-        before, moves = self.graph_id, self._moves(event)
+        before = self.graph_id
+        moves = self._moves(event)
         left = [self._graph_of.pop(name, None) for name in moves]
         self._graph_of.update({name: graph_id for name, graph_id in moves.items() if graph_id is not None})
         if event.kind in OF_THE_CAST:
@@ -55,7 +56,8 @@ class Follower:
     def cast_brought_to(self, stage: StageProjection) -> Touched:
         """Make a stage's cast equal to the creatures of the graph, and return the parts of the stage that changed."""
         here = {name: None for name, graph_id in self._graph_of.items() if graph_id == self.graph_id}
-        gone, known = leave_only(stage, here), self._everybody.cast
+        gone = leave_only(stage, here)
+        known = self._everybody.cast
         new = {name: known[name] for name in here if name in known and stage.cast.get(name) != known[name]}
         stage.cast.update(new)
         return (*gone, *[("cast", name) for name in new])

@@ -23,8 +23,10 @@ def session_of(world: World, session_id: str) -> Session:
 def lineage_of(world: World, session_id: str) -> Lineage:
     """A session with all its ancestors and all its descendants."""
     the_session(world, session_id)
-    before, after = ancestors_of(world.sessions, session_id), descendants_of(world.sessions, session_id)
-    sessions, at = _sessions_of(world, [*before, session_id, *after]), len(before)
+    before = ancestors_of(world.sessions, session_id)
+    after = descendants_of(world.sessions, session_id)
+    sessions = _sessions_of(world, [*before, session_id, *after])
+    at = len(before)
     return Lineage(session_id, sessions[:at], sessions[at], sessions[at + 1 :])
 
 

@@ -126,13 +126,16 @@ def apply(view: Json, record: Record) -> None:
 
 
 def _move_on(view: Json, record: Record) -> None:
-    view["k"], view["position"], view["event_id"] = record.k, record.p, record.id
+    view["k"] = record.k
+    view["position"] = record.p
+    view["event_id"] = record.id
     view["lanes"][record.id.rpartition(".")[0]]["last"] = record.k
 
 
 def apply_op(view: Json, op: Op, text: str) -> None:
     """Make one change."""
-    what, path = op[0], op[1]
+    what = op[0]
+    path = op[1]
     part = view
     for step in path[:-1]:
         part = part[step]

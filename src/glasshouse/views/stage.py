@@ -305,9 +305,11 @@ def _call_tool(stage: StageProjection, event: Event) -> Touched:
 
 def _return_from_tool(stage: StageProjection, event: Event) -> Touched:
     """Add a line for the use of a tool: the call, and the answer or the refusal."""
-    returned, asked = payload_of(event, payloads.ToolReturned), stage.asking.get(event.actor)
+    returned = payload_of(event, payloads.ToolReturned)
+    asked = stage.asking.get(event.actor)
     used = ToolUsed(returned.tool, asked.arguments if asked else {}, payloads.outcome_of(returned))
-    handle, text = handle_on(stage, event.actor), _as_text(returned.text)
+    handle = handle_on(stage, event.actor)
+    text = _as_text(returned.text)
     note = Note(event.id, event.actor, handle, event.kind, text, {}, None, event.turn, None, "tool", used)
     return (*_stop_asking(stage, event.actor), *_keep(stage, note))
 
@@ -363,7 +365,9 @@ def _tell_tool(stage: StageProjection, event: Event) -> Touched:
 
 def _start_creature(stage: StageProjection, event: Event) -> Touched:
     born = payload_of(event, payloads.CreatureStarted)
-    creature, known, was = born.creature, stage.cast.get(born.creature), born.incarnation_of
+    creature = born.creature
+    known = stage.cast.get(born.creature)
+    was = born.incarnation_of
     touched: Touched = (("cast", creature), *_tell_change(stage, event))
     if was is not None and was in stage.cast and stage.run_id is not None:
         # On the stage of one run, an incarnation replaces the creature that it continues.
@@ -420,7 +424,8 @@ def _rename_creature(stage: StageProjection, event: Event) -> Touched:
 def _start_run(stage: StageProjection, event: Event) -> Touched:
     if event.actor not in RESERVED_ACTORS:
         return NOTHING
-    started, name = payload_of(event, payloads.RunStarted), event.run_id or ""
+    started = payload_of(event, payloads.RunStarted)
+    name = event.run_id or ""
     scenario = scenario_fields_of(started.scenario)
     stage.runs[name] = RunStatus(
         title=scenario.title or scenario.name,
@@ -475,7 +480,9 @@ def _add_line(
     text_field: str = "text",
     copy_of: str | None = None,
 ) -> Touched:
-    actor, text, fields = event.actor, text_of(event, text_field), event.payload.copy()
+    actor = event.actor
+    text = text_of(event, text_field)
+    fields = event.payload.copy()
     if isinstance(fields.get(text_field), str):
         del fields[text_field]
     if copy_of is not None:

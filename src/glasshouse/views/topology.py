@@ -38,7 +38,8 @@ class Shape(msgspec.Struct, frozen=True):
 def graph_of(world: World, graph_id: str) -> Graph:
     """An open graph as a value, with its creatures oldest first."""
     graph = the_graph(world, graph_id)
-    members, channels = tuple(world.by_age(graph.creatures)), tuple(graph.channels.owners)
+    members = tuple(world.by_age(graph.creatures))
+    channels = tuple(graph.channels.owners)
     wire_ids = {wire_id: None for name in graph.creatures for wire_id in world.wires_of.get(name, ())}
     wires = tuple([world.wires[wire_id] for wire_id in wire_ids])
     return Graph(graph.id, graph.name, graph.session_id, graph.turn, members, channels, wires)
@@ -78,5 +79,6 @@ def _shape(world: World, graph: Graph) -> Shape:
 
 
 def _member(world: World, creature: CreatureState) -> Member:
-    role, marks = world.facts_of(creature).role, (creature.is_privileged, creature.is_running)
+    role = world.facts_of(creature).role
+    marks = (creature.is_privileged, creature.is_running)
     return Member(creature.id, creature.handle, role, creature.run_id, creature.parent, *marks)

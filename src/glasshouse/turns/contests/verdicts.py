@@ -51,7 +51,8 @@ def _names_of(creature: CreatureState, began_as: str, graph: GraphState | None) 
 
 def check_verdict(draft: Draft, moment: Moment) -> None:
     """Raise `Refused` for a verdict whose winner cannot win, or that cites events its judge has not seen."""
-    winner, may_win = draft.payload.get("winner"), moment.playbill.competition.may_win
+    winner = draft.payload.get("winner")
+    may_win = moment.playbill.competition.may_win
     if may_win and winner is not None and winner not in (NOBODY, *may_win):
         raise Refused(
             f"{winner!r} cannot win here.", f"Name {', '.join(may_win)} or {NOBODY}.", rule="verdict"

@@ -163,7 +163,9 @@ _reading_cache: dict[int, Reading] = {}
 
 def reading_of(event: Event, known_as: str | None) -> Reading:
     """The reading of an event whose actor has this handle."""
-    payload, kind, actor = event.payload, event.kind, event.actor
+    payload = event.payload
+    kind = event.kind
+    actor = event.actor
     reading = _reading_cache.get(id(payload))
     if reading is None or (reading.kind, reading.actor, reading.known_as) != (kind, actor, known_as):
         if len(_reading_cache) >= reading_cache_events_max:

@@ -69,7 +69,8 @@ class Masks:
         self._names: dict[str, str] = {}
         word = ONE if all(len(seat.members) <= 1 for seat in seats) else MANY
         for index, number in enumerate(order):
-            seat, label = seats[number], f"{word} {_letters(index)}"
+            seat = seats[number]
+            label = f"{word} {_letters(index)}"
             self.winners[seat.name] = label
             self._names[label.casefold()] = self._handles[label.casefold()] = seat.name
             for member, aliases in enumerate(seat.members, 1):
@@ -160,9 +161,11 @@ def _covering(labels: Mapping[str, str], *, is_within: bool = False) -> Callable
     """
     names = sorted(labels, key=lambda name: (-len(name), name))
     parts = "|".join([f"({_written_ways(name)})" for name in names])
-    before, after = r"(?<![^\W_])(?<!~)", r"(?![^\W_]|~"
+    before = r"(?<![^\W_])(?<!~)"
+    after = r"(?![^\W_]|~"
     if not is_within:
-        before, after = before + r"(?<![^\W_][-_])", after + r"|[-_][^\W_]"
+        before = before + r"(?<![^\W_][-_])"
+        after = after + r"|[-_][^\W_]"
     pattern = re.compile(rf"{before}(the\s)?({parts}){after})", re.IGNORECASE)
 
     def label(match: re.Match[str]) -> str:
@@ -181,7 +184,9 @@ def is_common_word(match: re.Match[str]) -> bool:
 
     In doubt it counts as a name: an odd text tells the judge nothing, but a name would.
     """
-    word, text, end = match[2], match.string, match.end()
+    word = match[2]
+    text = match.string
+    end = match.end()
     if not word.isalpha() or word[1:] != word[1:].lower():
         return False
     before = text[max(0, match.start() - _LOOKED_BACK_CHARS) : match.start()]

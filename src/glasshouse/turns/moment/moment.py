@@ -62,7 +62,8 @@ class Recent(msgspec.Struct, frozen=True, gc=False):
         `before`."""
         if self.shared is before.shared and before.start <= self.start <= before.stop <= self.stop:
             return self.shared[before.start : self.start], self.shared[before.stop : self.stop]
-        events, seen = self.events, before.events
+        events = self.events
+        seen = before.events
         if seen and (not events or events[0] not in seen):
             return None
         gone = seen.index(events[0]) if seen else 0

@@ -113,7 +113,8 @@ def kinds_offered(may_emit: tuple[str, ...]) -> tuple[str, ...]:
 
 def fields_of(kind: str, playbill: Playbill) -> dict[str, Any]:
     """Field -> the name of its type, or the words allowed, for a kind. A scenario may add fields to core kinds."""
-    core, added = _CORE_FIELDS.get(kind), playbill.kinds.get(kind)
+    core = _CORE_FIELDS.get(kind)
+    added = playbill.kinds.get(kind)
     if kind == kinds.JUDGE_VERDICT and not playbill.competition.may_win:
         core = _VERDICT_WITHOUT_CONTEST
     if added is None:
@@ -141,8 +142,11 @@ _schema_cache: dict[tuple[Any, ...], ReplySchema] = {}
 
 def reply_schema(moment: Moment) -> ReplySchema:
     """The schema of this moment's reply."""
-    playbill, character, handles = moment.playbill, moment.character, handles_around(moment)
-    may_emit, words_max = character.may_emit, character.voice.say_words_max
+    playbill = moment.playbill
+    character = moment.character
+    handles = handles_around(moment)
+    may_emit = character.may_emit
+    words_max = character.voice.say_words_max
     own_kinds = canonical_json(playbill.kinds) if playbill.kinds else b""
     key: tuple[Any, ...] = (may_emit, words_max, own_kinds, handles)
     if kinds.JUDGE_VERDICT in may_emit:

@@ -56,7 +56,8 @@ def _call(text: str, mark: re.Match[str] | None, offer: ToolOffer | None) -> Jso
             n: _value(value, sorts.get(n)) for n, value in labelled_values(text, (*about, *sorts)).items()
         }
     else:
-        reply, below = {**labelled_values(text[: mark.start()], about)}, text[mark.end() :].strip()
+        reply = {**labelled_values(text[: mark.start()], about)}
+        below = text[mark.end() :].strip()
         given = labelled_values(below, (*sorts,)) if sorts else {}
         arguments = {name: _value(value, sorts[name]) for name, value in given.items()}
         reply["arguments"] = (
@@ -104,7 +105,8 @@ def labelled_values(text: str, names: tuple[str, ...]) -> dict[str, str]:
     ends = [mark.start() for mark in marks[1:]] + [len(text)]
     values: dict[str, str] = {}
     for mark, end in zip(marks, ends, strict=False):
-        name, value = fields[mark[1].upper().replace(" ", "_")], text[mark.end() : end].strip()
+        name = fields[mark[1].upper().replace(" ", "_")]
+        value = text[mark.end() : end].strip()
         # A name is one line. What follows may be a field whose label is not known yet.
         values.setdefault(name, value.partition("\n")[0] if name in ("kind", "tool") else value)
     return values

@@ -50,10 +50,13 @@ def line_repeated(draft: Draft, moment: Moment) -> str | None:
         return None
     if text.count(" ") + 1 < words_compared_min:
         return None
-    lines, me, words = numbered_lines(moment), moment.creature_id, content_words(text)
+    lines = numbered_lines(moment)
+    me = moment.creature_id
+    words = content_words(text)
     oldest = max(lines.first, lines.stop - events_searched_max)
     suspects = _with_half_of(words, lines, oldest)
-    own, table = lines.said_by.get(me, [])[-own_lines_compared_max:], lines.said[-table_lines_compared_max:]
+    own = lines.said_by.get(me, [])[-own_lines_compared_max:]
+    table = lines.said[-table_lines_compared_max:]
     while suspects:
         bit = suspects.bit_length() - 1
         suspects ^= 1 << bit
@@ -105,7 +108,8 @@ def _is_same(mine: frozenset[str], other: frozenset[str]) -> bool:
 
 def brings_nothing_new(draft: Draft, moment: Moment) -> bool:
     """Whether every word of a line that says what it is about was heard lately."""
-    text, lines = draft.payload.get("text"), numbered_lines(moment)
+    text = draft.payload.get("text")
+    lines = numbered_lines(moment)
     since = lines.stop - lines_remembered_max
     lately = -1 << (since if since > lines.first else lines.first) - lines.base
     words = content_words(text) if isinstance(text, str) else ()

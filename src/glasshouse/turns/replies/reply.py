@@ -127,7 +127,8 @@ def draft_from(
     masks = moment.masks
     text = raw_text[:reply_chars_max]
     if "<" in text and (thinking := _THINKING.match(text)) is not None:
-        text, reasoning = text[thinking.end() :], reasoning or thinking[1]
+        text = text[thinking.end() :]
+        reasoning = reasoning or thinking[1]
     reply = _read(text, moment if masks is None else masked(moment, masks), shown, is_last=is_last)
     if isinstance(reply, Problem):
         return reply
@@ -139,7 +140,8 @@ def draft_from(
 def _read(
     text: str, moment: Moment, shown: Shown | None, *, is_last: bool
 ) -> Draft | Passed | ToolCall | Problem:
-    in_prose, reply = moment.form == "prose", None
+    in_prose = moment.form == "prose"
+    reply = None
     try:
         reply = (prose_in(text, moment) or object_in(text)) if in_prose else object_in(text)
         if reply is None and not in_prose and "{" not in text:
@@ -186,7 +188,9 @@ def _is_verdict(reply: Json, moment: Moment) -> bool:
 
 def _last_verdict(reply: Json, moment: Moment, shown: Shown | None) -> Draft | Passed | ToolCall:
     """The valid parts of a verdict: an unknown winner becomes nobody, kept as `named`; invalid cites are dropped."""
-    given, cites, mended = reply.get("winner"), reply.get("cites"), dict(reply)
+    given = reply.get("winner")
+    cites = reply.get("cites")
+    mended = dict(reply)
     ids = _ids(moment, shown)
     items = [cites] if isinstance(cites, str | int) else cites if isinstance(cites, list) else []
     mended["cites"] = [cited for cited in items if _ref(cited) in ids][:items_max]
@@ -434,7 +438,8 @@ def _asks_for_tool(reply: Json, offers: tuple[ToolOffer, ...]) -> bool:
 
 
 def _offer(reply: Json, offers: tuple[ToolOffer, ...]) -> ToolOffer:
-    given, kind = reply.get("tool"), str(reply.get("kind", "")).strip().casefold()
+    given = reply.get("tool")
+    kind = str(reply.get("kind", "")).strip().casefold()
     if given is None and kind != kinds.TOOL_CALLED:
         given = kind
     names = tuple([offer.name for offer in offers])
@@ -470,7 +475,8 @@ def arguments_in(given: Json, offer: ToolOffer) -> Json:
 
 
 def _fields_in(given: Json, schema: Json, whose: str, open_names: frozenset[str] = frozenset()) -> Json:
-    required, fields = schema.get("required", ()), {}
+    required = schema.get("required", ())
+    fields = {}
     for name, part in schema.get("properties", {}).items():
         value = given.get(name)
         if value is not None:
@@ -524,7 +530,8 @@ def _one_of(name: str, given: Any, choices: list[Any]) -> Any:
 
 
 def _within(name: str, number: int | float, schema: Json) -> int | float:
-    least, most = schema.get("minimum"), schema.get("maximum")
+    least = schema.get("minimum")
+    most = schema.get("maximum")
     if least is not None and number < least:
         raise Wrong(f'"{name}" must be {least} or more.')
     if most is not None and number > most:

@@ -165,7 +165,8 @@ class Agenda(msgspec.Struct, dict=True):
     ) -> int:
         """How many ticks a run owes in a graph that have made no call: neither one on record nor, if their creatures are
         not in `besides`, one that is not written yet."""
-        ticks, creatures = names_in_both(graph.creatures, self.ticks), world.creatures
+        ticks = names_in_both(graph.creatures, self.ticks)
+        creatures = world.creatures
         return sum(
             (creatures[name].run_id or "") == run_id
             and name not in besides
@@ -270,7 +271,8 @@ class Agenda(msgspec.Struct, dict=True):
             and event.actor not in self.under_way
             and _may_begin(tick, event)
         )
-        ticks, graph = self.ticks, world.graphs[creature.graph_id]
+        ticks = self.ticks
+        graph = world.graphs[creature.graph_id]
         for name in names_in_both(graph.creatures, ticks) if is_first or begins_batch else ():
             if is_first and ticks[name].as_of is None:
                 ticks[name] = replace(ticks[name], as_of=event.lamport - 1)
@@ -280,7 +282,8 @@ class Agenda(msgspec.Struct, dict=True):
 
     def _note_under_way(self, event: Event) -> bool:
         """Note what an act writes before its end, and forget it at its end. True if the event was caused by a tick."""
-        cause, act = event.caused_by, self.under_way.get(event.actor)
+        cause = event.caused_by
+        act = self.under_way.get(event.actor)
         if event.kind in kinds.MID_ACT and event.actor not in RESERVED_ACTORS:
             if event.kind == kinds.TOOL_CALLED and cause is not None and (act is None or act.cause != cause):
                 act = self.under_way[event.actor] = UnderWay(cause, [])
@@ -294,7 +297,8 @@ class Agenda(msgspec.Struct, dict=True):
         return False
 
     def _is_ticking(self, name: str) -> bool:
-        act, tick = self.under_way.get(name), self.ticks.get(name)
+        act = self.under_way.get(name)
+        tick = self.ticks.get(name)
         return act is not None and tick is not None and tick.cause == act.cause
 
     def _note(self, world: World, event: Event) -> None:
@@ -406,7 +410,9 @@ class Agenda(msgspec.Struct, dict=True):
 
     def _take_over(self, restated: payloads.SessionRestated) -> None:
         """Take over the debts of a restated past under the new names."""
-        debts, shape, named = restated.carried.agenda, restated.carried.shape, restated.creatures
+        debts = restated.carried.agenda
+        shape = restated.carried.shape
+        named = restated.creatures
         for name in (*shape.creatures, *shape.newcomers):
             self.owed.pop(named[name], None)  # Events that only restate the past need no answer.
         for name, mailbox in debts.owed.items():

@@ -285,7 +285,8 @@ def tripped_by_call(
     total_max = total_usd_max(limits)
     if total_max is not None and (worst.is_unpriced or usage.usd_known + worst.usd_known > total_max):
         return "max_total_usd"
-    usd, usd_max = spend.usd_in_last_hour + worst.usd_known, limits.hourly_budget_usd
+    usd = spend.usd_in_last_hour + worst.usd_known
+    usd_max = limits.hourly_budget_usd
     return "hourly_budget_usd" if usd_max is not None and (worst.is_unpriced or usd > usd_max) else None
 
 
@@ -297,7 +298,8 @@ def frees_at(purse: Purse, held: Usage, worst: Usage, now: datetime) -> datetime
     usd_max = purse.limits.hourly_budget_usd
     if usd_max is None or worst.is_unpriced or worst.usd_known > usd_max:
         return None
-    minutes_usd, this_minute = dict(purse.spent.minutes_usd), int(now.timestamp() // 60)
+    minutes_usd = dict(purse.spent.minutes_usd)
+    this_minute = int(now.timestamp() // 60)
     minutes_usd[this_minute] = minutes_usd.get(this_minute, 0.0) + held.usd_known
     freed = sorted(minutes_usd)
     fits = [m for m in freed if sum([minutes_usd[n] for n in freed if n > m]) + worst.usd_known <= usd_max]
@@ -321,7 +323,8 @@ class Clocks(msgspec.Struct, array_like=True, gc=False):
 
     def note_line(self, event: Event) -> None:
         """Count a line that brings nothing new; any other line is news. An act without a line says nothing either way."""
-        use, kind = event.model, event.kind
+        use = event.model
+        kind = event.kind
         if kind == kinds.LOOP_SUSPECTED or (use is not None and use.is_stale):
             self.stale_lines += 1
         elif self.stale_lines and kind not in kinds.NO_LINES:
@@ -384,7 +387,8 @@ def merged(parts: Sequence[Clocks]) -> Clocks:
 
 
 def _sum(parts: Iterable[CarriedCounts]) -> CarriedCounts:
-    calls, edits = Counter[str](), Counter[str]()
+    calls = Counter[str]()
+    edits = Counter[str]()
     for part in parts:
         calls.update(part.calls)
         edits.update(part.edits)
@@ -422,7 +426,8 @@ class Runs(msgspec.Struct):
 
     def apply(self, world: World, event: Event) -> None:
         """Fold in one event, which the world has already taken in."""
-        kind, run_id = event.kind, event.run_id or ""
+        kind = event.kind
+        run_id = event.run_id or ""
         if kind in NOTED:
             self._note(world, event)
         purse = self.purses.get(run_id)
@@ -463,7 +468,8 @@ class Runs(msgspec.Struct):
         started = payload_of(event, payloads.RunStarted)
         if started.branch_of is not None and run_id in self.purses:
             return  # A run that is restated in several graphs has a `run.started` in each of them.
-        cast, spawnable = started.cast, started.spawnable
+        cast = started.cast
+        spawnable = started.spawnable
         profiles = [entry.profile for entry in cast]
         profiles += [fields_of(manifest).model_profile for manifest in spawnable.values()]
         playbill = playbill_of(started.scenario or {"policy": started.policy})
@@ -574,7 +580,8 @@ class Runs(msgspec.Struct):
             spent.ends_counted += 1
         if event.kind == kinds.JUDGE_VERDICT:
             verdict = verdict_of(event)
-            spent.winner, spent.why = verdict.winner, verdict.text
+            spent.winner = verdict.winner
+            spent.why = verdict.text
         if event.sealed is not None:
             sealed = sealed_of(event)
             spent.truth = {**spent.truth, **sealed.facts}
@@ -585,7 +592,8 @@ class Runs(msgspec.Struct):
             purse.paused = None
             purse.is_offline = purse.is_offline or payload_of(event, payloads.RunContinued).is_offline
         if event.kind == kinds.RUN_FINISHED:
-            purse.finished, purse.ended_in = payload_of(event, payloads.RunFinished), event.id
+            purse.finished = payload_of(event, payloads.RunFinished)
+            purse.ended_in = event.id
         if purse.finished is not None:
             self.watched.pop(run_id, None)
         elif purse.may_be_over:
@@ -606,7 +614,8 @@ class Runs(msgspec.Struct):
     def is_deferred(self, run_id: str, graph_id: str, ticks_left: TicksLeft = no_ticks) -> bool:
         """Whether a run has no call left for one more act in this turn and puts it off to the next. A reaction leaves
         calls for the ticks that are left."""
-        purse, clocks = self.purses.get(run_id), self.clocks.get(graph_id)
+        purse = self.purses.get(run_id)
+        clocks = self.clocks.get(graph_id)
         if purse is None or clocks is None or purse.limits.on_turn_limit != "defer":
             return False
         return not fits_turn(purse.limits, clocks.calls.get(run_id, 0), 1, ticks_left)
@@ -636,7 +645,8 @@ def _minute_an_hour_before(at: datetime) -> int:
 
 
 def _note_minute(spent: Spent, at: datetime, usd: float) -> None:
-    minute, first = int(at.timestamp() // 60), _minute_an_hour_before(at)
+    minute = int(at.timestamp() // 60)
+    first = _minute_an_hour_before(at)
     minutes_usd = spent.minutes_usd
     minutes_usd[minute] = minutes_usd.get(minute, 0.0) + usd
     spent.minutes_usd = {minute: usd for minute, usd in minutes_usd.items() if minute >= first}

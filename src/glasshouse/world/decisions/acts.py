@@ -92,13 +92,17 @@ def line_of(
     world: World, voice: Voice, draft: Draft, caused_by: str | None, model: ModelUse | None = None
 ) -> Fact:
     """A creature's draft as a fact. A verdict that cites events which do not exist is refused."""
-    kind, creature = draft.kind, voice.creature
+    kind = draft.kind
+    creature = voice.creature
     payload = json_copy(kind, draft.payload)
     if kind == kinds.JUDGE_VERDICT:
         _check_cites(world, payload.get("cites"))
     private = None if draft.private is None else json_copy(kind, draft.private)
     sealed = None if draft.sealed is None else json_copy(kind, draft.sealed)
-    actor, run_id, channel_id, channel = creature.id, creature.run_id, voice.channel_id, voice.channel
+    actor = creature.id
+    run_id = creature.run_id
+    channel_id = voice.channel_id
+    channel = voice.channel
     return Fact(kind, payload, actor, channel_id, channel, private, sealed, caused_by, run_id, model)
 
 
@@ -270,7 +274,8 @@ def _discarded(world: World, intent: EndAct) -> Decision:
 
 def _open_heir(world: World, session_id: str) -> str | None:
     """The open session of the graph that once wrote into this session."""
-    waiting, seen = [session_id], {session_id}
+    waiting = [session_id]
+    seen = {session_id}
     while waiting:
         name = waiting.pop()
         session = world.sessions[name]

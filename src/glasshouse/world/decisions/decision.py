@@ -101,7 +101,9 @@ def engine_fact(payload: Payload, kind: str | None = None) -> Fact:
 
 def topology_changed(change: Change) -> Fact:
     """The one `topology.changed` of a change. It names at most `affected_creatures_max` creatures: ADR 0011."""
-    old, new, affected = list(change.old_graph_ids), list(change.new_graph_ids), change.affected_creatures
+    old = list(change.old_graph_ids)
+    new = list(change.new_graph_ids)
+    affected = change.affected_creatures
     named = list(affected[: payloads.affected_creatures_max])
     return engine_fact(payloads.TopologyChanged(change.kind, old, new, named, len(affected)))
 
@@ -147,14 +149,21 @@ def opened(born: int, channel_id: str, name: str, description: str = "", history
 
 def stamped(world: World, write: Write, now: datetime) -> list[Event]:
     """The facts of a write as events, numbered after the last event of its session."""
-    session_id, graph_id, turn = write.session_id, write.graph_id, write.turn
+    session_id = write.session_id
+    graph_id = write.graph_id
+    turn = write.turn
     if write.opens is None:
-        session, graph = world.sessions[session_id], world.graphs.get(graph_id)
-        seq, base, turn_now = session.head, session.segment.base, 0 if graph is None else graph.turn
+        session = world.sessions[session_id]
+        graph = world.graphs.get(graph_id)
+        seq = session.head
+        base = session.segment.base
+        turn_now = 0 if graph is None else graph.turn
     else:  # It begins at the latest turn of its parents' graphs. A parent in the same batch is at turn 0.
         parents = [world.sessions.get(parent.session_id) for parent in write.opens.parents]
         graphs = [world.graphs.get(parent.segment.graph_id) for parent in parents if parent]
-        seq, base, turn_now = 0, write.opens.base, max([graph.turn for graph in graphs if graph], default=0)
+        seq = 0
+        base = write.opens.base
+        turn_now = max([graph.turn for graph in graphs if graph], default=0)
     turn = turn_now if turn is None else turn
     return [
         event_of(fact, session_id, graph_id, number, base, turn, now)

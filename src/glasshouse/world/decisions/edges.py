@@ -87,7 +87,8 @@ def _check_free(graph: GraphState, name: str, instead: str) -> None:
 
 def wire_added(world: World, intent: AddWire) -> Decision:
     """Add an output wire within one graph. The same wire again changes nothing; with other options it is replaced."""
-    source, target = ids.the_creature(world, intent.source), ids.the_creature(world, intent.target)
+    source = ids.the_creature(world, intent.source)
+    target = ids.the_creature(world, intent.target)
     if source.id == target.id:
         raise Refused(f"{source.handle} cannot be wired to itself.", "Name another target.")
     if source.graph_id != target.graph_id:
@@ -112,7 +113,8 @@ def wire_added(world: World, intent: AddWire) -> Decision:
 
 def wire_removed(world: World, intent: RemoveWire) -> Decision:
     """Remove an output wire."""
-    source, target = ids.the_creature(world, intent.source), ids.the_creature(world, intent.target)
+    source = ids.the_creature(world, intent.source)
+    target = ids.the_creature(world, intent.target)
     wire_id = ids.wire_id_for(source.id, target.id)
     if wire_id not in world.wires:
         wires = [world.wires[name] for name in world.wires_of.get(source.id, {})]
@@ -157,7 +159,8 @@ def _reshaped(graph: GraphState, facts: list[Fact], channel_id: str) -> Decision
 
 def connected(world: World, intent: Connect) -> Decision:
     """Let `source` send and `target` listen on one channel; two graphs merge."""
-    source, target = ids.the_creature(world, intent.source), ids.the_creature(world, intent.target)
+    source = ids.the_creature(world, intent.source)
+    target = ids.the_creature(world, intent.target)
     if source.id == target.id:
         raise Refused(f"{source.handle} cannot be connected to itself.", "Name another creature.")
     if intent.channel is not None:
@@ -204,7 +207,8 @@ def _edges(world: World, channel_id: str, intent: Connect) -> list[Fact]:
 
 
 def _across(world: World, source: CreatureState, target: CreatureState, intent: Connect) -> Decision:
-    first, second = world.graphs[source.graph_id], world.graphs[target.graph_id]
+    first = world.graphs[source.graph_id]
+    second = world.graphs[target.graph_id]
     survivor, dropped = sorted((first, second), key=lambda graph: (-len(graph.creatures), graph.born))
     opens = _merged_segment(world, survivor, dropped)
     moved = world.by_age(dropped.creatures)

@@ -28,7 +28,8 @@ from glasshouse.world.state.values import Change
 def restated(world: World, intent: Restate) -> Decision:
     """Start a branch or a resumed session, as one batch."""
     sessions = _session_ids(world, intent)
-    names, births = _names(world, intent, sessions), _births(world, intent)
+    names = _names(world, intent, sessions)
+    births = _births(world, intent)
     graph_ids = [ids.graph_id_for(session_id) for session_id in sessions]
     newcomers = [names.creatures[born.creature] for graph in intent.graphs for born in graph.creatures]
     change = Change("nothing", (), tuple(graph_ids), tuple(newcomers))
@@ -149,7 +150,8 @@ def _segment(
 ) -> Segment:
     ends = [world.sessions[name].segment.base + upto for name, upto in graph.parents]
     parents = tuple([Parent(name, upto) for name, upto in graph.parents])
-    graph_id, ordinal = ids.graph_id_for(session_id), world.sessions_begun + number
+    graph_id = ids.graph_id_for(session_id)
+    ordinal = world.sessions_begun + number
     return Segment(session_id, graph_id, intent.how, ordinal, max(ends) + ahead, parents, intent.at)
 
 
@@ -178,7 +180,8 @@ def _shape_facts(
                     edge = payloads.ChannelEdge(channel_id, names.creatures[key], direction)
                     yield fact_of(edge, kind=kinds.CHANNEL_JOINED)
     for wire in graph.wires:
-        source, target = names.creatures[wire.source], names.creatures[wire.target]
+        source = names.creatures[wire.source]
+        target = names.creatures[wire.target]
         added = replace(wire, edge_id=ids.wire_id_for(source, target), source=source, target=target)
         yield fact_of(added)
     for key in graph.stopped:
@@ -219,7 +222,8 @@ def _born(born: payloads.CreatureStarted, names: CarriedNames, number: int) -> F
 
 def _line(line: Fact, graph: RestatedGraph, names: CarriedNames) -> Fact:
     """A line that a branch begins with, under the new names."""
-    new, sealed = names.creatures, line.sealed
+    new = names.creatures
+    sealed = line.sealed
     if sealed is not None:
         dealt = convert(sealed, payloads.Sealed)
         sealed = payloads.builtins_of(replace(dealt, to=[new.get(owner, owner) for owner in dealt.to]))
@@ -243,7 +247,8 @@ def session_forked(world: World, intent: Fork) -> Decision:
         )
     session_id = ids.free_session_id(world, "fork", (intent.session_id,), len(parent.children or ()))
     graph_id = ids.graph_id_for(session_id)
-    base, parents = parent.segment.base + intent.upto, (Parent(intent.session_id, intent.upto),)
+    base = parent.segment.base + intent.upto
+    parents = (Parent(intent.session_id, intent.upto),)
     opens = Segment(session_id, graph_id, "fork", world.sessions_begun, base, parents, intent.at)
     forked = decision.engine_fact(payloads.SessionForked(session_id, [intent.session_id], "fork", intent.at))
     return Decision((Write(session_id, graph_id, (forked,), opens),), subject=session_id)

@@ -60,9 +60,12 @@ def run_opened(world: World, intent: OpenRun) -> Decision:
     started = fact_of(replace(intent.started, cast=cast), CONDUCTOR, intent.run_id)
     root = Segment(root_id, ids.graph_id_for(root_id), "root", world.sessions_begun)
     writes = [Write(root_id, root.graph_id, (started, decision.topology_changed(change)), root)]
-    ordinals, births = count(1), count(world.births + 1)
+    ordinals = count(1)
+    births = count(world.births + 1)
     for number, (session_id, (troupe, part)) in enumerate(zip(sessions, ensembles, strict=True), start=1):
-        graph_id, parents, at = ids.graph_id_for(session_id), (Parent(root_id, 2),), f"{root_id}.2"
+        graph_id = ids.graph_id_for(session_id)
+        parents = (Parent(root_id, 2),)
+        at = f"{root_id}.2"
         opens = Segment(session_id, graph_id, "fork", world.sessions_begun + number, 2, parents, at)
         id_of = {member.handle: creature_ids[troupe, member.handle] for member in part.members}
         facts = tuple(_ensemble_facts(intent, part, id_of, opens, ordinals, births))
@@ -176,7 +179,8 @@ def _wires(member: Member, id_of: dict[str, str]) -> Iterator[Fact]:
                 "Put both on one channel: a wire never merges graphs.",
             )
         check_wire(with_content=wire.with_content, prompt=wire.prompt, when=wire.when)
-        source, target = id_of[member.handle], id_of[wire.to]
+        source = id_of[member.handle]
+        target = id_of[wire.to]
         wire_id = ids.wire_id_for(source, target)
         added = payloads.WireAdded(wire_id, source, target, wire.with_content, wire.prompt, wire.when)
         yield engine_fact(added)

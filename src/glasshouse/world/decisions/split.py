@@ -23,7 +23,8 @@ from glasshouse.world.state.values import Change
 
 def disconnected(world: World, intent: intents.Disconnect) -> Decision:
     """Stop `source` sending and `target` listening on the channels where both did."""
-    source, target = ids.the_creature(world, intent.source), ids.the_creature(world, intent.target)
+    source = ids.the_creature(world, intent.source)
+    target = ids.the_creature(world, intent.target)
     if source.id == target.id:
         raise Refused(f"{source.handle} cannot be disconnected from itself.", "Name another creature.")
     graph = world.graphs[source.graph_id]
@@ -187,7 +188,8 @@ def _split(
     facts = [*facts, *_wires_between(world, sides[1:], gone), decision.topology_changed(change)]
     writes = [Write(graph.session_id, graph.id, tuple(facts))]
     upto = parent.head + len(facts)
-    base, parents = parent.segment.base + upto, (Parent(graph.session_id, upto),)
+    base = parent.segment.base + upto
+    parents = (Parent(graph.session_id, upto),)
     at = f"{graph.session_id}.{upto}"
     leaving = {*moved, *([] if gone is None else [gone])}
     stay = decision.staying(world, graph, leaving, len(leaving))

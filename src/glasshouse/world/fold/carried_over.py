@@ -24,7 +24,8 @@ from glasshouse.world.state.values import Wire
 def shape_of(world: World, graph: GraphState) -> CarriedShape:
     """What a graph carries over."""
     creatures = {name: heard_of(world, world.creatures[name]) for name in graph.creatures}
-    topology, channels = world.topology, graph.channels.owners.values()
+    topology = world.topology
+    channels = graph.channels.owners.values()
     members = {channel: list(topology.members_of.get(channel, ())) for channel in channels}
     runs = picked(world.runs, [world.creatures[name].run_id or "" for name in graph.creatures])
     born = {run_id: run.creatures_born for run_id, run in runs.items() if run_id}
@@ -44,7 +45,8 @@ def heard_of(world: World, creature: CreatureState) -> CarriedCreature:
 
 
 def _ear_then(ear: Ear) -> carried.CarriedEar:
-    begins, ends = ear.spans[::2], ear.spans[1::2]
+    begins = ear.spans[::2]
+    ends = ear.spans[1::2]
     return carried.CarriedEar(ear.is_full, list(map(carried.CarriedSpan, begins, [*ends, None])))
 
 
@@ -54,7 +56,8 @@ def _ear_now(ear: carried.CarriedEar) -> Ear:
 
 
 def _wire_then(handing: Handing) -> CarriedWire:
-    wire, spans = handing.wire, (handing.since, handing.until)
+    wire = handing.wire
+    spans = (handing.since, handing.until)
     return CarriedWire(wire.source, wire.target, *spans, wire.with_content, wire.prompt, wire.when)
 
 
@@ -81,9 +84,13 @@ def departed_of(world: World, names: Iterable[str]) -> dict[str, list[CarriedSta
 
 def take_over(world: World, event: Event, restated: SessionRestated) -> None:
     """Give the creatures of a restated graph the past that was carried over."""
-    graph, lamport = world.graphs[event.graph_id], event.lamport
-    shape, names, places = restated.carried.shape, restated.creatures, restated.places
-    graph.name, graph.turn = shape.name, shape.turn
+    graph = world.graphs[event.graph_id]
+    lamport = event.lamport
+    shape = restated.carried.shape
+    names = restated.creatures
+    places = restated.places
+    graph.name = shape.name
+    graph.turn = shape.turn
     for key, heard in shape.creatures.items():
         _give(world, world.creatures[names[key]], heard, restated, lamport)
     # A new creature hears restated channels only from now on: the past said there is not its own.
@@ -130,7 +137,8 @@ def _handings(
     names = restated.creatures
 
     def renamed(wire_id: str, wire: CarriedWire) -> Handing:
-        source, target = names.get(wire.source, wire.source), names.get(wire.target, wire.target)
+        source = names.get(wire.source, wire.source)
+        target = names.get(wire.target, wire.target)
         old = Wire(wire_id, source, target, wire.with_content, wire.prompt, wire.when)
         return Handing(old, wire.since, lamport if wire.until is None else wire.until)
 

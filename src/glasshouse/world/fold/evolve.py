@@ -71,7 +71,8 @@ def _skew(world: World, segment: Segment) -> int:
 def stand(world: World, standing: Standing) -> None:
     """Set the counters of a world to those of the house that it is a part of: others had moved them there. Only for the
     replay of a run that came in a file (ADR 0103)."""
-    world.births, world.roots = standing.births, standing.roots
+    world.births = standing.births
+    world.roots = standing.roots
     world.sessions_begun = standing.sessions_begun
     world.numbers_given.update(standing.numbers_given)
 
@@ -110,13 +111,15 @@ def note_written(world: World, event: Event) -> None:
 def _run_moved(world: World, event: Event) -> None:
     run = _run(world, event.run_id or "", event.session_id)
     if event.kind != kinds.RUN_STARTED:
-        is_paused, is_finished = event.kind == kinds.RUN_PAUSED, event.kind == kinds.RUN_FINISHED
+        is_paused = event.kind == kinds.RUN_PAUSED
+        is_finished = event.kind == kinds.RUN_FINISHED
         run.status = "paused" if is_paused else "finished" if is_finished else "playing"
         if is_finished:
             world.open_runs.pop(run.id, None)
         return
     if not run.is_begun:  # A resumed run is recorded in each of its graphs.
-        run.is_begun, run.session_id = True, event.session_id
+        run.is_begun = True
+        run.session_id = event.session_id
     session = world.sessions[event.session_id]
     if session.segment.origin not in GOES_ON:
         session.note_run(run.id)
@@ -211,7 +214,8 @@ def _creature_started(world: World, event: Event, payload: payloads.CreatureStar
         ordinal = payload.ordinal or run.creatures_born + 1
         run.creatures_born = max(run.creatures_born, ordinal)
         run.creatures_living += 1
-        creature.ordinal, creature.run_id = ordinal, run.id  # All creatures of a run share one string.
+        creature.ordinal = ordinal  # All creatures of a run share one string.
+        creature.run_id = run.id
         session = world.sessions[event.session_id]
         if session.segment.origin == "root" and session.joined is None:
             session.note_run(payload.run_id)  # The graph begins with this creature.

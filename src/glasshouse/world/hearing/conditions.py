@@ -96,7 +96,8 @@ def holds(condition: str | None, event: Event) -> bool:
 
 def _words(text: str) -> list[_Word]:
     words: list[_Word] = []
-    at, text = 0, text.strip()
+    at = 0
+    text = text.strip()
     while at < len(text):
         match = _TOKEN.match(text, at)
         if match is None:

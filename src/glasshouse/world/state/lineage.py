@@ -63,7 +63,8 @@ def place_in_story(sessions: Mapping[str, SessionState], event: Event) -> tuple[
     """The place of an event in the story of a branch. Events that only restate a past come at the end of that past;
     those of a branch of a branch come after both pasts."""
     session = sessions[event.session_id]
-    segment, moment = session.segment, event.lamport - session.skew
+    segment = session.segment
+    moment = event.lamport - session.skew
     if segment.origin in GOES_ON:
         ends = [sessions[parent.session_id].story_time(parent.upto) for parent in segment.parents]
         moment = max(moment, *ends)
@@ -139,7 +140,8 @@ def pages(spans: list[Span], page_events: int = page_events_max) -> Iterator[lis
         events += sum(piece.last - piece.first + 1 for piece in pieces)
         if events >= page_events:
             yield _joined(page)
-            page, events = [], 0
+            page = []
+            events = 0
     if page:
         yield _joined(page)
 
@@ -260,7 +262,8 @@ def _present_at_birth(
     present: dict[str, None] = {}
     for parent in segment.parents:
         state = sessions[parent.session_id]
-        joined, left = state.joined or {}, state.left or {}
+        joined = state.joined or {}
+        left = state.left or {}
         now = members_now(parent.session_id)
         if now is None:
             then = {

@@ -130,8 +130,11 @@ class _Walk:
 
     def _walk(self, ground: _Ground, first_channel: str, number: int) -> Iterator[int | None]:
         """Claim everything within reach, and pause every few edges; yield the number of each search it meets."""
-        channels_of, members_of, cut = ground.channels_of, ground.members_of, ground.cut
-        creature_owner, channel_owner = ground.creature_owner, ground.channel_owner
+        channels_of = ground.channels_of
+        members_of = ground.members_of
+        cut = ground.cut
+        creature_owner = ground.creature_owner
+        channel_owner = ground.channel_owner
         examined = 0
         for creature in chain([""] if first_channel else [], self.creatures):
             for channel in channels_of.get(creature, ()) if creature else [first_channel]:
