@@ -173,10 +173,7 @@ ONE_FACT_A_STATEMENT_IN = (
     "src/glasshouse/manifests/",
     "src/glasshouse/terrarium.py",
     "src/glasshouse/testing/",
-    "src/glasshouse/turns/contests/",
-    "src/glasshouse/turns/moment/",
-    "src/glasshouse/turns/replies/",
-    "src/glasshouse/turns/runs/",
+    "src/glasshouse/turns/",
     "src/glasshouse/views/",
     "src/glasshouse/world/",
 )

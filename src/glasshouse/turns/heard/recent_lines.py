@@ -107,7 +107,10 @@ class RecentLines(msgspec.Struct, dict=True, array_like=True):
 
 def note_line(tables: list[RecentLines], line: Event) -> bool:
     """Add a line to these tables. Returns whether one of them keeps the event itself."""
-    session_id, seq, speaker, is_kept = line.session_id, line.seq, line.actor, False
+    session_id = line.session_id
+    seq = line.seq
+    speaker = line.actor
+    is_kept = False
     for table in tables:
         spans = table.spans
         if spans and (last := spans[-1]).last + 1 == seq and last.session_id == session_id:
@@ -244,7 +247,8 @@ class Tables(msgspec.Struct, dict=True, omit_defaults=True):
 
         `names` maps each creature to the sessions that took its past over before.
         """
-        owners, here = list(names), list(places)
+        owners = list(names)
+        here = list(places)
         said = picked(self.said, (*here, *owners, *map(by_rule, owners)))
         pasts = {*names.values(), *[part.via for table in said.values() for part in table.spans]}
         return CarriedTables(
@@ -262,7 +266,9 @@ class Tables(msgspec.Struct, dict=True, omit_defaults=True):
 
     def _take_over(self, world: World, restated: payloads.SessionRestated, lamport: int) -> None:
         """Take over the lines of a restated past. If it had taken over an older past, the names of both are chained."""
-        past, shape, named = restated.carried.tables, restated.carried.shape, restated.creatures
+        past = restated.carried.tables
+        shape = restated.carried.shape
+        named = restated.creatures
         names = self.renamed[restated.session,] = Renamed(named, restated.places, restated.runs)
         for older in past.renamed:
             self.renamed[*older.via, restated.session] = converted(older.names, Renamed).then(names)
@@ -302,7 +308,9 @@ class Tables(msgspec.Struct, dict=True, omit_defaults=True):
 
     def _note_joined(self, world: World, event: Event) -> None:
         edge = payload_of(event, payloads.ChannelEdge)
-        channel_id, name, table = edge.channel_id, edge.creature, self.said.get(edge.channel_id)
+        channel_id = edge.channel_id
+        name = edge.creature
+        table = self.said.get(edge.channel_id)
         if edge.direction != "listen":
             return
         there_until = self.left.get(channel_id, {}).pop(name, 0)
@@ -323,7 +331,8 @@ class Tables(msgspec.Struct, dict=True, omit_defaults=True):
 
 def _places_of_line(world: World, event: Event) -> Iterator[str]:
     """The places that a line is kept for. They depend only on its kind, speaker, channel and graph."""
-    channel_id, speaker = event.channel_id, event.actor
+    channel_id = event.channel_id
+    speaker = event.actor
     yield speaker if event.kind in kinds.INNER else channel_id or event.graph_id
     if channel_id is not None:
         actor = world.creatures.get(speaker)
@@ -382,13 +391,15 @@ class Places(msgspec.Struct):
 def places_of(tables: Tables, world: World, creature: CreatureState) -> Places:
     """The places where lines are that a creature may recall. They stay the same until something is said in a new place, or
     the shape of the world changes."""
-    said, key = tables.said, (Places, creature.id)
+    said = tables.said
+    key = (Places, creature.id)
     places: Places | None = world.shape_cache.get(key)
     if places is None or places.said_count != len(said):
         ears = creature.ears
         without_channel = dict.fromkeys([*[stay.graph_id for stay in creature.stays], creature.id])
         own = said.get(by_rule(creature.id)) if creature.is_root else None
-        channels, others = picked(said, ears), picked(said, without_channel)
+        channels = picked(said, ears)
+        others = picked(said, without_channel)
         tables_here = [*channels.values(), *others.values(), *([] if own is None else [own])]
         heard = [(c, table, ears[c].is_full and ears[c].is_open) for c, table in channels.items()]
         places = world.shape_cache[key] = Places(
@@ -419,7 +430,8 @@ def heard_by(
         table = places.channels[0][1]
         recent = table.newest(upto)
         return recent, table.total_at(upto) - (recent.stop - recent.start)
-    ears, total = creature.ears, 0
+    ears = creature.ears
+    total = 0
     parts: list[Recent] = []
     for channel_id, table, is_all_heard in places.channels:
         total += _count_heard(tables, channel_id, table, creature.id, upto)
@@ -445,7 +457,8 @@ def _heard_by_root(
 ) -> tuple[Recent, int]:
     """The same for a root, which hears every channel of its graph. Its own table nearly always has all its lines."""
     assert places.own is not None
-    lines, total = places.own.newest(upto).events, places.own.total_at(upto)
+    lines = places.own.newest(upto).events
+    total = places.own.total_at(upto)
     by_id = {event.id: event for event in lines}
     since = tables.with_a_past.get(creature.id)
     if since is not None and (len(lines) < heard_lines_max or lines[0].lamport < since):
@@ -464,7 +477,9 @@ def _heard_by_root(
 
 def places_heard(tables: Tables, creature: CreatureState, places: Places) -> Heard:
     """Those of a creature's places where it may have heard others: the channels that it hears, and its graphs."""
-    own, channels, without_channel = places.own, places.channels, places.without_channel
+    own = places.own
+    channels = places.channels
+    without_channel = places.without_channel
     heard: Heard = [] if own is None else [(by_rule(creature.id), own, True)]
     if own is None or creature.id in tables.with_a_past:
         heard += channels
@@ -488,7 +503,8 @@ def speakers_in(creature: CreatureState, heard: Heard) -> dict[str, None]:
 
 def line_heard_by(tables: Tables, world: World, creature_id: str, id_of_event: str) -> Event | None:
     """The line with this id, if it is loaded in a place where this creature listens; else none."""
-    creature, (session_id, seq) = world.creatures[creature_id], session_and_seq(id_of_event)
+    creature = world.creatures[creature_id]
+    session_id, seq = session_and_seq(id_of_event)
     said_at = world.sessions[session_id].segment.base + seq
     for place in (by_rule(creature_id), *creature.ears, creature.graph_id):
         lines = tables.said[place].lines if place in tables.said else []

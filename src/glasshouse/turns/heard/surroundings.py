@@ -73,7 +73,8 @@ def surroundings_of(world: World, creature: CreatureState) -> Surroundings:
 
 
 def _seen_by(world: World, creature: CreatureState) -> Surroundings:
-    mine, channels = creature.id, tuple(_channels_seen(world, creature).items())
+    mine = creature.id
+    channels = tuple(_channels_seen(world, creature).items())
     shared: _Shared | None = world.shape_cache.get(channels)
     if shared is None:
         shared = world.shape_cache[channels] = _shared(world, channels)

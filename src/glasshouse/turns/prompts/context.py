@@ -110,8 +110,12 @@ compare than their values."""
 
 
 def _frame_of(moment: Moment) -> _Frame:
-    handle, character, playbill, around = moment.handle, moment.character, moment.playbill, moment.around
-    key, frame = (moment.house_id, moment.creature_id, moment.form), None
+    handle = moment.handle
+    character = moment.character
+    playbill = moment.playbill
+    around = moment.around
+    key = (moment.house_id, moment.creature_id, moment.form)
+    frame = None
     if not moment.tools and (frame := _frames_cache.get(key)) is not None:
         of_character, of_playbill, of_around, of_handle = frame.made_from
         is_same = of_character is character and of_playbill is playbill and of_around is around
@@ -146,8 +150,10 @@ def written_for(moment: Moment) -> tuple[Prompt, Shown]:
     moment = shared_moment(moment)
     if moment.masks is not None:
         moment = masked(moment, moment.masks)
-    frame, lines = _frame_of(moment), numbered_lines(moment)
-    schema, system = frame.schema, frame.system
+    frame = _frame_of(moment)
+    lines = numbered_lines(moment)
+    schema = frame.schema
+    system = frame.system
     tokens = moment.context_tokens_max - moment.reply_tokens_max - repair_tokens_max - tokens_guessed(system)
     sections, indexes, cause = _sections(moment, lines, frame)
     user = _text_of(sections)
@@ -241,7 +247,8 @@ def _sections(
     discussed = line_choice.discussed_lines(moment, lines)
     disturbances = line_choice.disturbance_lines(moment, lines)
     cause = lines.index_of(moment.cause.id)
-    scene, scene_texts = line_choice.scene_line(lines), []
+    scene = line_choice.scene_line(lines)
+    scene_texts = []
     others = {*disturbances, *scene}
     if scene:
         observed = lines.reading(scene[0]).payload.get("text")
@@ -315,7 +322,8 @@ def _is_untrusted(
 
 def _answered(moment: Moment, line: str) -> list[str]:
     """The cause's line, and what a wire asks with it: quoted as a whole, so that it can look like nothing else."""
-    handed, cause = moment.handed, moment.cause
+    handed = moment.handed
+    cause = moment.cause
     if handed is not None and not line and moment.is_kept_back:
         handle, origin = line_text.speaker_of(cause.actor, moment.handles.get(cause.actor))
         line = f"{handle} ({origin}, {cause.kind}) {KEPT_BACK}"
@@ -360,7 +368,8 @@ def _text_of(sections: dict[str, list[str]]) -> str:
 def _fitted(sections: dict[str, list[str]], chars: int, *, chars_max: int) -> str:
     """The message, with as many lines cut as necessary."""
     for heading, left in _CUT_IN_THIS_ORDER:
-        lines, gone = sections.get(heading, []), 0
+        lines = sections.get(heading, [])
+        gone = 0
         while chars > chars_max and len(lines) - gone > left:
             chars -= len(lines[gone]) + 1
             gone += 1

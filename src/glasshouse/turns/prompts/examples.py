@@ -171,7 +171,8 @@ def _tool_line(branch: Json, but: Collection[str], listed: dict[str, str], form:
 def _argument(name: str, branch: Json, listed: dict[str, str], form: Form) -> str:
     """What an argument may be. `listed` has the choices that were told, each with where that was."""
     arguments = branch["properties"]["arguments"]
-    schema, label = arguments["properties"][name], name.upper() if form == "prose" else f'"{name}"'
+    schema = arguments["properties"][name]
+    label = name.upper() if form == "prose" else f'"{name}"'
     described = safe_line(str(schema.get("description", "")))
     rule = cut(
         _rule(schema) or described or _TYPES.get(schema.get("type", ""), "text"), description_chars_max

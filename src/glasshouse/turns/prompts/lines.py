@@ -114,7 +114,8 @@ class NumberedLines:
 
     def texts(self, indexes: Sequence[int]) -> list[str]:
         """The physical lines at some indexes."""
-        plain, base = self.plain, self.base
+        plain = self.plain
+        base = self.base
         if isinstance(indexes, range):
             texts = plain[indexes.start - base : indexes.stop - base]
         else:
@@ -123,7 +124,8 @@ class NumberedLines:
 
     def ids_of(self, indexes: Sequence[int]) -> tuple[str, ...]:
         """The event ids of the lines at some indexes."""
-        ids, base = self.ids, self.base
+        ids = self.ids
+        base = self.base
         if isinstance(indexes, range):
             return tuple(ids[indexes.start - base : indexes.stop - base])
         return tuple([ids[index - base] for index in indexes])
@@ -135,19 +137,23 @@ class NumberedLines:
 
     def move_on(self, moment: Moment) -> bool:
         """Add the new lines; false if a speaker has another name now, or the moment does not continue these lines."""
-        recent, handles, creature_id = moment.heard, moment.handles, moment.creature_id
+        recent = moment.heard
+        handles = moment.handles
+        creature_id = moment.creature_id
         moved = recent.new_since(self.recent)
         if moved is None or len(self.names) > names_of_gone_max + heard_lines_max:
             return False
         is_same = handles is self.handles or handles == self.handles
         if not is_same and any(handles.get(actor) != name for actor, name in self.names.items()):
             return False
-        (gone, new), first = moved, self.first
+        gone, new = moved
+        first = self.first
         for event in gone:
             first += event.id in self.index_by_id
         if first != moment.lines_before:
             return False
-        self.handles, self.first = handles, first
+        self.handles = handles
+        self.first = first
         if first - self.base > lines_gone_max:
             self._forget_the_gone()
         for event in new:
@@ -157,11 +163,15 @@ class NumberedLines:
         return True
 
     def _add(self, event: Event) -> None:
-        index, event_id = self.stop, event.id
-        self.stop, bit = index + 1, 1 << index - self.base
+        index = self.stop
+        event_id = event.id
+        self.stop = index + 1
+        bit = 1 << index - self.base
         known_as = self.names[event.actor] = self.handles.get(event.actor)
         reading = reading_of(event, known_as)
-        body, words, newest_with = reading.body, self.words, self.newest_with
+        body = reading.body
+        words = self.words
+        newest_with = self.newest_with
         self.ids.append(event_id)
         self.index_by_id[event_id] = index
         self.readings.append(reading)
@@ -200,7 +210,9 @@ class NumberedLines:
 
     def naming(self, creature_id: str, handle: str, newer: int) -> int:
         """The lines before the index `newer`, and perhaps later ones, that name a creature and are not its own."""
-        key, base, readings = (creature_id, handle), self.base, self.readings
+        key = (creature_id, handle)
+        base = self.base
+        readings = self.readings
         naming, looked_at = self.naming_cache.get(key, (0, 0))
         if looked_at < newer:
             for at in self._where_named(handle, max(looked_at, self.first) - base):
@@ -266,7 +278,8 @@ _numbered_cache: dict[tuple[str, str], NumberedLines] = {}
 def numbered_lines(moment: Moment) -> NumberedLines:
     """The lines of a moment. They are valid until the next call, which may change them."""
     moment = shared_moment(moment)
-    recent, creature_id = moment.heard, moment.creature_id
+    recent = moment.heard
+    creature_id = moment.creature_id
     heard_at = creature_id
     last = _numbered_cache.get((moment.house_id, creature_id))
     if last is not None and last.recent is recent and last.handles is moment.handles:
@@ -322,7 +335,8 @@ def discussed_lines(moment: Moment, lines: NumberedLines) -> range:
     """The indexes of the discussion: all lines for a judge, the window for others."""
     if moment.character.role == "judge":
         return lines.indexes
-    first, stop = lines.first, lines.stop
+    first = lines.first
+    stop = lines.stop
     start = window_start(moment.character.memory.window, stop)
     return range(first if start < first else stop if start > stop else start, stop)
 
@@ -351,7 +365,10 @@ def remembered_lines(
     being striking and for naming it. Of the lines with a point, the newer ones have one more. Lines with the most points
     are chosen, the newest first. Own reflections are chosen before all others.
     """
-    base, words, start, stop = lines.base, lines.words, discussed.start, discussed.stop
+    base = lines.base
+    words = lines.words
+    start = discussed.start
+    stop = discussed.stop
     oldest = lines.first if stop - lines.first <= heard_lines_max else stop - heard_lines_max
     if start <= oldest:
         return []  # No line is older than the discussion.

@@ -30,7 +30,8 @@ _TOLD_IN_SCHEMAS: Final = frozenset({"enum", "const", "description", "default"})
 
 def masked(moment: Moment, masks: Masks) -> Moment:
     """A judge's moment with labels instead of the contestants' names."""
-    handles, handed = moment.handles, moment.handed
+    handles = moment.handles
+    handed = moment.handed
     return replace(
         moment,
         masks=None,
@@ -79,8 +80,10 @@ def forget_masked(masks: Masks) -> None:
 
 @lru_cache(maxsize=masks_cache_runs_max)
 def _character(masks: Masks, character: Character) -> Character:
-    over, voice = masks.over_directions, character.voice
-    examples, never = tuple(map(over, voice.examples)), tuple(map(over, voice.never))
+    over = masks.over_directions
+    voice = character.voice
+    examples = tuple(map(over, voice.examples))
+    never = tuple(map(over, voice.never))
     return replace(
         character,
         title="",
@@ -102,7 +105,8 @@ def _playbill(masks: Masks, playbill: Playbill) -> Playbill:
 
 
 def _around(masks: Masks, around: Around) -> Around:
-    label_of, over_names = masks.label_of, masks.over_names
+    label_of = masks.label_of
+    over_names = masks.over_names
     neighbours = [
         Neighbour(label_of(neighbour.handle), neighbour.role, tuple(map(over_names, neighbour.channels)))
         for neighbour in around.neighbours
