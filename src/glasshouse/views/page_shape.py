@@ -93,7 +93,7 @@ def _start_creature(page: Page, event: Event, shown: Event, _k: int) -> FeedLine
         creature |= {kept: was[kept] for kept in ("line", "mood", "thought", "team") if kept in was}
     page.changes.set("creatures", name, {key: value for key, value in creature.items() if value is not None})
     page.behind.members.setdefault(event.graph_id, {})[name] = None
-    for kind in manifest.subscribes_to:
+    for kind in sorted(manifest.subscribes_to):  # A set: its order depends on the hash seed.
         page.behind.subscribers.setdefault(kind, {})[name] = None
     if born.is_root:
         page.behind.roots[name] = None
