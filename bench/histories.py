@@ -14,7 +14,7 @@ from bench.result import Result, judged, middle
 from glasshouse import Draft, Event, SqliteStore, Terrarium
 from glasshouse.events.codec import encoded
 from glasshouse.runtime import event_loop
-from glasshouse.runtime.ports import Batch, SegmentWrite
+from glasshouse.runtime.store_port import Batch, SegmentWrite
 from glasshouse.world.state.state import Parent, Segment
 
 pasts = (1_000, 10_000, 100_000, 1_000_000)

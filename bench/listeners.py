@@ -11,7 +11,7 @@ from bench.creatures import store_file
 from bench.result import Result, judged, profiled
 from glasshouse import Draft, Manifest, MemoryStore, ModelRouter, SqliteStore, Terrarium
 from glasshouse.runtime import event_loop
-from glasshouse.runtime.ports import Batch
+from glasshouse.runtime.store_port import Batch
 
 few, many = 10, 1_000
 lines_before = 512

@@ -20,7 +20,7 @@ from bench.result import Result, judged, middle, percentile
 from glasshouse import Manifest, ModelRouter, SqliteStore, Terrarium
 from glasshouse.manifests.manifest import Schedule
 from glasshouse.runtime import event_loop
-from glasshouse.runtime.ports import Batch
+from glasshouse.runtime.store_port import Batch
 from glasshouse.turns.moment.prompt import Completion, Prompt
 from tests.web.served import served
 
@@ -114,10 +114,10 @@ async def _watched() -> list[Result]:
 async def _played(t: Terrarium, model: Speaks, store: NotesCommits) -> tuple[float, float, range]:
     """The median gap between acts, CPU seconds, and the positions that were written."""
     model.asked.clear()
-    first, began = store.position + 1, process_time()
+    first, began = await store.position() + 1, process_time()
     await t.step(turns)
     gaps = [later - earlier for earlier, later in zip(model.asked, model.asked[1:], strict=False)]
-    return middle(gaps), process_time() - began, range(first, store.position + 1)
+    return middle(gaps), process_time() - began, range(first, await store.position() + 1)
 
 
 async def _look_on(port: int, run_id: str, began: asyncio.Semaphore) -> dict[int, float]:

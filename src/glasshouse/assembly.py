@@ -12,8 +12,9 @@ from glasshouse.manifests.manifest import Manifest
 from glasshouse.models.router import ModelRouter
 from glasshouse.runtime.minds.code_beside import is_world_code_allowed
 from glasshouse.runtime.minds.minds import Agent, agent_played_by
-from glasshouse.runtime.ports import Approver, Clock, Router, Store
+from glasshouse.runtime.ports import Approver, Clock, Router
 from glasshouse.runtime.ports import Toolbox as AnyToolbox
+from glasshouse.runtime.store_port import Store
 from glasshouse.stores.memory import MemoryStore
 from glasshouse.stores.sqlite import SqliteStore
 from glasshouse.stores.sqlite.lock import holder_of

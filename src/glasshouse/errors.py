@@ -16,9 +16,11 @@
     ├── EngineFault        the engine itself is at fault               -> report it with its message
     └── StoreError         the store cannot be used
         ├── StoreBusy      another process has it open                 -> stop the other, or wait
+        │   └── StoreFenced another process has taken it over          -> close this one, and open the store again
         ├── StoreTooNew    written by a newer Glasshouse               -> upgrade
         ├── StoreDamaged   not a ledger, or damaged                    -> restore a copy
-        └── StoreFailed    the disk is full, read-only or gone         -> free some space, then try again
+        ├── StoreFailed    the disk is full, read-only or gone         -> free some space, then try again
+        └── OutcomeUnknown nobody knows whether a commit was written   -> open the store again, and look
 
 Each message says what to do next.
 """
@@ -219,6 +221,10 @@ class StoreBusy(StoreError):
     """Another process or another terrarium has the store open."""
 
 
+class StoreFenced(StoreBusy):
+    """Another process has taken the store over while this one had it open; this one writes nothing more."""
+
+
 class StoreTooNew(StoreError):
     """The store was written by a newer Glasshouse than this one."""
 
@@ -228,4 +234,8 @@ class StoreDamaged(StoreError):
 
 
 class StoreFailed(StoreError):
-    """The disk is full, read-only or gone; everything acknowledged before is safe."""
+    """The disk is full, read-only or gone. Nothing was written, and everything acknowledged before is safe."""
+
+
+class OutcomeUnknown(StoreError):
+    """A commit was neither confirmed nor refused, and looking for it failed too. Everything acknowledged before is safe."""

@@ -43,8 +43,9 @@ from glasshouse.runtime.past.recipes import AnyWorld, WorldsNow
 from glasshouse.runtime.past.stories import Stories
 from glasshouse.runtime.past.what_if import WhatIf
 from glasshouse.runtime.played import Played, played_of
-from glasshouse.runtime.ports import Approver, Clock, Ids, Proposal, Router, Store, Toolbox, Verdict
+from glasshouse.runtime.ports import Approver, Clock, Ids, Proposal, Router, Toolbox, Verdict
 from glasshouse.runtime.run import DueTurn, Run, Thinking
+from glasshouse.runtime.store_port import Store
 from glasshouse.runtime.telemetry.configured import configured_telemetry
 from glasshouse.runtime.telemetry.event_log import EventLog, is_event_log_read
 from glasshouse.turns.moment.playbill import Policy

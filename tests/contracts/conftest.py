@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from glasshouse import MemoryStore, SqliteStore
-from glasshouse.runtime.ports import Store
+from glasshouse.runtime.store_port import Store
 
 Opener = Callable[[], Store]
 """Gives a store. Called again, it gives the same store as the next process would find it."""

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from glasshouse.runtime.ports import Batch, Store
+from glasshouse.runtime.store_port import Batch, Store
 from glasshouse.stores.sqlite.journal import SQL
 from glasshouse.stores.sqlite.migrate import bundled_migrations
 from tests.contracts.writing import lines, one_batch, opening, root, span, texts_of
@@ -46,7 +46,7 @@ async def test_a_session_with_long_silences_is_read_whole_and_from_anywhere(open
     await store.close()
     store = opener()
     await store.open("house-one")
-    position = store.position
+    position = await store.position()
     assert await store.commit(one_batch(lines(ADA, 7, "h"), lines(CY, 1, "y"))) == position + 1
     assert texts_of(await store.read([span(ADA, 6), span(CY)])) == ["x", "y", "f", "g", "h"]
     await store.close()

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from glasshouse import SqliteStore
-from glasshouse.errors import StoreBusy
-from glasshouse.runtime.ports import Batch
+from glasshouse.errors import StoreBusy, StoreFenced
+from glasshouse.runtime.store_port import Batch
 from glasshouse.stores.sqlite import lock
 from glasshouse.stores.sqlite.lock import Holder, WriterLock, holder_of
 from tests.contracts.test_sqlite_store import python
@@ -79,11 +79,11 @@ async def test_a_store_whose_lock_file_was_removed_is_held_all_the_same(path: Pa
     Path(f"{path}.lock").unlink()
 
     assert holder_of(path) == Holder(None)
-    assert guest.holder() == "Another process"
+    assert await guest.owner() == "Another process"
 
     await first.close()
     assert holder_of(path) is None
-    assert guest.holder() == ""
+    assert await guest.owner() == ""
     await guest.close()
 
 
@@ -98,8 +98,12 @@ async def test_one_who_writes_without_the_lock_does_no_harm_and_is_reported_as_a
         )
     other.close()
 
-    with pytest.raises(StoreBusy, match=r"was written by another process.*Nothing was written"):
-        await store.commit(one_batch(lines(ADA, 1, "b")))
+    for _ in ("at first", "and from then on"):
+        with pytest.raises(StoreFenced, match=r"was written by another process.*Nothing was written"):
+            await store.commit(one_batch(lines(ADA, 1, "b")))
+    with pytest.raises(StoreFenced):
+        await store.commit([Batch(inbox_done=(7,))])
+    assert await store.position() == 2
 
     await store.close()
 
@@ -167,7 +171,7 @@ async def test_every_connection_that_writes_syncs_to_the_platter(path: Path) -> 
     """On macOS a plain sync ends in the disk's cache."""
     writer = await opened(path)
     guest = await opened(path, is_guest=True)
-    await guest.put_in_inbox("hello")
+    await guest.put_line("hello")
     await writer.commit([Batch(inbox_done=(1,))])
 
     for store in (writer, guest):

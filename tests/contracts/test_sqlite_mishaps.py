@@ -12,7 +12,7 @@ import pytest
 
 from glasshouse import SqliteStore
 from glasshouse.errors import Conflict, StoreFailed
-from glasshouse.runtime.ports import Batch, InboxLine
+from glasshouse.runtime.store_port import Batch, InboxLine
 from glasshouse.stores.placing import check_room
 from glasshouse.stores.sqlite.journal import SQL, Journal, prepare
 from glasshouse.stores.sqlite.migrate import bundled_migrations
@@ -135,10 +135,10 @@ def test_a_line_in_the_inbox_is_not_lost_with_the_commit_that_failed_before_it(
     with pytest.raises(sqlite3.OperationalError):
         journal.commit(several_statements("lost"))
 
-    number = journal.put_in_inbox("hello", None)
+    number = journal.put_line("hello", None)
 
     guest = sqlite3.connect(path)
-    assert Journal(guest).read_inbox(9, 0) == [InboxLine(number, None, "hello")]
+    assert Journal(guest).lines(9, 0) == [InboxLine(number, None, "hello")]
     guest.close()
     assert journal.commit(one_batch(lines(ADA, 1, "b"))) == 2
 
@@ -171,7 +171,7 @@ async def test_a_number_that_no_column_holds_is_told_in_words_and_changes_nothin
     with pytest.raises(StoreFailed, match="number is too large"):
         await store.read([span(ADA, 1, 2**63)])
 
-    assert store.position == 1
+    assert await store.position() == 1
     assert await store.commit(one_batch(lines(ADA, 1, "b"))) == 2
     await store.close()
 

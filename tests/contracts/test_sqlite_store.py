@@ -13,7 +13,7 @@ import pytest
 
 from glasshouse import Draft, Manifest, SqliteStore, Terrarium
 from glasshouse.errors import StoreBusy, StoreFailed, StoreTooNew
-from glasshouse.runtime.ports import Batch, InboxLine, Snapshot
+from glasshouse.runtime.store_port import Batch, InboxLine, Snapshot
 from glasshouse.stores.sqlite import journal
 from glasshouse.stores.sqlite.journal import SQL, prepare
 from glasshouse.stores.sqlite.migrate import bundled_migrations, migrate
@@ -323,7 +323,7 @@ async def test_the_position_of_a_guest_is_where_the_writer_stands(path: Path) ->
     await writer.commit(one_batch(opening(ADA, "a", "b")))
     await guest.read_after(0, 9)
 
-    assert guest.position == 2
+    assert await guest.position() == 2
     await guest.close()
     await writer.close()
 
@@ -351,7 +351,7 @@ async def main():
     guest = SqliteStore(sys.argv[1], is_guest=True)
     await guest.open("house-two")
     for n in range(20):
-        print(await guest.put_in_inbox(f"line {n}", "r-1"), flush=True)
+        print(await guest.put_line(f"line {n}", "r-1"), flush=True)
     await guest.close()
 asyncio.run(main())
 """
@@ -376,7 +376,7 @@ async def test_a_guest_in_another_process_leaves_lines_while_the_writer_writes(
         numbers = [int(number) for number in guest.stdout.read().split()]
 
     assert guest.returncode == 0
-    assert await store.read_inbox(99) == [
+    assert await store.lines(99) == [
         InboxLine(number, "r-1", f"line {n}") for n, number in enumerate(numbers)
     ]
     assert await texts_in(store) == [str(n) for n in range(head)]

@@ -8,7 +8,7 @@ import pytest
 from glasshouse import Manifest, Refused, Terrarium
 from glasshouse.errors import Conflict
 from glasshouse.events.shown import Shown
-from glasshouse.runtime.ports import Batch, InboxLine, InboxRequest, Snapshot, Store
+from glasshouse.runtime.store_port import Batch, InboxLine, InboxRequest, Snapshot, Store
 from glasshouse.stores.placing import answers_kept_max
 from glasshouse.world.state.state import Segment
 from tests.contracts.writing import lines, one_batch, opening, root, span, texts_of
@@ -65,7 +65,7 @@ async def test_a_snapshot_without_a_place_stands_behind_what_was_committed_befor
     kept = await store.snapshot("", "world", "1")
     assert kept is not None
     assert kept.at == 3
-    assert store.position == 3 + lines_behind
+    assert await store.position() == 3 + lines_behind
 
 
 # The inbox
@@ -73,50 +73,50 @@ async def test_a_snapshot_without_a_place_stands_behind_what_was_committed_befor
 
 async def test_lines_are_read_oldest_first_and_stay_until_they_are_done(store: Store) -> None:
     numbers = [
-        await store.put_in_inbox(text, run) for text, run in [("one", "r-1"), ("two", None), ("three", None)]
+        await store.put_line(text, run) for text, run in [("one", "r-1"), ("two", None), ("three", None)]
     ]
 
-    assert await store.read_inbox(2) == [
+    assert await store.lines(2) == [
         InboxLine(numbers[0], "r-1", "one"),
         InboxLine(numbers[1], None, "two"),
     ]
-    assert [kept.text for kept in await store.read_inbox(9)] == ["one", "two", "three"]
-    assert [kept.text for kept in await store.read_inbox(9, numbers[0])] == ["two", "three"]
+    assert [kept.text for kept in await store.lines(9)] == ["one", "two", "three"]
+    assert [kept.text for kept in await store.lines(9, numbers[0])] == ["two", "three"]
 
 
 async def test_a_line_goes_out_with_the_batch_that_answers_it(store: Store) -> None:
-    first = await store.put_in_inbox("one")
-    second = await store.put_in_inbox("two")
+    first = await store.put_line("one")
+    second = await store.put_line("two")
 
     await store.commit([Batch((opening(ADA, "heard one"),), inbox_done=(first,))])
 
-    assert await store.read_inbox(9) == [InboxLine(second, None, "two")]
+    assert await store.lines(9) == [InboxLine(second, None, "two")]
     assert texts_of(await store.read_after(0, 9)) == ["heard one"]
 
 
 async def test_a_line_is_kept_if_its_answer_is_refused(store: Store) -> None:
-    number = await store.put_in_inbox("one")
+    number = await store.put_line("one")
 
     with pytest.raises(Conflict):
         await store.commit([Batch((lines(ADA, 4, "heard"),), inbox_done=(number,))])
 
-    assert [kept.number for kept in await store.read_inbox(9)] == [number]
+    assert [kept.number for kept in await store.lines(9)] == [number]
 
 
 async def test_a_number_is_never_given_twice(opener: Opener) -> None:
     store = opener()
     await store.open("house-one")
-    first = await store.put_in_inbox("one")
+    first = await store.put_line("one")
     await store.commit([Batch(inbox_done=(first,))])
     await store.close()
     store = opener()
     await store.open("house-one")
 
-    second = await store.put_in_inbox("two")
+    second = await store.put_line("two")
     await store.commit([Batch(inbox_done=(first,))])
 
     assert second > first
-    assert await store.read_inbox(9) == [InboxLine(second, None, "two")]
+    assert await store.lines(9) == [InboxLine(second, None, "two")]
     await store.close()
 
 
@@ -129,8 +129,8 @@ async def test_requests_are_read_oldest_first_until_they_are_answered(store: Sto
     await store.commit([Batch((opening(ADA, "done"),), answers=((first, "yes"),))])
 
     assert await store.open_requests(9) == [InboxRequest(second, "{2}")]
-    assert await store.inbox_request(first) == InboxRequest(first, "{1}", answer="yes")
-    assert await store.inbox_request(second + 1) is None
+    assert await store.request(first) == InboxRequest(first, "{1}", answer="yes")
+    assert await store.request(second + 1) is None
 
 
 async def test_a_request_is_withdrawn_only_before_it_is_taken(store: Store) -> None:
@@ -149,13 +149,13 @@ async def test_the_first_answer_stands_and_none_is_kept_if_its_batch_is_refused(
     number = await store.put_request("{}")
     with pytest.raises(Conflict):
         await store.commit([Batch((lines(ADA, 4, "done"),), answers=((number, "refused"),))])
-    unanswered = await store.inbox_request(number)
+    unanswered = await store.request(number)
 
     for answer in ("first", "second"):
         await store.commit([Batch(answers=((number, answer),))])
 
     assert unanswered == InboxRequest(number, "{}")
-    assert await store.inbox_request(number) == InboxRequest(number, "{}", answer="first")
+    assert await store.request(number) == InboxRequest(number, "{}", answer="first")
 
 
 async def test_old_answers_are_dropped_and_open_requests_never_are(store: Store) -> None:
@@ -165,7 +165,7 @@ async def test_old_answers_are_dropped_and_open_requests_never_are(store: Store)
     for number in numbers:
         await store.commit([Batch(answers=((number, "yes"),))])
 
-    kept = [number for number in numbers if await store.inbox_request(number) is not None]
+    kept = [number for number in numbers if await store.request(number) is not None]
     assert kept == numbers[-answers_kept_max:]
     assert [request.number for request in await store.open_requests(9)] == [waiting]
 
@@ -226,18 +226,18 @@ async def test_a_reopened_store_is_as_it_was_and_goes_on(opener: Opener) -> None
     await store.open("house-one")
     await store.commit(one_batch(opening(ADA, "a", "b", "c")))
     await store.commit([Batch(snapshot=Snapshot("", "world", "1", 0, b"w"))])
-    number = await store.put_in_inbox("hello")
+    number = await store.put_line("hello")
     before = await store.read_after(0, 9)
     await store.close()
     store = opener()
     await store.open("house-one")
 
-    assert store.position == 3
+    assert await store.position() == 3
     assert await store.read_after(0, 9) == before
     assert await store.segments_after(0) == [ADA]
     assert [event.change for event in before] == [1, 1, 1]
     assert await store.snapshot("", "world", "1") == Snapshot("", "world", "1", 3, b"w")
-    assert await store.read_inbox(9) == [InboxLine(number, None, "hello")]
+    assert await store.lines(9) == [InboxLine(number, None, "hello")]
     assert await store.commit(one_batch(lines(ADA, 3, "d"))) == 4
     assert texts_of(await store.read([span(ADA)])) == list("abcd")
     await store.close()
@@ -313,7 +313,7 @@ async def test_a_random_life_of_a_store_equals_a_plain_list(opener: Opener, seed
 
     events = await store.read_after(0, 10_000)
     assert [(event.session_id, event.seq, event.payload["text"]) for event in events] == plain.ledger
-    assert [event.position for event in events] == list(range(1, store.position + 1))
+    assert [event.position for event in events] == list(range(1, await store.position() + 1))
     assert await store.segments_after(0) == list(plain.begun.values())
     for segment in plain.begun.values():
         assert texts_of(await store.read([span(segment)])) == plain.of(segment)

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from glasshouse.events.codec import encoded
 from glasshouse.events.event import Event, event_id
-from glasshouse.runtime.ports import Batch, SegmentWrite
+from glasshouse.runtime.store_port import Batch, SegmentWrite
 from glasshouse.world.state.lineage import Span, span_of
 from glasshouse.world.state.state import Parent, Segment
 from glasshouse.world.state.values import SessionOrigin

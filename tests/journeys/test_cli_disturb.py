@@ -43,7 +43,7 @@ async def disturbed_while_played(store: Path, *words: str) -> tuple[dict[str, An
     async with Terrarium(kept) as t:
         disturbing = asyncio.create_task(asyncio.to_thread(told_patiently, *words))
         while not disturbing.done():
-            if await kept.read_inbox(1):
+            if await kept.lines(1):
                 await t.step(1)
             await asyncio.wait([disturbing], timeout=0.05)
         heard = [event for event in await t.run_events(OPEN) if event.kind == "user.injected"]
@@ -89,7 +89,7 @@ def test_what_no_event_can_hold_is_refused_before_anybody_hears_it(own_store: Pa
         guest = SqliteStore(own_store, is_guest=True)
         await guest.open("house")
         try:
-            return len(await guest.read_inbox(10))
+            return len(await guest.lines(10))
         finally:
             await guest.close()
 

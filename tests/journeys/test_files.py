@@ -12,7 +12,7 @@ from glasshouse import Event, Manifest, MemoryStore, Refused, SqliteStore, Terra
 from glasshouse.errors import ImportConflict, StoreFailed
 from glasshouse.events import digest_of
 from glasshouse.runtime.ledger.session_file import short_reads_max
-from glasshouse.runtime.ports import Batch
+from glasshouse.runtime.store_port import Batch
 from glasshouse.views import Session
 from glasshouse.world.state.lineage import Span
 from tests.journeys.session_files import (

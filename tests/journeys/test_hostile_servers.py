@@ -150,4 +150,4 @@ async def test_without_the_extra_one_sentence_names_it(monkeypatch: pytest.Monke
             await t.open_world(weather_world())
 
         assert isinstance(t._house.store, MemoryStore)
-        assert t._house.store.position == 0
+        assert await t._house.store.position() == 0

@@ -14,8 +14,8 @@ from glasshouse.runtime.clock import HandMovedClock, SeededIds
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.minds.minds import ManifestAgent
 from glasshouse.runtime.parts import Parts
-from glasshouse.runtime.ports import Store
 from glasshouse.runtime.run import Run
+from glasshouse.runtime.store_port import Store
 from glasshouse.runtime.tool_context import ToolContext
 from glasshouse.terrarium import Terrarium
 from glasshouse.tools.group.group_tools import GroupTools

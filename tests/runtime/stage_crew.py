@@ -18,7 +18,8 @@ from glasshouse.runtime.clock import HandMovedClock, SeededIds
 from glasshouse.runtime.conducting.order import Pacing
 from glasshouse.runtime.minds.minds import ManifestAgent
 from glasshouse.runtime.parts import Parts
-from glasshouse.runtime.ports import Router, Store, Toolbox
+from glasshouse.runtime.ports import Router, Toolbox
+from glasshouse.runtime.store_port import Store
 from glasshouse.terrarium import Terrarium
 from glasshouse.tools.toolbox import Toolbox as UsualToolbox
 from glasshouse.turns.moment.moment import Moment

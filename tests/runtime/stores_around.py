@@ -1,6 +1,6 @@
 """Stores with a fault or a gate.
 
-Each wraps a `MemoryStore` and lets the event loop run first, as a disk would.
+Each wraps another store, a `MemoryStore` unless one is given, and lets the event loop run first, as a disk would.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from glasshouse import MemoryStore
 from glasshouse.errors import StoreFailed
 from glasshouse.events.event import Event
 from glasshouse.events.shown import Shown
-from glasshouse.runtime.ports import Batch, InboxLine, InboxRequest, Snapshot
+from glasshouse.runtime.store_port import Batch, InboxLine, InboxRequest, Snapshot, Store, StoreRole
 from glasshouse.world.decisions.requests import Request
 from glasshouse.world.state.lineage import Span
 from glasshouse.world.state.state import Segment
@@ -21,8 +21,8 @@ from glasshouse.world.state.state import Segment
 class StoreAround:
     """A store that takes its time."""
 
-    def __init__(self) -> None:
-        self.inner = MemoryStore()
+    def __init__(self, inner: Store | None = None) -> None:
+        self.inner: Store = MemoryStore() if inner is None else inner
         self.commits: list[int] = []
         """How many events each commit held, in order."""
 
@@ -37,8 +37,20 @@ class StoreAround:
         return self.inner.house_id
 
     @property
-    def position(self) -> int:
-        return self.inner.position
+    def role(self) -> StoreRole:
+        return self.inner.role
+
+    async def owner(self) -> str:
+        return await self.inner.owner()
+
+    async def position(self) -> int:
+        return await self.inner.position()
+
+    async def wait_beyond(self, position: int, seconds: float) -> int:
+        return await self.inner.wait_beyond(position, seconds)
+
+    async def committed(self, first_position: int) -> bool:
+        return await self.inner.committed(first_position)
 
     async def commit(self, batches: Sequence[Batch]) -> int:
         await asyncio.sleep(0)
@@ -70,11 +82,11 @@ class StoreAround:
     async def shown(self, position: int) -> tuple[Shown, ...] | None:
         return await self.inner.shown(position)
 
-    async def put_in_inbox(self, text: str, run_id: str | None = None) -> int:
-        return await self.inner.put_in_inbox(text, run_id)
+    async def put_line(self, text: str, run_id: str | None = None) -> int:
+        return await self.inner.put_line(text, run_id)
 
-    async def read_inbox(self, lines_max: int, after: int = 0) -> list[InboxLine]:
-        return await self.inner.read_inbox(lines_max, after)
+    async def lines(self, lines_max: int, after: int = 0) -> list[InboxLine]:
+        return await self.inner.lines(lines_max, after)
 
     async def put_request(self, body: str) -> int:
         return await self.inner.put_request(body)
@@ -82,14 +94,17 @@ class StoreAround:
     async def open_requests(self, requests_max: int) -> list[InboxRequest]:
         return await self.inner.open_requests(requests_max)
 
-    async def inbox_request(self, number: int) -> InboxRequest | None:
-        return await self.inner.inbox_request(number)
+    async def request(self, number: int) -> InboxRequest | None:
+        return await self.inner.request(number)
 
     async def take_request(self, number: int) -> bool:
         return await self.inner.take_request(number)
 
     async def withdraw_request(self, number: int) -> bool:
         return await self.inner.withdraw_request(number)
+
+    async def wait_for_more(self, seen: str, seconds: float) -> str:
+        return await self.inner.wait_for_more(seen, seconds)
 
     async def labels(self) -> dict[str, tuple[str, ...]]:
         return await self.inner.labels()
@@ -107,8 +122,8 @@ class GatedStore(StoreAround):
     """A store whose commits wait before they are written, or after, and whose reads wait before they look, or after, while a
     gate is shut."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, inner: Store | None = None) -> None:
+        super().__init__(inner)
         self.gate = asyncio.Event()
         self.gate.set()
         self.gate_of_reads = asyncio.Event()
@@ -135,14 +150,21 @@ class GatedStore(StoreAround):
 
 
 class FailingStore(GatedStore):
-    """Fails at one commit: before it is written, or (in doubt) after, so that nobody knows that it is."""
+    """Fails at one commit: before it is written, or in doubt, so that nobody knows whether it is. A commit in doubt is
+    written, unless it is lost."""
 
-    def __init__(self, fails_at: int, *, is_in_doubt: bool = False) -> None:
-        super().__init__()
+    def __init__(
+        self, fails_at: int, *, is_in_doubt: bool = False, is_lost: bool = False, inner: Store | None = None
+    ) -> None:
+        super().__init__(inner)
         self.fails_at = fails_at
         self.is_in_doubt = is_in_doubt
+        self.is_lost = is_lost
         self.asked = 0
         self.failures_of_reads = 0
+        self.failures_of_lookups = 0
+        self.lookups: list[int] = []
+        """The first positions of the commits that were looked up."""
 
     async def commit(self, batches: Sequence[Batch]) -> int:
         await self.gate.wait()
@@ -150,8 +172,17 @@ class FailingStore(GatedStore):
         if self.asked != self.fails_at:
             return await super().commit(batches)
         if self.is_in_doubt:
-            await super().commit(batches)
+            if not self.is_lost:
+                await super().commit(batches)
+            raise StoreFailed("The disk is full. Make room.")
         raise StoreFailed("The disk is full. Make room.")
+
+    async def committed(self, first_position: int) -> bool:
+        self.lookups.append(first_position)
+        if self.failures_of_lookups:
+            self.failures_of_lookups -= 1
+            raise StoreFailed("The disk cannot be read. Look at its cable.")
+        return await super().committed(first_position)
 
     async def read_after(self, position: int, events_max: int) -> list[Event]:
         if self.failures_of_reads:

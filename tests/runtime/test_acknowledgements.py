@@ -26,7 +26,7 @@ async def test_lines_sent_without_waiting_are_durable_in_their_order_when_awaite
 
         sent = [t.append_nowait("ada", line(f"{n}")) for n in range(5)]
         await loop_turns()
-        before = store.position
+        before = await store.position()
         store.gate.set()
         events = [await soon(acknowledgement) for acknowledgement in sent]
 

@@ -12,7 +12,7 @@ from glasshouse.errors import BadEvent, StoreError
 from glasshouse.events.codec import encoded
 from glasshouse.runtime.ledger import writer
 from glasshouse.runtime.ledger.folds import snapshot_key
-from glasshouse.runtime.ports import Batch, Snapshot
+from glasshouse.runtime.store_port import Batch, Snapshot
 from tests.rules.world.shape import check_folds_agree, image_of
 from tests.runtime.stores_around import FailingStore, GatedStore, StoreAround
 from tests.runtime.troupe import (
@@ -272,7 +272,7 @@ async def test_a_refused_call_changes_nothing() -> None:
     async with terrarium_on(store) as t:
         graph = await troupe(t, "ada", "bo")
         await born(t, "cy")
-        before, position = image_of(t), store.position
+        before, position = image_of(t), await store.position()
 
         refusals: list[Callable[[], Awaitable[object]]] = [
             lambda: t.append("ada", line("x", "nowhere")),
@@ -294,19 +294,19 @@ async def test_a_refused_call_changes_nothing() -> None:
                 await refused()
 
         assert image_of(t) == before
-        assert store.position == position
+        assert await store.position() == position
 
 
 async def test_a_batch_is_written_whole_or_not_at_all() -> None:
     store = MemoryStore()
     async with terrarium_on(store) as t:
         await troupe(t, "ada", "bo")
-        position = store.position
+        position = await store.position()
 
         with pytest.raises(BadEvent, match="at most"):
             await t.append_all("ada", [line("fine"), line("x" * 70_000)])
 
-        assert store.position == position
+        assert await store.position() == position
         assert await mail_of(t, "bo") == []
         said = await t.append_all("ada", [line("one"), line("two")])
         assert [event.seq for event in said] == [said[0].seq, said[0].seq + 1]
@@ -316,12 +316,12 @@ async def test_an_empty_batch_writes_nothing() -> None:
     store = MemoryStore()
     async with terrarium_on(store) as t:
         await born(t, "ada")
-        position = store.position
+        position = await store.position()
 
         said = await t.append_all("ada", [])
 
         assert said == ()
-        assert store.position == position
+        assert await store.position() == position
 
 
 async def test_what_is_written_does_not_follow_the_callers_dict() -> None:

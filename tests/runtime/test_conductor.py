@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from glasshouse import Agent, Draft, MemoryStore, SqliteStore, kinds
-from glasshouse.runtime.ports import Store
+from glasshouse.runtime.store_port import Store
 from glasshouse.terrarium import Terrarium
 from glasshouse.turns.moment.moment import Moment
 from tests.runtime.stage_crew import (

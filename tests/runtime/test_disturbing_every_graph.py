@@ -246,9 +246,9 @@ async def test_a_line_of_the_inbox_is_said_in_every_graph_and_removed_once(tmp_p
     store = SqliteStore(tmp_path / "s.glasshouse")
     async with on_stage(store, minds=minds()) as t:
         run = await t.open_world(rooms(["ada"], ["bo"]))
-        await store.put_in_inbox(BELL, run.id)
+        await store.put_line(BELL, run.id)
 
         await t.run(run.id, turns=2)
 
         assert len(await disturbances(t)) == 2
-        assert await store.read_inbox(10, 0) == []
+        assert await store.lines(10, 0) == []

@@ -112,14 +112,14 @@ async def test_a_newcomer_that_is_only_tried_takes_no_id_and_leaves_no_agent() -
     store = MemoryStore()
     async with terrarium_on(store) as t:
         graph = await troupe(t, "ada", "bo")
-        before, position = image_of(t), store.position
+        before, position = image_of(t), await store.position()
 
         tried = [
             await t.add_creature(Manifest(name="ada", persona="new"), graph=graph, dry_run=True)
             for _ in range(3)
         ]
 
-        assert (image_of(t), store.position) == (before, position)
+        assert (image_of(t), await store.position()) == (before, position)
         assert {(born.id, born.handle, born.graph_id) for born in tried} == {("ada~2", "ada~2", graph)}
         assert len(t.creatures()) == 2
         assert await t.add_creature(Manifest(name="ada", persona="new"), graph=graph) == tried[0]
@@ -144,7 +144,7 @@ async def test_a_line_that_is_only_tried_is_heard_by_nobody_and_refused_as_it_wo
     store = MemoryStore()
     async with terrarium_on(store) as t:
         await troupe(t, "ada", "bo")
-        before, position = image_of(t), store.position
+        before, position = image_of(t), await store.position()
 
         tried = await t.append("ada", line("hello"), dry_run=True)
         with pytest.raises(BadEvent, match="at most"):
@@ -152,7 +152,7 @@ async def test_a_line_that_is_only_tried_is_heard_by_nobody_and_refused_as_it_wo
         with pytest.raises(Refused, match="may not"):
             await t.append("ada", Draft(kind="story.told", payload={}), dry_run=True)
 
-        assert (image_of(t), store.position, tried.position) == (before, position, None)
+        assert (image_of(t), await store.position(), tried.position) == (before, position, None)
         assert [event async for event in t.mail("bo")] == []
         assert encoded(await t.append("ada", line("hello"))) == encoded(tried)
 

@@ -4,7 +4,7 @@ import pytest
 
 from glasshouse import Event, Manifest, MemoryStore, Refused, kinds
 from glasshouse.runtime.ledger.ledger import Ledger
-from glasshouse.runtime.ports import Store
+from glasshouse.runtime.store_port import Store
 from glasshouse.runtime.tool_context import ToolContext
 from glasshouse.terrarium import Terrarium
 from glasshouse.turns.moment.tools import ToolAnswer, ToolCall
@@ -84,12 +84,12 @@ async def test_an_edit_that_is_refused_leaves_no_trace() -> None:
     async with terrarium_on(store) as t:
         await troupe(t, "ada", "bo")
         context = await called_by(t, "ada")
-        before = store.position
+        before = await store.position()
 
         with pytest.raises(Refused):
             await context.edit(Disconnect("ada", "ada"), done)
 
-        assert store.position == before
+        assert await store.position() == before
         assert context.returned is None
 
 

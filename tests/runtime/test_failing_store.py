@@ -12,7 +12,7 @@ from glasshouse import Manifest, MemoryStore, Refused, Terrarium
 from glasshouse.errors import GlasshouseError, StoreFailed
 from glasshouse.events.codec import encoded
 from glasshouse.runtime.ledger import writer
-from glasshouse.runtime.ports import Batch, SegmentWrite
+from glasshouse.runtime.store_port import Batch, SegmentWrite
 from glasshouse.views import Change
 from tests.rules.world.shape import check_folds_agree
 from tests.runtime.stores_around import FailingStore
@@ -84,7 +84,7 @@ async def test_a_store_that_fails_at_one_commit_leaves_what_the_ledger_says(
         assert failures == 1
         last = await soon(t.add_creature(Manifest(name="eve")))
         await soon(t.append(last.id, line("we go on", None)))
-        seen = [event.id for event in await taken(watcher, store.position)]
+        seen = [event.id for event in await taken(watcher, await store.position())]
         await check_all_is_as_the_ledger_says(t, store, seen)
 
 

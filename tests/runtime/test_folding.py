@@ -52,5 +52,5 @@ async def test_what_is_said_again_is_remembered_as_the_store_has_it(kind: str) -
         for _ in range(3):
             await t.append("ada", Draft(kind=kind, payload={"text": "again", "reason": "none"}))
 
-        anew = await fold_from_start(store, store.position)
+        anew = await fold_from_start(store, await store.position())
         assert t._house.ledger.folded.tables == anew.tables

@@ -10,7 +10,7 @@ from glasshouse import Agent, Event, Governor, MemoryStore, ModelRouter, SqliteS
 from glasshouse.events.payloads import RunFinished, RunStarted, TurnStarted, payload_of
 from glasshouse.manifests import LoadedWorld, Manifest
 from glasshouse.models.scripted import ScriptedModel
-from glasshouse.runtime.ports import Store
+from glasshouse.runtime.store_port import Store
 from glasshouse.terrarium import verify
 from tests.runtime.stage_crew import (
     Asker,

@@ -21,7 +21,7 @@ async def test_a_guest_that_follows_has_the_world_of_one_that_opens_now(tmp_path
         store = SqliteStore(path, is_guest=True)
         async with Terrarium(store) as guest:
             ledger, events = guest._house.ledger, guest.subscribe()
-            first = store.position
+            first = await store.position()
             await t.step(2)
             await ledger.follow()
             await t.open_world("mystery-roots")
@@ -39,7 +39,7 @@ async def test_a_guest_that_follows_has_the_world_of_one_that_opens_now(tmp_path
             assert guest.graphs() == t.graphs()
             assert guest.runs() == t.runs()
             positions = [event.position for event in await events.arrived()]
-            assert positions == [*range(first + 1, store.position + 1)]
+            assert positions == [*range(first + 1, await store.position() + 1)]
 
 
 async def test_a_guest_asks_for_changes_and_refuses_the_rest_by_name(tmp_path: Path) -> None:

@@ -134,7 +134,7 @@ async def test_the_shape_at_any_event_is_the_shape_as_it_was_then() -> None:
             lambda: t.remove_creature("bo"),
         ):
             await call()
-            shapes[store.position] = t.graphs()
+            shapes[await store.position()] = t.graphs()
         events = await all_events(store)
 
         for position, shape in shapes.items():
@@ -148,9 +148,9 @@ async def test_the_shape_at_an_event_inside_a_change_is_the_shape_that_the_chang
         shapes: dict[int, tuple[Graph, ...]] = {}
 
         for call in (t.disconnect("ada", "bo"), t.disconnect("bo", "ada"), t.connect("bo", "ada")):
-            first = store.position + 1
+            first = await store.position() + 1
             await call
-            shapes |= {position: t.graphs() for position in range(first, store.position + 1)}
+            shapes |= {position: t.graphs() for position in range(first, await store.position() + 1)}
 
         events = await all_events(store)
         for position, shape in shapes.items():

@@ -15,7 +15,7 @@ from glasshouse.events.described_tool import DescribedTool, GrantedTool
 from glasshouse.runtime.clock import HandMovedClock, SystemClock
 from glasshouse.runtime.inbox import lines
 from glasshouse.runtime.inbox.requests import ask
-from glasshouse.runtime.ports import Batch, Store
+from glasshouse.runtime.store_port import Batch, Store
 from glasshouse.settings import settings
 from glasshouse.terrarium import verify
 from glasshouse.world.decisions import intents
@@ -53,7 +53,7 @@ async def look(clock: HandMovedClock) -> None:
 
 
 async def answer_in(store: Store, number: int) -> Answer:
-    request = await store.inbox_request(number)
+    request = await store.request(number)
     assert request is not None
     assert request.answer is not None
     return decoded_answer(request.answer)
@@ -85,7 +85,7 @@ async def test_it_is_kept_who_asked_in_the_inbox_and_a_program_asks_for_itself()
         await answer_to(store, clock, STOP, sender="bo, process 7")
         await t.start_creature("a")
 
-        requests = await store.requests(1, store.position)
+        requests = await store.requests(1, await store.position())
         assert [(request.by, request.sender) for _, request in sorted(requests.items())] == [
             ("api", "bo, process 7"),
             ("api", ""),
@@ -96,7 +96,7 @@ async def test_a_refusal_comes_back_in_the_words_of_the_world() -> None:
     store, clock = MemoryStore(), HandMovedClock()
     async with on_stage(store, {"a": Speaker()}, clock=clock) as t:
         await t.open_world(WORLD)
-        position = store.position
+        position = await store.position()
 
         for intent, words in (
             (intents.StopCreature("nobody"), "'nobody'"),
@@ -106,7 +106,7 @@ async def test_a_refusal_comes_back_in_the_words_of_the_world() -> None:
             with pytest.raises(Refused, match=words):
                 await answer_to(store, clock, intent)
 
-        assert store.position == position
+        assert await store.position() == position
 
 
 def replaced_manifest(plain: dict[str, str]) -> intents.AddCreature:
@@ -117,12 +117,12 @@ async def test_a_dry_run_says_what_would_change_and_writes_no_event() -> None:
     store, clock = MemoryStore(), HandMovedClock()
     async with on_stage(store, {"a": Speaker()}, clock=clock) as t:
         await t.open_world(WORLD)
-        position = store.position
+        position = await store.position()
 
         answer = await answer_to(store, clock, STOP, dry_run=True)
 
         assert (answer.subject, answer.has_changed) == ("a", True)
-        assert store.position == position
+        assert await store.position() == position
         assert t.creature("a").is_running
 
 
@@ -131,12 +131,12 @@ async def test_what_is_so_already_is_answered_without_an_event() -> None:
     async with on_stage(store, {"a": Speaker()}, clock=clock) as t:
         await t.open_world(WORLD)
         await t.stop_creature("a")
-        position = store.position
+        position = await store.position()
 
         answer = await answer_to(store, clock, STOP)
 
         assert (answer.subject, answer.has_changed) == ("a", False)
-        assert store.position == position
+        assert await store.position() == position
 
 
 async def test_privilege_is_granted_by_the_visitor_whoever_the_request_names() -> None:

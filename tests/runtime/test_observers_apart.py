@@ -128,7 +128,7 @@ async def test_one_who_catches_up_lets_the_others_run_in_between(monkeypatch: py
         await asyncio.sleep(0)
         await asyncio.sleep(0)
 
-        assert 0 < observer.view.counters.events < store.position
+        assert 0 < observer.view.counters.events < await store.position()
         await soon(reached(pump, store))
 
 

@@ -11,8 +11,8 @@ from glasshouse import Manifest, MemoryStore, Refused, SqliteStore, Terrarium, W
 from glasshouse.events.payloads import Governor
 from glasshouse.events.redaction import Role
 from glasshouse.runtime.ledger import session_file
-from glasshouse.runtime.ports import Store
 from glasshouse.runtime.replay.replay import Verification
+from glasshouse.runtime.store_port import Store
 from glasshouse.tools.group.group_tools import GroupTools
 from tests.runtime.group_calls import ORDER, Obedient, expedition, playing
 from tests.runtime.stage_crew import events_of, on_stage, ticking, world_of

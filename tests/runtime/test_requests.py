@@ -5,7 +5,7 @@ import pytest
 
 from glasshouse import Agent, Draft, Event, Manifest, Terrarium, kinds
 from glasshouse.errors import BadEvent
-from glasshouse.runtime.ports import Store
+from glasshouse.runtime.store_port import Store
 from glasshouse.stores.memory import MemoryStore
 from glasshouse.turns.moment.moment import Moment
 from glasshouse.world.decisions.intents import AddCreature, Connect, Disconnect
@@ -26,7 +26,7 @@ BO = Manifest(name="bo", persona="A snail.")
 
 
 async def requests_of(store: Store) -> list[Request]:
-    requests = await store.requests(1, store.position)
+    requests = await store.requests(1, await store.position())
     return [requests[change] for change in sorted(requests)]
 
 

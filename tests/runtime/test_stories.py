@@ -71,7 +71,7 @@ async def test_a_run_that_joins_makes_one_story_of_two() -> None:
         assert story.runs == tuple(sorted((wood.id, case.id)))
         assert story == stories.of_run(case.id)
         assert story.id != before.id
-        assert len(await events_of(stories, story)) == t._house.store.position
+        assert len(await events_of(stories, story)) == await t._house.store.position()
         await check_any_number(stories, story)
 
 

@@ -40,8 +40,8 @@ async def test_one_who_starts_at_the_beginning_is_told_everything() -> None:
 
         await t.append("ada", line("hello"))
 
-        events = await taken(reader, store.position)
-        assert [event.position for event in events] == list(range(1, store.position + 1))
+        events = await taken(reader, await store.position())
+        assert [event.position for event in events] == list(range(1, await store.position() + 1))
         assert events == await all_events(store)
 
 
@@ -49,12 +49,12 @@ async def test_one_who_starts_behind_a_position_is_told_what_comes_after_it() ->
     store = MemoryStore()
     async with terrarium_on(store) as t:
         await troupe(t, "ada", "bo")
-        for after in range(store.position + 1):
+        for after in range(await store.position() + 1):
             reader = t.subscribe(after=after)
 
-            events = await taken(reader, store.position - after)
+            events = await taken(reader, await store.position() - after)
 
-            assert [event.position for event in events] == list(range(after + 1, store.position + 1))
+            assert [event.position for event in events] == list(range(after + 1, await store.position() + 1))
 
 
 async def test_one_who_starts_now_is_told_what_is_committed_from_now_on() -> None:
@@ -78,7 +78,7 @@ async def test_a_slow_one_misses_nothing_and_holds_nobody_up() -> None:
     store = MemoryStore()
     async with terrarium_on(store) as t:
         await troupe(t, "ada", "bo")
-        slow, first = t.subscribe(), store.position + 1
+        slow, first = t.subscribe(), await store.position() + 1
 
         for n in range(25):
             await soon(t.append("ada", line(f"{n}")))
@@ -110,18 +110,18 @@ async def test_reading_and_writing_at_once_gives_no_gap_and_no_double(pause: int
         await t.close()
         await soon(reading)
 
-        assert [event.position for event in received] == list(range(3, store.position + 1))
+        assert [event.position for event in received] == list(range(3, await store.position() + 1))
 
 
 async def test_one_who_catches_up_sees_nothing_that_was_not_yet_told_and_nothing_twice() -> None:
     store = GatedStore()
     async with terrarium_on(store) as t:
         await troupe(t, "ada", "bo")
-        before = store.position
+        before = await store.position()
         store.gate_of_answers.clear()
         saying = asyncio.create_task(t.append("ada", line("written, not told")))
         await loop_turns()
-        assert store.position == before + 1
+        assert await store.position() == before + 1
 
         reader = t.subscribe(after=0)
         events = await taken(reader, before)
@@ -144,7 +144,7 @@ async def test_what_is_published_while_a_filtered_reader_looks_at_the_store_is_n
     store = GatedStore()
     async with terrarium_on(store) as t:
         await troupe(t, "ada", "bo")
-        reader = t.subscribe(follows, after=store.position)
+        reader = t.subscribe(follows, after=await store.position())
         store.gate_of_pages.clear()
         reading = asyncio.create_task(anext(reader))
         await loop_turns()

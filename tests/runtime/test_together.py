@@ -11,7 +11,7 @@ from glasshouse import Agent, Draft, Event, MemoryStore, SqliteStore, kinds
 from glasshouse.errors import StoreError, UnknownName
 from glasshouse.events.payloads import Governor
 from glasshouse.runtime.conducting.ahead import Causes
-from glasshouse.runtime.ports import Store
+from glasshouse.runtime.store_port import Store
 from glasshouse.turns.moment.moment import Moment
 from glasshouse.turns.runs.schedule import Due
 from tests.runtime.stage_crew import (

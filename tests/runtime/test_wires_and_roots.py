@@ -12,7 +12,7 @@ from glasshouse.manifests.manifest import Schedule
 from glasshouse.model_values import Tokens
 from glasshouse.models.router import ModelRouter
 from glasshouse.runtime.clock import HandMovedClock, SeededIds
-from glasshouse.runtime.ports import Store
+from glasshouse.runtime.store_port import Store
 from glasshouse.turns.moment.prompt import Completion, Prompt
 
 

@@ -11,7 +11,7 @@ from typing import TypeVar
 from glasshouse import Draft, Event, Manifest, Terrarium, kinds
 from glasshouse.runtime.clock import HandMovedClock, SeededIds
 from glasshouse.runtime.parts import Parts
-from glasshouse.runtime.ports import Store
+from glasshouse.runtime.store_port import Store
 from glasshouse.views import Creature
 from tests.runtime.stores_around import GatedStore
 

@@ -22,7 +22,7 @@ def lines_of(observer: Observer) -> list[str]:
 async def reached(pump: ObserverPump, store: MemoryStore) -> None:
     """Wait until an observer has read everything."""
     for _ in range(loop_turns_max):
-        if pump.position >= store.position or pump.task.done():
+        if pump.position >= await store.position() or pump.task.done():
             return
         await asyncio.sleep(0)
-    raise AssertionError(f"still at {pump.position} of {store.position}")
+    raise AssertionError(f"still at {pump.position} of {await store.position()}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -11,7 +12,7 @@ import apsw
 
 from glasshouse.events.event import Event
 from glasshouse.events.shown import Shown
-from glasshouse.runtime.ports import Batch, InboxLine, InboxRequest, Snapshot
+from glasshouse.runtime.store_port import Batch, InboxLine, InboxRequest, Snapshot, StoreRole
 from glasshouse.stores.sqlite.journal import Journal, prepare
 from glasshouse.stores.sqlite.migrate import bundled_migrations, migrate
 from glasshouse.world.decisions.requests import Request
@@ -66,8 +67,20 @@ class JournalStore:
         return self._house_id
 
     @property
-    def position(self) -> int:
-        return self._journal.position
+    def role(self) -> StoreRole:
+        return "owner"
+
+    async def owner(self) -> str:
+        return "This process"
+
+    async def position(self) -> int:
+        return self._journal.position_now()
+
+    async def wait_beyond(self, position: int, seconds: float) -> int:
+        raise NotImplementedError
+
+    async def committed(self, first_position: int) -> bool:
+        return self._journal.committed(first_position)
 
     async def commit(self, batches: Sequence[Batch]) -> int:
         first = self._journal.commit(batches)
@@ -96,11 +109,11 @@ class JournalStore:
     async def shown(self, position: int) -> tuple[Shown, ...] | None:
         return self._journal.shown(position)
 
-    async def put_in_inbox(self, text: str, run_id: str | None = None) -> int:
-        return self._journal.put_in_inbox(text, run_id)
+    async def put_line(self, text: str, run_id: str | None = None) -> int:
+        return self._journal.put_line(text, run_id)
 
-    async def read_inbox(self, lines_max: int, after: int = 0) -> list[InboxLine]:
-        return self._journal.read_inbox(lines_max, after)
+    async def lines(self, lines_max: int, after: int = 0) -> list[InboxLine]:
+        return self._journal.lines(lines_max, after)
 
     async def put_request(self, body: str) -> int:
         return self._journal.put_request(body)
@@ -108,14 +121,19 @@ class JournalStore:
     async def open_requests(self, requests_max: int) -> list[InboxRequest]:
         return self._journal.open_requests(requests_max)
 
-    async def inbox_request(self, number: int) -> InboxRequest | None:
-        return self._journal.inbox_request(number)
+    async def request(self, number: int) -> InboxRequest | None:
+        return self._journal.request(number)
 
     async def take_request(self, number: int) -> bool:
         return self._journal.take_request(number)
 
     async def withdraw_request(self, number: int) -> bool:
         return self._journal.withdraw_request(number)
+
+    async def wait_for_more(self, seen: str, seconds: float) -> str:
+        if seen:
+            await asyncio.sleep(seconds)
+        return self._journal.inbox_mark()
 
     async def labels(self) -> dict[str, tuple[str, ...]]:
         return self._journal.labels()

@@ -9,9 +9,9 @@ from glasshouse.events.codec import content_of
 from glasshouse.events.event import Json
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ledger.folds import fold_from_start, load_folded
-from glasshouse.runtime.ports import Store
 from glasshouse.runtime.replay.record import changes_between
 from glasshouse.runtime.replay.replay_answers import act_of
+from glasshouse.runtime.store_port import Store
 from glasshouse.world.state.state import World
 
 page_events = 4_096
@@ -57,7 +57,7 @@ async def check_histories(terrarium: Terrarium, ledger: list[Event]) -> None:
 async def check_folds(store: Store) -> Folded:
     """The world with the help of snapshots is the world folded from the beginning."""
     folded = await load_folded(store)
-    from_the_beginning = await fold_from_start(store, store.position)
+    from_the_beginning = await fold_from_start(store, await store.position())
     assert folded.world == from_the_beginning.world
     assert folded.agenda == from_the_beginning.agenda
     assert folded.runs == from_the_beginning.runs
@@ -77,12 +77,12 @@ def check_runs_are_found(world: World) -> None:
 async def check_ends(store: Store) -> None:
     """Every act, named by its creature and its cause, has exactly one end; one that has called a tool and has none is
     still under way, or its run is over. Lines that a program appended end no act."""
-    changes = await changes_between(store, 0, store.position)
+    changes = await changes_between(store, 0, await store.position())
     of_acts = [event for change in changes if not change.is_answer_of_program for event in change.events]
     ends = Counter(act_of(event) for event in of_acts if event.ends_its_act)
     assert [act for act, count in ends.items() if act is not None and count > 1] == []
     over = {event.run_id for event in of_acts if event.kind == kinds.RUN_FINISHED}
     calls = [event for event in of_acts if event.kind == kinds.TOOL_CALLED and event.run_id not in over]
     if without_end := {act_of(event) for event in calls} - ends.keys():
-        under_way = (await fold_from_start(store, store.position)).agenda.under_way
+        under_way = (await fold_from_start(store, await store.position())).agenda.under_way
         assert without_end <= {(name, act.cause) for name, act in under_way.items()}

@@ -16,7 +16,8 @@ from glasshouse import Governor, MemoryStore, ModelRouter, Refused, Terrarium, k
 from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.model_values import Tokens
 from glasshouse.runtime.conducting.order import Pacing
-from glasshouse.runtime.ports import Proposal, Store
+from glasshouse.runtime.ports import Proposal
+from glasshouse.runtime.store_port import Store
 from glasshouse.terrarium import verify
 from glasshouse.turns.moment.prompt import TOOLS_SAID, Completion, Prompt
 from tests.made_up_words import word_for

@@ -10,7 +10,7 @@ import pytest
 from glasshouse import Event, MemoryStore
 from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.runtime.clock import HandMovedClock, SeededIds
-from glasshouse.runtime.ports import Batch
+from glasshouse.runtime.store_port import Batch
 from glasshouse.terrarium import Terrarium
 from tests.simulation.ledger_checks import check_ends
 from tests.simulation.worlds_by_code import end_in_the_second_room, two_troupes

@@ -62,7 +62,7 @@ async def play(path: Path) -> None:
             await t.step(2)
     guest = SqliteStore(path, is_guest=True)
     await guest.open("nobody")
-    await guest.put_in_inbox("Hello?", run.id)
+    await guest.put_line("Hello?", run.id)
     await guest.put_request("{}")
     await guest.close()
 
@@ -163,9 +163,9 @@ def questions(store: SqliteStore, t: Terrarium, path: Path) -> list[Callable[[],
         t.labels,
         t.shapes,
         partial(store.requests, 0, 1 << 40),
-        partial(store.read_inbox, 9),
+        partial(store.lines, 9),
         partial(store.open_requests, 9),
-        partial(store.inbox_request, 1),
+        partial(store.request, 1),
         partial(store.segments_after, 0),
         partial(prompts_and_shown, store, t),
     ]

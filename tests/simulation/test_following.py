@@ -11,7 +11,7 @@ import pytest
 from glasshouse import Event, EventFilter, Manifest, MemoryStore, Refused, Terrarium, kinds
 from glasshouse.events.payloads import creatures_named_in
 from glasshouse.runtime.clock import HandMovedClock, SeededIds
-from glasshouse.runtime.ports import Batch
+from glasshouse.runtime.store_port import Batch
 from tests.runtime.stores_around import StoreAround
 from tests.runtime.troupe import all_events, soon
 from tests.simulation.mixing import operate

@@ -15,7 +15,7 @@ from glasshouse.events.payloads import Governor
 from glasshouse.manifests.manifest import Schedule
 from glasshouse.model_values import Tokens
 from glasshouse.models.router import ModelRouter
-from glasshouse.runtime.ports import Store
+from glasshouse.runtime.store_port import Store
 from glasshouse.terrarium import Terrarium
 from glasshouse.turns.moment.moment import Moment
 from glasshouse.turns.moment.prompt import Completion, Prompt

@@ -19,8 +19,8 @@ from glasshouse.errors import Refused
 from glasshouse.manifests import LoadedWorld
 from glasshouse.model_values import Tokens
 from glasshouse.runtime.conducting.order import Pacing
-from glasshouse.runtime.ports import Store
 from glasshouse.runtime.replay.replay import Verification
+from glasshouse.runtime.store_port import Store
 from glasshouse.stores.memory import MemoryStore
 from glasshouse.terrarium import verify
 from glasshouse.turns.moment.prompt import Completion, Prompt

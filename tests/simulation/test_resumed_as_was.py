@@ -22,7 +22,7 @@ from glasshouse.models.router import ModelRouter
 from glasshouse.models.scripted import ScriptedModel
 from glasshouse.runtime.clock import HandMovedClock, SeededIds
 from glasshouse.runtime.parts import Parts
-from glasshouse.runtime.ports import Store
+from glasshouse.runtime.store_port import Store
 from glasshouse.terrarium import Terrarium
 from glasshouse.turns.moment.moment import Moment
 from tests.runtime.troupe import terrarium_of

@@ -9,7 +9,7 @@ import pytest
 from glasshouse import Draft, Manifest, MemoryStore, SqliteStore, Terrarium
 from glasshouse.runtime.ledger import writer
 from glasshouse.runtime.ledger.folds import snapshot_key
-from glasshouse.runtime.ports import Store
+from glasshouse.runtime.store_port import Store
 from tests.simulation.ledger_checks import check_folds
 
 

@@ -179,7 +179,7 @@ async def test_it_is_kept_that_the_page_asked_for_a_change() -> None:
         await post(page, "/api/v1/edits", {"what": "stop_creature", "creature": "seedkeeper"})
         await t.start_creature("seedkeeper")
         await post(page, f"{RUNS}/{run.id}/finish")
-        requests = await store.requests(1, store.position)
+        requests = await store.requests(1, await store.position())
 
     assert [(request.by, request.sender) for _, request in sorted(requests.items())] == [
         ("api", "page"),
@@ -291,7 +291,7 @@ async def test_what_cannot_be_done_changes_nothing_and_is_told_in_words(
         answer = await page.client.post(path, json=body)
 
         assert answer.status_code == status, answer.text
-        assert store.position == 0
+        assert await store.position() == 0
 
 
 @pytest.mark.parametrize("role", ["spectator", "audience"])
@@ -303,7 +303,7 @@ async def test_only_a_director_directs(role: Any) -> None:
         for path in (RUNS, f"{RUNS}/r-1/play", f"{RUNS}/r-1/disturb", "/api/v1/edits"):
             answer = await page.client.post(path, json={}, headers=bearer)
             assert answer.status_code == 403, path
-        assert store.position == 0
+        assert await store.position() == 0
 
 
 async def test_two_runs_are_played_side_by_side_and_shut_down_at_once() -> None:

@@ -154,7 +154,7 @@ async def test_a_short_story_in_a_large_store_is_read_alone(monkeypatch: pytest.
 
         assert fold.view["k"] == stories.length(story) > 10
         assert store.events_read <= fold.view["k"] + 10
-        assert store.position > 10 * store.events_read
+        assert await store.position() > 10 * store.events_read
 
 
 async def test_an_imported_story_is_put_in_order_once(

@@ -128,7 +128,7 @@ def _store(path: Path) -> Finding:
         return Finding("store", "ok", f"{path}: none yet; the first play makes it.")
 
     async def counts(reader: StoreReader) -> tuple[int, int]:
-        return len(reader.terrarium.runs()), reader.store.position
+        return len(reader.terrarium.runs()), await reader.store.position()
 
     try:
         runs, events = read_store(path, counts)

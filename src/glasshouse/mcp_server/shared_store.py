@@ -153,10 +153,10 @@ class SharedStore:
         """Whether a run is being played here."""
         return run_id in self._plays
 
-    def may_change(self, terrarium: Terrarium, run: Run) -> bool:
+    async def may_change(self, terrarium: Terrarium, run: Run) -> bool:
         """Whether more may happen in a run: it is played here, or another process has the store open."""
         guest = guest_of(terrarium)
-        is_open_elsewhere = guest is not None and bool(guest.holder())
+        is_open_elsewhere = guest is not None and bool(await guest.owner())
         return run.id in self._plays or (is_open_elsewhere and run.status == "playing")
 
     async def wait_for_change(self, run_id: str, happened: Subscription, seconds: float) -> None:

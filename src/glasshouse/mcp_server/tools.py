@@ -127,7 +127,7 @@ class Tools:
             run_id = _run_meant(terrarium, run)
             stage = await self._stage(terrarium, run_id, cursor)
             while not stage.lines and (left := until - loop.time()) > 0:
-                if not self._store.may_change(terrarium, terrarium.run_of(run_id)):
+                if not await self._store.may_change(terrarium, terrarium.run_of(run_id)):
                     break
                 await self._store.wait_for_change(run_id, happened, left)
                 stage = await self._stage(terrarium, run_id, stage.cursor)
@@ -210,9 +210,9 @@ class Tools:
             run_id = _run_meant(terrarium, run)
             if terrarium.run_of(run_id).is_finished:
                 raise Refused(f"Run {run_id} has finished.", "Branch from it instead.")
-            await store.put_in_inbox(text, run_id)
-            holder = store.holder() or "Another process"
-        note = f"{holder} has the store open. It says the line at its next turn, if it plays this run."
+            await store.put_line(text, run_id)
+            owner = await store.owner() or "Another process"
+        note = f"{owner} has the store open. It says the line at its next turn, if it plays this run."
         return answers.Disturbed(run=run_id, event=None, note=note)
 
     async def branch(

@@ -32,9 +32,10 @@ from glasshouse.runtime.past.stories import Stories
 from glasshouse.runtime.past.what_if import WhatIf, births_in, changed, check_line
 from glasshouse.runtime.past.who_knew import WhoKnewReader
 from glasshouse.runtime.past.why import WhyReader
-from glasshouse.runtime.ports import Batch, Toolbox
+from glasshouse.runtime.ports import Toolbox
 from glasshouse.runtime.results import branches_left_out, results_of
 from glasshouse.runtime.run import Run
+from glasshouse.runtime.store_port import Batch
 from glasshouse.views import lineage as lineage_views
 from glasshouse.views.comparison import Comparison, compared
 from glasshouse.views.leaderboard import By, Standing, leaderboard

@@ -18,7 +18,8 @@ from glasshouse.runtime.ledger.history import HistoryReader, mail_pages
 from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.ledger.observer import Observer, ObserverPump, Observers
 from glasshouse.runtime.ledger.subscriptions import Subscription, Subscriptions
-from glasshouse.runtime.ports import Clock, Ids, Store, ToolServers
+from glasshouse.runtime.ports import Clock, Ids, ToolServers
+from glasshouse.runtime.store_port import Store
 from glasshouse.world.state.state import World
 
 

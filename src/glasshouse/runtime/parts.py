@@ -26,8 +26,9 @@ from glasshouse.runtime.house import House
 from glasshouse.runtime.inbox.guest import Guest
 from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.minds.minds import Agent, AgentFor, Minds
-from glasshouse.runtime.ports import Clock, Ids, Router, Store, Toolbox
+from glasshouse.runtime.ports import Clock, Ids, Router, Toolbox
 from glasshouse.runtime.stage import Stage
+from glasshouse.runtime.store_port import Store
 from glasshouse.turns.moment.playbill import Policy, policy_as_json
 
 if TYPE_CHECKING:
@@ -61,8 +62,8 @@ class Parts:
         """It knows the spans in which events were written, if this program traces."""
         self.house = house = House(store, clock, ids, ledger_made)
         self.guest: Guest | None = None
-        if getattr(store, "is_guest", False):
-            self.guest = Guest(store, house.ledger, clock, getattr(store, "holder", str))
+        if store.role == "guest":
+            self.guest = Guest(store, house.ledger, clock)
             house.ledger.asks = self.guest.change
         self.minds = Minds(lambda: house.ledger.world, agent_for, agents)
         self.tools = tools

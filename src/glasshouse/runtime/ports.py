@@ -1,23 +1,21 @@
-"""Ports: what the runtime needs from outside: a store, models, tools, an approver, a clock and a source of ids. The
-adapters are in `stores`, `models` and `tools`; the clocks and ids are in `runtime/clock.py`.
+"""Ports: what the runtime needs from outside: models, tools, an approver, a clock and a source of ids. The adapters are in
+`models` and `tools`; the clocks and ids are in `runtime/clock.py`. The port of stores is `runtime/store_port.py`.
 
-Always holds: a store keeps encoded events and their positions. It applies no rule about creatures or graphs.
+Always holds: nothing here does anything. A port says what is asked of whoever implements it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from datetime import datetime
 from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple, Protocol
 
 import msgspec
 
-from glasshouse.events.codec import encoded
 from glasshouse.events.described_tool import DescribedTool
-from glasshouse.events.event import Event, Json
+from glasshouse.events.event import Json
 from glasshouse.events.model_use import Price
-from glasshouse.events.shown import Shown
 from glasshouse.model_values import Form
 from glasshouse.reprs import repr_of, shown
 from glasshouse.runtime.folded import Folded
@@ -25,171 +23,10 @@ from glasshouse.runtime.tool_context import ToolContext
 from glasshouse.turns.moment.playbill import ServerPlan
 from glasshouse.turns.moment.prompt import Completion, Prompt
 from glasshouse.turns.moment.tools import ToolAnswer, ToolCall, ToolOffer
-from glasshouse.world.decisions.requests import Request
-from glasshouse.world.state.lineage import Span
-from glasshouse.world.state.state import CreatureState, Segment
+from glasshouse.world.state.state import CreatureState
 
 call_seconds_max: Final = 120.0
 """How long one model call may take, unless its route says otherwise."""
-
-
-class SegmentWrite(msgspec.Struct, frozen=True, gc=False):
-    """Encoded events for one segment, right after `expected_head`. With `opens`, the segment begins here.
-
-    The events of a batch are one change. Only an import writes many changes in one batch: `changes` then gives, for
-    each event, the id of the first event of its change.
-    """
-
-    session_id: str
-    expected_head: int
-    bodies: tuple[bytes, ...]
-    opens: Segment | None = None
-    changes: tuple[str, ...] | None = None
-
-
-class Lines(NamedTuple):
-    """Public lines that followed one another, each a change of its own."""
-
-    events: list[Event]
-    rows: list[Any]
-    """The session, the seq and `rest_within_bounds` of each event, one after another. A store that writes in another thread
-    reads these alone: each object that two threads touch is carried from core to core."""
-
-
-class Snapshot(NamedTuple):
-    """A projection's state as bytes, kept as a cache. `at` is the last position or seq that it includes."""
-
-    scope: str
-    name: str
-    key: str
-    at: int
-    body: bytes
-
-
-class Batch(msgspec.Struct, frozen=True, gc=False):
-    """Writes that become durable together or not at all. A snapshot to keep, and the inbox lines and requests that these
-    writes answer, go into the same commit."""
-
-    writes: tuple[SegmentWrite, ...] = ()
-    snapshot: Snapshot | None = None
-    inbox_done: tuple[int, ...] = ()
-    answers: tuple[tuple[int, str], ...] = ()
-    """Answers to requests in the inbox, each with the number of its request. The first answer to a request stands."""
-    prompts: tuple[tuple[str, str], ...] = ()
-    """Prompt texts, each with its digest. They are kept beside the ledger, which is complete without them."""
-    shown: tuple[Shown, ...] = ()
-    """For each model call behind the one event of this batch, the lines that its prompt held; kept like prompts (ADR
-    0044)."""
-    labels: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    """The labels of runs, each with the id of its run, in place of those it had. They stand beside the ledger (ADR
-    0082)."""
-    records: tuple[tuple[str, str], ...] = ()
-    """Records of the houses in which imported sessions were played, each with its name, in place of those of the same name
-    (ADR 0103)."""
-    request: Request | None = None
-    """The request that led to this batch, if it came from outside."""
-    lines: Lines | None = None
-    """Many changes in one batch, which then holds nothing else: the shortest way for the most frequent write."""
-
-    @property
-    def changes(self) -> Iterator[Batch]:
-        """The same batch; one with lines as a batch for each line."""
-        if self.lines is None:
-            yield self
-        else:
-            for event in self.lines.events:
-                yield Batch((SegmentWrite(event.session_id, event.seq - 1, (encoded(event),)),))
-
-
-class InboxLine(NamedTuple):
-    """A line that another process left for a running terrarium."""
-
-    number: int
-    run_id: str | None
-    text: str
-
-
-class InboxRequest(NamedTuple):
-    """A change that another process asks for, as `world/decisions/requests.py` encodes it."""
-
-    number: int
-    body: str
-    is_taken: bool = False
-    """Whether a terrarium has begun to decide it. Then its sender can no longer withdraw it."""
-    answer: str | None = None
-
-
-class Store(Protocol):
-    """Where the ledger is kept. Every error that a store raises on purpose is a `StoreError`.
-
-    The events that it returns have their `position`, and their `change`: the position of the first event of their
-    change.
-    """
-
-    async def open(self, new_house_id: str) -> None:
-        """Open the store; `new_house_id` becomes the id of a store that has none yet."""
-
-    async def close(self) -> None:
-        """Release all resources. Closing twice is harmless."""
-
-    @property
-    def house_id(self) -> str:
-        """The id that this store got when it was first opened."""
-
-    @property
-    def position(self) -> int:
-        """The position of the last committed event; 0 when there is none."""
-
-    def commit(self, batches: Sequence[Batch]) -> Awaitable[int]:
-        """Make the batches durable, in order, all or nothing; returns the position of the first event."""
-
-    async def read(self, spans: Sequence[Span]) -> list[Event]:
-        """The events of these spans in the order of histories."""
-
-    async def read_after(self, position: int, events_max: int) -> list[Event]:
-        """At most `events_max` events after a position, in the order of commits."""
-
-    async def segments_after(self, position: int) -> list[Segment]:
-        """The segments whose first event comes after this position, in the order of commits."""
-
-    async def snapshot(self, scope: str, name: str, key: str, at_most: int | None = None) -> Snapshot | None:
-        """The newest snapshot with this key that was taken at `at_most` or before, if one is kept."""
-
-    async def prompt(self, digest: str) -> str | None:
-        """The prompt text with this digest, if it is still kept."""
-
-    async def labels(self) -> dict[str, tuple[str, ...]]:
-        """The labels of every run that has some."""
-
-    async def records(self) -> dict[str, str]:
-        """The records of the houses in which imported sessions were played, by name."""
-
-    async def requests(self, first: int, last: int) -> dict[int, Request]:
-        """The requests behind the changes from `first` to `last`, by the number of the change."""
-
-    async def shown(self, position: int) -> tuple[Shown, ...] | None:
-        """For each model call behind the event at this position, the lines that its prompt held, if still kept."""
-
-    async def put_in_inbox(self, text: str, run_id: str | None = None) -> int:
-        """Leave a line for the process that plays this store; returns the line's number."""
-
-    async def read_inbox(self, lines_max: int, after: int = 0) -> list[InboxLine]:
-        """The oldest inbox lines after this number. A line stays until a batch names it in `inbox_done`."""
-
-    async def put_request(self, body: str) -> int:
-        """Leave a request for the process that plays this store; returns its number."""
-
-    async def open_requests(self, requests_max: int) -> list[InboxRequest]:
-        """The oldest requests in the inbox that have no answer yet."""
-
-    async def inbox_request(self, number: int) -> InboxRequest | None:
-        """One request in the inbox. Answered ones are kept until newer ones were answered."""
-
-    async def take_request(self, number: int) -> bool:
-        """Mark a request as taken. False if its sender has withdrawn it."""
-
-    async def withdraw_request(self, number: int) -> bool:
-        """Remove a request that nobody has taken. False if somebody has."""
 
 
 OnText = Callable[[str], None]

@@ -33,8 +33,9 @@ from glasshouse.runtime.inbox.lines import InboxReader
 from glasshouse.runtime.inbox.requests import Edit
 from glasshouse.runtime.minds.code_beside import function_beside
 from glasshouse.runtime.minds.minds import Minds, VisitorAgent
-from glasshouse.runtime.ports import Batch, OnText, Toolbox
+from glasshouse.runtime.ports import OnText, Toolbox
 from glasshouse.runtime.run import DueTurn, Run, Thinking, run_of
+from glasshouse.runtime.store_port import Batch
 from glasshouse.turns.moment.prompt import completion_chars_max
 from glasshouse.turns.replies.public_text import public_text_in
 from glasshouse.world.decisions.intents import Inject, Member, MoveRun, OpenRun

@@ -19,7 +19,8 @@ from glasshouse.errors import Refused
 from glasshouse.events.codec import BodyStart, decoded
 from glasshouse.events.event import Event
 from glasshouse.events.shown import Shown
-from glasshouse.runtime.ports import Batch, InboxLine, InboxRequest, SegmentWrite, Snapshot
+from glasshouse.runtime.store_port import Batch, InboxLine, InboxRequest, SegmentWrite, Snapshot, StoreRole
+from glasshouse.runtime.waiting import Waiters
 from glasshouse.stores.placing import answers_kept_max, check_room, in_order_of_histories
 from glasshouse.world.decisions.requests import Request, decoded_request, encoded_request
 from glasshouse.world.state.lineage import Span
@@ -63,10 +64,12 @@ class _Texts:
 
 
 def _drop_oldest(kept: dict[Any, Any]) -> None:
-    """Drop the oldest prompts, or lines shown in them.
+    """Drop the oldest prompts, or lines shown in them, if there are too many.
 
     Many are dropped at once, because a dict finds its first key slowly after keys before it were deleted.
     """
+    if len(kept) < prompts_in_memory_max + prompts_dropped_at_once:
+        return
     for oldest in [*islice(kept, prompts_dropped_at_once)]:
         del kept[oldest]
 
@@ -97,6 +100,8 @@ class MemoryStore:
         self._inbox: dict[int, InboxLine] = {}
         self._inbox_requests: dict[int, InboxRequest] = {}
         self._inbox_numbers = 0
+        self._inbox_changes = 0
+        self._waiters = Waiters()
         self._prompts: dict[str, str] = {}
         self._labels: dict[str, tuple[str, ...]] = {}
         self._records: dict[str, str] = {}
@@ -106,7 +111,7 @@ class MemoryStore:
         self._shown: dict[int, tuple[Shown, ...]] = {}
 
     def __repr__(self) -> str:
-        return f"MemoryStore(events={self.position})"
+        return f"MemoryStore(events={len(self._seqs)})"
 
     async def open(self, new_house_id: str) -> None:
         """Open the store for the one terrarium that may write."""
@@ -120,8 +125,22 @@ class MemoryStore:
         self._is_open = False
 
     @property
-    def position(self) -> int:
+    def role(self) -> StoreRole:
+        """Always the owner: no other process sees this memory."""
+        return "owner"
+
+    async def owner(self) -> str:
+        """This process, while the store is open."""
+        return "This process" if self._is_open else ""
+
+    async def position(self) -> int:
         """The position of the last event."""
+        return len(self._seqs)
+
+    async def wait_beyond(self, position: int, seconds: float) -> int:
+        """The position, as soon as it is after this one; after so many seconds, as it is."""
+        if len(self._seqs) <= position:
+            await self._waiters.wait(seconds)
         return len(self._seqs)
 
     async def commit(self, batches: Sequence[Batch]) -> int:
@@ -149,13 +168,20 @@ class MemoryStore:
                 self._keep_beside(batch)
             if batch.prompts:
                 self._prompts.update(batch.prompts)
-                for kept in (self._prompts, self._shown):
-                    if len(kept) >= prompts_in_memory_max + prompts_dropped_at_once:
-                        _drop_oldest(kept)
+                _drop_oldest(self._prompts)
+                _drop_oldest(self._shown)
+        if self._waiters.waiting:
+            self._waiters.wake()
         return first_position
+
+    async def committed(self, first_position: int) -> bool:
+        """Whether there is an event at this position: memory never leaves a commit in doubt."""
+        return len(self._seqs) >= first_position
 
     def _keep_beside(self, batch: Batch) -> None:
         """Note what a batch answers in the inbox, the labels that it gives, and the records of other houses."""
+        if batch.inbox_done or batch.answers:
+            self._inbox_changes += 1  # Those who wait are woken when the whole commit is written.
         for number in batch.inbox_done:
             self._inbox.pop(number, None)
         for number, answer in batch.answers:
@@ -273,18 +299,19 @@ class MemoryStore:
         return None if newest is None else newest._replace(body=zlib.decompress(newest.body))
 
     def _keep_snapshot(self, given: Snapshot) -> None:
-        kept = given._replace(at=given.at or self.position, body=zlib.compress(given.body, 1))
+        kept = given._replace(at=given.at or len(self._seqs), body=zlib.compress(given.body, 1))
         others = self._snapshots.get((kept.scope, kept.name), ())
         still_good = [other for other in others if other.key == kept.key and other.at != kept.at]
         self._snapshots[kept.scope, kept.name] = [*still_good, kept]
 
-    async def put_in_inbox(self, text: str, run_id: str | None = None) -> int:
+    async def put_line(self, text: str, run_id: str | None = None) -> int:
         """Add a line to the inbox and return its number."""
         self._inbox_numbers += 1
         self._inbox[self._inbox_numbers] = InboxLine(self._inbox_numbers, run_id, text)
+        self._note_inbox_changed()
         return self._inbox_numbers
 
-    async def read_inbox(self, lines_max: int, after: int = 0) -> list[InboxLine]:
+    async def lines(self, lines_max: int, after: int = 0) -> list[InboxLine]:
         """The oldest inbox lines after a number."""
         return [line for line in self._inbox.values() if line.number > after][:lines_max]
 
@@ -292,13 +319,14 @@ class MemoryStore:
         """Leave a request, and return its number."""
         self._inbox_numbers += 1
         self._inbox_requests[self._inbox_numbers] = InboxRequest(self._inbox_numbers, body)
+        self._note_inbox_changed()
         return self._inbox_numbers
 
     async def open_requests(self, requests_max: int) -> list[InboxRequest]:
         """The oldest requests that have no answer yet."""
         return [asked for asked in self._inbox_requests.values() if asked.answer is None][:requests_max]
 
-    async def inbox_request(self, number: int) -> InboxRequest | None:
+    async def request(self, number: int) -> InboxRequest | None:
         """One request in the inbox, if it is still there."""
         return self._inbox_requests.get(number)
 
@@ -306,6 +334,7 @@ class MemoryStore:
         """Mark a request as taken. False if it was withdrawn."""
         if asked := self._inbox_requests.get(number):
             self._inbox_requests[number] = asked._replace(is_taken=True)
+            self._note_inbox_changed()
         return number in self._inbox_requests
 
     async def withdraw_request(self, number: int) -> bool:
@@ -314,7 +343,18 @@ class MemoryStore:
         if asked is None or asked.is_taken:
             return False
         del self._inbox_requests[number]
+        self._note_inbox_changed()
         return True
+
+    async def wait_for_more(self, seen: str, seconds: float) -> str:
+        """The mark of the inbox, as soon as it is another than this one; after so many seconds, as it is."""
+        if seen == str(self._inbox_changes):
+            await self._waiters.wait(seconds)
+        return str(self._inbox_changes)
+
+    def _note_inbox_changed(self) -> None:
+        self._inbox_changes += 1
+        self._waiters.wake()
 
     def _keep_answer(self, number: int, answer: str) -> None:
         requests = self._inbox_requests

@@ -12,7 +12,7 @@ from typing import Final
 from glasshouse.errors import BadEvent, Conflict, StoreDamaged
 from glasshouse.events.codec import all_decoded, content_of, decoded
 from glasshouse.events.event import Event
-from glasshouse.runtime.ports import SegmentWrite
+from glasshouse.runtime.store_port import SegmentWrite
 from glasshouse.world.state.lineage import Span
 from glasshouse.world.state.state import Segment
 

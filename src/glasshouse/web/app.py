@@ -118,9 +118,9 @@ def _add_access(served: FastAPI, access: Access, guest: Guest | None) -> None:
         return answer
 
     @served.get("/api/v1/me")
-    def me(request: Request) -> Me:
+    async def me(request: Request) -> Me:
         """Who asks: the role that the request has."""
-        holder = None if guest is None else guest.holder() or None
+        holder = None if guest is None else await guest.owner() or None
         return Me(
             role=request.state.role, has_token=access.has_secret, is_guest=guest is not None, holder=holder
         )

@@ -151,14 +151,14 @@ _BY_INBOX: Final = ("/disturb", "/edits", "/estimate")
 """What a director can do while another process plays the store."""
 
 
-def directing_of(request: Request) -> Directing:
+async def directing_of(request: Request) -> Directing:
     """What the app of a request acts on; a director's alone."""
     if request.state.role != "director":
         raise Denied(403, "Only a director does that. Ask whoever serves this page for a director's link.")
     directing: Directing = request.app.state.directing
     guest = guest_of(directing.terrarium)
     if guest is not None and not request.url.path.endswith(_BY_INBOX):
-        raise guest.refused()
+        raise await guest.refused()
     return directing
 
 

@@ -58,7 +58,7 @@ async def play(seed: int, watchers: int) -> str:
             with suppress(Refused):
                 await dice.choice(calls(t, dice))()
         graphs = [(graph.id, graph.creature_ids, graph.channels, graph.wires) for graph in t.graphs()]
-        ids_read = [[(await anext(reader)).id for _ in range(store.position)] for reader in watching]
+        ids_read = [[(await anext(reader)).id for _ in range(await store.position())] for reader in watching]
     events = await store.read_after(0, 1_000_000)
     assert all(ids == [event.id for event in events] for ids in ids_read)
     story = blake2b(b"\n".join(map(encoded, events)), digest_size=16).hexdigest()

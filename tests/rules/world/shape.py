@@ -11,7 +11,7 @@ from glasshouse.events.event import Event
 from glasshouse.events.payloads import SessionAttached, TopologyChanged, payload_of
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ledger.folds import fold_from_start, load_folded
-from glasshouse.runtime.ports import Store
+from glasshouse.runtime.store_port import Store
 from glasshouse.terrarium import Terrarium
 from glasshouse.views import Change
 from glasshouse.world.state.state import World
@@ -100,7 +100,7 @@ def image_of_fold(world: World, agenda: msgspec.Struct) -> bytes:
 
 async def check_folds_agree(terrarium: Terrarium, store: Store) -> None:
     """The ledger folded from its beginning, or from a snapshot on, is the live world."""
-    for folded in (await fold_from_start(store, store.position), await load_folded(store)):
+    for folded in (await fold_from_start(store, await store.position()), await load_folded(store)):
         check_fold(terrarium, folded)
 
 

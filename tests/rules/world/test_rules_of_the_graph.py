@@ -98,14 +98,14 @@ class RulesOfTheGraph(RuleBasedStateMachine):
         before = image_of(self.terrarium)
         forecast = self.answer_or_refusal(lambda: real(dry_run=True))
         assert image_of(self.terrarium) == before, "a dry run changes nothing"
-        assert self.store.position == len(self.bodies), "a dry run writes nothing"
+        assert self.wait(self.store.position()) == len(self.bodies), "a dry run writes nothing"
         try:
             outcome = expected()
         except Refusal:
             refusal = self.answer_or_refusal(real)
             assert isinstance(refusal, Refused)
             assert image_of(self.terrarium) == before, "a refusal changes nothing"
-            assert self.store.position == len(self.bodies)
+            assert self.wait(self.store.position()) == len(self.bodies)
             assert (type(forecast), str(forecast)) == (type(refusal), str(refusal)), (
                 "a dry run refuses as well"
             )
@@ -365,7 +365,7 @@ class RulesOfTheGraph(RuleBasedStateMachine):
         self.opens()
 
         assert image_of(self.terrarium) == before
-        assert (self.store.position, self.store.house_id) == (len(self.bodies), house)
+        assert (self.wait(self.store.position()), self.store.house_id) == (len(self.bodies), house)
         assert all(self.terrarium.agent(name) is None for name in self.model.members)
         self.agents.clear()
 

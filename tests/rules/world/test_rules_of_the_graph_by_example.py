@@ -250,10 +250,10 @@ async def test_opening_a_store_again_brings_everything_back_and_adds_nothing() -
         await chain(t, "ada", "bo", "cy")
         await t.stop_creature("bo")
         await t.grant_privilege("cy")
-        graphs, creatures, position = t.graphs(), t.creatures(), store.position
+        graphs, creatures, position = t.graphs(), t.creatures(), await store.position()
 
     async with terrarium_on(store) as t:
-        assert (t.graphs(), t.creatures(), store.position) == (graphs, creatures, position)
+        assert (t.graphs(), t.creatures(), await store.position()) == (graphs, creatures, position)
 
 
 async def test_the_last_one_gone_closes_the_graph_and_its_session_stays_readable() -> None:

@@ -5,7 +5,6 @@ It writes to the inbox of the store and to nothing else.
 
 from __future__ import annotations
 
-import asyncio
 import time
 from typing import Any, Final
 
@@ -23,7 +22,6 @@ from glasshouse.world.state.ids import check_length
 
 answer_seconds_max: Final = 2.0
 """`disturb` waits at most this long for its line to be heard."""
-look_seconds: Final = 0.05
 _LONGEST_EVENT_ID: Final = event_id(f"s-{'0' * 16}", 10**seq_digits_max - 1)
 """What the event of a second graph may hold beside the text."""
 
@@ -80,7 +78,7 @@ async def _left(reader: StoreReader, name: str, text: str) -> dict[str, Any]:
         reason = f"Run {run.id} has finished, and nobody in it hears anything any more."
         raise Refused(reason, "Play the world again.")
     holder = holder_of(reader.store.path)
-    number = await reader.store.put_in_inbox(text, run.id)
+    number = await reader.store.put_line(text, run.id)
     status = "heard" if holder is not None and await _is_read(reader, number) else "waiting"
     return {"run_id": run.id, "text": text, "line": number, "status": status, "played_by": holder}
 
@@ -88,9 +86,10 @@ async def _left(reader: StoreReader, name: str, text: str) -> dict[str, Any]:
 async def _is_read(reader: StoreReader, number: int) -> bool:
     """Whether the line leaves the inbox soon: it does so in the very commit in which it is said."""
     until = time.monotonic() + answer_seconds_max
-    while time.monotonic() < until:
-        waiting = await reader.store.read_inbox(number)  # At most `number` lines can stand before it.
+    seen = ""
+    while (seconds := until - time.monotonic()) > 0:
+        seen = await reader.store.wait_for_more(seen, seconds)
+        waiting = await reader.store.lines(number)  # At most `number` lines can stand before it.
         if all(line.number != number for line in waiting):
             return True
-        await asyncio.sleep(look_seconds)
     return False

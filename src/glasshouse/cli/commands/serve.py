@@ -118,7 +118,8 @@ class _Page:
         except StoreBusy:
             guest = SqliteStore(path, is_guest=True)
             async with Terrarium(guest, models=choice.models()) as terrarium:
-                remark = f"{guest.holder() or 'Another process'} plays {path}. This page follows it, and asks it for changes."
+                owner = await guest.owner() or "Another process"
+                remark = f"{owner} plays {path}. This page follows it, and asks it for changes."
                 await self._show(terrarium, remark, f"{path} is shown here:")
 
     async def _show(self, terrarium: Terrarium, *heading: str) -> None:

@@ -15,9 +15,9 @@ import termios
 import tty
 from codecs import getincrementaldecoder
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
-from typing import Final, Literal, Self
+from typing import Any, Final, Literal, Self
 
 from glasshouse.cli.drawing.run_view import HINT, RunView, prospect
 from glasshouse.cli.drawing.screen import one_line
@@ -26,6 +26,7 @@ from glasshouse.cli.pace import Pace
 from glasshouse.errors import Refused
 from glasshouse.events.payloads import RunPaused
 from glasshouse.runtime.ports import Proposal
+from glasshouse.runtime.waiting import whichever_first
 
 ESCAPE: Final = "\x1b"
 keys_waiting_max: Final = 64
@@ -169,11 +170,12 @@ class Controls(Reader):
     async def read(self, seconds: float) -> None:
         """Wait as long as reading takes, or until a key is pressed."""
         self._display.rest(self._feed.view, self._hint)
-        await self.wait(seconds)
-
-    async def wait(self, seconds: float) -> None:
-        """Wait for something to come, or for a key."""
         await self._obey(await self._keys.next(seconds))
+
+    async def wait_for(self, more: Coroutine[Any, Any, object], seconds: float) -> None:
+        """Wait for something to come, or for a key, at most so many seconds."""
+        _, key = await whichever_first(more, self._keys.next(seconds))
+        await self._obey(key)
 
     async def decide(self, proposal: Proposal, /) -> bool | None:
         """Ask whether a change may be made, in one line; none if nobody is there any more."""

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Coroutine, Sequence
+from typing import Any, Final
 
 from rich.text import Text
 
@@ -22,7 +22,7 @@ from glasshouse.cli.prose import say
 from glasshouse.events.codec import content_of
 from glasshouse.events.event import Event
 from glasshouse.events.redaction import Role, redacted
-from glasshouse.runtime.ports import Store
+from glasshouse.runtime.store_port import Store
 from glasshouse.views.transcript import TranscriptLine
 
 
@@ -127,9 +127,9 @@ class Reader:
         """Take the time that reading takes; at the pace of a machine, only let others run."""
         await asyncio.sleep(seconds if self._pace is Pace.READING else 0)
 
-    async def wait(self, seconds: float) -> None:
-        """Wait for something to come."""
-        await asyncio.sleep(seconds)
+    async def wait_for(self, more: Coroutine[Any, Any, object], _seconds: float) -> None:
+        """Wait for something to come, which takes at most so many seconds."""
+        await more
 
 
 class Feed:
@@ -141,18 +141,19 @@ class Feed:
         self._store = store
         self._views = views
         self._display = display
-        self._position = position
+        self.position = position
+        """The position of the last event that was shown."""
         self._opened: set[str] = set()
 
     async def show(self, reader: Reader) -> int:
         """Show everything that is there and was not shown yet; how many events were read."""
         count = 0
-        while page := await self._store.read_after(self._position, page_events_max):
+        while page := await self._store.read_after(self.position, page_events_max):
             for view in self._views:
                 if view.run_id not in self._opened:
                     view.expect(page)
             for event in page:
-                self._position = event.position or self._position
+                self.position = event.position or self.position
                 count += 1
                 await self._show(event, reader)
         return count

@@ -49,11 +49,12 @@ from glasshouse.runtime.run import Run
 from glasshouse.terrarium import Terrarium
 from glasshouse.views.stage import past_runs
 
-look_seconds: Final = 0.1
+look_seconds_max: Final = 0.5
+"""How long a watcher waits for a new event before it looks whether the store is still played."""
 thinking_look_seconds: Final = 0.5
 thinking_seconds_min: Final = 1.5
 """Who thinks is shown from this time on."""
-unplayed_looks_max: Final = 20
+unplayed_looks_max: Final = 4
 """Watching ends after this many reads of a store that no process plays."""
 
 
@@ -359,7 +360,7 @@ async def _watch(request: LiveRequest, world: str | None, run_id: str | None) ->
         feed = Feed(source.store, [view], display, before)
         await feed.show(Reader(Pace.FAST))
         with ExitStack() as stack:
-            disturb = partial(source.store.put_in_inbox, run_id=view.run_id)
+            disturb = partial(source.store.put_line, run_id=view.run_id)
             reader = request.reader(display, feed, disturb, stack, WATCHING)
             unplayed_looks = 0
             while not view.is_finished and not reader.is_leaving and unplayed_looks < unplayed_looks_max:
@@ -367,7 +368,8 @@ async def _watch(request: LiveRequest, world: str | None, run_id: str | None) ->
                 count = await feed.show(reader)
                 unplayed_looks = 0 if count or is_played else unplayed_looks + 1
                 if not count:
-                    await reader.wait(look_seconds)
+                    more = source.store.wait_beyond(feed.position, look_seconds_max)
+                    await reader.wait_for(more, look_seconds_max)
         parent = source.parent_of(run)
     if not view.is_finished and not reader.is_leaving:
         display.say("", "Nobody plays this store any more.")

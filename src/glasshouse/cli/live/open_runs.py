@@ -71,7 +71,7 @@ def new_run(
     """Opens a world. Without limits: the world's own."""
 
     async def open_new(reader: StoreReader) -> Opened:
-        position = reader.store.position
+        position = await reader.store.position()
         run = await reader.terrarium.open_world(loaded, seed, rng_seed, governor, run_id=run_id)
         return Opened((run,), position)
 
@@ -95,7 +95,7 @@ async def continue_in_place(reader: StoreReader, runs: Iterable[Run]) -> Opened:
     for run in runs:
         if run.status == "paused":
             await reader.terrarium.continue_run(run.id)
-    return Opened(tuple([reader.terrarium.run_of(run.id) for run in runs]), reader.store.position)
+    return Opened(tuple([reader.terrarium.run_of(run.id) for run in runs]), await reader.store.position())
 
 
 def side_by_side(runs: Iterable[Run]) -> list[list[Run]]:
@@ -126,7 +126,8 @@ class Branching:
 
     async def open(self, reader: StoreReader) -> Opened:
         """Make it, and say what it is."""
-        story, terrarium, position = await reader.story(self.name), reader.terrarium, reader.store.position
+        story, terrarium = await reader.story(self.name), reader.terrarium
+        position = await reader.store.position()
         event = await self._event(reader, story)
         session_id = await reader.session_at_end_of(self.name) if event is None else event.session_id
         what_if = replace(self.what_if, limits=self._limits_in(story, event))
@@ -211,7 +212,7 @@ class Resumption:
             for run in playing:
                 await terrarium.finish(run.id, "stopped")
             session_id = await reader.session_at_end_of(playing[0].id)
-        position = reader.store.position
+        position = await reader.store.position()
         shape: Literal["as-was", "recipe"] = "as-was" if self.is_as_was else "recipe"
         child = await terrarium.resume(session_id, shape, world=worlds)
         return await _as_child(terrarium, child, session_id, shape, position, {run.id for run in playing})

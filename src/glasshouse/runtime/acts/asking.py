@@ -35,7 +35,8 @@ from glasshouse.runtime.acts.act_so_far import completion_of
 from glasshouse.runtime.acts.backend_queue import BackendQueue, queue_of, unreached_in_a_row_max
 from glasshouse.runtime.acts.reservations import Reservation, Reservations
 from glasshouse.runtime.minds.faults import failure_of
-from glasshouse.runtime.ports import Batch, Clock, OnText, Route, StreamingModel
+from glasshouse.runtime.ports import Clock, OnText, Route, StreamingModel
+from glasshouse.runtime.store_port import Batch
 from glasshouse.turns.moment.prompt import (
     Completion,
     Prompt,

@@ -18,7 +18,8 @@ from glasshouse.runtime.acts.tool_use import ToolUse
 from glasshouse.runtime.acts.warm_lines import BatchWorld
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ledger.ledger import Ledger
-from glasshouse.runtime.ports import Batch, Route
+from glasshouse.runtime.ports import Route
+from glasshouse.runtime.store_port import Batch
 from glasshouse.turns.contests.verdicts import masks_before
 from glasshouse.turns.heard.recent_lines import heard_by, places_of
 from glasshouse.turns.heard.surroundings import cause_as_seen, handles_of, surroundings_of, visitors_among

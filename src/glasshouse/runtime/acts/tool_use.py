@@ -29,7 +29,8 @@ from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ledger.history import EventById
 from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.ledger.writer import Queued
-from glasshouse.runtime.ports import Batch, Toolbox
+from glasshouse.runtime.ports import Toolbox
+from glasshouse.runtime.store_port import Batch
 from glasshouse.runtime.tool_context import ToolContext
 from glasshouse.turns.moment import tools
 from glasshouse.turns.moment.moment import Moment

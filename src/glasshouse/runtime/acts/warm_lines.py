@@ -19,7 +19,7 @@ from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ledger.folds import load_folded
 from glasshouse.runtime.ledger.history import EventById
 from glasshouse.runtime.ledger.ledger import Ledger
-from glasshouse.runtime.ports import Store
+from glasshouse.runtime.store_port import Store
 from glasshouse.turns.heard.recent_lines import RecentLines
 from glasshouse.turns.moment.line_text import forget_readings
 from glasshouse.turns.prompts.context import forget_prompts

@@ -7,54 +7,56 @@ names it (ADR 0017, ADR 0058).
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from typing import Final
 
 from glasshouse.errors import Refused
 from glasshouse.runtime.inbox.requests import ask
 from glasshouse.runtime.ledger.ledger import Ledger, sender
-from glasshouse.runtime.ports import Clock, Store
+from glasshouse.runtime.ports import Clock
+from glasshouse.runtime.store_port import Store
 from glasshouse.world.decisions.intents import GraphEdit, Intent
 from glasshouse.world.state.values import Change
 
 answer_seconds_max: Final = 10.0
 """How long a guest waits for the answer to a change that it asks for."""
-follow_seconds: Final = 0.1
-"""How often a guest looks for new events."""
+follow_seconds_max: Final = 60.0
+"""How long a guest waits at once for a new event, before it waits again."""
 
 
 class Guest:
     """Follows and asks the process that plays a store."""
 
-    def __init__(self, store: Store, ledger: Ledger, clock: Clock, holder: Callable[[], str]) -> None:
+    def __init__(self, store: Store, ledger: Ledger, clock: Clock) -> None:
         self._store = store
         self._ledger = ledger
         self._clock = clock
-        self.holder = holder
+
+    async def owner(self) -> str:
         """Who plays the store, in words; empty if nobody does."""
+        return await self._store.owner()
 
     async def follow_until_cancelled(self) -> None:
-        """Take in what the other process writes, again and again."""
+        """Take in what the other process writes, as soon as it is written."""
         while True:
             await self._ledger.follow()
-            await self._clock.sleep(follow_seconds)
+            await self._store.wait_beyond(self._ledger.position, follow_seconds_max)
 
-    def refused(self) -> Refused:
+    async def refused(self) -> Refused:
         """What is answered to what only the process that plays can do."""
-        if holder := self.holder():
-            return Refused(f"{holder} plays this store, and only it can do that.", "Ask there.")
+        if owner := await self.owner():
+            return Refused(f"{owner} plays this store, and only it can do that.", "Ask there.")
         return Refused("Nobody plays this store any more, and a guest cannot.", "Open it again to play it.")
 
     async def change(self, intent: Intent) -> tuple[Change, str]:
         """Ask for a change of the graph; the change and its subject."""
-        if not isinstance(intent, GraphEdit) or not self.holder():
-            raise self.refused()
+        if not isinstance(intent, GraphEdit) or not await self.owner():
+            raise await self.refused()
         name = f"{sender.get() or 'a guest'}, process {os.getpid()}"
         answer = await ask(self._store, self._clock, intent, sender=name, seconds=answer_seconds_max)
         return answer.change or Change("nothing"), answer.subject
 
     async def disturb(self, run_id: str, text: str) -> None:
         """Leave a line in the inbox. It is said at the run's next step."""
-        if not self.holder():
-            raise self.refused()
-        await self._store.put_in_inbox(text, run_id)
+        if not await self.owner():
+            raise await self.refused()
+        await self._store.put_line(text, run_id)

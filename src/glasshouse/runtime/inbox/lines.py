@@ -20,7 +20,8 @@ from glasshouse.errors import StoreError
 from glasshouse.events.event import Event
 from glasshouse.runtime.inbox.requests import Edit, answer_requests
 from glasshouse.runtime.ledger.ledger import Ledger
-from glasshouse.runtime.ports import Batch, Clock, InboxLine, Store
+from glasshouse.runtime.ports import Clock
+from glasshouse.runtime.store_port import Batch, InboxLine, Store
 
 inbox_lines_max: Final = 64
 """How many lines are read at once."""
@@ -28,6 +29,8 @@ inbox_pages_max: Final = 16
 """How many pages of `inbox_lines_max` lines are read at once: waiting lines must not block the lines behind them."""
 inbox_seconds_min: Final = 0.25
 """The shortest time between two reads of the inbox."""
+idle_seconds_max: Final = 60.0
+"""How long the reader of an empty inbox waits at once for something to come, before it looks again."""
 
 Say = Callable[[str, str, int], Awaitable[Event]]
 """Says a text to a run as the visitor, and removes the line with this number from the inbox."""
@@ -46,40 +49,57 @@ class InboxReader:
         self._one_at_a_time = asyncio.Lock()
 
     async def read_until_cancelled(self, is_driven: Callable[[], bool]) -> None:
-        """Read the inbox at intervals. A failing store is tried again later.
+        """Read the inbox whenever it has changed, and at intervals while something is left in it. A failing store is tried
+        again later.
 
         Requests are answered at any time: their sender waits, and a drive may wait long for a model or a key. A drive
         reads lines itself.
         """
+        seen = ""
+        is_empty = True
         while True:
             await self._clock.sleep(inbox_seconds_min)
+            if is_empty:
+                with suppress(StoreError):
+                    seen = await self._store.wait_for_more(seen, idle_seconds_max)
+            are_answered = False
             with suppress(StoreError):
                 await answer_requests(self._store, self._ledger, self._clock, self._edit)
+                are_answered = True
+            are_said = False
             if not is_driven():
                 with suppress(StoreError):
-                    await self.say_waiting_lines()
+                    are_said = not await self._are_lines_left()
+            is_empty = are_answered and are_said
 
     async def say_waiting_lines(self) -> None:
         """Say the waiting lines, unless the inbox is being read or was read a moment ago."""
+        await self._are_lines_left()
+
+    async def _are_lines_left(self) -> bool:
+        """Say the waiting lines, unless the inbox is being read or was read a moment ago; whether some may be left."""
         now = self._clock.now()
         if self._looks_again_at is not None and now < self._looks_again_at:
-            return  # It was read a moment ago, and reading it costs a question to the store.
-        if not self._one_at_a_time.locked():
-            self._looks_again_at = now + timedelta(seconds=inbox_seconds_min)
-            async with self._one_at_a_time:
-                await self._say_all()
+            return True  # It was read a moment ago, and reading it costs a question to the store.
+        if self._one_at_a_time.locked():
+            return True  # Two readers would say a line twice.
+        self._looks_again_at = now + timedelta(seconds=inbox_seconds_min)
+        async with self._one_at_a_time:
+            return await self._say_all()
 
-    async def _say_all(self) -> None:
+    async def _say_all(self) -> bool:
+        """Say every line that can be said; whether others must wait."""
         last = 0
         waiting = set[str | None]()
         for _ in range(inbox_pages_max):
-            lines = await self._store.read_inbox(inbox_lines_max, last)
+            lines = await self._store.lines(inbox_lines_max, last)
             for line in lines:
                 if line.run_id in waiting or not await self._is_answered(line):
                     waiting.add(line.run_id)
             if len(lines) < inbox_lines_max:
-                return  # This was the last page.
+                return bool(waiting)  # This was the last page.
             last = lines[-1].number
+        return True
 
     async def _is_answered(self, line: InboxLine) -> bool:
         """Say a line, or drop it if its run has finished; False if it must wait."""

@@ -16,14 +16,15 @@ import msgspec
 
 from glasshouse.errors import GlasshouseError, Refused
 from glasshouse.runtime.ledger.ledger import Beside, Ledger, Receipt, sent_by
-from glasshouse.runtime.ports import Batch, Clock, InboxRequest, Store
+from glasshouse.runtime.ports import Clock
+from glasshouse.runtime.store_port import Batch, InboxRequest, Store
+from glasshouse.runtime.waiting import whichever_first
 from glasshouse.world.decisions.decision import Decision
 from glasshouse.world.decisions.intents import GraphEdit
 from glasshouse.world.decisions.requests import Answer, Asked, decoded_answer, decoded_asked
 
 requests_read_max: Final = 64
 """Changes that other processes ask for are read this many at a time."""
-answer_look_seconds: Final = 0.05
 taken_seconds_max: Final = 5.0
 """How much longer a sender waits for the answer to a request that was taken in the last moment."""
 
@@ -107,10 +108,14 @@ async def ask(
 async def _answer(store: Store, clock: Clock, number: int, seconds: float) -> Answer | None:
     """The answer, as soon as it is there; None if it does not come in time."""
     until = clock.now() + timedelta(seconds=seconds)
+    seen = await store.wait_for_more("", 0)
     while True:
-        request = await store.inbox_request(number)
+        request = await store.request(number)
         if request is not None and request.answer is not None:
             return decoded_answer(request.answer)
-        if clock.now() >= until:
+        left = (until - clock.now()).total_seconds()
+        if left <= 0:
             return None
-        await clock.sleep(answer_look_seconds)
+        # The store waits in real seconds, and the clock may be another.
+        mark, _ = await whichever_first(store.wait_for_more(seen, left), clock.sleep(left))
+        seen = mark or seen

@@ -26,7 +26,7 @@ from glasshouse.errors import BadEvent, StoreDamaged
 from glasshouse.events import codec, kinds
 from glasshouse.events.event import Event
 from glasshouse.runtime.folded import Folded
-from glasshouse.runtime.ports import Store
+from glasshouse.runtime.store_port import Store
 from glasshouse.turns.heard import recent_lines
 from glasshouse.turns.runs import agenda as agendas
 from glasshouse.turns.runs import purses
@@ -100,7 +100,7 @@ def snapshot_key() -> str:
 async def load_folded(store: Store, upto: int | None = None) -> Folded:
     """The state as the store has it, now or right after the event at position `upto`. The fold starts at the newest
     snapshot that fits."""
-    position = store.position if upto is None else upto
+    position = await store.position() if upto is None else upto
     kept = await store.snapshot("", "world", snapshot_key(), position)
     if kept is None:
         return await fold_from_start(store, position)

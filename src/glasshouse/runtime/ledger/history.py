@@ -16,7 +16,7 @@ from glasshouse.events.filter import EventFilter
 from glasshouse.events.payloads import BranchOf, CreatureStopped, payload_of
 from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.ledger.subscriptions import Subscriptions
-from glasshouse.runtime.ports import Store
+from glasshouse.runtime.store_port import Store
 from glasshouse.turns.heard.surroundings import cause_as_seen
 from glasshouse.turns.runs.agenda import Owed
 from glasshouse.world.state.ids import the_creature, the_run, the_session

@@ -26,7 +26,7 @@ from glasshouse.events.event import Event, event_id, session_and_seq
 from glasshouse.events.payloads import CreatureStarted, payload_of
 from glasshouse.runtime.ledger.folds import fold_page_events, load_folded, unfit_event
 from glasshouse.runtime.ledger.history import HistoryReader
-from glasshouse.runtime.ports import Store
+from glasshouse.runtime.store_port import Store
 from glasshouse.world.decisions.requests import Request
 from glasshouse.world.fold.evolve import begin, evolve, note_imported
 from glasshouse.world.state.lineage import span_of

@@ -41,7 +41,8 @@ from glasshouse.runtime.ledger.pending import EVERY_GRAPH, Pending
 from glasshouse.runtime.ledger.quick_lines import QuickLines
 from glasshouse.runtime.ledger.subscriptions import Subscriptions
 from glasshouse.runtime.ledger.writer import Queued, Writer
-from glasshouse.runtime.ports import Batch, Clock, SegmentWrite, Snapshot, Store
+from glasshouse.runtime.ports import Clock
+from glasshouse.runtime.store_port import Batch, SegmentWrite, Snapshot, Store
 from glasshouse.world.decisions.decide import decide
 from glasshouse.world.decisions.decision import Decision, Write, stamped
 from glasshouse.world.decisions.intents import EndAct, GraphEdit, Intent, MoveRun, Say
@@ -125,7 +126,7 @@ class Ledger(Pending):
 
     async def open(self) -> None:
         """Fold what the store holds and start the writer."""
-        position = self._store.position
+        position = await self._store.position()
         await self.writer.open(position)
         self._followed_upto = position
 
@@ -368,7 +369,7 @@ class Ledger(Pending):
     async def follow(self) -> None:
         """Take in what another process has written. Only for a guest: it has written nothing itself."""
         async with self._following:
-            position = self._store.position
+            position = await self._store.position()
             if position == self._followed_upto:
                 return  # Nothing was written since.
             after = self._followed_upto

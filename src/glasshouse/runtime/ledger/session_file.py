@@ -50,7 +50,7 @@ from glasshouse.runtime.ledger.house_record import (
     lines_of,
 )
 from glasshouse.runtime.ledger.ledger import Ledger
-from glasshouse.runtime.ports import Batch, SegmentWrite, Store
+from glasshouse.runtime.store_port import Batch, SegmentWrite, Store
 from glasshouse.world.state.lineage import by_age, joined_prefixes, pages, span_of, spans_between
 from glasshouse.world.state.state import Segment
 

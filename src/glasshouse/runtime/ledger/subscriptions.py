@@ -21,7 +21,7 @@ from glasshouse.events.filter import EVERYTHING, EventFilter
 from glasshouse.events.redaction import Role, redacted
 from glasshouse.reprs import shown
 from glasshouse.runtime.ledger.following import Following
-from glasshouse.runtime.ports import Store
+from glasshouse.runtime.store_port import Store
 from glasshouse.world.state.state import World
 
 subscriber_events_max = 1_024

@@ -30,7 +30,7 @@ from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ledger.folds import load_folded, snapshot_key
 from glasshouse.runtime.ledger.pending import Pending
 from glasshouse.runtime.ledger.subscriptions import Subscriptions
-from glasshouse.runtime.ports import Batch, Lines, Snapshot, Store
+from glasshouse.runtime.store_port import Batch, Lines, Snapshot, Store
 
 commit_events_max = 512
 """A commit takes at most this many events, unless one batch alone has more."""
@@ -113,7 +113,7 @@ class Writer:
     async def open(self, position: int) -> None:
         """Fold what the store holds up to this position, and start to write."""
         self._loop = asyncio.get_running_loop()
-        self._begin_anew(await load_folded(self._store, position))
+        self._begin_anew(await load_folded(self._store, position), position)
         self._task = asyncio.create_task(self._write_until_closed(), name="glasshouse writer")
         self._move_gate()
 
@@ -336,7 +336,8 @@ class Writer:
         """Fold the world again from the store. If that fails, the next caller tries again."""
         self._is_refolding = True
         try:
-            self._begin_anew(await load_folded(self._store))
+            position = await self._store.position()
+            self._begin_anew(await load_folded(self._store, position), position)
         except StoreError as failure:
             self._broken = failure
         else:
@@ -345,9 +346,9 @@ class Writer:
             self._is_refolding = False
             self._move_gate()
 
-    def _begin_anew(self, folded: Folded) -> None:
-        """Go on with a world that was folded from the store."""
-        self.follow(folded, self._store.position)
+    def _begin_anew(self, folded: Folded, position: int) -> None:
+        """Go on with a world that was folded from the store up to a position."""
+        self.follow(folded, position)
         self._note_snapshot(folded.position, folded.snapshot_bytes)
 
     def follow(self, folded: Folded, position: int) -> None:

@@ -18,7 +18,7 @@ from glasshouse.events.payloads import TopologyChanged, payload_of
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.past.past_world import begin_from_file, ends_in_a_split
-from glasshouse.runtime.ports import Store
+from glasshouse.runtime.store_port import Store
 from glasshouse.world.fold.evolve import evolve
 from glasshouse.world.fold.members import part_unseen
 from glasshouse.world.state.lineage import descendants_of, pages, span_of

@@ -17,7 +17,7 @@ from glasshouse.errors import Refused, UnknownName
 from glasshouse.events.event import Event, session_and_seq
 from glasshouse.events.redaction import Role
 from glasshouse.runtime.ledger.history import HistoryReader, spans_of_events
-from glasshouse.runtime.ports import Snapshot
+from glasshouse.runtime.store_port import Snapshot
 from glasshouse.views import page
 from glasshouse.views.page import Record
 from glasshouse.views.page_fold import PageFold

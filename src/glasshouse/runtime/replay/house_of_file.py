@@ -23,8 +23,8 @@ from glasshouse.runtime.clock import SeededIds
 from glasshouse.runtime.house import House
 from glasshouse.runtime.ledger.folds import fold_page_events
 from glasshouse.runtime.ledger.house_record import HouseRecord, decoded_record, fold_shape
-from glasshouse.runtime.ports import Batch, SegmentWrite
 from glasshouse.runtime.replay.overlay import OverlayStore
+from glasshouse.runtime.store_port import Batch, SegmentWrite
 from glasshouse.world.decisions.requests import Request
 from glasshouse.world.fold.evolve import stand
 from glasshouse.world.state.lineage import ancestors_of, by_age, span_of
@@ -127,7 +127,7 @@ async def _fill(house: House, store: OverlayStore, record: HouseRecord) -> dict[
     standings: dict[int, Standing] = {}
     for change in _changes(record, events):
         first = change[0].id
-        position = store.position
+        position = store.last_position
         positions |= {event.id: position + number for number, event in enumerate(change, 1)}
         if first in record.standings:
             standings[position + 1] = record.standings[first]

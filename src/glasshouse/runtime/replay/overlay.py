@@ -6,13 +6,15 @@ So a replay can run in the same house while other runs go on (ADR 0048).
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 
 from glasshouse.errors import Conflict
 from glasshouse.events.codec import decoded
 from glasshouse.events.event import Event
 from glasshouse.events.shown import Shown
-from glasshouse.runtime.ports import Batch, InboxLine, InboxRequest, Snapshot, Store
+from glasshouse.runtime.store_port import Batch, InboxLine, InboxRequest, Snapshot, Store, StoreRole
+from glasshouse.runtime.waiting import Waiters
 from glasshouse.world.decisions.requests import Request
 from glasshouse.world.state.lineage import Span
 from glasshouse.world.state.state import Segment, SessionState
@@ -32,8 +34,10 @@ class OverlayStore:
         """The last seq of each session at that position."""
         self._events: list[Event] = []
         self._of_session: dict[str, list[Event]] = {}
-        self._segments: dict[str, Segment] = {}
+        self._segments: dict[str, tuple[int, Segment]] = {}
+        """The segments that began above, each with the position of its first event."""
         self._requests: dict[int, Request] = {}
+        self._waiters = Waiters()
 
     async def open(self, new_house_id: str) -> None:
         """Nothing to do: the store below is already open."""
@@ -47,31 +51,65 @@ class OverlayStore:
         return self._house_id
 
     @property
-    def position(self) -> int:
-        """The position of the last event, below or above."""
+    def role(self) -> StoreRole:
+        """Always the owner: only this replay writes above the store below."""
+        return "owner"
+
+    async def owner(self) -> str:
+        """This process: nobody else sees the overlay."""
+        return "This process"
+
+    @property
+    def last_position(self) -> int:
+        """The position of the last event, below or above. Nobody else writes, so it need not be asked for."""
         return self._upto + len(self._events)
+
+    async def position(self) -> int:
+        """The position of the last event, below or above."""
+        return self.last_position
+
+    async def wait_beyond(self, position: int, seconds: float) -> int:
+        """The position, as soon as it is after this one; after so many seconds, as it is."""
+        if self.last_position <= position:
+            await self._waiters.wait(seconds)
+        return self.last_position
 
     async def commit(self, batches: Sequence[Batch]) -> int:
         """Keep the events and requests in memory. Prompts and snapshots are dropped: those of the record are below."""
-        first = self.position + 1
-        for one_change in [one_change for batch in batches for one_change in batch.changes]:
-            change = self.position + 1
+        first = self.last_position + 1
+        changes = [one_change for batch in batches for one_change in batch.changes]
+        self._check(changes)
+        for one_change in changes:
+            change = self.last_position + 1
             if one_change.request is not None:
                 self._requests[change] = one_change.request
             for write in one_change.writes:
                 if write.opens is not None:
-                    self._segments[write.session_id] = write.opens
+                    self._segments[write.session_id] = self.last_position + 1, write.opens
                 own = self._of_session.setdefault(write.session_id, [])
-                head = self._heads.get(write.session_id, 0) + len(own)
-                if write.expected_head != head:
-                    raise Conflict(
-                        f"Session {write.session_id} stands at seq {head}, not {write.expected_head}."
-                    )
                 for body in write.bodies:
-                    event = decoded(body, self.position + 1, change=change)
+                    event = decoded(body, self.last_position + 1, change=change)
                     self._events.append(event)
                     own.append(event)
+        if self._waiters.waiting:
+            self._waiters.wake()
         return first
+
+    async def committed(self, first_position: int) -> bool:
+        """Whether there is an event at this position: memory never leaves a commit in doubt."""
+        return self.last_position >= first_position
+
+    def _check(self, changes: list[Batch]) -> None:
+        """Raise `Conflict` before anything is kept if a write does not follow the last event of its session."""
+        heads: dict[str, int] = {}
+        for write in [write for change in changes for write in change.writes]:
+            name = write.session_id
+            head = heads.get(name)
+            if head is None:
+                head = self._heads.get(name, 0) + len(self._of_session.get(name, ()))
+            if write.expected_head != head:
+                raise Conflict(f"Session {name} stands at seq {head}, not {write.expected_head}.")
+            heads[name] = head + len(write.bodies)
 
     async def read(self, spans: Sequence[Span]) -> list[Event]:
         """The events of these spans in the order of histories."""
@@ -100,7 +138,8 @@ class OverlayStore:
     async def segments_after(self, position: int) -> list[Segment]:
         """The segments that began after this position."""
         below = await self._below.segments_after(position)
-        return [segment for segment in below if segment.id in self._heads] + list(self._segments.values())
+        own = [segment for opened_at, segment in self._segments.values() if opened_at > position]
+        return [segment for segment in below if segment.id in self._heads] + own
 
     async def labels(self) -> dict[str, tuple[str, ...]]:
         """The labels of the store below."""
@@ -129,11 +168,11 @@ class OverlayStore:
         """The text of a prompt by its digest."""
         return await self._below.prompt(digest)
 
-    async def put_in_inbox(self, text: str, run_id: str | None = None) -> int:  # noqa: ARG002
+    async def put_line(self, text: str, run_id: str | None = None) -> int:  # noqa: ARG002
         """Ignore the line: a replay has no inbox."""
         return 0
 
-    async def read_inbox(self, lines_max: int, after: int = 0) -> list[InboxLine]:  # noqa: ARG002
+    async def lines(self, lines_max: int, after: int = 0) -> list[InboxLine]:  # noqa: ARG002
         """Always empty: what visitors said is in the record."""
         return []
 
@@ -145,7 +184,7 @@ class OverlayStore:
         """Always empty: what was asked is in the record."""
         return []
 
-    async def inbox_request(self, number: int) -> InboxRequest | None:  # noqa: ARG002
+    async def request(self, number: int) -> InboxRequest | None:  # noqa: ARG002
         """Always none."""
         return None
 
@@ -156,3 +195,9 @@ class OverlayStore:
     async def withdraw_request(self, number: int) -> bool:  # noqa: ARG002
         """Always false."""
         return False
+
+    async def wait_for_more(self, seen: str, seconds: float) -> str:
+        """Wait so long for nothing: nobody leaves anything for a replay."""
+        if seen:
+            await asyncio.sleep(seconds)
+        return "empty"

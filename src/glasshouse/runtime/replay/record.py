@@ -18,7 +18,7 @@ from glasshouse.runtime.acts.act_so_far import act_so_far_of
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.house import House
 from glasshouse.runtime.ledger.folds import fold_page_events, load_folded
-from glasshouse.runtime.ports import Store
+from glasshouse.runtime.store_port import Store
 from glasshouse.world.decisions.requests import Request
 from glasshouse.world.state.ids import the_run
 from glasshouse.world.state.state import Segment, Standing
@@ -84,7 +84,7 @@ class RunRecord(msgspec.Struct, frozen=True):
 async def record_of(house: House, run_id: str) -> RunRecord:
     """Read the record of a run."""
     await house.ledger.writer.wait_for_durability()
-    position = house.store.position
+    position = await house.store.position()
     own = await house.history.events_of_its_own(the_run(house.ledger.world, run_id).id)
     own = [event for event in own if (event.position or 0) <= position]
     if not own:

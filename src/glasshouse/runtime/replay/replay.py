@@ -266,7 +266,7 @@ class _Replay:
 
     def now(self) -> datetime:
         """The recorded time of the next event."""
-        index = min(self._store.position - self._record.starts_after, len(self._times) - 1)
+        index = min(self._store.last_position - self._record.starts_after, len(self._times) - 1)
         return self._times[index] if self._times else datetime.min.replace(tzinfo=UTC)
 
     async def sleep(self, seconds: float) -> None:

@@ -23,7 +23,8 @@ from glasshouse.runtime.acts.looking import time_of
 from glasshouse.runtime.acts.recorded_answers import RecordedAnswers
 from glasshouse.runtime.acts.spending import Spending
 from glasshouse.runtime.minds.minds import Agent, ManifestAgent
-from glasshouse.runtime.ports import Route, Store
+from glasshouse.runtime.ports import Route
+from glasshouse.runtime.store_port import Store
 from glasshouse.turns.moment.moment import Moment
 from glasshouse.turns.moment.prompt import CONTEXT_TOKENS, REPLY_TOKENS, Completion, Prompt, text_digest
 from glasshouse.world.state.state import CreatureState, World

@@ -27,7 +27,8 @@ from glasshouse.runtime.acts.backend_queue import BackendQueue
 from glasshouse.runtime.acts.reservations import Reservation
 from glasshouse.runtime.ledger.ledger import NOTHING_BESIDE, Beside, Ledger, Look, Receipt, Tell
 from glasshouse.runtime.ledger.writer import Queued
-from glasshouse.runtime.ports import Batch, Route, Toolbox
+from glasshouse.runtime.ports import Route, Toolbox
+from glasshouse.runtime.store_port import Batch
 from glasshouse.runtime.telemetry import names
 from glasshouse.runtime.telemetry.telemetry import Telemetry, now_ns
 from glasshouse.runtime.tool_context import ToolContext

@@ -54,6 +54,22 @@ def store_error(path: Path, wrong: sqlite3.Error | OverflowError | UnicodeDecode
             return StoreFailed(f"{path} could not be used: {wrong}. Check the disk, then try again.")
 
 
+def may_be_written(wrong: sqlite3.Error) -> bool:
+    """Whether a commit that failed with this may be durable all the same.
+
+    The pages of a commit are written to the log, and then the log is synced. An I/O error may come after the pages have reached
+    the disk. All other errors come before: a full disk or a lock is noticed when pages are written, and whatever cannot be
+    written whole is no commit. An error without a code comes from Python or from another library, which does not say.
+    """
+    code = getattr(wrong, "sqlite_errorcode", None)
+    return code is None or code & _PRIMARY_CODE_BITS == sqlite3.SQLITE_IOERR
+
+
+def in_doubt(path: Path, wrong: sqlite3.Error) -> str:
+    """The message for a commit of which nobody knows whether it was written."""
+    return f"{path} could not be written: {wrong}. Check the disk."
+
+
 def damaged(path: Path) -> str:
     """The message for a file that is damaged or not a Glasshouse store."""
     return (

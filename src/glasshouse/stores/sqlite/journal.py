@@ -26,7 +26,7 @@ from glasshouse.errors import BadEvent, StoreDamaged, StoreFailed
 from glasshouse.events.codec import BodyStart, encoded
 from glasshouse.events.event import Event, event_id
 from glasshouse.events.shown import Shown, decoded_shown, encoded_shown
-from glasshouse.runtime.ports import Batch, InboxLine, InboxRequest, Lines, SegmentWrite, Snapshot
+from glasshouse.runtime.store_port import Batch, InboxLine, InboxRequest, Lines, SegmentWrite, Snapshot
 from glasshouse.stores.placing import answers_kept_max, check_room, in_order_of_histories, soundly_decoded
 from glasshouse.world.decisions.requests import Request, decoded_request, encoded_request
 from glasshouse.world.state.lineage import Span
@@ -225,6 +225,22 @@ class Journal:
         if self._log is not None:
             self.is_log_full = self._log.is_full()
         return before + 1
+
+    def committed(self, first_position: int) -> bool:
+        """Whether a commit that failed in doubt is in the file. If it is not, it never will be.
+
+        If the sync of a commit fails, SQLite takes the commit back, but its pages stay in the log behind the last commit that
+        counts. After a crash SQLite would find them there, and count them. The next commit overwrites them, so one is made
+        here: writing the version of the schema again changes nothing else.
+        """
+        self._must_look = True
+        self._look_if_needed()
+        self._must_look = True  # If this commit fails too, the next one must roll it back.
+        (version,) = self._connection.execute("PRAGMA user_version").fetchall()[0]
+        self._connection.execute("BEGIN IMMEDIATE")
+        self._connection.execute(f"PRAGMA user_version = {int(version)}")
+        self._connection.execute("COMMIT")
+        return self.position_now() >= first_position
 
     def _look_if_needed(self) -> None:
         """After a failure: roll back an open transaction, and read again what the file holds."""
@@ -519,7 +535,7 @@ class Journal:
         except (zlib.error, TypeError, msgspec.ValidationError):
             return None
 
-    def put_in_inbox(self, text: str, run_id: str | None) -> int:
+    def put_line(self, text: str, run_id: str | None) -> int:
         """Add a line to the inbox in its own transaction, and return its number."""
         number: int = self._rows_alone("put_in_inbox", run_id, text)[0][0]
         return number
@@ -530,7 +546,7 @@ class Journal:
             self._connection.execute("ROLLBACK")
         return self._rows(query, *values)
 
-    def read_inbox(self, lines_max: int, after: int = 0) -> list[InboxLine]:
+    def lines(self, lines_max: int, after: int = 0) -> list[InboxLine]:
         """The oldest inbox lines after a number."""
         rows = _sound(self._rows("read_inbox", after, lines_max), _InboxRows)
         return [InboxLine(*row) for row in rows]
@@ -544,10 +560,15 @@ class Journal:
         """The oldest requests of the inbox without an answer."""
         return [_inbox_request(row) for row in self._rows("open_requests", requests_max)]
 
-    def inbox_request(self, number: int) -> InboxRequest | None:
+    def request(self, number: int) -> InboxRequest | None:
         """One request of the inbox, if it is still there."""
         row = self._row("inbox_request", number)
         return None if row is None else _inbox_request(row)
+
+    def inbox_mark(self) -> str:
+        """A text that changes with every change of the inbox. Numbers only grow, and rows with a number only come to be
+        taken, answered and removed: so no state of the two tables comes twice."""
+        return " ".join(map(str, self._row("inbox_mark")))
 
     def take_request(self, number: int) -> bool:
         """Mark a request as taken in its own transaction. False if it was withdrawn."""

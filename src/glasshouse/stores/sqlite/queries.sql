@@ -111,6 +111,10 @@ SELECT number, body, is_taken, answer FROM inbox_requests WHERE answer IS NULL O
 -- name: inbox_request
 SELECT number, body, is_taken, answer FROM inbox_requests WHERE number = ?;
 
+-- name: inbox_mark
+SELECT (SELECT group_concat(seq) FROM sqlite_sequence WHERE name IN ('inbox', 'inbox_requests')),
+    (SELECT count(*) FROM inbox), count(*), sum(is_taken), count(answer) FROM inbox_requests;
+
 -- name: take_request
 UPDATE inbox_requests SET is_taken = 1 WHERE number = ? RETURNING number;
 

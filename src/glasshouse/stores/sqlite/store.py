@@ -10,15 +10,16 @@ import asyncio
 import os
 import sqlite3
 import threading
+import time
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import suppress
 from functools import wraps
 from pathlib import Path
 from typing import Any, Concatenate, Final, ParamSpec, TypeVar
 
-from glasshouse.errors import Refused, StoreBusy, StoreFailed
-from glasshouse.runtime.ports import Batch
-from glasshouse.stores.sqlite.faults import FAULTS, store_error, written_by_another
+from glasshouse.errors import OutcomeUnknown, Refused, StoreFailed, StoreFenced
+from glasshouse.runtime.store_port import Batch, StoreRole
+from glasshouse.stores.sqlite.faults import FAULTS, in_doubt, may_be_written, store_error, written_by_another
 from glasshouse.stores.sqlite.journal import Journal, LogFile, prepare, sync_fully
 from glasshouse.stores.sqlite.lock import WriterLock, holder_of
 from glasshouse.stores.sqlite.migrate import Migration, bundled_migrations, migrate, version_of
@@ -28,6 +29,8 @@ from glasshouse.stores.sqlite.thread import WorkThread
 busy_milliseconds_max = 5_000
 """The waiting time for a locked SQLite file before `StoreBusy`."""
 reader_threads = 2
+look_seconds: Final = 0.1
+"""How often the file is looked at for somebody who waits until it has changed."""
 
 _NO_FILES: Final = frozenset({"", ":memory:"})
 """Names for which SQLite opens a temporary database, a new one for each connection."""
@@ -67,6 +70,8 @@ class SqliteStore:
         """Set while a guest has a store open that it may not write."""
         self.house_id = ""
         """The id that this file got when it was created."""
+        self._is_fenced = False
+        """Whether another process has written the file, so that this object may not."""
         self._journal: Journal | None = None
         self._writer: WorkThread | None = None
         self._readers: list[WorkThread] = []
@@ -81,6 +86,7 @@ class SqliteStore:
         """Start the threads, take the lock and migrate the file. A guest takes no lock and migrates nothing."""
         if self._writer is not None:
             raise Refused(f"{self.path} is open already.", "Give each terrarium a store of its own.")
+        self._is_fenced = False
         self._writer = WorkThread("glasshouse writer")
         self._readers = [WorkThread(f"glasshouse reader {n}") for n in range(reader_threads)]
         try:
@@ -129,7 +135,12 @@ class SqliteStore:
         self._connections.append(connection)
         return connection
 
-    def holder(self) -> str:
+    @property
+    def role(self) -> StoreRole:
+        """Whether this object commits, or is a guest."""
+        return "guest" if self.is_guest else "owner"
+
+    async def owner(self) -> str:
         """Who has this store open for writing, in words; empty if nobody does."""
         holder = holder_of(self.path)
         return "" if holder is None else holder.words
@@ -148,16 +159,31 @@ class SqliteStore:
             self._read_only.close()
             self._read_only = None
 
-    @property
-    def position(self) -> int:
-        """The position of the last committed event."""
-        if self._journal is None:
-            return 0
-        return self._journal.position_now() if self.is_guest else self._journal.position
+    async def wait_beyond(self, position: int, seconds: float) -> int:
+        """The position, as soon as it is after this one; after so many seconds, as it is."""
+        return await self._looked_for(self.position, lambda now: now > position, seconds)
+
+    async def wait_for_more(self, seen: str, seconds: float) -> str:
+        """The mark of the inbox, as soon as it is another than this one; after so many seconds, as it is."""
+        return await self._looked_for(self._inbox_mark, lambda mark: mark != seen, seconds)
+
+    async def _looked_for(
+        self, look: Callable[[], Awaitable[T]], is_it: Callable[[T], bool], seconds: float
+    ) -> T:
+        """Look again and again: SQLite tells no process what another one has written."""
+        until = time.monotonic() + seconds
+        while True:
+            seen = await look()
+            left = until - time.monotonic()
+            if is_it(seen) or left <= 0:
+                return seen
+            await asyncio.sleep(min(look_seconds, left))
 
     def commit(self, batches: Sequence[Batch]) -> Awaitable[int]:
         """Make the batches durable in one transaction, and return the position of the first new event."""
         self._check_is_no_guest()
+        if self._is_fenced:
+            raise StoreFenced(written_by_another(self.path))
         first_position = self._write(self._commit_blocking, batches)
         if self._writer is not None and self._journal is not None and self._journal.is_log_full:
             self._writer.do(self._lengthen_log)
@@ -169,8 +195,17 @@ class SqliteStore:
             return journal.commit(batches)
         except sqlite3.IntegrityError as wrong:
             if journal.position > before:  # The rows in the way are new.
-                raise StoreBusy(written_by_another(self.path)) from wrong
+                self._is_fenced = True
+                raise StoreFenced(written_by_another(self.path)) from wrong
             raise
+        except sqlite3.Error as wrong:
+            if may_be_written(wrong):
+                raise OutcomeUnknown(in_doubt(self.path, wrong)) from wrong
+            raise
+
+    async def committed(self, first_position: int) -> bool:
+        """Whether a commit in doubt is in the file. If it is not, something else is written in its place."""
+        return await self._write(Journal.committed, first_position)
 
     def _lengthen_log(self) -> None:
         with suppress(*FAULTS, MemoryError):  # A log that is too short is only slower.
@@ -181,9 +216,9 @@ class SqliteStore:
         if self.is_guest:
             raise StoreFailed(f"{self.path} is open as a guest, who writes nothing but the inbox.")
 
-    async def put_in_inbox(self, text: str, run_id: str | None = None) -> int:
+    async def put_line(self, text: str, run_id: str | None = None) -> int:
         """Add a line to the inbox, for the terrarium that writes this file."""
-        return await self._write(Journal.put_in_inbox, text, run_id)
+        return await self._write(Journal.put_line, text, run_id)
 
     async def put_request(self, body: str) -> int:
         """Leave a request in the inbox, for the terrarium that writes this file."""
@@ -198,6 +233,7 @@ class SqliteStore:
         """Remove a request. False if it was taken."""
         return await self._write(Journal.withdraw_request, number)
 
+    position = _by_a_reader(Journal.position_now)
     read = _by_a_reader(Journal.read)
     read_after = _by_a_reader(Journal.read_after)
     segments_after = _by_a_reader(Journal.segments_after)
@@ -207,9 +243,10 @@ class SqliteStore:
     records = _by_a_reader(Journal.records)
     requests = _by_a_reader(Journal.requests)
     shown = _by_a_reader(Journal.shown)
-    read_inbox = _by_a_reader(Journal.read_inbox)
+    lines = _by_a_reader(Journal.lines)
     open_requests = _by_a_reader(Journal.open_requests)
-    inbox_request = _by_a_reader(Journal.inbox_request)
+    request = _by_a_reader(Journal.request)
+    _inbox_mark = _by_a_reader(Journal.inbox_mark)
 
     def _write(self, method: Callable[..., T], *arguments: object) -> Awaitable[T]:
         if self._writer is None or self._journal is None:

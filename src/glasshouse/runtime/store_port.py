@@ -1,0 +1,260 @@
+"""The store's port: what the runtime needs from the place where a terrarium is kept. Adapters are in `stores/`.
+
+A store is one object with three protocols, because one commit makes all three durable together:
+
+| protocol | keeps | who reads it |
+|---|---|---|
+| `LedgerStore` | events in the order of commits, segments, snapshots | the ledger and everything that is folded or read from it |
+| `SideTables` | what stands beside the ledger, which is complete without it: prompts, lines shown, requests, labels, records | `why`, replays, the archive |
+| `Inbox` | lines and requests that other processes leave for the one that plays | `runtime/inbox/` |
+
+One process is the owner of a store: it alone commits. Any number of guests read, and write only to the inbox. So the owner
+knows its own position; everybody else asks for it, and waits until it has grown.
+
+Always holds: a store keeps encoded events and their positions. It applies no rule about creatures or graphs. Every error
+that it raises on purpose is a `StoreError`, a `Conflict` or a `Refused`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Iterator, Sequence
+from typing import Any, Literal, NamedTuple, Protocol
+
+import msgspec
+
+from glasshouse.events.codec import encoded
+from glasshouse.events.event import Event
+from glasshouse.events.shown import Shown
+from glasshouse.world.decisions.requests import Request
+from glasshouse.world.state.lineage import Span
+from glasshouse.world.state.state import Segment
+
+StoreRole = Literal["owner", "guest"]
+"""What an opened store may do: the owner commits, a guest reads and writes to the inbox."""
+
+
+class SegmentWrite(msgspec.Struct, frozen=True, gc=False):
+    """Encoded events for one segment, right after `expected_head`. With `opens`, the segment begins here.
+
+    The events of a batch are one change. Only an import writes many changes in one batch: `changes` then gives, for
+    each event, the id of the first event of its change.
+    """
+
+    session_id: str
+    expected_head: int
+    bodies: tuple[bytes, ...]
+    opens: Segment | None = None
+    changes: tuple[str, ...] | None = None
+
+
+class Lines(NamedTuple):
+    """Public lines that followed one another, each a change of its own."""
+
+    events: list[Event]
+    rows: list[Any]
+    """The session, the seq and `rest_within_bounds` of each event, one after another. A store that writes in another thread
+    reads these alone: each object that two threads touch is carried from core to core."""
+
+
+class Snapshot(NamedTuple):
+    """A projection's state as bytes, kept as a cache. `at` is the last position or seq that it includes; 0: the position of
+    the last event that is committed before it."""
+
+    scope: str
+    name: str
+    key: str
+    at: int
+    body: bytes
+
+
+class Batch(msgspec.Struct, frozen=True, gc=False):
+    """Writes that become durable together or not at all. A snapshot to keep, and the inbox lines and requests that these
+    writes answer, go into the same commit."""
+
+    writes: tuple[SegmentWrite, ...] = ()
+    snapshot: Snapshot | None = None
+    inbox_done: tuple[int, ...] = ()
+    answers: tuple[tuple[int, str], ...] = ()
+    """Answers to requests in the inbox, each with the number of its request. The first answer to a request stands."""
+    prompts: tuple[tuple[str, str], ...] = ()
+    """Prompt texts, each with its digest. They are kept beside the ledger, which is complete without them."""
+    shown: tuple[Shown, ...] = ()
+    """For each model call behind the one event of this batch, the lines that its prompt held; kept like prompts (ADR
+    0044)."""
+    labels: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """The labels of runs, each with the id of its run, in place of those it had. They stand beside the ledger (ADR
+    0082)."""
+    records: tuple[tuple[str, str], ...] = ()
+    """Records of the houses in which imported sessions were played, each with its name, in place of those of the same name
+    (ADR 0103)."""
+    request: Request | None = None
+    """The request that led to this batch, if it came from outside."""
+    lines: Lines | None = None
+    """Many changes in one batch, which then holds nothing else: the shortest way for the most frequent write."""
+
+    @property
+    def changes(self) -> Iterator[Batch]:
+        """The same batch; one with lines as a batch for each line."""
+        if self.lines is None:
+            yield self
+        else:
+            for event in self.lines.events:
+                yield Batch((SegmentWrite(event.session_id, event.seq - 1, (encoded(event),)),))
+
+
+class InboxLine(NamedTuple):
+    """A line that another process left for a running terrarium."""
+
+    number: int
+    run_id: str | None
+    text: str
+
+
+class InboxRequest(NamedTuple):
+    """A change that another process asks for, as `world/decisions/requests.py` encodes it."""
+
+    number: int
+    body: str
+    is_taken: bool = False
+    """Whether a terrarium has begun to decide it. Then its sender can no longer withdraw it."""
+    answer: str | None = None
+
+
+class LedgerStore(Protocol):
+    """Keeps the events in the order of their commits, the segments that they begin, and snapshots.
+
+    Positions count the events from 1 without gaps, in the order of commits. The events that a store returns have their
+    `position`, and their `change`: the position of the first event of their change.
+    """
+
+    async def open(self, new_house_id: str) -> None:
+        """Open the store; `new_house_id` becomes the id of a store that has none yet.
+
+        Raises `Refused` if this object is open already, `StoreBusy` if another process is the owner, `StoreTooNew`,
+        `StoreDamaged`, or `StoreFailed` if it cannot be reached. What it raises leaves nothing open.
+        """
+
+    async def close(self) -> None:
+        """Release all resources. Closing twice, or before opening, is harmless."""
+
+    @property
+    def house_id(self) -> str:
+        """The id that this store got when it was first opened. It never changes."""
+
+    @property
+    def role(self) -> StoreRole:
+        """Whether this object commits, or reads what another process commits. It is known before the store is opened."""
+
+    async def owner(self) -> str:
+        """Who has this store open as its owner, in words that begin a sentence ("Process 12"); empty if nobody has."""
+
+    async def position(self) -> int:
+        """The position of the last committed event; 0 when there is none. It is asked for, because another process may
+        have written. No event of a commit that is under way counts."""
+
+    async def wait_beyond(self, position: int, seconds: float) -> int:
+        """Wait until the store has an event after this position, and return its position then.
+
+        After so many seconds it returns the position as it is. It may return early without a new event, but must not
+        return at once again and again.
+        """
+
+    def commit(self, batches: Sequence[Batch]) -> Awaitable[int]:
+        """Make the batches durable, in order, all or nothing; returns the position of the first event.
+
+        Called by the owner only, one call after another. Once it has returned, the batches survive a power cut. A write
+        whose events are all there already, with the same content, is left out, with everything that hangs on its events.
+
+        - `Conflict`: the place of an event is taken by other content. Nothing was written.
+        - `StoreFenced`: another process has taken the store over. Nothing was written, and this object never commits again.
+        - `OutcomeUnknown`: the commit was sent to the disk or the server, and nobody knows whether it is durable. Raise it
+          whenever you are not sure. The ledger then answers nobody before it has asked `committed`.
+        - `StoreFailed`, or another `StoreError`: nothing was written, and nothing of it can become durable later.
+        """
+
+    async def committed(self, first_position: int) -> bool:
+        """Whether the commit that raised `OutcomeUnknown` is durable. `first_position` is where its first event belongs.
+
+        The answer must stay true: before it says no, the store makes sure that the commit cannot become durable any more,
+        for example by writing in its place, or by waiting until the server has ended the transaction. Raises a
+        `StoreError` if that cannot be found out now; the ledger asks again. Nothing is committed in between.
+
+        The ledger asks only about commits with events. It simply repeats one without: writing snapshots, side tables and
+        answers again changes nothing.
+        """
+
+    async def read(self, spans: Sequence[Span]) -> list[Event]:
+        """The events of these spans in the order of histories: by lamport time, then by the ordinal and the id of the
+        session, then by seq. A span may end after the last event of its session."""
+
+    async def read_after(self, position: int, events_max: int) -> list[Event]:
+        """At most `events_max` events after a position, in the order of commits; empty if there are none."""
+
+    async def segments_after(self, position: int) -> list[Segment]:
+        """The segments whose first event comes after this position, in the order of commits."""
+
+    async def snapshot(self, scope: str, name: str, key: str, at_most: int | None = None) -> Snapshot | None:
+        """The newest snapshot with this key that was taken at `at_most` or before, if one is kept. A snapshot with another
+        key drops those of the same scope and name before it."""
+
+
+class SideTables(Protocol):
+    """Keeps what stands beside the ledger, written by the same commits. Prompts and lines shown may be dropped at any time;
+    requests, labels and records are kept."""
+
+    async def prompt(self, digest: str) -> str | None:
+        """The prompt text with this digest, if it is still kept."""
+
+    async def shown(self, position: int) -> tuple[Shown, ...] | None:
+        """For each model call behind the event at this position, the lines that its prompt held, if still kept."""
+
+    async def requests(self, first: int, last: int) -> dict[int, Request]:
+        """The requests behind the changes from `first` to `last`, by the number of the change."""
+
+    async def labels(self) -> dict[str, tuple[str, ...]]:
+        """The labels of every run that has some."""
+
+    async def records(self) -> dict[str, str]:
+        """The records of the houses in which imported sessions were played, by name."""
+
+
+class Inbox(Protocol):
+    """Keeps what other processes leave for the owner. Everybody may write here, each call in a commit of its own.
+
+    Numbers grow, and none is given twice, also not after the store was opened again. Lines and requests may be numbered
+    apart. The owner's commits remove lines (`Batch.inbox_done`) and answer requests (`Batch.answers`).
+    """
+
+    async def put_line(self, text: str, run_id: str | None = None) -> int:
+        """Leave a line for the process that plays this store; returns the line's number."""
+
+    async def lines(self, lines_max: int, after: int = 0) -> list[InboxLine]:
+        """The oldest lines after this number. A line stays until a batch names it in `inbox_done`."""
+
+    async def put_request(self, body: str) -> int:
+        """Leave a request for the process that plays this store; returns its number."""
+
+    async def open_requests(self, requests_max: int) -> list[InboxRequest]:
+        """The oldest requests that have no answer yet."""
+
+    async def request(self, number: int) -> InboxRequest | None:
+        """One request. An answered one is kept until `answers_kept_max` newer ones were answered (`stores/placing.py`)."""
+
+    async def take_request(self, number: int) -> bool:
+        """Mark a request as taken. False if its sender has withdrawn it. Only the owner takes requests."""
+
+    async def withdraw_request(self, number: int) -> bool:
+        """Remove a request that nobody has taken. False if somebody has."""
+
+    async def wait_for_more(self, seen: str, seconds: float) -> str:
+        """Wait until the inbox is another than it was at the mark `seen`: a line came or was removed, a request came, was
+        taken, answered or withdrawn. Returns the mark of the inbox then; after so many seconds, the mark as it is.
+
+        A mark is any text of the store's own, and "" is the mark of no inbox: given that, it returns at once. So nothing
+        is missed by who asks for a mark first, then reads, then waits. It may return early, but must not return at once
+        again and again.
+        """
+
+
+class Store(LedgerStore, SideTables, Inbox, Protocol):
+    """Where a terrarium is kept: a ledger, side tables and an inbox in one object."""
