@@ -10,6 +10,8 @@ from hypothesis.internal.conjecture import providers
 
 from glasshouse.runtime.clock import RandomIds
 
+pytest_plugins = ["tests.every_store"]
+
 # The same examples on every machine, so that a red test is red for everybody.
 settings.register_profile(
     "ci",

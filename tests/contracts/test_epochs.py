@@ -1,7 +1,7 @@
 """A segment whose events lie far apart: read whole and in order, by an index that goes epoch by epoch and stops in time."""
 
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 
@@ -9,8 +9,7 @@ from glasshouse.runtime.store_port import Batch, Store
 from glasshouse.stores.sqlite.journal import SQL
 from glasshouse.stores.sqlite.migrate import bundled_migrations
 from tests.contracts.writing import lines, one_batch, opening, root, span, texts_of
-
-Opener = Callable[[], Store]
+from tests.every_store import Opener
 
 ADA, BO, CY = root("ada"), root("bo", ordinal=2), root("cy", ordinal=3)
 epoch_positions = 4_096

@@ -1,6 +1,5 @@
 """What every store keeps: writing, reading, snapshots, the inbox, reopening."""
 
-from collections.abc import Callable
 from itertools import chain
 
 import pytest
@@ -13,8 +12,7 @@ from glasshouse.runtime.store_port import Batch, Lines, SegmentWrite, Snapshot, 
 from glasshouse.world.decisions.intents import Connect, RemoveWire
 from glasshouse.world.decisions.requests import PauseRun, Request
 from tests.contracts.writing import child, line, lines, one_batch, opening, root, span, texts_of
-
-Opener = Callable[[], Store]
+from tests.every_store import Opener
 
 ADA, BO, CY = root("ada"), root("bo", ordinal=2), root("cy", ordinal=3)
 

@@ -1,7 +1,6 @@
 """What every store keeps beside its events: snapshots, the inbox, its own id; and that it keeps them when closed."""
 
 import random
-from collections.abc import Callable
 
 import pytest
 
@@ -12,8 +11,7 @@ from glasshouse.runtime.store_port import Batch, InboxLine, InboxRequest, Snapsh
 from glasshouse.stores.placing import answers_kept_max
 from glasshouse.world.state.state import Segment
 from tests.contracts.writing import lines, one_batch, opening, root, span, texts_of
-
-Opener = Callable[[], Store]
+from tests.every_store import Opener
 
 ADA = root("ada")
 

@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Sequence
 
 from glasshouse import MemoryStore
-from glasshouse.errors import StoreFailed
+from glasshouse.errors import OutcomeUnknown, StoreFailed
 from glasshouse.events.event import Event
 from glasshouse.events.shown import Shown
 from glasshouse.runtime.store_port import Batch, InboxLine, InboxRequest, Snapshot, Store, StoreRole
@@ -174,7 +174,7 @@ class FailingStore(GatedStore):
         if self.is_in_doubt:
             if not self.is_lost:
                 await super().commit(batches)
-            raise StoreFailed("The disk is full. Make room.")
+            raise OutcomeUnknown("The disk does not answer. Look at its cable.")
         raise StoreFailed("The disk is full. Make room.")
 
     async def committed(self, first_position: int) -> bool:

@@ -2,20 +2,22 @@
 
 import asyncio
 import gc
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
 from glasshouse import Manifest, MemoryStore, Refused, Terrarium
-from glasshouse.errors import GlasshouseError, StoreFailed
+from glasshouse.errors import GlasshouseError, OutcomeUnknown, StoreFailed, StoreFenced
 from glasshouse.events.codec import encoded
+from glasshouse.runtime.clock import HandMovedClock
 from glasshouse.runtime.ledger import writer
-from glasshouse.runtime.store_port import Batch, SegmentWrite
+from glasshouse.runtime.store_port import Batch, SegmentWrite, Snapshot, Store
 from glasshouse.views import Change
+from tests.every_store import Opener
 from tests.rules.world.shape import check_folds_agree
-from tests.runtime.stores_around import FailingStore
+from tests.runtime.stores_around import FailingStore, GatedStore
 from tests.runtime.troupe import (
     all_events,
     born,
@@ -50,7 +52,25 @@ SCRIPT: list[Call] = [
     lambda t: t.append("ada", line("four", None)),
 ]
 commits_in_script = len(SCRIPT)
-FAULTS = pytest.mark.parametrize("is_in_doubt", [False, True], ids=["before writing", "in doubt"])
+
+
+Fault = Callable[[int, Store], FailingStore]
+"""(the number of the commit that fails, the store below) -> a store"""
+
+FAULTS: dict[str, Fault] = {
+    "before writing": lambda at, inner: FailingStore(at, inner=inner),
+    "in doubt, written": lambda at, inner: FailingStore(at, is_in_doubt=True, inner=inner),
+    "in doubt, lost": lambda at, inner: FailingStore(at, is_in_doubt=True, is_lost=True, inner=inner),
+}
+
+
+@pytest.fixture(params=FAULTS)
+def fault(request: pytest.FixtureRequest) -> Fault:
+    return FAULTS[str(request.param)]
+
+
+def is_written(store: FailingStore) -> bool:
+    return store.is_in_doubt and not store.is_lost
 
 
 async def check_all_is_as_the_ledger_says(t: Terrarium, store: FailingStore, seen: list[str]) -> None:
@@ -62,12 +82,11 @@ async def check_all_is_as_the_ledger_says(t: Terrarium, store: FailingStore, see
         assert len(history) == len(set(history))
 
 
-@FAULTS
 @pytest.mark.parametrize("fails_at", range(1, commits_in_script + 1))
 async def test_a_store_that_fails_at_one_commit_leaves_what_the_ledger_says(
-    fails_at: int, is_in_doubt: bool
+    opener: Opener, fault: Fault, fails_at: int
 ) -> None:
-    store = FailingStore(fails_at, is_in_doubt=is_in_doubt)
+    store = fault(fails_at, opener())
     async with terrarium_on(store) as t:
         watcher = t.subscribe(after=0)
         failures = 0
@@ -81,16 +100,17 @@ async def test_a_store_that_fails_at_one_commit_leaves_what_the_ledger_says(
                 pass  # What was asked for hangs on what was lost.
             await check_folds_agree(t, store)
 
-        assert failures == 1
+        assert failures == (0 if is_written(store) else 1)
         last = await soon(t.add_creature(Manifest(name="eve")))
         await soon(t.append(last.id, line("we go on", None)))
         seen = [event.id for event in await taken(watcher, await store.position())]
         await check_all_is_as_the_ledger_says(t, store, seen)
 
 
-@FAULTS
-async def test_all_behind_a_failed_commit_are_refused_and_nothing_of_them_remains(is_in_doubt: bool) -> None:
-    store = FailingStore(0, is_in_doubt=is_in_doubt)
+async def test_all_behind_a_failed_commit_are_refused_and_nothing_of_them_remains(
+    opener: Opener, fault: Fault
+) -> None:
+    store = fault(0, opener())
     async with terrarium_on(store) as t:
         await troupe(t, "ada", "bo")
         watcher = t.subscribe(after=0)
@@ -108,18 +128,20 @@ async def test_all_behind_a_failed_commit_are_refused_and_nothing_of_them_remain
         store.gate.set()
         answers = await soon(asyncio.gather(first, *behind, return_exceptions=True))
 
-        assert all(isinstance(answer, StoreFailed) for answer in answers)
-        assert "before it failed" in str(answers[1])
-        assert "cy" not in [creature.id for creature in t.creatures()]
-        assert await mail_of(t, "bo") == (["first"] if is_in_doubt else [])
+        refused = [answer for answer in answers if isinstance(answer, StoreFailed)]
+        assert len(refused) == (0 if is_written(store) else 4)
+        assert is_written(store) or "before it failed" in str(answers[1])
+        assert ("cy" in [creature.id for creature in t.creatures()]) == is_written(store)
+        assert await mail_of(t, "bo") == (["first"] if is_written(store) else [])
         said = await soon(t.append("ada", line("again")))
         seen = [event.id for event in await taken(watcher, said.position or 0)]
         await check_all_is_as_the_ledger_says(t, store, seen)
 
 
-@FAULTS
-async def test_mail_that_is_followed_loses_and_doubles_nothing_when_a_commit_fails(is_in_doubt: bool) -> None:
-    store = FailingStore(0, is_in_doubt=is_in_doubt)
+async def test_mail_that_is_followed_loses_and_doubles_nothing_when_a_commit_fails(
+    opener: Opener, fault: Fault
+) -> None:
+    store = fault(0, opener())
     async with terrarium_on(store) as t:
         await troupe(t, "ada", "bo")
         mail = t.mail("bo", follow=True)
@@ -128,17 +150,17 @@ async def test_mail_that_is_followed_loses_and_doubles_nothing_when_a_commit_fai
         store.gate.clear()
         lost = asyncio.create_task(t.append("ada", line("in the storm")))
         await loop_turns()
-        listening = asyncio.create_task(taken(mail, 2 if is_in_doubt else 1))
+        listening = asyncio.create_task(taken(mail, 2 if is_written(store) else 1))
         await loop_turns()
 
         store.fails_at = store.asked + 1
         store.gate.set()
-        with pytest.raises(StoreFailed):
-            await soon(lost)
+        (answer,) = await soon(asyncio.gather(lost, return_exceptions=True))
+        assert isinstance(answer, StoreFailed) != is_written(store)
         await soon(t.append("ada", line("after")))
         heard += [text_of(event) for event in await soon(listening)]
 
-        assert heard == ["before", *(["in the storm"] if is_in_doubt else []), "after"]
+        assert heard == ["before", *(["in the storm"] if is_written(store) else []), "after"]
         await mail.aclose()  # type: ignore[attr-defined]
 
 
@@ -293,3 +315,100 @@ async def test_what_a_failed_commit_took_back_can_be_asked_for_again() -> None:
 
         assert change.kind == "merge"
         assert len(t.graphs()) == 1
+
+
+# In doubt
+
+
+async def test_nobody_is_answered_before_a_commit_in_doubt_was_looked_up() -> None:
+    store, clock = FailingStore(0, is_in_doubt=True), HandMovedClock()
+    async with Terrarium(store, clock=clock) as t:
+        await troupe(t, "ada", "bo")
+        store.fails_at = store.asked + 1
+        store.failures_of_lookups = 2
+        position = await store.position()
+
+        saying = asyncio.create_task(t.append("ada", line("said")))
+        for lookups in (1, 2):
+            await loop_turns()
+            assert not saying.done()
+            assert store.lookups == [position + 1] * lookups
+            clock.move(writer.lookup_pause_seconds)
+        said = await soon(saying)
+
+        assert said.position == position + 1
+        assert store.lookups == [position + 1] * 3
+        assert await mail_of(t, "bo") == ["said"]
+        await check_folds_agree(t, store)
+
+
+async def test_a_ledger_that_cannot_find_out_what_was_written_is_broken_and_says_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(writer, "lookup_pause_seconds", 0.0)
+    inner = MemoryStore()
+    store = FailingStore(0, is_in_doubt=True, inner=inner)
+    async with Terrarium(store) as t:
+        await troupe(t, "ada", "bo")
+        store.failures_of_lookups = writer.lookups_max
+
+        answers = await refused_behind_a_failed_commit(t, store)
+        commits = store.asked
+
+        assert isinstance(answers[0], OutcomeUnknown)
+        assert [type(answer) for answer in answers[1:]] == [StoreFailed, StoreFailed]
+        for _ in range(2):
+            with pytest.raises(OutcomeUnknown, match=r"does not answer.*open the store again"):
+                await soon(t.append("ada", line("and now?")))
+        assert (len(store.lookups), store.asked) == (writer.lookups_max, commits)
+
+    async with terrarium_on(inner) as t:
+        assert await mail_of(t, "bo") == ["first"]
+
+
+@pytest.mark.parametrize("is_lost", [False, True])
+async def test_a_commit_without_events_that_is_in_doubt_is_made_again(opener: Opener, is_lost: bool) -> None:
+    store = FailingStore(0, is_in_doubt=True, is_lost=is_lost, inner=opener())
+    async with terrarium_on(store) as t:
+        await troupe(t, "ada", "bo")
+        number = await store.put_request("{}")
+        store.fails_at = store.asked + 1
+
+        await soon(t._house.ledger.settle(Batch(answers=((number, "yes"),), labels=(("r-1", ("keep",)),))))
+
+        assert store.lookups == []
+        assert [request.answer for request in [await store.request(number)] if request is not None] == ["yes"]
+        assert await store.labels() == {"r-1": ("keep",)}
+
+
+class FencedStore(GatedStore):
+    """A store that another process takes over."""
+
+    is_fenced = False
+
+    async def commit(self, batches: Sequence[Batch]) -> int:
+        if self.is_fenced:
+            self.commits.append(-1)
+            raise StoreFenced("Process 12 has taken the store over. Nothing was written. Close this one.")
+        return await super().commit(batches)
+
+
+async def test_a_ledger_whose_store_was_taken_over_writes_nothing_more_and_says_so() -> None:
+    store = FencedStore()
+    async with terrarium_on(store) as t:
+        await troupe(t, "ada", "bo")
+        await t.append("ada", line("kept"))
+        store.is_fenced = True
+
+        with pytest.raises(StoreFenced, match="Process 12"):
+            await soon(t.append("ada", line("lost")))
+        tried = len(store.commits)
+        with pytest.raises(StoreFenced, match="Process 12"):
+            await soon(t.add_creature(Manifest(name="cy")))
+        t._house.ledger.keep_snapshot(Snapshot("", "some view", "1", 0, b"view"))
+        await loop_turns()
+
+        assert len(store.commits) == tried
+        assert [creature.id for creature in t.creatures()] == ["ada", "bo"]
+        assert await mail_of(t, "bo") == ["kept"]
+        await check_folds_agree(t, store)

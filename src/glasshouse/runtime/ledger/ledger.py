@@ -111,7 +111,7 @@ class Ledger(Pending):
 
     def __init__(self, store: Store, clock: Clock, subscriptions: Subscriptions) -> None:
         super().__init__()
-        self.writer = Writer(self, store, subscriptions)
+        self.writer = Writer(self, store, subscriptions, clock)
         self._lines = QuickLines(self, self.writer, clock)
         self._store = store
         self._clock = clock

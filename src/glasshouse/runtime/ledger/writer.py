@@ -7,6 +7,8 @@ gives it to the store, several batches in one commit. Then it does one of two th
 - *refold and refuse*: the commit failed. Its batches and all batches queued after them are refused, because they were decided
   on a world that never became real. First the world is folded again from the store, because a refused caller may look at once
   and must see the real world (ADR 0006).
+If nobody knows whether a commit was written, it is looked up before anybody is answered. If that fails again and again, or if
+another process has taken the store over, nothing more is written here, and every caller is told why (ADR 0117).
 
 Always holds: the queue is first in, first out, so the order of commits is the order of decisions. What events say does not
 depend on how batches were grouped into commits. The queue is bounded by events and by bytes: as long as it is full, `takes_more` is false and
@@ -24,12 +26,13 @@ from typing import Any, Final, Protocol
 import msgspec
 from msgspec.structs import force_setattr
 
-from glasshouse.errors import Conflict, StoreError, StoreFailed
+from glasshouse.errors import Conflict, OutcomeUnknown, StoreError, StoreFailed, StoreFenced
 from glasshouse.events.event import Event
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ledger.folds import load_folded, snapshot_key
 from glasshouse.runtime.ledger.pending import Pending
 from glasshouse.runtime.ledger.subscriptions import Subscriptions
+from glasshouse.runtime.ports import Clock
 from glasshouse.runtime.store_port import Batch, Lines, Snapshot, Store
 
 commit_events_max = 512
@@ -44,6 +47,9 @@ snapshot_bytes_per_event_max = 64
 """How many bytes of snapshots are written for an event, on average: a large world is kept less often."""
 snapshot_on_close_events_min = 1_024
 """A ledger that closes keeps a snapshot if it has grown by this many events since the last one."""
+lookups_max: Final = 5
+"""How often a commit whose outcome is unknown is looked up before the writer gives up."""
+lookup_pause_seconds: Final = 0.2
 
 
 class Queued(msgspec.Struct, frozen=True):
@@ -83,10 +89,11 @@ _Refused = list[tuple[Queued | QueuedLines, BaseException]]
 class Writer:
     """Queues batches and commits them, one group after another."""
 
-    def __init__(self, pending: Pending, store: Store, subscriptions: Subscriptions) -> None:
+    def __init__(self, pending: Pending, store: Store, subscriptions: Subscriptions, clock: Clock) -> None:
         self._pending = pending
         self._store = store
         self._subscriptions = subscriptions
+        self._clock = clock
         self.takes_more = False
         """Whether something may be decided and queued now. If not, await `wait_for_room`."""
         self.watch: CommitWatch | None = None
@@ -107,6 +114,9 @@ class Writer:
         self._task: asyncio.Task[None] | None = None
         self._gate_moved = asyncio.Event()
         self._broken: BaseException | None = None
+        """Why the pending world is not the real one. It is folded again for the next caller."""
+        self._ended: StoreError | None = None
+        """Why nothing more is written here: the store was taken over, or nobody knows what it holds."""
         self._is_refolding = False
         self._is_closing = False
 
@@ -248,12 +258,20 @@ class Writer:
 
     async def _commit(self, group: list[Queued | QueuedLines]) -> None:
         """Commit a group; then acknowledge it, or refold and refuse it."""
+        if self._ended is not None:
+            self._refuse(self._give_up(group, self._ended))
+            return  # Nothing may be written any more, not even a snapshot, which is queued at any time.
         watch = self.watch
         if watch is not None:
             watch.before_commit()
+        upto = self._taken_upto
         try:
             first_position = await self._store.commit(list(map(_batch_of, group)))
+        except OutcomeUnknown as doubt:
+            await self._settle_doubt(group, upto, doubt)
         except (StoreError, Conflict) as failure:
+            if isinstance(failure, StoreFenced):
+                self._ended = failure
             await self._refold_and_refuse(group, failure)
         else:
             self._acknowledge(group, first_position)
@@ -294,6 +312,41 @@ class Writer:
         self._batches_in_commit = 0
         if self._settling is not None and not self._settling.done():
             self._settling.set_result(None)
+
+    # In doubt
+
+    async def _settle_doubt(
+        self, group: list[Queued | QueuedLines], upto: int, doubt: OutcomeUnknown
+    ) -> None:
+        """Find out whether a commit was written, then acknowledge it, or refold and refuse it. `upto` is the position of
+        its last event."""
+        first_position = upto - sum([len(queued.events) for queued in group]) + 1
+        why: StoreError = doubt
+        for _ in range(lookups_max):
+            try:
+                is_written = await self._is_written(group, first_position, upto)
+            except StoreError as failure:
+                why = failure
+                await self._clock.sleep(lookup_pause_seconds)
+                continue
+            if is_written:
+                self._acknowledge(group, first_position)
+            else:
+                await self._refold_and_refuse(group, StoreFailed(f"{doubt} Nothing was written; try again."))
+            return  # It is known now, and everybody is answered.
+        self._ended = OutcomeUnknown(
+            f"{doubt} Nobody knows whether it was written, and looking for it failed {lookups_max} times: {why} Nothing"
+            " more is written here: open the store again, and look."
+        )
+        self._refuse(self._give_up(group, self._ended))
+
+    async def _is_written(self, group: list[Queued | QueuedLines], first_position: int, upto: int) -> bool:
+        """Whether a commit in doubt is in the store. One without events cannot be looked up: it is made again, which changes
+        nothing if it is there."""
+        if first_position > upto:
+            await self._store.commit(list(map(_batch_of, group)))
+            return True
+        return await self._store.committed(first_position)
 
     # Refold and refuse
 
@@ -341,7 +394,7 @@ class Writer:
         except StoreError as failure:
             self._broken = failure
         else:
-            self._broken = None
+            self._broken = self._ended
         finally:
             self._is_refolding = False
             self._move_gate()
@@ -376,6 +429,8 @@ class Writer:
         """Wait until `takes_more`. Raises if the ledger is closed, or if the world cannot be folded again."""
         while not self.takes_more:
             self.check_is_open()
+            if self._ended is not None:
+                raise self._ended
             if self._broken is not None and not self._is_refolding:
                 await self._refold()
                 if self._broken is not None:

@@ -1,4 +1,5 @@
-"""Every store that must keep the contract. A new one is a line in `OPENERS`."""
+"""Every store that must keep the contract, and that the rig with failing and doubtful commits runs on. A new one is a line
+in `OPENERS`. The fixtures here are there for every test."""
 
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
