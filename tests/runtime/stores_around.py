@@ -166,6 +166,11 @@ class FailingStore(GatedStore):
         self.lookups: list[int] = []
         """The first positions of the commits that were looked up."""
 
+    @property
+    def writes_in_doubt(self) -> bool:
+        """Whether the commit that fails is written all the same."""
+        return self.is_in_doubt and not self.is_lost
+
     async def commit(self, batches: Sequence[Batch]) -> int:
         await self.gate.wait()
         self.asked += 1

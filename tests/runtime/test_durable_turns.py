@@ -81,12 +81,12 @@ async def test_the_second_act_of_a_turn_waits_until_the_first_is_durable() -> No
         await soon(driven)
 
 
-@pytest.mark.parametrize("is_in_doubt", [False, True], ids=["before writing", "in doubt"])
+@pytest.mark.parametrize("is_in_doubt", [False, True], ids=["before writing", "in doubt, lost"])
 @pytest.mark.parametrize("is_slow", [False, True], ids=["thought at once", "still thinking"])
 async def test_an_act_whose_turn_fails_to_commit_is_dropped_and_owed_still(
     is_in_doubt: bool, is_slow: bool
 ) -> None:
-    store = FailingStore(0, is_in_doubt=is_in_doubt)
+    store = FailingStore(0, is_in_doubt=is_in_doubt, is_lost=True)
     acts, gate = [], asyncio.Event()
 
     async def thinks(moment: Moment) -> None:
@@ -116,3 +116,20 @@ async def test_an_act_whose_turn_fails_to_commit_is_dropped_and_owed_still(
         assert await said(t) == ["Hello.", "b1", "A bell rings.", "b2"]
         assert t.run_of(t.default_run_id).calls == 2
         assert await soon(t.step_one()) is None
+
+
+async def test_an_act_whose_turn_was_committed_in_doubt_is_played_once() -> None:
+    store = FailingStore(0, is_in_doubt=True)
+    async with on_stage(store) as t:
+        await cast_on(t, {"a": Speaker(), "b": Speaker()}, hearing("a", "tale.told"), hearing("b"))
+        for commits_before in range(3):
+            await t.append("a", line("A bell rings.", "stage"))
+            store.fails_at = store.asked + 1 + commits_before
+            answer = await soon(t.step_one())
+            assert answer is not None
+
+        assert await soon(t.step_one()) is None
+        assert len(store.lookups) == 2  # A turn and its act are two commits.
+        assert [text for text in await said(t) if text.startswith("b")] == ["b1", "b2", "b3"]
+        assert t.run_of(t.default_run_id).calls == 3
+        await check_folds_agree(t, store)

@@ -69,10 +69,6 @@ def fault(request: pytest.FixtureRequest) -> Fault:
     return FAULTS[str(request.param)]
 
 
-def is_written(store: FailingStore) -> bool:
-    return store.is_in_doubt and not store.is_lost
-
-
 async def check_all_is_as_the_ledger_says(t: Terrarium, store: FailingStore, seen: list[str]) -> None:
     """The live world is the folded one, and whoever watched saw each event once."""
     await check_folds_agree(t, store)
@@ -100,7 +96,7 @@ async def test_a_store_that_fails_at_one_commit_leaves_what_the_ledger_says(
                 pass  # What was asked for hangs on what was lost.
             await check_folds_agree(t, store)
 
-        assert failures == (0 if is_written(store) else 1)
+        assert failures == (0 if store.writes_in_doubt else 1)
         last = await soon(t.add_creature(Manifest(name="eve")))
         await soon(t.append(last.id, line("we go on", None)))
         seen = [event.id for event in await taken(watcher, await store.position())]
@@ -129,10 +125,10 @@ async def test_all_behind_a_failed_commit_are_refused_and_nothing_of_them_remain
         answers = await soon(asyncio.gather(first, *behind, return_exceptions=True))
 
         refused = [answer for answer in answers if isinstance(answer, StoreFailed)]
-        assert len(refused) == (0 if is_written(store) else 4)
-        assert is_written(store) or "before it failed" in str(answers[1])
-        assert ("cy" in [creature.id for creature in t.creatures()]) == is_written(store)
-        assert await mail_of(t, "bo") == (["first"] if is_written(store) else [])
+        assert len(refused) == (0 if store.writes_in_doubt else 4)
+        assert store.writes_in_doubt or "before it failed" in str(answers[1])
+        assert ("cy" in [creature.id for creature in t.creatures()]) == store.writes_in_doubt
+        assert await mail_of(t, "bo") == (["first"] if store.writes_in_doubt else [])
         said = await soon(t.append("ada", line("again")))
         seen = [event.id for event in await taken(watcher, said.position or 0)]
         await check_all_is_as_the_ledger_says(t, store, seen)
@@ -150,17 +146,17 @@ async def test_mail_that_is_followed_loses_and_doubles_nothing_when_a_commit_fai
         store.gate.clear()
         lost = asyncio.create_task(t.append("ada", line("in the storm")))
         await loop_turns()
-        listening = asyncio.create_task(taken(mail, 2 if is_written(store) else 1))
+        listening = asyncio.create_task(taken(mail, 2 if store.writes_in_doubt else 1))
         await loop_turns()
 
         store.fails_at = store.asked + 1
         store.gate.set()
         (answer,) = await soon(asyncio.gather(lost, return_exceptions=True))
-        assert isinstance(answer, StoreFailed) != is_written(store)
+        assert isinstance(answer, StoreFailed) != store.writes_in_doubt
         await soon(t.append("ada", line("after")))
         heard += [text_of(event) for event in await soon(listening)]
 
-        assert heard == ["before", *(["in the storm"] if is_written(store) else []), "after"]
+        assert heard == ["before", *(["in the storm"] if store.writes_in_doubt else []), "after"]
         await mail.aclose()  # type: ignore[attr-defined]
 
 
