@@ -11,7 +11,7 @@ import pytest
 
 from glasshouse import SqliteStore
 from glasshouse.errors import StoreBusy, StoreFenced
-from glasshouse.runtime.store_port import Batch
+from glasshouse.runtime.store_port import Batch, InboxWrites
 from glasshouse.stores.sqlite import lock
 from glasshouse.stores.sqlite.lock import Holder, WriterLock, holder_of
 from tests.contracts.test_sqlite_store import python
@@ -102,7 +102,7 @@ async def test_one_who_writes_without_the_lock_does_no_harm_and_is_reported_as_a
         with pytest.raises(StoreFenced, match=r"was written by another process.*Nothing was written"):
             await store.commit(one_batch(lines(ADA, 1, "b")))
     with pytest.raises(StoreFenced):
-        await store.commit([Batch(inbox_done=(7,))])
+        await store.commit([Batch(inbox=InboxWrites((7,)))])
     assert await store.position() == 2
 
     await store.close()
@@ -172,7 +172,7 @@ async def test_every_connection_that_writes_syncs_to_the_platter(path: Path) -> 
     writer = await opened(path)
     guest = await opened(path, is_guest=True)
     await guest.put_line("hello")
-    await writer.commit([Batch(inbox_done=(1,))])
+    await writer.commit([Batch(inbox=InboxWrites((1,)))])
 
     for store in (writer, guest):
         [connection, *_] = store._connections

@@ -12,7 +12,7 @@ import pytest
 
 from glasshouse import SqliteStore
 from glasshouse.errors import Conflict, StoreFailed
-from glasshouse.runtime.store_port import Batch, InboxLine
+from glasshouse.runtime.store_port import Batch, InboxLine, InboxWrites
 from glasshouse.stores.placing import check_room
 from glasshouse.stores.sqlite.journal import SQL, Journal, prepare
 from glasshouse.stores.sqlite.migrate import bundled_migrations
@@ -112,7 +112,7 @@ def test_a_commit_of_one_statement_that_fails_leaves_nothing_behind(
 
 def several_statements(text: str) -> list[Batch]:
     """A line that also answers the inbox, so its commit needs a transaction."""
-    return [Batch((lines(ADA, 1, text),), inbox_done=(7,))]
+    return [Batch((lines(ADA, 1, text),), inbox=InboxWrites((7,)))]
 
 
 def test_a_rollback_that_fails_again_is_tried_again_before_each_write(

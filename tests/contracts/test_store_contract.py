@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from glasshouse.errors import Conflict
 from glasshouse.events.codec import content_of, encoded, rest_within_bounds
 from glasshouse.events.event import Event
-from glasshouse.runtime.store_port import Batch, Lines, SegmentWrite, Snapshot, Store
+from glasshouse.runtime.store_port import Batch, InboxWrites, Lines, SegmentWrite, SideWrites, Snapshot, Store
 from glasshouse.world.decisions.intents import Connect, RemoveWire
 from glasshouse.world.decisions.requests import PauseRun, Request
 from tests.contracts.writing import child, line, lines, one_batch, opening, root, span, texts_of
@@ -154,7 +154,11 @@ async def test_a_conflict_in_the_last_write_leaves_nothing_of_the_others(opener:
     await store.open("house-one")
     await store.commit(one_batch(opening(ADA, "one")))
     number = await store.put_line("a lantern whispers")
-    good = Batch((lines(ADA, 1, "two"), opening(BO, "b")), Snapshot("", "world", "1", 0, b"w"), (number,))
+    good = Batch(
+        (lines(ADA, 1, "two"), opening(BO, "b")),
+        inbox=InboxWrites((number,)),
+        snapshot=Snapshot("", "world", "1", 0, b"w"),
+    )
 
     with pytest.raises(Conflict):
         await store.commit([good, Batch((lines(ADA, 9, "far"),))])
@@ -411,8 +415,12 @@ async def test_a_change_is_no_part_of_an_event_s_content(store: Store) -> None:
 async def test_a_request_is_kept_under_the_number_of_its_change(store: Store) -> None:
     asked = Request("api", Connect("ada", "bo", "talk"), seen=4)
     request = Request("outage", PauseRun("r-1", "no model"))
-    await store.commit([Batch((opening(ADA, "a", "b"),)), Batch((lines(ADA, 2, "c", "d"),), request=asked)])
-    await store.commit([Batch((lines(ADA, 4, "e"),), request=request), Batch((lines(ADA, 5, "f"),))])
+    await store.commit(
+        [Batch((opening(ADA, "a", "b"),)), Batch((lines(ADA, 2, "c", "d"),), side=SideWrites(request=asked))]
+    )
+    await store.commit(
+        [Batch((lines(ADA, 4, "e"),), side=SideWrites(request=request)), Batch((lines(ADA, 5, "f"),))]
+    )
 
     assert await store.requests(1, 99) == {3: asked, 5: request}
     assert await store.requests(4, 5) == {5: request}
@@ -424,16 +432,18 @@ async def test_a_request_of_a_commit_that_fails_is_not_kept(store: Store) -> Non
     await store.commit(one_batch(opening(ADA, "a")))
 
     with pytest.raises(Conflict):
-        await store.commit([Batch((lines(ADA, 1, "b"),), request=asked), Batch((lines(ADA, 9, "far"),))])
+        await store.commit(
+            [Batch((lines(ADA, 1, "b"),), side=SideWrites(request=asked)), Batch((lines(ADA, 9, "far"),))]
+        )
 
     assert await store.requests(1, 99) == {}
-    await store.commit([Batch((lines(ADA, 1, "b"),), request=asked)])
+    await store.commit([Batch((lines(ADA, 1, "b"),), side=SideWrites(request=asked))])
     assert await store.requests(1, 99) == {2: asked}
 
 
 async def test_a_batch_that_is_there_already_keeps_its_request_once(store: Store) -> None:
     asked = Request("api", RemoveWire("ada", "bo"))
-    batch = Batch((opening(ADA, "a"),), request=asked)
+    batch = Batch((opening(ADA, "a"),), side=SideWrites(request=asked))
 
     await store.commit([batch])
     await store.commit([batch])

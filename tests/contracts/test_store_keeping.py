@@ -7,7 +7,15 @@ import pytest
 from glasshouse import Manifest, Refused, Terrarium
 from glasshouse.errors import Conflict
 from glasshouse.events.shown import Shown
-from glasshouse.runtime.store_port import Batch, InboxLine, InboxRequest, Snapshot, Store
+from glasshouse.runtime.store_port import (
+    Batch,
+    InboxLine,
+    InboxRequest,
+    InboxWrites,
+    SideWrites,
+    Snapshot,
+    Store,
+)
 from glasshouse.stores.placing import answers_kept_max
 from glasshouse.world.state.state import Segment
 from tests.contracts.writing import lines, one_batch, opening, root, span, texts_of
@@ -86,7 +94,7 @@ async def test_a_line_goes_out_with_the_batch_that_answers_it(store: Store) -> N
     first = await store.put_line("one")
     second = await store.put_line("two")
 
-    await store.commit([Batch((opening(ADA, "heard one"),), inbox_done=(first,))])
+    await store.commit([Batch((opening(ADA, "heard one"),), inbox=InboxWrites((first,)))])
 
     assert await store.lines(9) == [InboxLine(second, None, "two")]
     assert texts_of(await store.read_after(0, 9)) == ["heard one"]
@@ -96,7 +104,7 @@ async def test_a_line_is_kept_if_its_answer_is_refused(store: Store) -> None:
     number = await store.put_line("one")
 
     with pytest.raises(Conflict):
-        await store.commit([Batch((lines(ADA, 4, "heard"),), inbox_done=(number,))])
+        await store.commit([Batch((lines(ADA, 4, "heard"),), inbox=InboxWrites((number,)))])
 
     assert [kept.number for kept in await store.lines(9)] == [number]
 
@@ -105,13 +113,13 @@ async def test_a_number_is_never_given_twice(opener: Opener) -> None:
     store = opener()
     await store.open("house-one")
     first = await store.put_line("one")
-    await store.commit([Batch(inbox_done=(first,))])
+    await store.commit([Batch(inbox=InboxWrites((first,)))])
     await store.close()
     store = opener()
     await store.open("house-one")
 
     second = await store.put_line("two")
-    await store.commit([Batch(inbox_done=(first,))])
+    await store.commit([Batch(inbox=InboxWrites((first,)))])
 
     assert second > first
     assert await store.lines(9) == [InboxLine(second, None, "two")]
@@ -124,7 +132,7 @@ async def test_a_number_is_never_given_twice(opener: Opener) -> None:
 async def test_requests_are_read_oldest_first_until_they_are_answered(store: Store) -> None:
     first, second = [await store.put_request(body) for body in ("{1}", "{2}")]
 
-    await store.commit([Batch((opening(ADA, "done"),), answers=((first, "yes"),))])
+    await store.commit([Batch((opening(ADA, "done"),), inbox=InboxWrites(answers=((first, "yes"),)))])
 
     assert await store.open_requests(9) == [InboxRequest(second, "{2}")]
     assert await store.request(first) == InboxRequest(first, "{1}", answer="yes")
@@ -146,11 +154,13 @@ async def test_a_request_is_withdrawn_only_before_it_is_taken(store: Store) -> N
 async def test_the_first_answer_stands_and_none_is_kept_if_its_batch_is_refused(store: Store) -> None:
     number = await store.put_request("{}")
     with pytest.raises(Conflict):
-        await store.commit([Batch((lines(ADA, 4, "done"),), answers=((number, "refused"),))])
+        await store.commit(
+            [Batch((lines(ADA, 4, "done"),), inbox=InboxWrites(answers=((number, "refused"),)))]
+        )
     unanswered = await store.request(number)
 
     for answer in ("first", "second"):
-        await store.commit([Batch(answers=((number, answer),))])
+        await store.commit([Batch(inbox=InboxWrites(answers=((number, answer),)))])
 
     assert unanswered == InboxRequest(number, "{}")
     assert await store.request(number) == InboxRequest(number, "{}", answer="first")
@@ -161,7 +171,7 @@ async def test_old_answers_are_dropped_and_open_requests_never_are(store: Store)
     numbers = [await store.put_request("{}") for _ in range(answers_kept_max + 3)]
 
     for number in numbers:
-        await store.commit([Batch(answers=((number, "yes"),))])
+        await store.commit([Batch(inbox=InboxWrites(answers=((number, "yes"),)))])
 
     kept = [number for number in numbers if await store.request(number) is not None]
     assert kept == numbers[-answers_kept_max:]
@@ -175,11 +185,19 @@ async def test_records_of_other_houses_replace_those_before_and_survive_reopenin
     store = opener()
     await store.open("house-one")
     await store.commit(
-        [Batch(records=(("h-1 s-1", '{"a":1}'), ("h-2 s-2", "{}")), labels=(("r-1", ("keep",)),))]
+        [
+            Batch(
+                side=SideWrites(
+                    records=(("h-1 s-1", '{"a":1}'), ("h-2 s-2", "{}")), labels=(("r-1", ("keep",)),)
+                )
+            )
+        ]
     )
-    await store.commit([Batch((opening(ADA),), records=(("h-1 s-1", '{"a":"ü"}'),))])
+    await store.commit([Batch((opening(ADA),), side=SideWrites(records=(("h-1 s-1", '{"a":"ü"}'),)))])
     with pytest.raises(Conflict):
-        await store.commit([Batch((lines(ADA, 4, "heard"),), records=(("h-1 s-1", "lost"),))])
+        await store.commit(
+            [Batch((lines(ADA, 4, "heard"),), side=SideWrites(records=(("h-1 s-1", "lost"),)))]
+        )
     await store.close()
     store = opener()
     await store.open("house-one")
@@ -192,10 +210,10 @@ async def test_records_of_other_houses_replace_those_before_and_survive_reopenin
 async def test_labels_replace_those_before_and_survive_reopening(opener: Opener) -> None:
     store = opener()
     await store.open("house-one")
-    await store.commit([Batch(labels=(("r-1", ("keep", "ünlike")), ("r-2", ("dull",))))])
-    await store.commit([Batch(labels=(("r-2", ()), ("r-1", ("keep",))))])
+    await store.commit([Batch(side=SideWrites(labels=(("r-1", ("keep", "ünlike")), ("r-2", ("dull",)))))])
+    await store.commit([Batch(side=SideWrites(labels=(("r-2", ()), ("r-1", ("keep",)))))])
     with pytest.raises(Conflict):
-        await store.commit([Batch((lines(ADA, 4, "heard"),), labels=(("r-1", ("lost",)),))])
+        await store.commit([Batch((lines(ADA, 4, "heard"),), side=SideWrites(labels=(("r-1", ("lost",)),)))])
     await store.close()
     store = opener()
     await store.open("house-one")
@@ -346,7 +364,9 @@ async def test_what_calls_were_shown_is_kept_by_the_event_and_in_the_order_of_th
     first, second = Shown(discussion=("s-a.1", "s-a.2")), Shown(scene=("s-a.1",), answered=("s-b.7",))
     await store.commit(one_batch(opening(ADA, "a", "b")))
 
-    await store.commit([Batch((lines(ADA, 2, "c"),), shown=(first, second)), Batch((lines(ADA, 3, "d"),))])
+    await store.commit(
+        [Batch((lines(ADA, 2, "c"),), side=SideWrites(shown=(first, second))), Batch((lines(ADA, 3, "d"),))]
+    )
 
     (spoken, _) = await store.read([span(ADA, 3, 4)])
     assert await store.shown(spoken.position or 0) == (first, second)
@@ -358,8 +378,14 @@ async def test_two_events_that_were_shown_other_lines_keep_their_own(store: Stor
 
     await store.commit(
         [
-            Batch((lines(ADA, 1, "b"),), prompts=(("same", "text"),), shown=(Shown(discussion=("s-a.1",)),)),
-            Batch((lines(ADA, 2, "b"),), prompts=(("same", "text"),), shown=(Shown(discussion=("s-a.2",)),)),
+            Batch(
+                (lines(ADA, 1, "b"),),
+                side=SideWrites(prompts=(("same", "text"),), shown=(Shown(discussion=("s-a.1",)),)),
+            ),
+            Batch(
+                (lines(ADA, 2, "b"),),
+                side=SideWrites(prompts=(("same", "text"),), shown=(Shown(discussion=("s-a.2",)),)),
+            ),
         ]
     )
 
@@ -372,19 +398,19 @@ async def test_a_prompt_of_any_length_is_read_as_it_was_kept(store: Store, chars
     text = ("A kettle, ö, 鳥 and \N{OWL}. " * 400)[:chars]
     await store.commit(one_batch(opening(ADA, "a")))
 
-    await store.commit([Batch((lines(ADA, 1, "b"),), prompts=(("digest", text),))])
+    await store.commit([Batch((lines(ADA, 1, "b"),), side=SideWrites(prompts=(("digest", text),)))])
 
     assert await store.prompt("digest") == text
     assert await store.prompt("another") is None
 
 
 async def test_a_batch_that_is_there_already_changes_nothing_of_what_was_shown(store: Store) -> None:
-    batch = Batch((lines(ADA, 1, "b"),), shown=(Shown(discussion=("s-a.1",)),))
+    batch = Batch((lines(ADA, 1, "b"),), side=SideWrites(shown=(Shown(discussion=("s-a.1",)),)))
     await store.commit(one_batch(opening(ADA, "a")))
     await store.commit([batch])
     await store.commit([Batch((lines(ADA, 2, "c"),))])
 
     await store.commit([batch])
 
-    assert await store.shown(2) == batch.shown
+    assert await store.shown(2) == batch.side.shown
     assert await store.shown(3) is None

@@ -12,7 +12,7 @@ from glasshouse.errors import BadEvent, StoreError
 from glasshouse.events.codec import encoded
 from glasshouse.runtime.ledger import writer
 from glasshouse.runtime.ledger.folds import snapshot_key
-from glasshouse.runtime.store_port import Batch, Snapshot
+from glasshouse.runtime.store_port import Batch, SideWrites, Snapshot
 from tests.rules.world.shape import check_folds_agree, image_of
 from tests.runtime.stores_around import FailingStore, GatedStore, StoreAround
 from tests.runtime.troupe import (
@@ -170,7 +170,7 @@ async def test_prompts_and_snapshots_are_pending_bytes_too(monkeypatch: pytest.M
     async with terrarium_on(store) as t:
         await born(t, "ada")
         for beside in (
-            Batch(prompts=(("a digest", "x" * 10_000),)),
+            Batch(side=SideWrites(prompts=(("a digest", "x" * 10_000),))),
             Batch(snapshot=Snapshot("", "a view", "k", 1, b"x" * 10_000)),
         ):
             store.gate.clear()

@@ -13,7 +13,7 @@ from glasshouse.errors import GlasshouseError, OutcomeUnknown, StoreFailed, Stor
 from glasshouse.events.codec import encoded
 from glasshouse.runtime.clock import HandMovedClock
 from glasshouse.runtime.ledger import writer
-from glasshouse.runtime.store_port import Batch, SegmentWrite, Snapshot, Store
+from glasshouse.runtime.store_port import Batch, InboxWrites, SegmentWrite, SideWrites, Snapshot, Store
 from glasshouse.views import Change
 from tests.every_store import Opener
 from tests.rules.world.shape import check_folds_agree
@@ -370,7 +370,11 @@ async def test_a_commit_without_events_that_is_in_doubt_is_made_again(opener: Op
         number = await store.put_request("{}")
         store.fails_at = store.asked + 1
 
-        await soon(t._house.ledger.settle(Batch(answers=((number, "yes"),), labels=(("r-1", ("keep",)),))))
+        await soon(
+            t._house.ledger.settle(
+                Batch((), SideWrites(labels=(("r-1", ("keep",)),)), InboxWrites(answers=((number, "yes"),)))
+            )
+        )
 
         assert store.lookups == []
         assert [request.answer for request in [await store.request(number)] if request is not None] == ["yes"]

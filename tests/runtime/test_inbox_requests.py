@@ -281,10 +281,10 @@ async def test_the_answer_is_in_the_commit_of_the_change() -> None:
 
         await answer_to(store, clock, STOP)
 
-        (batch,) = [batch for batch in store.batches if batch.answers]
+        (batch,) = [batch for batch in store.batches if batch.inbox.answers]
         assert batch.writes
-        assert batch.request is not None
-        assert batch.request.intent == STOP
+        assert batch.side.request is not None
+        assert batch.side.request.intent == STOP
 
 
 async def test_a_store_that_fails_is_looked_into_again() -> None:

@@ -35,7 +35,7 @@ from glasshouse.runtime.past.why import WhyReader
 from glasshouse.runtime.ports import Toolbox
 from glasshouse.runtime.results import branches_left_out, results_of
 from glasshouse.runtime.run import Run
-from glasshouse.runtime.store_port import Batch
+from glasshouse.runtime.store_port import Batch, SideWrites
 from glasshouse.views import lineage as lineage_views
 from glasshouse.views.comparison import Comparison, compared
 from glasshouse.views.leaderboard import By, Standing, leaderboard
@@ -127,7 +127,7 @@ class Archive:
         kept = tuple(dict.fromkeys([checked_label(label) for label in labels]))
         if len(kept) > labels_max:
             raise Refused(f"A run has at most {labels_max} labels.", "Remove some.")
-        await self._ledger.settle(Batch(labels=((run_id, kept),)))
+        await self._ledger.settle(Batch(side=SideWrites(labels=((run_id, kept),))))
         return kept
 
     async def labels(self) -> Mapping[str, tuple[str, ...]]:

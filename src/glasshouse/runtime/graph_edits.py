@@ -22,7 +22,7 @@ from glasshouse.runtime.creature import Creature, creature_of
 from glasshouse.runtime.grants import birth_granted
 from glasshouse.runtime.house import House
 from glasshouse.runtime.ledger.folds import load_folded
-from glasshouse.runtime.ledger.ledger import Acknowledgement, Beside, Receipt
+from glasshouse.runtime.ledger.ledger import Acknowledgement, Answering, Receipt
 from glasshouse.runtime.minds.minds import Agent, Minds
 from glasshouse.runtime.ports import Toolbox
 from glasshouse.views import topology as topology_views
@@ -109,8 +109,8 @@ class GraphEdits:
         if intent.is_privileged:
             check_gives_no_right(self._ledger)
 
-    async def make(self, edit: intents.GraphEdit, beside: Beside | None) -> Receipt:
-        """Make any edit, as another process may ask for it, with what goes into the same commit; None: a dry run."""
+    async def make(self, edit: intents.GraphEdit, answering: Answering | None) -> Receipt:
+        """Make any edit, as another process may ask for it, and answer it in the same commit; None: a dry run."""
         if isinstance(edit, intents.AddCreature):
             manifest, *spawnable = map(_manifest_from, (edit.manifest, *edit.may_spawn.values()))
             facts = {
@@ -128,10 +128,10 @@ class GraphEdits:
             edit = replace(edit, by=VISITOR)
         elif isinstance(edit, intents.ChangeTool):
             raise Refused("Only a tool's server says that it changed.", "Accept it, or leave it withheld.")
-        if beside is None:
+        if answering is None:
             return await self._ledger.foresee(edit)
         forget = self._minds.forget if isinstance(edit, intents.RemoveCreature) else None
-        return await self._ledger.change(edit, forget, beside)
+        return await self._ledger.change(edit, forget, inbox=answering)
 
     async def alter(self, intent: intents.GraphEdit, *, dry_run: bool) -> Creature:
         """Decide an intent that changes one creature, and return the creature after the change."""

@@ -35,7 +35,7 @@ from glasshouse.runtime.minds.code_beside import function_beside
 from glasshouse.runtime.minds.minds import Minds, VisitorAgent
 from glasshouse.runtime.ports import OnText, Toolbox
 from glasshouse.runtime.run import DueTurn, Run, Thinking, run_of
-from glasshouse.runtime.store_port import Batch
+from glasshouse.runtime.store_port import NO_INBOX_WRITES, InboxWrites
 from glasshouse.turns.moment.prompt import completion_chars_max
 from glasshouse.turns.replies.public_text import public_text_in
 from glasshouse.world.decisions.intents import Inject, Member, MoveRun, OpenRun
@@ -247,8 +247,8 @@ class Stage:
         if not isinstance(text, str):
             raise WrongType(f"disturb() takes a text, not {in_brief(text)}.", "Write a sentence.")
         the_run(self._ledger.world, run_id)
-        done = () if inbox_line is None else (inbox_line,)
-        receipt = await self._ledger.change(Inject(graph_id, text, run_id), beside=Batch(inbox_done=done))
+        inbox = NO_INBOX_WRITES if inbox_line is None else InboxWrites(done=(inbox_line,))
+        receipt = await self._ledger.change(Inject(graph_id, text, run_id), inbox=inbox)
         return receipt.events[0]
 
     def speak_as(self, creature_id: str, text: str) -> None:

@@ -18,7 +18,7 @@ that it raises on purpose is a `StoreError`, a `Conflict` or a `Refused`.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Iterator, Sequence
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Final, Literal, NamedTuple, Protocol
 
 import msgspec
 
@@ -67,28 +67,43 @@ class Snapshot(NamedTuple):
     body: bytes
 
 
-class Batch(msgspec.Struct, frozen=True, gc=False):
-    """Writes that become durable together or not at all. A snapshot to keep, and the inbox lines and requests that these
-    writes answer, go into the same commit."""
+class SideWrites(msgspec.Struct, frozen=True, gc=False):
+    """What a batch writes into the side tables. The ledger is complete without it."""
 
-    writes: tuple[SegmentWrite, ...] = ()
-    snapshot: Snapshot | None = None
-    inbox_done: tuple[int, ...] = ()
-    answers: tuple[tuple[int, str], ...] = ()
-    """Answers to requests in the inbox, each with the number of its request. The first answer to a request stands."""
     prompts: tuple[tuple[str, str], ...] = ()
-    """Prompt texts, each with its digest. They are kept beside the ledger, which is complete without them."""
+    """Prompt texts, each with its digest."""
     shown: tuple[Shown, ...] = ()
-    """For each model call behind the one event of this batch, the lines that its prompt held; kept like prompts (ADR
-    0044)."""
+    """For each model call behind the one event of this batch, the lines that its prompt held (ADR 0044)."""
     labels: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    """The labels of runs, each with the id of its run, in place of those it had. They stand beside the ledger (ADR
-    0082)."""
+    """The labels of runs, each with the id of its run, in place of those it had (ADR 0082)."""
     records: tuple[tuple[str, str], ...] = ()
     """Records of the houses in which imported sessions were played, each with its name, in place of those of the same name
     (ADR 0103)."""
     request: Request | None = None
     """The request that led to this batch, if it came from outside."""
+
+
+class InboxWrites(msgspec.Struct, frozen=True, gc=False):
+    """What a batch settles in the inbox."""
+
+    done: tuple[int, ...] = ()
+    """The numbers of the lines to remove. One that is gone already is no error."""
+    answers: tuple[tuple[int, str], ...] = ()
+    """Answers to requests, each with the number of its request. The first answer to a request stands."""
+
+
+NO_SIDE_WRITES: Final = SideWrites()
+NO_INBOX_WRITES: Final = InboxWrites()
+
+
+class Batch(msgspec.Struct, frozen=True, gc=False):
+    """What becomes durable together or not at all: the events of one change, or lines; what goes into the side tables; what
+    is settled in the inbox; a snapshot to keep."""
+
+    writes: tuple[SegmentWrite, ...] = ()
+    side: SideWrites = NO_SIDE_WRITES
+    inbox: InboxWrites = NO_INBOX_WRITES
+    snapshot: Snapshot | None = None
     lines: Lines | None = None
     """Many changes in one batch, which then holds nothing else: the shortest way for the most frequent write."""
 
@@ -222,14 +237,14 @@ class Inbox(Protocol):
     """Keeps what other processes leave for the owner. Everybody may write here, each call in a commit of its own.
 
     Numbers grow, and none is given twice, also not after the store was opened again. Lines and requests may be numbered
-    apart. The owner's commits remove lines (`Batch.inbox_done`) and answer requests (`Batch.answers`).
+    apart. The owner's commits remove lines and answer requests (`InboxWrites`).
     """
 
     async def put_line(self, text: str, run_id: str | None = None) -> int:
         """Leave a line for the process that plays this store; returns the line's number."""
 
     async def lines(self, lines_max: int, after: int = 0) -> list[InboxLine]:
-        """The oldest lines after this number. A line stays until a batch names it in `inbox_done`."""
+        """The oldest lines after this number. A line stays until a batch names it in `InboxWrites.done`."""
 
     async def put_request(self, body: str) -> int:
         """Leave a request for the process that plays this store; returns its number."""

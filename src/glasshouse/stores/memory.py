@@ -19,7 +19,18 @@ from glasshouse.errors import Refused
 from glasshouse.events.codec import BodyStart, decoded
 from glasshouse.events.event import Event
 from glasshouse.events.shown import Shown
-from glasshouse.runtime.store_port import Batch, InboxLine, InboxRequest, SegmentWrite, Snapshot, StoreRole
+from glasshouse.runtime.store_port import (
+    NO_INBOX_WRITES,
+    NO_SIDE_WRITES,
+    Batch,
+    InboxLine,
+    InboxRequest,
+    InboxWrites,
+    SegmentWrite,
+    SideWrites,
+    Snapshot,
+    StoreRole,
+)
 from glasshouse.runtime.waiting import Waiters
 from glasshouse.stores.placing import answers_kept_max, check_room, in_order_of_histories
 from glasshouse.world.decisions.requests import Request, decoded_request, encoded_request
@@ -64,12 +75,10 @@ class _Texts:
 
 
 def _drop_oldest(kept: dict[Any, Any]) -> None:
-    """Drop the oldest prompts, or lines shown in them, if there are too many.
+    """Drop the oldest prompts, or lines shown in them.
 
     Many are dropped at once, because a dict finds its first key slowly after keys before it were deleted.
     """
-    if len(kept) < prompts_in_memory_max + prompts_dropped_at_once:
-        return
     for oldest in [*islice(kept, prompts_dropped_at_once)]:
         del kept[oldest]
 
@@ -157,19 +166,12 @@ class MemoryStore:
             change = len(self._seqs) + 1
             for write in writes:
                 self._append(write, change, numbers)
-            if batch.request is not None and writes:
-                self._requested.append(change)
-                self._requests.append(encoded_request(batch.request).encode())
-            if batch.shown and writes:
-                self._shown[len(self._seqs)] = batch.shown
+            if batch.side is not NO_SIDE_WRITES:
+                self._keep_side_writes(batch.side, change if writes else 0)
+            if batch.inbox is not NO_INBOX_WRITES:
+                self._settle_in_inbox(batch.inbox)
             if batch.snapshot is not None:
                 self._keep_snapshot(batch.snapshot)
-            if batch.inbox_done or batch.answers or batch.labels or batch.records:
-                self._keep_beside(batch)
-            if batch.prompts:
-                self._prompts.update(batch.prompts)
-                _drop_oldest(self._prompts)
-                _drop_oldest(self._shown)
         if self._waiters.waiting:
             self._waiters.wake()
         return first_position
@@ -178,16 +180,28 @@ class MemoryStore:
         """Whether there is an event at this position: memory never leaves a commit in doubt."""
         return len(self._seqs) >= first_position
 
-    def _keep_beside(self, batch: Batch) -> None:
-        """Note what a batch answers in the inbox, the labels that it gives, and the records of other houses."""
-        if batch.inbox_done or batch.answers:
-            self._inbox_changes += 1  # Those who wait are woken when the whole commit is written.
-        for number in batch.inbox_done:
+    def _keep_side_writes(self, side: SideWrites, change: int) -> None:
+        """Keep what stands beside the ledger. `change` is the number of the change, 0 if its events were there already."""
+        if side.request is not None and change:
+            self._requested.append(change)
+            self._requests.append(encoded_request(side.request).encode())
+        if side.shown and change:
+            self._shown[len(self._seqs)] = side.shown
+        if side.prompts:
+            self._prompts.update(side.prompts)
+            for kept in (self._prompts, self._shown):
+                if len(kept) >= prompts_in_memory_max + prompts_dropped_at_once:
+                    _drop_oldest(kept)
+        if side.labels or side.records:
+            self._labels.update(side.labels)
+            self._records.update(side.records)
+
+    def _settle_in_inbox(self, inbox: InboxWrites) -> None:
+        self._inbox_changes += 1  # Those who wait are woken when the whole commit is written.
+        for number in inbox.done:
             self._inbox.pop(number, None)
-        for number, answer in batch.answers:
+        for number, answer in inbox.answers:
             self._keep_answer(number, answer)
-        self._labels.update(batch.labels)
-        self._records.update(batch.records)
 
     async def prompt(self, digest: str) -> str | None:
         """The text of a prompt by its digest, if it is still kept."""

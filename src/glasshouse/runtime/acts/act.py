@@ -164,9 +164,16 @@ class Acts:
             context = self._context(creature, cause, session_id, upto, mine, unrecorded)
             if before is not None:
                 use = context.fix_the_past(before.as_of, then)
-                calls, beside = context.act_calls, context.beside
+                side_writes = context.side_writes
                 context.using = ToolUse(
-                    self._tools, creature, cause, use, calls, beside, before=before, gate=gate
+                    self._tools,
+                    creature,
+                    cause,
+                    use,
+                    context.act_calls,
+                    side_writes,
+                    before=before,
+                    gate=gate,
                 )
             end, stopped_by = await self._end_of(context, context.moment(then), mine)
         except BaseException:
@@ -331,7 +338,7 @@ class Acts:
             if before is not None and before.acknowledged.done():
                 before.acknowledged.result()
             try:
-                return self._ledger.stage(result.end, result.context.beside())
+                return self._ledger.stage(result.end, result.context.side_writes())
             except Refused as refusal:
                 if self._is_strict:
                     raise
@@ -343,7 +350,7 @@ class Acts:
                     rule=_noted_rule(result.context, refusal),
                     attempts=max(1, result.end.attempts),
                 )
-                return self._ledger.stage(failed, result.context.beside())
+                return self._ledger.stage(failed, result.context.side_writes())
         finally:
             if result.attempts is None:
                 # The fold counts its cost from here on.

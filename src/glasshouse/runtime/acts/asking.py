@@ -36,7 +36,7 @@ from glasshouse.runtime.acts.backend_queue import BackendQueue, queue_of, unreac
 from glasshouse.runtime.acts.reservations import Reservation, Reservations
 from glasshouse.runtime.minds.faults import failure_of
 from glasshouse.runtime.ports import Clock, OnText, Route, StreamingModel
-from glasshouse.runtime.store_port import Batch
+from glasshouse.runtime.store_port import SideWrites
 from glasshouse.turns.moment.prompt import (
     Completion,
     Prompt,
@@ -226,10 +226,10 @@ class ActCalls(msgspec.Struct, eq=False):
         self._model_access.reservations.tell(self.mine, graph_id)
 
     @property
-    def beside(self) -> Batch:
+    def side_writes(self) -> SideWrites:
         """What is stored beside the event that records the calls: their prompts, and the lines shown in them (ADR
         0044)."""
-        return Batch(prompts=tuple(self._prompts), shown=tuple(self._shown))
+        return SideWrites(prompts=tuple(self._prompts), shown=tuple(self._shown))
 
     @property
     def has_reached_a_model(self) -> bool:

@@ -19,7 +19,7 @@ from glasshouse.runtime.acts.warm_lines import BatchWorld
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.ports import Route
-from glasshouse.runtime.store_port import Batch
+from glasshouse.runtime.store_port import SideWrites
 from glasshouse.turns.contests.verdicts import masks_before
 from glasshouse.turns.heard.recent_lines import heard_by, places_of
 from glasshouse.turns.heard.surroundings import cause_as_seen, handles_of, surroundings_of, visitors_among
@@ -114,18 +114,19 @@ class ActContext(msgspec.Struct):
             tools=() if self.using is None else tuple(self.using.events),
         )
 
-    def beside(self) -> Batch:
+    def side_writes(self) -> SideWrites:
         """What is stored beside the next event of the act: its prompts, and what it saw if its graph has changed since.
 
         A replay needs this, because an act does not see what is written while it thinks (ADR 0064).
         """
-        ledger, batch = self.ledger, self.act_calls.beside
+        ledger = self.ledger
+        side = self.act_calls.side_writes
         if ledger.moved_at <= self.seen and ledger.agenda.owes(self.creature.id, self.cause.id):
-            return batch
+            return side
         # Only group tools look beyond the graph: they name creatures of others.
         if self.using is None and self.seen_in_graph == _head(ledger.world, self.creature.id):
-            return batch
-        return replace(batch, request=Request("act", seen=self.seen))
+            return side
+        return replace(side, request=Request("act", seen=self.seen))
 
     def moment(self, then: BatchWorld | None = None) -> Moment:
         """The act as it stands now. The first moment of an act sees the world at the start of its batch, if there is one."""

@@ -30,7 +30,7 @@ from glasshouse.runtime.ledger.history import EventById
 from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.ledger.writer import Queued
 from glasshouse.runtime.ports import Toolbox
-from glasshouse.runtime.store_port import Batch
+from glasshouse.runtime.store_port import SideWrites
 from glasshouse.runtime.tool_context import ToolContext
 from glasshouse.turns.moment import tools
 from glasshouse.turns.moment.moment import Moment
@@ -76,7 +76,7 @@ class ToolUse:
         cause: Event,
         use: ModelUse,
         act_calls: ActCalls,
-        beside: Callable[[], Batch],
+        side_writes: Callable[[], SideWrites],
         *,
         before: ActSoFar = NOTHING_YET,
         gate: asyncio.Event | None = None,
@@ -95,7 +95,7 @@ class ToolUse:
         self._use = use
         """What every recorded call says of the act: its profile, and the past that it sees."""
         self._act_calls = act_calls
-        self._beside = beside
+        self._side_writes = side_writes
         """What is stored beside the next event of the act."""
         self._gate = gate
         """Opened when it is this act's turn to be written; None if acts do not think in parallel."""
@@ -241,7 +241,7 @@ class ToolUse:
             self._creature.id, self._cause.id, call.tool, call.arguments, self._number + 1, call.private, use
         )
         with self._noting_failures():
-            queued = await self._written(intent, self._beside)
+            queued = await self._written(intent, self._side_writes)
             assert queued is not None, "a call is told, or refused"
             self._act_calls.begin_anew()
             self._number += 1
@@ -298,11 +298,13 @@ class ToolUse:
         """Whether a server's tool must not be called: the server may have got this call already, or this is a replay."""
         return not self._access.answers.calls_servers or (is_again and step.may_have_been_made)
 
-    async def _written(self, intent: Intent, beside: Callable[[], Batch] = Batch) -> Queued | None:
+    async def _written(
+        self, intent: Intent, side_writes: Callable[[], SideWrites] = SideWrites
+    ) -> Queued | None:
         await self._access.answers.before_commit()
         if not self._ledger.writer.takes_more:
             await self._ledger.wait_for_room()
-        return self._ledger.stage(intent, beside())
+        return self._ledger.stage(intent, side_writes())
 
     @contextmanager
     def _noting_failures(self) -> Iterator[None]:

@@ -487,7 +487,7 @@ class Conductor:
         await self._ledger.change(
             move,
             lambda _run_id: self._acts.forget_attempts(stopped),
-            beside=stopped.context.act_calls.beside,
+            side=stopped.context.act_calls.side_writes,
             by=by,
         )
 

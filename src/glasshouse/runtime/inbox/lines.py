@@ -21,7 +21,7 @@ from glasshouse.events.event import Event
 from glasshouse.runtime.inbox.requests import Edit, answer_requests
 from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.ports import Clock
-from glasshouse.runtime.store_port import Batch, InboxLine, Store
+from glasshouse.runtime.store_port import Batch, InboxLine, InboxWrites, Store
 
 inbox_lines_max: Final = 64
 """How many lines are read at once."""
@@ -108,7 +108,7 @@ class InboxReader:
         newest = next((run for run in newest_first if run.status == "playing" and run.is_begun), None)
         run = world.runs.get(line.run_id) if line.run_id else newest
         if run is not None and run.status == "finished":
-            await self._ledger.settle(Batch(inbox_done=(line.number,)))
+            await self._ledger.settle(Batch(inbox=InboxWrites(done=(line.number,))))
             return True  # Nothing may be written into a finished run.
         if run is None or not run.creatures_living:
             return False  # No creature is there to hear it yet.

@@ -15,9 +15,9 @@ from typing import Final
 import msgspec
 
 from glasshouse.errors import GlasshouseError, Refused
-from glasshouse.runtime.ledger.ledger import Beside, Ledger, Receipt, sent_by
+from glasshouse.runtime.ledger.ledger import Answering, Ledger, Receipt, sent_by
 from glasshouse.runtime.ports import Clock
-from glasshouse.runtime.store_port import Batch, InboxRequest, Store
+from glasshouse.runtime.store_port import Batch, InboxRequest, InboxWrites, Store
 from glasshouse.runtime.waiting import whichever_first
 from glasshouse.world.decisions.decision import Decision
 from glasshouse.world.decisions.intents import GraphEdit
@@ -35,8 +35,8 @@ _NOT_DECIDED: Final = (
 )
 _TOO_LATE: Final = "Its sender no longer waits for the answer. Nothing was changed. Ask again."
 
-Edit = Callable[[GraphEdit, Beside | None], Awaitable[Receipt]]
-"""Makes an edit, with what goes into the same commit; None for a dry run."""
+Edit = Callable[[GraphEdit, Answering | None], Awaitable[Receipt]]
+"""Makes an edit, and answers it in the same commit; None for a dry run."""
 
 
 async def answer_requests(store: Store, ledger: Ledger, clock: Clock, edit: Edit) -> None:
@@ -50,10 +50,10 @@ async def answer_requests(store: Store, ledger: Ledger, clock: Clock, edit: Edit
 
 
 async def _decide(ledger: Ledger, clock: Clock, edit: Edit, request: InboxRequest) -> None:
-    def answered(decision: Decision | Receipt) -> Batch:
+    def answered(decision: Decision | Receipt) -> InboxWrites:
         has_changed = bool(decision.writes if isinstance(decision, Decision) else decision.events)
         answer = Answer(decision.change, decision.subject, has_changed=has_changed)
-        return Batch(answers=((request.number, msgspec.json.encode(answer).decode()),))
+        return _answer_to(request, answer)
 
     try:
         asked = decoded_asked(request.body)
@@ -62,7 +62,7 @@ async def _decide(ledger: Ledger, clock: Clock, edit: Edit, request: InboxReques
         with sent_by(asked.sender):
             receipt = await edit(asked.intent, None if asked.dry_run else answered)
         if asked.dry_run:
-            await ledger.settle(answered(receipt))
+            await ledger.settle(Batch(inbox=answered(receipt)))
         else:
             _log.info("%s, asked by %s", type(asked.intent).__name__, asked.sender)
     except GlasshouseError as refusal:
@@ -70,8 +70,11 @@ async def _decide(ledger: Ledger, clock: Clock, edit: Edit, request: InboxReques
 
 
 async def _refuse(ledger: Ledger, request: InboxRequest, why: str) -> None:
-    answer = msgspec.json.encode(Answer(refusal=why)).decode()
-    await ledger.settle(Batch(answers=((request.number, answer),)))
+    await ledger.settle(Batch(inbox=_answer_to(request, Answer(refusal=why))))
+
+
+def _answer_to(request: InboxRequest, answer: Answer) -> InboxWrites:
+    return InboxWrites(answers=((request.number, msgspec.json.encode(answer).decode()),))
 
 
 async def ask(

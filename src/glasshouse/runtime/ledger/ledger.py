@@ -42,7 +42,16 @@ from glasshouse.runtime.ledger.quick_lines import QuickLines
 from glasshouse.runtime.ledger.subscriptions import Subscriptions
 from glasshouse.runtime.ledger.writer import Queued, Writer
 from glasshouse.runtime.ports import Clock
-from glasshouse.runtime.store_port import Batch, SegmentWrite, Snapshot, Store
+from glasshouse.runtime.store_port import (
+    NO_INBOX_WRITES,
+    NO_SIDE_WRITES,
+    Batch,
+    InboxWrites,
+    SegmentWrite,
+    SideWrites,
+    Snapshot,
+    Store,
+)
 from glasshouse.world.decisions.decide import decide
 from glasshouse.world.decisions.decision import Decision, Write, stamped
 from glasshouse.world.decisions.intents import EndAct, GraphEdit, Intent, MoveRun, Say
@@ -51,15 +60,13 @@ from glasshouse.world.fold.evolve import begin
 from glasshouse.world.state.state import Segment, World
 from glasshouse.world.state.values import Change
 
-NOTHING_BESIDE = Batch()
-
 Seen = TypeVar("Seen")
 
 Look = Callable[[str], object]
 """Called right after a decision, with the id of the decision's subject."""
 
-Beside = Callable[[Decision], Batch]
-"""Takes the decision about an intent; returns what goes into the same commit."""
+Answering = Callable[[Decision], InboxWrites]
+"""Takes the decision about an intent; returns what it settles in the inbox."""
 
 Asks = Callable[[Intent], Awaitable[tuple[Change, str]]]
 """Asks another process for a change; returns the change and its subject."""
@@ -202,26 +209,28 @@ class Ledger(Pending):
         self,
         intent: Intent,
         look: Look | None = None,
-        beside: Batch | Beside = NOTHING_BESIDE,
+        side: SideWrites = NO_SIDE_WRITES,
         by: Asker | None = None,
+        inbox: InboxWrites | Answering = NO_INBOX_WRITES,
     ) -> Receipt:
         """Decide an intent and wait until its events are durable.
 
         `by` says who asked. Leave it out if the conductor moves a run. An edit of a graph is always kept as a request.
         `look` is called with the subject right after the decision. Later, other changes may have touched the subject.
-        `beside` goes into the same commit: prompt texts to keep, what is answered in the inbox.
+        `side` and `inbox` go into the same commit: prompt texts to keep, what is answered in the inbox.
         """
         if self.asks is not None:
             return await self._ask_for(intent, look)
         await self.wait_for_room()
         decision = self._decide(intent)
         queued = None
-        batch = beside if isinstance(beside, Batch) else beside(decision)
+        settled = inbox if isinstance(inbox, InboxWrites) else inbox(decision)
         if decision.writes:
             may_need_request = isinstance(intent, GraphEdit | MoveRun | Say)
-            request = request_for(intent, by, sender.get()) if may_need_request else None
+            if may_need_request:
+                side = replace(side, request=request_for(intent, by, sender.get()))
             events, writes = self._apply(decision.writes)
-            queued = self.writer.queue(replace(batch, writes=writes, request=request), events)
+            queued = self.writer.queue(Batch(writes, side, settled), events)
         if look is not None:
             look(decision.subject)
         if queued is not None:
@@ -231,9 +240,9 @@ class Ledger(Pending):
         await self.writer.wait_for_durability()
         if self.refolds != refolds:
             # The intent changed nothing because of a pending event, and that event was refused: decide again.
-            return await self.change(intent, look, beside, by)
-        if batch.answers:
-            await self.settle(batch)
+            return await self.change(intent, look, side, by, inbox)
+        if settled.answers:
+            await self.settle(Batch(inbox=settled))
         return Receipt(decision.change, decision.subject, [])
 
     async def change_and_see(self, intent: Intent, look: Callable[[str], Seen]) -> Seen:
@@ -242,7 +251,7 @@ class Ledger(Pending):
         await self.change(intent, lambda subject: seen.append(look(subject)))
         return seen[-1]
 
-    def stage(self, intent: Intent, beside: Batch = NOTHING_BESIDE) -> Queued | None:
+    def stage(self, intent: Intent, side: SideWrites = NO_SIDE_WRITES) -> Queued | None:
         """Decide an intent now, without waiting for the commit. None if it changes nothing. Needs `writer.takes_more`."""
         if not self.writer.takes_more:
             raise self._no_room("change()")
@@ -250,7 +259,7 @@ class Ledger(Pending):
         queued = None
         if decision.writes:
             events, writes = self._apply(decision.writes)
-            queued = self.writer.queue(replace(beside, writes=writes), events)
+            queued = self.writer.queue(Batch(writes, side), events)
         if isinstance(intent, EndAct):
             self.acts_begun.discard((intent.creature, intent.cause))
         return queued
@@ -290,7 +299,8 @@ class Ledger(Pending):
             return said  # It took the quick path.
         intent = Say(creature_id, (draft,), caused_by)
         events, writes = self._apply(decide(self.world, intent).writes)
-        queued = self.writer.queue(Batch(writes, request=request_for(intent, None)), events)
+        side = SideWrites(request=request_for(intent, None))
+        queued = self.writer.queue(Batch(writes, side), events)
         return queued.events[0], queued.acknowledged, True
 
     async def foresee(self, intent: Intent) -> Receipt:
@@ -330,7 +340,7 @@ class Ledger(Pending):
             events, {write.session_id: write.opens for write in writes if write.opens is not None}
         )
         self.note(events, is_decided_here=False)
-        await self.writer.queue(Batch(writes, records=records), events).acknowledged
+        await self.writer.queue(Batch(writes, SideWrites(records=records)), events).acknowledged
         return True
 
     async def adopt(self, events: Sequence[Event], segments: Mapping[str, Segment]) -> None:

@@ -50,7 +50,7 @@ from glasshouse.runtime.ledger.house_record import (
     lines_of,
 )
 from glasshouse.runtime.ledger.ledger import Ledger
-from glasshouse.runtime.store_port import Batch, SegmentWrite, Store
+from glasshouse.runtime.store_port import Batch, SegmentWrite, SideWrites, Store
 from glasshouse.world.state.lineage import by_age, joined_prefixes, pages, span_of, spans_between
 from glasshouse.world.state.state import Segment
 
@@ -269,7 +269,7 @@ async def import_file(store: Store, ledger: Ledger, path: Path) -> str:
             records = await _records_to_keep(store, ledger, carried)
             if not writes:
                 if records:
-                    await ledger.settle(Batch(records=records))
+                    await ledger.settle(Batch(side=SideWrites(records=records)))
                 return carried.head.session
             if await ledger.append_imported(writes, records):
                 return carried.head.session

@@ -459,7 +459,7 @@ def _bytes_in(batch: Batch) -> int:
     for write in batch.writes:
         for body in write.bodies:
             size += len(body)
-    for _, text in batch.prompts:
+    for _, text in batch.side.prompts:
         size += len(text) if text.isascii() else len(text.encode())
     return size
 

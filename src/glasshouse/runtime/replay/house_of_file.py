@@ -24,7 +24,7 @@ from glasshouse.runtime.house import House
 from glasshouse.runtime.ledger.folds import fold_page_events
 from glasshouse.runtime.ledger.house_record import HouseRecord, decoded_record, fold_shape
 from glasshouse.runtime.replay.overlay import OverlayStore
-from glasshouse.runtime.store_port import Batch, SegmentWrite
+from glasshouse.runtime.store_port import Batch, SegmentWrite, SideWrites
 from glasshouse.world.decisions.requests import Request
 from glasshouse.world.fold.evolve import stand
 from glasshouse.world.state.lineage import ancestors_of, by_age, span_of
@@ -179,5 +179,5 @@ def _batch(change: list[Event], sessions: Mapping[str, SessionState], request: R
                 for name, some in writes.items()
             ]
         ),
-        request=request,
+        SideWrites(request=request),
     )

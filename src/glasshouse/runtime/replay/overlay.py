@@ -81,8 +81,8 @@ class OverlayStore:
         self._check(changes)
         for one_change in changes:
             change = self.last_position + 1
-            if one_change.request is not None:
-                self._requests[change] = one_change.request
+            if one_change.side.request is not None:
+                self._requests[change] = one_change.side.request
             for write in one_change.writes:
                 if write.opens is not None:
                     self._segments[write.session_id] = self.last_position + 1, write.opens

@@ -25,10 +25,10 @@ from glasshouse.runtime.acts.act import ActResult, Acts
 from glasshouse.runtime.acts.asking import ActCalls, CallUnderWay, Recorded
 from glasshouse.runtime.acts.backend_queue import BackendQueue
 from glasshouse.runtime.acts.reservations import Reservation
-from glasshouse.runtime.ledger.ledger import NOTHING_BESIDE, Beside, Ledger, Look, Receipt, Tell
+from glasshouse.runtime.ledger.ledger import Answering, Ledger, Look, Receipt, Tell
 from glasshouse.runtime.ledger.writer import Queued
 from glasshouse.runtime.ports import Route, Toolbox
-from glasshouse.runtime.store_port import Batch
+from glasshouse.runtime.store_port import NO_INBOX_WRITES, NO_SIDE_WRITES, InboxWrites, SideWrites
 from glasshouse.runtime.telemetry import names
 from glasshouse.runtime.telemetry.telemetry import Telemetry, now_ns
 from glasshouse.runtime.tool_context import ToolContext
@@ -58,13 +58,14 @@ class TracedLedger(Ledger):
         self,
         intent: Intent,
         look: Look | None = None,
-        beside: Batch | Beside = NOTHING_BESIDE,
+        side: SideWrites = NO_SIDE_WRITES,
         by: Asker | None = None,
+        inbox: InboxWrites | Answering = NO_INBOX_WRITES,
     ) -> Receipt:
         """Decide an intent and wait until its events are durable; a graph edit in a span."""
         if not isinstance(intent, GraphEdit):
-            return await super().change(intent, look, beside, by)
-        return await self._traced(intent, super().change(intent, look, beside, by))
+            return await super().change(intent, look, side, by, inbox)
+        return await self._traced(intent, super().change(intent, look, side, by, inbox))
 
     async def edit(self, intent: Intent, cause: str, tell: Tell) -> Receipt:
         """Write an edit by a creature's tool, in a span."""

@@ -26,7 +26,16 @@ from glasshouse.errors import BadEvent, StoreDamaged, StoreFailed
 from glasshouse.events.codec import BodyStart, encoded
 from glasshouse.events.event import Event, event_id
 from glasshouse.events.shown import Shown, decoded_shown, encoded_shown
-from glasshouse.runtime.store_port import Batch, InboxLine, InboxRequest, Lines, SegmentWrite, Snapshot
+from glasshouse.runtime.store_port import (
+    NO_INBOX_WRITES,
+    NO_SIDE_WRITES,
+    Batch,
+    InboxLine,
+    InboxRequest,
+    Lines,
+    SegmentWrite,
+    Snapshot,
+)
 from glasshouse.stores.placing import answers_kept_max, check_room, in_order_of_histories, soundly_decoded
 from glasshouse.world.decisions.requests import Request, decoded_request, encoded_request
 from glasshouse.world.state.lineage import Span
@@ -256,7 +265,7 @@ class Journal:
 
     def _write(self, batches: Sequence[Batch]) -> None:
         values: list[int | str] = []
-        beside: list[tuple[Batch, int]] = []
+        notes: list[tuple[Batch, int]] = []
         shown: list[tuple[int, str]] = []
         requests: list[tuple[int, str]] = []
         prompts: list[tuple[str, str]] = []
@@ -273,22 +282,25 @@ class Journal:
                     kept = self._checked(write, values)
                 if kept is not None:
                     self._add_events(write, kept, change, numbers, values)
-            has_notes = batch.inbox_done or batch.answers or batch.labels or batch.records
+            side = batch.side
+            has_notes = batch.inbox is not NO_INBOX_WRITES or side.labels or side.records
             if batch.snapshot is not None or has_notes:
-                beside.append((batch, self.position))
-            prompts += batch.prompts
-            if batch.request is not None and self.position >= change:
-                requests.append((change, encoded_request(batch.request)))
-            if batch.shown and self.position >= change:  # Otherwise the batch was already stored.
-                shown.append((self.position, encoded_shown(batch.shown)))
-        if beside or prompts or requests or shown or len(values) > _insert_values:
+                notes.append((batch, self.position))
+            if side is NO_SIDE_WRITES:
+                continue
+            prompts += side.prompts
+            if side.request is not None and self.position >= change:
+                requests.append((change, encoded_request(side.request)))
+            if side.shown and self.position >= change:  # Otherwise the batch was already stored.
+                shown.append((self.position, encoded_shown(side.shown)))
+        if notes or prompts or requests or shown or len(values) > _insert_values:
             self._begin()
         self._add(values)
         self._keep("keep_request", requests)
         self._keep("keep_shown", shown)
         self._keep("keep_prompt", [*self._new_prompts(prompts)])
-        for batch, position in beside:
-            self._write_beside(batch, position)
+        for batch, position in notes:
+            self._write_notes(batch, position)
 
     def _checked(self, write: SegmentWrite, values: list[int | str]) -> _Kept | None:
         """The segment of a write, which may begin here; None if these events are stored already."""
@@ -339,8 +351,8 @@ class Journal:
             self._connection.execute(_adding(len(some) // event_columns), some)
         values.clear()
 
-    def _write_beside(self, batch: Batch, position: int) -> None:
-        """Write what a batch holds beside its events: a snapshot at this position, labels, records of other houses, answered
+    def _write_notes(self, batch: Batch, position: int) -> None:
+        """Write what few batches hold beside their events: a snapshot at this position, labels, records of other houses, answered
         inbox lines."""
         if batch.snapshot is not None:
             scope, name, key, at, body = batch.snapshot
@@ -349,15 +361,15 @@ class Journal:
                 self._snapshot_kept_cache = (scope, name, key)
             row = (scope, name, key, at or position, zlib.compress(body, 1))
             self._connection.execute(SQL["keep_snapshot"], row)
-        for number in batch.inbox_done:
+        for number in batch.inbox.done:
             self._connection.execute(SQL["drop_from_inbox"], (number,))
-        for number, answer in batch.answers:
+        for number, answer in batch.inbox.answers:
             self._connection.execute(SQL["answer_request"], (answer, number))
             self._connection.execute(SQL["drop_old_answers"], (number - answers_kept_max,))
-        for run_id, labels in batch.labels:
+        for run_id, labels in batch.side.labels:
             kept = msgspec.json.encode(labels).decode()
             self._connection.execute(SQL["keep_in_house"], (f"{_LABELS}{run_id}", kept))
-        for name, record in batch.records:
+        for name, record in batch.side.records:
             self._connection.execute(SQL["keep_in_house"], (f"{_RECORDS}{name}", record))
 
     def _new_prompts(self, prompts: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str | bytes]]:
