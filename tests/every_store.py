@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from glasshouse import MemoryStore, SqliteStore
+from glasshouse.runtime.replay.overlay import OverlayStore
 from glasshouse.runtime.store_port import Store
 
 Opener = Callable[[], Store]
@@ -36,3 +37,21 @@ async def store(opener: Opener) -> AsyncIterator[Store]:
     await opened.open("house-one")
     yield opened
     await opened.close()
+
+
+forever = 600.0
+"""Longer than a test waits: what waits so long must be woken."""
+
+
+@pytest.fixture(params=[*OPENERS, "overlay"])
+async def ledger_store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Store]:
+    """Every store, and that of a replay. That one need not know events again that it has: its ledger never repeats any."""
+    if request.param == "overlay":
+        below = MemoryStore()
+        await below.open("house-one")
+        yield OverlayStore(below, 0, {})
+    else:
+        opened = OPENERS[str(request.param)](tmp_path)()
+        await opened.open("house-one")
+        yield opened
+        await opened.close()

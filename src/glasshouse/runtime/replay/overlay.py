@@ -106,6 +106,9 @@ class OverlayStore:
             name = write.session_id
             head = heads.get(name)
             if head is None:
+                is_new = name not in self._heads and name not in self._of_session
+                if is_new and write.opens is None:
+                    raise Conflict(f"There is no session {name} to append to. Open it first.")
                 head = self._heads.get(name, 0) + len(self._of_session.get(name, ()))
             if write.expected_head != head:
                 raise Conflict(f"Session {name} stands at seq {head}, not {write.expected_head}.")
