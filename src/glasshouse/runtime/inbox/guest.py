@@ -30,10 +30,8 @@ class Guest:
         self._store = store
         self._ledger = ledger
         self._clock = clock
-
-    async def owner(self) -> str:
-        """Who plays the store, in words; empty if nobody does."""
-        return await self._store.owner()
+        self.owner = store.owner
+        """Asks who plays the store, in words; empty if nobody does."""
 
     async def follow_until_cancelled(self) -> None:
         """Take in what the other process writes, as soon as it is written."""
