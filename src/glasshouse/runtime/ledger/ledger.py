@@ -36,6 +36,7 @@ from glasshouse.events import codec
 from glasshouse.events.codec import encoded_within_bounds
 from glasshouse.events.event import Draft, Event, own_copy
 from glasshouse.reprs import shown
+from glasshouse.runtime.hooks import Hooks
 from glasshouse.runtime.ledger.folds import fold, fold_on, load_folded, open_and_fold
 from glasshouse.runtime.ledger.pending import EVERY_GRAPH, Pending
 from glasshouse.runtime.ledger.quick_lines import QuickLines
@@ -128,8 +129,14 @@ class Ledger(Pending):
         owed, so it may end even if its creature was removed, or a program answered its cause, meanwhile (ADR 0098)."""
         self.asks: Asks | None = None
         """Asks another process for changes, because it has the store open and this one is a guest."""
+        self._hooks: Hooks | None = None
         self._followed_upto: int | None = None
         self._following = asyncio.Lock()
+
+    def show(self, hooks: Hooks) -> None:
+        """Show edits and commits to these hooks."""
+        self._hooks = hooks
+        self.writer.hooks = hooks
 
     async def open(self) -> None:
         """Fold what the store holds and start the writer."""
@@ -219,6 +226,19 @@ class Ledger(Pending):
         `look` is called with the subject right after the decision. Later, other changes may have touched the subject.
         `side` and `inbox` go into the same commit: prompt texts to keep, what is answered in the inbox.
         """
+        changing = self._change(intent, look, side, by, inbox)
+        if self._hooks is not None and isinstance(intent, GraphEdit):
+            changing = self._hooks.around_edit(intent, changing)
+        return await changing
+
+    async def _change(
+        self,
+        intent: Intent,
+        look: Look | None,
+        side: SideWrites,
+        by: Asker | None,
+        inbox: InboxWrites | Answering,
+    ) -> Receipt:
         if self.asks is not None:
             return await self._ask_for(intent, look)
         await self.wait_for_room()
@@ -240,7 +260,7 @@ class Ledger(Pending):
         await self.writer.wait_for_durability()
         if self.refolds != refolds:
             # The intent changed nothing because of a pending event, and that event was refused: decide again.
-            return await self.change(intent, look, side, by, inbox)
+            return await self._change(intent, look, side, by, inbox)
         if settled.answers:
             await self.settle(Batch(inbox=settled))
         return Receipt(decision.change, decision.subject, [])
@@ -270,6 +290,10 @@ class Ledger(Pending):
         The events of the edit name `cause`. `tell` returns the intent that reports the edit. That intent is decided on
         the world after the edit, and must not be refused. An edit that changes nothing is reported too.
         """
+        editing = self._edit(intent, cause, tell)
+        return await (editing if self._hooks is None else self._hooks.around_edit(intent, editing))
+
+    async def _edit(self, intent: Intent, cause: str, tell: Tell) -> Receipt:
         await self.wait_for_room()
         decision = decide(self.world, intent)
         events, writes = self._apply(tuple([_with_cause(write, cause) for write in decision.writes]))

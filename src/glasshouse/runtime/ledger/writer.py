@@ -21,7 +21,7 @@ import asyncio
 from asyncio import Future
 from collections import deque
 from operator import attrgetter
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import msgspec
 from msgspec.structs import force_setattr
@@ -29,6 +29,7 @@ from msgspec.structs import force_setattr
 from glasshouse.errors import Conflict, OutcomeUnknown, StoreError, StoreFailed, StoreFenced
 from glasshouse.events.event import Event
 from glasshouse.runtime.folded import Folded
+from glasshouse.runtime.hooks import Hooks
 from glasshouse.runtime.ledger.folds import load_folded, snapshot_key
 from glasshouse.runtime.ledger.pending import Pending
 from glasshouse.runtime.ledger.subscriptions import Subscriptions
@@ -70,19 +71,6 @@ class QueuedLines(msgspec.Struct, frozen=True):
     acknowledged: list[asyncio.Future[None]]
 
 
-class CommitWatch(Protocol):
-    """Sees commits, to measure them."""
-
-    def before_commit(self) -> None:
-        """The store is about to be given a group of batches."""
-
-    def after_commit(self, events: int) -> None:
-        """The store has taken this many events, or has failed, and those who waited were told."""
-
-    def durable(self, event: Event) -> None:
-        """An event is durable. Nobody was told yet."""
-
-
 _Refused = list[tuple[Queued | QueuedLines, BaseException]]
 
 
@@ -96,7 +84,8 @@ class Writer:
         self._clock = clock
         self.takes_more = False
         """Whether something may be decided and queued now. If not, await `wait_for_room`."""
-        self.watch: CommitWatch | None = None
+        self.hooks: Hooks | None = None
+        """Who looks on while it commits; None: nobody."""
         self._queue: deque[Queued | QueuedLines] = deque()
         self._lines: QueuedLines | None = None
         """The lines at the end of the queue, if more can join them."""
@@ -138,6 +127,8 @@ class Writer:
         self._move_gate()
         self._wake_task()
         await asyncio.wait([self._task])
+        if self.hooks is not None:
+            self.hooks.closed()
         task = self._task
         self._task = None
         if not task.cancelled() and task.exception() is not None:
@@ -229,7 +220,11 @@ class Writer:
                     await self._wake
                     continue
                 group = self._next_group()
-                await self._commit(group)
+                committing = self._commit(group)
+                if self.hooks is not None:
+                    events = sum([len(queued.events) for queued in group])
+                    committing = self.hooks.around_commit(events, committing)
+                await committing
         except BaseException as unforeseen:
             self._refuse(self._give_up(group, unforeseen))
             raise
@@ -261,9 +256,6 @@ class Writer:
         if self._ended is not None:
             self._refuse(self._give_up(group, self._ended))
             return  # Nothing may be written any more, not even a snapshot, which is queued at any time.
-        watch = self.watch
-        if watch is not None:
-            watch.before_commit()
         upto = self._taken_upto
         try:
             first_position = await self._store.commit(list(map(_batch_of, group)))
@@ -275,8 +267,6 @@ class Writer:
             await self._refold_and_refuse(group, failure)
         else:
             self._acknowledge(group, first_position)
-        if watch is not None:
-            watch.after_commit(sum([len(queued.events) for queued in group]))
 
     def _acknowledge(self, group: list[Queued | QueuedLines], first_position: int) -> None:
         """Number the events of a durable group, tell those who wait for them, and publish them."""
@@ -284,9 +274,6 @@ class Writer:
         position = first_position
         for queued in group:
             events += queued.events
-            if self.watch is not None:
-                for event in queued.events:
-                    self.watch.durable(event)
             if isinstance(queued, QueuedLines):
                 for event, acknowledged in zip(queued.events, queued.acknowledged, strict=True):
                     force_setattr(event, "position", position)
@@ -304,6 +291,8 @@ class Writer:
                 _number_imported_changes(queued)
             if not queued.acknowledged.done():
                 queued.acknowledged.set_result(None)
+        if self.hooks is not None:
+            self.hooks.durable(events)
         self._subscriptions.publish(events)
         self._note_settled()
 
