@@ -26,12 +26,12 @@ from glasshouse.world.state.state import World
 class House:
     """A store and its ledger, with subscriptions, observers and the tool servers that it asks."""
 
-    def __init__(self, store: Store, clock: Clock, ids: Ids, ledger: Callable[..., Ledger] = Ledger) -> None:
+    def __init__(self, store: Store, clock: Clock, ids: Ids) -> None:
         self.store = store
         self.clock = clock
         self.ids = ids
         self.subscriptions = Subscriptions(store, lambda: self.ledger.world, self._world_at)
-        self.ledger = ledger(store, clock, self.subscriptions)
+        self.ledger = Ledger(store, clock, self.subscriptions)
         self.history = HistoryReader(store, self.ledger)
         self.servers: ToolServers | None = None
         """The servers whose tools may be granted. A replay has none: what was granted is on record."""

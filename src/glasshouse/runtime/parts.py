@@ -5,8 +5,7 @@ Always holds: only this module knows how the parts are connected. The terrarium 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from glasshouse.events.payloads import Governor
@@ -22,6 +21,7 @@ from glasshouse.runtime.conducting.conductor import Conductor
 from glasshouse.runtime.conducting.endings import Endings
 from glasshouse.runtime.conducting.order import Pacing
 from glasshouse.runtime.graph_edits import GraphEdits
+from glasshouse.runtime.hooks import Hooks
 from glasshouse.runtime.house import House
 from glasshouse.runtime.inbox.guest import Guest
 from glasshouse.runtime.ledger.ledger import Ledger
@@ -57,10 +57,12 @@ class Parts:
         agents: Mapping[str, Agent] | None = None,
         telemetry: Telemetry | None = None,
     ) -> None:
-        ledger_made, acts_made, tools_used = _built_from(tools, telemetry)
         self.telemetry = telemetry
         """It knows the spans in which events were written, if this program traces."""
-        self.house = house = House(store, clock, ids, ledger_made)
+        self.house = house = House(store, clock, ids)
+        hooks = None if telemetry is None else _span_hooks(telemetry, house.ledger)
+        if hooks is not None:
+            house.ledger.show(hooks)
         self.guest: Guest | None = None
         if store.role == "guest":
             self.guest = Guest(store, house.ledger, clock)
@@ -73,10 +75,10 @@ class Parts:
         routes = Routes(router, offline or router, ledger)
         warm_lines = WarmLines(house.store, ledger)
         reservations = Reservations(ledger, clock, is_limited=not answers.knows_limits)
-        self.model_access = models = ModelAccess(reservations, clock)
-        tool_access = ToolAccess(ledger, tools_used, answers, event, warm_lines)
+        self.model_access = models = ModelAccess(reservations, clock, hooks)
+        tool_access = ToolAccess(ledger, tools, answers, event, warm_lines, hooks)
         batch_worlds = BatchWorlds(house.store, event)
-        acts = acts_made(
+        acts = Acts(
             ledger,
             models,
             routes.route_of,
@@ -99,12 +101,8 @@ class Parts:
         self.archive = Archive(house, routes, self.tools, self.stage.run_of)
 
 
-def _built_from(
-    tools: Toolbox, telemetry: Telemetry | None
-) -> tuple[Callable[..., Ledger], Callable[..., Acts], Toolbox]:
-    """What makes the ledger and the acts, and the tools that acts use: traced ones if this program traces (ADR 0088)."""
-    if telemetry is None:
-        return Ledger, Acts, tools
-    from glasshouse.runtime.telemetry.traced import TracedActs, TracedLedger, TracedTools
+def _span_hooks(telemetry: Telemetry, ledger: Ledger) -> Hooks:
+    """Hooks that make spans. Imported here: whoever does not trace loads nothing of OpenTelemetry (ADR 0088)."""
+    from glasshouse.runtime.telemetry.span_hooks import SpanHooks
 
-    return partial(TracedLedger, telemetry), partial(TracedActs, telemetry), TracedTools(telemetry, tools)
+    return SpanHooks(telemetry, ledger)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from math import inf
 from typing import Any, Final, TypeAlias
 
@@ -35,7 +35,6 @@ from glasshouse.runtime.acts.asking import (
     NOT_ON_RECORD,
     ActCalls,
     ModelAccess,
-    Recorded,
     RecordedFailure,
     UnrecordedCalls,
 )
@@ -131,14 +130,20 @@ class Acts:
                 break
         return then
 
-    async def think(
+    def think(
         self, due: Due, cause: Event, upto: int | None, gate: asyncio.Event | None = None
-    ) -> ActResult | None:
+    ) -> Coroutine[Any, Any, ActResult | None]:
         """Let a creature think once; None if it was removed, or a program answered for it before its act began. With
         `upto`, it sees the past only up to that time.
 
         The act waits for `gate` before it uses a tool.
         """
+        thinking, hooks = self._thought(due, cause, upto, gate), self._model_access.hooks
+        return thinking if hooks is None else hooks.around_act(due, thinking)
+
+    async def _thought(
+        self, due: Due, cause: Event, upto: int | None, gate: asyncio.Event | None
+    ) -> ActResult | None:
         then, before = await self.make_ready(due), None
         world, living = self._world_of(due, then), self._ledger.world.creatures.get(due.creature)
         if living is not None and self._has_tools(world.creatures[due.creature]):
@@ -249,14 +254,10 @@ class Acts:
         form = on_record.form or form_asked(character, route)
         if route.fallbacks:
             route = _with_fallbacks(route, form, character)
-        act_calls = self._act_calls(route, mine, on_record.answers)
+        act_calls = ActCalls(route, self._model_access, mine, on_record.answers)
         if unrecorded is not None:
             act_calls.take_up(unrecorded)
         return ActContext(self._ledger, creature, character, cause, session_id, upto, route, form, act_calls)
-
-    def _act_calls(self, route: Route, mine: Reservation, recorded: Recorded) -> ActCalls:
-        """What asks the model for an act. A traced terrarium has its own."""
-        return ActCalls(route, self._model_access, mine, recorded)
 
     def _world_of(self, due: Due, then: BatchWorld | None) -> World:
         """The world of an act: the world at the start of its batch, unless a branch renamed the creature."""
@@ -330,6 +331,7 @@ class Acts:
         If the rules refuse the draft, the act ends in a failure that carries the refusal. `before` is what was written
         before in the graph, if it was not durable when the act began: if its commit has failed, this call fails too.
         """
+        queued = None
         try:
             if result.end is None:
                 return None
@@ -338,7 +340,7 @@ class Acts:
             if before is not None and before.acknowledged.done():
                 before.acknowledged.result()
             try:
-                return self._ledger.stage(result.end, result.context.side_writes())
+                queued = self._ledger.stage(result.end, result.context.side_writes())
             except Refused as refusal:
                 if self._is_strict:
                     raise
@@ -350,8 +352,11 @@ class Acts:
                     rule=_noted_rule(result.context, refusal),
                     attempts=max(1, result.end.attempts),
                 )
-                return self._ledger.stage(failed, result.context.side_writes())
+                queued = self._ledger.stage(failed, result.context.side_writes())
+            return queued
         finally:
+            if self._model_access.hooks is not None:
+                self._model_access.hooks.act_written(result.act, queued.events[0] if queued else None)
             if result.attempts is None:
                 # The fold counts its cost from here on.
                 self._reservations.release(result.context.act_calls.mine)

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from decimal import Decimal
 from functools import lru_cache
@@ -34,6 +34,7 @@ from glasshouse.model_values import Form, Tokens
 from glasshouse.runtime.acts.act_so_far import completion_of
 from glasshouse.runtime.acts.backend_queue import BackendQueue, queue_of, unreached_in_a_row_max
 from glasshouse.runtime.acts.reservations import Reservation, Reservations
+from glasshouse.runtime.hooks import Hooks
 from glasshouse.runtime.minds.faults import failure_of
 from glasshouse.runtime.ports import Clock, OnText, Route, StreamingModel
 from glasshouse.runtime.store_port import SideWrites
@@ -179,9 +180,10 @@ class UnrecordedCalls(NamedTuple):
 class ModelAccess:
     """What acts need to ask models: the purses, the clock, and who asks now."""
 
-    def __init__(self, reservations: Reservations, clock: Clock) -> None:
+    def __init__(self, reservations: Reservations, clock: Clock, hooks: Hooks | None = None) -> None:
         self.reservations = reservations
         self.clock = clock
+        self.hooks = hooks
         self.under_way: dict[CallUnderWay, None] = {}
         self.listener: Callable[[CallUnderWay], OnText] | None = None
         """Makes, for each attempt of a call, what hears the text of its reply as it comes. None: nobody listens."""
@@ -300,6 +302,8 @@ class ActCalls(msgspec.Struct, eq=False):
         _calls_inside.set(None)
         self._note(Prompt("", prompt), Shown(), call)
         self.one_at_a_time.release()
+        if self._model_access.hooks is not None:
+            self._model_access.hooks.own_call_ended(self.mine, call)
 
     async def _wait_for_turn(self, lock: asyncio.Lock) -> None:
         """Wait for the end of the act's other calls. A call inside `moment.spending` is refused: it would wait for the end
@@ -330,6 +334,19 @@ class ActCalls(msgspec.Struct, eq=False):
         """Ask one model. A model that answers at once is asked once."""
         is_asked_once = getattr(route.model, "answers_at_once", False)
         return (self._attempt if is_asked_once else self._answer_of_server)(route, prompt, shown)
+
+    def _attempt(
+        self,
+        route: Route,
+        prompt: Prompt,
+        shown: Shown,
+        queue: BackendQueue | None = None,
+        under_way: CallUnderWay | None = None,
+    ) -> Awaitable[Completion]:
+        """Make one request, and record it."""
+        asking = self._asked_once(route, prompt, shown, queue, under_way)
+        hooks = self._model_access.hooks
+        return asking if hooks is None else hooks.around_attempt(route, prompt, self.mine, self.calls, asking)
 
     async def _answer_of_server(self, route: Route, prompt: Prompt, shown: Shown) -> Completion:
         """Ask one model until it answers, or until it is not worth asking again."""
@@ -367,21 +384,22 @@ class ActCalls(msgspec.Struct, eq=False):
         finally:
             del self._model_access.under_way[under_way]
 
-    async def _attempt(
+    async def _asked_once(
         self,
         route: Route,
         prompt: Prompt,
         shown: Shown,
-        queue: BackendQueue | None = None,
-        under_way: CallUnderWay | None = None,
+        queue: BackendQueue | None,
+        under_way: CallUnderWay | None,
     ) -> Completion:
-        """Make one request, and record it."""
         prompt, queued_ms = self._as_sent(route, prompt), 0.0
         asked = _asked(route, prompt)
         await self._model_access.reservations.reserve(self.mine, asked.reserved)
         if queue is not None and not queue.enter_now():
             assert under_way is not None, "only a question to a model that takes its time waits"
-            queued_ms = await self._wait_for_slot(queue, under_way)
+            hooks = self._model_access.hooks
+            with nullcontext() if hooks is None else hooks.around_waiting(queue.name):
+                queued_ms = await self._wait_for_slot(queue, under_way)
         try:
             if under_way is None:  # A model that answers at once needs no bound in time.
                 completion = _storable(await route.model.complete(prompt))

@@ -26,6 +26,7 @@ from glasshouse.runtime.acts.asking import ActCalls
 from glasshouse.runtime.acts.recorded_answers import RecordedAnswers
 from glasshouse.runtime.acts.warm_lines import WarmLines
 from glasshouse.runtime.folded import Folded
+from glasshouse.runtime.hooks import Hooks
 from glasshouse.runtime.ledger.history import EventById
 from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.ledger.writer import Queued
@@ -57,6 +58,7 @@ class ToolAccess(NamedTuple):
     answers: RecordedAnswers
     event: EventById
     warm_lines: WarmLines
+    hooks: Hooks | None = None
 
     async def act_so_far(self, due: Due) -> ActSoFar:
         """What an interrupted act had already written; empty for a new act."""
@@ -276,7 +278,8 @@ class ToolUse:
             elif is_of_server(step.call.tool) and self._must_not_be_called(step, is_again=is_again):
                 answer = NOT_KNOWN
             if answer is None:
-                answer = await self._access.toolbox.use(step.call, context)
+                using, hooks = self._access.toolbox.use(step.call, context), self._access.hooks
+                answer = await (using if hooks is None else hooks.around_tool(step.call, context, using))
             if context.returned is None:
                 queued = await self._written(context.returning(answer))
                 if queued is None:
