@@ -27,9 +27,10 @@ from glasshouse.manifests.manifest import Manifest
 from glasshouse.reprs import shown
 from glasshouse.runtime.acts.act_time import act_seconds_max
 from glasshouse.runtime.blocking import outcome_of
+from glasshouse.runtime.capabilities import Pacing, capabilities_of_router
 from glasshouse.runtime.clock import RandomIds, SystemClock
 from glasshouse.runtime.conducting.conductor import BeforeAct
-from glasshouse.runtime.conducting.order import Conducted, Pacing
+from glasshouse.runtime.conducting.order import Conducted
 from glasshouse.runtime.creature import Creature, CreatureOrId, id_of
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.inbox.guest import Guest
@@ -104,8 +105,7 @@ class Terrarium:
         if governor is not None:
             check_governor(governor)
         router = router_meant(models)
-        usual: Pacing = getattr(router, "pacing", "lockstep")
-        pace = usual if pacing is None else pacing
+        pace = capabilities_of_router(router).pacing if pacing is None else pacing
         if pace not in get_args(Pacing):
             raise UnknownName(noun="pacing", name=pace, known=get_args(Pacing))
         clock = clock or SystemClock()
@@ -150,8 +150,7 @@ class Terrarium:
 
     async def open(self) -> None:
         """Look up the models if they were given by name, open the store and restore every open graph. Adds no event."""
-        if callable(open_models := getattr(self._parts.router, "open", None)):
-            await open_models()
+        await self._parts.router_can.open()
         try:
             await self._house.open()
         except BaseException:
@@ -171,8 +170,7 @@ class Terrarium:
 
     async def _close_models(self) -> None:
         """Close the connections to the servers of models. A model that is asked again opens a new one."""
-        if callable(close_models := getattr(self._parts.router, "close", None)):
-            await close_models()
+        await self._parts.router_can.close()
 
     # Playing
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from glasshouse import Agent, Draft, MemoryStore, SqliteStore, kinds
 from glasshouse.manifests.loading import LoadedWorld
-from glasshouse.runtime.conducting.order import Pacing
+from glasshouse.runtime.capabilities import Pacing
 from glasshouse.runtime.store_port import Store
 from glasshouse.turns.moment.moment import Moment
 from tests.runtime.stage_crew import hearing, on_stage, ticking, world_of

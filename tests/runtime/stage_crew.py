@@ -14,8 +14,8 @@ from glasshouse.manifests.manifest import Schedule
 from glasshouse.manifests.scenario import Scenario
 from glasshouse.models.router import ModelRouter
 from glasshouse.models.scripted import ScriptedModel
+from glasshouse.runtime.capabilities import Pacing
 from glasshouse.runtime.clock import HandMovedClock, SeededIds
-from glasshouse.runtime.conducting.order import Pacing
 from glasshouse.runtime.minds.minds import ManifestAgent
 from glasshouse.runtime.parts import Parts
 from glasshouse.runtime.ports import Router, Toolbox

@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 from glasshouse.errors import ModelUnreachable
 from glasshouse.models.scripted import ScriptedModel
 from glasshouse.runtime.acts.backend_queue import BackendQueue, queue_of
+from glasshouse.runtime.capabilities import capabilities_of
+from glasshouse.runtime.ports import Model
 from tests.runtime.troupe import loop_turns, soon
 
 AWAY = ModelUnreachable("Nobody answers.")
@@ -144,12 +146,16 @@ async def test_models_of_one_server_share_a_queue() -> None:
     first, other = Served("http://127.0.0.1:1", 2), Served("http://127.0.0.1:1", 3)
     own = ScriptedModel("-")
 
-    queue = queue_of(first, "one")
-    assert queue is queue_of(other, "other")
+    queue = _queue_of(first, "one")
+    assert queue is _queue_of(other, "other")
     assert queue is not None
     assert (queue.name, queue.parallel_max) == ("http://127.0.0.1:1", 3)
-    assert queue_of(own, "mine") is queue_of(own, "mine") is not None
-    assert queue_of(ScriptedModel("-"), "mine") is not queue_of(own, "mine")
+    assert _queue_of(own, "mine") is _queue_of(own, "mine") is not None
+    assert _queue_of(ScriptedModel("-"), "mine") is not _queue_of(own, "mine")
+
+
+def _queue_of(model: Model, name: str) -> BackendQueue:
+    return queue_of(model, name, capabilities_of(model))
 
 
 class _Call:

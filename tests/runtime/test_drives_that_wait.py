@@ -8,9 +8,10 @@ import pytest
 
 from glasshouse import Agent, Draft, Moment, kinds
 from glasshouse.errors import EngineFault
+from glasshouse.runtime.capabilities import Pacing
 from glasshouse.runtime.conducting import order
 from glasshouse.runtime.conducting.conductor import Conductor
-from glasshouse.runtime.conducting.order import Advanced, Pacing
+from glasshouse.runtime.conducting.order import Advanced
 from glasshouse.turns.prompts.context import prompt_for
 from tests.runtime.stage_crew import Speaker, on_stage, said, ticking, turns_begun, world_of
 from tests.runtime.troupe import line, loop_turns, soon

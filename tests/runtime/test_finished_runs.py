@@ -14,8 +14,8 @@ from glasshouse import Governor, MemoryStore, ModelRouter, Terrarium, kinds
 from glasshouse.manifests import LoadedWorld
 from glasshouse.manifests.loading import load_world
 from glasshouse.models import Completion, Prompt, Tokens
+from glasshouse.runtime.capabilities import Pacing
 from glasshouse.runtime.clock import HandMovedClock, SeededIds
-from glasshouse.runtime.conducting.order import Pacing
 from glasshouse.turns.moment import line_text
 from glasshouse.turns.prompts import context, lines
 from tests.made_up_words import word_for

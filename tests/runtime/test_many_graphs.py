@@ -8,7 +8,7 @@ import pytest
 
 from glasshouse import Agent, Event, MemoryStore, SqliteStore, Terrarium, kinds
 from glasshouse.models.router import ModelRouter
-from glasshouse.runtime.conducting.order import Pacing
+from glasshouse.runtime.capabilities import Pacing
 from glasshouse.runtime.store_port import Store
 from glasshouse.turns.moment.moment import Moment
 from glasshouse.turns.moment.prompt import Completion, Prompt

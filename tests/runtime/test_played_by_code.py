@@ -19,7 +19,7 @@ from glasshouse import (
     kinds,
     verify,
 )
-from glasshouse.runtime.conducting.order import Pacing
+from glasshouse.runtime.capabilities import Pacing
 from tests.runtime.stage_crew import hearing, ledger_of, ticking, world_of
 
 ADA = Manifest(name="ada", schedule={"tick_every": 1}, subscribes_to=())

@@ -15,7 +15,7 @@ import pytest
 from glasshouse import Governor, MemoryStore, ModelRouter, Refused, Terrarium, kinds
 from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.model_values import Tokens
-from glasshouse.runtime.conducting.order import Pacing
+from glasshouse.runtime.capabilities import Pacing
 from glasshouse.runtime.ports import Proposal
 from glasshouse.runtime.store_port import Store
 from glasshouse.terrarium import verify

@@ -18,6 +18,7 @@ from glasshouse.events.model_use import Price
 from glasshouse.model_values import Tokens
 from glasshouse.models.router import ModelRouter
 from glasshouse.runtime.acts.backend_queue import queue_of
+from glasshouse.runtime.capabilities import capabilities_of
 from glasshouse.runtime.clock import HandMovedClock
 from glasshouse.runtime.ports import Route
 from glasshouse.terrarium import Terrarium, verify
@@ -160,7 +161,7 @@ async def _played(
         await check_ends(t._house.store)
         assert model.most <= parallel
         for asked in (model, other):
-            queue = queue_of(asked, asked.name)
+            queue = queue_of(asked, asked.name, capabilities_of(asked))
             assert (len(queue), queue._running) == (0, 0)
         assert t.thinking() == ()
         verification = await verify(t, run.id)

@@ -18,7 +18,7 @@ from glasshouse import Draft, Governor, Manifest, ModelRouter, Terrarium, kinds
 from glasshouse.errors import Refused
 from glasshouse.manifests import LoadedWorld
 from glasshouse.model_values import Tokens
-from glasshouse.runtime.conducting.order import Pacing
+from glasshouse.runtime.capabilities import Pacing
 from glasshouse.runtime.replay.replay import Verification
 from glasshouse.runtime.store_port import Store
 from glasshouse.stores.memory import MemoryStore

@@ -17,6 +17,7 @@ from glasshouse.events.payloads import Governor, RunStarted, payload_of, settled
 from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.manifests.loops import loops_in
 from glasshouse.model_values import Tokens
+from glasshouse.runtime.capabilities import capabilities_of_router
 from glasshouse.runtime.ports import Router
 from glasshouse.terrarium import play
 from glasshouse.turns.moment.playbill import playbill_of
@@ -178,7 +179,7 @@ def usd_of(
     bound: Mapping[str, str],
 ) -> float | None:
     """What these calls would cost with these models; none if a price is unknown."""
-    pin_of = getattr(models, "pin_of", None)
+    pin_of = capabilities_of_router(models).pin_of
     total = 0.0
     for call in asked:
         team = next((name for name, handles in teams.items() if call.handle in handles), "")

@@ -27,6 +27,7 @@ from glasshouse.manifests.yaml_source import shown_path
 from glasshouse.mcp_server import answers
 from glasshouse.mcp_server.answers import ROLE, lines_listed_max
 from glasshouse.mcp_server.shared_store import SharedStore
+from glasshouse.runtime.capabilities import capabilities_of_router
 from glasshouse.runtime.past.what_if import WhatIf
 from glasshouse.runtime.ports import Router
 from glasshouse.runtime.run import Run
@@ -321,7 +322,7 @@ def _check_cost(models: Router, limits: Governor) -> None:
 
 def _priced(models: Router) -> str | None:
     """The name of a model that is not known to be free, if there is one; of a fallback, too."""
-    names: list[str] = getattr(models, "names", list)()
+    names = capabilities_of_router(models).names()
     asked: list[tuple[str, str | None]] = [(size, None) for size in PROFILES]
     for profile, name in [*asked, *[(PROFILES[0], name) for name in names]]:
         with suppress(Refused):  # Nothing plays it, so it costs nothing.

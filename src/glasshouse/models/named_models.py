@@ -45,7 +45,8 @@ from glasshouse.turns.moment.prompt import PROFILES, REPLY_TOKENS
 if TYPE_CHECKING:
     from typing import Literal
 
-    from glasshouse.runtime.conducting.order import Pacing
+    from glasshouse.models.server_model import ServerModel
+    from glasshouse.runtime.capabilities import Pacing
 
 Variables = Callable[[str], str]
 """Gives the value of a variable of the environment, such as a key; an empty text if it has none."""
@@ -127,7 +128,7 @@ class NamedModels:
         """Whether one server was named, so that one model plays every size."""
         self._offline = ModelRouter()
         self._lists: dict[Endpoint, list[Installed] | GlasshouseError] = {}
-        self._models: dict[Any, Model] = {}
+        self._models: dict[Any, ServerModel] = {}
         self._routes: dict[tuple[str, str | None], Route] = {}
 
     def __repr__(self) -> str:
@@ -201,7 +202,7 @@ class NamedModels:
 
     def remarks(self) -> list[str]:
         """What the models have learned about their servers until now, in sentences."""
-        return [remark for model in self._models.values() for remark in getattr(model, "remarks", ())]
+        return [remark for model in self._models.values() for remark in model.remarks]
 
     def names(self) -> list[str]:
         """The models that a run may ask for by name: profiles of the file, what its servers list, the offline troupe."""
@@ -367,7 +368,7 @@ async def _installed_at(endpoint: Endpoint, key: str) -> list[Installed]:
             )
 
 
-def _backend(asked: Asked, name: str, context_tokens: int, key: str) -> Model:
+def _backend(asked: Asked, name: str, context_tokens: int, key: str) -> ServerModel:
     """A model on its server. The modules are imported here, so that a play with one server loads only what it needs."""
     endpoint = asked.endpoint
     given: dict[str, Any] = {

@@ -14,11 +14,12 @@ from msgspec.structs import asdict
 from glasshouse.errors import Refused, UnknownName, check_has
 from glasshouse.events.model_use import FREE
 from glasshouse.reprs import shown
+from glasshouse.runtime.capabilities import capabilities_of, close_model
 from glasshouse.runtime.ports import Model, Route
 from glasshouse.turns.moment.prompt import CONTEXT_TOKENS, PROFILES, REPLY_TOKENS
 
 if TYPE_CHECKING:
-    from glasshouse.runtime.conducting.order import Pacing
+    from glasshouse.runtime.capabilities import Pacing
 
 
 class ModelRouter:
@@ -56,7 +57,7 @@ class ModelRouter:
     @property
     def pacing(self) -> Pacing:
         """How graphs are paced unless somebody says otherwise: freely if a model is behind a server."""
-        return "free" if any(getattr(model, "backend", "") for model in self._models()) else "lockstep"
+        return "free" if any(capabilities_of(model).backend for model in self._models()) else "lockstep"
 
     async def close(self) -> None:
         """Close the connections of all models that have some."""
@@ -87,8 +88,7 @@ class ModelRouter:
 async def close_models(models: Iterable[Model]) -> None:
     """Close the connections of models, each once. A model that is asked again opens a new one."""
     for model in {id(model): model for model in models}.values():
-        if callable(close := getattr(model, "close", None)):
-            await close()
+        await close_model(model)
 
 
 def size_played(profile: str, bound: Container[str]) -> str:
@@ -133,9 +133,11 @@ def _route(profile: str, given: Route | Model) -> Route:
                 )
         return given
     name = _named(given)
-    price = FREE if getattr(given, "is_free", False) else None
+    price = FREE if capabilities_of(given).is_free else None
     return Route(given, name, CONTEXT_TOKENS[profile], REPLY_TOKENS[profile], price)
 
 
 def _named(given: Route | Model | None) -> str:
-    return "offline" if given is None else str(getattr(given, "name", type(given).__name__))
+    if given is None:
+        return "offline"
+    return given.name if isinstance(given, Route) else capabilities_of(given).name

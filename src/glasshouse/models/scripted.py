@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from glasshouse.errors import Refused
 from glasshouse.model_values import Tokens
 from glasshouse.reprs import repr_of
+from glasshouse.runtime.capabilities import capabilities_of
 from glasshouse.runtime.ports import Model
 from glasshouse.turns.moment.prompt import Completion, Prompt
 
@@ -63,8 +64,8 @@ class CountingModel(_KeepsPrompts):
 
     def __init__(self, model: Model | None = None) -> None:
         self._model = model
-        self.name: Final = str(getattr(model, "name", "counting"))
-        self.is_free: Final = bool(getattr(model, "is_free", True))
+        self.name: Final = "counting" if model is None else capabilities_of(model).name
+        self.is_free: Final = model is None or capabilities_of(model).is_free
         super().__init__()
 
     async def complete(self, prompt: Prompt) -> Completion:

@@ -5,6 +5,7 @@ Always holds: whatever a request raises names the model. A remark is kept once.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Mapping
 from typing import Any, Final, TypeVar
 
@@ -12,12 +13,13 @@ from glasshouse.errors import ModelFailed, ModelMisconfigured, ModelUnreachable
 from glasshouse.model_values import Form
 from glasshouse.models.server import BadAnswer, Server
 from glasshouse.reprs import repr_of
-from glasshouse.runtime.ports import Probe
+from glasshouse.runtime.ports import OnText, Probe
+from glasshouse.turns.moment.prompt import Completion, Prompt
 
 T = TypeVar("T")
 
 
-class ServerModel:
+class ServerModel(ABC):
     """A model behind a server."""
 
     __repr__ = repr_of("name", "backend", "form")
@@ -35,6 +37,10 @@ class ServerModel:
         """What was learned about the server and the model, in sentences."""
         self._decoding = dict(decoding or {})
         self._reasoning_tokens_max = reasoning_tokens_max
+
+    @abstractmethod
+    async def complete(self, prompt: Prompt, *, on_text: OnText | None = None) -> Completion:
+        """The model's answer, by one request."""
 
     async def close(self) -> None:
         """Close the connections of this event loop."""

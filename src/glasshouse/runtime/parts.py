@@ -17,9 +17,9 @@ from glasshouse.runtime.acts.routes import Routes
 from glasshouse.runtime.acts.tool_use import ToolAccess
 from glasshouse.runtime.acts.warm_lines import BatchWorlds, WarmLines
 from glasshouse.runtime.archive import Archive
+from glasshouse.runtime.capabilities import Pacing, capabilities_of_router
 from glasshouse.runtime.conducting.conductor import Conductor
 from glasshouse.runtime.conducting.endings import Endings
-from glasshouse.runtime.conducting.order import Pacing
 from glasshouse.runtime.graph_edits import GraphEdits
 from glasshouse.runtime.hooks import Hooks
 from glasshouse.runtime.house import House
@@ -70,9 +70,10 @@ class Parts:
         self.minds = Minds(lambda: house.ledger.world, agent_for, agents)
         self.tools = tools
         self.router = router
+        self.router_can = router_can = capabilities_of_router(router)
         ledger, event = house.ledger, house.history.event
         answers = answers or BranchAnswers(ledger, house.history)
-        routes = Routes(router, offline or router, ledger)
+        routes = Routes(router, router_can, offline or router, ledger)
         warm_lines = WarmLines(house.store, ledger)
         reservations = Reservations(ledger, clock, is_limited=not answers.knows_limits)
         self.model_access = models = ModelAccess(reservations, clock, hooks)

@@ -37,10 +37,8 @@ class Model(Protocol):
     """Answers prompts. It sees only the prompt.
 
     It makes one request for each call, and raises `ModelUnreachable`, `ModelFailed` or `ModelMisconfigured`; asking
-    again is up to the caller. A model may also have `name`, `is_free`, `async probe()`, which returns a `Probe`, and
-    `async close()`. If it has `streams = True`, it is called with `on_text` when somebody watches. Models with the same `backend`,
-    the name of a server, share a queue with `max_parallel` slots and a circuit; `answers_at_once = True` says that it needs none.
-    `load_seconds_max` is how much longer a call may take because the server loads the model first.
+    again is up to the caller. It may have more attributes, which say what it can do: `capabilities.py` lists them. If it has
+    `async probe()`, that returns a `Probe`.
     """
 
     async def complete(self, prompt: Prompt) -> Completion:
@@ -113,7 +111,8 @@ class Route(NamedTuple):
 
 
 class Router(Protocol):
-    """Turns the profile that a manifest names into a concrete model."""
+    """Turns the profile that a manifest names into a concrete model. It may have more attributes, which say what else it can do:
+    `capabilities.py` lists them."""
 
     def route(self, profile: str, model: str | None = None, /) -> Route:
         """The model behind a profile, or the model of this name if a run names one. Raises `Refused` if there is

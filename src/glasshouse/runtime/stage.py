@@ -23,9 +23,10 @@ from glasshouse.runtime.acts.asking import CallUnderWay, ModelAccess
 from glasshouse.runtime.acts.inside import wait_to_be_outside
 from glasshouse.runtime.acts.recorded_answers import RecordedAnswers
 from glasshouse.runtime.acts.routes import Routes
+from glasshouse.runtime.capabilities import Pacing
 from glasshouse.runtime.conducting.conductor import BeforeAct, Conductor
 from glasshouse.runtime.conducting.endings import referee_named
-from glasshouse.runtime.conducting.order import Conducted, DriveProgress, Free, Lockstep, Pacing
+from glasshouse.runtime.conducting.order import Conducted, DriveProgress, Free, Lockstep
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.grants import opening_granted
 from glasshouse.runtime.house import House

@@ -26,6 +26,7 @@ from glasshouse.manifests.loading import LoadedWorld, load_world
 from glasshouse.manifests.scenario import EndsWhenPlan
 from glasshouse.manifests.world_folders import FoundWorld, found_worlds
 from glasshouse.runtime.acts.routes import check_model
+from glasshouse.runtime.capabilities import capabilities_of, capabilities_of_router
 from glasshouse.runtime.ports import Route, Router
 from glasshouse.terrarium import router_of
 from glasshouse.turns.moment.prompt import PROFILES
@@ -244,9 +245,8 @@ def _ending(plan: EndsWhenPlan | None) -> str:
 def models(source: Source, role: AsRole) -> ModelsInfo:
     """Tell which model plays each size here, what it costs, and which ones may be chosen by name."""
     known = router_of(source.terrarium)
-    list_names = getattr(known, "names", list)
     sizes = [_size_info(known, size, is_director=role == "director") for size in PROFILES]
-    return ModelsInfo(sizes=sizes, names=list_names()[:names_listed_max])
+    return ModelsInfo(sizes=sizes, names=capabilities_of_router(known).names()[:names_listed_max])
 
 
 def _size_info(models: Router, size: str, *, is_director: bool) -> SizeInfo:
@@ -269,7 +269,7 @@ def _size_info(models: Router, size: str, *, is_director: bool) -> SizeInfo:
 
 
 def _is_local(route: Route) -> bool:
-    return route.is_local or bool(getattr(route.model, "is_free", False))
+    return route.is_local or capabilities_of(route.model).is_free
 
 
 class Estimates:

@@ -44,6 +44,7 @@ from glasshouse.runtime.acts.recorded_answers import RecordedAnswers
 from glasshouse.runtime.acts.reservations import Reservation
 from glasshouse.runtime.acts.tool_use import ToolAccess, ToolUse
 from glasshouse.runtime.acts.warm_lines import BatchWorld, BatchWorlds
+from glasshouse.runtime.capabilities import capabilities_of
 from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.ledger.writer import Queued
 from glasshouse.runtime.minds.faults import failure_chars_max, failure_of, fault_of, traceback_of
@@ -378,8 +379,7 @@ def form_asked(character: Character, route: Route) -> Form:
         return character.reply
     if route.form != "auto":
         return route.form
-    form: Form = getattr(route.model, "form", "schema")
-    return form
+    return capabilities_of(route.model).form
 
 
 def _with_fallbacks(route: Route, form: Form, character: Character) -> Route:

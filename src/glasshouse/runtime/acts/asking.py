@@ -34,6 +34,7 @@ from glasshouse.model_values import Form, Tokens
 from glasshouse.runtime.acts.act_so_far import completion_of
 from glasshouse.runtime.acts.backend_queue import BackendQueue, queue_of, unreached_in_a_row_max
 from glasshouse.runtime.acts.reservations import Reservation, Reservations
+from glasshouse.runtime.capabilities import ModelCapabilities, capabilities_of
 from glasshouse.runtime.hooks import Hooks
 from glasshouse.runtime.minds.faults import failure_of
 from glasshouse.runtime.ports import Clock, OnText, Route, StreamingModel
@@ -148,9 +149,10 @@ _TEXTS: Final = {"text": completion_chars_max, "reasoning": reasoning_chars_max}
 class CallUnderWay:
     """A question to a model that takes its time: from its first attempt to its answer."""
 
-    __slots__ = ("creature_id", "is_waiting", "model", "queue", "run_id", "since", "text")
+    __slots__ = ("can", "creature_id", "is_waiting", "model", "queue", "run_id", "since", "text")
 
-    def __init__(self, mine: Reservation, model: str, queue: BackendQueue) -> None:
+    def __init__(self, mine: Reservation, model: str, queue: BackendQueue, can: ModelCapabilities) -> None:
+        self.can = can
         self.creature_id = mine.creature_id
         self.run_id = mine.run_id
         self.model = model
@@ -274,7 +276,7 @@ class ActCalls(msgspec.Struct, eq=False):
                     return completion
             first = route = self._route
             for fallback in first.fallbacks:
-                if not queue_of(route.model, route.name).was_away_lately:
+                if not queue_of(route.model, route.name, capabilities_of(route.model)).was_away_lately:
                     with suppress(ModelUnreachable, ModelFailed):
                         return await self._answer(
                             route, prompt_for_route(route, first, prompt, in_form), shown
@@ -332,8 +334,10 @@ class ActCalls(msgspec.Struct, eq=False):
 
     def _answer(self, route: Route, prompt: Prompt, shown: Shown) -> Awaitable[Completion]:
         """Ask one model. A model that answers at once is asked once."""
-        is_asked_once = getattr(route.model, "answers_at_once", False)
-        return (self._attempt if is_asked_once else self._answer_of_server)(route, prompt, shown)
+        can = capabilities_of(route.model)
+        if can.answers_at_once:
+            return self._attempt(route, prompt, shown)
+        return self._answer_of_server(route, can, prompt, shown)
 
     def _attempt(
         self,
@@ -348,10 +352,12 @@ class ActCalls(msgspec.Struct, eq=False):
         hooks = self._model_access.hooks
         return asking if hooks is None else hooks.around_attempt(route, prompt, self.mine, self.calls, asking)
 
-    async def _answer_of_server(self, route: Route, prompt: Prompt, shown: Shown) -> Completion:
+    async def _answer_of_server(
+        self, route: Route, can: ModelCapabilities, prompt: Prompt, shown: Shown
+    ) -> Completion:
         """Ask one model until it answers, or until it is not worth asking again."""
-        queue = queue_of(route.model, route.name)
-        under_way = CallUnderWay(self.mine, route.name, queue)
+        queue = queue_of(route.model, route.name, can)
+        under_way = CallUnderWay(self.mine, route.name, queue, can)
         self._model_access.under_way[under_way] = None
         busy, unreached, failed = 0, 0, 0
         try:
@@ -443,13 +449,14 @@ class ActCalls(msgspec.Struct, eq=False):
     async def _request(self, route: Route, prompt: Prompt, under_way: CallUnderWay) -> Completion:
         """What a model returns for one request, within its bound in time."""
         model, listener, time = route.model, self._model_access.listener, self.mine.time
-        if listener is not None and getattr(model, "streams", False):
+        if listener is not None and under_way.can.streams:
             asked = cast("StreamingModel", model).complete(prompt, on_text=listener(under_way))
         else:
             asked = model.complete(prompt)
         # A server that loads its models inside a call has more time, which its model bounds. The act gets it, too, until
         # the server says how long it has loaded.
-        load_seconds_max, load_seconds = getattr(model, "load_seconds_max", 0.0), 0.0
+        load_seconds_max = under_way.can.load_seconds_max
+        load_seconds = 0.0
         seconds_max = route.call_seconds_max + load_seconds_max
         bound = asyncio.timeout(seconds_max)
         if load_seconds_max and time is not None:
@@ -586,7 +593,7 @@ def _answered(route: Route, prompt: Prompt, asked: Asked, completion: Completion
 def _failed(route: Route, prompt: Prompt, asked: Asked, wrong: BaseException, queued_ms: float) -> Call:
     """The record of a call that was not answered. If it may have reached a model, it costs what the server says, or what
     was reserved."""
-    model = str(getattr(wrong, "model", "") or route.name)
+    model = _model_named_by(wrong) or route.name
     about: Json = {
         "model": model[:reported_chars_max].encode("utf-8", "replace").decode(),
         "system": asked.system,
@@ -606,6 +613,11 @@ def _failed(route: Route, prompt: Prompt, asked: Asked, wrong: BaseException, qu
         return Call(**about, usage=usage, usd=None if price is None else price.of(usage), error=error)
     usd = None if price is None else price.worst(asked.worst)
     return Call(**about, usage=replace(asked.worst, is_estimated=True), usd=usd, error=error)
+
+
+def _model_named_by(wrong: BaseException) -> str:
+    """The model that a failure names, if it names one."""
+    return str(wrong.model) if isinstance(wrong, ModelFailed | ModelUnreachable | ModelMisconfigured) else ""
 
 
 def _is_sound(usage: object) -> bool:

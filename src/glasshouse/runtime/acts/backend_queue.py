@@ -26,6 +26,7 @@ from typing import Final
 from weakref import WeakKeyDictionary
 
 from glasshouse.errors import ModelFailed, ModelUnreachable
+from glasshouse.runtime.capabilities import ModelCapabilities
 from glasshouse.runtime.ports import Model
 
 unreached_in_a_row_max: Final = 3
@@ -77,10 +78,9 @@ class BackendQueue:
         return {call: number for number, call in reversed([*enumerate(order, start=1)])}
 
     def set_parallel_max(self, parallel_max: float) -> None:
-        """Say how many calls the server takes at once, if that has changed."""
-        if parallel_max != self.parallel_max:
-            self.parallel_max = self._parallel = max(1, parallel_max)
-            self._let_in()
+        """Say how many calls the server takes at once from now on."""
+        self.parallel_max = self._parallel = max(1, parallel_max)
+        self._let_in()
 
     @property
     def was_away_lately(self) -> bool:
@@ -199,13 +199,14 @@ class BackendQueue:
 _queues: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str | int, BackendQueue]] = WeakKeyDictionary()
 
 
-def queue_of(model: Model, name: str) -> BackendQueue:
+def queue_of(model: Model, name: str, can: ModelCapabilities) -> BackendQueue:
     """The queue of a model's server. Models with the same `backend` share it. A model without one has its own, which is
     named after its route."""
     queues = _queues.setdefault(asyncio.get_running_loop(), {})
-    backend = getattr(model, "backend", "")
-    queue = queues.get(backend or id(model))
+    key = can.backend or id(model)
+    queue = queues.get(key)
     if queue is None:
-        queue = queues[backend or id(model)] = BackendQueue(backend or name, model)
-    queue.set_parallel_max(getattr(model, "max_parallel", inf))
+        queue = queues[key] = BackendQueue(can.backend or name, model)
+    if can.max_parallel != queue.parallel_max:
+        queue.set_parallel_max(can.max_parallel)
     return queue

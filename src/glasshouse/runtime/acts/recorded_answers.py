@@ -17,6 +17,7 @@ from glasshouse.model_values import Form
 from glasshouse.runtime.acts import act_so_far
 from glasshouse.runtime.acts.act_so_far import ActKey, ActSoFar, Step
 from glasshouse.runtime.acts.asking import NOT_ON_RECORD, InForm, RecordedAct, prompt_for_route
+from glasshouse.runtime.capabilities import capabilities_of
 from glasshouse.runtime.ledger.history import HistoryReader
 from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.ports import Route
@@ -139,7 +140,7 @@ class BranchAnswers(RecordedAnswers):
                 asked = prompt_for_route(model, first, prompt, in_form)
                 rest = text_digest(asked.system), text_digest(asked.user), asked.form, asked.seed
                 # An answer names the model as its server does; a run may have bound it by another name.
-                for name in {model.name: None, str(getattr(model.model, "name", model.name)): None}:
+                for name in {model.name: None, capabilities_of(model.model).name: None}:
                     if (call := calls.get((profile, name, *rest))) is not None:
                         self.given[run_id] += 1
                         return call

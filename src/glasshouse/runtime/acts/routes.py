@@ -6,7 +6,7 @@ price is unknown, also the price of a fallback or of a creature that may be spaw
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from functools import cache
 from typing import TypeAlias
 
@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from glasshouse.errors import Refused
 from glasshouse.events.payloads import CastEntry, Governor, RunStarted, usd_axis
 from glasshouse.events.recorded_fields import fields_of
+from glasshouse.runtime.capabilities import RouterCapabilities
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.ports import Route, Router
@@ -25,16 +26,13 @@ from glasshouse.world.state.state import CreatureState
 AskedFor: TypeAlias = tuple[str, str | None]
 """A profile, and the model that the run uses instead of the profile's own, if it names one."""
 
-PinOf: TypeAlias = Callable[[str, Mapping[str, tuple[str, ...]], str | None], str | None]
-"""The name of the model that a router pins a creature to, from its handle, the teams, and the name that its run binds."""
-
 
 class Routes:
     """Turns profiles into models, for creatures and for whole casts."""
 
-    def __init__(self, router: Router, offline: Router, ledger: Ledger) -> None:
+    def __init__(self, router: Router, can: RouterCapabilities, offline: Router, ledger: Ledger) -> None:
         self._router = router
-        self._pin_of: PinOf | None = getattr(router, "pin_of", None)
+        self._can = can
         self._offline = offline
         self._ledger = ledger
 
@@ -50,15 +48,15 @@ class Routes:
         if purse.is_offline:
             return self._offline.route(profile)
         bound = purse.bound.get(creature.id)
-        if self._pin_of is not None:
-            bound = self._pin_of(creature.handle, purse.playbill.competition.teams, bound)
+        if self._can.pin_of is not None:
+            bound = self._can.pin_of(creature.handle, purse.playbill.competition.teams, bound)
         return self._router.route(profile) if bound is None else self._router.route(profile, bound)
 
     def check_prices(self, limits: Governor, asked_for: Iterable[AskedFor]) -> None:
         """Refuse a limit in dollars if the price of any of these models, or of their fallbacks, is unknown."""
         axis = usd_axis(limits)
         if axis is None:
-            return
+            return  # Without a limit in dollars, no price is needed.
         for profile, model in sorted(asked_for, key=str):
             chosen = self.route(profile, model)
             unpriced = [route.name for route in (chosen, *chosen.fallbacks) if route.price is None]
@@ -77,7 +75,7 @@ class Routes:
     def check_prices_in(self, run_id: str, limits: Governor) -> None:
         """Check the prices of the models of every live creature of a run that is to have these limits."""
         if usd_axis(limits) is None:
-            return
+            return  # Without a limit in dollars, no price is needed.
         world = self._ledger.world
         cast = world.creatures_of(run_id)
         self.check_prices(limits, {(world.facts_of(creature).model_profile, None) for creature in cast})
@@ -92,23 +90,18 @@ class Routes:
             replace(troupe, members=tuple([self._with_model(member) for member in troupe.members]))
             for troupe in intent.troupes
         ]
-        started = replace(intent.started, models=self._models)
+        started = replace(intent.started, models=self._can.recorded)
         return replace(intent, started=started, troupes=tuple(troupes))
 
     def _with_model(self, member: Member) -> Member:
         route = self.route(*_asked_for(member))
         return replace(member, model=route.name, model_digest=route.digest)
 
-    @property
-    def _models(self) -> str:
-        """The text that names the models of the router, if there is one."""
-        return getattr(self._router, "recorded", "")
-
     def _pinned(self, intent: OpenRun) -> OpenRun:
         """The same opening, in which creatures that the router pins to a model are bound to it."""
-        pin_of = self._pin_of
+        pin_of = self._can.pin_of
         if pin_of is None:
-            return intent
+            return intent  # The router pins nobody.
         teams = playbill_of(intent.started.scenario).competition.teams
 
         def pinned(member: Member) -> Member:
@@ -120,13 +113,14 @@ class Routes:
 
     def with_models_now(self, past: Folded, started: RunStarted) -> RunStarted:
         """The `run.started` payload of a run that continues a past, with the models that the router gives now."""
-        route_of, teams = cache(self.route), playbill_of(started.scenario).competition.teams
-        pin_of = self._pin_of
+        route_of = cache(self.route)
+        teams = playbill_of(started.scenario).competition.teams
+        pin_of = self._can.pin_of
 
         def entry_now(entry: CastEntry) -> CastEntry:
             creature = past.world.creatures.get(entry.creature)
             if creature is None:
-                return entry
+                return entry  # It was removed: it keeps the model that it had.
             profile = past.world.facts_of(creature).model_profile
             bound = entry.model if entry.is_bound else None
             name = bound if pin_of is None else pin_of(entry.handle, teams, bound)
@@ -134,7 +128,7 @@ class Routes:
             model = {"model": route.name, "is_bound": name is not None, "model_digest": route.digest}
             return replace(entry, profile=profile, **model)
 
-        return replace(started, cast=[entry_now(entry) for entry in started.cast], models=self._models)
+        return replace(started, cast=[entry_now(entry) for entry in started.cast], models=self._can.recorded)
 
     def check_prices_of(self, past: Folded, intent: Restate) -> None:
         """Check the prices of continued runs, whose limits and creatures may have changed."""

@@ -27,8 +27,6 @@ from glasshouse.turns.runs.agenda import members_of
 from glasshouse.turns.runs.schedule import Due, next_act, next_turn
 from glasshouse.world.state.state import GraphState
 
-Pacing = Literal["lockstep", "free"]
-
 turns_ahead_max: Final = 0
 """With `free`, how many turns a graph may be ahead of the slowest graph of its run that has something to do."""
 steps_in_a_turn_max: Final = 100_000

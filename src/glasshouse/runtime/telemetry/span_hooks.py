@@ -21,6 +21,7 @@ from opentelemetry.trace import Span, SpanKind
 from glasshouse.events import kinds
 from glasshouse.events.event import Event
 from glasshouse.events.model_use import Call
+from glasshouse.runtime.capabilities import capabilities_of
 from glasshouse.runtime.hooks import EditT, Hooks, Payer, Running, ThoughtT
 from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.ports import Route
@@ -110,8 +111,8 @@ class SpanHooks(Hooks):
         """Ask a model in a span. An answer on record asks nobody and has none."""
         telemetry = self._telemetry
         calls_before = len(calls)
-        provider = getattr(route.model, "backend", "") or route.name
-        facts = {
+        provider = capabilities_of(route.model).backend or route.name
+        facts: dict[str, str | int] = {
             names.PROVIDER: provider,
             names.REQUEST_MODEL: route.name,
             names.REQUEST_TOKENS_MAX: prompt.reply_tokens_max,
