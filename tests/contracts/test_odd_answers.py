@@ -9,11 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from glasshouse.errors import ModelFailed, ModelMisconfigured, ModelUnreachable
+from glasshouse.model_values import Tokens
 from glasshouse.models.ollama import OllamaModel, _installed
 from glasshouse.models.openai_compatible import OpenAICompatible
 from glasshouse.models.openai_lists import _entries, _of_lmstudio, _of_openai
 from glasshouse.models.server import Server, TakePart, bad_answer
-from glasshouse.runtime.acts.asking import _storable
+from glasshouse.runtime.acts.completions import as_recorded
+from glasshouse.runtime.ports import Route
 from tests.contracts.test_openai_compatible import PROMPT
 
 WORDS = [
@@ -95,7 +97,8 @@ async def test_no_answer_breaks_a_backend(model: Any, parts: list[Any], streamed
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Server, "ask", ask)
         with suppress(ModelFailed, ModelMisconfigured, ModelUnreachable):
-            _storable(await model.complete(PROMPT, on_text=(lambda text: None) if streamed else None))
+            completion = await model.complete(PROMPT, on_text=(lambda text: None) if streamed else None)
+            as_recorded(completion, Route(model, "m", 1_000, 100), Tokens())
 
 
 @given(entry=objects, shown=objects)

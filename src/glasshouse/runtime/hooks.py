@@ -57,10 +57,21 @@ class Thought(Protocol):
 
 
 class Payer(Protocol):
-    """Who makes a model call."""
+    """Who pays for a model call."""
 
     run_id: str
     creature_id: str
+
+
+class Asker(Protocol):
+    """The act that makes a model call."""
+
+    calls: list[Call]
+    """Its calls so far that no event records yet."""
+
+    @property
+    def mine(self) -> Payer:
+        """Who pays for them."""
 
 
 EditT = TypeVar("EditT", bound=EditMade)
@@ -81,7 +92,7 @@ class Hooks(Protocol):
     # Model calls
 
     def around_attempt(
-        self, route: Route, prompt: Prompt, payer: Payer, calls: Sequence[Call], asking: Running[Completion]
+        self, route: Route, prompt: Prompt, act: Asker, asking: Running[Completion]
     ) -> Running[Completion]:
         """A model is asked once. When `asking` ends, the record of the call is the last of the act's `calls`, unless no call
         was made."""
@@ -89,7 +100,7 @@ class Hooks(Protocol):
     def around_waiting(self, server: str) -> AbstractContextManager[None]:
         """A call waits in the queue of a server."""
 
-    def own_call_ended(self, payer: Payer, call: Call) -> None:
+    def own_call_ended(self, act: Asker, call: Call) -> None:
         """An agent has made a call by its own means, in `moment.spending`."""
 
     # Tools

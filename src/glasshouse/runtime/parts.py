@@ -77,7 +77,7 @@ class Parts:
         warm_lines = WarmLines(house.store, ledger)
         reservations = Reservations(ledger, clock, is_limited=not answers.knows_limits)
         self.model_access = models = ModelAccess(reservations, clock, hooks)
-        tool_access = ToolAccess(ledger, tools, answers, event, warm_lines, hooks)
+        tool_access = ToolAccess(ledger, tools, answers, event, warm_lines, reservations, hooks)
         batch_worlds = BatchWorlds(house.store, event)
         acts = Acts(
             ledger,

@@ -30,24 +30,25 @@ from glasshouse.events.event import Draft, Event, check_text
 from glasshouse.events.model_use import NOTHING, ModelUse, Usage
 from glasshouse.events.payloads import LoopSuspected, converted
 from glasshouse.model_values import Form
+from glasshouse.runtime.acts.act_calls import ActCalls, UnrecordedCalls
 from glasshouse.runtime.acts.act_time import ActTime, ActTimer
-from glasshouse.runtime.acts.asking import (
-    NOT_ON_RECORD,
-    ActCalls,
-    ModelAccess,
-    RecordedFailure,
-    UnrecordedCalls,
-)
+from glasshouse.runtime.acts.asking import ModelAccess
 from glasshouse.runtime.acts.inside import ActUnderWay
 from glasshouse.runtime.acts.looking import ActContext
-from glasshouse.runtime.acts.recorded_answers import RecordedAnswers
+from glasshouse.runtime.acts.recorded_answers import NOT_ON_RECORD, RecordedAnswers
 from glasshouse.runtime.acts.reservations import Reservation
 from glasshouse.runtime.acts.tool_use import ToolAccess, ToolUse
 from glasshouse.runtime.acts.warm_lines import BatchWorld, BatchWorlds
-from glasshouse.runtime.capabilities import capabilities_of
+from glasshouse.runtime.capabilities import ModelCapabilities, capabilities_of
 from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.ledger.writer import Queued
-from glasshouse.runtime.minds.faults import failure_chars_max, failure_of, fault_of, traceback_of
+from glasshouse.runtime.minds.faults import (
+    RecordedFailure,
+    failure_chars_max,
+    failure_of,
+    fault_of,
+    traceback_of,
+)
 from glasshouse.runtime.minds.minds import ENGINES_OWN, Agent
 from glasshouse.runtime.ports import Route
 from glasshouse.turns.contests.verdicts import check_verdict, masks_before
@@ -252,13 +253,27 @@ class Acts:
                 context_tokens_max=on_record.context_tokens or route.context_tokens_max,
                 reply_tokens_max=on_record.reply_tokens or route.reply_tokens_max,
             )
-        form = on_record.form or form_asked(character, route)
+        can = capabilities_of(route.model)
+        form = on_record.form or form_asked(character, route, can)
         if route.fallbacks:
             route = _with_fallbacks(route, form, character)
-        act_calls = ActCalls(route, self._model_access, mine, on_record.answers)
+        act_calls = ActCalls(mine)
         if unrecorded is not None:
             act_calls.take_up(unrecorded)
-        return ActContext(self._ledger, creature, character, cause, session_id, upto, route, form, act_calls)
+        return ActContext(
+            self._ledger,
+            creature,
+            character,
+            cause,
+            session_id,
+            upto,
+            route,
+            can,
+            form,
+            on_record.answers,
+            self._model_access,
+            act_calls,
+        )
 
     def _world_of(self, due: Due, then: BatchWorld | None) -> World:
         """The world of an act: the world at the start of its batch, unless a branch renamed the creature."""
@@ -373,18 +388,23 @@ class Acts:
         return character
 
 
-def form_asked(character: Character, route: Route) -> Form:
+def form_asked(character: Character, route: Route, can: ModelCapabilities) -> Form:
     """How a creature's model is asked to reply: as its manifest says, else its binding, else what its server honours."""
     if character.reply != "auto":
         return character.reply
     if route.form != "auto":
         return route.form
-    return capabilities_of(route.model).form
+    return can.form
 
 
 def _with_fallbacks(route: Route, form: Form, character: Character) -> Route:
     """The route of an act, each fallback with the form it is asked in. Prompts are as long as all of them can read."""
-    fallbacks = tuple([other._replace(form=form_asked(character, other)) for other in route.fallbacks])
+    fallbacks = tuple(
+        [
+            other._replace(form=form_asked(character, other, capabilities_of(other.model)))
+            for other in route.fallbacks
+        ]
+    )
     context = min(other.context_tokens_max for other in (route, *fallbacks))
     return route._replace(form=form, context_tokens_max=context, fallbacks=fallbacks)
 

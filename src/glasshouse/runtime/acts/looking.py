@@ -5,6 +5,9 @@ Always holds: every moment of an act sees the same past, up to `as_of`; the tool
 
 from __future__ import annotations
 
+from collections.abc import Coroutine
+from typing import Any
+
 import msgspec
 from msgspec.structs import replace
 
@@ -12,10 +15,13 @@ from glasshouse.events.event import Draft, Event, event_id, session_and_seq
 from glasshouse.events.model_use import Call, ModelUse
 from glasshouse.events.shown import Shown
 from glasshouse.model_values import Form
-from glasshouse.runtime.acts.asking import ActCalls
+from glasshouse.runtime.acts.act_calls import ActCalls
+from glasshouse.runtime.acts.asking import ModelAccess
+from glasshouse.runtime.acts.recorded_answers import Recorded, no_answers
 from glasshouse.runtime.acts.spending import Spending
 from glasshouse.runtime.acts.tool_use import ToolUse
 from glasshouse.runtime.acts.warm_lines import BatchWorld
+from glasshouse.runtime.capabilities import ModelCapabilities
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.ports import Route
@@ -46,7 +52,12 @@ class ActContext(msgspec.Struct):
     """The session of its graph when the act began."""
     upto: int | None
     route: Route
+    can: ModelCapabilities
+    """What the model of its route can do."""
     form: Form
+    recorded: Recorded
+    """Its answers on record."""
+    models: ModelAccess
     act_calls: ActCalls
     as_of: str | None = None
     """The id of the last event that the act sees."""
@@ -178,15 +189,19 @@ class ActContext(msgspec.Struct):
         self.looked = moment if using is None else self._with_tools(moment, using, folded, creature)
         return self.looked
 
-    async def _ask(self, prompt: Prompt, shown: Shown = NOTHING_SHOWN, /) -> Completion:
+    def _ask(self, prompt: Prompt, shown: Shown = NOTHING_SHOWN, /) -> Coroutine[Any, Any, Completion]:
+        """Ask the model. An act that starts over after an interruption gets the answers that are recorded already."""
         self.asked += 1
         if self.using is not None:
             self.using.note_prompt(prompt)
             known = self.using.completion_before()
             if known is not None:
-                return known
-        seed = seed_of(self.act_key, self.asked)
-        return await self.act_calls.ask(replace(prompt, seed=seed), shown, self._in_form)
+                return _given(known)  # The model has answered this before the interruption.
+        calls = self.act_calls
+        prompt = replace(prompt, seed=seed_of(self.act_key, self.asked))
+        if calls.one_at_a_time is None and self.recorded is no_answers and not self.route.fallbacks:
+            return self.models.ask(calls, self.route, self.can, prompt, shown)  # As in most acts.
+        return self.models.ask_in_turn(calls, self.route, self.recorded, prompt, shown, self._in_form)
 
     def _in_form(self, prompt: Prompt, form: Form) -> Prompt:
         """A prompt of this act in another form."""
@@ -203,7 +218,7 @@ class ActContext(msgspec.Struct):
     ) -> Spending:
         if self.using is not None:
             self.using.note_prompt(Prompt("", "", is_untrusted=is_untrusted))
-        return Spending(self.act_calls, model, tokens_max, usd_max)
+        return Spending(self.models, self.act_calls, model, tokens_max, usd_max)
 
     def _seen(self, then: BatchWorld | None) -> tuple[Folded, CreatureState]:
         """The state that a moment is made from: that of the batch's world, if there is one, else the current one."""
@@ -234,6 +249,10 @@ class ActContext(msgspec.Struct):
         )
         using.note_sight(moment)
         return moment
+
+
+async def _given(completion: Completion) -> Completion:
+    return completion
 
 
 def _head(world: World, creature_id: str) -> tuple[str, int]:

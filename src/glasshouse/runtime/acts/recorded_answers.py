@@ -8,21 +8,61 @@ the story, after the same prompts and answers.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from typing import Final
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final, NamedTuple
+
+from msgspec.structs import replace
 
 from glasshouse.events.event import Event, session_and_seq
 from glasshouse.events.model_use import Call, ModelUse
 from glasshouse.model_values import Form
 from glasshouse.runtime.acts import act_so_far
 from glasshouse.runtime.acts.act_so_far import ActKey, ActSoFar, Step
-from glasshouse.runtime.acts.asking import NOT_ON_RECORD, InForm, RecordedAct, prompt_for_route
 from glasshouse.runtime.capabilities import capabilities_of
 from glasshouse.runtime.ledger.history import HistoryReader
 from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.ports import Route
 from glasshouse.turns.moment.prompt import Prompt, text_digest
 from glasshouse.world.state.state import CreatureState
+
+InForm = Callable[[Prompt, Form], Prompt]
+"""Gives the same prompt in another form."""
+
+Recorded = Callable[[int, Route, Prompt, InForm], Call | None]
+"""Gives the recorded call of an act by its number, if there is one. It may have asked in another form than the act."""
+
+
+class RecordedAct(NamedTuple):
+    """What is on record of an act that is played again: in a replay, or in a branch."""
+
+    answers: Recorded
+    form: Form | None = None
+    """The form in which it first asked."""
+    upto: int | None = None
+    """The time up to which it saw the past. A live act sees the current past."""
+    context_tokens: int = 0
+    reply_tokens: int = 0
+    """The sizes of its prompts; 0: those of the route."""
+
+
+def no_answers(_number: int, _route: Route, _prompt: Prompt, _in_form: InForm) -> Call | None:
+    """The recorded answers of an act that is not on record."""
+    return None
+
+
+NOT_ON_RECORD: Final = RecordedAct(no_answers)
+
+
+def prompt_for_route(route: Route, first: Route, prompt: Prompt, in_form: InForm) -> Prompt:
+    """The prompt as a route wants it: in its form, and with its bound of the reply. If answers could not be used, and the act asks in a
+    simpler form than its first route has, all are asked in that."""
+    if route is first:
+        return prompt
+    if prompt.form == first.form and route.form != "auto":
+        prompt = in_form(prompt, route.form)
+    if route.reply_tokens_max < prompt.reply_tokens_max:
+        prompt = replace(prompt, reply_tokens_max=route.reply_tokens_max)
+    return prompt
 
 
 class RecordedAnswers:

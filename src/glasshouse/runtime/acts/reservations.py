@@ -74,8 +74,9 @@ class Held:
     def move(self, graph_id: str, old: Usage, new: Usage) -> None:
         """Replace the usage `old` by `new`, in this graph."""
         if old is new:
-            return
-        held, calls = self.usage, new.calls - old.calls
+            return  # Nothing has changed.
+        held = self.usage
+        calls = new.calls - old.calls
         # Written out instead of `plus` and `minus` for speed: acts that think together do this several times each.
         self.usage = Usage(
             held.calls + calls,
@@ -93,8 +94,10 @@ class Reservations:
         self._ledger = ledger
         self._clock = clock
         self._acts: dict[str, dict[Reservation, None]] = {}
-        self._graphs_cache: tuple[World, int] | None = None
-        """The world whose graphs the reservations last followed, and how many sessions it had then."""
+        self._world_followed: World | None = None
+        """The world in which the reservations last followed their creatures."""
+        self._sessions_followed = 0
+        """How many sessions it had then."""
         self._held: dict[str, tuple[Held, Held]] = {}
         """Done and open, for each run with several acts under way. An act that is alone needs no sums."""
         self._moved = asyncio.Event()
@@ -105,7 +108,9 @@ class Reservations:
         acts = self._acts.setdefault(run_id, {})
         acts[mine] = None
         if len(acts) == 2:
-            done, running = self._held[run_id] = Held(), Held()
+            done = Held()
+            running = Held()
+            self._held[run_id] = done, running
             (other, _) = acts
             done.move(other.graph_id, NOTHING, other.done)
             running.move(other.graph_id, NOTHING, other.open)
@@ -115,7 +120,10 @@ class Reservations:
         """Reserve the worst case of a call, waiting for open calls if need be. Raises `BudgetExceeded` if it cannot fit
         even when all open calls turn out to be free."""
         while True:
-            self._follow_the_creatures()
+            # Every merge and split begins a session: while their number is the same, each creature is where it was.
+            world = self._ledger.folded.world
+            if world is not self._world_followed or len(world.sessions) != self._sessions_followed:
+                self._follow_the_creatures(world)
             axis = self._axis(mine, worst, with_open=False) if self._is_limited else None
             if axis is not None:
                 raise BudgetExceeded(
@@ -126,7 +134,7 @@ class Reservations:
                 return
             if not self._is_limited or self._axis(mine, worst, with_open=True) is None:
                 self._hold(mine, mine.done, worst)
-                return
+                return  # It fits, whatever the open calls will cost.
             self._moved.clear()
             with mine.waiting():
                 await self._moved.wait()
@@ -135,7 +143,7 @@ class Reservations:
         """How long a run may still be played; `inf` if its wall time has no limit."""
         purse = self._ledger.folded.runs.purses.get(run_id or "")
         if purse is None or purse.limits.max_wall_minutes is None:
-            return inf
+            return inf  # Its wall time has no limit.
         seconds_left = wall_seconds_left(purse, self._clock.now())
         return inf if seconds_left is None else seconds_left
 
@@ -145,7 +153,8 @@ class Reservations:
         if mine.run_id in self._held:
             self._hold(mine, done, NOTHING)
         else:
-            mine.done, mine.open = done, NOTHING
+            mine.done = done
+            mine.open = NOTHING
 
     def tell(self, mine: Reservation, graph_id: str | None) -> None:
         """Drop the cost so far, which is in the ledger now. The act continues in the graph named, with the call that it may
@@ -169,17 +178,15 @@ class Reservations:
             elif not acts:
                 del self._acts[mine.run_id]
 
-    def _follow_the_creatures(self) -> None:
-        """Move every reservation to the graph that its creature is in now. Every merge and split begins a session, so
-        there is nothing to do while the number of sessions is unchanged."""
-        world, kept = self._ledger.folded.world, self._graphs_cache
-        if kept is not None and kept[0] is world and kept[1] == len(world.sessions):
-            return
-        self._graphs_cache = world, len(world.sessions)
+    def _follow_the_creatures(self, world: World) -> None:
+        """Move every reservation to the graph that its creature is in now."""
+        self._world_followed = world
+        self._sessions_followed = len(world.sessions)
         for mine in [mine for acts in self._acts.values() for mine in acts]:
             creature = world.creatures.get(mine.creature_id)
             if creature is not None and creature.graph_id != mine.graph_id:
-                done, running = mine.done, mine.open
+                done = mine.done
+                running = mine.open
                 self._hold(mine, NOTHING, NOTHING)
                 mine.graph_id = creature.graph_id
                 self._hold(mine, done, running)
@@ -191,7 +198,8 @@ class Reservations:
             held[0].move(mine.graph_id, mine.done, done)
             held[1].move(mine.graph_id, mine.open, running)
             self._moved.set()
-        mine.done, mine.open = done, running
+        mine.done = done
+        mine.open = running
 
     def _frees_at(self, mine: Reservation, worst: Usage) -> datetime | None:
         purse = self._ledger.folded.runs.purses.get(mine.run_id)
@@ -199,16 +207,20 @@ class Reservations:
         return None if purse is None else frees_at(purse, held, worst, self._clock.now())
 
     def _axis(self, mine: Reservation, worst: Usage, *, with_open: bool) -> str | None:
-        runs, now = self._ledger.folded.runs, self._clock.now()
-        held, calls_here = mine.done, mine.done.calls
+        runs = self._ledger.folded.runs
+        now = self._clock.now()
+        held = mine.done
+        calls_here = held.calls
         if mine.run_id in self._held:
             done, running = self._held[mine.run_id]
-            held, calls_here = done.usage, done.calls_in.get(mine.graph_id, 0)
+            held = done.usage
+            calls_here = done.calls_in.get(mine.graph_id, 0)
             if with_open:
                 held = held.plus(running.usage.minus(mine.open))
                 calls_here += running.calls_in.get(mine.graph_id, 0) - mine.open.calls
         purse = runs.purses.get(mine.run_id)
         if purse is None:
+            # The run has not begun yet, so it has the usual limits.
             return tripped_by_call(Governor(), Spend(usage=held, calls_in_turn=calls_here), worst)
         spend = runs.spend(mine.run_id, mine.graph_id, now, held, calls_here)
         is_first_of_tick = mine.is_tick and not mine.done.calls
@@ -221,7 +233,7 @@ class Reservations:
         folded = self._ledger.folded
         graph = folded.world.graphs.get(mine.graph_id)
         if graph is None:
-            return 0
+            return 0  # The graph has merged into another: its ticks are counted there.
         ticks = [act for act in self._acts[mine.run_id] if act.is_tick]
         called = {tick.creature_id for tick in ticks if tick.done.calls or (with_open and tick.open.calls)}
         return folded.agenda.ticks_without_a_call(folded.world, graph, mine.run_id, called)

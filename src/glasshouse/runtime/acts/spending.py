@@ -17,7 +17,9 @@ from msgspec.structs import replace
 from glasshouse.errors import Refused, in_brief
 from glasshouse.events.model_use import Call, Usage
 from glasshouse.model_values import Tokens
-from glasshouse.runtime.acts.asking import CUT_OFF_CALL, ActCalls
+from glasshouse.runtime.acts.act_calls import ActCalls
+from glasshouse.runtime.acts.asking import ModelAccess
+from glasshouse.runtime.acts.call_record import CUT_OFF_CALL
 from glasshouse.runtime.minds.faults import failure_of
 from glasshouse.turns.moment.prompt import completion_chars_max, count_max, reported_chars_max, text_digest
 
@@ -25,8 +27,16 @@ from glasshouse.turns.moment.prompt import completion_chars_max, count_max, repo
 class Spending:
     """The block round one call."""
 
-    def __init__(self, act_calls: ActCalls, model: str, tokens_max: int, usd_max: float | None) -> None:
+    def __init__(
+        self,
+        models: ModelAccess,
+        act_calls: ActCalls,
+        model: str,
+        tokens_max: int,
+        usd_max: float | None,
+    ) -> None:
         _check_counts((tokens_max,), usd_max)
+        self._models = models
         self._act_calls = act_calls
         self._worst = Usage(1, tokens_max, usd_max or 0.0, usd_max is None)
         self._prompt = ""
@@ -56,7 +66,8 @@ class Spending:
     ) -> None:
         """Say what the call cost. `prompt` and `reply` are kept with it, for `why`."""
         _check_counts((input_tokens, output_tokens), usd)
-        self._prompt, self._is_reported = _storable(prompt, completion_chars_max), True
+        self._prompt = _storable(prompt, completion_chars_max)
+        self._is_reported = True
         self.call = replace(
             self.call,
             user=text_digest(self._prompt),
@@ -66,7 +77,7 @@ class Spending:
         )
 
     async def __aenter__(self) -> Spending:
-        await self._act_calls.begin_own(self._worst)
+        await self._models.begin_own(self._act_calls, self._worst)
         self._began = asyncio.get_running_loop().time()
         return self
 
@@ -79,7 +90,7 @@ class Spending:
         if not self.call.milliseconds:  # A replay gives the call as it was recorded.
             milliseconds = (asyncio.get_running_loop().time() - self._began) * 1_000
             self.call = replace(self.call, milliseconds=milliseconds)
-        self._act_calls.end_own(self.call, self._prompt)
+        self._models.end_own(self._act_calls, self.call, self._prompt)
 
 
 def _check_counts(tokens: tuple[Any, ...], usd: Any) -> None:

@@ -21,9 +21,10 @@ from glasshouse.events.codec import json_copy
 from glasshouse.events.described_tool import is_of_server
 from glasshouse.events.event import VISITOR, Event
 from glasshouse.events.model_use import ModelUse, PromptDigests
+from glasshouse.runtime.acts.act_calls import ActCalls
 from glasshouse.runtime.acts.act_so_far import NOTHING_YET, ActSoFar, Step, act_so_far_of, completion_of
-from glasshouse.runtime.acts.asking import ActCalls
 from glasshouse.runtime.acts.recorded_answers import RecordedAnswers
+from glasshouse.runtime.acts.reservations import Reservations
 from glasshouse.runtime.acts.warm_lines import WarmLines
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.hooks import Hooks
@@ -58,6 +59,7 @@ class ToolAccess(NamedTuple):
     answers: RecordedAnswers
     event: EventById
     warm_lines: WarmLines
+    reservations: Reservations
     hooks: Hooks | None = None
 
     async def act_so_far(self, due: Due) -> ActSoFar:
@@ -278,7 +280,8 @@ class ToolUse:
             elif is_of_server(step.call.tool) and self._must_not_be_called(step, is_again=is_again):
                 answer = NOT_KNOWN
             if answer is None:
-                using, hooks = self._access.toolbox.use(step.call, context), self._access.hooks
+                using = self._access.toolbox.use(step.call, context)
+                hooks = self._access.hooks
                 answer = await (using if hooks is None else hooks.around_tool(step.call, context, using))
             if context.returned is None:
                 queued = await self._written(context.returning(answer))
@@ -322,7 +325,8 @@ class ToolUse:
         """Release what the fold now counts, so that it is not counted twice; later costs go to the creature's current
         graph."""
         creature = self._ledger.world.creatures.get(self._creature.id)
-        self._act_calls.tell_reservations(None if creature is None else creature.graph_id)
+        graph_id = None if creature is None else creature.graph_id
+        self._access.reservations.tell(self._act_calls.mine, graph_id)
 
 
 def _shown(sight: Moment) -> PromptDigests:

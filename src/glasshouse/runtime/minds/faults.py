@@ -19,6 +19,15 @@ failure_chars_max: Final = 500
 """The reason in `agent.failed`, and that of a failed model call, is cut here."""
 
 
+class RecordedFailure(Exception):
+    """The failure of an act that a replay takes from the record."""
+
+    def __init__(self, reason: str, fault: Fault | None = None, rule: str | None = None) -> None:
+        super().__init__(reason)
+        self.fault = fault
+        self.rule = rule
+
+
 def text_of_fault(wrong: BaseException) -> str:
     """The text of an exception; empty if its `__str__` raises."""
     try:
@@ -56,9 +65,8 @@ def fault_of(wrong: BaseException) -> Fault | None:
     Files of Python and of installed packages are passed over, and folders are left out: both differ between machines,
     while the ledger of a run must not.
     """
-    recorded: Fault | None = getattr(wrong, "fault", None)
-    if recorded is not None:
-        return recorded
+    if isinstance(wrong, RecordedFailure) and wrong.fault is not None:
+        return wrong.fault
     for frame in reversed(traceback.extract_tb(wrong.__traceback__)):
         if (
             not frame.filename.startswith((_OURS, _PYTHONS, "<frozen"))

@@ -18,10 +18,10 @@ from glasshouse.events.model_use import FREE, Call
 from glasshouse.events.payloads import AgentFailed, RunFinished, payload_of
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.runtime.acts.act_so_far import NOTHING_YET, Step, act_so_far_of, tool_events_by_act
-from glasshouse.runtime.acts.asking import InForm, RecordedAct, RecordedFailure
 from glasshouse.runtime.acts.looking import time_of
-from glasshouse.runtime.acts.recorded_answers import RecordedAnswers
+from glasshouse.runtime.acts.recorded_answers import InForm, RecordedAct, RecordedAnswers
 from glasshouse.runtime.acts.spending import Spending
+from glasshouse.runtime.minds.faults import RecordedFailure
 from glasshouse.runtime.minds.minds import Agent, ManifestAgent
 from glasshouse.runtime.ports import Route
 from glasshouse.runtime.store_port import Store

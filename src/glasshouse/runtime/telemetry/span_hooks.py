@@ -22,7 +22,7 @@ from glasshouse.events import kinds
 from glasshouse.events.event import Event
 from glasshouse.events.model_use import Call
 from glasshouse.runtime.capabilities import capabilities_of
-from glasshouse.runtime.hooks import EditT, Hooks, Payer, Running, ThoughtT
+from glasshouse.runtime.hooks import Asker, EditT, Hooks, Running, ThoughtT
 from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.ports import Route
 from glasshouse.runtime.telemetry import names
@@ -106,19 +106,19 @@ class SpanHooks(Hooks):
     # Model calls
 
     async def around_attempt(
-        self, route: Route, prompt: Prompt, payer: Payer, calls: Sequence[Call], asking: Running[Completion]
+        self, route: Route, prompt: Prompt, act: Asker, asking: Running[Completion]
     ) -> Completion:
         """Ask a model in a span. An answer on record asks nobody and has none."""
         telemetry = self._telemetry
-        calls_before = len(calls)
+        calls_before = len(act.calls)
         provider = capabilities_of(route.model).backend or route.name
         facts: dict[str, str | int] = {
             names.PROVIDER: provider,
             names.REQUEST_MODEL: route.name,
             names.REQUEST_TOKENS_MAX: prompt.reply_tokens_max,
             names.REQUEST_SEED: prompt.seed,
-            names.RUN_ID: payer.run_id,
-            names.AGENT_ID: payer.creature_id,
+            names.RUN_ID: act.mine.run_id,
+            names.AGENT_ID: act.mine.creature_id,
         }
         span = telemetry.begin(names.CHAT, route.name, facts, kind=SpanKind.CLIENT)
         telemetry.note_content(
@@ -133,8 +133,8 @@ class SpanHooks(Hooks):
             telemetry.note_content(span, OUTPUT_MESSAGES=[{"role": "assistant", "parts": said}])
             return completion
         finally:
-            if len(calls) > calls_before:
-                telemetry.note_call(span, calls[-1], provider, route.name)
+            if len(act.calls) > calls_before:
+                telemetry.note_call(span, act.calls[-1], provider, route.name)
             span.end()
 
     @contextmanager
@@ -147,10 +147,10 @@ class SpanHooks(Hooks):
         finally:
             self._telemetry.waiting.add(-1, facts)
 
-    def own_call_ended(self, payer: Payer, call: Call) -> None:
+    def own_call_ended(self, act: Asker, call: Call) -> None:
         """Make the span of a call that an agent made by its own means: it began when the call did."""
         began = now_ns() - round(call.milliseconds * 1_000_000)
-        facts = {names.PROVIDER: OWN, names.RUN_ID: payer.run_id, names.AGENT_ID: payer.creature_id}
+        facts = {names.PROVIDER: OWN, names.RUN_ID: act.mine.run_id, names.AGENT_ID: act.mine.creature_id}
         span = self._telemetry.begin(names.CHAT, call.model, facts, kind=SpanKind.CLIENT, began_ns=began)
         self._telemetry.note_call(span, call, OWN, call.model)
         span.end()
