@@ -249,7 +249,8 @@ class NamedModels:
         """The models of a file by the names of their profiles."""
         for name, profile in file.profiles.items():
             server, backend = file.backend_of(profile)
-            limits, variable = profile.limits, backend.key_variable or KNOWN_SERVERS[server].key_variable
+            limits = profile.limits
+            variable = backend.key_variable or KNOWN_SERVERS[server].key_variable
             asked = Asked(
                 endpoint=self._endpoint(server, backend.url or "", variable, backend.max_parallel),
                 model=profile.model,
@@ -312,7 +313,8 @@ class NamedModels:
             return None
 
     def _route(self, profile: str, asked: Asked) -> Route:
-        endpoint, known = asked.endpoint, KNOWN_SERVERS[asked.endpoint.server]
+        endpoint = asked.endpoint
+        known = KNOWN_SERVERS[asked.endpoint.server]
         if endpoint.server == OFFLINE:
             temper = asked.model.removeprefix(OFFLINE).removeprefix(":")
             return self._offline.route(profile, f"{OFFLINE}:{temper}" if temper else None)
@@ -343,7 +345,8 @@ class NamedModels:
 
     def _model(self, asked: Asked, name: str, context_tokens: int) -> Model:
         """The object that asks the server; one for all profiles that ask the same."""
-        endpoint, decoding = asked.endpoint, tuple(sorted(asked.decoding.items()))
+        endpoint = asked.endpoint
+        decoding = tuple(sorted(asked.decoding.items()))
         key = (endpoint, name, context_tokens, decoding, asked.reasoning_tokens_max, asked.call_seconds_max)
         if key not in self._models:
             secret = self._variables(endpoint.key_variable) if endpoint.key_variable else ""

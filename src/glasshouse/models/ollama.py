@@ -184,7 +184,8 @@ class OllamaModel(ServerModel):
         return body
 
     def _completion(self, prompt: Prompt, body: Json, answer: _OllamaAnswer) -> Completion:
-        parts, last = answer.parts, answer.last
+        parts = answer.parts
+        last = answer.last
         tokens = _tokens_of(last) or parts.tokens_estimated(prompt)
         if not last and not parts.is_stopped:
             raise ModelFailed(f"{self.backend} broke off its answer.", self.name, tokens)
@@ -284,7 +285,8 @@ def _think_at_first(model: str, reasoning_tokens_max: int) -> bool | str:
 
 
 def _tokens_of(last: Json) -> Tokens | None:
-    given, written = count_in(last, "prompt_eval_count"), count_in(last, "eval_count")
+    given = count_in(last, "prompt_eval_count")
+    written = count_in(last, "eval_count")
     if given is None:  # Old servers leave it out when the whole prompt was cached.
         return None
     read = min(count_in(last, "prompt_eval_cached_count") or 0, given)
@@ -304,7 +306,8 @@ async def pull(url: str, model: str, on_progress: Callable[[Pulled], None]) -> N
     server = Server(url, call_seconds_max=pull_seconds_max)
 
     def take(part: Json) -> bool:
-        done, total = count_in(part, "completed") or 0, count_in(part, "total") or 0
+        done = count_in(part, "completed") or 0
+        total = count_in(part, "total") or 0
         on_progress(Pulled(name_in(part.get("status")), done, total))
         return False
 

@@ -209,7 +209,8 @@ class OpenAICompatible(ServerModel):
         return listed, await self._server.read("/props") if self._kind == "llama.cpp" else {}
 
     def _slot_checks(self, slots: int | None) -> tuple[ProbeCheck, ...]:
-        what, advice = "answers several calls at once", _ADD_SLOTS.get(self._kind, "")
+        what = "answers several calls at once"
+        advice = _ADD_SLOTS.get(self._kind, "")
         if slots is None:
             return (ProbeCheck(what, advice=advice),) if advice else ()
         if slots == 1:
@@ -254,7 +255,8 @@ class OpenAICompatible(ServerModel):
         return {}
 
     def _completion(self, prompt: Prompt, body: Json, answer: _OpenAIAnswer) -> Completion:
-        parts, usage = answer.parts, answer.usage
+        parts = answer.parts
+        usage = answer.usage
         if self._kind == "other":
             kinds = [kind for field, kind in _KINDS_BY_FIELD.items() if field in answer.fields]
             self._kind = kinds[0] if kinds else "other"
@@ -276,7 +278,8 @@ class OpenAICompatible(ServerModel):
             )
         cost = usage.get("cost")
         usd = float(cost) if isinstance(cost, int | float) and 0 <= cost < float("inf") else None
-        first, model = answer.first, answer.first.get("model")
+        first = answer.first
+        model = answer.first.get("model")
         return Completion(
             text,
             self.name,
@@ -392,14 +395,17 @@ def _is_about_schema(bad: BadAnswer) -> bool:
 
 def tokens_of(usage: Json) -> Tokens | None:
     """What a server counted; None if it did not count."""
-    given, written = count_in(usage, "prompt_tokens"), count_in(usage, "completion_tokens")
+    given = count_in(usage, "prompt_tokens")
+    written = count_in(usage, "completion_tokens")
     if given is None and written is None:
         return None
-    given, written = given or 0, written or 0
+    given = given or 0
+    written = written or 0
     details = usage.get("prompt_tokens_details")
     read = count_in(details, "cached_tokens") or count_in(usage, "prompt_cache_hit_tokens") or 0
     stored = count_in(details, "cache_write_tokens") or 0
-    read, stored = min(read, given), min(stored, given - min(read, given))
+    read = min(read, given)
+    stored = min(stored, given - read)
     reasoning = count_in(usage.get("completion_tokens_details"), "reasoning_tokens") or 0
     if reasoning and count_in(usage, "total_tokens") == given + written + reasoning:
         written += reasoning  # Some count reasoning beside the reply instead of inside it.

@@ -148,7 +148,8 @@ def _price(pricing: Any) -> Price | None:
         return None
     try:
         usd = {name: float(pricing[name]) * 1_000_000 for name in pricing if pricing[name] is not None}
-        given, written = usd["prompt"], usd["completion"]
+        given = usd["prompt"]
+        written = usd["completion"]
     except (KeyError, TypeError, ValueError):
         return None
     if not (0 <= given < float("inf") and 0 <= written < float("inf")):  # It lists -1 where the price varies.

@@ -83,7 +83,8 @@ class ProviderModel(ServerModel):
         """The model's answer, by one request."""
         from pydantic_ai.exceptions import AgentRunError, UserError
 
-        parts, model = ReplyParts(on_text), self._model()
+        parts = ReplyParts(on_text)
+        model = self._model()
         schema = self._schema(prompt, model)
         try:
             async with asyncio.timeout(self._server.call_seconds_max):
@@ -154,7 +155,8 @@ class ProviderModel(ServerModel):
         from pydantic_ai.messages import ModelRequest, SystemPromptPart, UserPromptPart
 
         messages = [ModelRequest(parts=[SystemPromptPart(prompt.system), UserPromptPart(prompt.user)])]
-        settings, parameters = self._settings(prompt), _parameters(schema)
+        settings = self._settings(prompt)
+        parameters = _parameters(schema)
         if not is_streamed:
             response = await model_request(
                 model, messages, model_settings=settings, model_request_parameters=parameters

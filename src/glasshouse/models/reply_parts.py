@@ -86,7 +86,8 @@ class ReplyParts:
 
     def answer(self, prompt: Prompt, finish: Finish) -> tuple[str, str | None]:
         """The text and the reasoning. Some servers put the whole reply where the reasoning belongs."""
-        text, reasoning = self.text, self.reasoning
+        text = self.text
+        reasoning = self.reasoning
         if finish == "stop" and not text.strip() and reasoning:
             before, mark, rest = reasoning.partition("KIND:" if prompt.form == "prose" else "{")
             if mark == "KIND:" or isinstance(json_in(mark + rest), dict):

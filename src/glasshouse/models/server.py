@@ -165,7 +165,9 @@ class Server:
 
         loop = asyncio.get_running_loop()
         idle = self._idle.setdefault(loop, [])
-        client, is_sent, is_whole = idle.pop() if idle else self.new_client(), False, False
+        client = idle.pop() if idle else self.new_client()
+        is_sent = False
+        is_whole = False
         request = client.build_request(
             method, f"{self.url}{path}", content=content or None, headers=self._headers
         )
@@ -220,7 +222,8 @@ class Server:
                     pass
 
     async def _body(self, response: httpx2.Response, bytes_max: int) -> bytes:
-        chunks, size = [], 0
+        chunks = []
+        size = 0
         async for chunk in without_mark(response.aiter_bytes()):
             size += len(chunk)
             if size > bytes_max:
@@ -229,7 +232,8 @@ class Server:
         return chunks[0] if len(chunks) == 1 else b"".join(chunks)
 
     async def _lines(self, response: httpx2.Response) -> AsyncIterator[bytes]:
-        rest, size = b"", 0
+        rest = b""
+        size = 0
         async for chunk in without_mark(response.aiter_bytes()):
             size += len(chunk)
             *lines, rest = (rest + chunk).split(b"\n")
@@ -391,9 +395,12 @@ def _address(url: str) -> tuple[str, str, bool]:
     whole = url if "://" in url else f"http://{url}"
     try:
         parts = urlsplit(whole)
-        host, port = parts.hostname or "", parts.port
+        host = parts.hostname or ""
+        port = parts.port
     except ValueError:
-        parts, host, port = urlsplit(""), "", None
+        parts = urlsplit("")
+        host = ""
+        port = None
     if parts.scheme not in {"http", "https"} or not host:
         raise Refused(
             f"{in_brief(url)} is not the address of a server.", "Write it like http://localhost:8080."

@@ -88,7 +88,8 @@ class ActTime(msgspec.Struct, eq=False):
 
     def end(self) -> None:
         """Cancel whatever the act waits for."""
-        self._is_over, self.ends_at = True, inf
+        self._is_over = True
+        self.ends_at = inf
         self.task.cancel()
 
     def __enter__(self) -> None:

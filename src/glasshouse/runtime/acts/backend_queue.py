@@ -143,7 +143,8 @@ class BackendQueue:
         self._unreached += 1
         self._unreached_at = asyncio.get_running_loop().time()
         if self.is_open:
-            waiting, self._waiting = self._waiting, {}
+            waiting = self._waiting
+            self._waiting = {}
             for call in [
                 call for creatures in waiting.values() for calls in creatures.values() for call in calls
             ]:

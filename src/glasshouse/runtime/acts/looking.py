@@ -87,7 +87,8 @@ class ActContext(msgspec.Struct):
         folded, creature = self._seen(then)
         world = folded.world
         if as_of is not None:
-            self.as_of, self.upto = as_of, time_of(world, as_of)
+            self.as_of = as_of
+            self.upto = time_of(world, as_of)
         else:
             if self.upto is None:
                 self.upto = world.session_of(world.graphs[creature.graph_id]).lamport
@@ -98,8 +99,10 @@ class ActContext(msgspec.Struct):
 
     def use(self, *calls: Call) -> ModelUse:
         """What an event of this act says of its model. A replay makes prompts of the same size from it."""
-        profile, route = self.character.model_profile, self.route
-        context, reply = route.context_tokens_max, route.reply_tokens_max
+        profile = self.character.model_profile
+        route = self.route
+        context = route.context_tokens_max
+        reply = route.reply_tokens_max
         return ModelUse(
             profile,
             self.as_of,
@@ -111,7 +114,9 @@ class ActContext(msgspec.Struct):
 
     def end(self, draft: Draft | None = None, channel_id: str | None = None) -> EndAct:
         """The intent that ends the act with this draft, or with none. It has no model if the act made no call."""
-        creature, cause, calls = self.creature, self.cause, self.act_calls.calls
+        creature = self.creature
+        cause = self.cause
+        calls = self.act_calls.calls
         use = self.use(*calls) if calls or self.has_recorded_calls else None
         return EndAct(
             creature.id,
@@ -141,12 +146,16 @@ class ActContext(msgspec.Struct):
 
     def moment(self, then: BatchWorld | None = None) -> Moment:
         """The act as it stands now. The first moment of an act sees the world at the start of its batch, if there is one."""
-        cause, upto, using = self.cause, self.upto, self.using
+        cause = self.cause
+        upto = self.upto
+        using = self.using
         folded, creature = self._seen(then)
-        world, tables = folded.world, folded.tables
+        world = folded.world
+        tables = folded.tables
         graph = world.graphs[creature.graph_id]
         session = world.sessions[graph.session_id]
-        self.seen, self.seen_in_graph = self.ledger.position, (graph.session_id, session.head)
+        self.seen = self.ledger.position
+        self.seen_in_graph = (graph.session_id, session.head)
         surroundings = surroundings_of(world, creature)
         self.channels = surroundings.channels
         places = places_of(tables, world, creature)

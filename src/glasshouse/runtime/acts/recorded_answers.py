@@ -152,7 +152,8 @@ class BranchAnswers(RecordedAnswers):
                 if (written[-1].position or 0) > cut and len(ways) < calls_recalled_max:
                     ways.setdefault(key, []).append(act_so_far.act_so_far_of(written))
             parent = self._history.parent_of(parent.run_id)
-        self._calls_cache[run_id], self._ways_cache[run_id] = calls, ways
+        self._calls_cache[run_id] = calls
+        self._ways_cache[run_id] = ways
 
     def let_go(self, run_id: str) -> None:
         """Drop the answers that were loaded for a run."""

@@ -135,8 +135,10 @@ class ToolUse:
 
         Returns how many model calls are already answered by the record.
         """
-        steps, self._steps = self._steps, []
-        asked, self._completions = len(self._completions), []
+        steps = self._steps
+        self._steps = []
+        asked = len(self._completions)
+        self._completions = []
         for step in steps:
             if step.returned is not None:
                 self._noted(step, step.returned)
@@ -204,7 +206,8 @@ class ToolUse:
         step = self._steps.pop(0)
         if (step.call.tool, step.call.arguments) == (call.tool, call.arguments):
             return step
-        self._steps, self._completions = [], []
+        self._steps = []
+        self._completions = []
         return None
 
     def _checked(self, call: ToolCall) -> ToolCall:

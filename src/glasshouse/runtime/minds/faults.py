@@ -38,7 +38,8 @@ def text_of_fault(wrong: BaseException) -> str:
 
 def fault_in_words(wrong: BaseException) -> str:
     """The name and the text of an exception, short and on one line."""
-    name, text = type(wrong).__name__, one_line(text_of_fault(wrong))
+    name = type(wrong).__name__
+    text = one_line(text_of_fault(wrong))
     return cut(f"{name}: {text}" if text else name, fault_chars_max)
 
 

@@ -77,7 +77,10 @@ class ManifestAgent(Agent):
 
         An answer that cannot be used is asked for again: repaired, then from the start in a simpler form (ADR 0074).
         """
-        (prompt, shown), attempt, kept, has_objected = written_for(moment), 1, None, False
+        prompt, shown = written_for(moment)
+        attempt = 1
+        kept = None
+        has_objected = False
         while True:
             answer = await moment.ask(prompt, shown)
             is_last = attempt == attempts_max or (attempt > 1 and moment.form not in SIMPLER)
@@ -86,7 +89,8 @@ class ManifestAgent(Agent):
                 draft, objection = _without_faults(reply, moment)
                 if not objection or has_objected or is_last:
                     return draft
-                prompt, has_objected = repair_prompt(prompt, answer.text, objection), True
+                prompt = repair_prompt(prompt, answer.text, objection)
+                has_objected = True
                 attempt += 1
             elif isinstance(reply, Passed):
                 passed = Draft(
@@ -109,7 +113,9 @@ class ManifestAgent(Agent):
                 assert moment.carry is not None, "a tool is asked for only where one was offered"
                 await moment.carry(reply)
                 moment = moment.look_again()
-                (prompt, shown), attempt, kept = written_for(moment), 1, None
+                prompt, shown = written_for(moment)
+                attempt = 1
+                kept = None
 
 
 def _reply(

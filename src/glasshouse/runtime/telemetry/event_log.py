@@ -33,7 +33,8 @@ class EventLog(Observer):
         """Log the next event."""
         level = logging.INFO if event.kind in kinds.OF_RUNS else logging.DEBUG
         if _log.isEnabledFor(level):
-            span, facts = self._span_of(event.id), _facts_of(event)
+            span = self._span_of(event.id)
+            facts = _facts_of(event)
             if span is not None:
                 facts |= {"trace_id": span[0], "span_id": span[1]}
             _log.log(level, "%s %s", event.kind, event.id, extra={"fields": facts})

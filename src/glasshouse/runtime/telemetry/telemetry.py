@@ -151,7 +151,9 @@ class Telemetry:
 
     def note_call(self, span: Span, call: Call, provider: str, model: str) -> None:
         """Put what is recorded of a model call into its span, and count it."""
-        tokens, seconds, queued = call.usage, call.milliseconds / 1_000, call.queued_ms / 1_000
+        tokens = call.usage
+        seconds = call.milliseconds / 1_000
+        queued = call.queued_ms / 1_000
         given = tokens.input_uncached + tokens.cache_read + tokens.cache_write
         span.set_attributes(
             {names.INPUT_TOKENS: given, names.OUTPUT_TOKENS: tokens.output, names.QUEUED_SECONDS: queued}
