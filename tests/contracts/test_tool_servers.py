@@ -27,7 +27,6 @@ from glasshouse.errors import Refused, UnknownName
 from glasshouse.events.described_tool import DescribedTool
 from glasshouse.installation import command_for_extra
 from glasshouse.runtime.acts import inside
-from glasshouse.runtime.acts.inside import unwatch_tasks, watch_tasks
 from glasshouse.runtime.clock import HandMovedClock
 from glasshouse.tools.function import result_bytes_max
 from glasshouse.tools.mcp import connection, connections
@@ -534,15 +533,11 @@ def test_no_process_outlives_its_house() -> None:
 
 async def test_a_connection_belongs_to_no_act() -> None:
     acts: list[object] = []
-    watch_tasks()
-    try:
-        async with used(raw()) as using:
-            using.connections.on_described(lambda *_: acts.extend(inside._acts_here(asyncio.current_task())))
-            with inside.ActUnderWay(using):
-                await using.echo("change")
-                await using.wait_for_change()
-    finally:
-        unwatch_tasks()
+    async with used(raw()) as using:
+        using.connections.on_described(lambda *_: acts.extend(inside._acts.get()))
+        with inside.ActUnderWay(using):
+            await using.echo("change")
+            await using.wait_for_change()
 
     assert len(using.heard) == 2
     assert acts == []

@@ -15,13 +15,7 @@ from glasshouse.assembly import usual_tools
 from glasshouse.models.router import ModelRouter
 from glasshouse.models.scripted import ScriptedModel
 from glasshouse.runtime.acts import inside
-from glasshouse.runtime.acts.inside import (
-    ActUnderWay,
-    TaskWatch,
-    unwatch_tasks,
-    wait_to_be_outside,
-    watch_tasks,
-)
+from glasshouse.runtime.acts.inside import ActUnderWay, wait_to_be_outside
 from glasshouse.runtime.conducting.order import Conducted
 from glasshouse.runtime.ports import Proposal
 from glasshouse.terrarium import Terrarium
@@ -334,18 +328,17 @@ async def test_no_mind_accepts_a_tool() -> None:
         assert refusals == ["A tool is not accepted from inside an act."]
 
 
-def in_an_empty_context(work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
-    return contextvars.Context().run(asyncio.create_task, work)
-
-
 def by_a_task_of_a_task(work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
     async def again() -> Any:
-        return await in_an_empty_context(work)
+        return await asyncio.create_task(work)
 
-    return in_an_empty_context(again())
+    return asyncio.create_task(again())
 
 
-def from_a_thread(work: Coroutine[Any, Any, Any]) -> asyncio.Future[Any]:
+def handed_to_the_loop(
+    work: Coroutine[Any, Any, Any], begin: Callable[[Callable[[], None]], object]
+) -> asyncio.Future[Any]:
+    """Let somebody else hand the work to the loop: `begin` is given what does that."""
     loop, handed = asyncio.get_running_loop(), asyncio.get_running_loop().create_future()
 
     def hand_over() -> None:
@@ -355,21 +348,19 @@ def from_a_thread(work: Coroutine[Any, Any, Any]) -> asyncio.Future[Any]:
     async def answer() -> Any:
         return await (await handed)
 
-    threading.Thread(target=hand_over).start()
+    begin(hand_over)
     return asyncio.ensure_future(answer())
+
+
+def from_a_thread_with_the_context(work: Coroutine[Any, Any, Any]) -> asyncio.Future[Any]:
+    return handed_to_the_loop(work, lambda hand_over: asyncio.ensure_future(asyncio.to_thread(hand_over)))
 
 
 def by_a_callback(work: Coroutine[Any, Any, Any]) -> asyncio.Future[Any]:
-    loop, made = asyncio.get_running_loop(), asyncio.get_running_loop().create_future()
-    loop.call_soon(lambda: made.set_result(asyncio.create_task(work)), context=contextvars.Context())
-
-    async def answer() -> Any:
-        return await (await made)
-
-    return asyncio.ensure_future(answer())
+    return handed_to_the_loop(work, asyncio.get_running_loop().call_soon)
 
 
-BYWAYS = [in_an_empty_context, by_a_task_of_a_task, from_a_thread, by_a_callback]
+BYWAYS = [asyncio.create_task, by_a_task_of_a_task, from_a_thread_with_the_context, by_a_callback]
 
 
 @pytest.mark.parametrize("byway", BYWAYS)
@@ -396,10 +387,7 @@ async def test_no_byway_leads_from_an_act_to_a_right(
         assert [creature.is_privileged for creature in t.creatures()] == [False]
 
 
-@pytest.mark.parametrize("begin", [asyncio.create_task, in_an_empty_context])
-async def test_a_task_that_an_act_leaves_behind_gives_no_right_either(
-    begin: Callable[[Coroutine[Any, Any, Any]], asyncio.Task[Any]],
-) -> None:
+async def test_a_task_that_an_act_leaves_behind_gives_no_right_either() -> None:
     left: list[asyncio.Task[Any]] = []
     async with on_stage() as t:
         may_go_on = asyncio.Event()
@@ -409,7 +397,7 @@ async def test_a_task_that_an_act_leaves_behind_gives_no_right_either(
             await t.grant_privilege("keeper")
 
         async def deed(_moment: Moment) -> None:
-            left.append(begin(crown_later()))
+            left.append(asyncio.create_task(crown_later()))
 
         await cast_on(t, {"keeper": Doing(deed)}, ticking("keeper"))
         await soon(t.step(1))
@@ -419,18 +407,60 @@ async def test_a_task_that_an_act_leaves_behind_gives_no_right_either(
             await soon(left[0])
 
 
-@pytest.mark.usefixtures("short_acts")
-async def test_a_task_in_an_empty_context_that_drives_its_own_act_is_given_up_in_words() -> None:
-    house = object()
-    watch_tasks()
-    try:
-        with ActUnderWay(house):
-            waiting = in_an_empty_context(wait_to_be_outside(house))
+def in_an_empty_context(work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
+    return contextvars.Context().run(asyncio.create_task, work)
 
-            with pytest.raises(Refused, match="do not wait for it there"):
-                await soon(waiting)
-    finally:
-        unwatch_tasks()
+
+def from_a_thread(work: Coroutine[Any, Any, Any]) -> asyncio.Future[Any]:
+    return handed_to_the_loop(work, lambda hand_over: threading.Thread(target=hand_over).start())
+
+
+def by_a_callback_in_an_empty_context(work: Coroutine[Any, Any, Any]) -> asyncio.Future[Any]:
+    call_soon, nothing = asyncio.get_running_loop().call_soon, contextvars.Context()
+    return handed_to_the_loop(work, lambda hand_over: call_soon(hand_over, context=nothing))
+
+
+EMPTY_CONTEXTS = [in_an_empty_context, from_a_thread, by_a_callback_in_an_empty_context]
+
+
+@pytest.mark.parametrize("byway", EMPTY_CONTEXTS)
+async def test_what_runs_in_an_empty_context_counts_as_outside_as_the_page_on_security_says(
+    byway: Callable[[Coroutine[Any, Any, Any]], asyncio.Future[Any]],
+) -> None:
+    async with on_stage() as t:
+
+        async def deed(_moment: Moment) -> None:
+            await byway(t.grant_privilege("keeper"))
+
+        await cast_on(t, {"keeper": Doing(deed)}, ticking("keeper"))
+
+        await soon(t.step(1))
+
+        assert t.creature("keeper").is_privileged
+
+
+@pytest.mark.parametrize("byway", EMPTY_CONTEXTS)
+@pytest.mark.parametrize("call", ["run", "step_one", "finish"])
+async def test_a_call_from_an_empty_context_that_its_act_waits_for_ends_with_the_bound_of_the_act(
+    call: str, byway: Callable[[Coroutine[Any, Any, Any]], asyncio.Future[Any]]
+) -> None:
+    left: list[asyncio.Future[Any]] = []
+    async with on_stage() as t:
+
+        async def waits_for_itself(_moment: Moment) -> None:
+            if not left:
+                given = [run.id for run in t.runs()] if call == "finish" else []
+                left.append(byway(getattr(t, call)(*given)))
+                await left[0]
+
+        cast = ticking("a", act_seconds_max=0.05), ticking("b")
+        await cast_on(t, {"a": Doing(waits_for_itself), "b": Speaker()}, *cast)
+
+        await soon(t.step(1))
+
+        (failed,) = await events_of(t, kinds.AGENT_FAILED)
+        assert "took longer than 0.05 seconds" in failed.payload["reason"]
+        assert left[0].done()
 
 
 async def test_whoever_is_outside_gives_rights_while_an_act_is_under_way() -> None:
@@ -457,7 +487,7 @@ async def test_a_server_gives_rights_while_a_model_thinks() -> None:
         show = asyncio.create_task(t.run())
         await soon(model.is_asked.wait())
 
-        creature = await by_a_callback(t.grant_privilege("keeper"))
+        creature = await by_a_callback_in_an_empty_context(t.grant_privilege("keeper"))
         model.may_answer.set()
         await soon(show)
 
@@ -477,16 +507,20 @@ class SlowModel(ScriptedModel):
         return await super().complete(prompt)
 
 
-async def test_a_loop_gets_its_own_task_factory_back_when_the_last_house_closes() -> None:
+async def test_the_task_factory_of_the_programs_loop_is_left_alone() -> None:
     loop = asyncio.get_running_loop()
-    before = loop.get_task_factory()
-    async with on_stage():
-        async with on_stage():
-            pass
-        between: object = loop.get_task_factory()
+    factories = [loop.get_task_factory()]
 
-    assert isinstance(between, TaskWatch)
-    assert loop.get_task_factory() is before
+    async def looks(_moment: Moment) -> None:
+        factories.append(loop.get_task_factory())
+
+    async with on_stage() as t:
+        factories.append(loop.get_task_factory())
+        await cast_on(t, {"a": Doing(looks)}, ticking("a"))
+        await soon(t.step(1))
+
+    assert len(factories) == 3
+    assert len({*factories}) == 1
 
 
 # The advice to a mind in Python

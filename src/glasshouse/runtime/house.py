@@ -12,7 +12,7 @@ from glasshouse.errors import Refused, check_type
 from glasshouse.events.event import Event
 from glasshouse.events.filter import EventFilter
 from glasshouse.events.redaction import Role, check_role
-from glasshouse.runtime.acts.inside import check_is_outside, unwatch_tasks, watch_tasks
+from glasshouse.runtime.acts.inside import check_is_outside
 from glasshouse.runtime.ledger.folds import load_folded
 from glasshouse.runtime.ledger.history import HistoryReader, mail_pages
 from glasshouse.runtime.ledger.ledger import Ledger
@@ -37,7 +37,6 @@ class House:
         """The servers whose tools may be granted. A replay has none: what was granted is on record."""
         self._observers = Observers()
         self._is_used = False
-        self._is_open = False
         self._closing: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
@@ -51,8 +50,6 @@ class House:
         except BaseException:
             await self.store.close()
             raise
-        self._is_open = True
-        watch_tasks()
 
     def host(self, servers: ToolServers) -> None:
         """Let tools of these servers be granted, and note from now on which of them change."""
@@ -84,8 +81,6 @@ class House:
             try:
                 await self._observers.finish_reading()
             finally:
-                if self._is_open:
-                    unwatch_tasks()
                 await self.store.close()
 
     def subscribe(

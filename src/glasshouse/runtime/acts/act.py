@@ -290,7 +290,7 @@ class Acts:
                 await self._reservations.reserve(mine, Usage(calls=1))
             context.runs_code = runs_code = type(agent) not in ENGINES_OWN
             calls.one_at_a_time = asyncio.Lock() if runs_code else None
-            under_way = ActUnderWay(self._ledger, runs_code)
+            under_way = ActUnderWay(self._ledger)
             mine.time = self._time_for(context, agent, under_way.task)
             with under_way, mine.time:
                 if using is not None:

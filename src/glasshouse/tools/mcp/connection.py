@@ -343,7 +343,8 @@ class Connection:
         return Refused(cut(safe_line(str(hid(words, self.hidden))), said_chars_max), instead)
 
     def _begun(self, work: Any, context: Context | None = None) -> asyncio.Task[Any]:
-        # By hand: the loop's task factory would note it as a part of the act that is being played here.
+        # Its context is its own: it is no part of the act that may be played here. By hand, because a program's task factory need
+        # not take a context.
         task = asyncio.Task(work, context=context or self._context())
         self._tasks.add(task)
         task.add_done_callback(self._forget)

@@ -226,7 +226,8 @@ class ServerTools:
         for tool, creatures in changes.items():
             now = listed[tool]
             assert isinstance(now, DescribedTool), "others are no news"
-            # By hand: the loop's task factory would note it as a part of the act that is being played here.
+            # In an empty context: it is no part of the act that may be played here. By hand, because a program's task factory
+            # need not take a context.
             note: Any = _note_change(self._ledger, ChangeTool(now, tuple(creatures)))
             task: asyncio.Task[None] = asyncio.Task(note, context=Context())
             self._notes.add(task)
