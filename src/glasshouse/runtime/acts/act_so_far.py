@@ -45,7 +45,7 @@ class Step(NamedTuple):
     def talk(self) -> ToolTalk | None:
         """The call with its answer; None if there is no answer yet."""
         if self.returned is None:
-            return None
+            return None  # The call was cut off, or is under way.
         return ToolTalk(self.call.tool, self.call.arguments, answer_of(self.returned))
 
     @property
@@ -54,7 +54,7 @@ class Step(NamedTuple):
         engine's own tools are carried out again: their effects are part of the story. A tool of a server never is, also if
         the engine refused its call."""
         if self.returned is None or payload_of(self.returned, ToolReturned).is_edit:
-            return None
+            return None  # There is none, or it must be made again.
         answer = answer_of(self.returned)
         return None if answer.is_engine and not is_of_server(self.call.tool) else answer
 
@@ -138,7 +138,7 @@ def tool_events_by_act(
 def step_alike(now: Sequence[Step], then: Sequence[Step]) -> Step | None:
     """The recorded step that equals the last step of `now`, if all steps before it are equal, too; else None."""
     if not 0 < len(now) <= len(then):
-        return None
+        return None  # The record is shorter.
     pairs = list(zip(now, then, strict=False))
     is_same = all(_asked_for(mine.called) == _asked_for(other.called) for mine, other in pairs)
     return then[len(now) - 1] if is_same and all(a.talk == b.talk for a, b in pairs[:-1]) else None
@@ -148,7 +148,7 @@ def _asked_for(called: Event) -> object:
     """A call and what led to it: prompts and completions, or, for an agent that asked no model, what it was shown."""
     use = called.model
     if use is None:
-        return called.payload
+        return called.payload  # It was written before calls were recorded with it.
     calls = [(call.model, call.system, call.user, call.seed, call.completion) for call in use.calls_answered]
     return called.payload, use.profile, use.shown, calls
 

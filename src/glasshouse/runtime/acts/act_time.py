@@ -103,7 +103,7 @@ class ActTime(msgspec.Struct, eq=False):
         del self.timer.acts[self]
         # As in `asyncio.timeout`: if somebody else cancelled the task as well, it stays cancelled.
         if not self._is_over or self.task.uncancel() > self._cancelling or kind is not asyncio.CancelledError:
-            return
+            return  # It ended by itself, or somebody else cancelled it.
         if self.task.get_loop().time() >= self._wall_at:
             raise BudgetExceeded("max_wall_minutes") from None
         raise Refused(

@@ -96,7 +96,7 @@ class ModelAccess:
         self.reservations.settle(act_calls.mine, NOTHING)
         if not act_calls.calls:
             self.reservations.release(act_calls.mine)
-            return
+            return  # It has made no call: there is nothing to keep.
         self.interrupted[act] = act_calls.unrecorded
         if len(self.interrupted) > interrupted_acts_max:
             self.reservations.release(self.interrupted.pop(next(iter(self.interrupted))).mine)
@@ -156,7 +156,7 @@ class ModelAccess:
             if call.is_answered:
                 digests = {"system": asked.system, "user": asked.user, "schema": asked.schema}
                 self._settle(act, again, shown, replace(call, seed=again.seed, form=again.form, **digests))
-                return completion_of(call)
+                return completion_of(call)  # The attempts before it are recorded, too.
             # It may have had another prompt, before the act was interrupted.
             self._settle(act, again, shown, call)
         return None

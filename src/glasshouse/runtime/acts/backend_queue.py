@@ -91,7 +91,7 @@ class BackendQueue:
     def enter_now(self) -> bool:
         """Take a slot if one is free and nobody waits for it. False: wait for one."""
         if self._waiting or self._running >= self._limit:
-            return False
+            return False  # Others were first, or the server is full.
         self._running += 1
         return True
 

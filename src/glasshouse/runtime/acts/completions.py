@@ -64,7 +64,7 @@ def _plain(value: object) -> object:
     """A text or a number of a subclass, as some libraries return it, as a plain one."""
     for plain in (str, int, float):
         if isinstance(value, plain):
-            return plain(value)
+            return plain(value)  # The plain value that it stands for.
     raise TypeError(f"it holds a value of the type {type(value).__name__}")
 
 

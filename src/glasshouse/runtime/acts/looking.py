@@ -138,10 +138,10 @@ class ActContext(msgspec.Struct):
         ledger = self.ledger
         side = self.act_calls.side_writes
         if ledger.moved_at <= self.seen and ledger.agenda.owes(self.creature.id, self.cause.id):
-            return side
+            return side  # Nothing but lines was written since it looked.
         # Only group tools look beyond the graph: they name creatures of others.
         if self.using is None and self.seen_in_graph == _head(ledger.world, self.creature.id):
-            return side
+            return side  # What was written is in other graphs.
         return replace(side, request=Request("act", seen=self.seen))
 
     def moment(self, then: BatchWorld | None = None) -> Moment:
@@ -232,7 +232,9 @@ class ActContext(msgspec.Struct):
     def _seen(self, then: BatchWorld | None) -> tuple[Folded, CreatureState]:
         """The state that a moment is made from: that of the batch's world, if there is one, else the current one."""
         if then is not None:
-            return then.folded, then.folded.world.creatures[then.creature_id]
+            return then.folded, then.folded.world.creatures[
+                then.creature_id
+            ]  # The acts of a batch all see the world at its start.
         folded = self.ledger.folded
         return folded, self.creature if self.using is None else the_creature(folded.world, self.creature.id)
 

@@ -57,7 +57,7 @@ def prompt_for_route(route: Route, first: Route, prompt: Prompt, in_form: InForm
     """The prompt as a route wants it: in its form, and with its bound of the reply. If answers could not be used, and the act asks in a
     simpler form than its first route has, all are asked in that."""
     if route is first:
-        return prompt
+        return prompt  # It was written for this one.
     if prompt.form == first.form and route.form != "auto":
         prompt = in_form(prompt, route.form)
     if route.reply_tokens_max < prompt.reply_tokens_max:
@@ -164,7 +164,7 @@ class BranchAnswers(RecordedAnswers):
         world = self._ledger.world
         creature = world.ever(event.actor)
         if creature is None or event.caused_by is None:
-            return None
+            return None  # Its creature never lived in this house.
         session_id, seq = session_and_seq(event.caused_by)
         return creature.ordinal, world.sessions[session_id].story_time(seq)
 
@@ -173,7 +173,7 @@ class BranchAnswers(RecordedAnswers):
         run_id = creature.run_id or ""
         calls = self._calls_cache.get(run_id)
         if not calls:
-            return NOT_ON_RECORD
+            return NOT_ON_RECORD  # The run is no branch, or its parents asked nobody after it.
         profile = self._ledger.world.facts_of(creature).model_profile
 
         def recorded(_number: int, first: Route, prompt: Prompt, in_form: InForm) -> Call | None:
@@ -184,7 +184,7 @@ class BranchAnswers(RecordedAnswers):
                 for name in {model.name: None, capabilities_of(model.model).name: None}:
                     if (call := calls.get((profile, name, *rest))) is not None:
                         self.given[run_id] += 1
-                        return call
+                        return call  # The parent asked the same.
             return None
 
         return RecordedAct(recorded)
@@ -193,7 +193,7 @@ class BranchAnswers(RecordedAnswers):
         """The step of a parent run that equals the last step of `way`."""
         ways = self._ways_cache.get(creature.run_id or "")
         if not ways:
-            return None
+            return None  # The run is no branch, or its parents used no tool after it.
         acts = ways.get((creature.ordinal, self._ledger.world.story_time(cause)), ())
         steps = (act_so_far.step_alike(steps_so_far, act.steps) for act in acts)
         return next((step for step in steps if step is not None), None)

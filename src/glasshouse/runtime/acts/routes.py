@@ -44,9 +44,9 @@ class Routes:
         """The route of a creature, whose run may have bound it to a model (ADR 0037), or continue offline."""
         purse = self._ledger.folded.runs.purses.get(creature.run_id or "")
         if purse is None:
-            return self._router.route(profile)
+            return self._router.route(profile)  # It belongs to no run that was begun: its profile decides.
         if purse.is_offline:
-            return self._offline.route(profile)
+            return self._offline.route(profile)  # Somebody said that its run goes on without servers.
         bound = purse.bound.get(creature.id)
         if self._can.pin_of is not None:
             bound = self._can.pin_of(creature.handle, purse.playbill.competition.teams, bound)

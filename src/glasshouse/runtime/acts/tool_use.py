@@ -66,7 +66,7 @@ class ToolAccess(NamedTuple):
         """What an interrupted act had already written; empty for a new act."""
         act = self.ledger.agenda.under_way.get(due.creature)
         if act is None or act.cause != due.cause:
-            return NOTHING_YET
+            return NOTHING_YET  # It has called no tool yet.
         return act_so_far_of([await self.event(name) for name in act.events])
 
 
@@ -163,9 +163,9 @@ class ToolUse:
 
     def _is_sight_untrusted(self) -> bool:
         if self._sight is None:
-            return False
+            return False  # It has not looked at anything.
         if any(offer.is_foreign for offer in self._sight.tools):
-            return True
+            return True  # A server describes them, so that text is a stranger's.
         actors = {self._cause.actor, *[event.actor for event in self._sight.recent_events]}
         return VISITOR in actors or not actors.isdisjoint(self._sight.visitors)
 
@@ -202,10 +202,10 @@ class ToolUse:
         """The recorded step for this call, if the act was interrupted. If the act now makes another call, the rest of
         its record no longer applies and is dropped."""
         if not self._steps:
-            return None
+            return None  # Its record is used up, or it was not interrupted.
         step = self._steps.pop(0)
         if (step.call.tool, step.call.arguments) == (call.tool, call.arguments):
-            return step
+            return step  # The act makes the same call as before.
         self._steps = []
         self._completions = []
         return None

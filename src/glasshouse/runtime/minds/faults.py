@@ -67,7 +67,7 @@ def fault_of(wrong: BaseException) -> Fault | None:
     while the ledger of a run must not.
     """
     if isinstance(wrong, RecordedFailure) and wrong.fault is not None:
-        return wrong.fault
+        return wrong.fault  # A replay: the place is on record.
     for frame in reversed(traceback.extract_tb(wrong.__traceback__)):
         if (
             not frame.filename.startswith((_OURS, _PYTHONS, "<frozen"))

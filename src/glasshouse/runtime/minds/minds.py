@@ -123,10 +123,10 @@ def _reply(
 ) -> Draft | Passed | ToolCall | Problem:
     """What a model answered. Prose that was cut off is asked for again; a JSON object that was cut off cannot be read."""
     if answer.finish == "filtered":
-        return Passed(FILTERED)
+        return Passed(FILTERED)  # A refusal of the model is no failure.
     reply = draft_from(answer.text, moment, shown, reasoning=answer.reasoning, is_last=is_last)
     if answer.finish == "length" and (isinstance(reply, Problem) or (moment.form == "prose" and not is_last)):
-        return Problem(CUT_OFF)
+        return Problem(CUT_OFF)  # Shorter, it may be whole.
     return with_masked_notes(reply, moment) if moment.known and not isinstance(reply, Problem) else reply
 
 
@@ -140,7 +140,7 @@ def _without_faults(draft: Draft, moment: Moment) -> tuple[Draft, str]:
         ), f"You alone know {words}: say it without that word, or pass."
     repeated = line_repeated(draft, moment)
     if repeated is None:
-        return draft, ""
+        return draft, ""  # There is no fault.
     loop = LoopSuspected("It had only said again what was said lately.", repeated)
     skipped = Draft(kind=kinds.LOOP_SUSPECTED, payload=msgspec.to_builtins(loop), private=draft.private)
     return skipped, "That was said a moment ago: say something new, or pass."
@@ -240,7 +240,7 @@ class Minds:
         """Whether code plays a creature and its object is not in this process."""
         creature = self._world().creatures.get(creature_id)
         if creature is None or not creature.played_by_code or self._by_handle is None:
-            return False
+            return False  # The engine can make its agent.
         return self.known(creature_id) is None
 
     def give(self, creature_id: str, agent: Agent | None) -> None:

@@ -17,7 +17,7 @@ def configured_telemetry() -> Telemetry | None:
     """Telemetry for one terrarium; None if this program has set no tracer provider."""
     trace = sys.modules.get("opentelemetry.trace")
     if trace is None or isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider):
-        return None
+        return None  # This program does not trace.
     from glasshouse.runtime.telemetry.telemetry import Telemetry
     from glasshouse.settings import settings
 

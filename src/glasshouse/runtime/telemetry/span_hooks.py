@@ -226,7 +226,7 @@ class SpanHooks(Hooks):
     def _parent_of(self, events: list[Event]) -> Context | None:
         """Whoever edits has a span, such as that of a tool. Otherwise an edit belongs to the run of its graph."""
         if trace.get_current_span().get_span_context().is_valid or not events:
-            return None
+            return None  # The current span is its parent, or nothing was written.
         world = self._ledger.world
         graph = world.graphs.get(events[0].graph_id)
         runs = [event.run_id for event in events if event.run_id is not None]

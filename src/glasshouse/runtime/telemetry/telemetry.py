@@ -113,7 +113,7 @@ class Telemetry:
     def in_run(self, run_id: str | None, name: str = "") -> Context:
         """The context of a run's span, which begins with whatever happens first in the run."""
         if run_id is None:
-            return self._outside
+            return self._outside  # It belongs to no run.
         span = self._runs.get(run_id)
         if span is None:
             facts = {names.RUN_ID: run_id, names.CONVERSATION_ID: run_id, names.WORKFLOW_NAME: name or run_id}
@@ -123,17 +123,17 @@ class Telemetry:
     def note_durable(self, event: Event) -> None:
         """Follow the runs: an event became durable."""
         if event.kind not in kinds.OF_RUNS or event.run_id is None:
-            return
+            return  # It changes no run.
         if event.kind == kinds.RUN_STARTED:
             scenario = scenario_fields_of(payload_of(event, RunStarted).scenario)
             self.in_run(event.run_id, scenario.name)
         span = self._runs.get(event.run_id)
         if span is None:
-            return
+            return  # The run was begun by another process.
         if event.kind != kinds.RUN_FINISHED:
             span.add_event(event.kind, {names.EVENT_ID: event.id})
             self._span_of.setdefault(event.id, span.get_span_context())
-            return
+            return  # The run goes on.
         finished = payload_of(event, RunFinished)
         self.note_event(span, event)
         span.set_attributes({names.RUN_REASON: finished.reason, names.RUN_TURNS: finished.turns})
