@@ -140,10 +140,11 @@ class Acts:
 
         The act waits for `gate` before it uses a tool.
         """
-        thinking, hooks = self._thought(due, cause, upto, gate), self._model_access.hooks
+        thinking = self._think(due, cause, upto, gate)
+        hooks = self._model_access.hooks
         return thinking if hooks is None else hooks.around_act(due, thinking)
 
-    async def _thought(
+    async def _think(
         self, due: Due, cause: Event, upto: int | None, gate: asyncio.Event | None
     ) -> ActResult | None:
         then, before = await self.make_ready(due), None

@@ -148,7 +148,7 @@ def _asked_for(called: Event) -> object:
     """A call and what led to it: prompts and completions, or, for an agent that asked no model, what it was shown."""
     use = called.model
     if use is None:
-        return called.payload  # It was written before calls were recorded with it.
+        return called.payload  # Its event tells nothing of a model.
     calls = [(call.model, call.system, call.user, call.seed, call.completion) for call in use.calls_answered]
     return called.payload, use.profile, use.shown, calls
 

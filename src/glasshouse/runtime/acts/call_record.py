@@ -134,9 +134,8 @@ def failed_call(route: Route, prompt: Prompt, asked: Asked, wrong: BaseException
     price = route.price
     error = CUT_OFF_CALL if isinstance(wrong, asyncio.CancelledError) else failure_of(wrong)
     if usage is not None and _is_sound(usage):
-        return Call(
-            **about, usage=usage, usd=None if price is None else price.of(usage), error=error
-        )  # The server has told what it cost.
+        # The server has told what it cost.
+        return Call(**about, usage=usage, usd=None if price is None else price.of(usage), error=error)
     usd = None if price is None else price.worst(asked.worst)
     return Call(**about, usage=replace(asked.worst, is_estimated=True), usd=usd, error=error)
 

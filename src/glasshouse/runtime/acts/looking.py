@@ -232,9 +232,8 @@ class ActContext(msgspec.Struct):
     def _seen(self, then: BatchWorld | None) -> tuple[Folded, CreatureState]:
         """The state that a moment is made from: that of the batch's world, if there is one, else the current one."""
         if then is not None:
-            return then.folded, then.folded.world.creatures[
-                then.creature_id
-            ]  # The acts of a batch all see the world at its start.
+            # The acts of a batch all see the world at its start.
+            return then.folded, then.folded.world.creatures[then.creature_id]
         folded = self.ledger.folded
         return folded, self.creature if self.using is None else the_creature(folded.world, self.creature.id)
 
