@@ -75,6 +75,6 @@ def test_no_other_module_looks_for_what_a_model_or_a_router_can_do() -> None:
     looks = re.compile(rf"getattr\([^()]+, \"({'|'.join(names)})\"")
     sources = Path(glasshouse.__file__).parent.rglob("*.py")
 
-    found = {path.name for path in sources if looks.search(path.read_text("utf-8"))}
+    modules_that_look = {path.name for path in sources if looks.search(path.read_text("utf-8"))}
 
-    assert found == {"capabilities.py"}
+    assert modules_that_look == {"capabilities.py"}

@@ -60,9 +60,7 @@ class Parts:
         self.telemetry = telemetry
         """It knows the spans in which events were written, if this program traces."""
         self.house = house = House(store, clock, ids)
-        hooks = None if telemetry is None else _span_hooks(telemetry, house.ledger)
-        if hooks is not None:
-            house.ledger.show(hooks)
+        hooks = _hooks_for(telemetry, house.ledger)
         self.guest: Guest | None = None
         if store.role == "guest":
             self.guest = Guest(store, house.ledger, clock)
@@ -102,8 +100,13 @@ class Parts:
         self.archive = Archive(house, routes, self.tools, self.stage.run_of)
 
 
-def _span_hooks(telemetry: Telemetry, ledger: Ledger) -> Hooks:
-    """Hooks that make spans. Imported here: whoever does not trace loads nothing of OpenTelemetry (ADR 0088)."""
+def _hooks_for(telemetry: Telemetry | None, ledger: Ledger) -> Hooks | None:
+    """The hooks that make spans, shown what the ledger does; none if this program does not trace."""
+    if telemetry is None:
+        return None
+    # Imported here: whoever does not trace loads nothing of OpenTelemetry (ADR 0088).
     from glasshouse.runtime.telemetry.span_hooks import SpanHooks
 
-    return SpanHooks(telemetry, ledger)
+    hooks = SpanHooks(telemetry, ledger)
+    ledger.show(hooks)
+    return hooks
