@@ -7,8 +7,6 @@ so that something new which nobody wrote down fails here. A missing page fails t
 import dataclasses
 import inspect
 import re
-import subprocess
-import sys
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -32,6 +30,7 @@ from glasshouse.manifests.tools_file import ToolsFile, load_tools_file
 from glasshouse.settings import Settings
 from glasshouse.tools.group.requests import ARGUMENTS
 from glasshouse.turns.contests.referees import REFEREES
+from tests.journeys.commanding import run_code
 from tests.pages import (
     REQUIRED_PAGES,
     ROOT,
@@ -431,16 +430,18 @@ def test_pages_with_await_at_top_level_say_where_it_works() -> None:
     assert len(REPL_PAGES) >= 8
 
 
+AS_REPL = "import runpy; runpy.run_module('asyncio', run_name='__main__', alter_sys=True)"
+"""What `python -m asyncio` does."""
+
+
 @pytest.mark.parametrize("page", REPL_PAGES)
 def test_samples_that_claim_to_run_in_a_repl_can_be_pasted_there(page: str, tmp_path: Path) -> None:
     # Without the log: a sample may show how a watcher that raises is reported.
     pasted = "import logging; logging.disable()\n" + "\n".join(s.text for p, s in samples() if p == page)
 
-    repl = [sys.executable, "-m", "asyncio"]
-    said = subprocess.run(
-        repl, input=pasted + "\n", cwd=tmp_path, capture_output=True, encoding="utf-8", check=True
-    )
+    said = run_code(AS_REPL, cwd=tmp_path, typed=pasted + "\n")
 
+    assert said.returncode == 0
     assert "Error" not in said.stderr, said.stderr
 
 

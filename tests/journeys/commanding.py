@@ -1,4 +1,4 @@
-"""The command line as a process of its own, and stores for it to read."""
+"""The command line by call, as a process of its own or on a terminal; and stores for it to read."""
 
 import json
 import os
@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from glasshouse import SqliteStore, Terrarium
+from tests.journeys.calling import MAIN, called
 from tests.journeys.understudy import understudy
 
 journey_seconds_max = 300
@@ -40,10 +41,25 @@ def environment(**more: str) -> dict[str, str]:
     return plain | {"XDG_CONFIG_HOME": os.devnull} | more
 
 
-def run(*words: str, cwd: Path | None = None, **more: str) -> subprocess.CompletedProcess[str]:
-    """A command in a process of its own that need not import everything again."""
+def run(
+    *words: str, cwd: Path | None = None, program: str = MAIN, **more: str
+) -> subprocess.CompletedProcess[str]:
+    """A command by call: the cheapest way. `program` is how it believes that it was called."""
+    assert not any(key.startswith("PYTHON") for key in more), "run_anew() starts an interpreter"
+    return called(words, environment(**more), cwd, program)
+
+
+def run_apart(*words: str, cwd: Path | None = None, **more: str) -> subprocess.CompletedProcess[str]:
+    """A command in a process of its own that need not import everything again: beside this one, or several at once."""
     assert not any(key.startswith("PYTHON") for key in more), "run_anew() starts an interpreter"
     return understudy().perform(words, environment(**more), cwd, journey_seconds_max)
+
+
+def run_code(
+    code: str, *words: str, cwd: Path | None = None, typed: str = ""
+) -> subprocess.CompletedProcess[str]:
+    """Python code in a process of its own that need not import everything again, which reads what was typed."""
+    return understudy().perform(words, dict(os.environ), cwd, journey_seconds_max, code=code, typed=typed)
 
 
 def run_anew(*words: str, cwd: Path | None = None, **more: str) -> subprocess.CompletedProcess[str]:
@@ -60,17 +76,18 @@ def run_anew(*words: str, cwd: Path | None = None, **more: str) -> subprocess.Co
     )
 
 
+def drawn(
+    *words: str, columns: int, cwd: Path | None = None, **more: str
+) -> subprocess.CompletedProcess[str]:
+    """A command by call, drawn as on a terminal of this width."""
+    return run(*words, cwd=cwd, FORCE_COLOR="1", TERM="xterm-256color", COLUMNS=str(columns), **more)
+
+
 def pasted(command: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     """A command just as it was printed."""
-    return subprocess.run(
-        shlex.split(command),
-        cwd=cwd,
-        env=environment(),
-        capture_output=True,
-        encoding="utf-8",
-        timeout=journey_seconds_max,
-        check=False,
-    )
+    words = shlex.split(command)
+    assert words[: len(GLASSHOUSE)] == GLASSHOUSE
+    return run(*words[len(GLASSHOUSE) :], cwd=cwd)
 
 
 def objects(*words: str, cwd: Path | None = None, **more: str) -> list[dict[str, Any]]:
@@ -83,12 +100,8 @@ def objects(*words: str, cwd: Path | None = None, **more: str) -> list[dict[str,
 def on_a_terminal(*words: str, columns: int = 80, **more: str) -> tuple[int, str]:
     """What the command prints when it believes that a person is looking on."""
     mine, theirs = pty.openpty()
-    process = subprocess.Popen(
-        [*GLASSHOUSE, *words],
-        env=environment(TERM="xterm-256color", COLUMNS=str(columns), **more),
-        stdout=theirs,
-        stdin=theirs,
-    )
+    env = environment(TERM="xterm-256color", COLUMNS=str(columns), **more)
+    process = understudy().begin(words, env, None, [theirs, theirs, 2])
     os.close(theirs)
     shown = b""
     try:

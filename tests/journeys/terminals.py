@@ -8,7 +8,6 @@ import pty
 import re
 import select
 import struct
-import subprocess
 import termios
 import time
 from codecs import getincrementaldecoder
@@ -16,7 +15,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from tests.journeys.commanding import GLASSHOUSE, environment, journey_seconds_max
+from tests.journeys.commanding import environment, journey_seconds_max
+from tests.journeys.understudy import understudy
 
 SIZE = struct.pack("HHHH", 30, 100, 0, 0)
 LAST = "\x1e"
@@ -33,15 +33,8 @@ class Terminal:
         self.shown = ""
         self._read_upto = 0
         self._decoder = getincrementaldecoder("utf-8")("replace")
-        self._process = subprocess.Popen(
-            [*GLASSHOUSE, *words],
-            cwd=cwd,
-            env=environment(TERM="xterm-256color", **more),
-            stdin=self._theirs,
-            stdout=self._theirs,
-            stderr=self._theirs,
-            start_new_session=True,
-            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # noqa: PLW1509 (no thread holds a lock here)
+        self._process = understudy().begin(
+            words, environment(TERM="xterm-256color", **more), cwd, [self._theirs] * 3, has_terminal=True
         )
 
     def __enter__(self) -> Self:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from glasshouse import SqliteStore, Terrarium
-from tests.journeys.commanding import GLASSHOUSE, OPEN, environment, objects, run, run_anew
+from tests.journeys.commanding import GLASSHOUSE, OPEN, environment, objects, run
 
 MOSS = "name: moss\npersona: moss that listens\n"
 WAITS = """
@@ -195,10 +195,10 @@ def test_the_process_that_plays_answers(own_store: Path, moss: str) -> None:
             assert holder.stdout is not None
             holder.stdout.readline()
             words = ("--wait", "120", "--json", "--store", str(own_store))
-            added = run_anew("graph", "add", moss, *words)
-            wrong = run_anew("graph", "connect", "moss", "moss", *words)
+            added = run("graph", "add", moss, *words)
+            wrong = run("graph", "connect", "moss", "moss", *words)
             holder.send_signal(signal.SIGSTOP)
-            unheard = run_anew("graph", "stop", "moss", "--wait", "0.2", "--store", str(own_store))
+            unheard = run("graph", "stop", "moss", "--wait", "0.2", "--store", str(own_store))
         finally:
             holder.kill()
 

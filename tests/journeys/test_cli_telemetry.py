@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from glasshouse.runtime.telemetry import names
-from tests.journeys.commanding import run, run_anew
+from tests.journeys.commanding import run, run_apart
 from tests.servers.otlp_collector import attributes_of, collector
 
 words_chars_min = 12
@@ -19,7 +19,7 @@ def test_a_collector_receives_the_spans_and_metrics_of_a_run_with_a_merge(tmp_pa
     untraced = run(*play, "--store", str(tmp_path / "untraced"))
     with collector() as received:
         facts: Any = {"OTEL_EXPORTER_OTLP_ENDPOINT": received.address, "OTEL_SERVICE_NAME": "wood"}
-        traced = run_anew(*play, "--telemetry", "--store", str(tmp_path / "traced"), **facts)
+        traced = run_apart(*play, "--telemetry", "--store", str(tmp_path / "traced"), **facts)
 
     assert (untraced.returncode, traced.returncode, traced.stderr) == (0, 0, "")
     assert digest_in(tmp_path / "untraced") == digest_in(tmp_path / "traced")
@@ -69,7 +69,7 @@ def test_content_is_sent_if_it_is_asked_for(tmp_path: Path) -> None:
             "GLASSHOUSE_TELEMETRY": "1",
             "GLASSHOUSE_TELEMETRY_CONTENT": "1",
         }
-        play = run_anew(
+        play = run_apart(
             "play", "thousand-token-wood", "--turns", "1", "--store", str(tmp_path / "s"), **facts
         )
 
@@ -88,7 +88,7 @@ def test_content_is_sent_if_it_is_asked_for(tmp_path: Path) -> None:
 def test_a_collector_that_is_away_ends_no_play(tmp_path: Path) -> None:
     facts: Any = {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:9", "OTEL_EXPORTER_OTLP_TIMEOUT": "1"}
 
-    play = run_anew("play", "thousand-token-wood", "--telemetry", "--store", str(tmp_path / "s"), **facts)
+    play = run_apart("play", "thousand-token-wood", "--telemetry", "--store", str(tmp_path / "s"), **facts)
 
     assert play.returncode == 0
     assert "Traceback" not in play.stderr

