@@ -194,12 +194,21 @@ def names_in(source: str, words: set[str]) -> set[str]:
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings
     ]
     text = "\n".join([*texts, *(name for node in ast.walk(tree) if (name := identifier(node)))])
-    spellings = {"[-_ ]".join(map(re.escape, re.split("[-_ ]", word))): word for word in words}
-    return {
-        word
-        for spelling, word in spellings.items()
-        if re.search(rf"(?<![\w.-]){spelling}(?![\w-]|\.\w)", text, re.IGNORECASE)
-    }
+    spellings = spellings_of(frozenset(words))
+    is_there = any_of(tuple(spellings)).search(text)
+    return {word for spelling, word in spellings.items() if is_there and any_of((spelling,)).search(text)}
+
+
+@cache
+def spellings_of(words: frozenset[str]) -> dict[str, str]:
+    """A pattern for each word."""
+    return {"[-_ ]".join(map(re.escape, re.split("[-_ ]", word))): word for word in words}
+
+
+@cache
+def any_of(spellings: tuple[str, ...]) -> re.Pattern[str]:
+    """One of these, standing by itself."""
+    return re.compile(rf"(?<![\w.-])(?:{'|'.join(spellings)})(?![\w-]|\.\w)", re.IGNORECASE)
 
 
 @pytest.mark.parametrize("name", WORLDS)

@@ -8,6 +8,7 @@ import importlib
 import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from types import ModuleType
 from typing import Any, get_args
 
@@ -90,6 +91,7 @@ def limits_that_can_be_set(
     return {(name, default) for name, default in fields if _LIMIT.search(name) and name != "min_p"}
 
 
+@cache
 def bounds_of_program() -> set[tuple[str, str, str]]:
     """Every bound as its name, its value as the docs write it, and the file it stands in."""
     bounds = set()
@@ -132,12 +134,14 @@ def parameters_of(call: Callable[..., Any]) -> str:
 
 def names_read() -> set[str]:
     """Every name that some module of the program reads."""
-    modules = [
-        ast.parse(path.read_text(encoding="utf-8")) for path in (ROOT / "src/glasshouse").rglob("*.py")
-    ]
-    nodes = [node for module in modules for node in ast.walk(module)]
-    names = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
-    return names | {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+    names: set[str] = set()
+    for path in (ROOT / "src/glasshouse").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Attribute):
+                names.add(node.attr)
+            elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+                names.add(node.id)
+    return names
 
 
 def models_within(

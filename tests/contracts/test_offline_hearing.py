@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 
 from tests.contracts.offline_stage import GARDEN, OfflineStage
+from tests.simulation.seeds import rig_seeds
 
 NONCE = "brimfold"
-SEEDS = range(200)
+FORTIES = rig_seeds(1, plays=10)
+"""The plays in forties: forty in every run of the tests, and four hundred new ones in `make soak`."""
 TEMPLATES = (
     "Somebody left a brass brimfold on the path.",
     "A brimfold hums behind the curtain!",
@@ -25,6 +27,10 @@ def opened(seed: int) -> OfflineStage:
     return stage
 
 
+def seeds_in(forties: int) -> range:
+    return range(forties * 40, forties * 40 + 40)
+
+
 def taken_up_after(stage: OfflineStage, *, without: str = "") -> bool:
     """Whether anybody says the word within three turns."""
     for _ in range(3):
@@ -35,9 +41,10 @@ def taken_up_after(stage: OfflineStage, *, without: str = "") -> bool:
     return False
 
 
-def test_a_visitors_word_is_taken_up_by_everybody_who_speaks_next() -> None:
+@pytest.mark.parametrize("forties", FORTIES)
+def test_a_visitors_word_is_taken_up_by_everybody_who_speaks_next(forties: int) -> None:
     deaf = []
-    for seed in SEEDS:
+    for seed in seeds_in(forties):
         stage = opened(seed)
         stage.disturb(TEMPLATES[seed % len(TEMPLATES)])
         deaf += [
@@ -49,8 +56,9 @@ def test_a_visitors_word_is_taken_up_by_everybody_who_speaks_next() -> None:
     assert deaf == []
 
 
-def test_a_castmates_word_is_taken_up_within_three_turns() -> None:
-    stages = [opened(seed) for seed in SEEDS]
+@pytest.mark.parametrize("forties", FORTIES)
+def test_a_castmates_word_is_taken_up_within_three_turns(forties: int) -> None:
+    stages = [opened(seed) for seed in seeds_in(forties)]
     for seed, stage in enumerate(stages):
         stage.says(stage.cast[seed % 4].name, TEMPLATES[seed % len(TEMPLATES)])
 
@@ -60,8 +68,9 @@ def test_a_castmates_word_is_taken_up_within_three_turns() -> None:
 
 
 @pytest.mark.parametrize("by_visitor", [True, False])
-def test_a_word_that_was_cut_from_the_prompt_is_never_said(by_visitor: bool) -> None:
-    stages = [opened(seed) for seed in SEEDS]
+@pytest.mark.parametrize("forties", FORTIES)
+def test_a_word_that_was_cut_from_the_prompt_is_never_said(forties: int, by_visitor: bool) -> None:
+    stages = [opened(seed) for seed in seeds_in(forties)]
     for seed, stage in enumerate(stages):
         text = TEMPLATES[seed % len(TEMPLATES)]
         if by_visitor:
@@ -74,9 +83,10 @@ def test_a_word_that_was_cut_from_the_prompt_is_never_said(by_visitor: bool) -> 
     assert sum(heard) == 0
 
 
-def test_another_line_by_a_castmate_gets_another_answer() -> None:
+@pytest.mark.parametrize("forties", FORTIES)
+def test_another_line_by_a_castmate_gets_another_answer(forties: int) -> None:
     same = []
-    for seed in SEEDS:
+    for seed in seeds_in(forties):
         first, other = opened(seed), opened(seed)
         first.says("apron", "I found a teapot under the old gate.")
         other.says("apron", "The moon has eaten my left boot.")

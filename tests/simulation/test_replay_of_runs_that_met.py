@@ -149,7 +149,7 @@ def difference(outcome: Verification) -> tuple[object, ...]:
 @pytest.mark.parametrize("side_by_side", [False, True], ids=["one by one", "side by side"])
 @pytest.mark.parametrize("runs", [2, 3])
 @pytest.mark.parametrize(
-    "seed", rig_seeds(8, also=(9, 15, 19, 26, 28, 38, 48, 53, 64, 68, 112, 114, 118, 123, 144))
+    "seed", rig_seeds(2, also=(9, 15, 19, 26, 28, 38, 48, 53, 64, 68, 112, 114, 118, 123, 144))
 )
 async def test_runs_that_met_each_come_out_the_same(
     seed: int, runs: int, side_by_side: bool, tmp_path: Path

@@ -403,4 +403,4 @@ async def _ids_of_mail(terrarium: Terrarium, name: str) -> list[str]:
 
 TestRulesOfTheGraph = RulesOfTheGraph.TestCase
 if os.environ.get("GLASSHOUSE_HYPOTHESIS", "ci") == "ci":
-    TestRulesOfTheGraph.settings = settings(max_examples=200, stateful_step_count=40)
+    TestRulesOfTheGraph.settings = settings(max_examples=120, stateful_step_count=40)
