@@ -116,12 +116,12 @@ class Understudy:
             streams = [file.fileno() for file in (given, out, complaints)]
             performer = self.begin(words, env, cwd, streams, code=code)
             try:
-                code = performer.wait(seconds_max)
+                ended = performer.wait(seconds_max)
             except TimeoutError:
                 performer.kill()
                 raise
             texts = [_read(file) for file in (out, complaints)]
-        return subprocess.CompletedProcess(words, code, *texts)
+        return subprocess.CompletedProcess(words, ended, *texts)
 
     def close(self) -> None:
         """Let it go home."""
