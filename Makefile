@@ -10,7 +10,7 @@ bin := .venv/bin
 code := src tests $(if $(wildcard bench/*.py),bench)
 JOBS ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 
-.PHONY: help setup ready play serve tour test quick newest check bench screenshots soak lock clean
+.PHONY: help setup ready play serve tour test times quick newest check bench screenshots soak lock clean
 
 help: ## list what can be done here
 	@echo "Glasshouse. Start with: make play"
@@ -40,6 +40,11 @@ test: setup ## run every test but the long rigs: about 12 minutes on two cores
 	@if [ "$(BROWSER)" = skip ]; then echo "The browser tests are left out, as BROWSER=skip says."; \
 		else $(bin)/python -m pytest -q -n $(JOBS) --dist worksteal -m browser; fi
 	@echo "make test: all passed."
+
+times: setup ## run the tests like make test, and say where their CPU time goes
+	@$(bin)/python -m pytest -q -n $(JOBS) --dist worksteal -p tests.cpu_times
+	@[ "$(BROWSER)" = skip ] || { tools/chromium.sh >/dev/null; \
+		$(bin)/python -m pytest -q -n $(JOBS) --dist worksteal -p tests.cpu_times -m browser; }
 
 quick: setup ## the rules and the runtime with fewer examples: about a minute, for the inner loop
 	@GLASSHOUSE_HYPOTHESIS=quick $(bin)/python -m pytest -q -n $(JOBS) --dist worksteal tests/rules tests/runtime

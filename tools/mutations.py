@@ -88,6 +88,7 @@ def first_red(root: Path, mutation: Mutation, tests: list[str]) -> str:
     if not tests:
         return ""
     with TemporaryDirectory(prefix="mutation-") as folder:
+        Path(folder).chmod(0o755)  # Some tests become another user.
         source = Path(folder) / "src"
         shutil.copytree(root / "src", source, ignore=shutil.ignore_patterns("__pycache__"))
         mutation.make_in(source / "glasshouse")
