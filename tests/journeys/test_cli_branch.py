@@ -242,6 +242,7 @@ def test_on_a_terminal_the_header_says_how_far_it_was(store: str, middle: str) -
         (["--at", "{turn_started}", "--drop"], "which nobody said."),
         (["--profile", "echo"], "Write --profile HANDLE=PROFILE."),
         (["--connect", "echo"], "Write --connect A:B or A:B:CHANNEL."),
+        (["--connect", "echo:"], "Write --connect A:B or A:B:CHANNEL."),
         (["--remove", "nobody"], "no creature is called 'nobody'."),
         (["--add", "nothing.yaml"], "There is no file nothing.yaml."),
         (["--disturb", " "], "The visitor says nothing."),

@@ -1,6 +1,7 @@
 """`compare` as somebody meets it who has two runs, and wants to know what is otherwise."""
 
 import asyncio
+import re
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,18 @@ def test_a_branch_in_which_nothing_is_otherwise_is_one_story(played: tuple[str, 
         objects("digest", PARENT, "--store", store)[0]["digest"]
         == (objects("digest", same, "--store", store)[0]["digest"])
     )
+
+
+def test_lines_that_are_left_out_are_counted(played: tuple[str, str, str]) -> None:
+    store, _, disturbed = played
+    (facts,) = objects("compare", PARENT, disturbed, "--store", store)
+    apart = len(facts["second"]["only_here"])
+
+    some = run("compare", PARENT, disturbed, "--lines", "1", "--store", store)
+    every = run("compare", PARENT, disturbed, "--lines", "400", "--store", store)
+
+    assert some.stdout.endswith(f"and {apart - 1} more\n")
+    assert not re.search(r"^and .* more$", every.stdout, flags=re.MULTILINE)
 
 
 def test_a_disturbed_branch_parts_from_its_parent_where_it_began(played: tuple[str, str, str]) -> None:

@@ -170,6 +170,7 @@ def test_a_run_becomes_a_page_named_after_its_world(store: str, tmp_path: Path) 
     for words, reason in (
         (("--html", "--as", "director"), "A page is for spectators."),
         (("play.glass", "--from", "3"), "belong to --html"),
+        (("play.glass", "--to", "3"), "belong to --html"),
         ((), "The file has no name."),
     ):
         refused = run("export", ROOTS, *words, "--store", store, cwd=tmp_path)

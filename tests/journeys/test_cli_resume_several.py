@@ -81,6 +81,16 @@ def test_as_they_were_they_go_on_in_one_graph_and_hear_each_other(home: Path) ->
     assert spoken == {run["run_id"] for run in resumed}
 
 
+def test_a_line_that_several_runs_hear_is_shown_once(home: Path) -> None:
+    session_id = asyncio.run(met(home, is_over=True))
+
+    shown = run("resume", session_id, "--as-was", "--turns", "2", cwd=home).stdout
+
+    lines = [line for line in shown.splitlines() if re.match(r"[a-z-]+: \w", line)]
+    assert len(lines) > 3
+    assert len(lines) == len(set(lines))
+
+
 def test_cut_off_they_go_on_in_place_as_if_never_stopped(home: Path, tmp_path: Path) -> None:
     async def whole() -> list[str]:
         async with Terrarium(SqliteStore(home / "show.glasshouse")) as terrarium:

@@ -25,7 +25,7 @@ async def move_some(path: Path) -> None:
         await t.connect("ada", "bo", channel="path", both=True)
         await t.connect("bo", "cy", channel="path", both=True)
         await t.add_creature(Manifest(name="dee"), graph=t.creature("ada").graph_id, parent="ada")
-        await t.wire("ada", "cy")
+        await t.wire("ada", "cy", with_content=False)
         await t.disconnect("bo", "cy")
         await t.disconnect("cy", "bo")
         await t.remove_creature("bo")
@@ -44,6 +44,19 @@ def test_a_person_asks_why_the_judge_ruled_so(store: str) -> None:
     assert "because its turn came" in result.stdout
     assert result.stdout.endswith("It began with a turn of its own: nobody asked.\n")
     assert ESCAPE not in result.stdout
+
+
+def test_the_newest_lines_of_a_prompt_and_of_a_run_are_drawn(store: str) -> None:
+    (answer,) = objects("why", "last", "--run", ROOTS, "--store", store)
+    in_sight = sorted(answer["links"][0]["lines"], key=lambda line: line["number"])
+    spoken = objects("replay", ROOTS, "--store", store)
+
+    why = run("why", "last", "--run", ROOTS, "--lines", "2", "--store", store).stdout.partition("↳")[0]
+    shown = run("show", ROOTS, "--lines", "2", "--store", store).stdout
+
+    drawn = re.findall(r"^ +([0-9]+)  ", why, flags=re.MULTILINE)
+    assert drawn == [str(line["number"]) for line in in_sight[-2:]]
+    assert [line["text"] in shown for line in (spoken[0], spoken[-1])] == [False, True]
 
 
 def test_a_number_of_the_ledger_means_the_same_event(store: str) -> None:
@@ -203,6 +216,7 @@ def test_tree_shows_who_is_where_now_and_then(moved: str) -> None:
     (ada,) = [creature for creature in then["creatures"] if creature["id"] == "ada"]
     assert ada["is_privileged"]
     assert "ada  privileged" in drawn.stdout
+    assert "ada → cy  without its words" in drawn.stdout
     assert "path" in drawn.stdout
 
 

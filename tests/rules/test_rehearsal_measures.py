@@ -126,6 +126,7 @@ def test_a_ratio_has_the_interval_of_its_sums() -> None:
     mixed = ratio([(0, 100), (80, 100)] * 50)
     assert (mixed.value, mixed.n) == (0.4, 100)
     assert mixed.high == pytest.approx(0.4 + 1.96 * 0.402 / 10, abs=0.001)
+    assert (ratio([(0, 1), (9, 9)]).high, ratio([(1, 1), (0, 9)]).low) == (1.0, 0.0)
 
 
 FERN = {"kind": "agent.spoke", "text": "It is a fern."}

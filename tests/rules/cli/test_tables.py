@@ -58,6 +58,12 @@ def test_loose_columns_give_way_first_then_spare_ones_go_then_nothing_fits() -> 
     assert fitted(natural, 10 + column_chars_min, least, ("c",)) is None
 
 
+def test_the_widest_of_the_loose_columns_gives_way_first() -> None:
+    natural = {"a": 20, "b": 40}
+
+    assert fitted(natural, 52, dict.fromkeys(natural, 16), ()) == {"a": 20, "b": 30}
+
+
 def test_fields_are_told_in_words_and_none_is_hidden() -> None:
     payload = {
         "text": "Is it\nround?",

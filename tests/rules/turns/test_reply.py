@@ -110,6 +110,10 @@ def test_an_object_is_found_however_it_is_wrapped(raw: str) -> None:
     assert (draft.kind, draft.payload) == ("agent.spoke", {"text": "Hush."})
 
 
+def test_a_reply_that_only_thinks_says_nothing() -> None:
+    assert isinstance(spoke('<think>I could say {"kind":"agent.spoke","text":"No!"} but'), Problem)
+
+
 def test_a_comma_inside_a_text_is_left_alone() -> None:
     draft = spoke('{"kind":"agent.spoke","text":"one,} two,] three",}')
 

@@ -30,6 +30,17 @@ def handed_to_bo(made: HandWorld) -> list[Handed | None]:
     return [owed.handed for owed in made.agenda.owed["bo"].values()]
 
 
+def test_a_wire_with_other_options_replaces_the_one_that_is_there() -> None:
+    made = pair()
+
+    again = made.do(AddWire("ada", "bo"))
+    other = made.do(AddWire("ada", "bo", with_content=False))
+
+    assert again.events == []
+    assert [payload["reason"] for payload in payloads_of(other, kinds.OUTPUT_WIRE_REMOVED)] == ["replaced"]
+    assert [wire.with_content for wire in made.world.wires.values()] == [False]
+
+
 def test_a_line_goes_over_a_wire_when_its_condition_holds() -> None:
     made = pair(when="kind is agent.spoke and text has lantern")
 
