@@ -38,13 +38,13 @@ test: setup ## run every test but the long rigs: about 12 minutes on two cores
 	@[ "$(BROWSER)" = skip ] || tools/chromium.sh >/dev/null
 	@$(bin)/python -m pytest -q -n $(JOBS) --dist worksteal
 	@if [ "$(BROWSER)" = skip ]; then echo "The browser tests are left out, as BROWSER=skip says."; \
-		else $(bin)/python -m pytest -q -n $(JOBS) --dist worksteal -m browser; fi
+		else $(bin)/python -m pytest -q -n $(JOBS) --dist worksteal -m browser tests/browser; fi
 	@echo "make test: all passed."
 
 times: setup ## run the tests like make test, and say where their CPU time goes
 	@$(bin)/python -m pytest -q -n $(JOBS) --dist worksteal -p tests.cpu_times
 	@[ "$(BROWSER)" = skip ] || { tools/chromium.sh >/dev/null; \
-		$(bin)/python -m pytest -q -n $(JOBS) --dist worksteal -p tests.cpu_times -m browser; }
+		$(bin)/python -m pytest -q -n $(JOBS) --dist worksteal -p tests.cpu_times -m browser tests/browser; }
 
 quick: setup ## the rules and the runtime with fewer examples: about a minute, for the inner loop
 	@GLASSHOUSE_HYPOTHESIS=quick $(bin)/python -m pytest -q -n $(JOBS) --dist worksteal tests/rules tests/runtime

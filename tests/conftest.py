@@ -1,5 +1,6 @@
 """What every test shares: how hard hypothesis searches, and which ids a terrarium makes up."""
 
+import gc
 import os
 import random
 import signal
@@ -39,6 +40,10 @@ if PROFILE != "soak":
     # before in this process, so the same test could be green here and red there.
     providers._get_local_constants = lambda: providers._local_constants
 
+# Whatever is there once all tests are collected stays until the end. The collector need not look at it again and again, neither
+# while it grows nor in the tests.
+gc.disable()
+
 # Worlds of tests have code beside them; commands that tests start are asked for permission like a person's.
 os.environ["GLASSHOUSE_ALLOW_WORLD_CODE"] = "1"
 
@@ -60,6 +65,12 @@ def drawn_for_this_test(_self: RandomIds) -> str:
 
 if PROFILE != "soak":
     pytest.MonkeyPatch().setattr(RandomIds, "new", drawn_for_this_test)
+
+
+def pytest_collection_finish() -> None:
+    gc.collect()
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.hookimpl(tryfirst=True)
