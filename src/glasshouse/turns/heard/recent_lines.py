@@ -22,7 +22,7 @@ from msgspec.structs import replace
 
 from glasshouse.events import kinds, payloads
 from glasshouse.events.carried import CarriedNames, CarriedRenaming, CarriedTable, CarriedTables
-from glasshouse.events.event import RESERVED_ACTORS, Event, Json, session_and_seq
+from glasshouse.events.event import Event, Json, session_and_seq
 from glasshouse.events.payloads import converted, payload_of, picked, sealed_of
 from glasshouse.turns.heard.renaming import Renamed
 from glasshouse.turns.moment.moment import Recent
@@ -475,30 +475,29 @@ def _heard_by_root(
     return Recent.of(newest), max(0, total - len(newest))
 
 
-def places_heard(tables: Tables, creature: CreatureState, places: Places) -> Heard:
-    """Those of a creature's places where it may have heard others: the channels that it hears, and its graphs."""
+Whole = dict[str, RecentLines]
+"""The places all of whose lines a creature hears, and their tables."""
+
+
+def places_heard(tables: Tables, creature: CreatureState, places: Places) -> tuple[Whole, list[RecentLines]]:
+    """Those of a creature's places where it may have heard others: those of which it hears all lines, and the tables of
+    those of which it hears some: channels that it left or joined late, and its graphs."""
     own = places.own
-    channels = places.channels
-    without_channel = places.without_channel
-    heard: Heard = [] if own is None else [(by_rule(creature.id), own, True)]
+    whole: Whole = {} if own is None else {by_rule(creature.id): own}
+    in_part: list[RecentLines] = []
     if own is None or creature.id in tables.with_a_past:
-        heard += channels
-    for place, table in without_channel:
-        if place != creature.id and not table.speakers.keys() <= RESERVED_ACTORS:
-            heard.append((place, table, False))
-    return heard
+        for channel_id, table, is_all_heard in places.channels:
+            if is_all_heard:
+                whole[channel_id] = table
+            else:
+                in_part.append(table)
+    in_part += [table for place, table in places.without_channel if place != creature.id]
+    return whole, in_part
 
 
-def speakers_in(creature: CreatureState, heard: Heard) -> dict[str, None]:
-    """The ids of all whose lines a creature may see, place by place, in the order of their first lines."""
-    names: dict[str, None] = {}
-    for _, table, is_all_heard in heard:
-        names.update(
-            table.speakers
-            if is_all_heard
-            else dict.fromkeys([event.actor for event in _seen(creature, table, None)])
-        )
-    return names
+def speakers_seen(creature: CreatureState, table: RecentLines) -> dict[str, None]:
+    """The actors of those newest lines of a place that a creature may see, in the order of these lines."""
+    return dict.fromkeys([event.actor for event in _seen(creature, table, None)])
 
 
 def line_heard_by(tables: Tables, world: World, creature_id: str, id_of_event: str) -> Event | None:

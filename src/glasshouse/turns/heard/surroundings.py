@@ -16,12 +16,19 @@ from typing import Final, NamedTuple
 from msgspec.structs import replace
 
 from glasshouse.events.event import RESERVED_ACTORS, Event
-from glasshouse.turns.heard.recent_lines import Places, Tables, places_heard, public_part, speakers_in
+from glasshouse.turns.heard.recent_lines import (
+    Places,
+    Tables,
+    Whole,
+    places_heard,
+    public_part,
+    speakers_seen,
+)
 from glasshouse.turns.moment.line_text import and_more, safe_line
 from glasshouse.turns.moment.moment import Around, Moment, Neighbour
 from glasshouse.world.hearing.hearing import visible_to
 from glasshouse.world.hearing.wires import Handed
-from glasshouse.world.state.state import CreatureState, Stay, World
+from glasshouse.world.state.state import CreatureState, GraphState, Stay, World
 from glasshouse.world.state.topology import LISTEN, SEND
 
 neighbours_max: Final = 12
@@ -39,7 +46,6 @@ around_cache_values_max: Final = 4_096
 PLAYED_BY_VISITOR: Final = "visitor"
 
 _NOTHING: Final[dict[str, int]] = {}
-_NO_HANDLES: Final[tuple[list[int], dict[str, str]]] = ([], {})
 
 
 class _Shared(NamedTuple):
@@ -101,6 +107,8 @@ def _seen_by(world: World, creature: CreatureState) -> Surroundings:
 
 
 def _channels_of_others(world: World, mine: str, channel_ids: list[str]) -> tuple[str, ...]:
+    if len(channel_ids) < 2:
+        return tuple(channel_ids)  # There is no other channel whose members could include these.
     others = {channel_id: {*_members(world, channel_id)} - {mine} for channel_id in channel_ids}
     kept: list[str] = []
     for channel_id in sorted(channel_ids, key=lambda name: -len(others[name])):
@@ -161,38 +169,65 @@ def handles_of(
 ) -> Mapping[str, str]:
     """Id -> handle of the speakers and the creatures around, as this creature knows them.
 
-    Creatures that hear the same get the same cached object, if all creatures in it are in their graph.
+    Creatures that hear the same get the same cached object, unless they know somebody whom the others do not.
     """
     speakers = sum(map(len, places.speakers))
     known_speakers, handles = places.handles_cache
     # Speakers are only ever added, so an unchanged number of speakers means unchanged speakers.
     if speakers == known_speakers and cause_actor in handles:
         return handles
-    channels = surroundings_of(world, creature).channels_of_others
-    heard = places_heard(tables, creature, places)
-    key = (creature.graph_id, channels, *[heard_at for heard_at, _, _ in heard])
-    counts = [len(table.speakers) for _, table, _ in heard]
-    counts_then, handles = world.shape_cache.get(key, _NO_HANDLES)
-    is_shared = bool(handles) and counts_then == counts
-    if not is_shared:
-        if len(counts) == 1 and handles:
-            names = dict.fromkeys(islice(heard[0][1].speakers, counts_then[0], None))
-        else:
-            members = [name for channel_id in channels for name in _members(world, channel_id)]
-            # A cause may be an event of the engine, so its actors are always included.
-            names = dict.fromkeys([*members, *sorted(RESERVED_ACTORS)]) | speakers_in(creature, heard)
-            handles = {}
-        new = {name: name_for(world, creature, name) for name in names if name not in handles}
-        handles = handles | new if new else handles
-        is_for_all = names.keys() - RESERVED_ACTORS <= world.graphs[creature.graph_id].creatures.keys()
-        is_shared = is_for_all and all(is_all_heard for _, _, is_all_heard in heard)
-        if is_shared:
-            world.shape_cache[key] = counts, handles
-    if is_shared and creature.id in handles:
+    whole, in_part = places_heard(tables, creature, places)
+    shared = _shared_handles(world, creature, whole)
+    handles, known = shared.handles, shared.handles.keys()
+    # Nearly always, whoever spoke in a place that it hears in part is known. If not, the lines there tell whom it heard.
+    with_others = [table for table in in_part if not table.speakers.keys() <= known]
+    if not with_others and not shared.strangers and creature.id in known:
         places.handles_cache = speakers, handles
-        if cause_actor in handles:
-            return handles
-    return {name: name_for(world, creature, name) for name in (creature.id, cause_actor)} | handles
+    heard = [name for table in with_others for name in speakers_seen(creature, table)]
+    names = dict.fromkeys([creature.id, cause_actor, *shared.strangers, *heard])
+    more = {name: name_for(world, creature, name) for name in names if name not in known}
+    return handles | more if more else handles
+
+
+class _SharedHandles(NamedTuple):
+    """The handles that all creatures know who hear the same, and whom each of them knows by a name of its own."""
+
+    counts: list[int]
+    """How many had spoken in each of the places then."""
+    handles: dict[str, str]
+    """Those in their graph. Moments hold this very object, so it is never changed."""
+    strangers: list[str]
+    """Those who spoke and are not in the graph."""
+
+
+def _shared_handles(world: World, creature: CreatureState, whole: Whole) -> _SharedHandles:
+    """The shared handles of those who hear all lines of these places. New speakers are added to those known before."""
+    channels = surroundings_of(world, creature).channels_of_others
+    key = (_SharedHandles, creature.graph_id, channels, *whole)
+    counts = [len(table.speakers) for table in whole.values()]
+    before: _SharedHandles | None = world.shape_cache.get(key)
+    if before is not None and before.counts == counts:
+        return before
+    if before is not None and len(whole) == 1:
+        # Added one after another, speakers of several places would stand in another order than if all came at once.
+        handles, strangers = before.handles, before.strangers
+        new = [*islice(next(iter(whole.values())).speakers, before.counts[0], None)]
+    else:
+        handles, strangers = {}, []
+        members = [name for channel_id in channels for name in _members(world, channel_id)]
+        speakers = [name for table in whole.values() for name in table.speakers]
+        # A cause may be an event of the engine, so its actors are always included.
+        new = [*members, *sorted(RESERVED_ACTORS), *speakers]
+    graph = world.graphs[creature.graph_id]
+    known = {name: name_for(world, creature, name) for name in new if _has_one_name(graph, name)}
+    unknown = [name for name in new if not _has_one_name(graph, name)]
+    shared = world.shape_cache[key] = _SharedHandles(counts, handles | known, [*strangers, *unknown])
+    return shared
+
+
+def _has_one_name(graph: GraphState, name: str) -> bool:
+    """Whether all creatures in a graph know somebody by the same name."""
+    return name in graph.creatures or name in RESERVED_ACTORS
 
 
 def visitors_among(world: World, moment: Moment) -> frozenset[str]:

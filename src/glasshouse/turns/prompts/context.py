@@ -210,10 +210,15 @@ def repair_prompt(prompt: Prompt, raw: str, problem: str) -> Prompt:
     return replace(prompt, user="\n".join(parts))
 
 
-@lru_cache(maxsize=system_cache_values_max)
 def _system(
     handle: str, character: Character, goal: str, language: str, schema: ReplySchema, form: Form
 ) -> str:
+    return f"You are {handle}, {_after_the_handle(character, goal, language, schema, form)}"
+
+
+@lru_cache(maxsize=system_cache_values_max)
+def _after_the_handle(character: Character, goal: str, language: str, schema: ReplySchema, form: Form) -> str:
+    """The first message from the role on: the same text for thousands of creatures of one manifest."""
     voice = character.voice
     parts = (
         ("Others call you ", f"{safe_line(character.title)}." if character.title else ""),
@@ -231,7 +236,7 @@ def _system(
     )
     # The forms `schema` and `json` have the same texts, so a server that drops schemas keeps its prefix cache.
     answer = how_to_answer(schema, character, form)
-    identity = [f"You are {handle}, {character.role}.", *(what + words for what, words in parts if words)]
+    identity = [f"{character.role}.", *(what + words for what, words in parts if words)]
     return "\n".join((*identity, "", prompt_parts.HOW_TO_ANSWER, answer, TRUST))
 
 
@@ -352,9 +357,14 @@ def _shortened(value: object, chars_max: int) -> str:
 
 
 def _last_line(handle: str, character: Character) -> str:
+    return f"You are {handle}. {_how_to_speak(character)}"
+
+
+@lru_cache(maxsize=system_cache_values_max)
+def _how_to_speak(character: Character) -> str:
     temper = cut(safe_line(character.temper), temper_chars_max).rstrip(".")
     how = f"Speak in your own voice, {temper}" if temper else "Speak in your own voice"
-    return f"You are {handle}. {how}. At most {character.voice.say_words_max} words."
+    return f"{how}. At most {character.voice.say_words_max} words."
 
 
 def _text_of(sections: dict[str, list[str]]) -> str:
