@@ -40,6 +40,14 @@ def run() -> list[Result]:
             "≤",
             0.25,
         ),
+        judged(
+            "add a creature and connect it, pairs, memory store",
+            min(event_loop.run(_pair_seconds()) for _ in range(chain_repeated)) / open_graphs * 1e6 / 2,
+            "µs CPU",
+            "≤",
+            200,
+            note="each creature; one connection a pair",
+        ),
         *_large_store(),
         *[
             judged(
@@ -63,6 +71,13 @@ async def _chain_seconds() -> float:
         start = process_time()
         for first, other in pairwise(names):
             await terrarium.connect(first, other)
+        return process_time() - start
+
+
+async def _pair_seconds() -> float:
+    async with Terrarium(MemoryStore()) as terrarium:
+        start = process_time()
+        await pairs(terrarium, open_graphs)
         return process_time() - start
 
 

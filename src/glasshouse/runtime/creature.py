@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Final, TypeAlias
 
 from glasshouse.manifests.manifest import Manifest
@@ -39,12 +40,12 @@ def id_of(creature: CreatureOrId) -> str:
     return creature.id if isinstance(creature, Creature) else creature
 
 
-_SHARED: Final = Creature.__dataclass_fields__.keys() & CreatureState.__struct_fields__
+_SHARED: Final = sorted(Creature.__dataclass_fields__.keys() & CreatureState.__struct_fields__)
 """The fields that a creature and its state both have."""
+_shared_values: Final = attrgetter(*_SHARED)
 
 
 def creature_of(state: CreatureState, session_id: str, manifest: Manifest) -> Creature:
     """The public value of a creature's state, with the session it writes to and its manifest."""
-    return Creature(
-        session_id=session_id, manifest=manifest, **{name: getattr(state, name) for name in _SHARED}
-    )
+    shared = dict(zip(_SHARED, _shared_values(state), strict=True))
+    return Creature(session_id=session_id, manifest=manifest, **shared)

@@ -11,7 +11,6 @@ price. So spend exceeds a limit only if a model charges more than its worst case
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final
@@ -346,10 +345,7 @@ class Clocks(msgspec.Struct, array_like=True, gc=False):
     def own(self) -> CarriedCounts:
         """What was counted here since the last split."""
         before = _sum(self.shared.values())
-        return CarriedCounts(
-            dict(Counter(self.calls) - Counter(before.calls)),
-            dict(Counter(self.edits) - Counter(before.edits)),
-        )
+        return CarriedCounts(_less(self.calls, before.calls), _less(self.edits, before.edits))
 
     def renamed(self, runs: Mapping[str, str]) -> Clocks:
         """A copy with other names for the runs; a run without another name keeps its own."""
@@ -387,12 +383,22 @@ def merged(parts: Sequence[Clocks]) -> Clocks:
 
 
 def _sum(parts: Iterable[CarriedCounts]) -> CarriedCounts:
-    calls = Counter[str]()
-    edits = Counter[str]()
+    total = CarriedCounts({}, {})
     for part in parts:
-        calls.update(part.calls)
-        edits.update(part.edits)
-    return CarriedCounts(dict(calls), dict(edits))
+        _count_in(total.calls, part.calls)
+        _count_in(total.edits, part.edits)
+    return total
+
+
+# Each merge counts what is nearly always nothing: plain dicts take a tenth of what `Counter` takes.
+def _count_in(total: dict[str, int], counts: Mapping[str, int]) -> None:
+    for run_id, count in counts.items():
+        total[run_id] = total.get(run_id, 0) + count
+
+
+def _less(counts: Mapping[str, int], before: Mapping[str, int]) -> dict[str, int]:
+    """What was counted beyond `before`, of each run of which something was."""
+    return {run_id: left for run_id, count in counts.items() if (left := count - before.get(run_id, 0)) > 0}
 
 
 class Runs(msgspec.Struct):

@@ -105,7 +105,8 @@ def topology_changed(change: Change) -> Fact:
     new = list(change.new_graph_ids)
     affected = change.affected_creatures
     named = list(affected[: payloads.affected_creatures_max])
-    return engine_fact(payloads.TopologyChanged(change.kind, old, new, named, len(affected)))
+    # Only ids and names that the world holds: to check them again would read a thousand names at each merge.
+    return fact_of(payloads.TopologyChanged(change.kind, old, new, named, len(affected)))
 
 
 class Staying(NamedTuple):
@@ -121,20 +122,25 @@ NOBODY_STAYS: Final = Staying([], 0)
 def staying(world: World, graph: GraphState, leaving: Container[str], leaving_count: int) -> Staying:
     """Who stays in a graph, oldest first. It looks at no more creatures than it names and leave: a change
     must not cost what the larger side costs."""
-    stays = (name for name in graph.creatures if name not in leaving)
+    stays: Iterable[str] = graph.creatures
+    if leaving_count:
+        stays = (name for name in graph.creatures if name not in leaving)
     named = world.by_age(islice(stays, payloads.affected_creatures_max))
     return Staying(named, len(graph.creatures) - leaving_count)
 
 
 def attached(session_id: str, creatures: Sequence[str], stay: Staying = NOBODY_STAYS) -> Iterator[Fact]:
-    """Facts that attach creatures to a session, split into events of bounded size. The first names those who stay."""
+    """Facts that attach creatures to a session, split into events of bounded size. The first names those who stay.
+
+    They are not checked, as those of `topology_changed` are not.
+    """
     if stay.total:
         some = list(creatures[: payloads.affected_creatures_max])
-        yield engine_fact(payloads.SessionAttached(session_id, some, stay.names, stay.total))
+        yield fact_of(payloads.SessionAttached(session_id, some, stay.names, stay.total))
         creatures = creatures[payloads.affected_creatures_max :]
     for start in range(0, len(creatures), payloads.affected_creatures_max):
         some = list(creatures[start : start + payloads.affected_creatures_max])
-        yield engine_fact(payloads.SessionAttached(session_id, some))
+        yield fact_of(payloads.SessionAttached(session_id, some))
 
 
 def joined(creature: str, channel_id: str, direction: payloads.Direction) -> Fact:

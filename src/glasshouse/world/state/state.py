@@ -334,7 +334,10 @@ class World(msgspec.Struct, dict=True):
 
     def by_age(self, creature_ids: Iterable[str]) -> list[str]:
         """Live creatures, oldest first."""
-        return sorted(creature_ids, key=lambda name: self.creatures[name].born)
+        creatures = self.creatures
+        # A merge sorts up to a thousand names. A method of a dict as the key costs a third of a function.
+        born = {name: creatures[name].born for name in creature_ids}
+        return sorted(born, key=born.__getitem__)
 
     def is_finished(self, run_id: str | None) -> bool:
         """Whether this run has finished."""
