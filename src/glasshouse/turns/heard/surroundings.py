@@ -178,7 +178,8 @@ def handles_of(
         return handles
     whole, in_part = places_heard(tables, creature, places)
     shared = _shared_handles(world, creature, whole)
-    handles, known = shared.handles, shared.handles.keys()
+    handles = shared.handles
+    known = handles.keys()
     # Nearly always, whoever spoke in a place that it hears in part is known. If not, the lines there tell whom it heard.
     with_others = [table for table in in_part if not table.speakers.keys() <= known]
     if not with_others and not shared.strangers and creature.id in known:
@@ -210,10 +211,12 @@ def _shared_handles(world: World, creature: CreatureState, whole: Whole) -> _Sha
         return before
     if before is not None and len(whole) == 1:
         # Added one after another, speakers of several places would stand in another order than if all came at once.
-        handles, strangers = before.handles, before.strangers
+        handles = before.handles
+        strangers = before.strangers
         new = [*islice(next(iter(whole.values())).speakers, before.counts[0], None)]
     else:
-        handles, strangers = {}, []
+        handles = {}
+        strangers = []
         members = [name for channel_id in channels for name in _members(world, channel_id)]
         speakers = [name for table in whole.values() for name in table.speakers]
         # A cause may be an event of the engine, so its actors are always included.
