@@ -34,7 +34,7 @@ from glasshouse.troupe.skills.keeping import GAMES, is_same_word, word_known
 from glasshouse.troupe.speaking import Speaker, Spoken
 
 questions_max: Final = 20
-"""After this many, a guesser names its best guess."""
+"""After this many, a creature that guesses names its best guess."""
 lines_between_max: Final = 3
 """An answer belongs to a question this few lines before it."""
 rewordings_max: Final = 6
