@@ -95,7 +95,8 @@ class UnknownName(Refused, LookupError):
     def __init__(
         self, *, noun: str, name: object, known: Collection[str] | None = None, where: str = ""
     ) -> None:
-        is_listed, known = known is not None, known or ()
+        is_listed = known is not None
+        known = known or ()
         compared = list(islice(known, names_compared_max))
         compared += [numbered for numbered in _numbered(str(name)) if numbered in known]
         close = get_close_matches(str(name), compared, n=names_shown_max)

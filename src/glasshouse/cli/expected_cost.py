@@ -57,8 +57,10 @@ def how_to_price(models: NamedModels) -> list[str]:
     ]
     if not unpriced:
         return []
-    (size, _, endpoint, model, *_), route = unpriced[0], unpriced[0].route
-    price, server = f"price: {{{_DOLLARS}}}", endpoint.server
+    (size, _, endpoint, model, *_) = unpriced[0]
+    route = unpriced[0].route
+    price = f"price: {{{_DOLLARS}}}"
+    server = endpoint.server
     if route is None or (models.wanted != server and not models.wanted.startswith(f"{server}:")):
         return [f"Nobody knows what {model} costs. {_WRITE_IT}:", f"  {price}"]
     profile = f"backend: {server}, model: {model}, context_tokens: {route.context_tokens_max}, {price}"

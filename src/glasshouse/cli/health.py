@@ -120,7 +120,8 @@ def _settings() -> Iterator[Finding]:
 
 def _store(path: Path) -> Finding:
     if not os.path.lexists(path):
-        folder, todo = path.absolute().parent, "Make it, or choose another --store."
+        folder = path.absolute().parent
+        todo = "Make it, or choose another --store."
         if not folder.is_dir():
             return Finding("store", "broken", f"{folder} is not a folder.", todo)
         if not os.access(folder, os.W_OK):
@@ -211,7 +212,8 @@ def _server(name: str, tools: Mapping[str, DescribedTool | Refused] | Refused) -
 
 
 def _terminal() -> Iterator[Finding]:
-    screen, encoding = Screen(), sys.stdout.encoding or ""
+    screen = Screen()
+    encoding = sys.stdout.encoding or ""
     if encoding.lower().replace("-", "") not in {"utf8", "utf8sig"}:
         text = f"The output is written as {sys.stdout.encoding}."
         yield Finding("terminal", "warning", text, "Set PYTHONIOENCODING=utf-8.")
@@ -226,7 +228,8 @@ def _terminal() -> Iterator[Finding]:
 
 def _worlds(names: frozenset[str]) -> Iterator[Finding]:
     call = CommandLine(program_called()).call  # The store may be broken, and these commands need none.
-    worlds, sound = found_worlds(), []
+    worlds = found_worlds()
+    sound = []
     if not worlds:
         yield Finding("worlds", "warning", "There is none.", f"Make one: {call('new', 'world', 'NAME')}")
     for world in worlds:

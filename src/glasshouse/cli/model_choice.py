@@ -83,7 +83,8 @@ def agrees(question: str) -> bool:
 
 def heading(models: NamedModels) -> list[str]:
     """What plays, and how to change it."""
-    choices, lines = models.choices(), []
+    choices = models.choices()
+    lines = []
     for model, same in groupby(choices, key=lambda choice: choice.problem or choice.model):
         mine = [*same]
         sizes = "every size" if len(mine) == len(choices) else _listed(choice.size for choice in mine)
@@ -104,7 +105,8 @@ def remarks_on(models: NamedModels) -> list[str]:
 
 def about(choice: Choice) -> str:
     """In brackets: its server, its parameters, its quantization, its context and its price."""
-    installed, route = choice.installed, choice.route
+    installed = choice.installed
+    route = choice.route
     facts = [choice.endpoint.title] if choice.endpoint.server != OFFLINE else []
     if installed is not None and installed.parameters is not None:
         facts.append(in_words(installed.parameters))
@@ -143,7 +145,8 @@ def facts(models: NamedModels, expected: Json | None = None) -> Json:
 
 def size_facts(choice: Choice) -> Json:
     """What plays a size, for machines."""
-    installed, route = choice.installed, choice.route
+    installed = choice.installed
+    route = choice.route
     return {
         "size": choice.size,
         "size_below_b": PARAMETERS_B[choice.size],

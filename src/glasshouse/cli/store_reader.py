@@ -62,7 +62,8 @@ def short_ids(known: Sequence[str]) -> dict[str, str]:
     chars = dict.fromkeys(ordered, short_id_chars)
     for first, second in pairwise(ordered):
         alike = next((n for n, (a, b) in enumerate(zip(first, second, strict=False)) if a != b), len(first))
-        chars[first], chars[second] = max(chars[first], alike + 1), max(chars[second], alike + 1)
+        chars[first] = max(chars[first], alike + 1)
+        chars[second] = max(chars[second], alike + 1)
     return {known_id: known_id[: chars[known_id]] for known_id in ordered}
 
 

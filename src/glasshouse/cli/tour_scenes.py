@@ -122,7 +122,8 @@ class Scene(NamedTuple):
 
 async def scenes(store: Path, file: Path) -> AsyncGenerator[Scene, None]:
     """The whole tour. Both paths are new: the store, and the file that carries a session elsewhere."""
-    tour, titled = _Tour(), list(enumerate(SCRIPT["scenes"].items(), start=1))
+    tour = _Tour()
+    titled = list(enumerate(SCRIPT["scenes"].items(), start=1))
     tour.file = file
     for part in (titled[:-3], titled[-3:]):  # The last three play in the store as it was reopened.
         async with Terrarium(SqliteStore(store), clock=HandMovedClock(), ids=SeededIds(IDS_SEED)) as tour.t:
@@ -152,7 +153,8 @@ class _Tour:
     async def mail(self) -> Played:
         said = [await self._say("dew", "bench")]
         said += [await self._say("oona", "bench", said[0].id), await self._say("lux", "bench")]
-        lines, owed = {event.id: f"{event.actor}'s line" for event in said}, await self._owed()
+        lines = {event.id: f"{event.actor}'s line" for event in said}
+        owed = await self._owed()
         titles = [Text.assemble((name, "bold"), (" is owed", "dim")) for name in owed]
         names = [", ".join(lines[c] for c in causes) or Text("nothing", "dim") for causes in owed.values()]
         return [speech(*said), table(zip(titles, names, strict=True))], {"owed": owed}
@@ -181,7 +183,8 @@ class _Tour:
         return [self._boxes(), checked(shown), speech(answer)], facts
 
     async def fork(self) -> Played:
-        at, parent = self.crossing, self.t.session(self.crossing.session_id)
+        at = self.crossing
+        parent = self.t.session(self.crossing.session_id)
         before = len(await self.t.events(parent.id))
         forked = await self.t.fork(parent.id, at=at.id)
         shared = len(await self.t.events(forked.id, upto=at.id))
@@ -199,7 +202,8 @@ class _Tour:
         return [lines, checked(shown, is_good=before == after)], facts
 
     async def lineage(self) -> Played:
-        rows, facts = [], []
+        rows = []
+        facts = []
         for lanes, session in lanes_of(self._sessions()):
             rows.append([Text(lanes, "green")])
             if session is not None:
@@ -218,7 +222,8 @@ class _Tour:
             await self.t.connect("dew", "lux", channel="gap")
             await self.t.disconnect("dew", "lux")
         times = Counter(event.id for event in await self._remembered_by("lux"))
-        again, doubled = sum(times[name] for name in known), sum(count > 1 for count in times.values())
+        again = sum(times[name] for name in known)
+        doubled = sum(count > 1 for count in times.values())
         shown = {"old events, before the rounds": str(len(known)), "old events, after the rounds": str(again)}
         shown |= {"events told twice": str(doubled), "sessions": f"{sessions} became {len(self._sessions())}"}
         facts = {"rounds": ROUNDS, "old_events_before": len(known), "old_events_after": again}
@@ -242,7 +247,8 @@ class _Tour:
         }
 
     async def shape(self) -> Played:
-        past, now = await self.t.graphs_at(self.crossing.id), self.t.graphs()
+        past = await self.t.graphs_at(self.crossing.id)
+        now = self.t.graphs()
         boxes = [graph_box(g, g.creature_ids, [(name, "") for name in g.channels]) for g in past]
         then, today = [[list(graph.creature_ids) for graph in graphs] for graphs in (past, now)]
         facts = {"at": self.crossing.id, "graphs_then": then, "graphs_now": today}
@@ -257,18 +263,21 @@ class _Tour:
         raise Refused("The tour lost its way: a wire joined two graphs.", "Report this.")
 
     async def reopen(self) -> Played:
-        before, after = self.standing, self.stands()
+        before = self.standing
+        after = self.stands()
         shown = {name: f"{before[name]} before, {after[name]} after" for name in ("graphs", "events")}
         shown["same ids, sessions, members"] = "yes" if before["shape"] == after["shape"] else "NO"
         facts = {"before": before, "after": after, "is_same": before == after}
         return [self._boxes(), checked(shown, is_good=before == after)], facts
 
     async def carry(self) -> Played:
-        session_id, here = self.t.creature("lux").session_id, await self._remembered_by("lux")
+        session_id = self.t.creature("lux").session_id
+        here = await self._remembered_by("lux")
         await self.t.export(session_id, self.file, role="director")
         async with Terrarium(MemoryStore()) as elsewhere:
             there = await elsewhere.events((await elsewhere.import_file(self.file)).id)
-        sent, arrived = digest_of(here), digest_of(there)
+        sent = digest_of(here)
+        arrived = digest_of(there)
         shown = {"events": f"{len(here)} sent, {len(there)} arrived", "digest here": sent[:32]}
         shown["digest there"] = arrived[:32]
         facts = {"session": session_id, "events": len(there), "digest": sent, "digest_there": arrived}
@@ -304,7 +313,8 @@ class _Tour:
         return [sessions[session_id] for session_id in order]
 
     def _boxes(self) -> RenderableType:
-        handles, boxes = {creature.id: creature.handle for creature in self.t.creatures()}, []
+        handles = {creature.id: creature.handle for creature in self.t.creatures()}
+        boxes = []
         for graph in self.t.graphs():
             members = [(c.name, members_of(c, handles)) for c in self.t.environment(graph.id).channels]
             boxes.append(graph_box(graph, [handles[name] for name in graph.creature_ids], members))

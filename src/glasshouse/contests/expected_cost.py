@@ -53,7 +53,9 @@ class Expected(NamedTuple):
     @property
     def stops(self) -> str:
         """Which limit in dollars it will probably reach, in words; empty: none."""
-        usd, total_max, hourly_max = self.usd, self.usd_total_max, self.usd_hourly_max
+        usd = self.usd
+        total_max = self.usd_total_max
+        hourly_max = self.usd_hourly_max
         if usd is not None and total_max is not None and usd > total_max:
             return f"; it stops before it costs more than ${total_max:.2f}"
         if usd is not None and hourly_max is not None and usd > hourly_max:
@@ -133,7 +135,8 @@ def expected_of_world(
     """For a new run, which may bind handles to models by name. Without limits: the world's own."""
     limits = settled(governor or world.scenario.limits, world.scenario.creatures)
     needed = offline_play(world, seed, rng_seed, turns=turns, governor=without_dollars(limits))
-    calls, usd = needed.calls, needed.usd(models, bound)
+    calls = needed.calls
+    usd = needed.usd(models, bound)
     if limits.on_turn_limit == "defer" and loops_in(world.scenario, world.manifests):
         # The offline troupe falls silent when it has nothing new to say. A model may not: each turn is full then.
         calls = max(calls, calls_of_full_turns(limits, turns))
@@ -167,7 +170,8 @@ def asked_in(events: Iterable[Event]) -> tuple[tuple[AskedCall, ...], Mapping[st
             handles |= {entry.creature: entry.handle for entry in started.cast}
             teams |= playbill_of(started.scenario).competition.teams
         if event.model is not None:
-            handle, profile = handles.get(event.actor, ""), event.model.profile
+            handle = handles.get(event.actor, "")
+            profile = event.model.profile
             asked += [AskedCall(handle, profile, call.usage) for call in event.model.calls]
     return tuple(asked), teams
 

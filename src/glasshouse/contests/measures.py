@@ -95,8 +95,10 @@ def share(hits: Iterable[bool]) -> Measure:
     n = len(counted)
     if not n:
         return Measure()
-    p, zz = sum(counted) / n, z_of_95_percent**2
-    middle, spread = p + zz / (2 * n), z_of_95_percent * math.sqrt(p * (1 - p) / n + zz / (4 * n * n))
+    p = sum(counted) / n
+    zz = z_of_95_percent**2
+    middle = p + zz / (2 * n)
+    spread = z_of_95_percent * math.sqrt(p * (1 - p) / n + zz / (4 * n * n))
     return Measure(
         p, max(0.0, (middle - spread) / (1 + zz / n)), min(1.0, (middle + spread) / (1 + zz / n)), n
     )
@@ -107,7 +109,8 @@ def average(values: Iterable[float]) -> Measure:
     counted = list(values)
     if not counted:
         return Measure()
-    middle, n = mean(counted), len(counted)
+    middle = mean(counted)
+    n = len(counted)
     spread = z_of_95_percent * stdev(counted) / math.sqrt(n) if n > 1 else 0.0
     return Measure(middle, middle - spread, middle + spread, n)
 
@@ -173,7 +176,8 @@ def measures_of(rehearsed: Rehearsed) -> dict[str, Measure]:
 
 def ratio(parts_of_wholes: Sequence[tuple[int, int]]) -> Measure:
     """The sum of the parts in the sum of the wholes, with the normal interval of such a ratio."""
-    n, whole = len(parts_of_wholes), sum(whole for _, whole in parts_of_wholes)
+    n = len(parts_of_wholes)
+    whole = sum(whole for _, whole in parts_of_wholes)
     if not whole:
         return Measure(n=n)
     share_of_all = sum(part for part, _ in parts_of_wholes) / whole
@@ -217,7 +221,8 @@ def _leaks(played: Sequence[Event]) -> list[bool]:
     """For each reply of a creature that holds a sealed word which nobody has said yet: whether it says the word."""
     may_say: set[str] = set()
     words: dict[str, set[str]] = {}
-    said, leaks = "", list[bool]()
+    said = ""
+    leaks = list[bool]()
     for event in played:
         if event.kind == kinds.RUN_STARTED:
             deals = playbill_of(payload_of(event, RunStarted).scenario).deal

@@ -96,13 +96,16 @@ async def rehearse(
     router: Router, plan: Plan, model: str, form: Form, on_round: Callable[[int], None] = lambda _number: None
 ) -> Rehearsal:
     """Let the models of a router play the first turns of a world in one form, and measure them under this name."""
-    one_form, world = OneForm(router, form), _in_any_form(plan.world)
-    played, nonces = [], [_nonce(plan.rng_seed + number) for number in range(plan.rounds)]
+    one_form = OneForm(router, form)
+    world = _in_any_form(plan.world)
+    played = []
+    nonces = [_nonce(plan.rng_seed + number) for number in range(plan.rounds)]
     for number, nonce in enumerate(nonces):
         on_round(number + 1)
         played.append(await _round(one_form, plan._replace(world=world), plan.rng_seed + number, nonce))
     heard = [nonce if _is_said(nonce, events) else "" for nonce, events in zip(nonces, played, strict=True)]
-    handles, language = tuple(world.scenario.cast_by_handle), world.scenario.language
+    handles = tuple(world.scenario.cast_by_handle)
+    language = world.scenario.language
     samples = tuple(one_form.samples)
     return Rehearsal(
         model, form, measures_of(Rehearsed(samples, tuple(played), handles, tuple(heard), language))

@@ -69,9 +69,12 @@ class Tournament:
         is_against_solo: bool = False,
     ) -> None:
         check_draw(world, models, rounds, is_against_solo=is_against_solo)
-        self._terrarium, self._world, self._models = terrarium, world, tuple(models)
+        self._terrarium = terrarium
+        self._world = world
+        self._models = tuple(models)
         self._rounds = [(number + 1, rng_seed + number) for number in range(rounds)]
-        self._seed, self._is_against_solo = seed, is_against_solo
+        self._seed = seed
+        self._is_against_solo = is_against_solo
         for model in models:
             check_model(router_of(terrarium), model)
 

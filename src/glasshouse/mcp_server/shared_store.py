@@ -104,7 +104,8 @@ class SharedStore:
     async def _close_unused(self) -> None:
         async with self._opening:
             if not self._users and self._terrarium is not None:
-                terrarium, self._terrarium = self._terrarium, None
+                terrarium = self._terrarium
+                self._terrarium = None
                 await terrarium.close()
 
     def check_has_room(self) -> None:

@@ -100,7 +100,8 @@ class Tools:
         paths = {listed.name: listed.path for listed in await asyncio.to_thread(found_worlds)}
         if world not in paths:
             raise UnknownName(noun="world", name=world, known=list(paths))
-        path, known = Path(paths[world]), usual_tools().names()
+        path = Path(paths[world])
+        known = usual_tools().names()
         problems = await asyncio.to_thread(problems_in, path, tools=known)
         warnings = await asyncio.to_thread(warnings_in, path, tools=known)
         return answers.checked_of(world, shown_path(folder_of(path)), problems, warnings)
@@ -268,7 +269,8 @@ def _run_meant(terrarium: Terrarium, name: str) -> str:
 
 async def _event_meant(terrarium: Terrarium, run_id: str, name: str | int) -> Event:
     """The event of a run's story that a name or a number means."""
-    story, session_and_seq = stories_of(terrarium).of_run(run_id), session_and_seq_meant(str(name))
+    story = stories_of(terrarium).of_run(run_id)
+    session_and_seq = session_and_seq_meant(str(name))
     if session_and_seq is None:
         return event_meant(run_id, await terrarium.run_events(run_id), str(name))
     sessions = [*story.ends] or [event.session_id for event in await terrarium.run_events(run_id)]

@@ -72,7 +72,8 @@ class Approval:
         known = _decided(context.on_the_way)
         if known is not None:
             return known
-        called, number = context.called.id, context.number
+        called = context.called.id
+        number = context.number
         if not context.on_the_way:
             proposed = EditProposed(call.tool, call.arguments, number, why)
             await context.write(FollowCall(caller.id, called, proposed))

@@ -53,11 +53,13 @@ def shown(value: Fraction) -> str:
     """A fraction as text: whole, decimal, or as a quotient with a rounded value."""
     if value.denominator == 1:
         return str(value.numerator)
-    rest, tens = value.denominator, 0
+    rest = value.denominator
+    tens = 0
     for prime in (2, 5):
         count = 0
         while rest % prime == 0:
-            rest, count = rest // prime, count + 1
+            rest = rest // prime
+            count = count + 1
         tens = max(tens, count)
     if rest == 1 and tens <= digits_shown_max:
         return _decimal(value, tens)
@@ -81,7 +83,8 @@ def _value(node: ast.expr, written: str) -> Fraction:
         case ast.BinOp(op=ast.Pow()):
             return _power(_value(node.left, written), _value(node.right, written))
         case ast.BinOp() if type(node.op) in _SIGNS:
-            left, right = _value(node.left, written), _value(node.right, written)
+            left = _value(node.left, written)
+            right = _value(node.right, written)
             if not right and isinstance(node.op, ast.Div | ast.FloorDiv | ast.Mod):
                 raise ValueError("Nothing can be divided by zero.")
             return _bounded(_SIGNS[type(node.op)](left, right))

@@ -132,7 +132,8 @@ def _parameters(name: str, function: Callable[..., Any]) -> Json:
 def _schema(tool_name: str, name: str, hint: Any) -> Json:
     if hint in _PLAIN:
         return dict(_PLAIN[hint])
-    origin, parts = typing.get_origin(hint), typing.get_args(hint)
+    origin = typing.get_origin(hint)
+    parts = typing.get_args(hint)
     if origin is Annotated:
         schema = _schema(tool_name, name, parts[0])
         descriptions = [part for part in parts[1:] if isinstance(part, str)]

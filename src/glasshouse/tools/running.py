@@ -103,7 +103,8 @@ def _answer(tool: Tool[..., Any], value: Any) -> ToolAnswer:
     if value is None:
         return ToolAnswer(is_ok=True, text="Done.")
     if isinstance(value, str):
-        text, result = str.encode(value, "utf-8", "replace").decode(), None
+        text = str.encode(value, "utf-8", "replace").decode()
+        result = None
     else:
         try:
             result = json_copy(kinds.TOOL_RETURNED, {"value": msgspec.to_builtins(value)})["value"]

@@ -44,7 +44,8 @@ def moon_phase(day: date) -> str:
     first, last = (moon_elongation(days_since_epoch(day, hours)) for hours in (0, 24))
     if last < first:
         return _QUARTERS[0]
-    before, after = int(first // 90), int(last // 90)
+    before = int(first // 90)
+    after = int(last // 90)
     return _QUARTERS[after] if after != before else _BETWEEN[before]
 
 

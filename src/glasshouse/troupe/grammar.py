@@ -194,7 +194,8 @@ def with_capitals(text: str) -> str:
 
 def _pattern(text: str, mark: str = ".") -> Pattern:
     parts = _SLOT.split(text)
-    texts, slots = tuple(parts[::3]), tuple(parts[1::3])
+    texts = tuple(parts[::3])
+    slots = tuple(parts[1::3])
     needs = frozenset(slots).difference(shelf.sections("stock.txt"))
     accepts = frozenset(noun_class for classes in parts[2::3] if classes for noun_class in classes.split("|"))
     return Pattern(texts, slots, needs, max(texts, key=len).lower(), mark, accepts)

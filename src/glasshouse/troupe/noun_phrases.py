@@ -295,7 +295,8 @@ def _with_contents(noun: Noun, tokens: list[_Token], at: int) -> Noun:
     """A bowl as a bowl of plums, where the plums are nothing new."""
     if at + 2 >= len(tokens) or tokens[at + 1].lower != "of" or noun.is_rare:
         return noun
-    of, what = tokens[at + 1], tokens[at + 2]
+    of = tokens[at + 1]
+    what = tokens[at + 2]
     is_thing = of.joined and what.joined and is_a(what.lower, "noun") and what.word[0].islower()
     if not is_thing or is_rare(what.lower):
         return noun
@@ -402,7 +403,8 @@ def _is_quality(word: str) -> bool:
 
 def _goes_on(tokens: list[_Token], at: int) -> bool:
     """Whether the phrase goes on behind this word, so that this word is no head."""
-    this, after = tokens[at].lower, tokens[at + 1].lower
+    this = tokens[at].lower
+    after = tokens[at + 1].lower
     is_thing = _is_thing(this)
     if _is_said_to_do(tokens, at + 1):
         return False
@@ -423,7 +425,8 @@ def _goes_on(tokens: list[_Token], at: int) -> bool:
 
 def _only_modifies(tokens: list[_Token], at: int) -> bool:
     """Whether a word says which or how the next one is, or tells somebody to do something with what follows."""
-    lower, after = tokens[at].lower, tokens[at + 1].lower
+    lower = tokens[at].lower
+    after = tokens[at + 1].lower
     if tokens[at].opens and after in _ARTICLES:
         return True
     is_quality = lower.endswith(("ing", "ed")) and not is_a(lower, "noun")

@@ -101,7 +101,8 @@ def move_for(me: Identity, kind: str, heard: str, dice: Random) -> Move:
     calling = calling_of(kind)
     if calling and (heard != ASK or calling not in _TALK):
         return Move(calling, acts()[calling])
-    weights, moves = weights_of(me), _moves()[heard]
+    weights = weights_of(me)
+    moves = _moves()[heard]
     drawn = dice.choices(moves, [weights.get(move.act.name, 0.0) or _seldom(heard) for move in moves])
     return drawn[0]
 

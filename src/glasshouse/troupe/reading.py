@@ -111,7 +111,8 @@ class Reading:
         self.discussion = _lines(parts.get(DISCUSSION, ()))
         self.remembered = _lines(parts.get(REMEMBERED, ()))
         if lines_max is not None:
-            self.discussion, self.remembered = self.discussion[-lines_max:], []
+            self.discussion = self.discussion[-lines_max:]
+            self.remembered = []
         self.disturbances = _lines(parts.get(DISTURBANCES, ()))
         self.tools_said = _tools(parts.get(TOOLS_SAID, ()))
         """What my tools said in this act, oldest first."""

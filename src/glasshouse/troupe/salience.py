@@ -81,7 +81,8 @@ def topic_of(reading: Reading, dice: Random) -> Topic:
         line, noun = owed[0]
     else:
         line, noun = _chosen(reading, dice)
-    is_named, is_of_world = noun is not None, False
+    is_named = noun is not None
+    is_of_world = False
     if noun is None:
         noun = thing_of_the_world(reading, dice)
         is_of_world = noun is not None
@@ -185,7 +186,8 @@ def owners_in(text: str) -> tuple[str, ...]:
 
 
 def _is_living(noun: Noun) -> bool:
-    head, living = noun.head.lower(), shelf.words_listed("animates.txt")
+    head = noun.head.lower()
+    living = shelf.words_listed("animates.txt")
     return noun.is_name or head in living or head.removesuffix("s") in living
 
 
@@ -232,7 +234,9 @@ def _best(reading: Reading, nouns: list[Noun], dice: Random) -> Noun | None:
     """The most telling thing; one that I have not spoken of, and that was not on everybody's lips, goes first."""
     if not nouns:
         return None
-    own, visible, kin = reading.own_text, reading.visible_text, reading.kin
+    own = reading.own_text
+    visible = reading.visible_text
+    kin = reading.kin
 
     def weight(noun: Noun) -> float:
         head = noun.head.lower()
@@ -246,7 +250,8 @@ def _best(reading: Reading, nouns: list[Noun], dice: Random) -> Noun | None:
 
 
 def _second(reading: Reading, noun: Noun, dice: Random) -> str:
-    lines, head = reading.fresh[-3:] or reading.heard[-3:], noun.head.lower()
+    lines = reading.fresh[-3:] or reading.heard[-3:]
+    head = noun.head.lower()
     others = [
         other.definite
         for line in lines
@@ -277,10 +282,13 @@ def _usable(reading: Reading, line: Heard) -> list[Noun]:
 
 def sayable_in(reading: Reading, text: str) -> list[Noun]:
     """The things in a text that are no names of the cast, no secrets of mine and nothing that I never say."""
-    names, secrets, forbidden = reading.names, reading.secrets, voice_of(reading.me).forbidden
+    names = reading.names
+    secrets = reading.secrets
+    forbidden = voice_of(reading.me).forbidden
     nouns = []
     for noun in nouns_in(text):
-        head, phrase = noun.head.lower(), noun.phrase.lower()
+        head = noun.head.lower()
+        phrase = noun.phrase.lower()
         if head in names or head.removesuffix("s") in names:
             continue
         if secrets and any(secret in phrase or secret == head for secret in secrets):

@@ -133,7 +133,8 @@ class _Filling:
         )
 
     def _array(self, schema: dict[str, Any], name: str, depth: int) -> list[Any]:
-        least, most = int(schema.get("minItems", 0)), int(schema.get("maxItems", 1_000))
+        least = int(schema.get("minItems", 0))
+        most = int(schema.get("maxItems", 1_000))
         first = schema.get("prefixItems", [])
         item = schema.get("items", {})
         if is_ref(item):
@@ -177,7 +178,8 @@ class _Filling:
 
     def _string(self, schema: dict[str, Any], name: str) -> str:
         text = self.source.text(name)
-        least, most = int(schema.get("minLength", 0)), schema.get("maxLength")
+        least = int(schema.get("minLength", 0))
+        most = schema.get("maxLength")
         if len(text) < least:
             text = (text + " " + "and so on " * least)[:least]
         return text if most is None else text[: int(most)]
@@ -212,8 +214,10 @@ def _joined(schema: dict[str, Any], more: list[Any]) -> dict[str, Any]:
 def _number(schema: dict[str, Any], dice: Random, *, whole: bool, lowest: bool = False) -> Any:
     """A number within its bounds; on the grid of `multipleOf` where there is one."""
     step = schema.get("multipleOf") or (1 if whole else None)
-    low, high = schema.get("minimum"), schema.get("maximum")
-    over, under = schema.get("exclusiveMinimum"), schema.get("exclusiveMaximum")
+    low = schema.get("minimum")
+    high = schema.get("maximum")
+    over = schema.get("exclusiveMinimum")
+    under = schema.get("exclusiveMaximum")
     if over is not None and (low is None or over >= low):
         low = math.floor(over / step) * step + step if step else over + _small_step(over, high, under)
     if under is not None and (high is None or under <= high):
@@ -223,7 +227,8 @@ def _number(schema: dict[str, Any], dice: Random, *, whole: bool, lowest: bool =
     if high is None:
         high = low + 10
     if step:
-        first, last = math.ceil(low / step), math.floor(high / step)
+        first = math.ceil(low / step)
+        last = math.floor(high / step)
         number = (first if lowest or last <= first else dice.randint(first, last)) * step
         return int(number) if whole else number
     drawn = low + (high - low) * dice.random()

@@ -167,7 +167,8 @@ class Speaker:
 
     def thought(self, act: Act, aim: str = "") -> str:
         """What I heard and what I mean to do about it."""
-        line, dice = self.topic.line, self.dice
+        line = self.topic.line
+        dice = self.dice
         if line is None or line.origin == "world":
             heading = "scene"
         elif line.origin == "visitor":
@@ -204,7 +205,8 @@ class Speaker:
 
     def _finding(self) -> dict[str, str]:
         """Where something lay and what it was: by the topic's own signs, where I know them."""
-        dice, me = self.dice, self.reading.me
+        dice = self.dice
+        me = self.reading.me
         mine = self.reading.own_text
         known = signs_of(me).get(self.topic.noun.head.lower(), ()) or self.stock["trace"]
         signs = [sign for sign in known if sign not in mine] or known
@@ -255,7 +257,8 @@ class Speaker:
 
     def _own_line(self) -> str:
         """A line of the manifest's own, each in a round of its own; or one of its sentences with the topic set in."""
-        whole, dice = self.voice.whole, self.dice
+        whole = self.voice.whole
+        dice = self.dice
         at = self.reading.rounds // 2
         if at < len(whole) and dice.random() < _WHOLE_EXAMPLE:
             text = whole[at]
@@ -273,7 +276,8 @@ class Speaker:
     def _patterns(self, move: str, heading: str = "") -> Iterator[Pattern]:
         """The sentences of a move in the order to try them: mine before those of others, what names the topic before
         what does not, and each round begins at other ones."""
-        reading, dice = self.reading, self.dice
+        reading = self.reading
+        dice = self.dice
         slots = self._talk_slots
         own = grammar.cores_owned(move, heading, reading.cast, reading.me.handle, reading.rounds)
         for patterns in (own, grammar.cores(move, heading)):
@@ -309,7 +313,9 @@ class Speaker:
 
     def _compositions(self, pattern: Pattern, *, is_bare: bool) -> Iterator[str]:
         """A sentence with what goes beside it, or by itself."""
-        slots, dice, used = self._talk_slots, self.dice, set[str]()
+        slots = self._talk_slots
+        dice = self.dice
+        used = set[str]()
         core = filled(pattern, slots, dice, used, self.stock)
         mark = "!" if self.voice.exclaims and pattern.mark == "." and dice.random() < 0.5 else pattern.mark
         if "X" in slots and not pattern.is_about_something and self._is_answering(pattern):
@@ -410,7 +416,8 @@ class Speaker:
         return f"{filled(chosen, slots, self.dice, set(), self.stock)}{chosen.mark}"
 
     def _want_state(self) -> str:
-        own, settled = self.reading.own_text, round_settled(self.reading.me)
+        own = self.reading.own_text
+        settled = round_settled(self.reading.me)
         rounds = self.reading.rounds % (settled + rounds_at_rest)
         said = [
             state
@@ -470,7 +477,8 @@ class Speaker:
         )
 
     def _try(self, pattern: Pattern, *, is_bare: bool) -> str:
-        dice, used = self.dice, {self.slots["X"], self.topic.noun.indefinite, self.topic.second}
+        dice = self.dice
+        used = {self.slots["X"], self.topic.noun.indefinite, self.topic.second}
         core = filled(pattern, self.slots, dice, used, self.stock)
         mark = "!" if self.voice.exclaims and pattern.mark == "." and dice.random() < 0.5 else pattern.mark
         opens = not (is_bare or self.has_a_part) and self.voice.openings and dice.random() < _OWN_OPENING
@@ -521,7 +529,9 @@ class Speaker:
         return " ".join(text.split()[:words_max]).rstrip(",;:")
 
     def _slots_of(self, noun: Noun) -> dict[str, str]:
-        reading, line, want = self.reading, self.topic.line, self.want
+        reading = self.reading
+        line = self.topic.line
+        want = self.want
         slots = slots_for(noun)
         optional = {
             "Y": self.topic.second,

@@ -30,7 +30,8 @@ def with_titles(value: Any, titles: Mapping[str, str]) -> Any:
 def _titled(title: str, match: re.Match[str]) -> str:
     if not title.startswith("The "):
         return title
-    before, after = match.string[: match.start()], match.string[match.end() :]
+    before = match.string[: match.start()]
+    after = match.string[match.end() :]
     is_called = before.endswith(", ") or after.startswith(", ")
     if is_called and (not after or after[0] in ",.?!:"):
         return title.removeprefix("The ")

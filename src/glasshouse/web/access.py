@@ -129,7 +129,8 @@ def _check_is_from_the_page(headers: Mapping[str, str], *, has_cookie: bool) -> 
     they say where it comes from."""
     if headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
         raise Denied(415, "A command is sent as application/json.")
-    origin, host = headers.get("origin"), headers.get("host", "")
+    origin = headers.get("origin")
+    host = headers.get("host", "")
     if (has_cookie or origin is not None) and (origin or "").partition("://")[2] != host:
         raise Denied(403, "This command comes from another site.")
 

@@ -228,7 +228,8 @@ async def archive(
     total, page = await lists.listed(wanted, limit, offset)
     if format == "csv":
         return _as_csv("archive", page)
-    worlds, labels = dict[str, int](), dict[str, int]()
+    worlds = dict[str, int]()
+    labels = dict[str, int]()
     for run in source.terrarium.runs():
         worlds[run.scenario] = worlds.get(run.scenario, 0) + 1
     for mine in (await source.terrarium.labels()).values():

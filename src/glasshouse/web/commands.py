@@ -271,7 +271,8 @@ async def raise_limits(stage: Stage, run_id: str, command: Raise) -> RunInfo:
     if axis is None:
         raise Refused("No limit has stopped this run.", "Branch from it to give it other limits.")
     limits = command.limits.over(run.governor)
-    before, after = getattr(run.governor, axis), getattr(limits, axis)
+    before = getattr(run.governor, axis)
+    after = getattr(limits, axis)
     if after is not None and after <= before:
         raise Refused(f"{axis} stopped this run at {before:,}.", "Give it a higher one.")
     if not run.graph_ids:

@@ -62,7 +62,8 @@ class Drive:
         self._run_id = run.id
         self._turns = turns
         self._alone_seconds = alone_seconds
-        self._began, self._usd = 0.0, run.usd
+        self._began = 0.0
+        self._usd = run.usd
         self._is_wanted = True
         """Whether somebody has asked for it since it last began to play."""
         self._is_left_alone = False
@@ -77,7 +78,8 @@ class Drive:
         self._is_stopping = False
         """Whether it ends before the next act."""
         if speed == "reading":
-            self.speed, self._lines = speed, terrarium.subscribe(after=after)
+            self.speed = speed
+            self._lines = terrarium.subscribe(after=after)
 
     def set_speed(self, speed: Speed) -> None:
         """Play on at this speed, from the next act on."""
@@ -88,7 +90,9 @@ class Drive:
 
     def play_on(self) -> None:
         """Play on, also if it is just ending."""
-        self._is_wanted, self._is_stopping, self._turns = True, False, None
+        self._is_wanted = True
+        self._is_stopping = False
+        self._turns = None
         self._changed.set()
 
     def stop(self) -> None:
@@ -102,7 +106,8 @@ class Drive:
             _log.info("%s is played by a visitor, and passes.", handle)
         while self._is_wanted and self.is_playing:
             self._is_wanted = self._is_left_alone = False
-            self._began, self._usd = self._now, self._run.usd
+            self._began = self._now
+            self._usd = self._run.usd
             await self._terrarium.run(self._run_id, turns=self._turns, before_act=self._gate)
             if self._is_left_alone and self.is_playing:
                 seconds = f"{alone_seconds_max:g} seconds"

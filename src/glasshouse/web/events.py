@@ -224,7 +224,8 @@ async def search_of(
     cursor: Annotated[str | None, Query(max_length=40, description="`next` of the last answer.")] = None,
 ) -> Search:
     """The search that the query asks for."""
-    story, stories = source.stories.of_run(run_id), source.stories
+    story = source.stories.of_run(run_id)
+    stories = source.stories
     is_newest_first = order == "newest"
     upto = after + 1 if is_newest_first else (2**53 if before is None else before - 1)
     if cursor is not None:
@@ -334,5 +335,6 @@ async def event(source: Source, role: AsRole, run_id: str, event_id: str) -> Res
 @router.get("/{event_id}/number")
 async def number(source: Source, role: AsRole, run_id: str, event_id: str) -> EventNumber:
     """Which number an event has in a run's story: what its link opens at."""
-    story, wanted = source.stories.of_run(run_id), await source.terrarium.event(event_id)
+    story = source.stories.of_run(run_id)
+    wanted = await source.terrarium.event(event_id)
     return EventNumber(k=await source.stories.number_of(story, role, wanted))

@@ -78,7 +78,8 @@ class Viewer:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._wake.wait(), heartbeat_seconds)
         self._wake.clear()
-        some, signal = b"".join(self._blocks), self._signal
+        some = b"".join(self._blocks)
+        signal = self._signal
         self._blocks.clear()
         self._signal = b""
         return some, signal
@@ -112,7 +113,8 @@ class Feed:
             self.story = stories.of_run(self.run_id)
             self.fold = await stories.view_at(self.story, self.role)
             self._blocks.clear()
-            early, self._early = self._early, None
+            early = self._early
+            self._early = None
             for event in early:
                 self.take(event, stories)
         for viewer in self.viewers:

@@ -70,7 +70,8 @@ class LimitsMiddleware:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        sort, client = _sort_of(scope), _client_of(scope)
+        sort = _sort_of(scope)
+        client = _client_of(scope)
         try:
             self._check(sort, client)
             if sort == "commands":
@@ -91,7 +92,8 @@ class LimitsMiddleware:
                 del opened[client]
 
     def _check(self, sort: Sort, client: str) -> None:
-        opened, bound = self._open[sort], _bound(sort)
+        opened = self._open[sort]
+        bound = _bound(sort)
         if opened[client] >= bound.per_client:
             raise Denied(429, f"You have {bound.per_client} {sort} open here already. {bound.advice}")
         if opened.total() >= bound.total:

@@ -105,7 +105,8 @@ def packed(request: Request, body: bytes, *, is_packed: bool = False) -> Respons
     if is_packed and not unpacks:
         body = gzip.decompress(body)
     if not is_packed and unpacks and len(body) >= packed_bytes_min:
-        body, is_packed = gzip.compress(body, _QUICK, mtime=0), True
+        body = gzip.compress(body, _QUICK, mtime=0)
+        is_packed = True
     if is_packed and unpacks:
         headers["content-encoding"] = "gzip"
     return Response(body, media_type="application/json", headers=headers)

@@ -109,7 +109,8 @@ async def diffs(
     limit: Count = rows_max,
 ) -> Response:
     """The records behind event number `after`. A full page does not change unless another run joins the story."""
-    story, stories = source.stories.of_run(run_id), source.stories
+    story = source.stories.of_run(run_id)
+    stories = source.stories
 
     async def page() -> tuple[bytes, bool]:
         records = await stories.records(story, role, after, limit)
@@ -134,7 +135,8 @@ def _tag(source: Reading, story: Story, role: Role, *parts: object) -> str:
 async def timeline(request: Request, source: Source, role: AsRole, run_id: str) -> Response:
     """What a story spent along its events, and where something happened."""
     feed = await source.feeds.of(run_id, role)
-    view, line = feed.fold.view, feed.fold.behind.timeline
+    view = feed.fold.view
+    line = feed.fold.behind.timeline
     parts = {"events": view["k"], "width": line.width, "bins": line.bins, "marks": line.marks}
     return packed(request, _encode({**parts, "lanes": view["lanes"]}))
 

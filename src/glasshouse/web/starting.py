@@ -296,7 +296,8 @@ class Estimates:
 @router.post("/estimate", responses=COMMANDS)
 async def estimate(stage: Stage, request: Request, command: Estimate) -> EstimateInfo:
     """Tell what a start will probably cost with the models of this server. No model is asked."""
-    world, models = listed_world(command.world), router_of(stage.terrarium)
+    world = listed_world(command.world)
+    models = router_of(stage.terrarium)
     known = {*world.scenario.cast_by_handle, *world.scenario.competition.teams}
     for name, model in command.models.items():
         if name not in known:

@@ -42,7 +42,8 @@ def check(
     checked = Path(path) if Path(path).exists() else find_world(path)
     servers = servers_here(tools_file)
     tools = tool_names(servers)
-    problems, warnings = problems_in(checked, tools=tools), warnings_in(checked, tools=tools)
+    problems = problems_in(checked, tools=tools)
+    warnings = warnings_in(checked, tools=tools)
     if as_json:
         for problem in [*problems, *warnings]:
             where = {

@@ -30,7 +30,8 @@ def compare(
     """
 
     async def comparison_in(reader: StoreReader) -> Comparison:
-        (a, _), (b, _) = await reader.run_or_session(first), await reader.run_or_session(second)
+        a, _ = await reader.run_or_session(first)
+        b, _ = await reader.run_or_session(second)
         return await reader.terrarium.compare(a, b, role=role.value)
 
     comparison = read_store(store, comparison_in)

@@ -113,10 +113,8 @@ class Names:
 
     def graph_ids(self) -> tuple[str, ...]:
         """The graphs that the run plays in."""
-        graphs, mine = (
-            self.terrarium.graphs(),
-            {c.id for c in self.terrarium.creatures() if c.run_id == self.run_id},
-        )
+        graphs = self.terrarium.graphs()
+        mine = {c.id for c in self.terrarium.creatures() if c.run_id == self.run_id}
         return tuple([each.id for each in graphs if mine & {*each.creature_ids}])
 
     @property
@@ -195,7 +193,8 @@ def _user() -> str:
 
 def _words(name: str, past: str, edit: Edit, answer: Answer, *, dry_run: bool) -> str:
     """The answer to people."""
-    change, would = answer.change, "would " if dry_run else ""
+    change = answer.change
+    would = "would " if dry_run else ""
     if not answer.has_changed:
         return f"It is so already: {name} {edit.what}. Nothing has changed."
     words = f"It would {name} {edit.what}." if dry_run else f"{past} {edit.what}."
@@ -204,7 +203,8 @@ def _words(name: str, past: str, edit: Edit, answer: Answer, *, dry_run: bool) -
     if change is not None and change.kind == "merge":
         words += f" {' and '.join(change.old_graph_ids)} {would or 'now '}form one graph: {change.new_graph_ids[0]}."
     if change is not None and change.kind == "split":
-        parts, apart = ", ".join(change.new_graph_ids), ", ".join(change.affected_creatures)
+        parts = ", ".join(change.new_graph_ids)
+        apart = ", ".join(change.affected_creatures)
         words += f" The graph {would}split{'' if dry_run else 's'} into {parts}. Moved: {apart}."
     return words + (" Nothing has changed." if dry_run else "")
 
@@ -230,7 +230,8 @@ def edit_command(
 
     def add(edit_of: Callable[..., Awaitable[Edit]]) -> None:
         def command(**given: Any) -> None:
-            as_json, store = given.pop("as_json"), store_path(given.pop("store"))
+            as_json = given.pop("as_json")
+            store = store_path(given.pop("store"))
             asking = Asking(store, given.pop("run"), given.pop("wait"), given.pop("dry_run"))
             answer, edit, holder = run_until_interrupted(
                 lambda: asking.answered(lambda names: edit_of(names, **given))
@@ -287,7 +288,8 @@ async def _add(
     """
     if alone and (in_graph or channel):
         raise Refused("--alone is without --graph and --channel.", "Leave one of them away.")
-    manifest, is_alone = await names.manifest(creature), alone or not (in_graph or names.graph_ids())
+    manifest = await names.manifest(creature)
+    is_alone = alone or not (in_graph or names.graph_ids())
     graph_id = None if is_alone else names.graph(in_graph)
     who = None if parent is None else names.creature(parent)
     facts = (manifest.name, manifest.as_json(), manifest.digest, handle, graph_id, privileged, who)

@@ -66,7 +66,8 @@ def mcp(
             raise
         reason = "glasshouse mcp needs the extra `mcp`, which is not installed."
         raise missing_extra(reason, "mcp") from None
-    path, choice = store_path(store), ModelChoice(models, {}, env_file)
+    path = store_path(store)
+    choice = ModelChoice(models, {}, env_file)
     shared = SharedStore(path, choice.models, checked_settings().act_seconds_max, servers_here())
     server = AssistantServer(shared, may_play=may_play)
     if http is None:

@@ -93,7 +93,8 @@ def _draw(named: NamedModels, choices: list[Choice]) -> None:
 
 
 def _row(choice: Choice) -> list[str]:
-    installed, route = choice.installed, choice.route
+    installed = choice.installed
+    route = choice.route
     parameters = "" if installed is None or installed.parameters is None else in_words(installed.parameters)
     context = "" if route is None else f"{route.context_tokens_max:,}"
     price = "" if route is None else price_in_words(route.price)
@@ -149,7 +150,8 @@ def pull(
 def _pull(url: str, model: str, *, is_agreed: bool, as_json: bool) -> None:
     """Download a model. The server says how large it is when it begins; a no then ends the download."""
     bar = Progress(TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
-    task, layers = bar.add_task(model, total=None), dict[str, tuple[int, int]]()
+    task = bar.add_task(model, total=None)
+    layers = dict[str, tuple[int, int]]()
 
     def show(step: str, done: int, total: int) -> None:
         if total and not layers:

@@ -73,7 +73,8 @@ def new_world(
         print_json({"new": "world", "name": name, "path": str(world), "files": [str(file) for file in files]})
     else:
         say(f"{world} has a new world, {name}:", *[f"  {file}" for file in files])
-        path, call = name if folder == Path("worlds") else str(world), CommandLine(program_called()).call
+        path = name if folder == Path("worlds") else str(world)
+        call = CommandLine(program_called()).call
         say(f"Play it: {call('play', path)}\nAfter changes: {call('check', str(world))}")
 
 

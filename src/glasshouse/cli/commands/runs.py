@@ -48,7 +48,8 @@ def _draw(listed: list[dict[str, Any]]) -> None:
     short = short_ids([run["run_id"] for run in listed])
     rows = []
     for run in listed:
-        parent, how = run["branch_of"], "branch" if run["how"] == "branch" else "resumed"
+        parent = run["branch_of"]
+        how = "branch" if run["how"] == "branch" else "resumed"
         grown_from = "" if parent is None else f"{short.get(parent, parent[:short_id_chars])} ({how})"
         began = run["began"][5:16].replace("T", " ")
         played = (run["world"], run["reason"] or run["status"], run["winner"] or "")

@@ -91,7 +91,8 @@ def _servers(
     own: tuple[ToolServer, ...], world: str | None
 ) -> tuple[list[ToolServer], list[tuple[ToolServer, Offered]]]:
     """The servers to ask, and those of a world that may not be used here."""
-    servers, refused = [*own], list[tuple[ToolServer, Offered]]()
+    servers = [*own]
+    refused = list[tuple[ToolServer, Offered]]()
     if world is None:
         return servers, refused
     loaded = load_world(world, tools=tool_names(own))

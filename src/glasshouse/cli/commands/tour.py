@@ -54,7 +54,8 @@ def tour(
 
 async def _show(played: AsyncGenerator[Scene, None], pace: Pace | None) -> None:
     """Each scene drawn, then a pause as long as reading it takes; without a pace, each as one JSON object."""
-    screen, count = Screen(), len(SCRIPT["scenes"])
+    screen = Screen()
+    count = len(SCRIPT["scenes"])
     async with aclosing(played):
         async for scene in played:
             if pace is None:

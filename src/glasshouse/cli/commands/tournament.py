@@ -63,7 +63,8 @@ def tournament(
     """
     if models is None and against is None:
         raise typer.BadParameter("Name two models, such as offline,offline:hasty.", param_hint="--models")
-    names, is_solo = [name.strip() for name in (models or "offline").split(",")], against is not None
+    names = [name.strip() for name in (models or "offline").split(",")]
+    is_solo = against is not None
     seeds = {"seed": seed, "rng_seed": rng_seed}
     choice = ModelChoice(others, {}, env_file, yes)
     matches = play_matches(

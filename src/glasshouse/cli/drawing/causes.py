@@ -122,7 +122,8 @@ class _Chain:
 
     def draw_link(self, link: Link, *, is_first: bool, lines_shown: int) -> None:
         """One event, what was behind it, and how its cause came to it."""
-        event, name_of = link.event, self._named.name_of
+        event = link.event
+        name_of = self._named.name_of
         channel = "" if event.channel is None else f" on {one_line(event.channel)}"
         number = (f"{'' if is_first else '↳ '}{name_of(event.id)}  ", "bold")
         who = (one_line(link.who), f"bold {self._voices.colour_of(link.who)}")
@@ -150,16 +151,19 @@ class _Chain:
     def _draw_tool(self, use: ToolUse) -> None:
         """What was asked of a tool, and what it answered."""
         called = payload_of(use.called, ToolCalled)
-        outcome, answer = "has not answered", ""
+        outcome = "has not answered"
+        answer = ""
         if use.returned is not None:
             returned = payload_of(use.returned, ToolReturned)
-            outcome, answer = outcome_of(returned), returned.text
+            outcome = outcome_of(returned)
+            answer = returned.text
         style = "red" if outcome in ("failed", "refused") else ""
         self.draw(tool_in_words(called.tool, called.arguments, outcome, answer), style, 2)
 
     def _draw_payload(self, link: Link) -> None:
         """What an event says, in words; a long field on a line of its own. Events that are drawn below are left out."""
-        cited, payload = {event.id for event in link.cites}, dict(link.event.payload)
+        cited = {event.id for event in link.cites}
+        payload = dict(link.event.payload)
         for name, value in link.event.payload.items():
             if is_cited(value) and cited.issuperset(value if isinstance(value, list) else [value]):
                 del payload[name]
@@ -198,7 +202,8 @@ def print_knowers(who: WhoKnew, named: NamedEvent) -> None:
 
 def draw_knowers(who: WhoKnew, named: NamedEvent, role: Role) -> None:
     """Draw all creatures that knew, for people."""
-    screen, event = Screen(), redacted(named.event, role)
+    screen = Screen()
+    event = redacted(named.event, role)
     said = gist(event.payload, named.name_of) or "(nothing)"
     heading = f"{named.name_of(event.id)}  {event.kind}, turn {event.turn}: {said}"
     screen.draw(Text(heading, style="bold") if screen.is_terminal else heading)

@@ -78,11 +78,13 @@ def _number(story: ComparedStory) -> int | None:
 
 def draw_comparison(comparison: Comparison, lines_shown: int) -> None:
     """Draw the comparison for people."""
-    screen, stories = Screen(), (comparison.first, comparison.second)
+    screen = Screen()
+    stories = (comparison.first, comparison.second)
     if comparison.is_same:
         screen.draw(Text(f"One story: {comparison.shared_events:,} events, byte for byte.", style="bold"))
     else:
-        events, lines = counted(comparison.shared_events, "event"), counted(comparison.shared_lines, "line")
+        events = counted(comparison.shared_events, "event")
+        lines = counted(comparison.shared_lines, "line")
         screen.draw(Text(f"They share {events} and {lines}, then they part.", style="bold"))
         for story in stories:
             text = f"{story.name} continues with {_gist(story)}"
@@ -109,7 +111,8 @@ def _cells(story: ComparedStory) -> list[str]:
 
 
 def _gist(story: ComparedStory) -> str:
-    event, at = story.parts_with, f"event {_number(story)}"
+    event = story.parts_with
+    at = f"event {_number(story)}"
     if event is None:
         return "nothing: it ends there"
     if event.kind == kinds.SESSION_FORKED:

@@ -102,7 +102,8 @@ def _add_members(top: Tree, members: tuple[Member, ...], voices: Voices) -> None
 
 def _member(member: Member, voices: Voices) -> Text:
     who = Text(one_line(member.handle), f"bold {voices.colour_of(member.handle)}")
-    privileged, resting = "privileged" * member.is_privileged, "resting" * (not member.is_running)
+    privileged = "privileged" * member.is_privileged
+    resting = "resting" * (not member.is_running)
     own_id = "" if member.id == member.handle else one_line(member.id)
     return _noted(who, "" if member.role == "worker" else member.role, privileged, resting, own_id)
 

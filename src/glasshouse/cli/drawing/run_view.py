@@ -127,7 +127,8 @@ class RunView:
         if event.kind == kinds.TURN_STARTED:
             self.turn_ids.append(event.id)
         self._observer.consume(event)
-        lines, self._lines = self._lines, []
+        lines = self._lines
+        self._lines = []
         return lines
 
     def _take_lines(self, diff: ViewDiff) -> None:
@@ -180,12 +181,16 @@ class Gauge(NamedTuple):
 
 def gauges(view: RunView) -> tuple[Gauge, ...]:
     """The budget: turns and calls, each of its limit; and dollars, if the run has a limit of them."""
-    stage, run = view.stage, view.run
-    turns, calls = stage.turn, stage.counters.calls + view.calls_before
+    stage = view.stage
+    run = view.run
+    turns = stage.turn
+    calls = stage.counters.calls + view.calls_before
     if run.finished is not None:
-        turns, calls = run.finished.turns, run.finished.calls
+        turns = run.finished.turns
+        calls = run.finished.calls
     limits = run.budget or Governor(max_turns=None, max_total_calls=None)
-    usd_max, usd = total_usd_max(limits), view.usd_before + (stage.counters.usd or 0.0)
+    usd_max = total_usd_max(limits)
+    usd = view.usd_before + (stage.counters.usd or 0.0)
     if run.finished is not None:
         usd = run.finished.usd or 0.0
     dollars = [] if usd_max is None else [Gauge("USD", usd, usd_max)]
@@ -194,7 +199,8 @@ def gauges(view: RunView) -> tuple[Gauge, ...]:
 
 def header(view: RunView, voices: Voices) -> list[RenderableType]:
     """Title, seed, cast and how far it is."""
-    run, stage = view.run, view.stage
+    run = view.run
+    stage = view.stage
     names = [Text(one_line(handle), f"bold {voices.colour_of(handle)}") for handle in view.handles]
     cast = Text.assemble(("with ", QUIET), Text(", ", QUIET).join(names))
     title = Text(f" {one_line(run.title or view.run_id)} ", "bold")
@@ -252,7 +258,8 @@ def bios(stage: StageProjection, voices: Voices) -> list[Text]:
 
 def status(view: RunView, columns: int, hint: str = HINT, *, is_plain: bool = False) -> str:
     """The bar under the run, on one line that fits: budget, title of the scene, keys."""
-    scene, text = one_line(view.stage.scene_title), ""
+    scene = one_line(view.stage.scene_title)
+    text = ""
     for title in (scene, ""):
         for chars in BAR_CHARS:
             bars = [gauge.drawn(chars, is_plain=is_plain) for gauge in gauges(view)]

@@ -184,7 +184,8 @@ def fitted(
 ) -> dict[str, int] | None:
     """Columns and widths that fit: the widest of those that have a least gives way first, none below it. None if
     nothing fits."""
-    widths, leaving = dict(natural), list(spare)
+    widths = dict(natural)
+    leaving = list(spare)
     while sum(widths.values()) + GAP * (len(widths) - 1) > room:
         giving = [name for name in widths if widths[name] > least.get(name, widths[name])]
         if giving:

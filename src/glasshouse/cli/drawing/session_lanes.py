@@ -180,10 +180,12 @@ def _open_lanes(lanes: list[str | None], here: int, children: list[str]) -> list
 
 def _link(lanes: list[str | None], here: int, others: list[int], corner: str) -> str:
     """A row that ties columns to the one at `here`: `├─╯` where they join, `├─┬─╮` where they part."""
-    line, last = list(_cells(lanes)), 2 * max(others)
+    line = list(_cells(lanes))
+    last = 2 * max(others)
     for index in range(2 * here + 1, last):
         line[index] = "─" if line[index] == " " else "┼"
     for column in others:
         line[2 * column] = "┬" if corner == "╮" else "┴"
-    line[2 * here], line[last] = "├", corner
+    line[2 * here] = "├"
+    line[last] = corner
     return "".join(line).rstrip()

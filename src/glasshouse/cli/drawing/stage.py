@@ -69,7 +69,8 @@ class StageThen:
 
     def draw(self, lines_shown: int) -> None:
         """The stage for people: what is played, the cast, the scene, the last lines, the end."""
-        screen, stage = Screen(), self._stage()
+        screen = Screen()
+        stage = self._stage()
         has_minds = self._role != "spectator"
         voices = _voices(self._story, stage, has_minds=has_minds, has_numbers=self._has_numbers)
         self._draw_heading(screen, stage)
@@ -94,7 +95,9 @@ class StageThen:
         return stage
 
     def _draw_heading(self, screen: Screen, stage: StageProjection) -> None:
-        run, counters, name = stage.run, stage.counters, self._story.name
+        run = stage.run
+        counters = stage.counters
+        name = self._story.name
         title = one_line(run.title) if run is not None and run.title else name
         screen.draw(Text.assemble((title, "bold"), f"  {name}" if title != name else ""))
         if run is not None and run.seed:
@@ -147,7 +150,8 @@ def ledger_lines(events: Iterable[Event]) -> Iterator[str]:
         if event.kind in NAMING:
             named = payload_of(event, NAMING[event.kind])
             handles[named.creature] = named.handle
-        who, content = one_line(handles.get(event.actor, event.actor)), content_of(event)
+        who = one_line(handles.get(event.actor, event.actor))
+        content = content_of(event)
         hidden = [name for name in ("private", "sealed", "model") if content.get(name) is not None]
         if not any(
             call.has_texts for call in event.calls
@@ -182,7 +186,8 @@ def play_back(story: Story, pace: Pace, *, has_minds: bool, has_numbers: bool) -
     whole = RunView(story.run_id or "", past_run_ids=story.past_run_ids)
     for event in events:  # The header shows the whole cast from the first line on.
         whole.take(event)
-    screen, voices = Screen(), _voices(story, whole.stage, has_minds=has_minds, has_numbers=has_numbers)
+    screen = Screen()
+    voices = _voices(story, whole.stage, has_minds=has_minds, has_numbers=has_numbers)
     if story.run_id is None:
         screen.draw(Rule(Text(f" {story.name} ", style="bold"), style=QUIET))
     else:

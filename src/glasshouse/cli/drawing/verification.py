@@ -60,13 +60,15 @@ def _print(run_id: str, result: Verification | Refused) -> None:
     if isinstance(result, Refused):
         Screen().draw(f"{run_id}: cannot be verified, and is taken as it stands. {result}")
     elif result.is_same:
-        count, past = counted(result.events - result.taken, "event"), ""
+        count = counted(result.events - result.taken, "event")
+        past = ""
         if result.taken:
             is_here = result.grows_from is not None
             whose = (
                 f"are of {result.grows_from}" if is_here else "came in a file, and are taken as they stand"
             )
-            count, past = f"{count} of its own", f" The {result.taken:,} before them {whose}."
+            count = f"{count} of its own"
+            past = f" The {result.taken:,} before them {whose}."
         Screen().draw(f"{run_id}: verified. {count} came out the same, byte for byte.{past}")
         print(f"digest {result.recorded_digest}")
     else:

@@ -96,7 +96,8 @@ class Voices:
         if line.kind == kinds.AGENT_FAILED or (line.used is not None and line.used.outcome != "answered"):
             style = FAILED
         room = columns - MARGIN - self._width_of(line.who) - 2
-        said, thought = self._said(line, room), self._thought(line)
+        said = self._said(line, room)
+        thought = self._thought(line)
         if (
             room < max(said_chars_min, longest_word(f"{said} {thought}"))
             or cell_len(who.plain) > who_chars_max
@@ -114,7 +115,8 @@ class Voices:
         """A line for a pipe."""
         if line.voice == "change":
             return f"({one_line(line.text)})"
-        who, thought = one_line(line.who), self._thought(line)
+        who = one_line(line.who)
+        thought = self._thought(line)
         if line.voice == "tool":
             return f"({who} {self._said(line)})"
         if line.voice == "silence":
@@ -165,7 +167,8 @@ def tool_in_words(tool: str, arguments: Mapping[str, object], outcome: str, answ
     """The use of a tool in a sentence: `asked calculator 3*4, which answered 12`."""
     values = list(arguments.values())
     asked = f" {value_in_words(values[0] if len(values) == 1 else arguments)}" if values else ""
-    said, answer = f"asked {one_line(tool)}{asked}, which {outcome}", _answer_in_words(answer)
+    said = f"asked {one_line(tool)}{asked}, which {outcome}"
+    answer = _answer_in_words(answer)
     return f"{said}{'' if outcome == 'answered' else ':'} {answer}" if answer else said
 
 

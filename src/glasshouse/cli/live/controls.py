@@ -85,7 +85,8 @@ class Keys:
 
     async def line(self) -> str:
         """A whole line, edited by the terminal itself; empty if nobody is there any more."""
-        self._typed, self._is_line_wanted = "", True
+        self._typed = ""
+        self._is_line_wanted = True
         self._restore()
         try:
             while "\n" not in self._typed and not self.is_gone:

@@ -78,7 +78,9 @@ class LiveRequest:
         self.store = store_path(store)
         self.command_line = CommandLine.on(self.store)
         self.pace = pace or (Pace.FAST if as_json else pace_here(None))
-        self.turns, self.as_json, self.is_strict = turns, as_json, is_strict
+        self.turns = turns
+        self.as_json = as_json
+        self.is_strict = is_strict
         self.has_minds = has_minds or role in ("audience", "director")
         self.role: Role = role or ("audience" if as_json or has_minds else "spectator")
         self.models = models or ModelChoice()
@@ -183,7 +185,8 @@ async def _play(
         act_seconds_max=seconds_max,
         strict=request.is_strict,
     ) as terrarium:
-        source, display = StoreReader(store, terrarium), request.display()
+        source = StoreReader(store, terrarium)
+        display = request.display()
         opened = await opener(source)
         for run in opened.runs:
             views.append(await view_of(request, terrarium, run, opened.shown_after, request.player_role))
@@ -275,7 +278,8 @@ class _LivePlay:
                     remarks.add(remark)
             return not reader.is_leaving
 
-        run_ids, is_continued = [run.id for run in runs], True
+        run_ids = [run.id for run in runs]
+        is_continued = True
         while is_continued:
             watching = asyncio.create_task(self._show_who_thinks(run_ids, feed))
             try:
@@ -306,7 +310,8 @@ class _LivePlay:
 
     async def _is_continued(self, run_ids: list[str], reader: Reader) -> bool:
         """Ask somebody at the keyboard what to do with runs that a model or a limit has paused. False if none continues."""
-        terrarium, is_continued = self.source.terrarium, False
+        terrarium = self.source.terrarium
+        is_continued = False
         for run_id in run_ids:
             paused = terrarium.run_of(run_id).paused
             if paused is None or not isinstance(reader, Controls) or not can_continue(paused):

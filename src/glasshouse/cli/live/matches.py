@@ -32,7 +32,8 @@ def draw_standings(screen: Screen, standings: Sequence[Standing], by: str) -> No
     rows = []
     for standing in standings:
         counts = facts_of(standing, "name", "played", "won", "lost", "no_contest").values()
-        usage, usd = standing.usage, standing.usage.usd
+        usage = standing.usage
+        usd = standing.usage.usd
         spent = (f"{usage.calls:,}", f"{usage.tokens:,}", "unknown" if usd is None else f"{usd:.4f}")
         rows.append((*map(str, counts), f"{standing.win_rate:.0%}", *spent))
     headings = (by, "played", "won", "lost", "no contest", "rate", "calls", "tokens", "usd")
@@ -52,7 +53,8 @@ async def play_matches(
 ) -> None:
     """Play a tournament, and print each match and the standings. Of `seeds`, see `Tournament`."""
     servers = servers_here()
-    world, screen = load_world(name, tools=tool_names(servers)), Screen()
+    world = load_world(name, tools=tool_names(servers))
+    screen = Screen()
     check_draw(world, models, rounds, is_against_solo=is_solo)
     named = choice.named()
     await named.open(*models)

@@ -126,7 +126,8 @@ class Branching:
 
     async def open(self, reader: StoreReader) -> Opened:
         """Make it, and say what it is."""
-        story, terrarium = await reader.story(self.name), reader.terrarium
+        story = await reader.story(self.name)
+        terrarium = reader.terrarium
         position = await reader.store.position()
         event = await self._event(reader, story)
         session_id = await reader.session_at_end_of(self.name) if event is None else event.session_id
@@ -134,7 +135,8 @@ class Branching:
         run = await terrarium.branch(session_id, None if event is None else event.id, what_if)
         runs = (run, *[terrarium.run_of(run_id) for run_id in run.beside])
         last = event or story.events[-1]
-        number, change = story.numbers[last.id], what_if.recorded()
+        number = story.numbers[last.id]
+        change = what_if.recorded()
         about = {"run_id": run.id, "session_id": run.session_id, "branch_of": run.branch_of}
         facts = {**about, "at": last.id, "number": number, "change": msgspec.to_builtins(change)}
         where = f"the end (event {number:,})" if event is None else _where(story, event, number)
@@ -204,7 +206,8 @@ class Resumption:
         """Continue in place or make a child, and say which."""
         if self.is_as_was and self.worlds:
             raise Refused("--as-was needs no world: the ledger has the shape.", "Leave one of the two away.")
-        terrarium, worlds = reader.terrarium, self.worlds or None
+        terrarium = reader.terrarium
+        worlds = self.worlds or None
         session_id, playing = await self._find(reader)
         if playing:
             if self.is_as_was or not any(is_edited(terrarium, run.id, world=worlds) for run in playing):
@@ -236,10 +239,12 @@ async def _as_child(
     """What there is to say about the runs that were made from a session."""
     runs = (child, *[terrarium.run_of(run_id) for run_id in child.beside])
     change = payload_of(await terrarium.event(f"{child.session_id}.1"), SessionForked).change
-    said, facts = _several(session_id, runs), []
+    said = _several(session_id, runs)
+    facts = []
     for run in runs:
         events = await terrarium.run_events(run.id)
-        who, missed = _who(events, run.id, position), missed_beats(events, run.id)
+        who = _who(events, run.id, position)
+        missed = missed_beats(events, run.id)
         is_edited = change is not None and run.id in change.edited
         said.append(_how(run, session_id, shape, is_edited=is_edited, is_stopped=run.branch_of in stopped))
         for title, handles in who.items():

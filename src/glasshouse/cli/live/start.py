@@ -60,7 +60,8 @@ def start_of_rest(store: Path, name: str, turns: int | None, limits: Mapping[str
         begun = [payload_of(event, RunStarted) for event in story.events if event.kind == kinds.RUN_STARTED]
         if not begun:
             return Start(frozenset(), lambda _: Expected(0, None))
-        last, bill = begun[-1], playbill_of(begun[-1].scenario)
+        last = begun[-1]
+        bill = playbill_of(begun[-1].scenario)
         who = frozenset({*[entry.handle for entry in last.cast], *bill.competition.teams})
         is_offline = all(entry.model.partition(":")[0] == OFFLINE for entry in last.cast)
         models = last.models or (OFFLINE if last.cast and is_offline else "")

@@ -34,7 +34,8 @@ class Summary:
 
     def lines(self, command_line: CommandLine) -> list[str]:
         """Everything to say, line by line."""
-        view, run = self.view, self.view.run
+        view = self.view
+        run = self.view.run
         if run.finished is not None:
             ending = ending_of(run.finished, view.stage)
         else:
@@ -65,7 +66,9 @@ class Summary:
 
     def calls(self, command_line: CommandLine) -> list[str]:
         """The commands that make sense for the run now."""
-        view, run_id, is_grown = self.view, self.view.run_id, bool(self.view.past_run_ids)
+        view = self.view
+        run_id = self.view.run_id
+        is_grown = bool(self.view.past_run_ids)
         # Suggest a branch: some turns before the end, the visitor says what the world suggests.
         at = view.turn_ids[len(view.turn_ids) // 2] if view.turn_ids else view.last_id
         said = one_line(next(iter(view.run.disturbances), "Somebody knocks."))
@@ -82,7 +85,8 @@ class Summary:
 
     def facts(self) -> Json:
         """The same for machines."""
-        run, (turns, calls, *_) = self.view.run, gauges(self.view)
+        run = self.view.run
+        (turns, calls, *_) = gauges(self.view)
         reason, winner = (run.finished.reason, run.finished.winner) if run.finished else (run.paused, None)
         about = {"run_id": self.view.run_id, "status": run.state, "reason": reason, "winner": winner}
         spent = {"turns": turns.used, "calls": calls.used, "digest": self.digest}

@@ -111,7 +111,7 @@ class Reservations:
             done = Held()
             running = Held()
             self._held[run_id] = done, running
-            (other, _) = acts
+            other, _ = acts
             done.move(other.graph_id, NOTHING, other.done)
             running.move(other.graph_id, NOTHING, other.open)
         return mine

@@ -37,7 +37,9 @@ OF_GRAPH: Final = "@"
 def nearest(world: World, creature: CreatureState) -> list[CreatureState]:
     """Other creatures of the graph, nearest first: those that share a channel, then those that share one with them."""
     topology = world.topology
-    walked, channels, edges = [creature.id], set[str](), 0
+    walked = [creature.id]
+    channels = set[str]()
+    edges = 0
     for name in walked:
         for channel_id in topology.channels_of.get(name, ()):
             if channel_id in channels:
@@ -119,7 +121,8 @@ def _is_played(world: World, graph: GraphState) -> bool:
 
 def _graphs_of_run(folded: Folded, caller: CreatureState) -> list[GraphState]:
     """The other graphs with creatures of the caller's run: those of its cast, and those found by `other_graphs`."""
-    world, run_id = folded.world, caller.run_id
+    world = folded.world
+    run_id = caller.run_id
     purse = folded.runs.purses.get(run_id or "")
     cast = () if purse is None else purse.cast
     graph_ids = {world.creatures[name].graph_id for name in cast if name in world.creatures}
@@ -134,7 +137,8 @@ def _graphs_of_run(folded: Folded, caller: CreatureState) -> list[GraphState]:
 
 def joinable(folded: Folded, caller: CreatureState, graphs: Iterable[GraphState]) -> Iterator[GraphState]:
     """Those of these graphs that no policy forbids the caller to join."""
-    world, runs = folded.world, folded.runs
+    world = folded.world
+    runs = folded.runs
     return (graph for graph in graphs if rule_of_joining(world, runs, caller, graph) != "refuse")
 
 

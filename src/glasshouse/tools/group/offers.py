@@ -106,7 +106,8 @@ def _required(tool: str) -> tuple[str, ...]:
 
 def _birth(folded: Folded, caller: CreatureState) -> list[ToolOffer]:
     runs = folded.runs
-    listed, is_written = spawnable_by(runs, caller), policy_of(runs, caller).spawn == "written"
+    listed = spawnable_by(runs, caller)
+    is_written = policy_of(runs, caller).spawn == "written"
     if not (listed or is_written) or refusal_of_birth(folded.world, runs, caller):
         return []
     properties: Json = {"use": {"enum": [*islice(listed, names_offered_max)]}} if listed else {}

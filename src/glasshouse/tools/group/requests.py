@@ -283,7 +283,8 @@ def _join(folded: Folded, caller: CreatureState, given: ChannelEdit) -> Request:
         return _merge(folded, caller, creature, given)
     channel = channel_called(folded.world, caller, _channel_name(given))
     intent = intents.JoinChannel(creature.id, channel.id, _DIRECTIONS[given.direction])
-    handle, name = creature.handle, channel.name
+    handle = creature.handle
+    name = channel.name
     return Request(intent, f"put {handle} on {name}", f"{handle} is on {name}")
 
 
@@ -299,7 +300,8 @@ def _merge(folded: Folded, caller: CreatureState, stranger: CreatureState, given
     channel_id = None if given.channel is None else channel_called(folded.world, caller, given.channel).id
     source, target = (stranger, caller) if given.direction == "send" else (caller, stranger)
     intent = intents.Connect(source.id, target.id, channel_id, both=given.direction == "both")
-    deed, done = f"join {stranger.handle}'s graph", f"You are one graph with {stranger.handle}"
+    deed = f"join {stranger.handle}'s graph"
+    done = f"You are one graph with {stranger.handle}"
     is_within_run = policy.is_join_within_run(folded.world, caller, graph)
     return Request(
         intent,
@@ -316,7 +318,8 @@ def _leave(folded: Folded, caller: CreatureState, given: ChannelEdit) -> Request
     channel = channel_called(folded.world, caller, _channel_name(given))
     _raise(policy.refusal_to_touch(folded.runs, caller, creature, "taken off a channel"))
     intent = intents.LeaveChannel(creature.id, channel.id, _DIRECTIONS[given.direction])
-    handle, name = creature.handle, channel.name
+    handle = creature.handle
+    name = channel.name
     return Request(intent, f"take {handle} off {name}", f"{handle} is off {name}")
 
 
@@ -356,7 +359,8 @@ def _channel_name(given: ChannelEdit) -> str:
 def _wire(folded: Folded, caller: CreatureState, given: WireEdit) -> Request:
     source = creature_called(folded.world, caller, given.source)
     target = creature_called(folded.world, caller, given.target)
-    speaker, listener = source.handle, target.handle
+    speaker = source.handle
+    listener = target.handle
     if given.action in ("adopt", "release"):
         return _parent(folded, caller, source, target, given)
     if given.action == "remove":
@@ -372,7 +376,8 @@ def _parent(
 ) -> Request:
     """Make `source` the parent of `target`, or end that."""
     _raise(policy.refusal_to_touch(folded.runs, caller, target, "given another parent"))
-    parent, child = source.handle, target.handle
+    parent = source.handle
+    child = target.handle
     if given.action == "adopt":
         intent = intents.SetParent(target.id, source.id)
         return Request(intent, f"make {child} a child of {parent}", f"{child} is a child of {parent}")

@@ -119,7 +119,8 @@ class Status(msgspec.Struct, frozen=True, omit_defaults=True):
 
 def status_of(folded: Folded, caller: CreatureState, *, is_wide: bool) -> ToolAnswer:
     """The status of the caller's graph; with `is_wide`, also of the other graphs that it may join."""
-    world, graph = folded.world, folded.world.graphs[caller.graph_id]
+    world = folded.world
+    graph = folded.world.graphs[caller.graph_id]
     around = [caller, *lookup.nearest(world, caller)[:creatures_told_max]]
     children = world.children_of.get(caller.id, {})
     policy = policy_of(folded.runs, caller)

@@ -230,7 +230,8 @@ class Connection:
     def _has_other_form(self) -> bool:
         """Whether a server that could not be spoken to may be of an older kind, which is then tried."""
         if self.server.command and self.form == "auto":  # Some old ones end when asked what they do not know.
-            self.form, self._notes = "legacy", ProcessNotes()
+            self.form = "legacy"
+            self._notes = ProcessNotes()
             return True
         if self.server.url and self.form != "sse" and {*self._statuses} & _HAS_NO_POST:
             self.form = "sse"

@@ -129,7 +129,8 @@ class Connections:
         from mcp.types import CONNECTION_CLOSED, CallToolRequest, CallToolRequestParams, CallToolResult
 
         request = CallToolRequest(params=CallToolRequestParams(name=own_name, arguments=arguments))
-        server, seen = connection.server, list[int]()
+        server = connection.server
+        seen = list[int]()
         try:
             result = await connection.ask(request, CallToolResult, server.seconds_max, seen)
         except TimeoutError:

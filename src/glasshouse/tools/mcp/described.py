@@ -56,7 +56,8 @@ def described(server: str, definitions: Sequence[Json]) -> Described:
 
 
 def _described(full: str, definition: Json) -> DescribedTool:
-    schema, hints = definition.get("inputSchema"), definition.get("annotations")
+    schema = definition.get("inputSchema")
+    hints = definition.get("annotations")
     compared = {key: definition.get(key) for key in ("name", "description", "inputSchema", "annotations")}
     try:
         parameters = normalised(schema)

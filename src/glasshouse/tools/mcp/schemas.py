@@ -282,7 +282,8 @@ def _are_plain(words: list[Any]) -> bool:
 def _bounds(raw: Json, *, is_whole: bool) -> Json:
     bounds: Json = {}
     for name, exclusive, step in (("minimum", "exclusiveMinimum", 1), ("maximum", "exclusiveMaximum", -1)):
-        bound, beyond = raw.get(name), raw.get(exclusive)
+        bound = raw.get(name)
+        beyond = raw.get(exclusive)
         if is_whole and type(beyond) is int:
             bound = beyond + step
         if isinstance(bound, int | float) and not isinstance(bound, bool) and abs(bound) <= bound_max:

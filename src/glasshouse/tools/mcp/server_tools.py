@@ -214,7 +214,8 @@ class ServerTools:
         """Compare what a server says with what was granted. It is called in no act, or makes a task that is in none."""
         if self._ledger is None or self._ledger.asks is not None:
             return
-        folded, changes = self._ledger.folded, dict[str, list[str]]()
+        folded = self._ledger.folded
+        changes = dict[str, list[str]]()
         for creature in folded.world.creatures.values():
             for tool, grant in (creature.grants or {}).items():
                 now = listed.get(tool)
@@ -241,7 +242,8 @@ class ServerTools:
 
     async def close(self) -> None:
         """End all connections, and all processes that were started for them."""
-        open_now, self._connections = [*self._connections.values()], {}
+        open_now = [*self._connections.values()]
+        self._connections = {}
         await asyncio.gather(*[connections.close() for connections in open_now])
         await asyncio.gather(*self._notes, return_exceptions=True)
 

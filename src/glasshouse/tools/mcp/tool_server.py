@@ -94,9 +94,11 @@ class ToolServer(msgspec.Struct, frozen=True):
     def _check_url(self) -> None:
         try:
             parts = urlsplit(self.url)
-            host, _port = parts.hostname, parts.port
+            host = parts.hostname
+            _port = parts.port
         except ValueError:
-            parts, host = urlsplit(""), None
+            parts = urlsplit("")
+            host = None
         if parts.scheme not in {"http", "https"} or not host or not self.url.isprintable() or " " in self.url:
             raise self._refused(
                 "its url is not the address of a server", "Write it like http://localhost:8000/mcp."

@@ -82,7 +82,8 @@ def without_remark(reading: Reading, line: Heard) -> str:
     known = recognised(part.script.name, bare_name(line.handle), line.text) if part is not None else None
     if known is None or known[0].act != REMARK:
         return line.text
-    texts, lower = (phrasing.text for phrasing in known[0].phrasings), line.text.lower()
+    texts = (phrasing.text for phrasing in known[0].phrasings)
+    lower = line.text.lower()
     said = next((text for text in texts if lower.startswith(text.lower())), "")
     return line.text[len(said) :].lstrip()
 
@@ -196,7 +197,8 @@ class _Performance:
     @property
     def _goes_on_with_a_game(self) -> bool:
         """Whether my part is only what I say beside a game, and what I answer is more than talk."""
-        cause, answers_visitors = self.reading.cause, any(entry.on == "visitor" for entry in self.entries)
+        cause = self.reading.cause
+        answers_visitors = any(entry.on == "visitor" for entry in self.entries)
         is_talk = cause is not None and (
             cause.kind == kinds.AGENT_SPOKE or (cause.origin == "visitor" and answers_visitors)
         )
@@ -242,7 +244,8 @@ class _Performance:
 
     def _holds(self, entry: Entry) -> bool:
         """Whether an entry may be said now, apart from the line that it answers. What fails most often is asked first."""
-        memory, known = self.memory, self._known
+        memory = self.memory
+        known = self._known
         if (
             (entry.movements and memory.movement not in entry.movements)
             or (entry.after and entry.after.isdisjoint(self._cued))
@@ -260,7 +263,8 @@ class _Performance:
 
     def _holds_too(self, entry: Entry) -> bool:
         """Whether the conditions hold that few entries have."""
-        memory, counts = self.memory, self.memory.counts
+        memory = self.memory
+        counts = self.memory.counts
         return (
             (not entry.answers or self._answered in entry.answers)
             and (not entry.wait or memory.lines_in_movement >= entry.wait)
@@ -326,7 +330,8 @@ class _Performance:
 
     def _chosen(self, candidates: list[tuple[Entry, _Cue]]) -> Reply | None:
         """One of what fits, drawn by weight; another one where that cannot be said."""
-        dice, left = self.speaker.dice, list(candidates)
+        dice = self.speaker.dice
+        left = list(candidates)
         for _ in range(draws_max):
             if not left:
                 return None
@@ -372,7 +377,8 @@ class _Performance:
         return next((branch for branch in self.open_branches if branch.kind == entry.kind), None)
 
     def _spoken(self, entry: Entry, text: str, bound: dict[str, str]) -> Spoken:
-        dice, act = self.speaker.dice, acts()[ACTS[entry.act]]
+        dice = self.speaker.dice
+        act = acts()[ACTS[entry.act]]
         thoughts = [thought for thought in entry.thoughts if bound.keys() >= set(SLOT.findall(thought))]
         thought = _filled(dice.choice(thoughts), bound) if thoughts else self.speaker.thought(act)
         return Spoken(text, with_capitals(thought), entry.mood.replace("_", " ") or dice.choice(act.moods))

@@ -80,7 +80,8 @@ def days_open(reading: Reading) -> list[date]:
     dates = [day for text in texts for written in _ISO.findall(text) if (day := day_in(written)) is not None]
     if len(dates) < 2:
         return []
-    first, last = dates[0], min(dates[1], dates[-1])
+    first = dates[0]
+    last = min(dates[1], dates[-1])
     return [first + timedelta(days=at) for at in range(min(days_looked_at_max, (last - first).days + 1))]
 
 

@@ -112,11 +112,13 @@ def attribute_asked(text: str) -> str:
     question = lower[: lower.rindex("?")]
     start = max(question.rfind(mark) for mark in ".!?")
     words = {stem(word) for word in WORD.findall(question[start + 1 :])}
-    best, name = 0, ""
+    best = 0
+    name = ""
     for attribute in attributes().values():
         hits = len(attribute.cues & words)
         if hits > best:
-            best, name = hits, attribute.name
+            best = hits
+            name = attribute.name
     return name
 
 

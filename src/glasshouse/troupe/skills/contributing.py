@@ -37,7 +37,8 @@ def contributed(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
     branch = next((branch for branch in branches if is_ref(branch.fields.get(FIELD))), None)
     if branch is None:
         return None
-    reading, dice = speaker.reading, speaker.dice
+    reading = speaker.reading
+    dice = speaker.dice
     manner = _MANNERS.get(speaker.voice.register, "any")
     matter = matter_of(reading)
     is_keeping = _is_last_round(reading)
@@ -141,7 +142,8 @@ def _turn_to_a_thing_of(
         return
     if line is not None and line.origin == "world":
         mine = nouns_in(speaker.dice.choice(own_things(speaker.reading.me) or speaker.stock["thing"]))
-        line, matter = None, Matter("", mine[0]) if mine else matter
+        line = None
+        matter = Matter("", mine[0]) if mine else matter
     named = [] if line is None else things_brought(speaker.reading, line, is_new=is_keeping)
     if named:
         speaker.turn_to(named[0])

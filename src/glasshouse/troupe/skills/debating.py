@@ -309,7 +309,8 @@ def _motion(reading: Reading) -> str:
 
 
 def _speeches(speaker: Speaker, part: str, side: str, met: Point | None) -> list[str]:
-    reading, dice = speaker.reading, speaker.dice
+    reading = speaker.reading
+    dice = speaker.dice
     motion = _motion(reading)
     fresh = _fresh_claims(speaker, side)
     if part == "opening":
@@ -358,7 +359,8 @@ def _rebuttal_leads(speaker: Speaker, met: Point | None) -> list[str]:
 
 def _brought(speaker: Speaker, fresh: Sequence[Claim], met: Point | None, motion: str) -> str:
     """A point that I bring in beside my answer; empty where I have none left that I did not make."""
-    reading, dice = speaker.reading, speaker.dice
+    reading = speaker.reading
+    dice = speaker.dice
     claim = next((claim for claim in fresh if met is None or claim.ground != met.ground), None)
     if claim is None:
         return ""
@@ -372,7 +374,8 @@ def _brought(speaker: Speaker, fresh: Sequence[Claim], met: Point | None, motion
 
 def _closings(speaker: Speaker, side: str, motion: str) -> list[str]:
     """Last words: on the point that nobody has met, or without any."""
-    reading, dice = speaker.reading, speaker.dice
+    reading = speaker.reading
+    dice = speaker.dice
     left = standing_points(reading, reading.me.handle)
     own = f"{reading.me.handle} closing {'standing' if left else 'none'}"
     if own in shelf.sections(MOTIONS):
@@ -410,7 +413,8 @@ def _leads(reading: Reading, heading: str, **gaps: str) -> list[str]:
 
 def _fresh_claims(speaker: Speaker, side: str) -> list[Claim]:
     """The points that my side has left, in an order of chance: those on grounds that I have not spoken on come first."""
-    reading, dice = speaker.reading, speaker.dice
+    reading = speaker.reading
+    dice = speaker.dice
     mine = [line for line in reading.discussion if reading.is_mine(line)]
     used = [point for line in mine for point in points_of(line.text)]
     grounds = [point.ground for point in used]

@@ -74,7 +74,8 @@ def word_known(reading: Reading) -> str:
 
 def is_same_word(word: str, other: str) -> bool:
     """Whether two words are one, whatever their article, case and number."""
-    a, b = bare_word(word), bare_word(other)
+    a = bare_word(word)
+    b = bare_word(other)
     return a == b or (thing_called(word) is not None and thing_called(word) == thing_called(other))
 
 
@@ -97,7 +98,8 @@ def _guess_in(line: Heard | None) -> str:
 
 def _unasked(speaker: Speaker, word: str) -> str:
     """Something that is true of my word and that nobody has asked for."""
-    thing, visible = thing_called(word), speaker.reading.visible_text
+    thing = thing_called(word)
+    visible = speaker.reading.visible_text
     asked = {attribute_asked(line.text) for line in speaker.reading.discussion}
     clauses = [
         clause
@@ -118,7 +120,8 @@ def _said(speaker: Speaker, truth: Truth, asked: str) -> Spoken:
         return remarked(speaker, spoken, "answered")
     attribute = attributes()[asked]
     clauses = attribute.yes if truth == "yes" else attribute.no
-    heading, clause = own_heading(reading, truth), speaker.dice.choice(clauses)
+    heading = own_heading(reading, truth)
+    clause = speaker.dice.choice(clauses)
     texts = untold(reading, heading, GAMES, clause=clause) or sentences(heading, clause=clause)
     aim = f"the true answer is {truth}, and I give it without the word"
     return remarked(speaker, speaker.dress(texts, "answer", aim, own=_WITH_OWN_LINE), "answered")

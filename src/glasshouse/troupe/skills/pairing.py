@@ -125,9 +125,11 @@ def _state_of_play(speaker: Speaker, table: Table, word: str) -> tuple[list[str]
         facts += _after_the_votes(reading, table)
     elif _is_called(reading):
         who, mark = _choice(speaker, table, word, table.voting.words_of(table.vote_field))
-        ground, doubted = _ground(mark), _last_doubted(reading, table)
+        ground = _ground(mark)
+        doubted = _last_doubted(reading, table)
         if ground == "blind" and doubted:
-            who, ground = doubted, "steady"
+            who = doubted
+            ground = "steady"
         facts += ["vote", "cover" if theirs else ground]
         slots |= _pointed_at(who, mark)
         if _times_said(reading, mark.clause) >= _SAID_MAX:
@@ -305,7 +307,8 @@ class Mark(NamedTuple):
 
 def mark_of(reading: Reading, table: Table, handle: str, word: str) -> Mark:
     """What speaks against somebody, by their own lines and by what of other people's they could not place."""
-    total, worst = 0.0, Mark(-1.0)
+    total = 0.0
+    worst = Mark(-1.0)
     for line in (*_descriptions(reading, table), *_doubts(reading, table)):
         if line.handle == handle:
             for mark in _marks(reading, line, table, word):
@@ -413,7 +416,8 @@ def _clause(speaker: Speaker, word: str, theirs: str) -> str:
 
 def _on_somebody(speaker: Speaker, table: Table, word: str, register: str) -> str:
     """Now and then a word on what another said: that it does not fit, or that it does."""
-    reading, dice = speaker.reading, speaker.dice
+    reading = speaker.reading
+    dice = speaker.dice
     if dice.random() >= _DOUBTED:
         return _nodded(speaker, table, word)
     marks = {who: mark_of(reading, table, who, word) for who in _others(reading)}
@@ -431,7 +435,8 @@ def _on_somebody(speaker: Speaker, table: Table, word: str, register: str) -> st
 
 def _nodded(speaker: Speaker, table: Table, word: str) -> str:
     """Once in a while, that another is right."""
-    reading, dice = speaker.reading, speaker.dice
+    reading = speaker.reading
+    dice = speaker.dice
     if dice.random() >= _AGREED:
         return ""
     agreed = _agreed_with(reading, table, word)
@@ -453,7 +458,8 @@ def _voted(speaker: Speaker, table: Table, word: str) -> Reply:
 
 def _pointing(speaker: Speaker, who: str, mark: Mark) -> list[str]:
     """How one says whom one points at, and why, as far as there is a why."""
-    reading, register = speaker.reading, _REGISTERS.get(speaker.voice.register, "")
+    reading = speaker.reading
+    register = _REGISTERS.get(speaker.voice.register, "")
     gaps = {"suspect": name_of(who), "told": mark.clause}
     if speaker.topic.owed:
         heading = "vote beside"

@@ -25,8 +25,11 @@ calls_in_act_max: Final = 6
 """After so many calls in one act it is time to say something."""
 
 _PREFIX: Final = "group_"
-_ADD, _REMOVE, _CHANNEL = "group_add_node", "group_remove_node", "group_channel"
-_WIRE, _STATUS = "group_wire", "group_status"
+_ADD = "group_add_node"
+_REMOVE = "group_remove_node"
+_CHANNEL = "group_channel"
+_WIRE = "group_wire"
+_STATUS = "group_status"
 
 
 class Call(NamedTuple):
@@ -136,7 +139,8 @@ def _written(desk: Desk) -> Call | None:
     listed = [use for use in desk.words(_ADD, "use") if direction is not None and direction.names(use)]
     if name is None or listed or _is_here(desk, name):
         return None
-    plain, me = name.replace("-", " "), desk.reading.me.handle
+    plain = name.replace("-", " ")
+    me = desk.reading.me.handle
     arguments = {
         "handle": name,
         "role": plain,
@@ -148,7 +152,8 @@ def _written(desk: Desk) -> Call | None:
 
 def _said_by_others(desk: Desk) -> frozenset[str]:
     """The stems of what is new and was not said by anybody who was sent for."""
-    uses, reading = desk.words(_ADD, "use"), desk.reading
+    uses = desk.words(_ADD, "use")
+    reading = desk.reading
     lines = [*reading.fresh, *([] if reading.cause is None else [reading.cause])]
     texts = [line.text for line in lines if line.handle.split("~", maxsplit=1)[0] not in uses]
     return frozenset[str]().union(*map(stems_of, texts))
@@ -168,7 +173,8 @@ def _is_here(desk: Desk, use: str) -> bool:
 def _wired(desk: Desk) -> Call | None:
     """My own lines to whoever was just sent for, where a direction or a want says to hand them on."""
     new = [handle for handle in _born(desk, _WIRE, "target") if handle not in desk.circle.handed_to]
-    me, manifest = desk.reading.me, _manifest_text(desk)
+    me = desk.reading.me
+    manifest = _manifest_text(desk)
     is_meant = " wire " in manifest or " hand " in manifest
     if not new or me.handle not in desk.words(_WIRE, "source") or not is_meant:
         return None

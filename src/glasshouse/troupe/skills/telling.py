@@ -134,7 +134,8 @@ def _things_told_of(reading: Reading) -> list[Noun]:
 def _turn_to_what_is_called_for(speaker: Speaker, heading: str) -> None:
     """The thing that a call names; where nobody called, what the evening began with."""
     reading = speaker.reading
-    matter, cause = matter_of(reading), reading.cause
+    matter = matter_of(reading)
+    cause = reading.cause
     if speaker.topic.owed:
         return
     if cause is not None and cause.origin != "world":
@@ -205,7 +206,8 @@ def brought_home(reading: Reading, teller: str) -> dict[str, str]:
 def _next_piece(reading: Reading, kind: str) -> tuple[str, Hero | None]:
     """Which piece comes next and whose tale it is; no hero where a tale begins."""
     lines = [*reading.remembered, *reading.discussion]
-    traded, ending = _place_of(lines, "trading"), _place_of(lines, "ending")
+    traded = _place_of(lines, "trading")
+    ending = _place_of(lines, "ending")
     tellings = [(at, line) for at, line in enumerate(lines) if line.kind == kind]
     mine = [(at, line) for at, line in tellings if reading.is_mine(line)]
     since = [line for at, line in mine if at > ending] if ending >= 0 else []
@@ -246,7 +248,8 @@ def _new_hero(speaker: Speaker, manner: str) -> Hero:
     visible = speaker.reading.visible_text
     known = [Hero(name, he, intro) for how, name, he, intro in shelf.rows("heroes.tsv") if how == manner]
     fresh = [hero for hero in known if hero.intro.lower() not in visible] or known
-    sections, wishes = shelf.sections(BOOK), shelf.sections(BOOK)["wishes"]
+    sections = shelf.sections(BOOK)
+    wishes = shelf.sections(BOOK)["wishes"]
     has_room = speaker.reading.words_max >= words_for_whole_tales_min
     with_tales = [hero for hero in fresh if has_room and f"{hero.name} {manner} begin" in sections]
     hero = speaker.dice.choice(with_tales or fresh)

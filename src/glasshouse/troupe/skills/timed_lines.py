@@ -124,7 +124,8 @@ def _winner(reading: Reading) -> str:
 
 def _gaps(reading: Reading, heard: Sequence[Heard]) -> dict[str, str]:
     """Somebody and something from the beginning and from the end of what I heard."""
-    early, late = heard[:lines_looked_back_max], heard[-lines_looked_back_max:]
+    early = heard[:lines_looked_back_max]
+    late = heard[-lines_looked_back_max:]
     first, _ = details_in(reading, early, "")
     last, other = details_in(reading, late, first)
     gaps = {"first": first, "last": last if last != first else other or first}
@@ -239,7 +240,8 @@ def _whom(said: ToolSaid) -> str:
 def _carried(speaker: Speaker) -> Spoken | None:
     """What somebody of another side said, for those who cannot hear it; for whoever carries words across."""
     reading = speaker.reading
-    me, cause = reading.me, reading.cause
+    me = reading.me
+    cause = reading.cause
     if cause is None or not _CROSSING & set(f"{me.wants} {me.persona}".lower().replace(",", " ").split()):
         return None
     circle = circle_of(reading)

@@ -17,7 +17,8 @@ def most_acorns(match: Match) -> Ruling | None:
     is_over = match.line is None
     if odd is None or not (is_over or len(votes) == len(spoke) == len(match.knowers)):
         return None
-    name, twin = match.handles[odd], match.truths[odd]["word"]
+    name = match.handles[odd]
+    twin = match.truths[odd]["word"]
     shared = next(word for word in words if word != twin)
     thimbles = f"Three of the thimbles say {shared}. That of {_called(name)} says {twin}."
     counts = Counter(votes.values())
