@@ -78,7 +78,7 @@ from tests.what_is_offered import (
     parameters_of,
 )
 from tests.worlds_on_pages import problems_with, worlds_under
-from tools import layers
+from tools import act_table, layers
 
 code_words_max = 12
 """How many words a reader of the code may have to learn beside those of the product."""
@@ -392,6 +392,12 @@ def test_the_table_of_layers_says_what_the_import_contracts_say() -> None:
     contracts = layers.contracts((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
     assert layers.with_tables(page, layers.written(contracts)) == page, "run: python -m tools.layers"
+
+
+def test_the_page_on_an_act_lists_the_states_and_moves_of_the_engines_table() -> None:
+    page = act_table.PAGE.read_text(encoding="utf-8")
+
+    assert act_table.with_tables(page) == page, "run: python -m tools.act_table"
 
 
 def test_every_page_is_found_from_the_index_under_its_own_title() -> None:

@@ -169,7 +169,7 @@ async def test_when_all_runs_of_a_graph_have_finished_nothing_of_its_lines_stays
         assert [key for key in lines._numbered_cache if key[0] == house_id] == []
         assert [key for key in context._frames_cache if key[0] == house_id] == []
         assert line_text._reading_cache.keys() <= readings_before
-        assert (conductor._locks, conductor._driven, conductor._warm_lines._needed) == ({}, set(), {})
+        assert (len(conductor.graphs), conductor._warm_lines._needed) == (0, {})
         assert folded.agenda.subscribers == {}
 
 

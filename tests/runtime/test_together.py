@@ -11,6 +11,7 @@ from glasshouse import Agent, Draft, Event, MemoryStore, SqliteStore, kinds
 from glasshouse.errors import StoreError, UnknownName
 from glasshouse.events.payloads import Governor
 from glasshouse.runtime.conducting.ahead import Causes
+from glasshouse.runtime.conducting.graph_steps import DrivenGraphs
 from glasshouse.runtime.store_port import Store
 from glasshouse.turns.moment.moment import Moment
 from glasshouse.turns.runs.schedule import Due
@@ -303,7 +304,7 @@ async def test_a_creature_may_be_removed_while_the_cause_of_its_act_is_read() ->
                 await t.remove_creature("b")
             return line
 
-        causes = Causes(t._house.ledger, read)
+        causes = Causes(t._house.ledger, read, DrivenGraphs())
 
         assert await causes.of(Due("b", line.id, is_tick=True)) is line
         assert await causes.of(Due("b", line.id, is_tick=True)) is line

@@ -200,11 +200,8 @@ def _check_sums(t: Terrarium, run_id: str, events: list[Event], models: list[Moo
     """What the ledger holds is what the models counted, and what the run's purse says."""
     calls = [call for event in events for call in event.calls]
     run, reached = t.run_of(run_id), [call for call in calls if call.reached]
-    interrupted = [
-        call for kept in t._parts.model_access.interrupted.values() for call in kept.calls if call.reached
-    ]
     for model in models:
-        mine = [call for call in [*reached, *interrupted] if call.model == model.name]
+        mine = [call for call in reached if call.model == model.name]
         assert len(mine) == model.reached.total(), (model.name, model.reached, mine)
         assert {call.seed for call in calls if call.model == model.name} <= {*model.seeds}
     # An act that ends and reached no model counts as one call (ADR 0022).

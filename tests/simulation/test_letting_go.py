@@ -105,7 +105,7 @@ def _counted(letting_go: LettingGo, patch: pytest.MonkeyPatch) -> Callable[[], i
         let_go(self, graph)  # type: ignore[arg-type]
 
     async def after_letting_all_go(self: Conductor, graph_id: str) -> Advanced:
-        if not self.ahead.begun and not self._acting:
+        if not self._in_flight.ahead and not self._in_flight.taken:
             for graph in self._ledger.world.graphs.values():
                 self.let_go_graph(graph)
         return await advance(self, graph_id)

@@ -210,7 +210,8 @@ class Stage:
         if graph_id is not None and graph_id not in self._ledger.world.graphs:
             raise UnknownName(noun="open graph", name=graph_id, known=self._ledger.world.graphs)
         order = Lockstep(self._ledger, self._conductor.agendas, self._inbox.say_waiting_lines, (), graph_id)
-        return (await self.conduct(order, DriveProgress(self._folded, acts=1))).last
+        await wait_to_be_outside(self._ledger)  # A call that is part of an act is refused.
+        return (await self._conductor.conduct(order, DriveProgress(self._folded, acts=1))).last
 
     async def run(
         self, *run_ids: str, turns: int | None = None, before_act: BeforeAct | None = None
@@ -226,15 +227,8 @@ class Stage:
             the_run(self._ledger.world, run_id)
         kind = Free if self._pacing == "free" else Lockstep
         order = kind(self._ledger, self._conductor.agendas, self._inbox.say_waiting_lines, run_ids)
-        return await self.conduct(
-            order, DriveProgress(self._folded, turns=turns, run_ids=run_ids), before_act
-        )
-
-    async def conduct(
-        self, order: Lockstep, progress: DriveProgress, before_act: BeforeAct | None = None
-    ) -> Conducted:
-        """Drive graphs in this order. A call that is part of an act is refused."""
-        await wait_to_be_outside(self._ledger)
+        await wait_to_be_outside(self._ledger)  # A call that is part of an act is refused.
+        progress = DriveProgress(self._folded, turns=turns, run_ids=run_ids)
         return await self._conductor.conduct(order, progress, before_act)
 
     def _folded(self) -> Folded:
@@ -281,7 +275,7 @@ class Stage:
         """End a run once none of its creatures is thinking any more; the `run.finished` event."""
         the_run(self._ledger.world, run_id)
         await wait_to_be_outside(self._ledger)
-        return await self._conductor.finish(run_id, reason, by="api")
+        return await self._conductor.runs.finish(run_id, reason, by="api")
 
     async def stop_acts(self) -> None:
         """Cancel the acts that were begun ahead, and stop reading the inbox."""

@@ -1,5 +1,8 @@
 """One act: assemble a moment, await the agent, write its draft. Creatures think nowhere else.
 
+`think` and `write` are the two halves. Which acts are thought and written when, and what becomes of one that is not, is
+the conductor's business; the states between the two are in the table of `in_flight.py`.
+
 Always holds: an act ends in exactly one event. The exception is an act that the budget or an unreachable model stops:
 if there is no cost to record (`_is_worth_telling`), it writes no such event and stays due. Any exception that an
 agent raises becomes `agent.failed`, and the other creatures continue. Every moment of an act sees the same past; the
@@ -12,9 +15,8 @@ import asyncio
 import logging
 from collections.abc import Callable, Coroutine
 from math import inf
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
-import msgspec
 from msgspec.structs import replace
 
 from glasshouse.errors import (
@@ -23,16 +25,18 @@ from glasshouse.errors import (
     ModelMisconfigured,
     ModelUnreachable,
     Refused,
+    StoreFailed,
     UnusableReply,
 )
 from glasshouse.events import kinds
 from glasshouse.events.event import Draft, Event, check_text
-from glasshouse.events.model_use import NOTHING, ModelUse, Usage
+from glasshouse.events.model_use import NOTHING, Usage
 from glasshouse.events.payloads import LoopSuspected, converted
 from glasshouse.model_values import Form
-from glasshouse.runtime.acts.act_calls import ActCalls, UnrecordedCalls
+from glasshouse.runtime.acts.act_calls import ActCalls
 from glasshouse.runtime.acts.act_time import ActTime, ActTimer
 from glasshouse.runtime.acts.asking import ModelAccess
+from glasshouse.runtime.acts.in_flight import ActResult, ActsInFlight, InFlight, Stop
 from glasshouse.runtime.acts.inside import ActUnderWay
 from glasshouse.runtime.acts.looking import ActContext
 from glasshouse.runtime.acts.recorded_answers import NOT_ON_RECORD, RecordedAnswers
@@ -64,25 +68,8 @@ characters_cache_max: Final = 4_096
 """How many are kept: manifests as the rules use them; more are computed again."""
 _log = logging.getLogger("glasshouse.acts")
 
-Stop: TypeAlias = BudgetExceeded | ModelUnreachable | ModelMisconfigured
-"""What stops an act: it ends or pauses its run."""
-
 RouteOf = Callable[[CreatureState, str], Route]
 """Gives the model behind a creature's profile."""
-
-
-class ActResult(msgspec.Struct, frozen=True):
-    """The result of an act before it is written: the intent that ends it, or what stopped it."""
-
-    act: tuple[str, str]
-    """The ids of its creature and its cause."""
-    end: EndAct | None
-    context: ActContext
-    stopped_by: Stop | None = None
-    attempts: ModelUse | None = None
-    """The model calls of an act that was stopped and stays due."""
-    given_up: EndAct | None = None
-    """How an act that was stopped ends if it is never thought again, so that what it cost is recorded."""
 
 
 class Acts:
@@ -105,6 +92,7 @@ class Acts:
         self._is_strict = is_strict
         self._model_access = model_access
         self._reservations = model_access.reservations
+        self.in_flight = ActsInFlight(ledger, model_access.reservations)
         self._route_of = route_of
         self._agent_of = agent_of
         self._tools = tools
@@ -118,7 +106,10 @@ class Acts:
     async def make_ready(self, due: Due) -> BatchWorld | None:
         """Load the past that an act may need: the world at the start of its batch, the record of its run's parent, and the
         lines of its graph. Returns that world, if the batch was interrupted."""
-        ledger, answers, warm_lines, then = self._ledger, self._answers, self._tools.warm_lines, None
+        ledger = self._ledger
+        answers = self._answers
+        warm_lines = self._tools.warm_lines
+        then = None
         if due.is_together and due.creature in ledger.world.creatures:
             then = await self._batch_worlds.seen_by(due)
         # The creature may get into another graph meanwhile, or be removed.
@@ -133,81 +124,69 @@ class Acts:
         return then
 
     def think(
-        self, due: Due, cause: Event, upto: int | None, gate: asyncio.Event | None = None
+        self, record: InFlight, due: Due, cause: Event, upto: int | None
     ) -> Coroutine[Any, Any, ActResult | None]:
         """Let a creature think once; None if it was removed, or a program answered for it before its act began. With
         `upto`, it sees the past only up to that time.
 
-        The act waits for `gate` before it uses a tool.
+        Whoever plays the act moves its record. Here it gets its context, and its result.
         """
-        thinking = self._think(due, cause, upto, gate)
+        thinking = self._think(record, due, cause, upto)
         hooks = self._model_access.hooks
         return thinking if hooks is None else hooks.around_act(due, thinking)
 
-    async def _think(
-        self, due: Due, cause: Event, upto: int | None, gate: asyncio.Event | None
-    ) -> ActResult | None:
-        then, before = await self.make_ready(due), None
-        world, living = self._world_of(due, then), self._ledger.world.creatures.get(due.creature)
-        if living is not None and self._has_tools(world.creatures[due.creature]):
+    async def _think(self, record: InFlight, due: Due, cause: Event, upto: int | None) -> ActResult | None:
+        record.result = None
+        then = await self.make_ready(due)
+        before = None
+        # It sees the world at the start of its batch, unless a branch renamed the creature.
+        batch_world = None if then is None or due.was is not None else then.folded.world
+        world = batch_world or self._ledger.world
+        living = self._ledger.world.creatures.get(due.creature)
+        if living is not None and self.may_use_tools(world.creatures[due.creature]):
             before = await self._tools.act_so_far(due)
             # A merge may have put the creature into a graph whose lines are not in memory.
             await self._tools.warm_lines.make_ready_for(due.creature)
             # The creature may have been removed, or changed, while this waited.
-            world, living = self._world_of(due, then), self._ledger.world.creatures.get(due.creature)
+            world = batch_world or self._ledger.world
+            living = self._ledger.world.creatures.get(due.creature)
         if living is None or not self._ledger.agenda.owes(due.creature, due.cause):
-            return None
-        creature, act, context = world.creatures[due.creature], (due.creature, due.cause), None
-        self._ledger.acts_begun.add(act)
-        unrecorded = self._model_access.interrupted.pop(act, None)
-        session_id, run_id = world.graphs[creature.graph_id].session_id, creature.run_id or ""
-        started = self._ledger.agenda.under_way.get(due.creature)
-        is_tick = due.is_tick and (started is None or started.cause != due.cause)
-        mine = (
-            unrecorded.mine
-            if unrecorded
-            else self._reservations.begin(run_id, creature.id, living.graph_id, is_tick=is_tick)
-        )
-        try:
-            context = self._context(creature, cause, session_id, upto, mine, unrecorded)
-            if before is not None:
-                use = context.fix_the_past(before.as_of, then)
-                side_writes = context.side_writes
-                context.using = ToolUse(
-                    self._tools,
-                    creature,
-                    cause,
-                    use,
-                    context.act_calls,
-                    side_writes,
-                    before=before,
-                    gate=gate,
-                )
-            end, stopped_by = await self._end_of(context, context.moment(then), mine)
-        except BaseException:
-            self._ledger.acts_begun.discard(act)
-            if context is None:
-                self._reservations.release(mine)
-            else:
-                self._model_access.keep(act, context.act_calls)
-            raise
+            return None  # Nobody owes the act any more, so none begins.
+        context = self._context(record, due, cause, world, upto)
+        record.context = context
+        record.kept = None
+        calls = context.act_calls
+        if before is not None:
+            use = context.fix_the_past(before.as_of, then)
+            context.using = ToolUse(
+                self._tools,
+                context.creature,
+                cause,
+                use,
+                calls,
+                context.side_writes,
+                self.in_flight.sent,
+                before=before,
+                gate=record.gate,
+            )
+        end, stopped_by = await self._end_of(context, context.moment(then))
         # The moment holds the context, too. Without this, everything of the act would wait for the garbage collector.
         context.looked = None
         if stopped_by is not None and not _is_worth_telling(stopped_by, context):
-            given_up = end if context.act_calls.has_reached_a_model else None
-            if given_up is None:
-                self._ledger.acts_begun.discard(act)
-            self._model_access.keep(act, context.act_calls)
-            return ActResult(act, None, context, stopped_by, end.model, given_up)
+            record.result = ActResult(record.act, None, stopped_by, end.model, end)
+            return record.result  # The act stays due: nothing of it is worth an event.
         # An act that ends without a model call counts as one call (ADR 0022).
+        mine = calls.mine
         is_free = mine.done.calls > 0 or context.has_recorded_calls
         if not is_free or mine.open is not NOTHING:
             self._reservations.settle(mine, NOTHING if is_free else Usage(calls=1))
-        return ActResult(act, end, context, stopped_by)
+        record.result = ActResult(record.act, end, stopped_by)
+        return record.result
 
     def let_go(self, graph: GraphState) -> None:
         """Drop what is kept for the next acts in a graph: its lines, and those that a judge sees with labels."""
-        world, purses = self._ledger.world, self._ledger.folded.runs.purses
+        world = self._ledger.world
+        purses = self._ledger.folded.runs.purses
         for creature in map(world.creatures.__getitem__, graph.creatures):
             purse = purses.get(creature.run_id or "")
             is_judge = world.facts_of(creature).role == "judge"
@@ -216,35 +195,17 @@ class Acts:
                 forget_masked(masks)
         self._tools.warm_lines.let_go(graph)
 
-    def forget_attempts(self, result: ActResult) -> None:
-        """The attempts of a stopped act are in the ledger now: they need not be recorded with its end."""
-        unrecorded = self._model_access.interrupted.pop(result.act, None)
-        if unrecorded is not None:
-            self._reservations.release(unrecorded.mine)
-
-    def given_up(self, result: ActResult) -> ActResult:
-        """The result with an end. A stopped act that will not be thought again ends in a failure if it cost something."""
-        if result.given_up is None or self._model_access.interrupted.pop(result.act, None) is None:
-            return result
-        return replace(result, end=result.given_up, attempts=None, given_up=None)
-
-    def may_use_tools(self, creature_id: str) -> bool:
+    def may_use_tools(self, creature: CreatureState) -> bool:
         """Whether a creature may use tools in its act, or has an act with tool calls under way."""
-        return self._has_tools(self._ledger.world.creatures[creature_id])
-
-    def _has_tools(self, creature: CreatureState) -> bool:
         granted = self._ledger.world.manifests[creature.manifest_digest].tools
         return creature.is_privileged or bool(granted) or creature.id in self._ledger.agenda.under_way
 
     def _context(
-        self,
-        creature: CreatureState,
-        cause: Event,
-        session_id: str,
-        upto: int | None,
-        mine: Reservation,
-        unrecorded: UnrecordedCalls | None,
+        self, record: InFlight, due: Due, cause: Event, world: World, upto: int | None
     ) -> ActContext:
+        """The context of an act that begins: its character, its route, and its calls, which continue those that are kept."""
+        kept = record.kept
+        creature = world.creatures[due.creature]
         character = self._character(creature)
         route = self._route_of(creature, character.model_profile)
         on_record = self._answers.act_on_record(creature, cause)
@@ -258,15 +219,23 @@ class Acts:
         form = on_record.form or form_asked(character, route, can)
         if route.fallbacks:
             route = _with_fallbacks(route, form, character)
+        if kept is None:
+            started = self._ledger.agenda.under_way.get(due.creature)
+            is_tick = due.is_tick and (started is None or started.cause != due.cause)
+            graph_id = self._ledger.world.creatures[due.creature].graph_id
+            mine = Reservation(creature.run_id or "", creature.id, graph_id, is_tick=is_tick)
+            self._reservations.begin(mine)
+        else:
+            mine = kept.mine
         act_calls = ActCalls(mine)
-        if unrecorded is not None:
-            act_calls.take_up(unrecorded)
+        if kept is not None:
+            act_calls.take_up(kept)
         return ActContext(
             self._ledger,
             creature,
             character,
             cause,
-            session_id,
+            world.graphs[creature.graph_id].session_id,
             upto,
             route,
             can,
@@ -276,15 +245,11 @@ class Acts:
             act_calls,
         )
 
-    def _world_of(self, due: Due, then: BatchWorld | None) -> World:
-        """The world of an act: the world at the start of its batch, unless a branch renamed the creature."""
-        return self._ledger.world if then is None or due.was is not None else then.folded.world
-
-    async def _end_of(
-        self, context: ActContext, moment: Moment, mine: Reservation
-    ) -> tuple[EndAct, Stop | None]:
+    async def _end_of(self, context: ActContext, moment: Moment) -> tuple[EndAct, Stop | None]:
         """How an act ends, and what stopped it, if anything did."""
-        calls, using = context.act_calls, context.using
+        calls = context.act_calls
+        mine = calls.mine
+        using = context.using
         try:
             agent = self._agent_of(context.creature.id)
             if not (agent.asks_before_anything or (_goes_on(agent, using) and context.has_recorded_calls)):
@@ -317,7 +282,8 @@ class Acts:
 
     def _failure(self, context: ActContext, wrong: BaseException) -> EndAct:
         """How a failed act ends. A strict terrarium raises the failure of an agent instead."""
-        fault, rule = fault_of(wrong), None
+        fault = fault_of(wrong)
+        rule = None
         if isinstance(wrong, RecordedFailure):
             rule = wrong.rule
         elif not isinstance(wrong, UnusableReply | ModelFailed):
@@ -337,46 +303,50 @@ class Acts:
         """The time that an act may take. A replay needs no bound: it repeats how recorded acts ended."""
         assert task is not None, "an act runs in a task"
         if self._act_seconds_max is None:
-            return ActTime(self._timer, task, inf, inf)
+            return ActTime(self._timer, task, inf, inf)  # No act of a replay is bounded.
         seconds_max = context.character.act_seconds_max or self._act_seconds_max
         wall_seconds = self._reservations.wall_seconds_left(context.creature.run_id)
         return ActTime(self._timer, task, inf if agent.keeps_its_own_time else seconds_max, wall_seconds)
 
-    async def write(self, result: ActResult, before: Queued | None = None) -> Queued | None:
+    async def write(self, record: InFlight, end: EndAct, before: Queued | None = None) -> Queued | None:
         """Stage the event that ends an act; None if there is nothing to write. Await `acknowledged` for durability.
 
         If the rules refuse the draft, the act ends in a failure that carries the refusal. `before` is what was written
         before in the graph, if it was not durable when the act began: if its commit has failed, this call fails too.
         """
+        context = record.context
+        assert context is not None, "an act that has an end has thought"
+        if not self._ledger.writer.takes_more:
+            await self._ledger.wait_for_room()
+        if before is not None and before.acknowledged.done() and not before.acknowledged.cancelled():
+            before.acknowledged.result()
+        if record.is_baseless:
+            raise StoreFailed(
+                "The event that this act answers was not written. The act is thought again if it is due."
+            )
         queued = None
         try:
-            if result.end is None:
-                return None
-            if not self._ledger.writer.takes_more:
-                await self._ledger.wait_for_room()
-            if before is not None and before.acknowledged.done():
-                before.acknowledged.result()
-            try:
-                queued = self._ledger.stage(result.end, result.context.side_writes())
-            except Refused as refusal:
-                if self._is_strict:
-                    raise
-                failed = replace(
-                    result.end,
-                    draft=None,
-                    private=None,
-                    failure=str(refusal)[:failure_chars_max],
-                    rule=_noted_rule(result.context, refusal),
-                    attempts=max(1, result.end.attempts),
-                )
-                queued = self._ledger.stage(failed, result.context.side_writes())
-            return queued
+            queued = self._ledger.stage(end, context.side_writes())
+        except Refused as refusal:
+            if self._is_strict:
+                raise
+            failed = replace(
+                end,
+                draft=None,
+                private=None,
+                failure=str(refusal)[:failure_chars_max],
+                rule=_noted_rule(context, refusal),
+                attempts=max(1, end.attempts),
+            )
+            queued = self._ledger.stage(failed, context.side_writes())
         finally:
             if self._model_access.hooks is not None:
-                self._model_access.hooks.act_written(result.act, queued.events[0] if queued else None)
-            if result.attempts is None:
-                # The fold counts its cost from here on.
-                self._reservations.release(result.context.act_calls.mine)
+                self._model_access.hooks.act_written(record.act, queued.events[0] if queued else None)
+        if queued is None:
+            self.in_flight.discard(record)
+        else:
+            self.in_flight.staged(record, queued)
+        return queued
 
     def _character(self, creature: CreatureState) -> Character:
         digest = creature.manifest_digest
@@ -392,9 +362,9 @@ class Acts:
 def form_asked(character: Character, route: Route, can: ModelCapabilities) -> Form:
     """How a creature's model is asked to reply: as its manifest says, else its binding, else what its server honours."""
     if character.reply != "auto":
-        return character.reply
+        return character.reply  # The manifest says it.
     if route.form != "auto":
-        return route.form
+        return route.form  # The binding says it.
     return can.form
 
 
@@ -413,13 +383,17 @@ def _with_fallbacks(route: Route, form: Form, character: Character) -> Route:
 def _end_with(draft: Draft | None, context: ActContext, moment: Moment) -> EndAct:
     """How an act ends with this draft."""
     if draft is None:
-        return context.end()
+        return context.end()  # It passes.
     if not isinstance(draft, Draft):
         raise Refused(f"act() gave back {draft!r}.", "Give back one Draft, or None to pass.", rule="draft")
-    kind, channel, channels = draft.kind, draft.channel, context.channels
+    kind = draft.kind
+    channel = draft.channel
+    channels = context.channels
     if kind == kinds.AGENT_PASSED:
+        # It passes, and says why.
         return replace(context.end(), passed=str(draft.payload.get("reason", "")), private=draft.private)
     if kind == kinds.LOOP_SUSPECTED:
+        # It passes, because it would say an earlier line again.
         loop = converted(draft.payload, LoopSuspected)
         return replace(context.end(), passed=loop.reason, repeats=loop.repeats, private=draft.private)
     if kind == kinds.JUDGE_VERDICT:
@@ -428,7 +402,7 @@ def _end_with(draft: Draft | None, context: ActContext, moment: Moment) -> EndAc
         context.is_stale = brings_nothing_new(draft, moment)
     check_text(draft)
     if channel is None:
-        return context.end(draft)
+        return context.end(draft)  # Where it speaks is decided when the act is written.
     if channel not in channels and channel not in channels.values():
         open_to_it = ", ".join(channels) or "no channel"
         raise Refused(f"There is no channel {channel!r} here.", f"Speak on {open_to_it}.", rule="channel")
@@ -438,7 +412,8 @@ def _end_with(draft: Draft | None, context: ActContext, moment: Moment) -> EndAc
 def _noted_rule(context: ActContext, refusal: Refused) -> str | None:
     """The rule that refused the draft of an act, if the refusal names one. Logged, because nothing else tells a program
     that its line was not said."""
-    creature, cause = context.creature, context.cause
+    creature = context.creature
+    cause = context.cause
     words = "The draft of %s, which answers %s, was refused: %s"
     _log.warning(
         words, creature.handle, cause.id, refusal, extra={"creature": creature.id, "cause": cause.id}
@@ -457,9 +432,9 @@ def _is_worth_telling(stopped_by: Stop, context: ActContext) -> bool:
     """Whether a stopped act ends here. It ends if a model call was answered since its last tool call, or if the budget
     ran out after a tool call or after calls that cost something. Otherwise the act stays due."""
     if context.act_calls.is_answered:
-        return True
+        return True  # What the answer cost is told with the end.
     if not isinstance(stopped_by, BudgetExceeded):
-        return False
+        return False  # The server may be back when the run continues.
     has_written = context.using is not None and context.using.has_written
     return has_written or any(call.reached for call in context.act_calls.calls)
 
@@ -473,6 +448,6 @@ async def _first_moment(context: ActContext, agent: Agent, using: ToolUse, momen
     """The first moment that an agent gets; for an interrupted act that continues, it includes the recorded tool
     answers."""
     if not _goes_on(agent, using):
-        return moment
+        return moment  # It begins, or begins again.
     context.asked = await using.go_on()
     return context.moment()

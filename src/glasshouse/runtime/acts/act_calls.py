@@ -53,16 +53,26 @@ class ActCalls(msgspec.Struct, eq=False):
 
     def take_up(self, unrecorded: UnrecordedCalls) -> None:
         """Continue the calls of an act that was interrupted."""
-        self.calls, self.prompts, self.shown, _ = unrecorded
+        self.calls, self.prompts, self.shown, self.mine = unrecorded
         self.before = len(unrecorded.calls)
 
-    def begin_anew(self) -> None:
-        """Start a new list of calls: those so far were recorded in the middle of the act."""
+    def put_back(self, unrecorded: UnrecordedCalls) -> None:
+        """Put calls before those so far: the event that should have recorded them is not in the ledger."""
+        self.calls[:0] = unrecorded.calls
+        self.prompts[:0] = unrecorded.prompts
+        self.shown[:0] = unrecorded.shown
+        self.before += len(unrecorded.calls)
+
+    def begin_anew(self) -> UnrecordedCalls:
+        """Start a new list of calls, and return those so far: they are on their way to the ledger in the middle of the
+        act."""
+        sent = self.unrecorded
         self.told += len(self.calls)
         self.before = 0
         self.calls = []
         self.prompts = []
         self.shown = []
+        return sent
 
     @property
     def side_writes(self) -> SideWrites:

@@ -30,7 +30,7 @@ from glasshouse.errors import ModelFailed, ModelMisconfigured, ModelUnreachable,
 from glasshouse.events.model_use import NOTHING, Call, Usage, usage_of
 from glasshouse.events.shown import Shown
 from glasshouse.model_values import Tokens
-from glasshouse.runtime.acts.act_calls import ActCalls, UnrecordedCalls
+from glasshouse.runtime.acts.act_calls import ActCalls
 from glasshouse.runtime.acts.act_so_far import completion_of
 from glasshouse.runtime.acts.backend_queue import BackendQueue, queue_of, unreached_in_a_row_max
 from glasshouse.runtime.acts.call_record import answered_call, asked_of, failed_call
@@ -50,8 +50,6 @@ at_once_max: Final = 3
 """How often a server that does not say how long it is busy is asked again at once; then a second is waited."""
 failed_calls_max: Final = 3
 """After this many calls to one model that failed, for one question of an act, the next fallback is asked, or the act fails."""
-interrupted_acts_max: Final = 1_024
-"""Of how many acts the calls are kept that could not be recorded, because the act was interrupted."""
 
 
 class CallUnderWay:
@@ -88,18 +86,6 @@ class ModelAccess:
         self.under_way: dict[CallUnderWay, None] = {}
         self.listener: Callable[[CallUnderWay], OnText] | None = None
         """Makes, for each attempt of a call, what hears the text of its reply as it comes. None: nobody listens."""
-        self.interrupted: dict[tuple[str, str], UnrecordedCalls] = {}
-        """What was kept of acts that may be thought again, by the ids of their creature and their cause."""
-
-    def keep(self, act: tuple[str, str], act_calls: ActCalls) -> None:
-        """Keep the calls of an act that was interrupted, until it is thought again and recorded."""
-        self.reservations.settle(act_calls.mine, NOTHING)
-        if not act_calls.calls:
-            self.reservations.release(act_calls.mine)
-            return  # It has made no call: there is nothing to keep.
-        self.interrupted[act] = act_calls.unrecorded
-        if len(self.interrupted) > interrupted_acts_max:
-            self.reservations.release(self.interrupted.pop(next(iter(self.interrupted))).mine)
 
     # The ways to an answer
 

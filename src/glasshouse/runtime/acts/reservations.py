@@ -102,19 +102,25 @@ class Reservations:
         """Done and open, for each run with several acts under way. An act that is alone needs no sums."""
         self._moved = asyncio.Event()
 
-    def begin(self, run_id: str, creature_id: str, graph_id: str, *, is_tick: bool) -> Reservation:
-        """Open the reservation of an act that begins; `is_tick` if it is a tick that has made no call yet."""
-        mine = Reservation(run_id, creature_id, graph_id, is_tick=is_tick)
-        acts = self._acts.setdefault(run_id, {})
+    def begin(self, mine: Reservation) -> None:
+        """Open the reservation of an act that begins."""
+        acts = self._acts.setdefault(mine.run_id, {})
         acts[mine] = None
         if len(acts) == 2:
             done = Held()
             running = Held()
-            self._held[run_id] = done, running
+            self._held[mine.run_id] = done, running
             other, _ = acts
             done.move(other.graph_id, NOTHING, other.done)
             running.move(other.graph_id, NOTHING, other.open)
-        return mine
+
+    def hold_again(self, mine: Reservation, cost: Usage) -> None:
+        """Hold a cost that the ledger did not take after all. A reservation that was released is opened again."""
+        if mine not in self._acts.get(mine.run_id, ()):
+            mine.done = NOTHING
+            mine.open = NOTHING
+            self.begin(mine)
+        self._hold(mine, mine.done.plus(cost), mine.open)
 
     async def reserve(self, mine: Reservation, worst: Usage) -> None:
         """Reserve the worst case of a call, waiting for open calls if need be. Raises `BudgetExceeded` if it cannot fit

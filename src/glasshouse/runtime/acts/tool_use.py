@@ -21,7 +21,7 @@ from glasshouse.events.codec import json_copy
 from glasshouse.events.described_tool import is_of_server
 from glasshouse.events.event import VISITOR, Event
 from glasshouse.events.model_use import ModelUse, PromptDigests
-from glasshouse.runtime.acts.act_calls import ActCalls
+from glasshouse.runtime.acts.act_calls import ActCalls, UnrecordedCalls
 from glasshouse.runtime.acts.act_so_far import NOTHING_YET, ActSoFar, Step, act_so_far_of, completion_of
 from glasshouse.runtime.acts.recorded_answers import RecordedAnswers
 from glasshouse.runtime.acts.reservations import Reservations
@@ -81,6 +81,7 @@ class ToolUse:
         use: ModelUse,
         act_calls: ActCalls,
         side_writes: Callable[[], SideWrites],
+        note_sent: Callable[[tuple[str, str], UnrecordedCalls], None],
         *,
         before: ActSoFar = NOTHING_YET,
         gate: asyncio.Event | None = None,
@@ -101,6 +102,8 @@ class ToolUse:
         self._act_calls = act_calls
         self._side_writes = side_writes
         """What is stored beside the next event of the act."""
+        self._note_sent = note_sent
+        """Told of the act's calls that are on their way to the ledger before the act ends."""
         self._gate = gate
         """Opened when it is this act's turn to be written; None if acts do not think in parallel."""
         self._steps = list(before.steps)
@@ -250,7 +253,7 @@ class ToolUse:
         with self._noting_failures():
             queued = await self._written(intent, self._side_writes)
             assert queued is not None, "a call is told, or refused"
-            self._act_calls.begin_anew()
+            self._note_sent((self._creature.id, self._cause.id), self._act_calls.begin_anew())
             self._number += 1
             self.events.append(queued.events[0].id)
             self.has_recorded_calls = self.has_recorded_calls or any(call.reached for call in calls)

@@ -83,7 +83,8 @@ class RunPast:
         self._run_id = run_id
         self.was_cut = False
         """Whether the last answer lacked lines that are no longer in memory."""
-        world, tables = ledger.folded.world, ledger.folded.tables
+        world = ledger.folded.world
+        tables = ledger.folded.tables
         recalled = [tables.places_recalled_in(world, graph) for graph in world.graphs_of(run_id).values()]
         self._places = {
             place: None
@@ -154,12 +155,12 @@ class Endings:
         """How a run ends, if it is over now; else None."""
         purse = self._ledger.folded.runs.purses.get(run_id)
         if purse is None or purse.finished is not None:
-            return None
+            return None  # It has not begun, or has ended already.
         ruling = self._ruling(run_id, purse)
         if ruling is not None and purse.playbill.ends_when.referee:
-            return _ruled(ruling, purse)
+            return _ruled(ruling, purse)  # The referee's word ends it.
         if not purse.has_come_to_its_end:
-            return None
+            return None  # Nothing that its scenario names has happened.
         return self._judged(run_id, purse)
 
     def at_the_end(self, run_id: str, reason: FinishReason) -> Ending:
@@ -187,7 +188,7 @@ class Endings:
     def _referee(self, purse: Purse) -> Referee | None:
         name = purse.playbill.competition.referee
         if name is None:
-            return None
+            return None  # It has none.
         if (name, purse.folder) not in self._referees_cache:
             self._referees_cache[name, purse.folder] = referee_named(name, purse.folder)
         return self._referees_cache[name, purse.folder]
@@ -217,7 +218,7 @@ class Endings:
     def _rule(self, run_id: str, purse: Purse, line: Event) -> None:
         referee = self._referee(purse)
         if referee is None or run_id in self._rulings or not is_public_line(run_id, line):
-            return
+            return  # Nobody rules, somebody has ruled, or the line is not for everybody.
         if line.caused_by is None:
             return  # Referees rule on lines of acts. Lines of the world and of visitors are only context.
         past = self._past(run_id)
@@ -227,7 +228,8 @@ class Endings:
 
     def _is_at_hand(self, run_id: str) -> bool:
         """Whether all lines of the run's graphs are loaded."""
-        world, tables = self._ledger.folded.world, self._ledger.folded.tables
+        world = self._ledger.folded.world
+        tables = self._ledger.folded.tables
         return not any(tables.cold_places(world, graph) for graph in world.graphs_of(run_id).values())
 
     def _past(self, run_id: str) -> RunPast:
@@ -236,7 +238,8 @@ class Endings:
         return self._pasts_cache[run_id]
 
     def _match(self, purse: Purse, line: Event | None, past: RunPast) -> Match:
-        dealt, cast = self._ledger.folded.tables.dealt, purse.cast
+        dealt = self._ledger.folded.tables.dealt
+        cast = purse.cast
         teams = {
             team: tuple([creature for creature, handle in cast.items() if handle in handles])
             for team, handles in purse.playbill.competition.teams.items()
@@ -290,7 +293,9 @@ def accounts_of(folded: Folded, run_id: str, ending: Ending, axis: str | None) -
 def _is_in_a_full_turn(folded: Folded, run_id: str) -> bool:
     """Whether a run is in a turn that has no calls left for what is still owed. The next `turn.started` would record
     that."""
-    world, agenda, runs = folded.world, folded.agenda, folded.runs
+    world = folded.world
+    agenda = folded.agenda
+    runs = folded.runs
     graphs = world.graphs_of(run_id).values()
     return any(
         run_id in agenda.runs_left_over(world, graph)

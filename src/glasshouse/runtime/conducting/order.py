@@ -124,43 +124,45 @@ class DriveProgress(msgspec.Struct):
     """Whether a graph has played all its turns and still has something to do."""
     last_turns: dict[str, int] = {}
     """Run -> the last of its turns that this drive plays."""
-    _gates: set[asyncio.Future[bool | None]] = set()
+    gates: set[asyncio.Future[bool | None]] = set()
     _acts_played: int = 0
+    _turns_played: int = 0
 
     async def has_passed(self, gate: Awaitable[bool | None]) -> bool:
         """Wait at a gate; False if it returns False, or if the drive ended meanwhile."""
         waiting = asyncio.ensure_future(gate)
-        self._gates.add(waiting)
+        self.gates.add(waiting)
         try:
             self.is_held = await waiting is False or self.is_held
         except asyncio.CancelledError:
             if self.reached() is None:
                 raise
-            return False
+            return False  # Only the wait at the gate was cancelled, because the drive is over.
         finally:
-            self._gates.discard(waiting)
+            self.gates.discard(waiting)
             waiting.cancel()
         return not self.is_held
 
     def shut_gates(self) -> None:
         """Cancel every wait at a gate, because the drive is over."""
-        for gate in self._gates:
+        for gate in self.gates:
             gate.cancel()
 
     def allows(self, graph_id: str, turn: int) -> bool:
         """Whether a graph may take a step in this turn. Turn 0 means the end of a run, which needs no turn."""
         if self.turns is None or turn == 0:
-            return True
+            return True  # The drive is not bounded by turns, or this is no turn.
         played = self.played.get(graph_id, NOT_PLAYED)
         if played.turn == turn or (played.turns < self.turns and self._is_within_turns(graph_id, turn)):
-            return True
+            return True  # It goes on with its turn, or has turns left.
         self.has_used_up_turns = True
         return False
 
     def _is_within_turns(self, graph_id: str, turn: int) -> bool:
         """Whether a turn of a graph is among those of its runs that this drive plays."""
         folded = self.folded()
-        graph, runs = folded.world.graphs[graph_id], folded.runs
+        graph = folded.world.graphs[graph_id]
+        runs = folded.runs
         for run_id in members_of(folded.world, graph).runs_acting:
             count = runs.turns_of(run_id, graph_id) + turn - graph.turn
             if run_id not in self.last_turns:
@@ -171,41 +173,48 @@ class DriveProgress(msgspec.Struct):
                 # The first turn is played even after many empty ones: else no later drive would come further either.
                 self.last_turns[run_id] = max(last, count)
             if count > self.last_turns[run_id]:
-                return False
+                return False  # One run that has played its turns holds its graph.
         return True
 
     def note(self, done: Advanced) -> None:
         """Count a step."""
-        graph_id, kind, event = done.graph_id, done.kind, done.event
-        played = self.played.get(graph_id) or self._played_in(graph_id)
+        graph_id = done.graph_id
+        kind = done.kind
+        event = done.event
+        played = self.played.get(graph_id)
+        if played is None:
+            played = self.played[graph_id] = Progress()
         if kind != "end" and played.turn != done.turn:
-            played.turn, played.turns, played.steps = done.turn, played.turns + 1, 1
+            played.turn = done.turn
+            played.turns += 1
+            played.steps = 1
+            self._turns_played += 1
         else:
             played.steps += 1
             if played.steps > steps_in_a_turn_max:
                 raise Refused(
                     f"Graph {graph_id} did not come to an end of its turn.", "Lower max_calls_per_turn."
                 )
-        self._note_whether_empty(played, done)
+        if event is not None or kind == "turn":
+            played.empty_steps = 0
+        else:
+            self._note_empty_step(played, graph_id)
         if kind == "turn":
             self.turns_just_begun.add(graph_id)
-            return
+            return  # Nobody has acted in it yet.
         self.turns_just_begun.discard(graph_id)
         if event is not None:
             self.last = event
             self._acts_played += 1
             if event.graph_id != graph_id:  # A tool moved the creature to another graph.
-                self._played_in(event.graph_id)
+                self.played.setdefault(event.graph_id, Progress())
             if kind == "end":
                 self.ended.append(event)
 
-    def _note_whether_empty(self, played: Progress, done: Advanced) -> None:
+    def _note_empty_step(self, played: Progress, graph_id: str) -> None:
         """Count the steps in a row that lead nowhere: they wrote nothing, and nobody else wrote in their graph."""
-        if done.event is not None or done.kind == "turn":
-            played.empty_steps = 0
-            return
         world = self.folded().world
-        graph = world.graphs.get(done.graph_id)
+        graph = world.graphs.get(graph_id)
         head = ("", 0) if graph is None else (graph.session_id, world.session_of(graph).head)
         played.empty_steps = played.empty_steps + 1 if head == played.head else 1
         played.head = head
@@ -214,21 +223,18 @@ class DriveProgress(msgspec.Struct):
         """Whether the last steps in a graph led nowhere, so many that they always will."""
         return self.played[graph_id].empty_steps >= empty_steps_max
 
-    def _played_in(self, graph_id: str) -> Progress:
-        return self.played.setdefault(graph_id, Progress())
-
     def reached(self) -> Because | None:
         """Why the drive must end, even if something is still due; None if it may continue."""
         if self.is_held:
-            return "held"
+            return "held"  # The gate says so, whatever is due.
         if self.acts is not None and self._acts_played >= self.acts:
-            return "act_played"
+            return "act_played"  # That was all it was asked for.
         if not self.run_ids:
-            return None
+            return None  # Whoever drives all runs plays until nothing is due.
         runs = self.folded().world.runs
         status = {run.status for name in self.run_ids if (run := runs.get(name)) is not None}
         if "playing" in status or not status:
-            return None
+            return None  # One of those named can still be played.
         return "runs_paused" if "paused" in status else "runs_finished"
 
     @property
@@ -238,11 +244,10 @@ class DriveProgress(msgspec.Struct):
 
     def conducted(self, because: Because, waiting: tuple[Waiting, ...] = ()) -> Conducted:
         """The result of the drive."""
-        turns = sum([played.turns for played in self.played.values()])
-        return Conducted(because, turns, tuple(self.ended), self.last, waiting)
+        return Conducted(because, self._turns_played, tuple(self.ended), self.last, waiting)
 
 
-class Next(msgspec.Struct, frozen=True):
+class NextStep(msgspec.Struct, frozen=True):
     """What a graph has to do next, if anything."""
 
     turn: int | None
@@ -251,7 +256,7 @@ class Next(msgspec.Struct, frozen=True):
     """The next act, if the current turn has one left."""
 
 
-NOTHING_DUE = Next(None)
+NOTHING_DUE = NextStep(None)
 
 
 class Agendas:
@@ -265,17 +270,19 @@ class Agendas:
         """Whether a creature waits for its agent."""
         self.waiting: dict[str, Due] = {}
         """The graphs whose next act waits for an agent, each with that act."""
-        self._ready_cache: dict[str, Next] = {}
+        self._ready_cache: dict[str, NextStep] = {}
         self._graphs_known = (0, 0)
 
-    def ready(self) -> dict[str, Next]:
+    def ready(self) -> dict[str, NextStep]:
         """The graphs that have something to do, each with what is next."""
         if self._ledger.graphs_moved:
             self._look_up(self._ledger.graphs_moved)
         return self._ready_cache
 
     def _look_up(self, moved: dict[str, None]) -> None:
-        world, ready, waiting = self._ledger.world, self._ready_cache, self.waiting
+        world = self._ledger.world
+        ready = self._ready_cache
+        waiting = self.waiting
         known = (len(world.sessions), len(world.graphs))
         graphs: Iterable[str] = tuple(moved)
         if EVERY_GRAPH in moved:
@@ -297,32 +304,35 @@ class Agendas:
             if due is not None and world.creatures[due.creature].played_by_code and self.waits(due.creature):
                 waiting[graph_id] = due
 
-    def of(self, graph_id: str) -> Next:
+    def of(self, graph_id: str) -> NextStep:
         """What one graph has to do next."""
         if self._ledger.graphs_moved:
             self._look_up(self._ledger.graphs_moved)
         return self._ready_cache.get(graph_id, NOTHING_DUE)
 
-    def _looked_up(self, graph: GraphState) -> Next:
+    def _looked_up(self, graph: GraphState) -> NextStep:
         folded = self._ledger.folded
-        world, agenda, runs = folded.world, folded.agenda, folded.runs
+        world = folded.world
+        agenda = folded.agenda
+        runs = folded.runs
         if runs.watched and any(map(self._endings.of, self._endings.due(graph))):
-            return Next(0)
+            return NextStep(0)  # A run that is over ends before anybody acts.
         due = next_act(world, agenda, graph, runs)
-        return Next(next_turn(world, agenda, runs, graph)) if due is None else Next(graph.turn, due)
+        return NextStep(next_turn(world, agenda, runs, graph)) if due is None else NextStep(graph.turn, due)
 
     def is_held(self, graph_id: str, turn: int) -> bool:
         """Whether a graph waits for an agent, or is of a run in which a graph that comes before it does. So nothing is
         played in another order than with the agent."""
-        world, ready = self._ledger.world, self.ready()
+        world = self._ledger.world
+        ready = self.ready()
         if graph_id in self.waiting:
-            return True
+            return True  # It waits itself.
         graph = world.graphs[graph_id]
         runs = members_of(world, graph).runs_acting
         for waiting_id, due in self.waiting.items():
             before = (ready[waiting_id].turn or 0, world.graphs[waiting_id].born)
             if world.creatures[due.creature].run_id in runs and before < (turn, graph.born):
-                return True
+                return True  # One that comes before it waits.
         return False
 
     def is_idle(self, run_id: str) -> bool:
@@ -361,18 +371,19 @@ class Lockstep:
         turn, _, first = min(turns, default=(0, 0, None))
         return first if first is not None and progress.allows(first, turn) else None
 
-    def _ready(self) -> Mapping[str, Next]:
+    def _ready(self) -> Mapping[str, NextStep]:
         ready = self._agendas.ready()
         if self._graph_id is None and not self._run_ids:
-            return ready
+            return ready  # All graphs are driven.
         names = [self._graph_id] if self._graph_id else self._ledger.world.graphs_of(*self._run_ids)
         return {name: ready[name] for name in names if name in ready}
 
     def waiting(self) -> tuple[Waiting, ...]:
         """Whose acts wait for an agent in the driven graphs."""
-        driven, creatures = self._ready(), self._ledger.world.creatures
+        driven = self._ready()
+        creatures = self._ledger.world.creatures
         if not self._agendas.waiting:
-            return ()
+            return ()  # Nobody waits anywhere.
         acts = [due for graph_id, due in self._agendas.waiting.items() if graph_id in driven]
         waiting = [(creatures[due.creature], due.cause) for due in acts]
         return tuple([Waiting(c.id, c.handle, c.played_by_code, c.run_id, cause) for c, cause in waiting])
@@ -381,26 +392,12 @@ class Lockstep:
         """Whether a chosen graph is still first. Asked if another drive may have taken steps meanwhile."""
         return self.next_graph(progress) == graph_id
 
-    def play(self, graph_id: str, progress: DriveProgress, step: Step) -> Awaitable[object]:  # noqa: ARG002 (`Free` needs it)
-        """Let a graph take a step."""
-        return step(graph_id)
-
-    async def wait_for_others(self) -> bool:
-        """Wait until something changes in a graph that plays in parallel. False if no graph does."""
-        return False
-
-    def end(self) -> None:
-        """End the drive: steps under way still end, and graphs stop waiting for slower ones."""
-
-    async def close(self) -> None:
-        """Cancel whatever still plays."""
-
     def runs(self) -> Iterable[str]:
         """The driven runs: those named, or those of the graph named, or all. Each ends when nothing in it is due any
         more."""
         world = self._ledger.world
         if self._graph_id is None:
-            return self._run_ids or tuple(world.open_runs)
+            return self._run_ids or tuple(world.open_runs)  # No single graph is driven.
         graph = world.graphs.get(self._graph_id)
         return () if graph is None else members_of(world, graph).runs_acting
 
@@ -443,14 +440,14 @@ class Free(Lockstep):
             self._look_for_graphs()
             self._look_for_the_lowest(progress)
             if progress.reached() is not None:
-                return
+                return  # The drive is over.
             await self.let_in()
 
     async def _may_step(self, graph_id: str, progress: DriveProgress) -> bool:
         """Wait for slower graphs of the same run; False if this graph has nothing to do any more."""
         while (turn := self._turn(graph_id, progress)) is not None and progress.reached() is None:
             if not self._is_ahead(graph_id, turn, progress):
-                return True
+                return True  # No graph of its run is behind it.
             self._look_for_graphs()  # The slower graph may be new: nobody drives it yet.
             self._held_back[graph_id] = None
             # A line from outside may give it something to do now.
@@ -462,10 +459,10 @@ class Free(Lockstep):
         """Whether a graph that is about to begin this turn must wait for a slower graph of its run."""
         graph = self._ledger.world.graphs[graph_id]
         if turn <= graph.turn:
-            return False
+            return False  # It is in the middle of this turn.
         for run_id in members_of(self._ledger.world, graph).runs_acting:
             if turn - turns_ahead_max > self._lowest_turn(run_id, progress, turn):
-                return True
+                return True  # A slower one of this run may still meet it.
         return False
 
     def _lowest_turn(self, run_id: str, progress: DriveProgress, turn: int) -> int:
@@ -486,7 +483,7 @@ class Free(Lockstep):
     def _turn(self, graph_id: str, progress: DriveProgress) -> int | None:
         turn = self._agendas.of(graph_id).turn
         if turn is not None and self._agendas.waiting and self._agendas.is_held(graph_id, turn):
-            return None
+            return None  # It waits for an agent.
         return turn if turn is not None and progress.allows(graph_id, turn) else None
 
     def _look_for_graphs(self) -> None:
@@ -506,16 +503,18 @@ class Free(Lockstep):
     async def wait_for_others(self) -> bool:
         """Wait until a task ends or wakes the loop. An exception of a task is raised here."""
         if not self._tasks:
-            return False
+            return False  # No graph plays.
         await self._has_news.wait()
         self._has_news.clear()
         for name in [name for name, task in self._tasks.items() if task.done()]:
             self._tasks.pop(name).result()
         return True
 
-    def end(self) -> None:
-        """Wake the graphs that wait for slower ones."""
+    async def end(self) -> None:
+        """End the drive: graphs stop waiting for slower ones, and steps that are under way end."""
         self._wake_held_back()
+        while await self.wait_for_others():
+            pass
 
     def _wake_held_back(self) -> None:
         self._ledger.wake(self._held_back)

@@ -124,8 +124,8 @@ class Ledger(Pending):
         self._store = store
         self._clock = clock
         self._subscriptions = subscriptions
-        self.acts_begun: set[tuple[str, str]] = set()
-        """The acts that this process has begun and not ended, by the ids of creature and cause. Each began because it was
+        self.may_end: Callable[[tuple[str, str]], bool] = _nobody
+        """Whether this process has begun an act and not ended it, by the ids of creature and cause. It began because it was
         owed, so it may end even if its creature was removed, or a program answered its cause, meanwhile (ADR 0098)."""
         self.asks: Asks | None = None
         """Asks another process for changes, because it has the store open and this one is a guest."""
@@ -165,7 +165,7 @@ class Ledger(Pending):
         decision = decide(self.world, intent)
         if isinstance(intent, EndAct):
             act = (intent.creature, intent.cause)
-            if act not in self.acts_begun and not self.agenda.owes(*act):
+            if not self.agenda.owes(*act) and not self.may_end(act):
                 raise Refused(
                     f"{intent.creature} owes no act for {intent.cause}: its act has ended, or there was none.",
                     "Write nothing more for it.",
@@ -276,13 +276,10 @@ class Ledger(Pending):
         if not self.writer.takes_more:
             raise self._no_room("change()")
         decision = self._decide(intent)
-        queued = None
-        if decision.writes:
-            events, writes = self._apply(decision.writes)
-            queued = self.writer.queue(Batch(writes, side), events)
-        if isinstance(intent, EndAct):
-            self.acts_begun.discard((intent.creature, intent.cause))
-        return queued
+        if not decision.writes:
+            return None  # It changes nothing.
+        events, writes = self._apply(decision.writes)
+        return self.writer.queue(Batch(writes, side), events)
 
     async def edit(self, intent: Intent, cause: str, tell: Tell) -> Receipt:
         """Write an edit by a creature's tool, and the report of that edit, as one batch.
@@ -426,3 +423,8 @@ def _still_fits(world: World, write: SegmentWrite) -> bool:
 
 def _with_cause(write: Write, cause: str) -> Write:
     return replace(write, facts=tuple([replace(fact, caused_by=cause) for fact in write.facts]))
+
+
+def _nobody(_act: tuple[str, str]) -> bool:
+    """Which acts this process has begun, before there is anybody to begin one."""
+    return False

@@ -7,7 +7,7 @@ at which position the world last changed by more than a line, for acts that look
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from glasshouse.events import kinds
@@ -36,6 +36,9 @@ class Pending:
         `EVERY_GRAPH` if the world was folded again. A dict, because it keeps the order."""
         self.awaited: dict[str, list[asyncio.Future[None]]] = {}
         """The graphs in which somebody awaits the next write, with a future for each who does."""
+        self.after_refold: list[Callable[[], None]] = []
+        """Called right after the world was folded again, before anybody is answered or can write: what was on its way and is
+        not in it was refused."""
 
     def use(self, folded: Folded) -> None:
         """Go on with this state."""
@@ -52,6 +55,8 @@ class Pending:
         self.moved_at = position
         self.graphs_moved[EVERY_GRAPH] = None
         self.wake(tuple(self.awaited))
+        for look in self.after_refold:
+            look()
 
     def note(self, events: Sequence[Event], *, is_decided_here: bool = True) -> None:
         """Note that the events of one change were folded: where, who must look again, and whether the change did more than

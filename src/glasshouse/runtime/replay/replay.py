@@ -306,7 +306,7 @@ class _Replay:
         first = change.first
         if first.kind == kinds.RUN_FINISHED:
             payload = payload_of(first, payloads.RunFinished)
-            await self._conductor.finish(first.run_id or "", payload.reason, axis=payload.axis)
+            await self._conductor.runs.finish(first.run_id or "", payload.reason, axis=payload.axis)
         elif first.kind == kinds.TURN_STARTED:
             graph = self._ledger.world.graphs.get(first.graph_id)
             if graph is not None:
@@ -421,7 +421,7 @@ class _Replay:
                 continued = payloads.converted(going_on, payloads.RunContinued)
                 await self._ledger.change(MoveRun(going_on.run_id, continued))
             case FinishRun(run_id=run_id, reason=reason):
-                await self._conductor.finish(run_id, reason)
+                await self._conductor.runs.finish(run_id, reason)
             case AddCreature() as birth:
                 whole = with_manifest(birth, events)
                 digest = Manifest.model_validate(whole.manifest).digest
