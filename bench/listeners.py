@@ -80,7 +80,7 @@ def _reactions_of_code() -> list[Result]:
             110,
             profile=lambda: profiled(_cpu_a_reaction_of_code(many)),
         ),
-        judged(f"{against}: first round", first_of_most / first, "×", "≤", 2.5),
+        judged(f"{against}: first round", first_of_most / first, "×", "≤", 3),
         judged(f"{against}: second round", later_of_most / later, "×", "≤", 1.3),
     ]
 

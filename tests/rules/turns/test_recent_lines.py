@@ -64,6 +64,42 @@ def test_so_it_is_for_every_point_of_the_past(seed: int) -> None:
             assert ids(heard(house, name, upto)) == ids(seen_by_force(house, name, upto))
 
 
+def recalled_by_hand(house: House, name: str) -> list[Event]:
+    """The plain computation from the tables: the newest lines of each place, those it may see, in order, the newest."""
+    creature, said = house.creature(name), house.tables.said
+    graphs = {stay.graph_id for stay in creature.stays}
+    lines: dict[str, Event] = {}
+    for place in said.keys() & {*creature.ears, *graphs, name}:
+        for event in said[place].lines[-recent_lines.heard_lines_max :]:
+            if visible_to(creature, event) and (
+                place in creature.ears or event.channel_id not in creature.ears
+            ):
+                lines[event.id] = event
+    in_order = sorted(lines.values(), key=lambda event: recent_lines._time_of(house.world, event))
+    return in_order[-recent_lines.heard_lines_max :]
+
+
+@given(st.integers(0, 10**9))
+def test_so_it_is_where_most_lines_are_too_old_to_be_recalled(seed: int) -> None:
+    dice, house = random.Random(seed), House()
+    with (
+        patch.object(recent_lines, "heard_lines_max", 4),
+        patch.object(recent_lines, "table_lines_max", 8),
+    ):
+        for _ in range(steps_in_a_story):
+            random_step(house, dice)
+            name = dice.choice([*house.world.creatures])
+            creature = house.creature(name)
+            upto = dice.choice([None, dice.randint(0, house.ledger[-1].lamport)])
+            recalled, before = house.heard_by(creature, upto)
+            with patch.object(recent_lines, "_was_there_for_all", return_value=False):
+                line_by_line, before_these = house.heard_by(creature, upto)
+
+            assert (ids(recalled.events), before) == (ids(line_by_line.events), before_these)
+            if upto is None:
+                assert ids(recalled.events) == ids(recalled_by_hand(house, name))
+
+
 def trio() -> House:
     house = House()
     house.add_all("ada", "bo", "cy")

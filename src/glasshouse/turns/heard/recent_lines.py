@@ -430,7 +430,6 @@ def heard_by(
         table = places.channels[0][1]
         recent = table.newest(upto)
         return recent, table.total_at(upto) - (recent.stop - recent.start)
-    ears = creature.ears
     total = 0
     parts: list[Recent] = []
     for channel_id, table, is_all_heard in places.channels:
@@ -438,11 +437,18 @@ def heard_by(
         parts.append(table.newest(upto) if is_all_heard else Recent.of(_seen(creature, table, upto)))
     others: list[list[Event]] = []
     for place, table in places.without_channel:
-        if more := [event for event in _seen(creature, table, upto) if event.channel_id not in ears]:
+        more, older = _seen_without_channel(creature, place, table, upto)
+        if more:
             others.append(more)
-        total += len(more) + _count_older(creature, place, table, upto)
-    if len(parts) == 1 and not others:
-        return parts[0], max(0, total - (parts[0].stop - parts[0].start))
+        total += len(more) + older
+    if len(parts) == 1:
+        part = parts[0]
+        if part.stop - part.start == heard_lines_max:
+            # It recalls no line that is older than all these. The lines of a table are in order.
+            oldest = _time_of(world, part.shared[part.start])
+            others = [more for more in others if _time_of(world, more[-1]) > oldest]
+        if not others:
+            return part, max(0, total - (part.stop - part.start))
     lines = [event for part in parts for event in part.events]
     if len(parts) > 1:
         lines.sort(key=lambda event: _time_of(world, event))
@@ -519,6 +525,31 @@ def _count_heard(tables: Tables, channel_id: str, table: RecentLines, name: str,
     if channel_id in tables.left:
         total = min(total, tables.left[channel_id].get(name, total))
     return total - tables.missed[channel_id].get(name, 0) if channel_id in tables.missed else total
+
+
+def _seen_without_channel(
+    creature: CreatureState, place: str, table: RecentLines, upto: int | None
+) -> tuple[list[Event], int]:
+    """The newest lines in one of a creature's graphs, or in its own place, that it saw on none of its channels; and how
+    many older ones it saw there."""
+    if _was_there_for_all(creature, place, table.lines):
+        older = max(0, len(table.lines) - heard_lines_max)
+        if older and upto is not None:
+            older = min(older, bisect_right(table.lines, upto, key=_lamport_of))
+        return table.newest(upto).events, older
+    newest = [event for event in _seen(creature, table, upto) if event.channel_id not in creature.ears]
+    return newest, _count_older(creature, place, table, upto)
+
+
+def _was_there_for_all(creature: CreatureState, graph_id: str, lines: list[Event]) -> bool:
+    """Whether a creature was in a graph without a break while these lines were said to all there. So it saw them all, and
+    nobody needs to ask `visible_to` of each. Always false for a place that is no graph."""
+    return bool(lines) and any(
+        stay.graph_id == graph_id
+        and stay.since <= lines[0].lamport
+        and (stay.until is None or lines[-1].lamport < stay.until)
+        for stay in creature.stays
+    )
 
 
 def _count_older(creature: CreatureState, place: str, table: RecentLines, upto: int | None) -> int:
