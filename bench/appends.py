@@ -209,7 +209,7 @@ def _bare_seconds(
         start = clock()
         for first in range(0, events, batch):
             rows = [
-                (n, n % segments, n // segments, 0, encoded(_event(n)).decode())
+                (n, n % segments, n // segments, 0, 0, 0, 0, "", encoded(_event(n)).decode())
                 for n in range(first + 1, first + batch + 1)
             ]
             connection.execute("BEGIN IMMEDIATE")

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Sequence
+from pathlib import Path
 from time import process_time
 
 from bench.acts import ENDLESS, LINES, AnswersAtOnce
-from bench.creatures import store_file
+from bench.creatures import LINE, store_file
 from bench.result import Result, judged, profiled
 from glasshouse import Agent, Draft, Manifest, MemoryStore, ModelRouter, Moment, SqliteStore, Terrarium
 from glasshouse.runtime import event_loop
@@ -24,6 +25,7 @@ rounds = {few: 40, many: 4}
 rounds_of_code = {many: 8, most: 3}
 stages_of_code = {many: 4, most: 1}
 turns_a_round, turn_rounds = 50, 20
+turns_weighed = (500, 2_500)
 
 SPEAKER = Manifest(
     name="speaker", persona="Tells the news.", subscribes_to=(), may_emit=("news.told", "agent.spoke")
@@ -97,7 +99,42 @@ def _durable_turns() -> list[Result]:
             profile=lambda: profiled(_durable_turn()),
         ),
         judged("a durable turn: commits", commits, "commits", "≤", 2),
+        judged("a durable turn played by code: the file grows by", _bytes_a_turn(), "bytes", "≤", 700),
     ]
+
+
+class SaysTheNext(Agent):
+    """A mind in Python that says a line of the usual length."""
+
+    def __init__(self) -> None:
+        self._lines = 0
+
+    async def act(self, moment: Moment) -> Draft:
+        """The next line."""
+        self._lines += 1
+        return Draft(kind="agent.spoke", channel="talk", payload={"text": f"{LINE} {self._lines}"})
+
+
+def _bytes_a_turn() -> float:
+    """How much longer the file of a store becomes with each turn: events, their index, and snapshots. There are no prompts."""
+    sizes: list[int] = []
+    for turns in turns_weighed:
+        with store_file() as path:
+            event_loop.run(played_by_code(path, turns))
+            sizes.append(path.stat().st_size)
+    return (sizes[1] - sizes[0]) / (turns_weighed[1] - turns_weighed[0])
+
+
+async def played_by_code(path: Path, turns: int) -> None:
+    """Play so many turns on a new store: a line is said, and code answers it."""
+    async with Terrarium(SqliteStore(path), governor=ENDLESS) as t:
+        speaker = await t.add_creature(SPEAKER)
+        listener = await t.add_creature(LISTENER, agent=SaysTheNext())
+        await t.connect(speaker.id, listener.id, channel="talk", both=True)
+        for number in range(turns):
+            news = Draft(kind="news.told", channel="talk", payload={"text": f"{LINE} {number}"})
+            await t.append(speaker.id, news)
+            await t.step(1)
 
 
 async def _cpu_a_reaction(listeners: int) -> float:

@@ -70,7 +70,7 @@ def ledger() -> Iterator[sqlite3.Connection]:
         connection.execute(SQL["add_segment"], (number, name, "g", "root", number, 0, None, 0, 0, number))
     said = [(1, 1, 1), *[(2 + n * epoch_positions, 2, n + 1) for n in range(epochs)]]
     said.append((said[-1][0] + 1, 1, 2))
-    connection.executemany(SQL["add_event"], [(*line, 0, "{}") for line in said])
+    connection.executemany(SQL["add_event"], [(*line, 0, None, None, None, None, "{}") for line in said])
     yield connection
     connection.close()
 

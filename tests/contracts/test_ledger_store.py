@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from glasshouse.errors import Conflict
-from glasshouse.events.codec import content_of, encoded, rest_within_bounds
+from glasshouse.events.codec import content_of, encoded, payload_within_bounds
 from glasshouse.events.event import Event
 from glasshouse.runtime.store_port import Batch, InboxWrites, Lines, SegmentWrite, Snapshot, Store
 from tests.contracts.writing import child, line, lines, one_batch, opening, root, span, texts_of
@@ -217,7 +217,17 @@ async def test_a_session_begun_in_two_ways_in_one_commit_is_a_conflict(ledger_st
 
 
 def in_one_batch(*events: Event) -> Batch:
-    rows = [(event.session_id, event.seq, rest_within_bounds(event)) for event in events]
+    rows = [
+        (
+            event.session_id,
+            event.seq,
+            (event.actor, event.kind, event.run_id, event.channel_id, event.channel),
+            event.turn,
+            event.created_at,
+            payload_within_bounds(event),
+        )
+        for event in events
+    ]
     return Batch(lines=Lines(list(events), [*chain(*rows)]))
 
 

@@ -186,7 +186,7 @@ async def test_an_event_that_does_not_fit_the_ledger_before_it_is_damage(path: P
     await played(path, lines=3)
     connection = sqlite3.connect(path)
     changed = connection.execute(
-        "UPDATE events SET body = replace(body, '\"g-', '\"h-') WHERE body LIKE '%\"kind\":\"merge\"%'"
+        "UPDATE events SET payload = replace(payload, '\"g-', '\"h-') WHERE payload LIKE '%\"kind\":\"merge\"%'"
     )
     connection.commit()
     connection.close()
@@ -196,16 +196,34 @@ async def test_an_event_that_does_not_fit_the_ledger_before_it_is_damage(path: P
         await everything_in(path)
 
 
-@pytest.mark.parametrize("bytes_now", ["x'00ff'", "CAST(x'7b22ff' AS TEXT)", "'{}'", "7"])
+@pytest.mark.parametrize(
+    ("column", "bytes_now"),
+    [
+        *[
+            ("payload", bytes_now)
+            for bytes_now in ("x'00ff'", "CAST(x'7b22ff' AS TEXT)", "'[]'", "7", "NULL")
+        ],
+        *[
+            ("rest", bytes_now)
+            for bytes_now in ("x'00ff'", "CAST(x'7b22ff' AS TEXT)", "'{\"colour\":1}'", "7")
+        ],
+        *[
+            ("at", bytes_now)
+            for bytes_now in ("x'00ff'", "'noon'", "0.5", "9e18", "-9223372036854775808", "NULL")
+        ],
+        *[("turn", bytes_now) for bytes_now in ("x'00ff'", "'first'", "0.5", "NULL")],
+        *[("shape", bytes_now) for bytes_now in ("x'00ff'", "99", "-1", "'one'", "NULL")],
+    ],
+)
 async def test_an_event_whose_bytes_were_changed_is_damage_when_it_is_read(
-    path: Path, bytes_now: str
+    path: Path, column: str, bytes_now: str
 ) -> None:
     store = SqliteStore(path)
     await store.open("house-one")
     await store.commit(one_batch(opening(ADA, "a", "b", "c")))
     await store.close()
     connection = sqlite3.connect(path)
-    connection.execute(f"UPDATE events SET body = {bytes_now} WHERE position = 2")
+    connection.execute(f"UPDATE events SET {column} = {bytes_now} WHERE position = 2")
     connection.commit()
     connection.close()
     store = SqliteStore(path)

@@ -94,7 +94,7 @@ async def test_one_who_writes_without_the_lock_does_no_harm_and_is_reported_as_a
     await store.commit(one_batch(opening(ADA, "a")))
     with sqlite3.connect(path) as other:
         other.execute(
-            "INSERT INTO events (position, segment, seq, in_change, body) VALUES (2, 1, 2, 0, '{}')"
+            "INSERT INTO events (position, segment, seq, in_change, rest) VALUES (2, 1, 2, 0, '{}')"
         )
     other.close()
 

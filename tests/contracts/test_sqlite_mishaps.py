@@ -15,7 +15,7 @@ from glasshouse.errors import Conflict, StoreFailed
 from glasshouse.runtime.store_port import Batch, InboxLine, InboxWrites
 from glasshouse.stores.placing import check_room
 from glasshouse.stores.sqlite.journal import SQL, Journal, prepare
-from glasshouse.stores.sqlite.migrate import bundled_migrations
+from glasshouse.stores.sqlite.migrate import bundled_migrations, migrate
 from glasshouse.stores.sqlite.thread import WorkThread
 from tests.contracts.writing import lines, one_batch, opening, root, span, texts_of
 from tests.runtime.troupe import soon
@@ -56,8 +56,7 @@ class Stumbling:
 def connection(path: Path) -> Iterator[Stumbling]:
     real = sqlite3.connect(path, isolation_level=None)
     prepare(real)
-    for _, script in bundled_migrations():
-        real.executescript(script)
+    migrate(real, path, bundled_migrations())
     yield Stumbling(real)
     real.close()
 
@@ -76,6 +75,7 @@ MISHAPS = [
     ["COMMIT", "ROLLBACK"],
     ["COMMIT", SQL["last_position"]],
     ["COMMIT", SQL["last_segment_number"]],
+    ["COMMIT", SQL["last_shape_number"]],
     ["BEGIN IMMEDIATE"],
     ["BEGIN IMMEDIATE", SQL["last_position"]],
 ]
@@ -213,11 +213,11 @@ async def test_the_copy_before_a_migration_is_synced_and_its_folder_too(
         sync(descriptor)
 
     monkeypatch.setattr(os, "fsync", noting)
-    newer = SqliteStore(path, migrations=[*bundled_migrations(), (3, "CREATE TABLE second (n INTEGER);")])
+    newer = SqliteStore(path, migrations=[*bundled_migrations(), (4, "CREATE TABLE second (n INTEGER);")])
     await newer.open("house-one")
     await newer.close()
 
-    copy = path.with_name(path.name + ".v2.copy")
+    copy = path.with_name(path.name + ".v3.copy")
     assert synced == [copy.stat().st_ino, path.parent.stat().st_ino]
 
 
@@ -225,10 +225,10 @@ async def test_a_copy_that_cannot_be_made_is_told_in_words_and_nothing_is_migrat
     store = SqliteStore(path)
     await store.open("house-one")
     await store.close()
-    path.with_name(path.name + ".v2.copy").mkdir()
+    path.with_name(path.name + ".v3.copy").mkdir()
 
-    newer = SqliteStore(path, migrations=[*bundled_migrations(), (3, "CREATE TABLE second (n INTEGER);")])
-    with pytest.raises(StoreFailed, match=r"could not be copied to .*v2\.copy before its migration"):
+    newer = SqliteStore(path, migrations=[*bundled_migrations(), (4, "CREATE TABLE second (n INTEGER);")])
+    with pytest.raises(StoreFailed, match=r"could not be copied to .*v3\.copy before its migration"):
         await newer.open("house-one")
 
     await store.open("house-one")

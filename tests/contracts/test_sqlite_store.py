@@ -21,11 +21,11 @@ from tests.contracts.writing import lines, one_batch, opening, root, span, texts
 
 ADA = root("ada")
 ADDS_A_TABLE = (
-    3,
+    4,
     "CREATE TABLE second (number INTEGER PRIMARY KEY, text TEXT);\nINSERT INTO second VALUES (1, 'x');\n",
 )
 BREAKS_HALF_WAY = (
-    3,
+    4,
     "CREATE TABLE second (number INTEGER PRIMARY KEY);\nDROP TABLE events;\nINSERT INTO nowhere VALUES (1);\n",
 )
 
@@ -157,7 +157,7 @@ async def test_an_older_file_is_copied_whole_before_it_is_migrated(path: Path) -
 
     await store.open("house-one")
 
-    copy = path.with_name(path.name + ".v2.copy")
+    copy = path.with_name(path.name + ".v3.copy")
     assert await texts_in(store) == ["a", "b"]
     assert await store.commit(one_batch(lines(ADA, 2, "c"))) == 3
     await store.close()
@@ -199,7 +199,7 @@ async def test_a_failing_migration_leaves_the_file_as_it_was(path: Path) -> None
 
 async def test_a_migration_whose_last_statement_has_no_semicolon_is_not_cut_short(path: Path) -> None:
     unended = (
-        3,
+        4,
         "CREATE TABLE second (number INTEGER PRIMARY KEY);\nCREATE TABLE third (number INTEGER PRIMARY KEY)\n",
     )
     store = SqliteStore(path, migrations=[*bundled_migrations(), unended])
@@ -216,7 +216,7 @@ async def test_a_file_of_a_newer_version_is_too_new_and_stays_untouched(path: Pa
     await store.close()
     before = path.read_bytes()
 
-    with pytest.raises(StoreTooNew, match=r"version 3 .*reads up to 2.* Upgrade Glasshouse"):
+    with pytest.raises(StoreTooNew, match=r"version 4 .*reads up to 3.* Upgrade Glasshouse"):
         await SqliteStore(path).open("house-one")
     with pytest.raises(StoreTooNew):
         await SqliteStore(path, is_guest=True).open("house-one")

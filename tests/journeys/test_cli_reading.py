@@ -264,11 +264,10 @@ def with_another_line(store: str, copy: Path) -> str:
     """A copy of a store in which somebody's recorded line was changed behind everybody's back."""
     shutil.copy(store, copy)
     with closing(sqlite3.connect(copy)) as ledger, ledger:
-        rows = ledger.execute("SELECT position, body FROM events ORDER BY position").fetchall()
-        events = [(position, json.loads(body)) for position, body in rows]
-        position, event = next(row for row in events if row[1]["kind"] == "agent.spoke")
-        event["payload"]["text"] = "Nobody ever said this."
-        ledger.execute("UPDATE events SET body = ? WHERE position = ?", (json.dumps(event), position))
+        spoken = "SELECT position FROM events JOIN shapes ON number = shape WHERE kind = 'agent.spoke'"
+        (position,) = ledger.execute(f"{spoken} ORDER BY position").fetchone()
+        changed = "json_set(payload, '$.text', 'Nobody ever said this.')"
+        ledger.execute(f"UPDATE events SET payload = {changed} WHERE position = ?", (position,))
     return str(copy)
 
 

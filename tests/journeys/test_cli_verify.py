@@ -2,7 +2,6 @@
 tampered with."""
 
 import asyncio
-import json
 import re
 import shutil
 import sqlite3
@@ -109,14 +108,12 @@ def test_a_branch_whose_past_was_tampered_with_does_not_pass(
 def change_the_last_line(path: Path, run_id: str) -> None:
     """Let the last thing that was said in a run be something else, as somebody would who can write the file."""
     with sqlite3.connect(path) as ledger:
-        for position, body in ledger.execute(
-            "SELECT position, body FROM events ORDER BY position DESC"
-        ).fetchall():
-            event = json.loads(body)
-            if (event["kind"], event.get("run_id")) == (kinds.AGENT_SPOKE, run_id):
-                event["payload"]["text"] = "Nobody ever said this."
-                ledger.execute("UPDATE events SET body = ? WHERE position = ?", (json.dumps(event), position))
-                return
+        of_run = (
+            "SELECT max(position) FROM events JOIN shapes ON number = shape WHERE kind = ? AND run_id = ?"
+        )
+        (position,) = ledger.execute(of_run, (kinds.AGENT_SPOKE, run_id)).fetchone()
+        changed = "json_set(payload, '$.text', 'Nobody ever said this.')"
+        ledger.execute(f"UPDATE events SET payload = {changed} WHERE position = ?", (position,))
 
 
 @pytest.mark.parametrize("columns", [60, 80, 160])

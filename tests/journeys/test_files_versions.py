@@ -5,12 +5,15 @@ import sqlite3
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from glasshouse import Event, Refused, SqliteStore, Terrarium, kinds
 from glasshouse.events import codec, digest_of
 from glasshouse.events.codec import BodyStart
 from glasshouse.events.event import Json
+from glasshouse.runtime.store_port import EventNames
+from glasshouse.stores.sqlite.rows import Shape
 from tests.journeys.session_files import ROLES, Role, a_play, contents, lines_of, said, seal
 
 Change = Callable[[], None]
@@ -77,11 +80,13 @@ async def test_an_import_keeps_the_events_as_they_were_written(
 
     with sqlite3.connect(ledger_path) as ledger:
         rows = ledger.execute(
-            "SELECT id, graph_id, base, seq, body FROM events JOIN segments ON number = segment"
+            "SELECT id, graph_id, base, seq, turn, events.at, payload, rest, actor, kind, run_id, channel_id, channel"
+            " FROM events JOIN segments ON segments.number = segment JOIN shapes ON shapes.number = shape"
         ).fetchall()
     kept = {
-        BodyStart(session_id, graph_id, base).whole(body, seq)
-        for session_id, graph_id, base, seq, body in rows
+        BodyStart(session_id, graph_id, base).text(seq)
+        + Shape.of(1, msgspec.convert(names, EventNames)).joined(turn, at, payload, rest)
+        for session_id, graph_id, base, seq, turn, at, payload, rest, *names in rows
     }
     lines = {line for line in path.read_text().splitlines() if line.startswith('{"id"')}
     assert kept == {re.sub(r',"change":"[^"]*"\}$', "}", line) for line in lines}  # Kept beside the event.

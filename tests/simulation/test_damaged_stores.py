@@ -28,7 +28,7 @@ from glasshouse.terrarium import verify
 from tests.simulation.seeds import fresh_seeds, replayable, usual_seeds
 
 TABLES: Final = (
-    "house", "segments", "parents", "events", "snapshots", "inbox", "requests", "prompts", "shown", "inbox_requests",
+    "house", "segments", "parents", "shapes", "events", "snapshots", "inbox", "requests", "prompts", "shown", "inbox_requests",
 )  # fmt: skip
 soak_plays = 5_000
 SURROGATES: Final = (b"\xed\xa0\x80", rb"\ud800", rb"\udc00")

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from datetime import datetime
 from hashlib import blake2b
 from typing import Any
 
@@ -48,13 +47,16 @@ def _unplaced(event: Event) -> Event:
 
 def decoded(body: bytes | str, position: int | None = None, *, change: int | None = None) -> Event:
     """The event in `body`, upgraded to the current payload version."""
-    event = raw_decoded(body)
-    if event.schema_version != VERSIONS.get(event.kind, 1):
-        event = _upcast(event)
+    event = upgraded(raw_decoded(body))
     if position is not None:
         force_setattr(event, "position", position)
         force_setattr(event, "change", change)
     return event
+
+
+def upgraded(event: Event) -> Event:
+    """The event with the current version of its payload."""
+    return event if event.schema_version == VERSIONS.get(event.kind, 1) else _upcast(event)
 
 
 class BodyStart(msgspec.Struct, frozen=True, gc=False):
@@ -69,34 +71,22 @@ class BodyStart(msgspec.Struct, frozen=True, gc=False):
 
     def without_start(self, body: str, seq: int) -> str:
         """The body without this start; the whole body if it starts differently."""
-        rest = body.removeprefix(self._start(seq))
+        rest = body.removeprefix(self.text(seq))
         return body if rest is body else "{" + rest
 
     def whole(self, kept: str, seq: int) -> str:
         """The whole body, given the stored part. A value that is not text is damaged, and decoding refuses it."""
         if type(kept) is not str or kept.startswith('{"id":'):
             return kept
-        return self._start(seq) + kept[1:]
+        return self.text(seq) + kept[1:]
 
-    def _start(self, seq: int) -> str:
+    def text(self, seq: int) -> str:
+        """The JSON that the body of the event with this seq begins with."""
         name, digits, graph_id = self.session_id, str(seq), self.graph_id
         return (
             f'{{"id":"{name}.{digits}","session_id":"{name}","graph_id":"{graph_id}",'
             f'"seq":{digits},"lamport":{self.base + seq},'
         )
-
-
-class _Rest(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
-    """The fields of a public line that its `BodyStart` does not determine, in the order of `Event`."""
-
-    turn: int
-    actor: str
-    kind: str
-    payload: Json
-    created_at: datetime
-    run_id: str | None = None
-    channel_id: str | None = None
-    channel: str | None = None
 
 
 def raw_decoded(body: bytes | str) -> Event:
@@ -193,11 +183,10 @@ def _not_json(kind: str, wrong: object) -> BadEvent:
     )
 
 
-def encoded_within_bounds(event: Event, fields: Event | _Rest | None = None) -> bytes:
-    """The event's bytes, or those of some of its fields; raises `BadEvent` if it is too large or cannot be written as
-    JSON."""
+def encoded_within_bounds(event: Event, part: Event | Json | None = None) -> bytes:
+    """The event's bytes, or those of a part of it; raises `BadEvent` if it is too large or cannot be written as JSON."""
     try:
-        body = _encoder.encode(fields or event)
+        body = _encoder.encode(event if part is None else part)
     except (TypeError, ValueError, OverflowError, RecursionError) as wrong:
         raise _not_json(event.kind, wrong) from wrong
     if len(body) > payload_bytes_max and event.kind not in kinds.ENGINE:
@@ -205,15 +194,9 @@ def encoded_within_bounds(event: Event, fields: Event | _Rest | None = None) -> 
     return body
 
 
-def rest_within_bounds(line: Event) -> str:
-    """The JSON of a public line without what its `BodyStart` determines, so that nothing must be cut off later.
-
-    A public line has no private or sealed part, no cause, no model calls, and the first version of its kind.
-    """
-    rest = _Rest(
-        line.turn, line.actor, line.kind, line.payload, line.created_at, line.run_id, line.channel_id, line.channel
-    )  # fmt: skip
-    return encoded_within_bounds(line, rest).decode()
+def payload_within_bounds(line: Event) -> str:
+    """The JSON of the payload of a public line: all that its place and its names do not say. It is refused as the line is."""
+    return encoded_within_bounds(line, line.payload).decode()
 
 
 def _check_sizes(event: Event) -> None:

@@ -45,6 +45,14 @@ class SegmentWrite(msgspec.Struct, frozen=True, gc=False):
     bodies: tuple[bytes, ...]
     opens: Segment | None = None
     changes: tuple[str, ...] | None = None
+    events: tuple[Event, ...] | None = None
+    """The same events, where they were just encoded: a store that keeps their fields apart need not parse the bodies."""
+
+
+EventNames = tuple[str, str, str | None, str | None, str | None]
+"""Actor, kind, run, channel id and channel of an event: what many events have in common."""
+
+values_of_a_line: Final = 6
 
 
 class Lines(NamedTuple):
@@ -52,8 +60,9 @@ class Lines(NamedTuple):
 
     events: list[Event]
     rows: list[Any]
-    """The session, the seq and `rest_within_bounds` of each event, one after another. A store that writes in another thread
-    reads these alone: each object that two threads touch is carried from core to core."""
+    """For each event, `values_of_a_line` values, one after another: its session and seq; its names; its turn and time; the JSON of
+    its payload. A store that writes in another thread reads these alone: each object that two threads touch is carried from core
+    to core."""
 
 
 class Snapshot(NamedTuple):

@@ -32,7 +32,7 @@ from glasshouse.runtime.store_port import (
     StoreRole,
 )
 from glasshouse.runtime.waiting import Waiters
-from glasshouse.stores.placing import answers_kept_max, check_room, in_order_of_histories
+from glasshouse.stores.placing import answers_kept_max, check_room, in_order_of_histories, soundly_decoded
 from glasshouse.world.decisions.requests import Request, decoded_request, encoded_request
 from glasshouse.world.state.lineage import Span
 from glasshouse.world.state.state import Segment
@@ -288,7 +288,7 @@ class MemoryStore:
 
     async def read(self, spans: Sequence[Span]) -> list[Event]:
         """The events of these spans in the order of histories."""
-        return in_order_of_histories(spans, self._rows)
+        return in_order_of_histories(spans, lambda span: soundly_decoded(self._rows(span)))
 
     def _rows(self, span: Span) -> list[tuple[int, int, bytes]]:
         kept = self._segments.get(span.session_id)

@@ -52,13 +52,11 @@ def _are_same(kept: Sequence[bytes], given: Sequence[bytes]) -> bool:
     )
 
 
-def in_order_of_histories(
-    spans: Sequence[Span], rows_of: Callable[[Span], Iterable[tuple[int, int, bytes | str]]]
-) -> list[Event]:
-    """The events of the spans, fetched by `rows_of` as (position, change, body), ordered by lamport, segment, seq."""
+def in_order_of_histories(spans: Sequence[Span], events_of: Callable[[Span], list[Event]]) -> list[Event]:
+    """The events of the spans, fetched by `events_of`, ordered by lamport, segment, seq."""
     events: list[Event] = []
     for span in sorted(spans, key=attrgetter("ordinal", "session_id")):
-        events += soundly_decoded(rows_of(span))
+        events += events_of(span)
     if len(spans) > 1:
         # The events are already in the order of segments. The sort is stable, so equal times keep that order.
         events.sort(key=attrgetter("lamport"))
@@ -70,4 +68,9 @@ def soundly_decoded(rows: Iterable[tuple[int, int, bytes | str]]) -> list[Event]
     try:
         return all_decoded(rows)
     except BadEvent as broken:
-        raise StoreDamaged(f"The ledger holds a broken event: {broken} Restore a copy.") from broken
+        raise broken_event(broken) from broken
+
+
+def broken_event(broken: Exception) -> StoreDamaged:
+    """That the store is damaged: an event in it cannot be decoded."""
+    return StoreDamaged(f"The ledger holds a broken event: {broken} Restore a copy.")

@@ -15,13 +15,12 @@ from hypothesis import strategies as st
 from glasshouse.errors import BadEvent
 from glasshouse.events import codec, kinds
 from glasshouse.events.codec import (
-    BodyStart,
     all_decoded,
     canonical_json,
     decoded,
     encoded,
     encoded_within_bounds,
-    rest_within_bounds,
+    payload_within_bounds,
     upcaster_set,
 )
 from glasshouse.events.digest import digest_of
@@ -57,25 +56,11 @@ def test_every_event_comes_back_from_its_bytes_as_it_was(
     assert encoded(back) == body
 
 
-@given(payloads(), st.none() | st.just("r-00000000000000aa"), st.none() | st.text())
-def test_the_rest_of_a_public_line_is_its_json_without_what_its_place_says(
-    payload: Json, run_id: str | None, channel: str | None
-) -> None:
-    unsaid: Json = {"private": None, "sealed": None, "caused_by": None, "model": None}
-    event = an_event(payload=payload, run_id=run_id, channel_id=run_id, channel=channel, **unsaid)
-    start = BodyStart(event.session_id, event.graph_id, event.lamport - event.seq)
-
-    rest = rest_within_bounds(event)
-
-    assert rest == start.without_start(encoded(event).decode(), event.seq)
-    assert start.whole(rest, event.seq).encode() == encoded(event)
-
-
-@pytest.mark.parametrize("encoder", [encoded_within_bounds, rest_within_bounds])
+@pytest.mark.parametrize("encoder", [encoded_within_bounds, payload_within_bounds])
 @pytest.mark.parametrize(
     "wrong", [part_of_size(payload_bytes_max + 1), {"text": "\ud800"}, {"day": object()}]
 )
-def test_the_rest_of_a_line_is_refused_as_the_whole_line_is(
+def test_the_payload_of_a_line_is_refused_as_the_whole_line_is(
     encoder: Callable[[Event], object], wrong: Json
 ) -> None:
     with pytest.raises(BadEvent, match=r"The payload of agent\.spoke"):

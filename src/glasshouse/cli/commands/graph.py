@@ -18,9 +18,9 @@ from typing import Annotated, Any, Final, NamedTuple
 import msgspec
 import typer
 
-from glasshouse.assembly import SqliteStore
 from glasshouse.cli.command_line import store_path
 from glasshouse.cli.commands import add_command
+from glasshouse.cli.conversion_bar import store_to_write
 from glasshouse.cli.drawing.screen import print_json
 from glasshouse.cli.interrupts import run_until_interrupted
 from glasshouse.cli.options import JsonOption, StoreOption, argument, flag, option
@@ -167,7 +167,7 @@ class Asking(NamedTuple):
         holder = holder_of(self.store)
         if holder is None:
             with suppress(StoreBusy):  # Somebody began to play it just now.
-                store = SqliteStore(self.store)
+                store = store_to_write(self.store)
                 async with Terrarium(store, tool_servers=servers_here()) as terrarium:
                     return *await self._asked(StoreReader(store, terrarium), edit_of), None
         async with open_reader(self.store) as reader:

@@ -12,8 +12,8 @@ from typing import Final
 
 import typer
 
-from glasshouse.assembly import SqliteStore
 from glasshouse.cli.command_line import CommandLine, store_path
+from glasshouse.cli.conversion_bar import store_to_write
 from glasshouse.cli.drawing.screen import Screen, print_json
 from glasshouse.cli.exits import INTERRUPTED
 from glasshouse.cli.interrupts import run_until_interrupted
@@ -62,7 +62,7 @@ def import_file(
 
 
 async def _import(path: Path, into: Path) -> None:
-    async with Terrarium(SqliteStore(into)) as terrarium:
+    async with Terrarium(store_to_write(into)) as terrarium:
         await terrarium.import_file(path)
 
 

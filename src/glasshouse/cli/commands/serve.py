@@ -19,6 +19,7 @@ import typer
 from glasshouse.assembly import NamedModels, SqliteStore, ToolServer
 from glasshouse.cli import options
 from glasshouse.cli.command_line import CommandLine, checked_settings, store_path
+from glasshouse.cli.conversion_bar import store_to_write
 from glasshouse.cli.drawing.screen import Screen
 from glasshouse.cli.interrupts import run_until_interrupted
 from glasshouse.cli.model_choice import PLAY_OFFLINE, ModelChoice, heading
@@ -105,7 +106,7 @@ class _Page:
         models = choice.models()
         seconds_max = checked_settings().act_seconds_max
         try:
-            store = SqliteStore(path)
+            store = store_to_write(path)
             async with Terrarium(
                 store, models=models, tool_servers=servers, act_seconds_max=seconds_max
             ) as terrarium:

@@ -18,8 +18,8 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from glasshouse.assembly import SqliteStore
 from glasshouse.cli.command_line import CommandLine, checked_settings, store_path
+from glasshouse.cli.conversion_bar import store_to_write
 from glasshouse.cli.drawing.run_view import HINT, RunView, thinking_in_words
 from glasshouse.cli.drawing.screen import print_json
 from glasshouse.cli.exits import LeftPaused
@@ -174,7 +174,7 @@ def _play_live(request: LiveRequest, opener: Opener, start: Start, *, is_played:
 async def _play(
     request: LiveRequest, opener: Opener, start: Start, views: list[RunView], *, is_played: bool
 ) -> None:
-    store = SqliteStore(request.store)
+    store = store_to_write(request.store)
     seconds_max = checked_settings().act_seconds_max
     start.servers.say(request.tool_servers, as_json=request.as_json)
     models = await models_at_start(request.models, start, request.command_line, as_json=request.as_json)

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from glasshouse.assembly import SqliteStore
 from glasshouse.cli.command_line import checked_settings
+from glasshouse.cli.conversion_bar import store_to_write
 from glasshouse.cli.drawing.screen import Screen, draw_table, facts_of, one_line, print_json
 from glasshouse.cli.expected_cost import check_agreed, is_priced
 from glasshouse.cli.model_choice import ModelChoice
@@ -68,7 +68,7 @@ async def play_matches(
     seconds_max = checked_settings().act_seconds_max
     servers_of_world(world).say(servers, as_json=as_json)
     async with Terrarium(
-        SqliteStore(store), models=named, tool_servers=servers, act_seconds_max=seconds_max
+        store_to_write(store), models=named, tool_servers=servers, act_seconds_max=seconds_max
     ) as terrarium:
         tournament = Tournament(terrarium, world, models, rounds=rounds, is_against_solo=is_solo, **seeds)
         played: list[MatchPlayed] = []

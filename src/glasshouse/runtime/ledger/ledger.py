@@ -180,7 +180,8 @@ class Ledger(Pending):
         for write in decided:
             events = stamped(self.world, write, now)
             bodies = tuple(map(encoded_within_bounds, events))
-            writes.append(SegmentWrite(write.session_id, events[0].seq - 1, bodies, write.opens))
+            head = events[0].seq - 1
+            writes.append(SegmentWrite(write.session_id, head, bodies, write.opens, events=tuple(events)))
             stamped_events += events
         return stamped_events, tuple(writes)
 

@@ -15,12 +15,13 @@ from typing import Final, NamedTuple
 from msgspec.structs import replace
 
 from glasshouse.events import codec, kinds
-from glasshouse.events.codec import json_copy, rest_within_bounds
+from glasshouse.events.codec import json_copy, payload_within_bounds
 from glasshouse.events.event import Draft, Event
 from glasshouse.runtime.ledger.folds import fold, is_only_a_line
 from glasshouse.runtime.ledger.pending import Pending
 from glasshouse.runtime.ledger.writer import Writer
 from glasshouse.runtime.ports import Clock
+from glasshouse.runtime.store_port import EventNames
 from glasshouse.turns.heard.recent_lines import RecentLines, note_line
 from glasshouse.world.decisions.acts import line_of, voice_of
 from glasshouse.world.decisions.decision import event_of
@@ -36,6 +37,8 @@ class _Route(NamedTuple):
     graph: GraphState
     like: Event
     """One of these lines. The next is made from it, with its own id, times and payload."""
+    names: EventNames
+    """What a store may keep once for all of these lines."""
     tables: list[RecentLines] | None
     """The recent lines that each of these lines joins. None if folding a line changes more than these."""
 
@@ -59,7 +62,7 @@ class QuickLines:
         route = kept or self._route_of(creature_id, draft)
         if route is None:
             return None  # Lines like this one need more than a place to go to.
-        session, graph, like, tables = route
+        session, graph, like, names, tables = route
         # Stamp.
         seq = session.head + 1
         event = replace(
@@ -72,7 +75,7 @@ class QuickLines:
             created_at=self._clock.now(),
         )
         # Encode: if that is refused, the world has not changed yet.
-        rest = rest_within_bounds(event)
+        payload = payload_within_bounds(event)
         # Fold.
         try:
             if tables is None:
@@ -92,7 +95,7 @@ class QuickLines:
             pending.wake_for((event,))
         pending.position += 1
         # Queue.
-        return event, self._writer.queue_line(event, rest), is_kept
+        return event, self._writer.queue_line(event, names, payload), is_kept
 
     def _route_of(self, creature_id: str, draft: Draft) -> _Route | None:
         """Where the lines of a creature go that are like this draft. None if such lines cannot take the quick path."""
@@ -102,10 +105,11 @@ class QuickLines:
         graph = voice.graph
         session = world.sessions[graph.session_id]
         if kind == kinds.JUDGE_VERDICT or kind in codec.VERSIONS or session.segment.graph_id != graph.id:
-            return None  # A verdict is checked; the others need more than the `rest` of a line, which has no version and no graph.
+            return None  # A verdict is checked; the others need more than the values of a line, which have no version and no graph.
         fact = line_of(world, voice, replace(draft, payload={}), None)
         like = event_of(fact, graph.session_id, graph.id, 0, 0, 0, _NO_TIME)
-        return _Route(session, graph, like, None)
+        names = (like.actor, like.kind, like.run_id, like.channel_id, like.channel)
+        return _Route(session, graph, like, names, None)
 
     def _keep_route(self, draft: Draft, route: _Route) -> None:
         """Keep where a line went, for the lines after it."""

@@ -34,7 +34,7 @@ from glasshouse.runtime.ledger.folds import load_folded, snapshot_key
 from glasshouse.runtime.ledger.pending import Pending
 from glasshouse.runtime.ledger.subscriptions import Subscriptions
 from glasshouse.runtime.ports import Clock
-from glasshouse.runtime.store_port import Batch, Lines, Snapshot, Store
+from glasshouse.runtime.store_port import Batch, EventNames, Lines, Snapshot, Store, values_of_a_line
 
 commit_events_max = 512
 """A commit takes at most this many events, unless one batch alone has more."""
@@ -147,16 +147,16 @@ class Writer:
         self._after_queueing()
         return queued
 
-    def queue_line(self, event: Event, rest: str) -> Future[None]:
-        """Queue a line with its encoded `rest`, in one batch with the lines right before it. Returns what to await."""
+    def queue_line(self, event: Event, names: EventNames, payload: str) -> Future[None]:
+        """Queue a line with its names and its encoded payload, in one batch with the lines right before it. Returns what to await."""
         acknowledged: Future[None] = Future(loop=self._loop)
         lines = self._lines
         if lines is None or len(lines.events) == commit_events_max:
             lines = self._begin_lines()
         lines.events.append(event)
-        lines.rows.extend((event.session_id, event.seq, rest))
+        lines.rows.extend((event.session_id, event.seq, names, event.turn, event.created_at, payload))
         lines.acknowledged.append(acknowledged)
-        self.queued_bytes += len(rest) if rest.isascii() else len(rest.encode())
+        self.queued_bytes += len(payload) if payload.isascii() else len(payload.encode())
         position = self._pending.position
         is_full = position - self._taken_upto >= pending_events_max or self.queued_bytes >= pending_bytes_max
         if self._wake is not None or is_full or position >= self.snapshot_due_at:
@@ -443,7 +443,7 @@ _batch_of: Final = attrgetter("batch")
 def _bytes_in(batch: Batch) -> int:
     """About how many bytes a store writes for a batch: events, prompts and a snapshot, which alone can be large."""
     if batch.lines is not None:
-        return sum(map(_utf8_bytes, batch.lines.rows[2::3]))
+        return sum(map(_utf8_bytes, batch.lines.rows[values_of_a_line - 1 :: values_of_a_line]))
     size = 0 if batch.snapshot is None else len(batch.snapshot.body)
     for write in batch.writes:
         for body in write.bodies:

@@ -3,7 +3,8 @@
 Always holds: a commit is one transaction with `synchronous=FULL`, so it survives a power cut once it has returned
 (ADR 0003). A failed commit leaves nothing behind: it is rolled back, at the latest before the next write. The module
 does not depend on the library of the connection, so the power-loss tests can pass one that forgets unsynced writes.
-A body start is what the bodies of one segment begin with. It is kept once for all of them (ADR 0052).
+A body start is what the bodies of one segment begin with. It is kept once for all of them (ADR 0052). `rows.py` says how the
+rest of an event is spread over columns (ADR 0111). A file from before that has whole bodies, and a guest reads them as they are.
 """
 
 from __future__ import annotations
@@ -11,8 +12,9 @@ from __future__ import annotations
 import os
 import re
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from datetime import UTC
 from functools import lru_cache
 from importlib.resources import files
 from operator import itemgetter
@@ -23,20 +25,30 @@ import msgspec
 from msgspec.structs import astuple
 
 from glasshouse.errors import BadEvent, StoreDamaged, StoreFailed
-from glasshouse.events.codec import BodyStart, encoded
+from glasshouse.events.codec import BodyStart, decoded, encoded
 from glasshouse.events.event import Event, event_id
 from glasshouse.events.shown import Shown, decoded_shown, encoded_shown
 from glasshouse.runtime.store_port import (
     NO_INBOX_WRITES,
     NO_SIDE_WRITES,
     Batch,
+    EventNames,
     InboxLine,
     InboxRequest,
     Lines,
     SegmentWrite,
     Snapshot,
 )
-from glasshouse.stores.placing import answers_kept_max, check_room, in_order_of_histories, soundly_decoded
+from glasshouse.stores.placing import answers_kept_max, broken_event, check_room, in_order_of_histories
+from glasshouse.stores.sqlite.rows import (
+    Columns,
+    Shape,
+    columns_of,
+    cut_quickly,
+    event_in,
+    microseconds,
+    names_of,
+)
 from glasshouse.world.decisions.requests import Request, decoded_request, encoded_request
 from glasshouse.world.state.lineage import Span
 from glasshouse.world.state.state import Parent, Segment
@@ -56,8 +68,12 @@ compression_memory: Final = 5
 """How large zlib's tables are while it compresses a prompt, from 1 to 9."""
 starts_remembered_max = 4_096
 """Kept so as not to be computed again: fields that all events of a segment share."""
+shapes_remembered_max = 8_192
+"""Kept so as not to be written again: shapes that are known to be in the file."""
+shapes_since: Final = 3
+"""The version of a file since which events have shapes."""
 
-event_columns: Final = 4
+event_columns: Final = 8
 """The columns of an event that are given. Its position follows from those before it."""
 insert_events_max: Final = 50
 """How many events one INSERT holds. Few statements are faster: each one releases the GIL and waits for it again."""
@@ -65,6 +81,9 @@ _insert_values: Final = event_columns * insert_events_max
 
 
 ZEROS: Final = bytes(growth_bytes_max)
+
+_COLUMNS: Final = "shape, turn, at, payload, rest"
+_COLUMNS_OF_WHOLE_EVENTS: Final = "NULL, NULL, NULL, NULL, body"
 
 _change_of: Final = itemgetter(1)
 
@@ -82,6 +101,8 @@ _ParentRows = list[tuple[str, int]]
 _InboxRows = list[tuple[int, str | None, str]]
 _SnapshotRow = tuple[str, str, str, int, bytes]
 _RequestRow = tuple[int, str, int, str | None]
+_EventRow = Sequence[Any]
+"""Position, change, seq, then the `Columns` of an event, then what the query adds."""
 
 _HEADING: Final = re.compile(r"^-- name: (\w+)$", re.MULTILINE)
 
@@ -98,10 +119,16 @@ SQL: Final = statements(files("glasshouse.stores.sqlite").joinpath("queries.sql"
 """The statements of `queries.sql`, by name."""
 
 
+_SQL_BEFORE_SHAPES: Final = {
+    name: SQL[name].replace(_COLUMNS, _COLUMNS_OF_WHOLE_EVENTS)
+    for name in ("events_of_segment", "events_after")
+}
+
+
 @lru_cache(maxsize=insert_events_max)
 def _adding(events: int) -> str:
     """The statement that inserts this many events. SQLite numbers those after the first: fewer values to bind."""
-    return SQL["add_event"] + ", (NULL, ?, ?, ?, ?)" * (events - 1)
+    return SQL["add_event"] + ", (NULL, ?, ?, ?, ?, ?, ?, ?, ?)" * (events - 1)
 
 
 class _Kept(msgspec.Struct):
@@ -196,6 +223,11 @@ class Journal:
         self._segments_cache: dict[str, _Kept] = {}
         self._starts_cache: dict[int, BodyStart] = {}
         self._must_look = True
+        self._has_shapes = False
+        """Whether events are known to have shapes. An older file gets them when a terrarium opens it."""
+        self._shape_numbers = 0
+        self._shapes_cache: dict[EventNames, Shape] = {}
+        self._shapes_read_cache: dict[int, Shape] = {}
         self._prompts_kept_cache: set[str] = set()
         self._snapshot_kept_cache: tuple[str, str, str] | None = None
         """The scope, name and key of the last snapshot: none of another key is left beside it."""
@@ -264,7 +296,7 @@ class Journal:
             self._connection.execute("BEGIN IMMEDIATE")
 
     def _write(self, batches: Sequence[Batch]) -> None:
-        values: list[int | str] = []
+        values: list[int | str | None] = []
         notes: list[tuple[Batch, int]] = []
         shown: list[tuple[int, str]] = []
         requests: list[tuple[int, str]] = []
@@ -302,7 +334,7 @@ class Journal:
         for batch, position in notes:
             self._write_notes(batch, position)
 
-    def _checked(self, write: SegmentWrite, values: list[int | str]) -> _Kept | None:
+    def _checked(self, write: SegmentWrite, values: list[int | str | None]) -> _Kept | None:
         """The segment of a write, which may begin here; None if these events are stored already."""
         self._begin()
         if write.session_id in self._segments_cache:
@@ -316,18 +348,31 @@ class Journal:
             kept = self._open(write.opens)
         return kept
 
-    def _place_lines(self, lines: Lines, values: list[int | str]) -> None:
-        kept_of, each = self._segments_cache.get, iter(lines.rows)
-        for session_id, seq, rest in zip(each, each, each, strict=True):
+    def _place_lines(self, lines: Lines, values: list[int | str | None]) -> None:
+        kept_of = self._segments_cache.get
+        shape_of = self._shapes_cache.get
+        position = self.position
+        each = iter(lines.rows)
+        for session_id, seq, names, turn, at, payload in zip(each, each, each, each, each, each, strict=True):
             kept = kept_of(session_id)
-            if kept is None or kept.head != seq - 1:
-                body = next(encoded(line) for line in lines.events if line.id == event_id(session_id, seq))
-                kept = self._checked(SegmentWrite(session_id, seq - 1, (body,)), values)
-                if kept is None:
-                    continue
+            if kept is None or kept.head != seq - 1 or at.tzinfo is not UTC:
+                self.position = position
+                self._place_line(lines, session_id, seq, values)
+                position = self.position
+                continue
             kept.head = seq
-            self.position += 1
-            values += (kept.number, seq, 0, rest)
+            position += 1
+            shape = shape_of(names) or self._shape(names)
+            values += (kept.number, seq, 0, shape.number, turn, microseconds(at), payload, "")
+        self.position = position
+
+    def _place_line(self, lines: Lines, session_id: str, seq: int, values: list[int | str | None]) -> None:
+        """Place one of these lines like any other event: the store may have it already, or it has another time zone."""
+        body = next(encoded(line) for line in lines.events if line.id == event_id(session_id, seq))
+        write = SegmentWrite(session_id, seq - 1, (body,))
+        kept = self._checked(write, values)
+        if kept is not None:
+            self._add_events(write, kept, self.position + 1, {}, values)
 
     def _keep(self, query: str, rows: Sequence[tuple[int | str, str | bytes]]) -> None:
         if rows:
@@ -343,7 +388,7 @@ class Journal:
             finally:
                 self._connection.execute("COMMIT")
 
-    def _add(self, values: list[int | str]) -> None:
+    def _add(self, values: list[int | str | None]) -> None:
         """Insert the events whose columns are in `values`, up to the position now, and empty the list."""
         position = self.position - len(values) // event_columns + 1
         for first in range(0, len(values), _insert_values):
@@ -439,18 +484,59 @@ class Journal:
         return check_room(write, kept.head, row and self._segment_from(row), self._bodies_of)
 
     def _add_events(
-        self, write: SegmentWrite, kept: _Kept, change: int, numbers: dict[str, int], values: list[int | str]
+        self,
+        write: SegmentWrite,
+        kept: _Kept,
+        change: int,
+        numbers: dict[str, int],
+        values: list[int | str | None],
     ) -> None:
-        seq, position, changes, start = kept.head, self.position, write.changes, kept.start
+        seq, position, start = kept.head, self.position, kept.start
+        changes, events = write.changes, write.events
         for body in write.bodies:
             seq += 1
             position += 1
             if changes is not None:
                 change = numbers.setdefault(changes[seq - write.expected_head - 1], position)
+            event = None if events is None else events[seq - write.expected_head - 1]
             # Plain integers and text only: for other types sqlite3 searches for an adapter, which is slow.
-            text = start.without_start(body.decode(), seq)
-            values += (kept.number, seq, position - change, text)
+            values += (kept.number, seq, position - change, *self._columns(event, body.decode(), start, seq))
         self.position, kept.head = position, seq
+
+    def _columns(self, event: Event | None, body: str, start: BodyStart, seq: int) -> Columns:
+        """The columns of a whole body, and of its event if it is at hand."""
+        if event is not None:
+            names = names_of(event)
+            columns = cut_quickly(event, body, start, self._shapes_cache.get(names) or self._shape(names))
+            if columns is not None:
+                return columns
+        return columns_of(start.without_start(body, seq), self._shape)
+
+    def _shape(self, names: EventNames) -> Shape:
+        """The shape with these names. It gets a row in the file if it was not used lately, so it may have several."""
+        shapes = self._shapes_cache
+        shape = shapes.get(names)
+        if shape is None:
+            if len(shapes) >= shapes_remembered_max:
+                shapes.clear()
+            self._begin()
+            self._shape_numbers += 1
+            shape = shapes[names] = Shape.of(self._shape_numbers, names)
+            self._connection.execute(SQL["add_shape"], (shape.number, *names))
+        return shape
+
+    def _shape_of_number(self, number: int) -> Shape:
+        """A shape in the file."""
+        shapes = self._shapes_read_cache
+        shape = shapes.get(number)
+        if shape is None:
+            row = self._row("shape", number)
+            if row is None:
+                raise StoreDamaged(f"The ledger lacks the shape {number}. Restore a copy.")
+            if len(shapes) >= shapes_remembered_max:
+                shapes.clear()
+            shape = shapes[number] = Shape.of(number, _sound(row, EventNames))
+        return shape
 
     def _open(self, segment: Segment) -> _Kept:
         self._numbers += 1
@@ -474,16 +560,20 @@ class Journal:
         return kept
 
     def _bodies_of(self, session_id: str, first: int, last: int) -> list[bytes]:
-        return [body.encode() for *_, body in self._events_of(Span(session_id, 0, 0, first, last))]
+        return [encoded(event) for event in self._events_of(Span(session_id, 0, 0, first, last))]
 
     def _forget(self) -> None:
         """Clear the caches, and read the last position and segment number again."""
         self._segments_cache.clear()
         self._starts_cache.clear()
+        self._shapes_cache.clear()
+        self._shapes_read_cache.clear()
         self._prompts_kept_cache.clear()
         self._snapshot_kept_cache = None
         position, numbers = self.position_now(), self._row("last_segment_number")[0]
+        shape_numbers = self._row("last_shape_number")[0] if self._knows_shapes() else 0
         self.position, self._numbers, self._must_look = position, numbers, False
+        self._shape_numbers = shape_numbers
 
     def position_now(self) -> int:
         """The last position, read from the file: another process may have written."""
@@ -494,20 +584,48 @@ class Journal:
         """The events of these spans in the order of histories."""
         return in_order_of_histories(spans, self._events_of)
 
-    def _events_of(self, span: Span) -> list[tuple[int, int, str]]:
-        rows = self._rows("events_of_segment", span.session_id, span.first, span.last)
+    def _events_of(self, span: Span) -> list[Event]:
+        rows = self._event_rows("events_of_segment", span.session_id, span.first, span.last)
         if not rows:
             return []
-        whole = BodyStart(span.session_id, *rows[0][4:]).whole
+        start = BodyStart(span.session_id, *rows[0][8:])
+        return self._events(rows, lambda _: start)
+
+    def _event_rows(self, query: str, *values: object) -> list[_EventRow]:
+        """The rows of events. Those of an older file, which a guest may read, have whole bodies."""
+        if self._knows_shapes():
+            return self._rows(query, *values)
+        rows: list[_EventRow] = self._connection.execute(_SQL_BEFORE_SHAPES[query], values).fetchall()
+        return rows
+
+    def _knows_shapes(self) -> bool:
+        if not self._has_shapes:
+            self._has_shapes = self._row("file_version")[0] >= shapes_since
+        return self._has_shapes
+
+    def _events(self, rows: Sequence[_EventRow], start_of: Callable[[_EventRow], BodyStart]) -> list[Event]:
+        """The events of these rows. `start_of` gives the start of the segment of a row."""
+        shapes = self._shapes_read_cache
+        events: list[Event] = []
         try:
             _check_changes(rows)
-            return [(at, change, whole(body, seq)) for at, change, seq, body, _, _ in rows]
-        except TypeError as broken:
+            for row in rows:
+                number = row[3]
+                if number is None:
+                    position, change, seq, *_, rest = row[:8]
+                    event = decoded(start_of(row).whole(rest, seq), position, change=change)
+                else:
+                    event = event_in(row, start_of(row), shapes.get(number) or self._shape_of_number(number))
+                events.append(event)
+        except (BadEvent, msgspec.DecodeError, UnicodeError, RecursionError) as broken:
+            raise broken_event(broken) from broken
+        except (TypeError, OverflowError) as broken:
             raise _broken_row(broken) from broken
+        return events
 
     def read_after(self, position: int, events_max: int) -> list[Event]:
         """The next events in the order of commits."""
-        rows = self._rows("events_after", position, events_max)
+        rows = self._event_rows("events_after", position, events_max)
         # Whoever reads page by page ends only if positions grow. They have no gaps.
         before = max(position, 0)
         if rows and (rows[0][0], rows[-1][0]) != (before + 1, before + len(rows)):
@@ -515,17 +633,12 @@ class Journal:
         starts = self._starts_cache
         if len(starts) > starts_remembered_max:
             starts.clear()
-        for number in {row[2] for row in rows} - starts.keys():
+        for number in {row[-1] for row in rows} - starts.keys():
             segment = self._row("segment_place", number)
             if segment is None:
                 raise StoreDamaged(f"The ledger lacks the segment {number}. Restore a copy.")
             starts[number] = BodyStart(*segment)
-        try:
-            _check_changes(rows)
-            whole = [(at, change, starts[n].whole(body, seq)) for at, change, n, seq, body in rows]
-        except TypeError as broken:
-            raise _broken_row(broken) from broken
-        return soundly_decoded(whole)
+        return self._events(rows, lambda row: starts[row[-1]])
 
     def segments_after(self, position: int) -> list[Segment]:
         """The segments that began after this position."""

@@ -1,11 +1,13 @@
 """Numbered migrations of a SQLite store.
 
-Always holds: a file that is not new is copied before it is changed. All migrations run in one transaction.
+Always holds: a file that is not new is copied before it is changed. All migrations run in one transaction: if it fails, or the
+process is killed, the file is as it was.
 """
 
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from importlib.resources import files
 from pathlib import Path
@@ -13,8 +15,9 @@ from typing import Final
 
 from glasshouse.errors import StoreDamaged, StoreFailed, StoreTooNew
 from glasshouse.runtime.ledger.session_file import sync
+from glasshouse.stores.sqlite.conversion import OnProgress, move_events
 from glasshouse.stores.sqlite.faults import damaged
-from glasshouse.stores.sqlite.journal import sync_fully
+from glasshouse.stores.sqlite.journal import Connection, shapes_since, sync_fully
 
 APPLICATION_ID: Final = 0x474C5348
 """Marks a SQLite file as a Glasshouse store: the letters GLSH."""
@@ -33,25 +36,38 @@ def bundled_migrations() -> list[Migration]:
     return [(int(name.partition("_")[0]), text) for name, text in scripts]
 
 
-def migrate(connection: sqlite3.Connection, path: Path, migrations: list[Migration]) -> None:
+_MOVES: Final[Mapping[int, Callable[[Connection, OnProgress | None], None]]] = {shapes_since: move_events}
+"""What a migration does after its statements, by its number."""
+
+
+def migrate(
+    connection: sqlite3.Connection,
+    path: Path,
+    migrations: list[Migration],
+    on_progress: OnProgress | None = None,
+) -> None:
     """Migrate the file to the newest version."""
     version = version_of(connection, path, migrations)
     newest = migrations[-1][0]
     if version == newest:
         return
-    if version > 0:
-        copy_beside(connection, path, version)
+    copy = copy_beside(connection, path, version) if version > 0 else None
     connection.execute("BEGIN IMMEDIATE")
     try:
         for number, script in migrations:
-            for statement in _statements(script) if number > version else ():
-                connection.execute(statement)
+            if number > version:
+                for statement in _statements(script):
+                    connection.execute(statement)
+                if number in _MOVES:
+                    _MOVES[number](connection, on_progress)
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         connection.execute(f"PRAGMA user_version = {newest}")
         connection.execute("COMMIT")
     except BaseException as wrong:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
+        if copy is not None:
+            copy.unlink(missing_ok=True)  # The file is as it was, and the disk may be full.
         if isinstance(wrong, sqlite3.OperationalError) and wrong.sqlite_errorcode == sqlite3.SQLITE_ERROR:
             reason = f"{path} could not be brought to version {newest}: {wrong}."
             raise StoreFailed(f"{reason} It was left as it is. Choose another --store.") from wrong

@@ -50,7 +50,19 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 INSERT INTO parents (child, ordinal, parent, upto) VALUES (?, ?, ?, ?);
 
 -- name: add_event
-INSERT INTO events (position, segment, seq, in_change, body) VALUES (?, ?, ?, ?, ?);
+INSERT INTO events (position, segment, seq, in_change, shape, turn, at, payload, rest) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?);
+
+-- name: add_shape
+INSERT INTO shapes (number, actor, kind, run_id, channel_id, channel) VALUES (?, ?, ?, ?, ?, ?);
+
+-- name: shape
+SELECT actor, kind, run_id, channel_id, channel FROM shapes WHERE number = ?;
+
+-- name: last_shape_number
+SELECT coalesce(max(number), 0) FROM shapes;
+
+-- name: file_version
+PRAGMA user_version;
 
 -- name: drop_snapshots_of_other_folds
 DELETE FROM snapshots WHERE scope = ? AND name = ? AND key <> ?;
@@ -74,12 +86,12 @@ WITH RECURSIVE walk (segment, graph_id, base, epoch, newest) AS (
     UNION ALL
     SELECT segment, graph_id, base, epoch + 1, newest FROM walk WHERE epoch < newest
 )
-SELECT position, position - in_change, seq, body, graph_id, base FROM walk CROSS JOIN events INDEXED BY events_by_segment
+SELECT position, position - in_change, seq, shape, turn, at, payload, rest, graph_id, base FROM walk CROSS JOIN events INDEXED BY events_by_segment
 WHERE events.epoch = walk.epoch AND events.segment = walk.segment AND seq BETWEEN ?2 AND ?3
 LIMIT max(?3 - max(?2, 1) + 1, 0);
 
 -- name: events_after
-SELECT position, position - in_change, segment, seq, body FROM events WHERE position > ? ORDER BY position LIMIT ?;
+SELECT position, position - in_change, seq, shape, turn, at, payload, rest, segment FROM events WHERE position > ? ORDER BY position LIMIT ?;
 
 -- name: segments_after
 SELECT number, id, graph_id, origin, ordinal, base, at, is_imported, is_redacted FROM segments WHERE opened_at > ? ORDER BY number;

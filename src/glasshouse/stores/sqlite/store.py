@@ -19,6 +19,7 @@ from typing import Any, Concatenate, Final, ParamSpec, TypeVar
 
 from glasshouse.errors import OutcomeUnknown, Refused, StoreFailed, StoreFenced
 from glasshouse.runtime.store_port import Batch, StoreRole
+from glasshouse.stores.sqlite.conversion import OnProgress
 from glasshouse.stores.sqlite.faults import FAULTS, in_doubt, may_be_written, store_error, written_by_another
 from glasshouse.stores.sqlite.journal import Journal, LogFile, prepare, sync_fully
 from glasshouse.stores.sqlite.lock import WriterLock, holder_of
@@ -55,7 +56,12 @@ class SqliteStore:
     """A durable store in one file. A guest only reads, and may add lines and requests to the inbox."""
 
     def __init__(
-        self, path: str | Path, *, is_guest: bool = False, migrations: list[Migration] | None = None
+        self,
+        path: str | Path,
+        *,
+        is_guest: bool = False,
+        migrations: list[Migration] | None = None,
+        on_conversion: OnProgress | None = None,
     ) -> None:
         if str(path) in _NO_FILES:
             raise Refused(
@@ -65,6 +71,8 @@ class SqliteStore:
         self.path = Path(path).absolute()
         self.is_guest = is_guest
         self._migrations = migrations if migrations is not None else bundled_migrations()
+        self._on_conversion = on_conversion
+        """Is told, in the writer's thread, how many events of how many were converted, when an older file is opened."""
         self.lock = WriterLock(self.path)
         self._read_only: ReadOnlyStore | None = None
         """Set while a guest has a store open that it may not write."""
@@ -83,7 +91,8 @@ class SqliteStore:
         return f"SqliteStore({str(self.path)!r}{', is_guest=True' if self.is_guest else ''})"
 
     async def open(self, new_house_id: str) -> None:
-        """Start the threads, take the lock and migrate the file. A guest takes no lock and migrates nothing."""
+        """Start the threads, take the lock and migrate the file. A guest takes no lock and migrates nothing: it reads an older
+        file as it is."""
         if self._writer is not None:
             raise Refused(f"{self.path} is open already.", "Give each terrarium a store of its own.")
         self._is_fenced = False
@@ -113,7 +122,7 @@ class SqliteStore:
         if not self.is_guest:
             prepare(connection)
             self.lock.take_log()
-            migrate(connection, self.path, self._migrations)
+            migrate(connection, self.path, self._migrations, self._on_conversion)
         elif version == 0:
             raise StoreFailed(
                 f"There is no store at {self.path} yet. Play something first, or name another --store."
