@@ -42,12 +42,16 @@ pending_events_max = 16_384
 """With this many uncommitted events, callers wait."""
 pending_bytes_max = 64 * 1024 * 1024
 """As long as the queue holds this many bytes to be written, or that many events, callers wait. One batch may exceed it."""
-snapshot_events_min = 1_024
+snapshot_events_min = 256
 """A snapshot of the world is kept after this many events, or later if the world is large."""
 snapshot_bytes_per_event_max = 64
 """How many bytes of snapshots are written for an event, on average: a large world is kept less often."""
-snapshot_on_close_events_min = 1_024
-"""A ledger that closes keeps a snapshot if it has grown by this many events since the last one."""
+snapshot_on_close_events_min = 64
+"""A ledger that closes keeps a snapshot if it has grown by this many events since the last one, or later if the world is large."""
+snapshot_on_close_bytes_per_event_max = 256
+"""How many bytes the snapshot at closing may have for an event since the last one. What it does not hold is folded at every opening."""
+snapshot_on_close_events_max = 1_024
+"""After this many events, a snapshot is kept at closing however large the world is."""
 lookups_max: Final = 5
 """How often a commit whose outcome is unknown is looked up before the writer gives up."""
 lookup_pause_seconds: Final = 0.2
@@ -93,7 +97,7 @@ class Writer:
         """The position of the last event that a commit has taken from the queue."""
         self.queued_bytes = 0
         """How much the queue holds, as it is written."""
-        self._snapshot_at = 0
+        self._snapshot_on_close_at = 0
         self.snapshot_due_at = 0
         """The position at which the next snapshot of the world is kept."""
         self._batches_in_commit = 0
@@ -120,7 +124,7 @@ class Writer:
         """Make everything queued durable, then stop."""
         if self._task is None:
             return  # It was never opened, or is closed.
-        is_grown = self._pending.position - self._snapshot_at >= snapshot_on_close_events_min
+        is_grown = self._pending.position >= self._snapshot_on_close_at
         if self._broken is None and keeps_snapshot and is_grown:
             self._queue_snapshot()
         self._is_closing = True
@@ -189,8 +193,9 @@ class Writer:
 
     def _note_snapshot(self, position: int, size: int) -> None:
         # The bytes of a snapshot are limited per event since the last one: a large world is saved less often. ADR 0007
-        self._snapshot_at = position
         self.snapshot_due_at = position + max(snapshot_events_min, -(-size // snapshot_bytes_per_event_max))
+        events = max(snapshot_on_close_events_min, size // snapshot_on_close_bytes_per_event_max)
+        self._snapshot_on_close_at = position + min(events, snapshot_on_close_events_max)
 
     @property
     def queued_events(self) -> int:
