@@ -69,10 +69,10 @@ def recalled_by_hand(house: House, name: str) -> list[Event]:
     creature, said = house.creature(name), house.tables.said
     graphs = {stay.graph_id for stay in creature.stays}
     lines: dict[str, Event] = {}
-    for place in said.keys() & {*creature.ears, *graphs, name}:
-        for event in said[place].lines[-recent_lines.heard_lines_max :]:
+    for heard_at in said.keys() & {*creature.ears, *graphs, name}:
+        for event in said[heard_at].lines[-recent_lines.heard_lines_max :]:
             if visible_to(creature, event) and (
-                place in creature.ears or event.channel_id not in creature.ears
+                heard_at in creature.ears or event.channel_id not in creature.ears
             ):
                 lines[event.id] = event
     in_order = sorted(lines.values(), key=lambda event: recent_lines._time_of(house.world, event))
