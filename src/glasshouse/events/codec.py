@@ -82,7 +82,9 @@ class BodyStart(msgspec.Struct, frozen=True, gc=False):
 
     def text(self, seq: int) -> str:
         """The JSON that the body of the event with this seq begins with."""
-        name, digits, graph_id = self.session_id, str(seq), self.graph_id
+        name = self.session_id
+        digits = str(seq)
+        graph_id = self.graph_id
         return (
             f'{{"id":"{name}.{digits}","session_id":"{name}","graph_id":"{graph_id}",'
             f'"seq":{digits},"lamport":{self.base + seq},'
@@ -99,7 +101,8 @@ def raw_decoded(body: bytes | str) -> Event:
 
 def all_decoded(rows: Iterable[tuple[int, int, bytes | str]]) -> list[Event]:
     """The events of many (position, change, body) rows."""
-    decode, events = _decoder.decode, []
+    decode = _decoder.decode
+    events = []
     try:
         for position, change, body in rows:
             event = decode(body)
@@ -115,7 +118,8 @@ def all_decoded(rows: Iterable[tuple[int, int, bytes | str]]) -> list[Event]:
 
 def _upcast(event: Event) -> Event:
     current = VERSIONS.get(event.kind, 1)
-    payload, version = event.payload, event.schema_version
+    payload = event.payload
+    version = event.schema_version
     while version < current:
         upcaster = UPCASTERS.get((event.kind, version))
         if upcaster is None:

@@ -69,26 +69,26 @@ class Parts:
         self.tools = tools
         self.router = router
         self.router_can = router_can = capabilities_of_router(router)
-        ledger, event = house.ledger, house.history.event
+        ledger = house.ledger
+        event = house.history.event
         answers = answers or BranchAnswers(ledger, house.history)
         routes = Routes(router, router_can, offline or router, ledger)
         warm_lines = WarmLines(house.store, ledger)
         reservations = Reservations(ledger, clock, is_limited=not answers.knows_limits)
         self.model_access = models = ModelAccess(reservations, clock, hooks)
-        tool_access = ToolAccess(ledger, tools, answers, event, warm_lines, reservations, hooks)
-        batch_worlds = BatchWorlds(house.store, event)
         acts = Acts(
             ledger,
             models,
             routes.route_of,
             self.minds.of,
-            tool_access,
+            ToolAccess(ledger, tools, answers, event, warm_lines, reservations, hooks),
             answers,
-            batch_worlds,
+            BatchWorlds(house.store, event),
             act_seconds_max,
             is_strict=strict,
         )
-        endings, limits = Endings(ledger), governor or Governor()
+        endings = Endings(ledger)
+        limits = governor or Governor()
         rules = None if policy is None else policy_as_json(policy)
         self.conductor = conductor = Conductor(
             ledger, acts, clock, endings, event, limits, warm_lines, answers, routes, self.minds, rules

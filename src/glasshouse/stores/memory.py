@@ -268,14 +268,16 @@ class MemoryStore:
         return self._starts[index].whole(self._bodies[index].decode(), self._seqs[index]).encode()
 
     def _append(self, write: SegmentWrite, change: int, numbers: dict[str, int]) -> None:
-        kept, seqs = self._segments.get(write.session_id), self._seqs
+        kept = self._segments.get(write.session_id)
+        seqs = self._seqs
         if kept is None and write.opens is not None:
             segment = write.opens
             start = BodyStart(segment.id, segment.graph_id, segment.base)
             kept = _KeptSegment(segment, len(seqs) + 1, start, array("I"))
             self._segments[write.session_id] = kept
         assert kept is not None, "checked before"
-        start, positions = kept.start, kept.positions
+        start = kept.start
+        positions = kept.positions
         for seq, body in enumerate(write.bodies, len(positions) + 1):
             self._bodies.append(start.without_start(body.decode(), seq).encode())
             self._starts.append(start)

@@ -36,7 +36,8 @@ def check_room(write: SegmentWrite, head: int | None, opened: Segment | None, bo
         return True
     if write.expected_head == head and (write.opens is None or head > 0):
         return True
-    first, last = write.expected_head + 1, write.expected_head + len(write.bodies)
+    first = write.expected_head + 1
+    last = write.expected_head + len(write.bodies)
     if last <= head and _are_same(bodies_of(write.session_id, first, last), write.bodies):
         return False
     raise Conflict(

@@ -61,7 +61,8 @@ class BatchWorlds:
 
     async def _warm(self, folded: Folded, creature_id: str) -> None:
         """Load the lines of the creature's graph in that world."""
-        world, tables = folded.world, folded.tables
+        world = folded.world
+        tables = folded.tables
         graph = world.graphs[world.creatures[creature_id].graph_id]
         for place in tables.cold_places(world, graph):
             tables.warm(place, await self._store.read(spans_of_table(world, tables.said[place])))
@@ -116,8 +117,10 @@ class WarmLines:
 
     def _note_needs(self, graph_id: str, places: Iterable[str]) -> None:
         """Note the places that a graph needs now, and drop the lines of those that no graph needs any more."""
-        world, tables = self._ledger.world, self._ledger.folded.tables
-        before, now = self._needed.pop(graph_id, {}), dict.fromkeys(places)
+        world = self._ledger.world
+        tables = self._ledger.folded.tables
+        before = self._needed.pop(graph_id, {})
+        now = dict.fromkeys(places)
         if now:
             self._needed[graph_id] = now
         for place in now:

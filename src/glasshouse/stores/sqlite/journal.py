@@ -260,7 +260,8 @@ class Journal:
                 self._connection.execute("COMMIT")
         except BaseException:
             # Reset this object first, which cannot fail. The rollback can; then the next commit tries it again.
-            self.position, self._must_look = before, True
+            self.position = before
+            self._must_look = True
             self._look_if_needed()
             raise
         if self._log is not None:
@@ -491,8 +492,11 @@ class Journal:
         numbers: dict[str, int],
         values: list[int | str | None],
     ) -> None:
-        seq, position, start = kept.head, self.position, kept.start
-        changes, events = write.changes, write.events
+        seq = kept.head
+        position = self.position
+        start = kept.start
+        changes = write.changes
+        events = write.events
         for body in write.bodies:
             seq += 1
             position += 1
@@ -501,7 +505,8 @@ class Journal:
             event = None if events is None else events[seq - write.expected_head - 1]
             # Plain integers and text only: for other types sqlite3 searches for an adapter, which is slow.
             values += (kept.number, seq, position - change, *self._columns(event, body.decode(), start, seq))
-        self.position, kept.head = position, seq
+        self.position = position
+        kept.head = seq
 
     def _columns(self, event: Event | None, body: str, start: BodyStart, seq: int) -> Columns:
         """The columns of a whole body, and of its event if it is at hand."""
@@ -540,7 +545,8 @@ class Journal:
 
     def _open(self, segment: Segment) -> _Kept:
         self._numbers += 1
-        number, opened_at = self._numbers, self.position + 1
+        number = self._numbers
+        opened_at = self.position + 1
         *names_and_numbers, parents, at, is_imported, is_redacted = astuple(segment)
         row = (number, *names_and_numbers, at, int(is_imported), int(is_redacted), opened_at)
         self._connection.execute(SQL["add_segment"], row)
@@ -570,9 +576,12 @@ class Journal:
         self._shapes_read_cache.clear()
         self._prompts_kept_cache.clear()
         self._snapshot_kept_cache = None
-        position, numbers = self.position_now(), self._row("last_segment_number")[0]
+        position = self.position_now()
+        numbers = self._row("last_segment_number")[0]
         shape_numbers = self._row("last_shape_number")[0] if self._knows_shapes() else 0
-        self.position, self._numbers, self._must_look = position, numbers, False
+        self.position = position
+        self._numbers = numbers
+        self._must_look = False
         self._shape_numbers = shape_numbers
 
     def position_now(self) -> int:

@@ -135,9 +135,11 @@ class SqliteStore:
 
     def _connect(self) -> sqlite3.Connection:
         seconds = busy_milliseconds_max / 1_000
-        address, is_uri = str(self.path), False
+        address = str(self.path)
+        is_uri = False
         if self._read_only is not None:
-            address, is_uri = self._read_only.address, self._read_only.address.startswith("file:")
+            address = self._read_only.address
+            is_uri = self._read_only.address.startswith("file:")
         connection = sqlite3.connect(
             address, timeout=seconds, isolation_level=None, check_same_thread=False, uri=is_uri
         )
@@ -158,7 +160,9 @@ class SqliteStore:
         """Stop the threads, close the file, release the lock."""
         for thread in (*self._readers, *([self._writer] if self._writer is not None else [])):
             await asyncio.to_thread(thread.stop)
-        self._readers, self._writer, self._journal = [], None, None
+        self._readers = []
+        self._writer = None
+        self._journal = None
         self._of_this_thread = threading.local()
         for connection in self._connections:
             connection.close()

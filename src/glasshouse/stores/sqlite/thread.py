@@ -51,7 +51,8 @@ class Answer(asyncio.Future[Any]):
             self.set_result(outcome)
         else:
             self.set_exception(wrong)
-        first, self._first = self._first, None
+        first = self._first
+        self._first = None
         if first is not None:
             first[1].run(first[0], self)
 

@@ -391,7 +391,8 @@ def _tool_accepted(world: World, _event: Event, payload: payloads.ToolAccepted) 
     for name in payload.creatures:
         grant = (world.creatures[name].grants or {}).get(payload.tool)
         if grant is not None:
-            grant.granted, grant.now = grant.now or grant.granted, None
+            grant.granted = grant.now or grant.granted
+            grant.now = None
 
 
 _FOLDS: dict[str, Callable[[World, Event, Any], None]] = {
