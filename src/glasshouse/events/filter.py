@@ -1,6 +1,6 @@
 """`EventFilter`: which events a reader wants.
 
-Always holds: a field is a set or none. An event must match every field that is set.
+Always holds: a field is a set, or None for anything; an empty set matches nothing. An event must match every field that is set.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """`ReplyParts`: the text and the reasoning of a reply as they come, and the checks that each server model makes on them.
 
-Always holds: a reply that only repeats white space, or is too long, is read no further. Servers are not believed: what
+Always holds: a reply that has come to a long run of white space, or is too long, is read no further. Servers are not believed: what
 they count and what they enforce is compared with what was sent.
 """
 

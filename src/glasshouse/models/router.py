@@ -1,6 +1,7 @@
 """`ModelRouter`: assigns a concrete model to each profile.
 
-Always holds: a manifest names a profile, which is a size, never a model. Only this module decides which model it is.
+Always holds: a manifest names a profile, which is a size, never a model. Which
+model that is, is bound here; a size without a model is played by the nearest smaller one, else by the nearest larger one.
 """
 
 from __future__ import annotations
@@ -79,6 +80,8 @@ class ModelRouter:
         return self._routes[key]
 
     def _made(self, profile: str, name: str | None) -> Route:
+        if profile not in PROFILES:
+            raise UnknownName(noun="profile", name=profile, known=PROFILES)
         if name is not None:
             model = self._named.get(name) or _offline(name, [*self._named])
             return _route(profile, model)._replace(name=name)

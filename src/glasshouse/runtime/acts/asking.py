@@ -1,10 +1,10 @@
 """Asking models: reserve, ask, retry, settle.
 
 Theory of operation. A model makes one request for each call. Whether it is asked again is decided here. A server that is
-busy is waited for. A server that is not reached is asked again, until its circuit opens (`backend_queue.py`). A call that
-fails is repeated, at most `failed_calls_max` times; then the route's fallbacks are asked, in order, if there are any. If
-the server has not answered anybody for long, the act fails and its run pauses. A server that refuses what it is asked
-would refuse it again, so its run pauses at once. Every attempt has a seed of its own.
+busy is waited for. A server that is not reached is asked again, until its circuit opens (`backend_queue.py`). After
+`failed_calls_max` failed calls of one question, the route's fallbacks are asked, in order, if there are any; else the act
+fails. If the server has failed many calls in a row, whoever made them, the act is stopped and its run pauses. A server that
+refuses what it is asked would refuse it again, so its run pauses at once. Every attempt has a seed of its own.
 
 The ways to an answer, each inside the one before it: `ask_in_turn` (after the act's other calls; from the record; by the
 fallbacks), `ask` (one model), `_until_answered` (a model behind a server, again and again), `_attempt` (reserve, ask once, settle),
@@ -13,7 +13,8 @@ fallbacks), `ask` (one model), `_until_answered` (a model behind a server, again
 Always holds: every attempt reserves its worst case before it is made. An attempt that reached a model counts; one that
 reached none is free. Both are recorded in the act's calls, in order. A call without a price of its own costs the price of its
 route. A call that was sent and not answered costs what it reserved, because it may have been paid. A call with a
-recorded answer counts the recorded cost. If an act is interrupted, its calls are recorded when it is thought again.
+recorded answer counts the recorded cost. If an act is interrupted, its calls are recorded when it is thought again
+or given up.
 """
 
 from __future__ import annotations

@@ -5,10 +5,10 @@ here concerns tasks, and calls that are paid for and not recorded yet. `TABLE` l
 from one to the next: who causes it, what is written, and what becomes of the act's calls. A move that is not in the table
 raises `EngineFault`: nobody can forget a state. The page `docs/an-act.md` is made from the table.
 
-Always holds: an act has one record (`InFlight`), in one state. A call that reached a model is at any time in exactly one
-place: in the record of its act, on its way to the ledger, or in the ledger. Until it is durable, its record keeps it, so a
-commit that fails loses none; and what a refold finds in the ledger is not recorded again. The reservation of an act holds
-the cost of its calls as long as the pending world does not count them.
+Always holds: an act has at most one record (`InFlight`) among those in flight, in one state. A call that reached a model is
+recorded once. Until the event that records it is durable, it is kept here as well, so a commit that fails loses none; and what
+a refold finds in the ledger is not recorded again. (Only beyond `acts_kept_max` acts are calls dropped.) The reservation of an
+act holds the cost of its calls as long as the pending world does not count them.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ Cause = Literal[
     "crowd out",
 ]
 
-Calls = Literal["stay", "kept", "sent", "dropped"]
+Calls = Literal["stay", "kept", "sent", "handed on", "dropped"]
 """What becomes of the act's calls, and of the reservation that holds their cost."""
 
 STATES: Final[dict[State, str]] = {
@@ -85,23 +85,24 @@ STATES: Final[dict[State, str]] = {
     "staged": "Its end is on its way to the store. The pending world owes the act no more and counts its cost.",
     "stopped": "A limit was reached, or no server, before anything worth telling. Its calls are kept.",
     "interrupted": "It was cancelled, or the store failed in the middle of it. Its calls are kept.",
-    "given up": "It is written for good, because its run finishes, its creature is gone or the house closes. No drive plays it.",
+    "given up": "It is written for good, because its run finishes or is paused already, its creature is gone, its turn is full, or the house closes. No drive plays it.",
     "discarded": "Nothing is written for it.",
     "refused": "A commit failed, and with it the event that held its calls. They are kept.",
     "ended": "Its end is durable.",
 }
-"""The states, in the order in which an act passes through them, and what each means."""
+"""The states and what each means: first those of an act that goes well, then the others, then its end."""
 
 CALLS: Final[dict[Calls, str]] = {
     "stay": "stay as they are",
     "kept": "kept until the act is thought again or given up; the reservation holds their cost. Without any, the act is owed and has no record",
     "sent": "held until they are durable; the reservation is released, because the pending world counts the cost",
-    "dropped": "dropped: they are in the ledger, or there are none worth recording; the reservation is released",
+    "handed on": "recorded with the next act of its creature, which takes over the reservation",
+    "dropped": "dropped: they are in the ledger, there are none worth recording, or there is no room for them; the reservation is released",
 }
 
 _A_DRIVE: Final = "a drive"
 _ITS_TASK: Final = "its task"
-_ITS_END: Final = "the end of its run, its creature's removal, a full turn, or closing"
+_ITS_END: Final = "the end or the pause of its run, its creature's removal, a full turn, or closing"
 _THE_STORE: Final = "the store: the commit failed, and the refold does not find the event"
 _ONE_EVENT: Final = "the one event that ends it: its line, `agent.passed`, `agent.failed`, or `act.discarded` if its creature is gone"
 
@@ -121,7 +122,9 @@ def _kept_moves(state: State) -> dict[tuple[State, Cause], Next]:
         (state, "begin"): Next("begun", "a drive: the ticks of its batch begin again"),
         (state, "take"): Next("taken", _A_DRIVE),
         (state, "give up"): Next("given up", _ITS_END),
-        (state, "hand on"): Next("discarded", "the next act of its creature, if this one is owed no more"),
+        (state, "hand on"): Next(
+            "discarded", "the next act of its creature, if this one is owed no more", calls="handed on"
+        ),
         (state, "crowd out"): Next(
             "owed", f"more than {acts_kept_max:,} acts whose calls are kept", calls="dropped"
         ),
@@ -132,7 +135,7 @@ def _held_moves(state: State) -> dict[tuple[State, Cause], Next]:
     """The moves of an act that somebody plays: a drive, or whoever writes it for good."""
     return {
         (state, "staged"): Next("staged", "its player", _ONE_EVENT, "sent"),
-        (state, "interrupt"): Next("interrupted", "its player was cancelled, or the store failed", calls="kept"),
+        (state, "interrupt"): Next("interrupted", "its player was cancelled, the store failed, or nothing is left to write but calls", calls="kept"),
         (state, "put back"): Next("thought", "the same, after its own task had ended"),
         (state, "discard"): Next("discarded", "it was not owed any more when it began, or nothing is left to write", calls="dropped"),
     }  # fmt: skip
@@ -144,7 +147,9 @@ TABLE: Final[dict[tuple[State, Cause], Next]] = {
     ("owed", "refuse"): Next("refused", _THE_STORE, calls="kept"),
     ("begun", "thought"): Next("thought", _ITS_TASK),
     ("begun", "stop"): Next("stopped", _ITS_TASK, calls="kept"),
-    ("begun", "interrupt"): Next("interrupted", "closing", calls="kept"),
+    ("begun", "interrupt"): Next(
+        "interrupted", "closing; or its task, if it is owed no more and has calls to record", calls="kept"
+    ),
     ("begun", "discard"): Next("discarded", _ITS_TASK, calls="dropped"),
     ("begun", "take"): Next("taken", _A_DRIVE),
     ("begun", "give up"): Next("given up", _ITS_END),
@@ -251,9 +256,10 @@ class ActsInFlight:
                 " This is a fault of the engine: please report it."
             )
         record.state = move.state
-        if move.calls == "kept":
+        calls = move.calls
+        if calls == "kept":
             self._keep(record, is_released=before == "staged")
-        elif move.calls != "stay":
+        elif calls in ("sent", "dropped"):
             held = record.kept if record.context is None else record.kept or record.context.act_calls
             if held is not None:
                 self._reservations.release(held.mine)
@@ -276,7 +282,7 @@ class ActsInFlight:
 
     def begin(self, act: Act, run_id: str) -> InFlight:
         """An act begins to think with its batch. If a drive has taken it, it stays taken."""
-        record = self.taken.get(act) or self.kept.get(act) or InFlight(act, run_id)
+        record = self.taken.get(act) or self.ahead.get(act) or self.kept.get(act) or InFlight(act, run_id)
         self._move(record, "begin")
         record.gate = asyncio.Event()
         if self.kept:
@@ -285,7 +291,7 @@ class ActsInFlight:
 
     def take(self, act: Act, run_id: str) -> InFlight:
         """A drive takes an act: no other drive plays it, and its run is not finished before it is written."""
-        record = self.ahead.get(act) or self.kept.get(act) or InFlight(act, run_id)
+        record = self.ahead.get(act) or self.taken.get(act) or self.kept.get(act) or InFlight(act, run_id)
         self._move(record, "take")
         if self.kept and record.task is None:
             self._take_over(record)
@@ -376,6 +382,7 @@ class ActsInFlight:
         stopped = None if result is None else result.given_up
         end = replace(
             context.end(),
+            cause=record.act[1],  # The context may be that of an act whose calls this one took over.
             failure=INTERRUPTED if stopped is None else stopped.failure,
             axis=None if stopped is None else stopped.axis,
             attempts=len(context.act_calls.calls),
@@ -398,7 +405,10 @@ class ActsInFlight:
     def played_by(self, creature_id: str) -> Act | None:
         """The act that a creature is playing. It plays one at a time: after a merge, another drive may find it due for
         something else."""
-        return next((act for act in self.taken if act[0] == creature_id), None)
+        for act in self.taken:
+            if act[0] == creature_id:
+                return act
+        return None
 
     def of_run(self, run_id: str, graph: GraphState | None = None) -> list[InFlight]:
         """The acts of a run that nobody plays, in this graph or, without one, in all: those begun ahead, and those whose

@@ -1,6 +1,7 @@
-"""Recorded answers for branches: a call that equals a recorded call of the parent run is not made again (ADR 0039).
+"""Recorded answers: what acts ask before a model or a tool is asked. A replay has its own (`replay_answers.py`); those of
+branches are here: a call that equals a recorded call of the parent run is not made again (ADR 0039).
 
-Always holds: a model's answer is taken from the record only if prompt, model, profile and seed are the same. It
+Always holds: a model's answer is taken from the record only if prompt, form, model, profile and seed are the same. It
 counts the recorded cost. A tool's answer is taken only if the same creature makes the same call at the same point of
 the story, after the same prompts and answers.
 """
@@ -190,7 +191,7 @@ class BranchAnswers(RecordedAnswers):
         return RecordedAct(recorded)
 
     def step_then(self, creature: CreatureState, cause: Event, steps_so_far: Sequence[Step]) -> Step | None:
-        """The step of a parent run that equals the last step of `way`."""
+        """The step of a parent run that equals the last of `steps_so_far`."""
         ways = self._ways_cache.get(creature.run_id or "")
         if not ways:
             return None  # The run is no branch, or its parents used no tool after it.

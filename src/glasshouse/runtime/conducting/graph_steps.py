@@ -26,7 +26,7 @@ class GraphSteps(msgspec.Struct, eq=False):
     lock: asyncio.Lock
     """Held during a step. Locks are fair: drives take turns."""
     is_driven: bool = False
-    """Whether an act was played in it since this house was opened."""
+    """Whether an act was played in it since this house was opened, or since the graph was let go."""
     turn: Event | None = None
     """Its last `turn.started`, which is the cause of its ticks (ADR 0021)."""
     turn_queued: Queued | None = None
@@ -34,7 +34,7 @@ class GraphSteps(msgspec.Struct, eq=False):
     last_act: Queued | None = None
     """The last act written in it, until it is known to be durable."""
     looked_at: int = -1
-    """The last change of the world when the ticks that think together here were last looked through."""
+    """The ledger's `moved_at` when the batch here was last begun. If it differs now, the batch is looked through again."""
 
     async def wait_for_durability(self, ledger: Ledger, *, with_turn: bool = True) -> None:
         """Wait until the last act is durable, and the last turn, too, unless it is left out. Raises if a commit failed."""

@@ -1,6 +1,7 @@
 """The ledger: the only way to write events.
 
-Theory of operation. Every change takes the same steps, in this order, without awaiting in between:
+Theory of operation. A door first waits for room. Then a change that is decided here takes these steps, in this order, without
+awaiting in between:
 
 | step | what happens |
 |---|---|
@@ -16,7 +17,7 @@ between deciding and queueing, two decisions cannot interleave, and no lock is n
 
 The doors: `change` decides and waits, `stage` decides and does not wait, `edit` writes an edit with its report, `submit` says a line (on
 the quick path of `quick_lines.py`, if it can), `settle` and `keep_snapshot` write no event, `append_imported` and `adopt` write events that
-were decided elsewhere.
+were decided elsewhere. In a guest, `change` has the process that plays the store decide, and `follow` reads what it wrote.
 """
 
 from __future__ import annotations
@@ -297,11 +298,11 @@ class Ledger(Pending):
         events, writes = self._apply(tuple([_with_cause(write, cause) for write in decision.writes]))
         try:
             answer = decide(self.world, tell(decision.change, decision.subject))
+            report_events, report_writes = self._apply(answer.writes)
         except BaseException as unforeseen:
             if events:  # They are in the pending world, and are not queued.
                 self.writer.give_up_world(unforeseen)
             raise
-        report_events, report_writes = self._apply(answer.writes)
         events += report_events
         if events:
             await self.writer.queue(Batch((*writes, *report_writes)), events).acknowledged
@@ -369,14 +370,18 @@ class Ledger(Pending):
         """Write recorded events without deciding them again. `segments` has every segment that they open."""
         await self.wait_for_room()
         writes: list[SegmentWrite] = []
+        opened = set(self.world.sessions)
         for session_id, some in groupby(events, key=lambda event: event.session_id):
-            opens = None if session_id in self.world.sessions else segments.get(session_id)
-            if opens is None and session_id not in self.world.sessions:
+            opens = None if session_id in opened else segments.get(session_id)
+            if opens is None and session_id not in opened:
                 raise StoreDamaged(f"The ledger lacks the segment of session {session_id}. Restore a copy.")
+            opened.add(session_id)
             of_session = list(some)
             bodies = tuple(map(codec.encoded, of_session))
             writes.append(SegmentWrite(session_id, of_session[0].seq - 1, bodies, opens))
-            self._fold_written(of_session, segments)
+        self._fold_written(
+            events, segments
+        )  # After all was checked: if something lacks, nothing has happened.
         self.graphs_moved[EVERY_GRAPH] = None
         # Committing sets position and change on an event. The record keeps its own events, so it needs copies here.
         copies = [codec.decoded(body) for write in writes for body in write.bodies]

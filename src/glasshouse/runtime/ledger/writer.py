@@ -358,7 +358,7 @@ class Writer:
 
     def _give_up(self, group: list[Queued | QueuedLines], failure: BaseException) -> _Refused:
         """Empty the queue. Returns the batches to refuse, each with its error."""
-        behind = f"Nothing was written, because a commit before it failed: {failure} Then try again."
+        behind = f"Nothing was written, because a commit before it failed: {failure} Try again."
         refused: _Refused = [(queued, failure) for queued in group]
         refused += [(queued, StoreFailed(behind)) for queued in self._queue]
         self._queue.clear()
@@ -425,13 +425,16 @@ class Writer:
             self.check_is_open()
             if self._ended is not None:
                 raise self._ended
-            if self._broken is not None and not self._is_refolding:
+            if self._broken is None or self._is_refolding:
+                self._gate_moved.clear()
+                await self._gate_moved.wait()
+            elif self._queue or self._batches_in_commit:
+                # What was queued before a fold failed is good: first it becomes durable, or is refused.
+                await self.wait_for_durability()
+            else:
                 await self._refold()
                 if self._broken is not None:
                     raise self._broken
-            else:
-                self._gate_moved.clear()
-                await self._gate_moved.wait()
 
     async def wait_for_durability(self) -> None:
         """Wait until everything queued so far is durable or refused."""

@@ -1,7 +1,7 @@
 """Attributes: a table of things and what can be asked about them with a yes or a no.
 
-Always holds: keeper and guesser read the same table, and a question is understood by its content words, so one that was
-put differently means the same.
+Always holds: keeper and guesser read the same table, and a question is understood by a known way to ask it, else by
+its cue words, so one that was put differently means the same.
 """
 
 from __future__ import annotations
@@ -127,8 +127,8 @@ def told_by(text: str) -> tuple[str, Truth] | None:
     """What an answer's own words give away: an attribute and whether it holds."""
     lower = text.lower()
     for attribute in attributes().values():
-        if any(clause in lower for clause in attribute.yes):
+        if any(clause.lower() in lower for clause in attribute.yes):
             return attribute.name, "yes"
-        if any(clause in lower for clause in attribute.no):
+        if any(clause.lower() in lower for clause in attribute.no):
             return attribute.name, "no"
     return None
