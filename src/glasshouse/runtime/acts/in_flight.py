@@ -267,14 +267,17 @@ class ActsInFlight:
         new = self._places.get(record.state)
         if old is new:
             return  # It stays where it is, and so does its place in the order.
-        if old is not None:
-            del old[record.act]
         if new is not None:
             new[record.act] = record
-        if old is self.taken and record.left is not None:
+        if old is None:
+            return  # Nobody had a record of it before, or only the writer has.
+        del old[record.act]
+        if old is not self.taken:
+            return  # Nobody waits for the end of an act that nobody plays.
+        if record.left is not None:
             record.left.set_result(None)
             record.left = None
-        if old is self.taken and self._somebody_left is not None:
+        if self._somebody_left is not None:
             self._somebody_left.set()
             self._somebody_left = None
 

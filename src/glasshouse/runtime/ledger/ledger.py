@@ -26,7 +26,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from itertools import groupby, islice
+from itertools import groupby
 from typing import Any, Final, TypeVar
 
 import msgspec
@@ -190,12 +190,10 @@ class Ledger(Pending):
         """Stamp, encode, fold and note what was decided. Whatever is applied must be queued next, before any await."""
         events, writes = self._stamp(decided)
         try:
-            next_event = iter(events)
-            for write in decided:
-                if write.opens is not None:
-                    begin(self.world, write.opens)
-                for event in islice(next_event, len(write.facts)):
-                    fold(self.folded, event)
+            for event in events:
+                if event.seq == 1:
+                    begin(self.world, _segment_opened(decided, event.session_id))
+                fold(self.folded, event)
         except BaseException as unforeseen:
             # The pending world is half changed. `wait_for_room` folds it again for the next caller.
             self.writer.give_up_world(unforeseen)
@@ -425,6 +423,11 @@ def _still_fits(world: World, write: SegmentWrite) -> bool:
     if write.opens is not None:
         return there is None
     return there is not None and there.head == write.expected_head
+
+
+def _segment_opened(decided: tuple[Write, ...], session_id: str) -> Segment:
+    """The segment of a session that a decision opens."""
+    return next(w.opens for w in decided if w.session_id == session_id and w.opens is not None)
 
 
 def _with_cause(write: Write, cause: str) -> Write:

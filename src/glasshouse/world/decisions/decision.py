@@ -171,10 +171,11 @@ def stamped(world: World, write: Write, now: datetime) -> list[Event]:
         base = write.opens.base
         turn_now = max([graph.turn for graph in graphs if graph], default=0)
     turn = turn_now if turn is None else turn
-    return [
-        event_of(fact, session_id, graph_id, number, base, turn, now)
-        for number, fact in enumerate(write.facts, seq + 1)
-    ]
+    events = []
+    for fact in write.facts:
+        seq += 1
+        events.append(event_of(fact, session_id, graph_id, seq, base, turn, now))
+    return events
 
 
 def event_of(
