@@ -12,7 +12,7 @@ from glasshouse import Manifest, MemoryStore, Refused, Terrarium
 from glasshouse.errors import GlasshouseError, OutcomeUnknown, StoreFailed, StoreFenced
 from glasshouse.events.codec import encoded
 from glasshouse.runtime.clock import HandMovedClock
-from glasshouse.runtime.ledger import writer
+from glasshouse.runtime.ledger import ledger, writer
 from glasshouse.runtime.store_port import Batch, InboxWrites, SegmentWrite, SideWrites, Snapshot, Store
 from glasshouse.views import Change
 from tests.every_store import Opener
@@ -240,6 +240,31 @@ async def test_a_fold_that_breaks_after_a_failed_commit_ends_the_ledger_and_keep
         await soon(t.append("ada", line("too late")))
     with pytest.raises(StoreFailed, match="before its time: RuntimeError"):
         await opened.__aexit__(None, None, None)
+
+
+async def test_a_fold_that_breaks_loses_nothing_that_is_on_its_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    store = GatedStore()
+    async with terrarium_on(store) as t:
+        await troupe(t, "ada", "bo")
+        store.gate.clear()
+        first = asyncio.create_task(t.append("ada", line("first")))
+        await loop_turns()
+        with monkeypatch.context() as broken:
+            broken.setattr(ledger, "fold", breaks_at_once)
+            with pytest.raises(RuntimeError):
+                await t.add_creature(Manifest(name="cy"))
+
+        second = asyncio.create_task(t.append("bo", line("second")))
+        await loop_turns()
+        store.gate.set()
+
+        said = [await soon(first), await soon(second)]
+        assert [event.payload["text"] for event in said] == ["first", "second"]
+        await check_folds_agree(t, store)
+
+
+def breaks_at_once(*_: object) -> None:
+    raise RuntimeError("The fold has an error.")
 
 
 async def breaks(*_: object) -> None:

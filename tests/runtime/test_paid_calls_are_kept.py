@@ -293,3 +293,26 @@ async def test_the_answers_of_an_interrupted_act_are_recorded_however_it_ends(ho
     assert (ends[0].actor, ends[0].kind) == ("ada", kind)
     assert [call.usage.is_estimated for call in ends[0].calls] == [False, True]
     assert sum(len(event.calls) for event in ends) == model.answered + 1
+
+
+async def test_an_act_that_took_over_calls_and_never_thought_records_them_as_its_own() -> None:
+    store, model = FailingStore(0), AsksAgain()
+    async with on_stage(store, models=ModelRouter(model)) as t:
+        run = await t.open_world(world_of(hearing("ada"), hearing("bo")))
+        answered = await t.append("ada", line("Who is there?", "stage"))
+        driving = asyncio.create_task(t.step_one())
+        await soon(model.is_asked_again.wait())
+        driving.cancel()
+        await loop_turns()
+        await t.append(
+            "bo", Draft(kind=kinds.AGENT_SPOKE, payload={"text": "A program."}), caused_by=answered.id
+        )
+        owed = await t.append("ada", line("And now?", "stage"))
+        in_flight = t._parts.conductor._in_flight
+        in_flight.interrupt(in_flight.take(("bo", owed.id), run.id))
+
+        assert await soon(t.finish(run.id)) is not None
+
+        ends = [event for event in await ledger_of(t) if event.calls]
+        assert [(event.actor, event.caused_by, len(event.calls)) for event in ends] == [("bo", owed.id, 2)]
+        assert t._parts.model_access.reservations._acts == {}
