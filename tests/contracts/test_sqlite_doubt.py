@@ -199,7 +199,7 @@ async def test_the_store_says_that_it_does_not_know_and_then_looks(tmp_path: Pat
     ("code", "is_in_doubt", "kind"),
     [
         (sqlite3.SQLITE_IOERR_FSYNC, True, StoreFailed),
-        (sqlite3.SQLITE_IOERR_WRITE, True, StoreFailed),
+        (sqlite3.SQLITE_IOERR_WRITE, False, StoreFailed),
         (sqlite3.SQLITE_FULL, False, StoreFailed),
         (sqlite3.SQLITE_BUSY, False, StoreBusy),
         (sqlite3.SQLITE_READONLY, False, StoreFailed),
@@ -207,7 +207,9 @@ async def test_the_store_says_that_it_does_not_know_and_then_looks(tmp_path: Pat
         (None, True, StoreFailed),
     ],
 )
-def test_only_an_error_of_the_disk_leaves_a_doubt(code: int | None, is_in_doubt: bool, kind: type) -> None:
+def test_only_an_error_after_all_was_written_leaves_a_doubt(
+    code: int | None, is_in_doubt: bool, kind: type
+) -> None:
     wrong = sqlite3.OperationalError("wrong")
     if code is not None:
         wrong.sqlite_errorcode = code

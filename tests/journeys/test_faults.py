@@ -178,7 +178,8 @@ async def test_a_new_store_on_a_full_disk_is_refused_in_words(small_disk: Path) 
 async def test_a_migration_on_a_full_disk_leaves_the_store_as_it_was(small_disk: Path) -> None:
     path = small_disk / "show.glasshouse"
     acknowledged = await said_and_closed(path, lines=400)
-    newer = [*bundled_migrations(), (3, "CREATE TABLE second (number INTEGER);")]
+    bundled = bundled_migrations()
+    newer = [*bundled, (bundled[-1][0] + 1, "CREATE TABLE second (number INTEGER);")]
     filler = fill(small_disk, bytes_left=96 * 1024)
 
     refused = await refusal_of(lambda: opened_and_closed(SqliteStore(path, migrations=newer)))

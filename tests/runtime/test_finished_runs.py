@@ -1,5 +1,6 @@
 """Finished runs cost nothing: a run takes the same steps after many finished ones, and what they held in memory is let go."""
 
+import gc
 import json
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -67,11 +68,15 @@ class Steps:
         self.count = 0
 
     def __enter__(self) -> "Steps":
+        # Without the collector: it would call finalizers of whatever other tests left behind.
+        gc.collect()
+        gc.disable()
         sys.settrace(self._enter)
         return self
 
     def __exit__(self, *_: object) -> None:
         sys.settrace(None)
+        gc.enable()
 
     def _enter(self, frame: FrameType, _event: str, _argument: object) -> Callable[..., Any]:
         frame.f_trace_opcodes, frame.f_trace_lines = True, False

@@ -58,11 +58,14 @@ def may_be_written(wrong: sqlite3.Error) -> bool:
     """Whether a commit that failed with this may be durable all the same.
 
     The pages of a commit are written to the log, and then the log is synced. An I/O error may come after the pages have reached
-    the disk. All other errors come before: a full disk or a lock is noticed when pages are written, and whatever cannot be
-    written whole is no commit. An error without a code comes from Python or from another library, which does not say.
+    the disk. All other errors come before: a full disk, a lock or a write that fails is noticed when pages are written, and
+    whatever cannot be written whole is no commit. An error without a code comes from Python or from another library, which does
+    not say.
     """
-    code = getattr(wrong, "sqlite_errorcode", None)
-    return code is None or code & _PRIMARY_CODE_BITS == sqlite3.SQLITE_IOERR
+    code: int | None = getattr(wrong, "sqlite_errorcode", None)
+    if code is None:
+        return True
+    return code & _PRIMARY_CODE_BITS == sqlite3.SQLITE_IOERR and code != sqlite3.SQLITE_IOERR_WRITE
 
 
 def in_doubt(path: Path, wrong: sqlite3.Error) -> str:
