@@ -22,8 +22,9 @@ from glasshouse.turns.prompts import context, lines
 from tests.made_up_words import word_for
 from tests.runtime.stage_crew import ticking, world_of
 
-first_counted = 10
-last_counted = 60
+first_counted = range(8, 11)
+last_counted = range(58, 61)
+"""Of neighbouring runs the one with the fewest steps counts: a snapshot may fall into one of them."""
 steps_ratio_max = 1.005
 """Some loops depend a little on the ids of creatures, which are numbered. A look at every run would be fifty more."""
 REFEREED = load_world("twenty-sprouts")
@@ -145,9 +146,9 @@ async def test_a_run_takes_as_many_steps_after_sixty_finished_ones_as_after_ten(
 ) -> None:
     model, world, steps = SaysTheSameInEveryRun(), short_world(), dict[int, int]()
     async with house(model, pacing=pacing) as t:
-        for number in range(1, last_counted + 1):
+        for number in range(1, last_counted.stop):
             model.begin_again()
-            if number in (first_counted, last_counted):
+            if number in first_counted or number in last_counted:
                 with Steps() as taken:
                     await play(t, world)
                 steps[number] = taken.count
@@ -155,7 +156,9 @@ async def test_a_run_takes_as_many_steps_after_sixty_finished_ones_as_after_ten(
                 await play(t, world)
         assert {run.status for run in t.runs()} == {"finished"}
 
-    assert steps[last_counted] <= steps[first_counted] * steps_ratio_max, steps
+    first = min(steps[number] for number in first_counted)
+    last = min(steps[number] for number in last_counted)
+    assert last <= first * steps_ratio_max, steps
 
 
 async def test_when_all_runs_of_a_graph_have_finished_nothing_of_its_lines_stays_in_memory() -> None:
