@@ -671,7 +671,7 @@ class Journal:
 
     def put_line(self, text: str, run_id: str | None) -> int:
         """Add a line to the inbox in its own transaction, and return its number."""
-        number: int = self._rows_alone("put_in_inbox", run_id, text)[0][0]
+        number: int = self._rows_alone("put_line", run_id, text)[0][0]
         return number
 
     def _rows_alone(self, query: str, *values: object) -> list[Any]:
@@ -682,7 +682,7 @@ class Journal:
 
     def lines(self, lines_max: int, after: int = 0) -> list[InboxLine]:
         """The oldest inbox lines after a number."""
-        rows = _sound(self._rows("read_inbox", after, lines_max), _InboxRows)
+        rows = _sound(self._rows("inbox_lines", after, lines_max), _InboxRows)
         return [InboxLine(*row) for row in rows]
 
     def put_request(self, body: str) -> int:

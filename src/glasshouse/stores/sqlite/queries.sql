@@ -105,10 +105,10 @@ SELECT number, id, graph_id, origin, ordinal, base, at, is_imported, is_redacted
 -- name: parents_of
 SELECT parent, upto FROM parents WHERE child = ? ORDER BY ordinal;
 
--- name: put_in_inbox
+-- name: put_line
 INSERT INTO inbox (run_id, text) VALUES (?, ?) RETURNING number;
 
--- name: read_inbox
+-- name: inbox_lines
 SELECT number, run_id, text FROM inbox WHERE number > ? ORDER BY number LIMIT ?;
 
 -- name: drop_from_inbox
