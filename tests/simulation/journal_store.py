@@ -77,7 +77,7 @@ class JournalStore:
         return self._journal.position_now()
 
     async def wait_beyond(self, position: int, seconds: float) -> int:
-        raise NotImplementedError
+        raise NotImplementedError("Nobody follows a store while its power is cut.")
 
     async def committed(self, first_position: int) -> bool:
         return self._journal.committed(first_position)
