@@ -110,7 +110,11 @@ def _model_part(model: ModelUse | None) -> Json | None:
         return None
     calls = [_call_part(call) for call in model.calls]
     part: Json = {"profile": model.profile, "as_of": model.as_of, "calls": calls}
-    return {**part, "is_untrusted": True} if model.is_untrusted else part
+    if model.is_untrusted:
+        part["is_untrusted"] = True
+    if model.prompting != 1:  # As it was before there was a number.
+        part["prompting"] = model.prompting
+    return part
 
 
 _CALL_DEFAULTS: Final = {

@@ -94,6 +94,8 @@ class ModelUse(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True
     """Whether the prompts contained words of a visitor, or of a tool that is not part of the engine."""
     is_stale: bool = False
     """Whether the line has no word that its creature had not heard lately."""
+    prompting: int = 1
+    """The number under which the prompts were built and the replies read (`payloads.prompting_now`)."""
 
     @property
     def calls_answered(self) -> list[Call]:

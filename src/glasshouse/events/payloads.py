@@ -34,6 +34,10 @@ Outcome = Literal["answered", "failed", "refused"]
 rules_now: Final = 2
 """The number of the rules that the engine plays by. Raise it when the same acts are recorded otherwise than before: a run
 of other rules opens, reads and branches, but cannot be played again byte for byte (ADR 0107)."""
+prompting_now: Final = 2
+"""The number under which this version asks models: one for how prompts and schemas are built, how replies are read, and what is
+objected to in them. Raise it, at most once in a release, when any of these changes. What was written under another number is
+replayed as it is on record, and its prompts are not built again (ADR 0119)."""
 affected_creatures_max = 1_000
 """`topology.changed` lists at most this many and counts all; `session.attached` is written as several
 events, and names at most this many who stay."""
@@ -421,6 +425,8 @@ class BranchOf(Payload, frozen=True):
 
     run_id: str
     at: str
+    prompting: int = 1
+    """The number under which the models of that run were asked at first."""
 
 
 class RunCompetition(Payload, frozen=True, omit_defaults=False):
@@ -455,6 +461,8 @@ class RunStarted(Payload, frozen=True):
     """The models that were asked for, such as `ollama`, if it was a text. A run that continues asks for them again."""
     rules: int = 1
     """The number of the rules that it is played by (`rules_now`)."""
+    prompting: int = 1
+    """The number under which its models are asked at first (`prompting_now`). Each act says its own."""
 
 
 class RunFinished(Payload, frozen=True, omit_defaults=False):

@@ -20,6 +20,7 @@ from glasshouse.events.payloads import (
     RunCompetition,
     RunStarted,
     axes_given,
+    prompting_now,
     rules_now,
     settled,
 )
@@ -58,6 +59,7 @@ def opening_of(
         limits=scenario.limits if limits is None else settled(limits, creatures),
         limits_given=[] if limits is None else axes_given(limits, Governor()),
         rules=rules_now,
+        prompting=prompting_now,
         # A world that is rebuilt from a ledger may lack manifests of creatures that were never added.
         spawnable={
             name: world.manifests[name].as_json() for name in scenario.spawnable if name in world.manifests

@@ -95,6 +95,9 @@ class Played(BaseModel):
     hourly_usd: float | None = Field(description="At most this much in any hour; null: no limit.")
     branch_of: str | None
     branch_at: str | None
+    prompting_note: str = Field(
+        description="What differs when it goes on under another prompting number; empty: nothing."
+    )
 
 
 class Runs(BaseModel):
@@ -228,6 +231,7 @@ def played_of(run: Run, *, is_played_here: bool) -> Played:
         hourly_usd=limits.hourly_budget_usd,
         branch_of=run.branch_of,
         branch_at=run.branch_at,
+        prompting_note=run.prompting_note,
     )
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from glasshouse.events.model_use import NOTHING, Usage
-from glasshouse.events.payloads import FinishReason, Governor, RunFinished, RunPaused
+from glasshouse.events.payloads import FinishReason, Governor, RunFinished, RunPaused, prompting_now
 from glasshouse.reprs import repr_of
 from glasshouse.runtime.folded import Folded
 from glasshouse.world.state.ids import the_run
@@ -47,6 +47,10 @@ class Run:
     """For a branch or a resumed run: the other runs that continue with it, if several scenarios had met."""
     calls_recalled: int = 0
     """For a branch: how many of its calls were answered from the record since this terrarium was opened."""
+    prompting: int = prompting_now
+    """The number under which its models were asked at first. What goes on is asked under that of this version."""
+    prompting_of_past: int | None = None
+    """The same of the run whose past it shares, if it is a branch or was resumed."""
 
     @property
     def calls(self) -> int:
@@ -77,6 +81,24 @@ class Run:
     def reason(self) -> FinishReason | None:
         """Why it ended, once it is over."""
         return None if self.finished is None else self.finished.reason
+
+    @property
+    def prompting_note(self) -> str:
+        """What differs from here on, if its models, or those of its past, were asked under another number before; else
+        empty."""
+        if self.is_finished:
+            return ""
+        if self.prompting != prompting_now:
+            return (
+                f"{self.id} was begun under prompting number {self.prompting} and goes on under number {prompting_now}: from "
+                "here on, prompts are built and replies are read as in this version."
+            )
+        if self.prompting_of_past not in (None, prompting_now):
+            return (
+                f"{self.id} continues a past of prompting number {self.prompting_of_past} under number {prompting_now}: recorded "
+                "answers are found by their prompts, which differ now, so model calls after that past are made and paid anew."
+            )
+        return ""
 
     @property
     def axis(self) -> str | None:
@@ -139,4 +161,6 @@ def run_of(folded: Folded, run_id: str, calls_recalled: int = 0) -> Run:
         ended_in=purse.ended_in,
         beside=tuple([other for other in purse.beside if other in folded.runs.purses]),
         calls_recalled=calls_recalled,
+        prompting=purse.prompting,
+        prompting_of_past=None if purse.branch_of is None else purse.branch_of.prompting,
     )

@@ -55,6 +55,10 @@ class RunInfo(BaseModel):
     ended: datetime | None
     branch_of: str | None = Field(description="The run whose past it shares.")
     branch_at: str | None = Field(description="The last event of that past.")
+    prompting: int = Field(description="The number under which its models were asked at first.")
+    prompting_note: str = Field(
+        description="What differs when it goes on under this version's number; empty: nothing."
+    )
     labels: list[str]
     is_imported: bool = Field(description="Whether it came in a file.")
     lanes: list[LaneInfo] = Field(description="Its sessions, the oldest first, for a small picture.")
@@ -87,6 +91,8 @@ async def run_info(
         ended=None if ended is None else ended.created_at,
         branch_of=run.branch_of,
         branch_at=run.branch_at,
+        prompting=run.prompting,
+        prompting_note=run.prompting_note,
         labels=list(mine),
         is_imported=False,
         lanes=_picture(stories, story),
@@ -137,6 +143,8 @@ def imported_info(run_id: str, events: tuple[Event, ...], stories: Stories) -> R
         ended=None if ended is None else ended.created_at,
         branch_of=None if start.branch_of is None else start.branch_of.run_id,
         branch_at=None if start.branch_of is None else start.branch_of.at,
+        prompting=start.prompting,
+        prompting_note="",
         labels=[],
         is_imported=True,
         lanes=_picture(stories, stories.of_run(run_id)),

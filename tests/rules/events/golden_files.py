@@ -308,11 +308,12 @@ RUN_PAYLOADS: dict[str, tuple[str, Payload]] = {
             competition=RunCompetition("versus", {"pond": ["echo"]}, ["moss"], "names_the_word"),
             limits=LIMITS,
             limits_given=["max_turns"],
-            branch_of=BranchOf("r-1", f"{OTHER_SESSION}.12"),
+            branch_of=BranchOf("r-1", f"{OTHER_SESSION}.12", 2),
             spawnable={"echo": MANIFEST},
             policy={"spawn": "written"},
             models="ollama:qwen3:8b",
             rules=2,
+            prompting=2,
         ),
     ),
     kinds.RUN_PAUSED: (
@@ -374,15 +375,17 @@ OPEN_PAYLOADS: dict[str, tuple[str, Json]] = {
 
 GROWN: dict[str, str] = {
     kinds.AGENT_FAILED: "rule",
+    kinds.AGENT_THOUGHT: "prompting",
     kinds.CREATURE_SESSION_ATTACHED: "stayed",
     kinds.RUN_FINISHED: "full_turns",
-    kinds.RUN_STARTED: "rules",
+    kinds.RUN_STARTED: "prompting",
     kinds.SESSION_FORKED: "on_turn_limit",
     kinds.SESSION_RESTATED: "full_turns",
     kinds.TURN_STARTED: "full",
     kinds.USER_INJECTED: "copy_of",
 }
-"""Kinds whose payload got a field with a default, and the newest such field. The file without it stays and is read."""
+"""Kinds whose payload, or whose model, got a field with a default, and the newest such field. The file without it stays and is
+read."""
 
 
 def kind_of(path: Path) -> str:
@@ -438,7 +441,9 @@ def _said(kind: str, actor: str, payload: Json) -> Event:
         private=builtins_of(Private("Hm.", "wary", ["word"])),
         sealed=builtins_of(SEALED),
         caused_by=f"{SESSION}.4",
-        model=MODEL_USE,
+        model=msgspec.structs.replace(MODEL_USE, prompting=2)
+        if GROWN.get(kind) == "prompting"
+        else MODEL_USE,
         tools=(f"{SESSION}.6", f"{SESSION}.7"),
         schema_version=VERSIONS.get(kind, 1),
     )

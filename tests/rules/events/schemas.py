@@ -61,6 +61,7 @@ BESIDE_PAYLOADS: dict[str, type[msgspec.Struct]] = {
 
 GROWN: dict[str, str] = {
     **golden_files.GROWN,
+    "event": "prompting",
     "request": "RevokePrivilege",
     "asked": "RevokePrivilege",
 }

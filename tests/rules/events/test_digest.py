@@ -99,6 +99,7 @@ CHANGES: dict[str, Callable[[Event], dict[str, Any]]] = {
     "an empty thought instead of none": lambda event: {"private": {} if event.private is None else None},
     "what is sealed": lambda event: {"sealed": {"word": "ivy"}},
     "the model": lambda event: {"model": ModelUse("strong")},
+    "the number of its prompts": lambda event: {"model": ModelUse("fast", prompting=9)},
     "the kind": lambda event: {"kind": "question.asked"},
     "the turn": lambda event: {"turn": event.turn + 1},
     "the time": lambda event: {"lamport": event.lamport + 1},

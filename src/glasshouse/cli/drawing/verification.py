@@ -53,6 +53,7 @@ def _facts(run_id: str, result: Verification | Refused) -> dict[str, Any]:
     facts = facts_of(result, "is_same", "events", "taken", "recorded_digest", "replayed_digest")
     for name, event in facts_of(result, "recorded_event", "replayed_event").items():
         facts[name] = None if event is None else content_of(event)
+    facts |= facts_of(result, "acts_not_thought_again", "prompting_then", "prompts_not_built")
     return {"run_id": run_id, **facts, "prompt_diffs": result.prompt_diffs}
 
 
@@ -70,6 +71,8 @@ def _print(run_id: str, result: Verification | Refused) -> None:
             count = f"{count} of its own"
             past = f" The {result.taken:,} before them {whose}."
         Screen().draw(f"{run_id}: verified. {count} came out the same, byte for byte.{past}")
+        if result.prompts_not_built:
+            Screen().draw(result.prompts_not_built)
         print(f"digest {result.recorded_digest}")
     else:
         Screen().draw(f"{run_id}: came out differently.")

@@ -95,7 +95,15 @@ async def continue_in_place(reader: StoreReader, runs: Iterable[Run]) -> Opened:
     for run in runs:
         if run.status == "paused":
             await reader.terrarium.continue_run(run.id)
-    return Opened(tuple([reader.terrarium.run_of(run.id) for run in runs]), await reader.store.position())
+    now = tuple([reader.terrarium.run_of(run.id) for run in runs])
+    noted = [run for run in now if run.prompting_note]
+    facts = [{"continued": {"run_id": run.id, "prompting_note": run.prompting_note}} for run in noted]
+    return Opened(now, await reader.store.position(), _notes(now), tuple(facts))
+
+
+def _notes(runs: Iterable[Run]) -> tuple[str, ...]:
+    """What differs from here on in these runs, if anything does."""
+    return tuple([run.prompting_note for run in runs if run.prompting_note])
 
 
 def side_by_side(runs: Iterable[Run]) -> list[list[Run]]:
@@ -139,6 +147,7 @@ class Branching:
         change = what_if.recorded()
         about = {"run_id": run.id, "session_id": run.session_id, "branch_of": run.branch_of}
         facts = {**about, "at": last.id, "number": number, "change": msgspec.to_builtins(change)}
+        facts["prompting_note"] = run.prompting_note
         where = f"the end (event {number:,})" if event is None else _where(story, event, number)
         side = "from right before" if what_if.begins_before else "from"
         said = f"{run.id}: a branch of {run.branch_of or story.name}, {side} {where} on."
@@ -146,7 +155,8 @@ class Branching:
         what = (
             f"Changed: {changes}{'' if changes.endswith('”') else '.'}" if changes else "Nothing is changed."
         )
-        return Opened(runs, position, (said, what), ({"branched": facts},), is_branch=True)
+        said_all = (said, what, *_notes(runs))
+        return Opened(runs, position, said_all, ({"branched": facts},), is_branch=True)
 
     async def _event(self, reader: StoreReader, story: Story) -> Event | None:
         """The event at which it begins, none for the end."""
@@ -249,6 +259,7 @@ async def _as_child(
         said.append(_how(run, session_id, shape, is_edited=is_edited, is_stopped=run.branch_of in stopped))
         for title, handles in who.items():
             said += [f"{title.replace('_', ' ')}: {', '.join(map(one_line, handles))}"] if handles else []
+        said += _notes((run,))
         said += [_missed(missed)] if missed else []
         said.append(_limits(run))
         facts.append(_facts(run, run.branch_of, shape, is_edited, who, missed))
@@ -265,6 +276,7 @@ def _in_place(terrarium: Terrarium, opened: Opened) -> Opened:
         who = {"with_a_past": [creature.handle for creature in creatures], "new": [], "gone": []}
         facts.append(_facts(run, run.id, "in-place", False, who))
         said.append(f"{run.id} continues in place, where it was left: turn {run.turns}.")
+        said += _notes((run,))
     return replace(opened, said=tuple(said), facts=tuple(facts))
 
 
@@ -279,7 +291,8 @@ def _facts(
     about = {"run_id": run.id, "session_id": run.session_id, "resumed_from": parent, "how": how}
     limits = {"limits": msgspec.to_builtins(run.governor), "limits_given": list(run.limits_given)}
     beats = [{"turn": beat.turn, "title": beat.title, "text": beat.text} for beat in missed]
-    return {"resumed": {**about, "is_edited": is_edited, **who, "missed_beats": beats, **limits}}
+    past = {"is_edited": is_edited, **who, "missed_beats": beats, "prompting_note": run.prompting_note}
+    return {"resumed": {**about, **past, **limits}}
 
 
 def _missed(beats: Sequence[Beat]) -> str:

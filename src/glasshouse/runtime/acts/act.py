@@ -168,6 +168,7 @@ class Acts:
                 self.in_flight.sent,
                 before=before,
                 gate=record.gate,
+                written=context.written,
             )
         end, stopped_by = await self._end_of(context, context.moment(then))
         # The moment holds the context, too. Without this, everything of the act would wait for the garbage collector.
@@ -243,6 +244,7 @@ class Acts:
             on_record.answers,
             self._model_access,
             act_calls,
+            written=on_record.written,
         )
 
     async def _end_of(self, context: ActContext, moment: Moment) -> tuple[EndAct, Stop | None]:
@@ -396,6 +398,9 @@ def _end_with(draft: Draft | None, context: ActContext, moment: Moment) -> EndAc
         # It passes, because it would say an earlier line again.
         loop = converted(draft.payload, LoopSuspected)
         return replace(context.end(), passed=loop.reason, repeats=loop.repeats, private=draft.private)
+    if context.written is not None and context.written.end is not None:
+        # It was read and checked then, by other rules, and it stood on this channel.
+        return context.end(draft, context.written.end.channel_id)
     if kind == kinds.JUDGE_VERDICT:
         check_verdict(draft, moment)
     if context.act_calls.calls and kind not in kinds.NO_LINES:

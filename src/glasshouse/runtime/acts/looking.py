@@ -13,11 +13,12 @@ from msgspec.structs import replace
 
 from glasshouse.events.event import Draft, Event, event_id, session_and_seq
 from glasshouse.events.model_use import Call, ModelUse
+from glasshouse.events.payloads import prompting_now
 from glasshouse.events.shown import Shown
 from glasshouse.model_values import Form
 from glasshouse.runtime.acts.act_calls import ActCalls
 from glasshouse.runtime.acts.asking import ModelAccess
-from glasshouse.runtime.acts.recorded_answers import Recorded, no_answers
+from glasshouse.runtime.acts.recorded_answers import Recorded, WrittenAct, no_answers
 from glasshouse.runtime.acts.spending import Spending
 from glasshouse.runtime.acts.tool_use import ToolUse
 from glasshouse.runtime.acts.warm_lines import BatchWorld
@@ -76,6 +77,8 @@ class ActContext(msgspec.Struct):
     """What its seeds are made from."""
     runs_code: bool = False
     """Whether its agent is code of a program. Such an agent gets copies."""
+    written: WrittenAct | None = None
+    """What it wrote, if it is not thought again."""
 
     @property
     def has_recorded_calls(self) -> bool:
@@ -110,6 +113,7 @@ class ActContext(msgspec.Struct):
             context_tokens=0 if context == CONTEXT_TOKENS[profile] else context,
             reply_tokens=0 if reply == REPLY_TOKENS[profile] else reply,
             is_stale=self.is_stale,
+            prompting=prompting_now,
         )
 
     def end(self, draft: Draft | None = None, channel_id: str | None = None) -> EndAct:
@@ -118,6 +122,8 @@ class ActContext(msgspec.Struct):
         cause = self.cause
         calls = self.act_calls.calls
         use = self.use(*calls) if calls or self.has_recorded_calls else None
+        if use is not None and self.written is not None:
+            use = self.written.use_of_end(use)
         return EndAct(
             creature.id,
             cause.id,

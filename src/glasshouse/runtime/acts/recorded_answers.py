@@ -33,6 +33,26 @@ Recorded = Callable[[int, Route, Prompt, InForm], Call | None]
 """Gives the recorded call of an act by its number, if there is one. It may have asked in another form than the act."""
 
 
+class WrittenAct(NamedTuple):
+    """An act that a replay does not think again, because its prompts were built under another number (ADR 0119)."""
+
+    called: tuple[Event, ...]
+    """Its `tool.called` events, in order."""
+    end: Event | None
+
+    def use_of_call(self, index: int, use: ModelUse) -> ModelUse:
+        """What a tool call says of its model: what follows from prompts, as it is on record."""
+        then = self.called[index].model if index < len(self.called) else None
+        if then is None:
+            return use
+        return replace(use, shown=then.shown, is_untrusted=then.is_untrusted, prompting=then.prompting)
+
+    def use_of_end(self, use: ModelUse) -> ModelUse:
+        """What the end says of its model: what follows from prompts and from reading, as it is on record."""
+        then = None if self.end is None else self.end.model
+        return use if then is None else replace(use, is_stale=then.is_stale, prompting=then.prompting)
+
+
 class RecordedAct(NamedTuple):
     """What is on record of an act that is played again: in a replay, or in a branch."""
 
@@ -44,6 +64,8 @@ class RecordedAct(NamedTuple):
     context_tokens: int = 0
     reply_tokens: int = 0
     """The sizes of its prompts; 0: those of the route."""
+    written: WrittenAct | None = None
+    """What it wrote, if it is not thought again."""
 
 
 def no_answers(_number: int, _route: Route, _prompt: Prompt, _in_form: InForm) -> Call | None:

@@ -23,7 +23,7 @@ from glasshouse.events.event import VISITOR, Event
 from glasshouse.events.model_use import ModelUse, PromptDigests
 from glasshouse.runtime.acts.act_calls import ActCalls, UnrecordedCalls
 from glasshouse.runtime.acts.act_so_far import NOTHING_YET, ActSoFar, Step, act_so_far_of, completion_of
-from glasshouse.runtime.acts.recorded_answers import RecordedAnswers
+from glasshouse.runtime.acts.recorded_answers import RecordedAnswers, WrittenAct
 from glasshouse.runtime.acts.reservations import Reservations
 from glasshouse.runtime.acts.warm_lines import WarmLines
 from glasshouse.runtime.folded import Folded
@@ -85,6 +85,7 @@ class ToolUse:
         *,
         before: ActSoFar = NOTHING_YET,
         gate: asyncio.Event | None = None,
+        written: WrittenAct | None = None,
     ) -> None:
         self.talk: list[ToolTalk] = []
         self.events = [event.id for step in before.steps for event in (step.called, step.returned) if event]
@@ -106,6 +107,8 @@ class ToolUse:
         """Told of the act's calls that are on their way to the ledger before the act ends."""
         self._gate = gate
         """Opened when it is this act's turn to be written; None if acts do not think in parallel."""
+        self._act_then = written
+        """What the act wrote, if it is not thought again."""
         self._steps = list(before.steps)
         self._completions = before.calls
         self._number = len(before.steps)
@@ -232,6 +235,8 @@ class ToolUse:
         if offer is None:
             names = [known.name for known in offers]
             raise UnknownName(noun="tool that is offered", name=call.tool, known=names)
+        if self._act_then is not None:
+            return call  # Its arguments were read then, by other rules.
         try:
             return ToolCall(call.tool, arguments_in(call.arguments, offer), call.private)
         except Wrong as wrong:
@@ -241,12 +246,11 @@ class ToolUse:
         calls = self._act_calls.calls
         if not self._has_asked:  # An agent written in Python may have read everything in its moment.
             self.is_untrusted = self.is_untrusted or self._is_sight_untrusted()
-        use = replace(
-            self._use,
-            calls=tuple(calls),
-            shown=_shown(self._sight) if self._sight is not None and not self._has_asked else None,
-            is_untrusted=self.is_untrusted,
-        )
+        use = replace(self._use, calls=tuple(calls), is_untrusted=self.is_untrusted)
+        if self._act_then is not None:
+            use = self._act_then.use_of_call(self._number, use)
+        elif self._sight is not None and not self._has_asked:
+            use = replace(use, shown=_shown(self._sight))
         intent = CallTool(
             self._creature.id, self._cause.id, call.tool, call.arguments, self._number + 1, call.private, use
         )

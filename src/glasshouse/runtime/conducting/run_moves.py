@@ -18,6 +18,7 @@ from glasshouse.events.payloads import (
     RunPaused,
     RunStarted,
     axes_given,
+    prompting_now,
     rules_now,
     settled,
 )
@@ -63,7 +64,13 @@ class RunMoves:
         creatures = 0 if run is None else run.creatures_living
         given = axes_given(self._governor, Governor())
         limits = settled(self._governor, creatures)
-        started = RunStarted(limits=limits, limits_given=given, policy=self._policy, rules=rules_now)
+        started = RunStarted(
+            limits=limits,
+            limits_given=given,
+            policy=self._policy,
+            rules=rules_now,
+            prompting=prompting_now,
+        )
         self._routes.check_prices_in(run_id, self._governor)
         await self._ledger.change(BeginRun(run_id, graph.id, started))
         return self._ledger.folded.runs.purses[run_id]

@@ -89,7 +89,12 @@ def _rerun(
 ) -> intents.RestatedRun:
     if started is None:
         return intents.RestatedRun(old, new)
-    started = replace(started, branch_of=payloads.BranchOf(old, past.cut), rules=payloads.rules_now)
+    started = replace(
+        started,
+        branch_of=payloads.BranchOf(old, past.cut, started.prompting),
+        rules=payloads.rules_now,
+        prompting=payloads.prompting_now,
+    )
     if limits is not None:
         before = started.limits or payloads.Governor()
         given = [*started.limits_given, *payloads.axes_given(limits, before)]
@@ -204,7 +209,8 @@ def resume_of(past: Past, recipes: Recipes) -> intents.Restate:
             for n, (member, name) in enumerate(zip(members, pasts, strict=True))
         }
         cast = [cast_entry(member, keys[id(member)]) for member in members]
-        started = replace(opening.started, branch_of=payloads.BranchOf(old, past.cut), cast=cast)
+        branch_of = payloads.BranchOf(old, past.cut, purse.prompting)
+        started = replace(opening.started, branch_of=branch_of, cast=cast)
         runs.append(intents.RestatedRun(old, opening.run_id, started))
         if purse.scenario_digest != started.scenario_digest:
             edited[opening.run_id] = started.scenario_digest

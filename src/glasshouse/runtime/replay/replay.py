@@ -86,6 +86,10 @@ class Verification:
     """How many of the events are the past of a branch or a resumed run. They are not replayed."""
     grows_from: str | None = None
     """The run of this store that this past belongs to."""
+    acts_not_thought_again: int = 0
+    """How many acts were taken as they are on record, because their prompts were built under another number."""
+    prompting_then: tuple[int, ...] = ()
+    """The numbers under which these acts were written."""
 
     __repr__ = repr_of("is_same", "events", "recorded_event", "replayed_event")
 
@@ -93,6 +97,19 @@ class Verification:
     def is_same(self) -> bool:
         """Whether record and replay have the same digest."""
         return self.recorded_digest == self.replayed_digest
+
+    @property
+    def prompts_not_built(self) -> str:
+        """Says in words that prompts were not built again; empty if all were."""
+        count = self.acts_not_thought_again
+        if not count:
+            return ""
+        acts = "1 act" if count == 1 else f"{count:,} acts"
+        numbers = " and ".join(map(str, self.prompting_then))
+        return (
+            f"The prompts of {acts} were not built again, and the replies were not read again: models were asked under prompting "
+            f"number {numbers} then, and this version asks under number {payloads.prompting_now}."
+        )
 
 
 async def verified(house: House, tools: Toolbox, run_id: str) -> Verification:
@@ -127,9 +144,12 @@ def _check_rules(house: House, record: RunRecord) -> None:
             )
 
 
-async def compared(house: House, tools: Toolbox, record: RunRecord) -> Verification:
-    """Replay a record in the house that it was made in, and compare."""
-    replay = await _Replay.of(house, tools, record)
+async def compared(
+    house: House, tools: Toolbox, record: RunRecord, prompting: int = payloads.prompting_now
+) -> Verification:
+    """Replay a record in the house that it was made in, and compare. Acts that were written under another number than
+    `prompting` are not thought again."""
+    replay = await _Replay.of(house, tools, record, prompting)
     replayed, skews = await replay.play()
     then = _digests(record.story, record.skews)
     now = _digests(replayed, skews)
@@ -145,6 +165,8 @@ async def compared(house: House, tools: Toolbox, record: RunRecord) -> Verificat
         prompt_diffs=tuple([await change.diff(house.store) for change in changes]),
         taken=record.taken,
         grows_from=record.grows_from,
+        acts_not_thought_again=len(replay.replay_answers.not_thought_again),
+        prompting_then=replay.replay_answers.numbers_then,
     )
 
 
@@ -226,7 +248,7 @@ class _Replay:
         replay_answers.wait = self._wait
 
     @classmethod
-    async def of(cls, house: House, tools: Toolbox, record: RunRecord) -> _Replay:
+    async def of(cls, house: House, tools: Toolbox, record: RunRecord, prompting: int) -> _Replay:
         """A replay of this record."""
         under_way: dict[str, CarriedAct] = {**record.before.agenda.under_way}
         for change in record.changes:  # A restated past carries over the acts that were under way in it.
@@ -239,7 +261,8 @@ class _Replay:
             for name, act in under_way.items()
         }
         of_acts = [change for change in (*record.changes, *record.later) if not change.is_answer_of_program]
-        replay_answers = ReplayAnswers([event for change in of_acts for event in change.events], begun)
+        events = [event for change in of_acts for event in change.events]
+        replay_answers = ReplayAnswers(events, begun, prompting)
         store = OverlayStore(house.store, record.starts_after, record.before.world.sessions)
         return cls(record, replay_answers, store, tools)
 

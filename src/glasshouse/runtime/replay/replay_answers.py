@@ -15,11 +15,11 @@ from glasshouse.errors import BudgetExceeded, ModelUnreachable
 from glasshouse.events import kinds
 from glasshouse.events.event import Draft, Event, session_and_seq
 from glasshouse.events.model_use import FREE, Call
-from glasshouse.events.payloads import AgentFailed, RunFinished, payload_of
+from glasshouse.events.payloads import AgentFailed, RunFinished, payload_of, prompting_now
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.runtime.acts.act_so_far import NOTHING_YET, Step, act_so_far_of, tool_events_by_act
 from glasshouse.runtime.acts.looking import time_of
-from glasshouse.runtime.acts.recorded_answers import InForm, RecordedAct, RecordedAnswers
+from glasshouse.runtime.acts.recorded_answers import InForm, RecordedAct, RecordedAnswers, WrittenAct
 from glasshouse.runtime.acts.spending import Spending
 from glasshouse.runtime.minds.faults import RecordedFailure
 from glasshouse.runtime.minds.minds import Agent, ManifestAgent
@@ -78,10 +78,18 @@ class ReplayAnswers(RecordedAnswers):
     knows_limits = True
     calls_servers = False
 
-    def __init__(self, events: Sequence[Event], begun: Mapping[str, tuple[Act, list[Event]]]) -> None:
+    def __init__(
+        self,
+        events: Sequence[Event],
+        begun: Mapping[str, tuple[Act, list[Event]]],
+        prompting: int = prompting_now,
+    ) -> None:
         """`begun` holds, by creature, the acts that were using tools when the record begins, each with the events that
-        it had written."""
+        it had written. Acts that were written under another number than `prompting` are not thought again."""
         self.changes: list[PromptChange] = []
+        self.not_thought_again: dict[Act, frozenset[int]] = {}
+        """The acts so far that were taken as they are on record, with the numbers that they were written under."""
+        self._prompting = prompting
         self.given: Counter[str] = Counter()
         self.world: Callable[[], World] = World
         """The world of the replay."""
@@ -108,6 +116,11 @@ class ReplayAnswers(RecordedAnswers):
         """Wait until the world is as it was when the recorded act looked again."""
         if self.wait is not None:
             await self.wait(is_look=True)
+
+    @property
+    def numbers_then(self) -> tuple[int, ...]:
+        """The other numbers under which acts were written that were not thought again."""
+        return tuple(sorted(frozenset().union(*self.not_thought_again.values())))
 
     @property
     def act_of_call(self) -> dict[str, Act]:
@@ -152,7 +165,19 @@ class ReplayAnswers(RecordedAnswers):
             return call
 
         form = all_calls[0].form if all_calls else None
-        return RecordedAct(recorded, form, self._seen_upto(act), *self._sizes_then(act))
+        sizes = self._sizes_then(act)
+        return RecordedAct(recorded, form, self._seen_upto(act), *sizes, written=self.written_otherwise(act))
+
+    def written_otherwise(self, act: Act) -> WrittenAct | None:
+        """What an act wrote, if a part of it was written under another number; None if it is thought again."""
+        called = tuple([step.called for step in self.steps_of(*act)])
+        end = self.end_of(*act)
+        events = called if end is None else (*called, end)
+        numbers = frozenset([event.model.prompting for event in events if event.model is not None])
+        if numbers <= {self._prompting}:
+            return None
+        self.not_thought_again[act] = numbers - {self._prompting}
+        return WrittenAct(called, end)
 
     def _sizes_then(self, act: Act) -> tuple[int, int]:
         """The sizes that the recorded prompts of an act had; 0 for those of its route."""
@@ -192,7 +217,9 @@ class ReplayAnswers(RecordedAnswers):
 
 class RecordedAgent(Agent):
     """Plays a creature again. If its manifest played it, prompts and parsing run again on the recorded answers. If code or a
-    visitor played it, the recorded calls and lines are taken as they are: nobody can say what code would ask (ADR 0090)."""
+    visitor played it, the recorded calls and lines are taken as they are: nobody can say what code would ask (ADR 0090). The same
+    holds for an act that was written under another number for prompts: how it was asked and read is not in this code (ADR
+    0119)."""
 
     goes_on_from_its_talk = True
 
@@ -205,7 +232,9 @@ class RecordedAgent(Agent):
         """What the creature did and said then."""
         end = self._replay_answers.end_of(moment.creature_id, moment.cause.id)
         is_of_code = not self._is_of_manifest or self._replay_answers.is_played_by_code(moment.creature_id)
-        if not is_of_code and (end is None or end.model is not None):
+        act = (moment.creature_id, moment.cause.id)
+        is_taken = is_of_code or self._replay_answers.written_otherwise(act) is not None
+        if not is_taken and (end is None or end.model is not None):
             return await self._by_manifest.act(moment)
         if moment.carry is not None:
             for step in self._replay_answers.steps_of(moment.creature_id, moment.cause.id)[

@@ -38,7 +38,7 @@ from glasshouse.turns.runs.agenda import members_of
 from glasshouse.world.fold.turn_counts import count_turn, merged_counts, merged_turn
 from glasshouse.world.state.state import World
 
-version: Final = 15
+version: Final = 16
 """Increase it when the fold changes, so that snapshots of the old fold are not used."""
 
 stale_lines_max: Final = 12
@@ -150,6 +150,8 @@ class Purse(msgspec.Struct, dict=True, array_like=True):
     """For a run in a branch or a resumed session: the other runs that were restated with it."""
     rules: int = payloads.rules_now
     """The number of the rules that it is played by."""
+    prompting: int = payloads.prompting_now
+    """The number under which its models were asked at first."""
 
     def __post_init__(self) -> None:
         self.plan: Plan
@@ -500,6 +502,7 @@ class Runs(msgspec.Struct):
             told_in=event.id,
             branch_of=started.branch_of,
             rules=started.rules,
+            prompting=started.prompting,
         )
         purse.plan = self.plans.setdefault(purse.plan_digest, plan)
         if playbill.ends_when.kind is not None:

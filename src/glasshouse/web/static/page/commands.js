@@ -22,18 +22,34 @@ export async function post(path, body) {
 /** @param {string} what @param {any} [body] @param {string} [run] */
 const ofRun = (what, body, run = session.value.run) => post(`runs/${encodeURIComponent(run)}/${what}`, body);
 
+/** The notes on runs that were shown already. @type {Set<string>} */
+const notesShown = new Set();
+
+/**
+ * Show once what differs from here on in a run that goes on, if anything does.
+ * @param {any} run the answer to a command that plays a run
+ */
+function withNote(run) {
+  const note = run?.prompting_note;
+  if (note && !notesShown.has(note)) {
+    notesShown.add(note);
+    toast(note);
+  }
+  return run;
+}
+
 /** @param {"reading"|"fast"} [speed] */
-export const play = (speed) => ofRun("play", speed ? { speed } : {});
+export const play = async (speed) => withNote(await ofRun("play", speed ? { speed } : {}));
 export const pause = () => ofRun("pause");
-export const step = () => ofRun("step");
+export const step = async () => withNote(await ofRun("step"));
 /** @param {string} text @param {string} [graph] */
 export const disturb = (text, graph) => ofRun("disturb", { text, ...(graph ? { graph } : {}) });
 /** @param {any} limits */
-export const raiseLimits = (limits) => ofRun("limits", { limits });
+export const raiseLimits = async (limits) => withNote(await ofRun("limits", { limits }));
 
 /** Branch at the moment shown, or at an event. @param {any} [change] @param {string} [eventId] */
-export const branch = (change = {}, eventId = view()?.event_id ?? record(shown.value)?.id) =>
-  ofRun("branch", { at: eventId, ...change });
+export const branch = async (change = {}, eventId = view()?.event_id ?? record(shown.value)?.id) =>
+  withNote(await ofRun("branch", { at: eventId, ...change }));
 
 /** Allow or refuse what a creature proposes. @param {string} creature @param {boolean} isApproved */
 export const answerProposal = (creature, isApproved) => post("approvals", { creature, is_approved: isApproved });
