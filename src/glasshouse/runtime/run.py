@@ -96,7 +96,7 @@ class Run:
         if self.prompting_of_past not in (None, prompting_now):
             return (
                 f"{self.id} continues a past of prompting number {self.prompting_of_past} under number {prompting_now}: recorded "
-                "answers are found by their prompts, which differ now, so model calls after that past are made and paid anew."
+                "answers are found by their prompts, which differ now, so calls of models and tools after that past are made and paid anew."
             )
         return ""
 

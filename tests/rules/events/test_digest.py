@@ -99,7 +99,6 @@ CHANGES: dict[str, Callable[[Event], dict[str, Any]]] = {
     "an empty thought instead of none": lambda event: {"private": {} if event.private is None else None},
     "what is sealed": lambda event: {"sealed": {"word": "ivy"}},
     "the model": lambda event: {"model": ModelUse("strong")},
-    "the number of its prompts": lambda event: {"model": ModelUse("fast", prompting=9)},
     "the kind": lambda event: {"kind": "question.asked"},
     "the turn": lambda event: {"turn": event.turn + 1},
     "the time": lambda event: {"lamport": event.lamport + 1},
@@ -121,6 +120,15 @@ def test_any_other_content_of_any_event_gives_another_digest(what: str) -> None:
         changed = [*STORY[:n], replace(event, **CHANGES[what](event)), *STORY[n + 1 :]]
 
         assert digest_of(changed) != digest, event
+
+
+def test_the_number_under_which_a_model_was_asked_shows_in_the_digest_unless_it_is_the_first() -> None:
+    absent, first, second = (
+        digest_of([an_event(model=use)])
+        for use in (ModelUse("fast"), ModelUse("fast", prompting=1), ModelUse("fast", prompting=2))
+    )
+
+    assert absent == first != second
 
 
 @given(first=payloads(), second=payloads())
