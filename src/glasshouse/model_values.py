@@ -1,4 +1,4 @@
-"""Values that prompts, completions, errors and the ledger share: `Tokens`, `Form` and `Finish`.
+"""Values that prompts, completions, errors and the ledger share: `Tokens`, `Form`, `Size` and `Finish`.
 
 Always holds: this module imports nothing of Glasshouse, so a model needs nothing of the engine to use it.
 """
@@ -11,6 +11,9 @@ import msgspec
 
 Form: TypeAlias = Literal["schema", "json", "prose"]
 """How a reply is asked for: JSON whose schema the server enforces, JSON that the prompt describes, or labelled lines."""
+
+Size: TypeAlias = Literal["tiny", "fast", "balanced", "strong"]
+"""The size of a model: a profile that a manifest may ask for, or what the parameters of the model that plays tell."""
 
 Finish: TypeAlias = Literal["stop", "length", "filtered"]
 """Why a model stopped: it was done, it ran out of tokens, or a content filter stopped it."""

@@ -10,9 +10,10 @@ from glasshouse import ModelRouter, Terrarium
 from glasshouse.errors import Refused, UnknownName
 from glasshouse.events.model_use import FREE, Price
 from glasshouse.models import Completion, Prompt, Route, Tokens, models_named
+from glasshouse.models.decoding_defaults import DRY
 from glasshouse.models.named_models import NamedModels
 from tests.servers.imitating_server import ImitatingServer, imitating_server
-from tests.servers.imitations import ServedModel
+from tests.servers.imitations import LLAMA_CPP_SAMPLES, Personality, ServedModel
 
 NOBODY = "http://127.0.0.1:9"
 LINE = "Somebody has been at the marmalade."
@@ -98,6 +99,104 @@ async def test_a_file_says_how_each_profile_is_asked(ollama: ImitatingServer, tm
         None,
     ]
     assert models.pin_of("ada", {}, "bound") == "bound"
+
+
+@pytest.mark.parametrize(
+    ("parameters", "size"),
+    [
+        ("0.5B", "tiny"),
+        ("4.6B", "tiny"),
+        ("4.7B", "fast"),
+        ("9.9B", "fast"),
+        ("12B", "balanced"),
+        ("70B", "strong"),
+    ],
+)
+async def test_the_size_of_a_route_is_that_of_the_model_that_plays(parameters: str, size: str) -> None:
+    with imitating_server("llamacpp", models=[ServedModel("played", parameters=parameters)]) as server:
+        models = models_named(server.url)
+
+        await models.open()
+
+        assert {models.route(profile).size for profile in ("tiny", "fast", "balanced", "strong")} == {size}
+
+
+async def test_a_model_whose_parameters_nobody_tells_has_the_size_that_is_asked_for(tmp_path: Path) -> None:
+    text = """
+        profiles:
+          fast: {{backend: anthropic, model: claude-haiku-4-5, context_tokens: 8192}}
+          tiny: {{backend: mistral, model: ministral-8b-latest, context_tokens: 8192}}
+    """
+    models = from_file(tmp_path, text)
+
+    # It was not opened: nobody looked what the servers have, as in a run that a program opens.
+    assert models.route("fast").size == ""
+    assert models.route("tiny").size == "fast"
+
+
+# How llama.cpp samples
+
+
+async def test_llama_cpp_gets_a_penalty_on_repeating_if_nobody_says_how_it_samples() -> None:
+    with imitating_server("llamacpp", models=[ServedModel("small")], say=lambda _: LINE) as server:
+        models = models_named(server.url)
+        await models.open()
+        route = models.route("fast")
+
+        await route.model.complete(Prompt("You are echo.", "Speak."))
+        await models.close()
+
+        (body,) = [request.json() for request in server.requests if request.method == "POST"]
+
+    sent = {name: value for name, value in body.items() if name in {"temperature", "min_p"} or "dry" in name}
+    assert sent == dict(route.decoding) == dict(DRY)
+
+
+@pytest.mark.parametrize(
+    ("given", "sent"),
+    [
+        ("{}", {}),
+        ("{temperature: 1.1}", {"temperature": 1.1}),
+        ("{dry_multiplier: 0.4}", {"dry_multiplier": 0.4}),
+    ],
+)
+async def test_a_decoding_in_the_file_replaces_what_llama_cpp_usually_gets(
+    tmp_path: Path, given: str, sent: dict[str, float]
+) -> None:
+    with imitating_server("llamacpp", models=[ServedModel("small")]) as server:
+        text = f"""
+            backends: {{{{llama.cpp: {{{{url: "{server.url}"}}}}}}}}
+            profiles:
+              fast: {{{{backend: llama.cpp, model: small, context_tokens: 8192, decoding: {{given}}}}}}
+              tiny: {{{{backend: llama.cpp, model: small, context_tokens: 8192}}}}
+        """
+        models = from_file(tmp_path, text, given=given)
+
+        await models.open()
+
+    assert dict(models.route("fast").decoding) == sent
+    assert dict(models.route("tiny").decoding) == dict(DRY)
+    assert models.route("fast").model is not models.route("tiny").model
+
+
+async def test_a_llama_cpp_that_was_started_with_dry_keeps_its_own() -> None:
+    own = ServedModel("small", samples={**LLAMA_CPP_SAMPLES, "dry_multiplier": 0.3})
+    with imitating_server("llamacpp", models=[own]) as server:
+        models = models_named(server.url)
+
+        await models.open()
+
+    assert dict(models.route("fast").decoding) == {}
+
+
+@pytest.mark.parametrize("personality", ["ollama", "lmstudio", "vllm"])
+async def test_other_servers_sample_as_they_do_by_themselves(personality: Personality) -> None:
+    with imitating_server(personality, models=[ServedModel("small-8b")]) as server:
+        models = models_named(f"{server.url}#small-8b")
+
+        await models.open()
+
+    assert dict(models.route("fast").decoding) == {}
 
 
 async def test_more_context_than_the_server_gives_is_refused(ollama: ImitatingServer, tmp_path: Path) -> None:

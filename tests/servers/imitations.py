@@ -6,8 +6,8 @@ are those of the servers' own documentation. Always holds: an imitation generate
 
 import hashlib
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 from tests.servers.answers import Answer, Call, Usage
@@ -20,6 +20,17 @@ CREATED = 1_790_000_000
 DATE = "2026-09-21T14:13:20.000000Z"
 nanoseconds_to_load = 2_000_000_000
 piece_chars = 12
+LLAMA_CPP_SAMPLES: Mapping[str, float] = {
+    "temperature": 0.8,
+    "top_k": 40,
+    "top_p": 0.95,
+    "min_p": 0.05,
+    "dry_multiplier": 0.0,
+    "dry_base": 1.75,
+    "dry_allowed_length": 2,
+    "dry_penalty_last_n": -1,
+}
+"""How llama.cpp samples if nobody says otherwise."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +54,8 @@ class ServedModel:
     remote_host: str = ""
     template: str = "{{ .System }}{{ .Prompt }}"
     usd_per_million: tuple[float, float] = (0.1, 0.4)
+    samples: Mapping[str, float] = field(default_factory=lambda: LLAMA_CPP_SAMPLES, hash=False)
+    """How llama.cpp samples by itself, as its `/props` tell."""
 
     @property
     def digest(self) -> str:
@@ -521,7 +534,7 @@ class LlamaCpp(OpenAI):
             case "/health":
                 return json_reply(200, {"status": "ok"})
             case "/props":
-                settings = {"n_ctx": model.loaded_context_tokens, "params": {}}
+                settings = {"n_ctx": model.loaded_context_tokens, "params": dict(model.samples)}
                 named = {"model_alias": model.name, "model_path": f"/models/{model.name}.gguf"}
                 return json_reply(200, {"default_generation_settings": settings, "total_slots": 1} | named)
             case "/tokenize":

@@ -13,7 +13,7 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from glasshouse.model_values import Finish, Form, Tokens
+from glasshouse.model_values import Finish, Form, Size, Tokens
 from glasshouse.reprs import repr_of
 
 
@@ -90,6 +90,8 @@ class ModelUse(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True
     """How many tokens a prompt and its reply could have, if these are not the usual ones of the profile."""
     reply_tokens: int = 0
     """How many tokens a reply could have, if these are not the usual ones of the profile."""
+    model_size: Size | Literal[""] = ""
+    """The size of the model that the prompts were made for, if that is not the profile."""
     is_untrusted: bool = False
     """Whether the prompts contained words of a visitor, or of a tool that is not part of the engine."""
     is_stale: bool = False

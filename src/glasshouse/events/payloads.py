@@ -19,6 +19,7 @@ from glasshouse.events import kinds
 from glasshouse.events.carried import Carried
 from glasshouse.events.described_tool import DescribedTool, GrantedTool
 from glasshouse.events.event import Event, Json
+from glasshouse.model_values import Size
 from glasshouse.reprs import repr_of
 
 Direction = Literal["listen", "send"]
@@ -418,6 +419,8 @@ class CastEntry(Payload, frozen=True):
     """The handle that it had before it was renamed, if its scenario says so."""
     model_digest: str = ""
     """The digest of the model's weights, if its server tells one."""
+    model_size: Size | Literal[""] = ""
+    """The size of the model, if it is known and is not the profile. Prompts are made for it."""
 
 
 class BranchOf(Payload, frozen=True):

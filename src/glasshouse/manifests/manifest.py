@@ -55,8 +55,8 @@ class Schedule(Strict):
 class Memory(Strict):
     """How many lines a creature's prompt shows."""
 
-    window: int = Field(default=8, ge=0, le=number_max)
-    """How many of the latest lines its prompt shows."""
+    window: int | None = Field(default=None, ge=0, le=number_max)
+    """How many of the latest lines its prompt shows. Left out: as many as suit the size of the model that plays."""
 
 
 class Manifest(Strict):

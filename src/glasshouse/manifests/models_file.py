@@ -96,6 +96,12 @@ class Decoding(Strict):
     """How much words that were used at all are avoided."""
     frequency_penalty: float | None = Field(default=None, ge=-2, le=2)
     """How much words are avoided for each time that they were used."""
+    dry_multiplier: Usd | None = None
+    """How much llama.cpp avoids to repeat a run of words (DRY); 0: not at all."""
+    dry_allowed_length: int | None = Field(default=None, ge=0, le=number_max)
+    """Runs of up to this many tokens may be repeated."""
+    dry_penalty_last_n: int | None = Field(default=None, ge=-1, le=number_max)
+    """Among how many of the last tokens, those of the prompt included, it looks for repeated runs; -1: all."""
     reasoning_effort: Literal["none", "minimal", "low", "medium", "high"] | None = None
     """How long a hosted model that thinks does so."""
 
@@ -137,8 +143,8 @@ class ModelProfile(Strict):
     """How many tokens a reply may have. Left out: as its size has."""
     form: Literal["auto", "schema", "json", "prose"] = "auto"
     """How it is asked to reply, unless a creature says otherwise."""
-    decoding: Decoding = Decoding()
-    """How the server samples. Left out: the server's own defaults."""
+    decoding: Decoding | None = None
+    """How the server samples. Left out: as the server does by itself, and on llama.cpp with DRY. {}: as the server does."""
     price: UsdPerMillion | None = None
     """Dollars for a million tokens. Left out: nothing if it runs on this machine, otherwise unknown."""
     limits: CallLimits = CallLimits()

@@ -104,7 +104,7 @@ def _solo(world: LoadedWorld) -> Manifest:
         may_emit=own or (kinds.AGENT_SPOKE,),
         schedule=Schedule(tick_every=1),
         model_profile=_strongest(part.model_profile for part in manifests),
-        memory=Memory(window=max([part.memory.window for part in manifests], default=8)),
+        memory=Memory(window=_widest(part.memory.window for part in manifests)),
         tools=_each_once(part.tools for part in manifests),
     )
 
@@ -128,6 +128,11 @@ def _assessor(world: LoadedWorld) -> Manifest:
 
 def _each_once(lists: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(item for items in lists for item in items))[:list_items_max]
+
+
+def _widest(windows: Iterable[int | None]) -> int | None:
+    """The widest window that a part has; none if no part says one, so that it follows the size of the model."""
+    return max([window for window in windows if window is not None], default=None)
 
 
 def _strongest(profiles: Iterable[str]) -> Any:

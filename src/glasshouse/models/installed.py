@@ -7,12 +7,13 @@ models are chosen on every start.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from typing import Final
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, Literal
 
 import msgspec
 
 from glasshouse.events.model_use import Price
+from glasshouse.model_values import Size
 from glasshouse.turns.moment.prompt import PROFILES
 
 usual_context_tokens: Final = 8_192
@@ -21,7 +22,7 @@ usual_parameters_b: Final = 10.0
 """A model that was chosen by its server's name alone is the largest one below this, in billions of parameters."""
 
 DOES_NOT_WRITE: Final = "does not write"
-PARAMETERS_B: Final = dict(zip(PROFILES, (4.7, 10.0, 16.0, 36.0), strict=True))
+PARAMETERS_B: Final[dict[str, float]] = dict(zip(PROFILES, (4.7, 10.0, 16.0, 36.0), strict=True))
 """Each size is nominally below this many billions of parameters. So a `4B` model with 4.3 billion is `tiny`."""
 
 _BITS: Final = {
@@ -61,6 +62,8 @@ class Installed(msgspec.Struct, frozen=True, kw_only=True):
     capabilities: frozenset[str] | None = None
     """For example `completion`, `embedding`, `thinking`."""
     template: str = ""
+    decoding: Mapping[str, Any] = {}
+    """How it is asked to sample if nobody says how. Empty: as its server does by itself."""
     price: Price | None = None
 
     @property
@@ -82,6 +85,13 @@ def parameters_in(name: str) -> float | None:
         return None
     experts, number, unit = match.groups()
     return int(experts or 1) * float(number) / (1 if unit == "b" else 1_000)
+
+
+def size_of(parameters_b: float | None) -> Size | Literal[""]:
+    """The size of a model with this many billions of parameters; empty if nobody knows how many it has."""
+    if parameters_b is None:
+        return ""
+    return next((size for size in PROFILES if parameters_b < PARAMETERS_B[size]), PROFILES[-1])
 
 
 def in_words(parameters_b: float) -> str:

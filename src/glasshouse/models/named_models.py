@@ -24,6 +24,8 @@ from glasshouse.models.installed import (
     Installed,
     chosen_from,
     in_words,
+    parameters_in,
+    size_of,
     usual_context_tokens,
     why_not_chosen,
 )
@@ -75,7 +77,7 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     context_tokens: int | None = None
     reply_tokens: int | None = None
     form: Form | Literal["auto"] = "auto"
-    decoding: Mapping[str, Any] = {}
+    decoding: Mapping[str, Any] | None = None
     price: Price | None = None
     reasoning_tokens_max: int = 0
     call_seconds_max: float = 120.0
@@ -257,7 +259,7 @@ class NamedModels:
                 context_tokens=profile.context_tokens,
                 reply_tokens=profile.reply_tokens,
                 form=profile.form,
-                decoding=profile.decoding.model_dump(exclude_none=True),
+                decoding=None if profile.decoding is None else profile.decoding.model_dump(exclude_none=True),
                 price=None if profile.price is None else Price(**profile.price.model_dump()),
                 reasoning_tokens_max=limits.reasoning_tokens,
                 call_seconds_max=limits.call_seconds,
@@ -321,6 +323,9 @@ class NamedModels:
         installed = self._listed(asked)
         name = installed.name if installed is not None else asked.model or known.usual_model
         context = _context_of(asked, installed)
+        if asked.decoding is None:
+            decoding = installed.decoding if installed is not None else {}
+            asked = msgspec.structs.replace(asked, decoding=decoding)
         is_local = is_own(endpoint.url) and not (installed is not None and installed.is_remote)
         price = asked.price or (installed and installed.price) or (FREE if is_local else None)
         return Route(
@@ -330,7 +335,7 @@ class NamedModels:
             reply_tokens_max=asked.reply_tokens or REPLY_TOKENS[profile],
             price=price,
             form=asked.form,
-            decoding=asked.decoding,
+            decoding=asked.decoding or {},
             reasoning_tokens_max=asked.reasoning_tokens_max,
             call_seconds_max=asked.call_seconds_max,
             is_local=is_local,
@@ -341,12 +346,13 @@ class NamedModels:
                 ]
             ),
             digest=installed.digest if installed is not None else "",
+            size=size_of(parameters_in(name) if installed is None else installed.parameters),
         )
 
     def _model(self, asked: Asked, name: str, context_tokens: int) -> Model:
         """The object that asks the server; one for all profiles that ask the same."""
         endpoint = asked.endpoint
-        decoding = tuple(sorted(asked.decoding.items()))
+        decoding = tuple(sorted((asked.decoding or {}).items()))
         key = (endpoint, name, context_tokens, decoding, asked.reasoning_tokens_max, asked.call_seconds_max)
         if key not in self._models:
             secret = self._variables(endpoint.key_variable) if endpoint.key_variable else ""

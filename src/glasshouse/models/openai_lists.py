@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from glasshouse.errors import ModelFailed, ModelMisconfigured, ModelUnreachable
 from glasshouse.events.event import Json
 from glasshouse.events.model_use import Price
+from glasshouse.models.decoding_defaults import usual_decoding
 from glasshouse.models.installed import Installed
 from glasshouse.models.reply_parts import count_in, name_in
 from glasshouse.models.server import BadAnswer, Server
@@ -46,11 +47,23 @@ async def installed_at(
     root, prefix = root_and_prefix(url)
     there = Server(root, key=key, key_variable=key_variable)
     try:
-        return [listed.model for listed in await listed_by(there, prefix, server)]
+        models = [listed.model for listed in await listed_by(there, prefix, server)]
+        if server != "llama.cpp":
+            return models
+        decoding = usual_decoding(await _props(there))
+        return [replace(model, decoding=decoding) for model in models]
     except BadAnswer as bad:
         raise there.error_of(bad, "its list of models") from None
     finally:
         await there.close_connections()
+
+
+async def _props(server: Server) -> Json:
+    """What llama.cpp says of itself; empty if it does not tell. Nobody needs it in order to play."""
+    try:
+        return await server.read("/props")
+    except (BadAnswer, ModelUnreachable, ModelFailed, ModelMisconfigured):
+        return {}
 
 
 async def server_at(url: str, *, key: str = "") -> tuple[ServerKind | Literal["ollama"], str]:

@@ -35,6 +35,7 @@ class ModelRouter:
         *,
         named: Mapping[str, Model] | None = None,
     ) -> None:
+        given: Mapping[str, Route | Model | None]
         given = routes if isinstance(routes, Mapping) else dict.fromkeys(PROFILES, routes)
         for profile in given:
             if profile not in PROFILES:
@@ -134,6 +135,8 @@ def _route(profile: str, given: Route | Model) -> Route:
                     f"The {field} price of {given.name} is {usd} dollars for a million tokens.",
                     "Give prices of 0 or more, or Route(..., price=None) if they are unknown.",
                 )
+        if given.size and given.size not in PROFILES:
+            raise UnknownName(noun="size", name=given.size, known=PROFILES)
         return given
     name = _named(given)
     price = FREE if capabilities_of(given).is_free else None

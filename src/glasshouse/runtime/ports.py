@@ -16,7 +16,7 @@ import msgspec
 from glasshouse.events.described_tool import DescribedTool
 from glasshouse.events.event import Json
 from glasshouse.events.model_use import Price
-from glasshouse.model_values import Form
+from glasshouse.model_values import Form, Size
 from glasshouse.reprs import repr_of, shown
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.tool_context import ToolContext
@@ -105,6 +105,8 @@ class Route(NamedTuple):
     """The routes to ask, in order, if this one cannot answer."""
     digest: str = ""
     """The digest of the model's weights, if its server tells one."""
+    size: Size | Literal[""] = ""
+    """The size of the model, one of the profiles. Its prompts are as deep as suits that; empty: as the creature's profile."""
 
     def __repr__(self) -> str:
         return shown(self, name=self.name, context_tokens_max=self.context_tokens_max)

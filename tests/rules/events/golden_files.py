@@ -149,6 +149,9 @@ MODEL_USE = ModelUse(
     is_stale=True,
 )
 
+MODEL_USE_GROWN = msgspec.structs.replace(MODEL_USE, model_size="tiny", prompting=2)
+"""With the fields that it got later. The sample of one kind has it: the files of the others stay as they are."""
+
 LIMITS = Governor(
     max_turns=40,
     max_calls_per_turn=9,
@@ -303,7 +306,7 @@ RUN_PAYLOADS: dict[str, tuple[str, Payload]] = {
             recipe=Recipe("worlds/wood", "0011223344556677"),
             cast=[
                 CastEntry("echo~2", "echo", "echo", "tiny", "offline"),
-                CastEntry("moss", "moss", "moss", "fast", "offline:hasty", True, "fen", "sha256:00"),
+                CastEntry("moss", "moss", "moss", "fast", "offline:hasty", True, "fen", "sha256:00", "tiny"),
             ],
             competition=RunCompetition("versus", {"pond": ["echo"]}, ["moss"], "names_the_word"),
             limits=LIMITS,
@@ -373,19 +376,19 @@ OPEN_PAYLOADS: dict[str, tuple[str, Json]] = {
 """Kinds that creatures write, with whatever fields a world gives them."""
 
 
-GROWN: dict[str, str] = {
-    kinds.AGENT_FAILED: "rule",
-    kinds.AGENT_THOUGHT: "prompting",
-    kinds.CREATURE_SESSION_ATTACHED: "stayed",
-    kinds.RUN_FINISHED: "full_turns",
-    kinds.RUN_STARTED: "prompting",
-    kinds.SESSION_FORKED: "on_turn_limit",
-    kinds.SESSION_RESTATED: "full_turns",
-    kinds.TURN_STARTED: "full",
-    kinds.USER_INJECTED: "copy_of",
+GROWN: dict[str, tuple[str, ...]] = {
+    kinds.AGENT_FAILED: ("rule",),
+    kinds.AGENT_THOUGHT: ("prompting",),
+    kinds.CREATURE_SESSION_ATTACHED: ("stayed",),
+    kinds.RUN_FINISHED: ("full_turns",),
+    kinds.RUN_STARTED: ("rules", "prompting"),
+    kinds.SESSION_FORKED: ("on_turn_limit",),
+    kinds.SESSION_RESTATED: ("full_turns",),
+    kinds.TURN_STARTED: ("full",),
+    kinds.USER_INJECTED: ("copy_of",),
 }
-"""Kinds whose payload, or whose model, got a field with a default, and the newest such field. The file without it stays and is
-read."""
+"""Kinds whose payload or model got fields with a default, and these fields, oldest first. The files without them stay and
+are read."""
 
 
 def kind_of(path: Path) -> str:
@@ -403,7 +406,7 @@ def samples() -> dict[str, Event]:
 
 def _file_name(event: Event) -> str:
     version = "" if event.schema_version == 1 else f"@{event.schema_version}"
-    field = f"+{GROWN[event.kind]}" if event.kind in GROWN else ""
+    field = f"+{GROWN[event.kind][-1]}" if event.kind in GROWN else ""
     return f"{event.kind}{version}{field}.json"
 
 
@@ -441,9 +444,7 @@ def _said(kind: str, actor: str, payload: Json) -> Event:
         private=builtins_of(Private("Hm.", "wary", ["word"])),
         sealed=builtins_of(SEALED),
         caused_by=f"{SESSION}.4",
-        model=msgspec.structs.replace(MODEL_USE, prompting=2)
-        if GROWN.get(kind) == "prompting"
-        else MODEL_USE,
+        model=MODEL_USE_GROWN if kind == kinds.AGENT_THOUGHT else MODEL_USE,
         tools=(f"{SESSION}.6", f"{SESSION}.7"),
         schema_version=VERSIONS.get(kind, 1),
     )

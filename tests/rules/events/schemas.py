@@ -60,7 +60,7 @@ BESIDE_PAYLOADS: dict[str, type[msgspec.Struct]] = {
 
 
 GROWN: dict[str, str] = {
-    **golden_files.GROWN,
+    **{kind: fields[-1] for kind, fields in golden_files.GROWN.items()},
     "event": "prompting",
     "request": "RevokePrivilege",
     "asked": "RevokePrivilege",

@@ -76,7 +76,7 @@ def test_a_name_alone_makes_a_worker_that_hears_and_speaks() -> None:
     assert plain.subscribes_to == ("agent.spoke",)
     assert plain.schedule.tick_every is None
     assert plain.model_profile == "fast"
-    assert plain.memory.window == 8
+    assert plain.memory.window is None
     assert plain.voice.say_words_max == 40
     assert plain.tools == ()
     assert plain.reply == "auto"

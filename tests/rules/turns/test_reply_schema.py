@@ -7,6 +7,7 @@ import pytest
 from glasshouse.events import kinds
 from glasshouse.turns.moment import reply_schema as module
 from glasshouse.turns.moment.character import Character, Voice
+from glasshouse.turns.moment.depth import DEPTHS
 from glasshouse.turns.moment.moment import Around
 from glasshouse.turns.moment.playbill import Competition, Playbill
 from glasshouse.turns.moment.reply_schema import reply_schema
@@ -40,7 +41,7 @@ def test_speaking_and_passing_are_spelt_out() -> None:
         "type": "object",
         "properties": {
             "kind": {"const": "agent.spoke"},
-            "thought": {"type": "string", "maxLength": 480},
+            "thought": {"type": "string", "maxLength": DEPTHS["fast"].thought_asked_chars_max},
             "text": {"type": "string", "maxLength": 640},
             "mood": {"type": "string", "maxLength": 40},
         },

@@ -4,6 +4,7 @@ from typing import Any
 
 from glasshouse.events.event import Event
 from glasshouse.turns.moment.character import Character, Memory
+from glasshouse.turns.moment.depth import DEPTHS
 from glasshouse.turns.moment.moment import Moment
 from glasshouse.turns.moment.prompt import TOOLS_SAID
 from glasshouse.turns.moment.reply_schema import reply_schema
@@ -38,7 +39,7 @@ def test_a_tool_is_a_branch_after_the_kinds_and_before_passing() -> None:
         "description": "Turn the lamp.",
         "properties": {
             "kind": {"const": "tool.called"},
-            "thought": {"type": "string", "maxLength": 480},
+            "thought": {"type": "string", "maxLength": DEPTHS["fast"].thought_asked_chars_max},
             "tool": {"const": "lamp"},
             "arguments": {
                 "type": "object",

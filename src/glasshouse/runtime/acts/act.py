@@ -215,6 +215,7 @@ class Acts:
             route = route._replace(
                 context_tokens_max=on_record.context_tokens or route.context_tokens_max,
                 reply_tokens_max=on_record.reply_tokens or route.reply_tokens_max,
+                size=on_record.model_size or route.size,
             )
         can = capabilities_of(route.model)
         form = on_record.form or form_asked(character, route, can)

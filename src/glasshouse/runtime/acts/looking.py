@@ -19,6 +19,7 @@ from glasshouse.model_values import Form
 from glasshouse.runtime.acts.act_calls import ActCalls
 from glasshouse.runtime.acts.asking import ModelAccess
 from glasshouse.runtime.acts.recorded_answers import Recorded, WrittenAct, no_answers
+from glasshouse.runtime.acts.routes import size_beside
 from glasshouse.runtime.acts.spending import Spending
 from glasshouse.runtime.acts.tool_use import ToolUse
 from glasshouse.runtime.acts.warm_lines import BatchWorld
@@ -31,6 +32,7 @@ from glasshouse.turns.contests.verdicts import masks_before
 from glasshouse.turns.heard.recent_lines import heard_by, places_of
 from glasshouse.turns.heard.surroundings import cause_as_seen, handles_of, surroundings_of, visitors_among
 from glasshouse.turns.moment.character import Character
+from glasshouse.turns.moment.depth import DEPTHS
 from glasshouse.turns.moment.moment import NOTHING_SHOWN, Moment, own_moment
 from glasshouse.turns.moment.playbill import Playbill
 from glasshouse.turns.moment.prompt import CONTEXT_TOKENS, REPLY_TOKENS, Completion, Prompt, seed_of
@@ -112,6 +114,7 @@ class ActContext(msgspec.Struct):
             calls,
             context_tokens=0 if context == CONTEXT_TOKENS[profile] else context,
             reply_tokens=0 if reply == REPLY_TOKENS[profile] else reply,
+            model_size=size_beside(profile, route),
             is_stale=self.is_stale,
             prompting=prompting_now,
         )
@@ -198,6 +201,7 @@ class ActContext(msgspec.Struct):
             form=self.form,
             context_tokens_max=self.route.context_tokens_max,
             reply_tokens_max=self.route.reply_tokens_max,
+            depth=DEPTHS[self.route.size or self.character.model_profile],
             handed=handed,
             masks=masks_before(world, purse, creature) if is_judge and purse is not None else None,
         )

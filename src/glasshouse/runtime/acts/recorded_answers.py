@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from msgspec.structs import replace
 
 from glasshouse.events.event import Event, session_and_seq
 from glasshouse.events.model_use import Call, ModelUse
-from glasshouse.model_values import Form
+from glasshouse.model_values import Form, Size
 from glasshouse.runtime.acts import act_so_far
 from glasshouse.runtime.acts.act_so_far import ActKey, ActSoFar, Step
 from glasshouse.runtime.capabilities import capabilities_of
@@ -64,6 +64,8 @@ class RecordedAct(NamedTuple):
     context_tokens: int = 0
     reply_tokens: int = 0
     """The sizes of its prompts; 0: those of the route."""
+    model_size: Size | Literal[""] = ""
+    """The size of the model that its prompts were made for; empty: that of the route."""
     written: WrittenAct | None = None
     """What it wrote, if it is not thought again."""
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cache
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from msgspec.structs import replace
 
 from glasshouse.errors import Refused
 from glasshouse.events.payloads import CastEntry, Governor, RunStarted, usd_axis
 from glasshouse.events.recorded_fields import fields_of
+from glasshouse.model_values import Size
 from glasshouse.runtime.capabilities import RouterCapabilities
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ledger.ledger import Ledger
@@ -94,8 +95,10 @@ class Routes:
         return replace(intent, started=started, troupes=tuple(troupes))
 
     def _with_model(self, member: Member) -> Member:
-        route = self.route(*_asked_for(member))
-        return replace(member, model=route.name, model_digest=route.digest)
+        asked_for = _asked_for(member)
+        route = self.route(*asked_for)
+        size = size_beside(asked_for[0], route)
+        return replace(member, model=route.name, model_digest=route.digest, model_size=size)
 
     def _pinned(self, intent: OpenRun) -> OpenRun:
         """The same opening, in which creatures that the router pins to a model are bound to it."""
@@ -126,7 +129,7 @@ class Routes:
             name = bound if pin_of is None else pin_of(entry.handle, teams, bound)
             route = route_of(profile, name)
             model = {"model": route.name, "is_bound": name is not None, "model_digest": route.digest}
-            return replace(entry, profile=profile, **model)
+            return replace(entry, profile=profile, model_size=size_beside(profile, route), **model)
 
         return replace(started, cast=[entry_now(entry) for entry in started.cast], models=self._can.recorded)
 
@@ -147,6 +150,11 @@ class Routes:
         if started.limits is not None and usd_axis(started.limits) is not None:
             spawnable = [(fields_of(manifest).model_profile, None) for manifest in started.spawnable.values()]
             self.check_prices(started.limits, {*asked_for, *spawnable})
+
+
+def size_beside(profile: str, route: Route) -> Size | Literal[""]:
+    """The size of a route's model, as it is recorded beside a profile: empty if it is unknown or the same."""
+    return "" if route.size == profile else route.size
 
 
 def check_model(router: Router, model: str) -> None:

@@ -485,10 +485,11 @@ def _opening(run_id: str, events: Sequence[Event]) -> OpenRun:
     def as_then(member: Member, entry: payloads.CastEntry) -> Member:
         dealt = next((deal.facts for deal in deals if entry.creature in deal.to), None)
         model = {"model": entry.model, "is_bound": entry.is_bound, "model_digest": entry.model_digest}
+        size = entry.model_size
         born = births[entry.creature]
         granted = tuple(born.granted)
         by_code = born.played_by_code
-        return replace(member, dealt=dealt, granted=granted, played_by_code=by_code, **model)
+        return replace(member, dealt=dealt, granted=granted, played_by_code=by_code, model_size=size, **model)
 
     troupes = [
         replace(troupe, members=tuple([as_then(member, next(cast)) for member in troupe.members]))

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from difflib import unified_diff
-from typing import Final, NamedTuple, Protocol
+from typing import Final, Literal, NamedTuple, Protocol
 
 from glasshouse.errors import BudgetExceeded, ModelUnreachable
 from glasshouse.events import kinds
@@ -17,6 +17,7 @@ from glasshouse.events.event import Draft, Event, session_and_seq
 from glasshouse.events.model_use import FREE, Call
 from glasshouse.events.payloads import AgentFailed, RunFinished, payload_of, prompting_now
 from glasshouse.manifests.manifest import Manifest
+from glasshouse.model_values import Size
 from glasshouse.runtime.acts.act_so_far import NOTHING_YET, Step, act_so_far_of, tool_events_by_act
 from glasshouse.runtime.acts.looking import time_of
 from glasshouse.runtime.acts.recorded_answers import InForm, RecordedAct, RecordedAnswers, WrittenAct
@@ -179,12 +180,12 @@ class ReplayAnswers(RecordedAnswers):
         self.not_thought_again[act] = numbers - {self._prompting}
         return WrittenAct(called, end)
 
-    def _sizes_then(self, act: Act) -> tuple[int, int]:
-        """The sizes that the recorded prompts of an act had; 0 for those of its route."""
+    def _sizes_then(self, act: Act) -> tuple[int, int, Size | Literal[""]]:
+        """The sizes that the recorded prompts of an act had, and that of their model; 0 or empty for those of its route."""
         end = self.end_of(*act)
         events = [*[step.called for step in self.steps_of(*act)], *([end] if end else [])]
         use = next((event.model for event in events if event.model is not None), None)
-        return (0, 0) if use is None else (use.context_tokens, use.reply_tokens)
+        return (0, 0, "") if use is None else (use.context_tokens, use.reply_tokens, use.model_size)
 
     def _seen_upto(self, act: Act) -> int | None:
         """The logical time up to which the recorded prompts of an act saw the past."""

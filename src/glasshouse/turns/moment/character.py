@@ -36,7 +36,8 @@ class Schedule(msgspec.Struct, frozen=True):
 class Memory(msgspec.Struct, frozen=True):
     """How many lines of the discussion a creature's prompt shows."""
 
-    window: int = 8
+    window: int | None = None
+    """None: as many as suit the size of the model that plays."""
 
 
 class Character(msgspec.Struct, frozen=True, cache_hash=True):

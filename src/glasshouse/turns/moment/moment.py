@@ -23,6 +23,7 @@ from glasshouse.events.shown import Shown
 from glasshouse.model_values import Form
 from glasshouse.reprs import repr_of
 from glasshouse.turns.moment.character import Character
+from glasshouse.turns.moment.depth import USUAL_DEPTH, PromptDepth
 from glasshouse.turns.moment.masks import Masks
 from glasshouse.turns.moment.playbill import Playbill
 from glasshouse.turns.moment.prompt import Completion, Prompt, seed_of
@@ -179,6 +180,8 @@ class Moment(msgspec.Struct, frozen=True, dict=True):
     """How the reply is asked for."""
     context_tokens_max: int = 8_192
     reply_tokens_max: int = 384
+    depth: PromptDepth = USUAL_DEPTH
+    """How much the prompt shows, by the size of the model that plays."""
     masks: Masks | None = None
     """The labels that replace contestants' names in a judge's prompt; none for other creatures."""
     handed: Handed | None = None
@@ -218,6 +221,12 @@ class Moment(msgspec.Struct, frozen=True, dict=True):
     def projection(self) -> StageProjection:
         """The stage as this creature has seen it."""
         return rebuild_stage(self.recent_events)
+
+    @property
+    def window_lines_max(self) -> int:
+        """How many of the latest lines the prompt shows: as the manifest says, else as the model's size does."""
+        window = self.character.memory.window
+        return self.depth.window_lines_max if window is None else window
 
     @property
     def is_kept_back(self) -> bool:

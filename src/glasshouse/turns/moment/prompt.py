@@ -13,7 +13,7 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 import msgspec
 from msgspec import Meta
 
-from glasshouse.model_values import Finish, Form, Tokens
+from glasshouse.model_values import Finish, Form, Size, Tokens
 from glasshouse.reprs import repr_of
 
 Json: TypeAlias = dict[str, Any]
@@ -159,7 +159,7 @@ def tokens_guessed(text: str) -> int:
     return len(text) // chars_per_token_min + 1
 
 
-PROFILES: Final = ("tiny", "fast", "balanced", "strong")
+PROFILES: Final[tuple[Size, ...]] = ("tiny", "fast", "balanced", "strong")
 """The model sizes that a manifest may ask for. The limits below hold unless a profile is bound with others."""
 CONTEXT_TOKENS: Final = {"tiny": 4_096, "fast": 8_192, "balanced": 16_384, "strong": 32_768}
 REPLY_TOKENS: Final = {"tiny": 256, "fast": 384, "balanced": 512, "strong": 768}

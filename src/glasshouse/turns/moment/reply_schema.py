@@ -44,8 +44,6 @@ _RESERVED: Final = frozenset({"kind", "thought", "mood"})
 
 items_max: Final = 16
 """A reply with a longer list is not accepted."""
-thought_asked_chars_max: Final = 480
-"""The schema asks for no longer thought."""
 mood_asked_chars_max: Final = 40
 """The schema asks for no longer mood."""
 reason_asked_chars_max: Final = 240
@@ -60,7 +58,6 @@ length_asked_max: Final = 1_000
 """Servers refuse, or choke on, grammars with longer texts."""
 
 _STRING: Final[Json] = {"type": "string", "maxLength": field_asked_chars_max}
-_THOUGHT: Final[Json] = {"type": "string", "maxLength": thought_asked_chars_max}
 _MOOD: Final[Json] = {"type": "string", "maxLength": mood_asked_chars_max}
 _REASON: Final[Json] = {"type": "string", "maxLength": reason_asked_chars_max}
 _REF: Final[Json] = {"type": "string", "description": "the number of a line"}
@@ -148,7 +145,8 @@ def reply_schema(moment: Moment) -> ReplySchema:
     may_emit = character.may_emit
     words_max = character.voice.say_words_max
     own_kinds = canonical_json(playbill.kinds) if playbill.kinds else b""
-    key: tuple[Any, ...] = (may_emit, words_max, own_kinds, handles)
+    thought_chars = moment.depth.thought_asked_chars_max
+    key: tuple[Any, ...] = (may_emit, words_max, own_kinds, handles, thought_chars)
     if kinds.JUDGE_VERDICT in may_emit:
         key = (*key, playbill.competition.may_win)
     if moment.tools:
@@ -160,31 +158,32 @@ def reply_schema(moment: Moment) -> ReplySchema:
         if len(_schema_cache) >= schema_cache_values_max:
             del _schema_cache[next(iter(_schema_cache))]
         said: Json = {"type": "string", "maxLength": min(words_max * chars_a_word, line_asked_chars_max)}
-        branches = [_branch(kind, said, playbill, handles) for kind in kinds_offered(may_emit)]
+        thought: Json = {"type": "string", "maxLength": thought_chars}
+        branches = [_branch(kind, thought, said, playbill, handles) for kind in kinds_offered(may_emit)]
         cites = any(is_ref(part) for branch in branches for part in branch["properties"].values())
-        branches += [_tool_branch(offer) for offer in moment.tools]
+        branches += [_tool_branch(offer, thought) for offer in moment.tools]
         branches.append(_object({"kind": {"const": kinds.AGENT_PASSED}, "reason": _REASON}))
         schema = _schema_cache[key] = ReplySchema({"anyOf": branches}, cites)
     return schema
 
 
-def _branch(kind: str, said: Json, playbill: Playbill, handles: tuple[str, ...]) -> Json:
+def _branch(kind: str, thought: Json, said: Json, playbill: Playbill, handles: tuple[str, ...]) -> Json:
     fields = {
         name: said if name == "text" else _field_schema(sort, playbill, handles)
         for name, sort in fields_of(kind, playbill).items()
     }
     text = {"text": fields.pop("text")} if "text" in fields else {}
-    return _object({"kind": {"const": kind}, "thought": _THOUGHT, **text, "mood": _MOOD, **fields})
+    return _object({"kind": {"const": kind}, "thought": thought, **text, "mood": _MOOD, **fields})
 
 
-def _tool_branch(offer: ToolOffer) -> Json:
+def _tool_branch(offer: ToolOffer, thought: Json) -> Json:
     """A call. The arguments are an object of their own, so a parameter may have any name (ADR 0092)."""
     parameters = offer.parameters
     properties = {name: _bounded(part) for name, part in parameters.get("properties", {}).items()}
     required = [name for name in parameters.get("required", ()) if name in properties]
     fields = {
         "kind": {"const": kinds.TOOL_CALLED},
-        "thought": _THOUGHT,
+        "thought": thought,
         "tool": {"const": offer.name},
         "arguments": {**_object(properties), "required": required},
     }

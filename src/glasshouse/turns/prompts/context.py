@@ -37,8 +37,6 @@ from glasshouse.turns.prompts.lines import NumberedLines, forget_lines, numbered
 from glasshouse.turns.prompts.masking import masked
 from glasshouse.world.hearing.wires import asked_chars_max
 
-examples_shown_max: Final = 8
-"""More examples of a voice are left out."""
 example_chars_max: Final = 400
 """A longer example is cut."""
 temper_chars_max: Final = 80
@@ -96,8 +94,8 @@ _LANGUAGES: Final = dict(
 class _Frame(NamedTuple):
     """The parts of a prompt that stay the same from act to act, and what they were made from."""
 
-    made_from: tuple[object, object, object, str]
-    """Its character, playbill and surroundings, the very objects, and its handle."""
+    made_from: tuple[object, object, object, object, str]
+    """Its character, playbill, surroundings and depth, the very objects, and its handle."""
     schema: ReplySchema
     system: str
     around: tuple[str, ...]
@@ -114,16 +112,18 @@ def _frame_of(moment: Moment) -> _Frame:
     character = moment.character
     playbill = moment.playbill
     around = moment.around
+    depth = moment.depth
     key = (moment.house_id, moment.creature_id, moment.form)
     frame = None
     if not moment.tools and (frame := _frames_cache.get(key)) is not None:
-        of_character, of_playbill, of_around, of_handle = frame.made_from
+        of_character, of_playbill, of_around, of_depth, of_handle = frame.made_from
         is_same = of_character is character and of_playbill is playbill and of_around is around
-        frame = frame if is_same and of_handle == handle else None
+        frame = frame if is_same and of_depth is depth and of_handle == handle else None
     if frame is None:
         schema = reply_schema(moment)
-        system = _system(handle, character, playbill.goal, playbill.language, schema, moment.form)
-        made_from = (character, playbill, around, handle)
+        about = (character, playbill.goal, playbill.language, schema, depth.voice_lines_max)
+        system = _system(handle, *about, moment.form)
+        made_from = (character, playbill, around, depth, handle)
         frame = _Frame(made_from, schema, system, tuple(around_lines(around)), _last_line(handle, character))
         if not moment.tools:
             if len(_frames_cache) >= system_cache_values_max:
@@ -194,6 +194,7 @@ def in_form(prompt: Prompt, moment: Moment, form: Form) -> Prompt:
         moment.playbill.goal,
         moment.playbill.language,
         reply_schema(moment),
+        moment.depth.voice_lines_max,
     )
     if form == prompt.form or prompt.system != _system(*about, prompt.form):
         return prompt
@@ -211,13 +212,21 @@ def repair_prompt(prompt: Prompt, raw: str, problem: str) -> Prompt:
 
 
 def _system(
-    handle: str, character: Character, goal: str, language: str, schema: ReplySchema, form: Form
+    handle: str,
+    character: Character,
+    goal: str,
+    language: str,
+    schema: ReplySchema,
+    voice_lines_max: int,
+    form: Form,
 ) -> str:
-    return f"You are {handle}, {_after_the_handle(character, goal, language, schema, form)}"
+    return f"You are {handle}, {_after_the_handle(character, goal, language, schema, voice_lines_max, form)}"
 
 
 @lru_cache(maxsize=system_cache_values_max)
-def _after_the_handle(character: Character, goal: str, language: str, schema: ReplySchema, form: Form) -> str:
+def _after_the_handle(
+    character: Character, goal: str, language: str, schema: ReplySchema, voice_lines_max: int, form: Form
+) -> str:
     """The first message from the role on: the same text for thousands of creatures of one manifest."""
     voice = character.voice
     parts = (
@@ -228,7 +237,7 @@ def _after_the_handle(character: Character, goal: str, language: str, schema: Re
         ("Your temper: ", safe_line(character.temper)),
         (
             "Lines in your voice:",
-            "".join(f"\n- {quoted(e, example_chars_max)}" for e in voice.examples[:examples_shown_max]),
+            "".join(f"\n- {quoted(e, example_chars_max)}" for e in voice.examples[:voice_lines_max]),
         ),
         ("You never: ", _listed(voice.never)),
         ("The goal of everybody here: ", safe_line(goal)),

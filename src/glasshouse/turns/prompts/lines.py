@@ -338,7 +338,7 @@ def discussed_lines(moment: Moment, lines: NumberedLines) -> range:
         return lines.indexes
     first = lines.first
     stop = lines.stop
-    start = window_start(moment.character.memory.window, stop)
+    start = window_start(moment.window_lines_max, stop)
     return range(first if start < first else stop if start > stop else start, stop)
 
 
@@ -347,7 +347,7 @@ def disturbance_lines(moment: Moment, lines: NumberedLines) -> list[int]:
     said = lines.kinds.get(kinds.USER_INJECTED, [])[-disturbances_max:]
     if not said:
         return said
-    newest = lines.indexes[-max(moment.character.memory.window, 1) :]
+    newest = lines.indexes[-max(moment.window_lines_max, 1) :]
     return [index for index in said if index in newest]
 
 

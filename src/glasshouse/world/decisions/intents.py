@@ -14,6 +14,7 @@ from glasshouse.events.carried import Carried
 from glasshouse.events.described_tool import DescribedTool, GrantedTool
 from glasshouse.events.event import Draft, Json
 from glasshouse.events.model_use import ModelUse
+from glasshouse.model_values import Size
 from glasshouse.world.decisions.decision import Fact
 
 
@@ -261,6 +262,8 @@ class Member(msgspec.Struct, frozen=True, gc=False):
     was: str | None = None
     """The handle that it had before it was renamed."""
     model_digest: str = ""
+    model_size: Size | Literal[""] = ""
+    """The size of the model, if that is not the profile."""
     granted: tuple[GrantedTool, ...] = ()
     played_by_code: str = ""
     """The class of the Python object that plays it, if one does."""

@@ -119,7 +119,8 @@ def cast_entry(member: Member, creature: str) -> payloads.CastEntry:
     """A creature's entry in the cast of `run.started`."""
     profile = fields_of(member.manifest).model_profile
     model = (profile, member.model, member.is_bound)
-    return payloads.CastEntry(creature, member.handle, member.name, *model, member.was, member.model_digest)
+    known = (member.was, member.model_digest, member.model_size)
+    return payloads.CastEntry(creature, member.handle, member.name, *model, *known)
 
 
 def ensembles_of(troupe: Troupe) -> list[Ensemble]:
