@@ -10,7 +10,7 @@ bin := .venv/bin
 code := src tests $(if $(wildcard bench/*.py),bench)
 JOBS ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 
-.PHONY: help setup ready play serve tour test times quick newest check bench screenshots soak lock clean
+.PHONY: help setup ready play serve tour test times quick newest check bench prompts screenshots soak lock clean
 
 help: ## list what can be done here
 	@echo "Glasshouse. Start with: make play"
@@ -65,6 +65,11 @@ check: setup ## lint, types, import contracts, tidiness, docs
 
 bench: setup ## measure against the bounds; prints a table, writes bench/results.json
 	@$(bin)/python -m bench
+
+# A run that was stopped goes on in the same file; OUT= names another one.
+prompts: setup ## ask a real model recorded moments again, and measure: make prompts MODEL=http://127.0.0.1:8080/v1
+	@$(bin)/python -m bench.prompts $(MODEL) $(if $(SEEDS),--seeds $(SEEDS)) $(if $(SET),--set $(SET)) \
+		$(if $(ONLY),--only $(ONLY)) $(if $(LIMIT),--limit $(LIMIT)) $(if $(OUT),--out $(OUT))
 
 screenshots: setup ## take the pictures of the page for the README and the docs, from real plays
 	@tools/chromium.sh >/dev/null

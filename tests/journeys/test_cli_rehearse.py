@@ -33,3 +33,44 @@ def test_a_model_that_nobody_serves_is_one_sentence() -> None:
     assert done.returncode != 0
     assert "Traceback" not in done.stderr
     assert "127.0.0.1:9" in done.stderr
+
+
+def test_it_speaks_in_a_pipe_and_two_worlds_stand_side_by_side() -> None:
+    words = ("mystery-roots", "two-tale-hearth", "--rounds", "2", "--turns", "2", "--form", "json")
+
+    done = run("rehearse", *words)
+
+    progress = done.stderr.splitlines()
+    assert progress[0] == "Rehearsal: looking for offline."
+    assert "offline, mystery-roots, json: round 1 of 2, 0 calls" in progress[1]
+    assert any("round 2 of 2: valid at first try 100%" in line for line in progress)
+    header = [cell.strip() for cell in done.stdout.splitlines()[0].split("|")[1:4]]
+    assert header == ["offline", "mystery-roots, json", "two-tale-hearth, json"]
+    assert all(f"\n| {name} " in done.stdout for name in ("recited", "echoed", "prompt text", "placeholder"))
+
+
+def test_machines_read_each_round_and_then_the_whole() -> None:
+    words = ("twenty-sprouts", "--rounds", "2", "--turns", "2", "--form", "json", "--json")
+
+    results = [json.loads(line) for line in run("rehearse", *words).stdout.splitlines()]
+
+    assert [(result["rounds"], result["is_partial"]) for result in results] == [(1, True), (2, False)]
+    assert results[1]["measures"]["recited"]["n"] >= results[0]["measures"]["recited"]["n"] > 0
+
+
+def test_it_ends_in_time_and_measures_what_was_played() -> None:
+    words = ("mystery-roots", "--rounds", "5000", "--turns", "4", "--form", "json", "--max-minutes", "0.02")
+
+    done = run("rehearse", *words)
+
+    assert done.returncode == 0
+    assert "Stopped after 0.02 minutes" in done.stderr
+    assert "| valid at first try " in done.stdout
+
+
+def test_prompts_that_nobody_has_are_refused_with_what_to_do() -> None:
+    done = run("rehearse", "mystery-roots", "--prompting", "1,9999", "--store", "/nowhere/show.glasshouse")
+
+    assert done.returncode == 3
+    assert "9999" in done.stderr
+    assert "--store" in done.stderr

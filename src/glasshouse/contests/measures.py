@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from statistics import mean, stdev
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
+from glasshouse.contests.copied_text import closing_texts, form_texts, has_placeholder, is_copy, own_words
 from glasshouse.events import kinds
-from glasshouse.events.event import Event, Json, text_of
-from glasshouse.events.payloads import RunStarted, payload_of, sealed_of
+from glasshouse.events.event import CONDUCTOR, Event, Json, text_of
+from glasshouse.events.payloads import CreatureStarted, RunStarted, payload_of, sealed_of
 from glasshouse.turns.moment.line_text import content_words
 from glasshouse.turns.moment.playbill import playbill_of
-from glasshouse.turns.moment.prompt import Completion, Prompt
+from glasshouse.turns.moment.prompt import Completion, Prompt, text_digest
 from glasshouse.turns.replies.prose import labelled_values
 from glasshouse.turns.replies.repetition import (
     lines_remembered_max,
@@ -136,6 +137,8 @@ def measures_of(rehearsed: Rehearsed) -> dict[str, Measure]:
     texts = [text for reply in replies if (text := text_in_reply(reply.text))]
     cited = [is_shown for sample in answers for is_shown in _citations(sample)]
     language = _code_of(rehearsed.language)
+    prompts = _prompts_by_digest(rehearsed.samples)
+    copied = [reply for played in rehearsed.rounds for reply in _copies(played, prompts)]
     tokens = [reply.usage for reply in replies]
     return {
         "valid at first try": share(
@@ -149,6 +152,10 @@ def measures_of(rehearsed: Rehearsed) -> dict[str, Measure]:
         ),
         "passed": share(event.kind == kinds.AGENT_PASSED for event in acts),
         "near-duplicate": share(is_same for played in rehearsed.rounds for is_same in _repetitions(played)),
+        "recited": share(reply.recites for reply in copied if reply.speaks),
+        "echoed": share(reply.echoes for reply in copied if reply.speaks),
+        "prompt text": share(reply.quotes_prompt for reply in copied if reply.speaks),
+        "placeholder": share(reply.has_placeholder for reply in copied),
         "new words a line": average(new for played in rehearsed.rounds for new in new_words(played)),
         "uptake": share(
             _is_taken_up(played, nonce)
@@ -215,6 +222,70 @@ def _repetitions(played: Sequence[Event]) -> list[bool]:
         if event.kind not in kinds.NO_LINES and event.kind not in kinds.INNER:
             said.append((event.actor, text_of(event)))
     return repetitions
+
+
+class _Copied(NamedTuple):
+    """What one reply took from elsewhere."""
+
+    speaks: bool
+    """Whether it says something aloud: a pass and the call of a tool do not."""
+    recites: bool
+    """A line of its creature's voice."""
+    echoes: bool
+    """One of its creature's last lines, or of the last lines that were heard."""
+    quotes_prompt: bool
+    """The form, the closing or the scene."""
+    has_placeholder: bool
+
+
+def _prompts_by_digest(samples: Iterable[Sample]) -> dict[str, str]:
+    """The texts of prompts by the digests under which events name them."""
+    texts = {text for sample in samples for text in (sample.prompt.system, sample.prompt.user)}
+    return {text_digest(text): text for text in texts}
+
+
+def _copies(played: Sequence[Event], prompts: Mapping[str, str]) -> list[_Copied]:
+    """What each reply took from elsewhere, also if another line was said in its place."""
+    voices: dict[str, tuple[str, ...]] = {}
+    may_repeat: set[str] = set()
+    scenes: list[str] = []
+    said: list[tuple[str, str]] = []
+    copied: list[_Copied] = []
+    for event in played:
+        if event.kind == kinds.CREATURE_STARTED:
+            started = payload_of(event, CreatureStarted)
+            voice = (started.manifest or {}).get("voice", {})
+            voices[started.creature] = tuple(voice.get("examples", ()))
+            may_repeat |= {started.creature} if voice.get("may_repeat") else set()
+        own = [text for actor, text in said if actor == event.actor][-own_lines_compared_max:]
+        heard = [text for actor, text in said if actor != event.actor][-table_lines_compared_max:]
+        for call in event.calls:
+            reply = _reply_in(call.completion)
+            line = text_in_reply(call.completion)
+            line = own_words(line) if _cites(reply) else line
+            system = prompts.get(call.system, "")
+            around = (*scenes, *form_texts(system), *closing_texts(prompts.get(call.user, "")))
+            recites = is_copy(line, voices.get(event.actor, ()))
+            if reply is not None or line:
+                echoes = event.actor not in may_repeat and is_copy(line, (*own, *heard))
+                quotes_prompt = not recites and is_copy(line, around)
+                is_left = reply is not None and has_placeholder(reply, system)
+                copied.append(_Copied(bool(line), recites, echoes, quotes_prompt, is_left))
+        if event.kind == kinds.WORLD_OBSERVED and event.actor == CONDUCTOR:
+            scenes.append(text_of(event))
+        elif event.kind not in kinds.NO_LINES and event.kind not in kinds.INNER:
+            said.append((event.actor, text_of(event)))
+    return copied
+
+
+def _cites(reply: Json | None) -> bool:
+    """Whether a reply names lines by their numbers. Then it may quote them."""
+    values = [*(reply or {}).values()]
+    lists = [value if isinstance(value, list) else [value] for value in values]
+    return any(
+        items and all(isinstance(item, str) and _REF.fullmatch(item.strip()) for item in items)
+        for items in lists
+    )
 
 
 def _leaks(played: Sequence[Event]) -> list[bool]:

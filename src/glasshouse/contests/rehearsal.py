@@ -48,6 +48,8 @@ class Rehearsal(NamedTuple):
     model: str
     form: Form
     measures: dict[str, Measure]
+    rounds: int = 0
+    """How many rounds were begun. Fewer than planned: the time was over."""
 
     def __repr__(self) -> str:
         return shown(self, model=self.model, form=self.form, measures=len(self.measures))
@@ -92,36 +94,74 @@ class OneForm:
         return self._routes[profile]
 
 
+class FormRehearsal:
+    """One model that rehearses in one form, round by round."""
+
+    def __init__(self, router: Router, plan: Plan, model: str, form: Form) -> None:
+        self.model = model
+        self.form: Form = form
+        self._plan = plan._replace(world=_in_any_form(plan.world))
+        self._router = OneForm(router, form)
+        self._played: list[tuple[Event, ...]] = []
+        self._nonces: list[str] = []
+
+    @property
+    def rounds(self) -> int:
+        """How many rounds were begun until now."""
+        return len(self._played)
+
+    @property
+    def calls(self) -> int:
+        """How many calls were answered or failed until now."""
+        return len(self._router.samples)
+
+    async def play_round(self, may_go_on: Callable[[], bool] = lambda: True) -> None:
+        """Play the next round. Before each act it asks whether it may go on; if not, the round ends there."""
+        number = self._plan.rng_seed + len(self._played)
+        nonce = _nonce(number)
+        events = await _round(self._router, self._plan, number, nonce, may_go_on)
+        self._played.append(events)
+        self._nonces.append(nonce if _is_said(nonce, events) else "")
+
+    def result(self) -> Rehearsal:
+        """What is measured of the rounds until now."""
+        scenario = self._plan.world.scenario
+        rehearsed = Rehearsed(
+            tuple(self._router.samples),
+            tuple(self._played),
+            tuple(scenario.cast_by_handle),
+            tuple(self._nonces),
+            scenario.language,
+        )
+        return Rehearsal(self.model, self.form, measures_of(rehearsed), len(self._played))
+
+
 async def rehearse(
     router: Router, plan: Plan, model: str, form: Form, on_round: Callable[[int], None] = lambda _number: None
 ) -> Rehearsal:
     """Let the models of a router play the first turns of a world in one form, and measure them under this name."""
-    one_form = OneForm(router, form)
-    world = _in_any_form(plan.world)
-    played = []
-    nonces = [_nonce(plan.rng_seed + number) for number in range(plan.rounds)]
-    for number, nonce in enumerate(nonces):
-        on_round(number + 1)
-        played.append(await _round(one_form, plan._replace(world=world), plan.rng_seed + number, nonce))
-    heard = [nonce if _is_said(nonce, events) else "" for nonce, events in zip(nonces, played, strict=True)]
-    handles = tuple(world.scenario.cast_by_handle)
-    language = world.scenario.language
-    samples = tuple(one_form.samples)
-    return Rehearsal(
-        model, form, measures_of(Rehearsed(samples, tuple(played), handles, tuple(heard), language))
-    )
+    rehearsal = FormRehearsal(router, plan, model, form)
+    for number in range(1, plan.rounds + 1):
+        on_round(number)
+        await rehearsal.play_round()
+    return rehearsal.result()
 
 
-async def _round(router: OneForm, plan: Plan, rng_seed: int, nonce: str) -> tuple[Event, ...]:
+async def _round(
+    router: OneForm, plan: Plan, rng_seed: int, nonce: str, may_go_on: Callable[[], bool]
+) -> tuple[Event, ...]:
+    async def gate(_graph_id: str) -> bool:
+        return may_go_on()
+
     turns_before = plan.turns // 2
     async with Terrarium(
         MemoryStore(), models=router, tool_servers=plan.tool_servers, pacing="lockstep"
     ) as terrarium:
         run = await terrarium.open_world(plan.world, None, rng_seed)
-        await terrarium.run(run.id, turns=turns_before)
-        if terrarium.run_of(run.id).status == "playing":
+        await terrarium.run(run.id, turns=turns_before, before_act=gate)
+        if terrarium.run_of(run.id).status == "playing" and may_go_on():
             await terrarium.disturb(run.id, f"Somebody left a brass {nonce} by the door.")
-            await terrarium.run(run.id, turns=plan.turns - turns_before)
+            await terrarium.run(run.id, turns=plan.turns - turns_before, before_act=gate)
         paused = terrarium.run_of(run.id).paused
         if paused is not None:
             raise Refused(f"The rehearsal stopped: {paused.reason}", "Mend that, then rehearse again.")

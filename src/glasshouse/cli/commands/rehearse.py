@@ -1,35 +1,49 @@
 """`glasshouse rehearse` lets models play the beginning of a world in each form, and says how well they manage.
 
-What is measured is counted in `contests/measures.py`; here it is started and shown.
+What is measured is counted in `contests/measures.py`; here it is started, bounded in time and shown. Every form plays its
+first round before any plays its second: whenever it ends, each form has been measured.
 """
 
 from __future__ import annotations
 
-import sys
+import time
 from collections.abc import Sequence
 from enum import StrEnum
-from typing import Final
+from pathlib import Path
+from typing import Final, NamedTuple
 
 import typer
 from msgspec import to_builtins
 
 from glasshouse.assembly import NamedModels
-from glasshouse.cli.drawing.screen import Screen, print_json
+from glasshouse.cli.command_line import store_path
+from glasshouse.cli.drawing.screen import Screen, counted, print_json
 from glasshouse.cli.expected_cost import check_agreed, is_priced
+from glasshouse.cli.live.rehearsal_progress import RehearsalProgress
 from glasshouse.cli.model_choice import ModelChoice
-from glasshouse.cli.options import EnvFileOption, JsonOption, WorldArgument, YesOption, option
+from glasshouse.cli.options import EnvFileOption, JsonOption, StoreOption, YesOption, argument, option
+from glasshouse.cli.store_reader import open_reader
 from glasshouse.cli.tool_servers import servers_here, servers_of_world, tool_names
 from glasshouse.contests.expected_cost import expected_of_world
 from glasshouse.contests.measures import Measure
-from glasshouse.contests.rehearsal import FORMS, Plan, Rehearsal, turns_usual
-from glasshouse.contests.rehearsal import rehearse as rehearse_form
+from glasshouse.contests.recorded_plays import measured_plays, prompting_now
+from glasshouse.contests.rehearsal import FORMS, FormRehearsal, Plan, Rehearsal, turns_usual
+from glasshouse.errors import Refused
 from glasshouse.events.event import Json
 from glasshouse.manifests.loading import load_world
 from glasshouse.model_values import Form
 from glasshouse.runtime import event_loop
 
+minutes_usual: Final = 15.0
+"""How long a model rehearses at most, unless somebody says otherwise."""
+worlds_max: Final = 4
+"""More worlds do not fit side by side."""
+
+_WORLDS = "A world by its name, the folder it is in, or its scenario file. Another one is measured beside it."
 _MODELS = "The models to rehearse, such as ollama:qwen3:8b,ollama:gemma3:4b, or offline."
 _FORMS = "The forms to rehearse: schema, json, prose. All of them if left out."
+_MINUTES = "Stop a model after this many minutes, and measure what it has played until then."
+_PROMPTING = "Numbers of prompts to measure side by side. One that this version does not write is taken from the plays in --store."
 _IN_PERCENT: Final = frozenset(
     {
         "valid at first try",
@@ -39,6 +53,10 @@ _IN_PERCENT: Final = frozenset(
         "refused",
         "passed",
         "near-duplicate",
+        "recited",
+        "echoed",
+        "prompt text",
+        "placeholder",
         "uptake",
         "citation accuracy",
         "speaks for others",
@@ -49,6 +67,7 @@ _IN_PERCENT: Final = frozenset(
 )
 _DIGITS: Final = {"new words a line": 1, "prompt tokens": 0, "usd a turn": 5}
 _DIGITS_USUAL: Final = 2
+_SAID_WHILE_IT_RUNS: Final = ("valid at first try", "recited", "echoed", "placeholder", "prompt text")
 
 
 class FormName(StrEnum):
@@ -59,8 +78,37 @@ class FormName(StrEnum):
     PROSE = "prose"
 
 
+class Column(NamedTuple):
+    """One column of the table."""
+
+    world: str
+    prompting: int
+    is_recorded: bool
+    rehearsal: Rehearsal
+
+    def title(self, *, with_world: bool, with_prompting: bool) -> str:
+        """What stands above it."""
+        form = f"recorded, {self.rehearsal.form}" if self.is_recorded else self.rehearsal.form
+        parts = [self.world] if with_world else []
+        parts += [f"prompting {self.prompting}"] if with_prompting else []
+        return ", ".join([*parts, form])
+
+
+class Rehearsing(NamedTuple):
+    """What one call of the command rehearses."""
+
+    plans: dict[str, Plan]
+    """World as it was named -> what is rehearsed of it."""
+    forms: list[Form]
+    rounds: int
+    prompting: list[int]
+    store: Path | None
+    minutes: float
+    as_json: bool
+
+
 def rehearse(
-    world: WorldArgument,
+    worlds: list[str] = argument("WORLD|PATH...", _WORLDS),
     *,
     models: str = option("A,B", _MODELS, "offline"),
     rounds: int = option("N", "How often each model plays in each form.", 3, min=1),
@@ -68,82 +116,205 @@ def rehearse(
         "N", "How many turns a round has; a visitor speaks in its middle.", turns_usual, min=2
     ),
     form: list[FormName] | None = typer.Option(None, help=_FORMS),
+    prompting: str | None = option("N,M", _PROMPTING),
+    max_minutes: float = option("X", _MINUTES, minutes_usual, min=0.01),
     rng_seed: int = option("N", "Seed of the random numbers of the first round; each round adds one.", 0),
     env_file: EnvFileOption = None,
     yes: YesOption = False,
+    store: StoreOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Measure how models manage a world: valid replies, repetition, hearing, speed and cost, for each form.
+    """Measure how models manage a world: valid replies, reciting, repetition, hearing, speed and cost, for each form.
 
-    Every figure has its 95 % interval and its sample size n. Nothing is written to a store. The table is Markdown: paste it
-    where you like.
+    Every figure has its 95 % interval and its sample size n. Nothing is written to a store. Progress and the figures so far
+    go to standard error. The table is Markdown: paste it where you like.
 
     \b
     Examples:
       glasshouse rehearse mystery-roots --models ollama                             what Ollama would play with
-      glasshouse rehearse mystery-roots --models ollama:qwen3:8b,ollama:gemma3:4b   two models side by side
+      glasshouse rehearse mystery-roots --models ollama:qwen3:8b,ollama:gemma3:4b   two models, one after the other
+      glasshouse rehearse mystery-roots worlds/mine --models ollama                 two versions of a world side by side
+      glasshouse rehearse mystery-roots --models ollama --prompting 1,2             with plays of other prompts in the store
       glasshouse rehearse mystery-roots --models ollama --form prose --rounds 10    one form, narrower intervals
       glasshouse rehearse mystery-roots --models openrouter:NAME --yes --json       for machines
     """
     names = [*filter(None, [name.strip() for name in models.split(",")])]
     forms: list[Form] = [known for known in FORMS if not form or known in form]
+    if len(worlds) > worlds_max:
+        raise Refused(f"{len(worlds)} worlds do not fit side by side.", f"Name at most {worlds_max}.")
     servers = servers_here()
-    plan = Plan(load_world(world, tools=tool_names(servers)), rounds, turns, rng_seed, servers)
-    servers_of_world(plan.world).say(servers, as_json=as_json)
+    plans = {
+        world: Plan(load_world(world, tools=tool_names(servers)), rounds, turns, rng_seed, servers)
+        for world in worlds
+    }
+    for plan in plans.values():
+        servers_of_world(plan.world).say(servers, as_json=as_json)
+    asked = Rehearsing(plans, forms, rounds, _numbers(prompting), store, max_minutes, as_json)
     for name in names:
-        results = event_loop.run(
-            _rehearse(plan, ModelChoice(name, {}, env_file, yes), forms, as_json=as_json)
-        )
-        if as_json:
-            print_json(*[_facts(result) for result in results])
-        else:
-            Screen().draw(_table(results))
+        event_loop.run(_rehearse(asked, ModelChoice(name, {}, env_file, yes)))
 
 
-async def _rehearse(plan: Plan, choice: ModelChoice, forms: list[Form], *, as_json: bool) -> list[Rehearsal]:
-    """One model in all forms."""
+def _numbers(given: str | None) -> list[int]:
+    """The prompting numbers that the option names; this version's if it names none."""
+    words = [*filter(None, [word.strip() for word in (given or "").split(",")])]
+    if not all(word.isdecimal() and int(word) > 0 for word in words):
+        raise Refused(f"--prompting {given} is not valid.", "Write numbers, such as --prompting 1,2.")
+    return sorted({int(word) for word in words}) or [prompting_now()]
+
+
+async def _rehearse(asked: Rehearsing, choice: ModelChoice) -> None:
+    """One model in all worlds and forms. If it is stopped, what was measured until then is shown as well."""
+    progress = RehearsalProgress()
+    progress.say(f"Rehearsal: looking for {choice.wanted}.")
     named = choice.named()
     await named.open()
+    columns: list[Column] = []
+    rehearsals: list[tuple[str, FormRehearsal]] = []
     try:
-        if is_priced(named):
-            expected = expected_of_world(named, plan.world, None, plan.rng_seed, plan.turns)
-            check_agreed(
-                expected.times(plan.rounds * len(forms)), is_agreed=choice.is_agreed, as_json=as_json
-            )
-        return [await _in_form(named, plan, form, is_told=not as_json) for form in forms]
+        model = named.route("fast").name
+        columns += await _recorded(asked, model)
+        if prompting_now() in asked.prompting:
+            _check_agreed(asked, named, choice)
+            rehearsals += [
+                (world, FormRehearsal(named, plan, model, form))
+                for world, plan in asked.plans.items()
+                for form in asked.forms
+            ]
+            await _play(asked, rehearsals, progress)
     finally:
+        columns += [_column(world, rehearsal) for world, rehearsal in rehearsals if rehearsal.rounds]
+        _show(columns, asked)
         await named.close()
 
 
-async def _in_form(named: NamedModels, plan: Plan, form: Form, *, is_told: bool) -> Rehearsal:
-    model = named.route("fast").name
-
-    def tell(number: int) -> None:
-        if is_told and sys.stderr.isatty():
-            print(
-                f"\r\x1b[K{model}, {form}: round {number} of {plan.rounds} ",
-                end="",
-                file=sys.stderr,
-                flush=True,
-            )
-
-    result = await rehearse_form(named, plan, model, form, tell)
-    if is_told and sys.stderr.isatty():
-        print("\r\x1b[K", end="", file=sys.stderr, flush=True)
-    return result
+def _check_agreed(asked: Rehearsing, named: NamedModels, choice: ModelChoice) -> None:
+    if is_priced(named):
+        for plan in asked.plans.values():
+            expected = expected_of_world(named, plan.world, None, plan.rng_seed, plan.turns)
+            times = plan.rounds * len(asked.forms)
+            check_agreed(expected.times(times), is_agreed=choice.is_agreed, as_json=asked.as_json)
 
 
-def _facts(result: Rehearsal) -> Json:
-    named = ((name.replace(" ", "_").replace("-", "_"), measure) for name, measure in result.measures.items())
-    measures = {name: to_builtins(measure) for name, measure in named}
-    return {"type": "rehearsal", "model": result.model, "form": result.form, "measures": measures}
+async def _play(
+    asked: Rehearsing, rehearsals: Sequence[tuple[str, FormRehearsal]], progress: RehearsalProgress
+) -> None:
+    """Play all rounds, or as many as there is time for."""
+    begun = time.monotonic()
+    ends = begun + asked.minutes * 60
+    rounds = asked.rounds
+    for number in range(1, rounds + 1):
+        for world, rehearsal in rehearsals:
+            if time.monotonic() >= ends:
+                break
+            title = f"{rehearsal.model}, {_named(world, rehearsal.form, asked)}: round {number} of {rounds}"
+
+            def words(title: str = title, rehearsal: FormRehearsal = rehearsal) -> str:
+                seconds = time.monotonic() - begun
+                return f"{title}, {counted(rehearsal.calls, 'call')} in {seconds:.0f} seconds"
+
+            async with progress.watching(words):
+                await rehearsal.play_round(lambda: time.monotonic() < ends)
+            column = _column(world, rehearsal)
+            progress.say(f"{title}: {_so_far(column.rehearsal)}.")
+            if asked.as_json and number < rounds:
+                print_json(_facts(column, is_partial=True))
+    if time.monotonic() >= ends:
+        played = sum(rehearsal.rounds for _, rehearsal in rehearsals)
+        progress.say(
+            f"Stopped after {asked.minutes:g} minutes, in round {played} of {rounds * len(rehearsals)}. "
+            "For more: --max-minutes."
+        )
 
 
-def _table(results: Sequence[Rehearsal]) -> str:
-    """A Markdown table, a column for each form. Its lines are aligned, so it reads well unrendered, too."""
-    rows = [[results[0].model, *[result.form for result in results]]]
+async def _recorded(asked: Rehearsing, model: str) -> list[Column]:
+    """A column for each prompting number that this version does not write, from the plays in the store."""
+    numbers = [number for number in asked.prompting if number != prompting_now()]
+    if not numbers:
+        return []
+    path = store_path(asked.store)
+    recorded: dict[tuple[str, int], Rehearsal | None] = {}
+    if path.exists():
+        async with open_reader(path) as reader:
+            terrarium = reader.terrarium
+            run_ids = [*terrarium.imported_runs(), *[run.id for run in terrarium.runs()]]
+            plays = [await terrarium.run_events(run_id) for run_id in run_ids]
+            for world, plan in asked.plans.items():
+                for number in numbers:
+                    measured = await measured_plays(plays, reader.store.prompt, plan, model, number)
+                    recorded[world, number] = measured
+    columns = []
+    for world, plan in asked.plans.items():
+        for number in numbers:
+            rehearsal = recorded.get((world, number))
+            if rehearsal is None:
+                raise _not_recorded(number, plan.world.scenario.name, model, path)
+            columns.append(Column(world, number, is_recorded=True, rehearsal=rehearsal))
+    return columns
+
+
+def _not_recorded(number: int, world: str, model: str, path: Path) -> Refused:
+    return Refused(
+        f"This version writes prompts of number {prompting_now()}, not {number}, and {path} has no play of {world} by "
+        f"{model} under number {number}.",
+        "Name a store that has one with --store, play it there with the version of Glasshouse that writes these prompts, "
+        f"or leave {number} out of --prompting.",
+    )
+
+
+def _column(world: str, rehearsal: FormRehearsal) -> Column:
+    return Column(world, prompting_now(), is_recorded=False, rehearsal=rehearsal.result())
+
+
+def _named(world: str, form: Form, asked: Rehearsing) -> str:
+    return f"{world}, {form}" if len(asked.plans) > 1 else form
+
+
+def _so_far(rehearsal: Rehearsal) -> str:
+    """The most telling figures of a rehearsal in words."""
+    figures = [
+        f"{name} {_cell(name, rehearsal.measures[name])}"
+        for name in _SAID_WHILE_IT_RUNS
+        if rehearsal.measures[name].n
+    ]
+    return ", ".join(figures) or "nothing to count yet"
+
+
+def _show(columns: Sequence[Column], asked: Rehearsing) -> None:
+    if asked.as_json:
+        print_json(*[_facts(column, is_partial=False) for column in columns])
+    elif columns:
+        Screen().draw(_table(columns, asked))
+
+
+def _facts(column: Column, *, is_partial: bool) -> Json:
+    rehearsal = column.rehearsal
+    named = (
+        (name.replace(" ", "_").replace("-", "_"), measure) for name, measure in rehearsal.measures.items()
+    )
+    return {
+        "type": "rehearsal",
+        "model": rehearsal.model,
+        "world": column.world,
+        "form": rehearsal.form,
+        "prompting": column.prompting,
+        "is_recorded": column.is_recorded,
+        "rounds": rehearsal.rounds,
+        "is_partial": is_partial,
+        "measures": {name: to_builtins(measure) for name, measure in named},
+    }
+
+
+def _table(columns: Sequence[Column], asked: Rehearsing) -> str:
+    """A Markdown table. Its lines are aligned, so it reads well unrendered, too."""
+    titles = [
+        column.title(with_world=len(asked.plans) > 1, with_prompting=asked.prompting != [prompting_now()])
+        for column in columns
+    ]
+    first = columns[0].rehearsal
+    rows = [[first.model, *titles]]
     rows += [
-        [name, *[_cell(name, result.measures[name]) for result in results]] for name in results[0].measures
+        [name, *[_cell(name, column.rehearsal.measures[name]) for column in columns]]
+        for name in first.measures
     ]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     lines = ["| " + " | ".join(map(str.ljust, row, widths)) + " |" for row in rows]
