@@ -2,6 +2,7 @@
 
 import json
 
+from glasshouse.events.payloads import prompting_now
 from tests.journeys.commanding import run
 from tests.servers.imitating_server import imitating_server
 
@@ -69,7 +70,14 @@ def test_it_ends_in_time_and_measures_what_was_played() -> None:
 
 
 def test_prompts_that_nobody_has_are_refused_with_what_to_do() -> None:
-    done = run("rehearse", "mystery-roots", "--prompting", "1,9999", "--store", "/nowhere/show.glasshouse")
+    done = run(
+        "rehearse",
+        "mystery-roots",
+        "--prompting",
+        f"{prompting_now},9999",
+        "--store",
+        "/nowhere/show.glasshouse",
+    )
 
     assert done.returncode == 3
     assert "9999" in done.stderr
