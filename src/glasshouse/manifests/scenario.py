@@ -23,7 +23,7 @@ from glasshouse.reprs import repr_of
 STAGE = "stage"
 REPORTS = "reports"
 """The channel on which creatures that send nowhere else report to their root."""
-TypeName = Literal["string", "number", "boolean", "strings", "event", "events", "creature"]
+TypeName = Literal["string", "number", "boolean", "strings", "event", "events", "some_events", "creature"]
 FIELD_TYPES = get_args(TypeName)
 FIELDS_OF_EVERY_REPLY = frozenset({"kind", "thought", "mood"})
 

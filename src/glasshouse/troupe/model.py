@@ -104,7 +104,7 @@ class OfflineModel:
 def answer(prompt: Prompt, lines_max: int | None = None) -> str:
     """What the troupe says to a prompt, of whose discussion it reads so many lines; none means all."""
     reading = Reading(prompt, lines_max)
-    speaker = Speaker(reading, dice_for(prompt))
+    speaker = Speaker(reading, dice_for(prompt.seed, reading))
     branches = branches_of(reading.schema)
     if not branches:
         return _without_branches(speaker, reading)
@@ -137,12 +137,13 @@ def _reply(speaker: Speaker, branches: Sequence[Branch]) -> Reply:
     return _talk(speaker, branches)
 
 
-def dice_for(prompt: Prompt) -> Random:
-    """Dice that fall alike for the same seed and the same texts."""
-    texts = f"{prompt.system}\x1f{prompt.user}"
+def dice_for(seed: int, reading: Reading) -> Random:
+    """Dice that fall alike for the same seed and the same that was read. The words of a prompt that tell how to answer
+    are not read, so other words there change no play."""
+    texts = "\n".join(reading.read_lines)
     if "~" in texts:
         texts = _NUMBERED.sub(r"\1", texts)
-    seen = f"{prompt.seed}\x1f{texts}".encode("utf-8", "surrogatepass")
+    seen = f"{seed}\x1f{reading.me.handle}\x1f{texts}".encode("utf-8", "surrogatepass")
     return Random(int.from_bytes(blake2b(seen, digest_size=8).digest(), "big"))
 
 

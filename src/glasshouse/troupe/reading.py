@@ -9,8 +9,10 @@ from __future__ import annotations
 import json
 import re
 from functools import cached_property, lru_cache
+from itertools import chain
 from typing import Any, Final, NamedTuple
 
+from glasshouse.troupe.kinds import WORLD_OBSERVED
 from glasshouse.troupe.noun_phrases import Noun
 from glasshouse.troupe.vocabulary import stems_of
 from glasshouse.turns.moment.prompt import (
@@ -25,6 +27,7 @@ from glasshouse.turns.moment.prompt import (
     REMEMBERED,
     SCENE,
     TOOLS_SAID,
+    VOICE_HEADINGS,
     Json,
     Prompt,
 )
@@ -52,6 +55,7 @@ _HEADINGS: Final = frozenset(
         LAST_ANSWER,
     }
 )
+_READ: Final = (DISCUSSION, REMEMBERED, DISTURBANCES, SCENE, KNOWN, TOOLS_SAID)
 _LINE: Final = re.compile(r'\[(\d+)\] (.+?) \((\w+), ([\w.]+)\): ("(?:[^"\\]|\\.)*")(?: (\{.*\}))?')
 _TOOL: Final = re.compile(r'([\w./-]+) (\{.*\}) (answered|failed): ("(?:[^"\\]|\\.)*")')
 _CALLED: Final = "Called: "
@@ -109,6 +113,7 @@ class Reading:
         self.schema: Any = prompt.schema
         parts = _sections(prompt.user)
         self.discussion = _lines(parts.get(DISCUSSION, ()))
+        self._observed = [line.text for line in self.discussion if line.kind == WORLD_OBSERVED][-1:]
         self.remembered = _lines(parts.get(REMEMBERED, ()))
         if lines_max is not None:
             self.discussion = self.discussion[-lines_max:]
@@ -117,7 +122,10 @@ class Reading:
         self.tools_said = _tools(parts.get(TOOLS_SAID, ()))
         """What my tools said in this act, oldest first."""
         answered = parts.get(ANSWERED, ())
+        # On a tick other words stand first, and the line below them is no cause.
         self.cause = line_of(answered[0]) if answered else None
+        self.read_lines = [*chain.from_iterable(parts.get(heading, ()) for heading in _READ), *answered[:1]]
+        """The physical lines of all that I heard, know and answer."""
         self.usable_cache: dict[str, list[Noun]] = {}
         """The things in a text that I may speak of; worked out once for each text."""
         self.around = "\n".join(parts.get(AROUND, ()))
@@ -128,7 +136,9 @@ class Reading:
 
     @cached_property
     def scene(self) -> str:
-        """What the world looked like last."""
+        """What the world looked like last: where the discussion tells it, else where it stands by itself."""
+        if self._observed:
+            return self._observed[0]
         scene = value_in(self._scene[0]) if self._scene else ""
         return scene if isinstance(scene, str) else ""
 
@@ -277,7 +287,7 @@ def identity_of(system: str) -> Identity:
             fields["title"] = called[1]
         elif spoken := re.fullmatch(r"Speak (.+)\.", line):
             fields["language"] = spoken[1]
-        elif line and line != "Lines in your voice:":
+        elif line and line not in VOICE_HEADINGS:
             persona.append(line)
     fields["examples"] = tuple(example for example in fields.get("examples", ()) if isinstance(example, str))
     return Identity(**fields, persona=" ".join(persona))

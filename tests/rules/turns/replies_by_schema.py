@@ -32,7 +32,8 @@ def values(schema: Json) -> st.SearchStrategy[Any]:
             return st.fixed_dictionaries(required, optional=optional)
         case "array":
             items = values(schema["items"]) if schema.get("maxItems", 1) else st.nothing()
-            return st.lists(items, max_size=min(3, schema.get("maxItems", 3)), unique=True)
+            sizes = {"min_size": schema.get("minItems", 0), "max_size": min(3, schema.get("maxItems", 3))}
+            return st.lists(items, **sizes, unique=True)
         case "number" | "integer":
             return st.integers(0, 9)
         case "boolean":

@@ -140,33 +140,33 @@ def test_a_prompt_for_prose_shows_every_kind_and_tool_line_by_line() -> None:
     assert (
         how
         == """\
-Lines like these and nothing else, with your own words:
+Lines in one of these forms and nothing else. Put your own words in place of each <...>:
 KIND: idea.formed
-THINK: This has not been said yet.
-SAY: Hush.
-MOOD: calm
-SUSPECT: moth
+THINK: <what you make of the last line>
+SAY: <what you say to it aloud, in new words>
+MOOD: <one word>
+SUSPECT: <the suspect>
 SURE: 1
 FINAL: true
-HOW: Calm
-WORDS: some words
+HOW: <the how>
+WORDS: <the words>
 AGAINST: 12
 RESTS_ON: 12
 or
 KIND: note.left
-THINK: This has not been said yet.
-TEXT: Hush.
-MOOD: calm
-SAY: some say
+THINK: <what you make of the last line>
+TEXT: <what you say to it aloud, in new words>
+MOOD: <one word>
+SAY: <the say>
 or
 KIND: tool.called
-THINK: This is what is needed now.
+THINK: <why you use it now>
 TOOL: lamp
 ARGUMENTS:
 HOW: low
 or
 KIND: agent.passed
-REASON: I have nothing to add.
+REASON: <why you say nothing>
 THINK is for yourself alone. Nobody hears it. SAY is what you say aloud.
 SUSPECT: one of moth, fern.
 HOW: one of Calm, not well.

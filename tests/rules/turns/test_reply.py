@@ -14,6 +14,7 @@ from glasshouse.turns.moment.line_text import ELLIPSIS
 from glasshouse.turns.moment.moment import Moment
 from glasshouse.turns.moment.playbill import Competition, Playbill
 from glasshouse.turns.moment.tools import ToolCall
+from glasshouse.turns.prompts.context import prompt_for
 from glasshouse.turns.replies.reply import (
     Passed,
     Problem,
@@ -176,8 +177,10 @@ def test_what_is_said_is_clean_and_ones_own(written: str, kept: str) -> None:
 
 
 def test_a_line_that_is_too_long_ends_after_a_sentence_or_with_an_ellipsis() -> None:
-    assert text_of("one two three four five six. " * 5) == " ".join(["one two three four five six."] * 3)
-    assert text_of("mud " * 50) == "mud " * 19 + "mud" + ELLIPSIS
+    sentences = [f"{word} two {word} four five six." for word in ("one", "ten", "red", "dry", "new")]
+    assert text_of(" ".join(sentences)) == " ".join(sentences[:3])
+    mud = [f"mud{number}" for number in range(50)]
+    assert text_of(" ".join(mud)) == " ".join(mud[:20]) + ELLIPSIS
     assert len(text_of("m" * 9_000)) <= 20 * 24
 
 
@@ -284,7 +287,7 @@ def test_only_lines_that_the_prompt_showed_can_be_cited() -> None:
     ("winner", "taken"), [("Moth", "moth"), ("nobody", "nobody"), ("echo", None), ("", None)]
 )
 def test_a_verdict_names_a_contestant_or_nobody(winner: str, taken: str | None) -> None:
-    reply = {"kind": "judge.verdict", "winner": winner, "text": "So be it.", "cites": []}
+    reply = {"kind": "judge.verdict", "winner": winner, "text": "So be it.", "cites": ["1"]}
 
     result = draft_from(json.dumps(reply), a_case())
 
@@ -353,3 +356,81 @@ def test_what_lies_beyond_the_bound_of_a_reply_is_not_read_and_what_is_read_fits
 def test_no_reply_is_too_long_to_be_read(filling: str) -> None:
     for raw in (filling * 50_000, '{"kind":"agent.spoke","text":' + json.dumps(filling * 2_500) + "}"):
         assert isinstance(spoke(raw), Draft | Problem)
+
+
+@pytest.mark.parametrize(
+    ("field", "given"),
+    [
+        ("text", "<what you say to it aloud, in new words>"),
+        ("text", "What you say to it aloud, in new words."),
+        ("text", "< WHAT YOU SAY TO IT ALOUD, IN NEW WORDS >"),
+        ("title", "the title"),
+        ("title", "[the title]"),
+        ("words", ["Mud", "<the words>"]),
+    ],
+)
+def test_what_stood_in_the_form_is_no_answer(field: str, given: object) -> None:
+    playbill = Playbill(kinds={"idea.formed": {"text": "string", "title": "string", "words": "strings"}})
+    character = Character(name="echo", may_emit=("idea.formed",))
+    reply = {"kind": "idea.formed", "text": "Mud.", "title": "The mud", "words": ["mud"], field: given}
+
+    result = draft_from(json.dumps(reply), a_moment(TALK, character=character, playbill=playbill))
+
+    assert isinstance(result, Problem)
+    assert f'"{field}" still holds what stood in the form' in result.text
+
+
+def test_every_placeholder_of_a_form_is_refused_or_left_out_as_it_stands_there() -> None:
+    moment = a_moment(TALK, character=SPEAKER)
+    forms = prompt_for(moment).system.partition("<...>:\n")[2].splitlines()
+
+    spoken, passed = (draft_from(form, moment) for form in forms[:2])
+
+    assert isinstance(spoken, Problem)
+    assert isinstance(passed, Passed)
+    assert passed.reason == ""
+
+
+def test_a_thought_or_a_mood_that_stood_in_the_form_is_left_out() -> None:
+    reply = {
+        "kind": "agent.spoke",
+        "thought": "<what you make of the last line>",
+        "text": "Mud!",
+        "mood": "one word",
+    }
+
+    draft = draft_from(json.dumps(reply), a_moment(TALK))
+
+    assert isinstance(draft, Draft)
+    assert draft.private is None
+
+
+def test_five_words_said_three_times_are_a_loop_and_twice_are_not() -> None:
+    twice = "it was the mud again, it was the mud again."
+
+    assert text_of(twice) == twice
+    looped = spoke(json.dumps({"kind": "agent.spoke", "text": f"{twice} And it was the mud again,"}))
+    assert isinstance(looped, Problem)
+    assert '"text" goes round in circles: "it was the mud again"' in looped.text
+
+
+def test_a_field_for_at_least_one_citation_takes_no_empty_list() -> None:
+    playbill = Playbill(kinds={"idea.formed": {"text": "string", "cites": "some_events"}})
+    case = a_moment(TALK, character=Character(name="echo", may_emit=("idea.formed",)), playbill=playbill)
+    replies = [{"kind": "idea.formed", "text": "Mud.", "cites": cites} for cites in ([], ["1"])]
+
+    empty, cited = (draft_from(json.dumps(reply), case) for reply in replies)
+
+    assert isinstance(empty, Problem)
+    assert '"cites" is empty: give the number of at least one line' in empty.text
+    assert isinstance(cited, Draft)
+    assert cited.payload["cites"] == [TALK[0].id]
+
+
+def test_a_last_verdict_may_cite_nothing_valid() -> None:
+    reply = {"kind": "judge.verdict", "winner": "moth", "text": "So be it.", "cites": ["99"]}
+
+    draft = draft_from(json.dumps(reply), a_case(), is_last=True)
+
+    assert isinstance(draft, Draft)
+    assert draft.payload["cites"] == []

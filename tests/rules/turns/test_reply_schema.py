@@ -14,11 +14,14 @@ from glasshouse.turns.moment.reply_schema import reply_schema
 from glasshouse.turns.moment.tools import ToolOffer
 from tests.rules.turns.moments_by_hand import a_moment
 
-TEXT = {"type": "string", "maxLength": 240}
+TEXT = {"type": "string", "minLength": 1, "maxLength": 240}
 REF = {"type": "string", "description": "the number of a line", "enum": ["8", "9"]}
 PASSING = {
     "type": "object",
-    "properties": {"kind": {"const": "agent.passed"}, "reason": {"type": "string", "maxLength": 240}},
+    "properties": {
+        "kind": {"const": "agent.passed"},
+        "reason": {"type": "string", "minLength": 1, "maxLength": 240},
+    },
     "required": ["kind", "reason"],
     "additionalProperties": False,
 }
@@ -41,9 +44,13 @@ def test_speaking_and_passing_are_spelt_out() -> None:
         "type": "object",
         "properties": {
             "kind": {"const": "agent.spoke"},
-            "thought": {"type": "string", "maxLength": DEPTHS["fast"].thought_asked_chars_max},
-            "text": {"type": "string", "maxLength": 640},
-            "mood": {"type": "string", "maxLength": 40},
+            "thought": {
+                "type": "string",
+                "minLength": 1,
+                "maxLength": DEPTHS["fast"].thought_asked_chars_max,
+            },
+            "text": {"type": "string", "minLength": 1, "maxLength": 640},
+            "mood": {"type": "string", "minLength": 1, "maxLength": 40},
         },
         "required": ["kind", "thought", "text", "mood"],
         "additionalProperties": False,
@@ -74,6 +81,7 @@ def test_there_is_a_branch_for_each_kind_in_order_and_none_that_only_the_engine_
         ("strings", {"type": "array", "items": TEXT, "maxItems": 16}),
         ("event", REF),
         ("events", {"type": "array", "items": REF, "maxItems": 16}),
+        ("some_events", {"type": "array", "items": REF, "maxItems": 16, "minItems": 1}),
         (["yes", "no"], {"enum": ["yes", "no"]}),
         ("creature", {"enum": ["moth", "fern"]}),
     ],
@@ -115,13 +123,13 @@ def test_a_scenario_adds_to_a_core_kind_and_cannot_change_its_fields_or_take_the
     playbill = Playbill(kinds={"agent.spoke": {"text": "number", "tone": "string", "thought": "number"}})
 
     assert fields(branches("agent.spoke", playbill=playbill)[0]) == {
-        "text": {"type": "string", "maxLength": 640},
+        "text": {"type": "string", "minLength": 1, "maxLength": 640},
         "tone": TEXT,
     }
 
 
 def test_a_kind_nobody_described_has_a_text() -> None:
-    assert fields(branches("note.left")[0]) == {"text": {"type": "string", "maxLength": 640}}
+    assert fields(branches("note.left")[0]) == {"text": {"type": "string", "minLength": 1, "maxLength": 640}}
 
 
 def test_the_cache_is_told_apart_by_everything_that_shapes_a_schema(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -68,7 +68,9 @@ def test_lines_that_were_cut_are_not_named() -> None:
     assert whole.discussion[-len(cut.discussion) :] == cut.discussion
 
 
-def test_the_scene_a_disturbance_and_what_is_remembered_have_their_own_sections() -> None:
+def test_a_scene_that_left_the_discussion_a_disturbance_and_what_is_remembered_have_their_own_sections() -> (
+    None
+):
     scene = said(1, "conductor", "A pond at dusk.", kinds.WORLD_OBSERVED)
     thrown = injected(2, "A hen walks in.")
     events = [scene, thrown, said(3, "moth-id", "A hen?")]
@@ -83,7 +85,6 @@ def test_the_scene_a_disturbance_and_what_is_remembered_have_their_own_sections(
     )
     assert shown_with(8) == Shown(
         discussion=tuple([event.id for event in events]),
-        scene=(scene.id,),
         disturbances=(thrown.id,),
         answered=(events[2].id,),
     )

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from msgspec.structs import replace
+
 from glasshouse.events.event import Event
 from glasshouse.turns.moment.character import Character, Memory
 from glasshouse.turns.moment.depth import DEPTHS
@@ -9,6 +11,7 @@ from glasshouse.turns.moment.moment import Moment
 from glasshouse.turns.moment.prompt import TOOLS_SAID
 from glasshouse.turns.moment.reply_schema import reply_schema
 from glasshouse.turns.moment.tools import ToolAnswer, ToolOffer, ToolTalk
+from glasshouse.turns.prompts.closing import tools_named_max
 from glasshouse.turns.prompts.context import prompt_for
 from tests.rules.turns.moments_by_hand import a_moment, a_tick, injected, said
 
@@ -39,7 +42,11 @@ def test_a_tool_is_a_branch_after_the_kinds_and_before_passing() -> None:
         "description": "Turn the lamp.",
         "properties": {
             "kind": {"const": "tool.called"},
-            "thought": {"type": "string", "maxLength": DEPTHS["fast"].thought_asked_chars_max},
+            "thought": {
+                "type": "string",
+                "minLength": 1,
+                "maxLength": DEPTHS["fast"].thought_asked_chars_max,
+            },
             "tool": {"const": "lamp"},
             "arguments": {
                 "type": "object",
@@ -56,7 +63,7 @@ def test_a_tool_is_a_branch_after_the_kinds_and_before_passing() -> None:
 def test_a_prompt_tells_what_a_tool_does_and_takes_with_an_example() -> None:
     system = prompt_for(at(tools=(LAMP,))).system
 
-    call = '{"kind":"tool.called","thought":"This is what is needed now.","tool":"lamp","arguments":{"how":"low"}}'
+    call = '{"kind":"tool.called","thought":"<why you use it now>","tool":"lamp","arguments":{"how":"low"}}'
     assert f"\n{call}\n" in system
     assert '\nYour tools:\nlamp: Turn the lamp. "how": one of low, high.\n' in system
 
@@ -91,13 +98,24 @@ def test_what_tools_said_stands_before_what_is_answered_one_line_a_call() -> Non
     ]
 
 
-def test_a_creature_without_tools_has_the_prompt_it_always_had() -> None:
+def test_a_creature_without_tools_reads_nothing_of_tools() -> None:
     plain, with_tools = prompt_for(at()), prompt_for(at(tools=(LAMP,)))
 
     assert TOOLS_SAID not in plain.user
     assert "tool" not in plain.system
     assert plain.is_untrusted is None
-    assert plain.user == with_tools.user
+    first = "If something must be looked up or changed first, call a tool (lamp). Else answer line [2] now"
+    assert plain.user == with_tools.user.replace(first, "Answer line [2] now")
+
+
+def test_the_last_line_tells_of_the_tools_until_one_has_answered() -> None:
+    many = tuple([replace(LAMP, name=f"lamp_{n}") for n in range(tools_named_max + 1)])
+
+    before, after = prompt_for(at(tools=(LAMP,))), prompt_for(at(tools=(LAMP,), talk=(used("It is low."),)))
+
+    assert "call a tool (lamp). Else answer line [2] now, " in before.user
+    assert "You are echo. Your tools have answered: answer line [2] now, " in after.user
+    assert "call a tool. Else answer line [2] now, " in prompt_for(at(tools=many)).user
 
 
 def test_what_only_the_cast_and_the_engine_said_is_trusted() -> None:

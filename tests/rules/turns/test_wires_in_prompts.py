@@ -7,7 +7,8 @@ from glasshouse.events import kinds
 from glasshouse.events.event import Draft, Event
 from glasshouse.troupe.reading import Reading
 from glasshouse.turns.moment.prompt import ANSWERED
-from glasshouse.turns.prompts.context import ASKED, KEPT_BACK, prompt_for
+from glasshouse.turns.prompts.closing import ASKED, KEPT_BACK
+from glasshouse.turns.prompts.context import prompt_for
 from glasshouse.turns.prompts.lines import event_ids_by_ref
 from glasshouse.world.decisions.intents import AddWire, Say
 from tests.rules.turns.houses_by_hand import House

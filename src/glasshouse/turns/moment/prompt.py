@@ -30,6 +30,10 @@ TOOLS_SAID: Final = "WHAT YOUR TOOLS SAID"
 ANSWERED: Final = "WHAT YOU ANSWER NOW"
 LAST_ANSWER: Final = "YOUR LAST ANSWER"
 HOW_TO_ANSWER: Final = "HOW TO ANSWER"
+VOICE: Final = "You have said these lines before; never say them again:"
+VOICE_TO_REPEAT: Final = "Lines in your voice:"
+VOICE_HEADINGS: Final = (VOICE, VOICE_TO_REPEAT)
+"""The headings of the lines in a creature's voice: as it is, and for one that may repeat itself."""
 
 
 class Prompt(msgspec.Struct, frozen=True, gc=False):

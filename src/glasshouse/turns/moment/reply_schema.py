@@ -4,9 +4,9 @@ Always holds: the schema is `{"anyOf": [...]}`. It has one branch for each kind 
 each offered tool, then one for passing. Every branch names all its fields and allows no others. The fields of a kind
 are required, in the order kind, thought, text, mood, others: a model that writes from left to right thinks before it
 speaks. A tool's arguments stand in one field, `arguments`. A field that cites lines is a choice of the lines that the
-prompt shows; a kind that must cite one is left out where none is shown. Texts of the engine's own fields are bounded
-below 1,000 characters, because grammars of servers refuse longer ones. Kinds that only the engine writes are never
-offered.
+prompt shows; a kind that must cite one is left out where none is shown. No text may be empty. Texts of the engine's own
+fields are bounded below 1,000 characters, because grammars of servers refuse longer ones. Kinds that only the engine
+writes are never offered.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ _WINNER: Final = "winner"
 _CORE_FIELDS: Final[dict[str, dict[str, Any]]] = {
     kinds.AGENT_SPOKE: {"text": "string"},
     kinds.AGENT_THOUGHT: {"text": "string"},
-    kinds.AGENT_REFLECTED: {"text": "string", "rests_on": "events"},
-    kinds.JUDGE_VERDICT: {_WINNER: _WINNER, "text": "string", "cites": "events"},
+    kinds.AGENT_REFLECTED: {"text": "string", "rests_on": "some_events"},
+    kinds.JUDGE_VERDICT: {_WINNER: _WINNER, "text": "string", "cites": "some_events"},
     kinds.WORLD_OBSERVED: {"text": "string"},
 }
-_VERDICT_WITHOUT_CONTEST: Final[dict[str, Any]] = {"text": "string", "cites": "events"}
+_VERDICT_WITHOUT_CONTEST: Final[dict[str, Any]] = {"text": "string", "cites": "some_events"}
 _PLAIN_FIELDS: Final[dict[str, Any]] = {"text": "string"}
 _RESERVED: Final = frozenset({"kind", "thought", "mood"})
 
@@ -57,11 +57,17 @@ chars_a_word: Final = 16
 length_asked_max: Final = 1_000
 """Servers refuse, or choke on, grammars with longer texts."""
 
-_STRING: Final[Json] = {"type": "string", "maxLength": field_asked_chars_max}
-_MOOD: Final[Json] = {"type": "string", "maxLength": mood_asked_chars_max}
-_REASON: Final[Json] = {"type": "string", "maxLength": reason_asked_chars_max}
+
+def _text_schema(chars_max: int) -> Json:
+    return {"type": "string", "minLength": 1, "maxLength": chars_max}
+
+
+_STRING: Final = _text_schema(field_asked_chars_max)
+_MOOD: Final = _text_schema(mood_asked_chars_max)
+_REASON: Final = _text_schema(reason_asked_chars_max)
 _REF: Final[Json] = {"type": "string", "description": "the number of a line"}
 _REFS: Final[Json] = {"type": "array", "items": _REF, "maxItems": items_max}
+_SOME_REFS: Final[Json] = {**_REFS, "minItems": 1}
 _SCHEMAS: Final[dict[str, Json]] = {
     "string": _STRING,
     "number": {"type": "number"},
@@ -69,6 +75,7 @@ _SCHEMAS: Final[dict[str, Json]] = {
     "strings": {"type": "array", "items": _STRING, "maxItems": items_max},
     "event": _REF,
     "events": _REFS,
+    "some_events": _SOME_REFS,
 }
 
 
@@ -85,21 +92,25 @@ class ReplySchema(msgspec.Struct, frozen=True, eq=False):
         if not self.cites:
             return self.value
         ref = {**_REF, "enum": [*refs]}
-        cited = {id(_REF): ref, id(_REFS): {**_REFS, "items": ref} if refs else {**_REFS, "maxItems": 0}}
+        cited = {
+            id(_REF): ref,
+            id(_REFS): {**_REFS, "items": ref} if refs else {**_REFS, "maxItems": 0},
+            id(_SOME_REFS): {**_SOME_REFS, "items": ref},
+        }
         branches = [
             {
                 **branch,
                 "properties": {n: cited.get(id(part), part) for n, part in branch["properties"].items()},
             }
             for branch in self.value["anyOf"]
-            if refs or not any(part is _REF for part in branch["properties"].values())
+            if refs or not any(part is _REF or part is _SOME_REFS for part in branch["properties"].values())
         ]
         return {"anyOf": branches}
 
 
 def is_ref(schema: Json) -> bool:
     """Whether a field cites one line, or several."""
-    return schema is _REF or schema is _REFS
+    return schema is _REF or schema is _REFS or schema is _SOME_REFS
 
 
 @lru_cache(maxsize=schema_cache_values_max)
@@ -157,8 +168,8 @@ def reply_schema(moment: Moment) -> ReplySchema:
     if schema is None:
         if len(_schema_cache) >= schema_cache_values_max:
             del _schema_cache[next(iter(_schema_cache))]
-        said: Json = {"type": "string", "maxLength": min(words_max * chars_a_word, line_asked_chars_max)}
-        thought: Json = {"type": "string", "maxLength": thought_chars}
+        said = _text_schema(min(words_max * chars_a_word, line_asked_chars_max))
+        thought = _text_schema(thought_chars)
         branches = [_branch(kind, thought, said, playbill, handles) for kind in kinds_offered(may_emit)]
         cites = any(is_ref(part) for branch in branches for part in branch["properties"].values())
         branches += [_tool_branch(offer, thought) for offer in moment.tools]

@@ -23,7 +23,8 @@ label_cache_values_max: Final = 256
 _NOTHING: Final = frozenset({"", "-", "\u2013", "\u2014", "none"})
 _SILENCE: Final = frozenset({"-", "\u2013", "\u2014"})
 _DECORATION: Final = " \t\n*_`\"'."
-_SPLITS: Final = {"events": re.compile(r"[;,\n]"), "strings": re.compile(r"[;\n]")}
+_REFS: Final = re.compile(r"[;,\n]")
+_SPLITS: Final = {"events": _REFS, "some_events": _REFS, "strings": re.compile(r"[;\n]")}
 _ALWAYS: Final = ("kind", "thought", "mood")
 
 

@@ -36,7 +36,7 @@ same_trigrams_percent_min: Final = 80
 trigram_cache_texts_max: Final = 4_096
 """The groups of three letters of more texts are computed again."""
 
-_MORE_WORDS: Final = ("string", "strings", "event", "events")
+_MORE_WORDS: Final = ("string", "strings", "event", "events", "some_events")
 _NO_LETTERS: Final = re.compile(r"[\W_]+")
 """Whatever is neither a letter nor a digit."""
 

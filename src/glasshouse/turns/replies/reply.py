@@ -31,6 +31,7 @@ from glasshouse.events.shown import Shown
 from glasshouse.turns.moment import reply_schema
 from glasshouse.turns.moment.line_text import ELLIPSIS, cut, one_line
 from glasshouse.turns.moment.moment import Moment
+from glasshouse.turns.moment.placeholders import is_placeholder
 from glasshouse.turns.moment.reply_schema import NOBODY, items_max
 from glasshouse.turns.moment.tools import ToolCall, ToolOffer
 from glasshouse.turns.prompts.lines import event_ids_by_ref
@@ -57,7 +58,13 @@ words_said_over_asked_max: Final = 2
 """How many times `say_words_max` a line may have before it is cut: a little over is alive, an essay is not."""
 word_chars_max: Final = 24
 """What a word has on average at most, so that a text without blanks is bounded as well."""
+looped_words_min: Final = 5
+"""A group of this many words, said `looped_times_min` times in one text, is a loop of the model."""
+looped_times_min: Final = 3
+"""Twice may be meant; a third time nobody says five words on purpose."""
 
+_CITING: Final = ("events", "some_events")
+_WORD: Final = re.compile(r"\w+")
 _NUMBER: Final = re.compile(r"-?[0-9]{1,15}(?:\.[0-9]{1,15})?")
 _TRUTHS: Final = {"true": True, "yes": True, "false": False, "no": False}
 _BESIDE_ARGUMENTS: Final = frozenset({"kind", "thought", "mood", "tool"})
@@ -163,19 +170,29 @@ def _with_thought(reply: Draft | Passed | ToolCall, reasoning: str) -> Draft | P
     return replace(reply, private={"thought": thought, **private}) if thought else reply
 
 
-def _from_object(reply: Json, moment: Moment, shown: Shown | None) -> Draft | Passed | ToolCall:
+def _from_object(
+    reply: Json, moment: Moment, shown: Shown | None, *, must_cite: bool = True
+) -> Draft | Passed | ToolCall:
     offered = reply_schema.kinds_offered(moment.character.may_emit)
     if moment.tools and _asks_for_tool(reply, moment.tools):
         offer = _offer(reply, moment.tools)
-        return ToolCall(offer.name, arguments_in(_arguments(reply, offer), offer), _private(reply))
+        arguments = arguments_in(_arguments(reply, offer), offer)
+        for name, value in arguments.items():
+            _refuse_placeholders(value, kinds.TOOL_CALLED, name, moment)
+        return ToolCall(offer.name, arguments, _private(reply, kinds.TOOL_CALLED, moment))
     kind = reply.get("kind")
     if kind not in offered:
         kind = _kind(kind, offered, has_tools=bool(moment.tools))
     if kind == kinds.AGENT_PASSED:
-        return Passed(_note(reply.get("reason"), reason_chars_max), _private(reply))
+        notes = _notes(reply, kind, moment, reason=reason_chars_max)
+        return Passed(notes["reason"], _private(reply, kind, moment))
     fields = reply_schema.fields_of(kind, moment.playbill)
+    if not must_cite:
+        fields = {name: "events" if sort == "some_events" else sort for name, sort in fields.items()}
     payload = {name: _value(name, sort, reply, moment, shown) for name, sort in fields.items()}
-    return Draft(kind=kind, payload=payload, private=_private(reply))
+    for name, value in payload.items():
+        _refuse_placeholders(value, kind, name, moment)
+    return Draft(kind=kind, payload=payload, private=_private(reply, kind, moment))
 
 
 def _is_verdict(reply: Json, moment: Moment) -> bool:
@@ -199,7 +216,7 @@ def _last_verdict(reply: Json, moment: Moment, shown: Shown | None) -> Draft | P
         mended["winner"] = word_in("winner", given, winners)
     except Wrong:
         mended["winner"] = NOBODY
-    draft = _from_object(mended, moment, shown)
+    draft = _from_object(mended, moment, shown, must_cite=False)
     name_given = _note(str(given or ""), named_chars_max)
     if isinstance(draft, Draft) and mended["winner"] == NOBODY and name_given.casefold() not in ("", NOBODY):
         draft.payload["named"] = name_given
@@ -220,9 +237,16 @@ def _kind(given: object, offered: tuple[str, ...], *, has_tools: bool) -> str:
     raise Wrong(f"The kind may not be {named(given)}: give one of {choice}.")
 
 
-def _private(reply: Json) -> Json | None:
-    notes = _note(reply.get("thought"), thought_chars_max), _note(reply.get("mood"), mood_chars_max)
-    return builtins_of(Private(*notes)) or None
+def _private(reply: Json, kind: str, moment: Moment) -> Json | None:
+    notes = _notes(reply, kind, moment, thought=thought_chars_max, mood=mood_chars_max)
+    return builtins_of(Private(notes["thought"], notes["mood"])) or None
+
+
+def _notes(reply: Json, kind: str, moment: Moment, **chars_max: int) -> dict[str, str]:
+    """Notes of a reply, each cut to its bound. A placeholder is no note; it is not worth asking again for one."""
+    notes = {name: _note(reply.get(name), bound) for name, bound in chars_max.items()}
+    role = moment.character.role
+    return {n: "" if is_placeholder(note, kind, n, role) else note for n, note in notes.items()}
 
 
 def _note(value: object, chars_max: int) -> str:
@@ -246,7 +270,9 @@ def _value(name: str, sort: Any, reply: Json, moment: Moment, shown: Shown | Non
         return [_text(name, item, moment) for item in items_in(name, given)]
     if sort == "event":
         return _event_id(name, given, _ids(moment, shown))
-    if sort == "events":
+    if sort in _CITING:
+        if sort == "some_events" and given == []:
+            raise Wrong(f'"{name}" is empty: give the number of at least one line that you rest on.')
         ids = _ids(moment, shown) if given else {}
         return list(dict.fromkeys([_event_id(name, item, ids) for item in items_in(name, given)]))
     return _text(name, given, moment)
@@ -257,10 +283,35 @@ def _text(name: str, given: object, moment: Moment) -> str:
         raise Wrong(f'"{name}" must be text in quotation marks.')
     text = _said(given, moment)
     if _SAYING.search(text):
+        if (looped := group_looped(given)) is not None:
+            raise Wrong(f'"{name}" goes round in circles: "{looped}". Say it once, and shorter.')
         return text
     if _SAYING.search(given):
         raise Wrong(f'"{name}" speaks for somebody else: you are {moment.handle}, write only your own words.')
     raise Wrong(f'"{name}" is empty: write your words there, or answer with kind "agent.passed".')
+
+
+def group_looped(text: str) -> str | None:
+    """A group of words that a text says over and over; none if there is none."""
+    words = _WORD.findall(text.casefold())
+    groups = [*zip(*[words[start:] for start in range(looped_words_min)], strict=False)]
+    if len(groups) - len({*groups}) < looped_times_min - 1:
+        return None  # Quicker to see than which: too few groups stand there again.
+    looped = next((group for group in groups if groups.count(group) >= looped_times_min), None)
+    return None if looped is None else " ".join(looped)
+
+
+def _refuse_placeholders(value: Any, kind: str, field: str, moment: Moment) -> None:
+    """Raise `Wrong` if a value, or a part of it, is what stood in the form."""
+    if isinstance(value, str):
+        if is_placeholder(value, kind, field, moment.character.role):
+            raise Wrong(f'"{field}" still holds what stood in the form: write your own words in its place.')
+    elif isinstance(value, list):
+        for item in value:
+            _refuse_placeholders(item, kind, field, moment)
+    elif isinstance(value, dict):
+        for name, part in value.items():
+            _refuse_placeholders(part, kind, name, moment)
 
 
 def _event_id(name: str, given: object, ids: dict[str, str]) -> str:

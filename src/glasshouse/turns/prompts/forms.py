@@ -1,7 +1,9 @@
-"""Examples: how to answer, told in a prompt by one filled example for each kind and tool, as JSON or as prose.
+"""Forms: how to answer, told in a prompt by one form for each kind and tool, as JSON or as prose.
 
 Always holds: the text depends only on the manifest and on what may be answered, never on what was said, so that it is
-the same from act to act. The JSON Schema itself is not in it: it goes to the server.
+the same from act to act. Where a model puts its own words, a form has a placeholder and never a line of the creature:
+small models give filled examples back word for word (ADR 0120). The JSON Schema itself is not in it: it goes to the
+server.
 """
 
 from __future__ import annotations
@@ -14,16 +16,11 @@ from glasshouse.events.event import Json
 from glasshouse.model_values import Form
 from glasshouse.turns.moment.character import Character
 from glasshouse.turns.moment.line_text import compact_json, cut, defanged, safe_line
+from glasshouse.turns.moment.placeholders import placeholder
 from glasshouse.turns.moment.prompt import as_prose, prose_label
 from glasshouse.turns.moment.reply_schema import ReplySchema, is_ref
 from glasshouse.turns.prompts.foreign_tools import without_choices
 
-example_text_chars_max: Final = 120
-"""A longer line of a voice is cut where it is the example of an answer."""
-example_thought_chars_max: Final = 80
-"""A longer text of what a creature wants is cut where it is the example of a thought."""
-example_mood_chars_max: Final = 24
-"""A longer temper is cut where it is the example of a mood."""
 words_listed_max: Final = 24
 """More words that a field may be are counted, not listed."""
 words_listed_again_max: Final = 4
@@ -31,10 +28,11 @@ words_listed_again_max: Final = 4
 description_chars_max: Final = 240
 """A longer description of a tool or an argument is cut."""
 
-AS_JSON: Final = "One JSON object and nothing else. It looks like one of these, with your own words:"
-AS_PROSE: Final = "Lines like these and nothing else, with your own words:"
+AS_JSON: Final = (
+    "One JSON object and nothing else, in one of these forms. Put your own words in place of each <...>:"
+)
+AS_PROSE: Final = "Lines in one of these forms and nothing else. Put your own words in place of each <...>:"
 OR: Final = "or"
-TOOL_THOUGHT: Final = "This is what is needed now."
 
 _REF_EXAMPLE: Final = "12"
 _TYPES: Final = {
@@ -50,12 +48,12 @@ _TYPES: Final = {
 def how_to_answer(schema: ReplySchema, character: Character, form: Form) -> str:
     """What a system message says about the answer."""
     branches: list[Json] = schema.value["anyOf"]
-    examples = [_example(branch, number, character) for number, branch in enumerate(branches)]
+    forms = [_form(branch, character.role) for branch in branches]
     if form == "prose":
-        how = [AS_PROSE, f"\n{OR}\n".join([defanged(as_prose(example)) for example in examples])]
+        how = [AS_PROSE, f"\n{OR}\n".join([defanged(as_prose(filled)) for filled in forms])]
         alone = "THINK is for yourself alone. Nobody hears it. SAY is what you say aloud."
     else:
-        how = [AS_JSON, *map(compact_json, examples)]
+        how = [AS_JSON, *map(compact_json, forms)]
         alone = '"thought" is for yourself alone. Nobody hears it.'
     return "\n".join([*how, alone, *_rules(branches, form), *_tools(branches, form)])
 
@@ -69,56 +67,37 @@ def _is_foreign(branch: Json) -> bool:
     return "description" not in branch
 
 
-def _example(branch: Json, number: int, character: Character) -> Json:
-    """An example of a reply: where it can be, in the creature's own words."""
+def _form(branch: Json, role: str) -> Json:
+    """The form of a reply: its own words are placeholders."""
     properties: Json = branch["properties"]
-    if _is_call(branch):
-        if _is_foreign(branch):
-            properties = {**properties, "arguments": without_choices(properties["arguments"])}
-        example = {name: _value(name, schema) for name, schema in properties.items()}
-        return {**example, "thought": TOOL_THOUGHT}
-    return {
-        name: _own_words(name, number, character) or _value(name, schema)
-        for name, schema in properties.items()
-    }
+    kind = properties["kind"]["const"]
+    if _is_call(branch) and _is_foreign(branch):
+        properties = {**properties, "arguments": without_choices(properties["arguments"])}
+    return {name: _value(kind, name, schema, role) for name, schema in properties.items()}
 
 
-def _value(name: str, schema: Json) -> Any:
-    """An example of what stands in a field."""
+def _value(kind: str, name: str, schema: Json, role: str) -> Any:
+    """What stands in a field of a form."""
     if is_ref(schema):
         return _REF_EXAMPLE if schema["type"] == "string" else [_REF_EXAMPLE]
-    if "const" in schema or "enum" in schema:
-        return schema["const"] if "const" in schema else schema["enum"][0]
+    if "const" in schema:
+        return schema["const"]
+    if "enum" in schema and (kind == kinds.TOOL_CALLED or len(schema["enum"]) == 1):
+        return schema["enum"][0]
     match schema.get("type"):
         case "number" | "integer":
             return schema.get("minimum", 1)
         case "boolean":
             return True
         case "array":
-            return [_value(name, schema.get("items", {}))]
+            return [_value(kind, name, schema.get("items", {}), role)]
         case "object":
             fields: Json = schema.get("properties", {})
             shown = [part for part in fields if part in schema.get("required", ())] or [*fields][:1]
-            return {part: _value(part, fields[part]) for part in shown}
+            return {part: _value(kind, part, fields[part], role) for part in shown}
         case _:
-            return f"some {name.replace('_', ' ')}"
-
-
-def _own_words(name: str, number: int, character: Character) -> str:
-    match name:
-        case "thought":
-            wants = cut(safe_line(character.wants), example_thought_chars_max)
-            return f"What I want: {wants}" if wants else "This has not been said yet."
-        case "text":
-            said = character.voice.examples or ("Let me say one thing.",)
-            return cut(safe_line(said[number % len(said)]), example_text_chars_max)
-        case "mood":
-            temper = safe_line(character.temper).replace(";", ",").partition(",")[0]
-            return cut(temper, example_mood_chars_max) or "calm"
-        case "reason":
-            return "I have nothing to add."
-        case _:
-            return ""
+            # A choice is a placeholder too: of a word that stands in the form, small models make their choice.
+            return placeholder(kind, name, role)
 
 
 def _rules(branches: Iterable[Json], form: Form) -> list[str]:
