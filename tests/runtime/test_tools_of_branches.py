@@ -194,7 +194,7 @@ async def test_tools_are_used_from_the_point_on_at_which_a_line_is_another() -> 
         assert sum(calls_in(story, run_id).values()) + len(after) == sum(calls_in(events, run_id).values())
 
 
-@pytest.mark.parametrize("rng_seed", [3, 5])
+@pytest.mark.parametrize("rng_seed", [3, 4])
 async def test_what_changed_the_graph_is_decided_anew_in_a_branch_and_comes_out_the_same(
     rng_seed: int,
 ) -> None:

@@ -114,7 +114,7 @@ def test_the_last_line_tells_of_the_tools_until_one_has_answered() -> None:
     before, after = prompt_for(at(tools=(LAMP,))), prompt_for(at(tools=(LAMP,), talk=(used("It is low."),)))
 
     assert "call a tool (lamp). Else answer line [2] now, " in before.user
-    assert "You are echo. Your tools have answered: answer line [2] now, " in after.user
+    assert "You are echo. Your tools have answered. Answer line [2] now, " in after.user
     assert "call a tool. Else answer line [2] now, " in prompt_for(at(tools=many)).user
 
 

@@ -120,10 +120,11 @@ def _spoken(moment: Moment, answered: Answered, after: str) -> str:
 
 def _with_tools(moment: Moment, do: str) -> str:
     """The request, after the use of a tool or before it. A small model that is not told of its tools there uses none."""
+    spoken = f"{do[0].upper()}{do[1:]}"
     if moment.talk:
-        return f"Your tools have answered: {do}, and rest on what they said."
+        return f"Your tools have answered. {spoken}, and rest on what they said."
     if not moment.tools:
-        return f"{do[0].upper()}{do[1:]}."
+        return f"{spoken}."
     names = [safe_line(offer.name) for offer in moment.tools]
     which = f" ({', '.join(names)})" if len(names) <= tools_named_max else ""
     return f"If something must be looked up or changed first, call a tool{which}. Else {do}."
