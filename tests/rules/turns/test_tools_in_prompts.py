@@ -104,18 +104,28 @@ def test_a_creature_without_tools_reads_nothing_of_tools() -> None:
     assert TOOLS_SAID not in plain.user
     assert "tool" not in plain.system
     assert plain.is_untrusted is None
-    first = "If something must be looked up or changed first, call a tool (lamp). Else answer line [2] now"
-    assert plain.user == with_tools.user.replace(first, "Answer line [2] now")
+    call = ' Before you speak: if you are asked for a fact, use a tool first. Then the answer begins with {"kind":"tool.called".'
+    assert f"{plain.user}{call}" == with_tools.user
 
 
 def test_the_last_line_tells_of_the_tools_until_one_has_answered() -> None:
-    many = tuple([replace(LAMP, name=f"lamp_{n}") for n in range(tools_named_max + 1)])
-
     before, after = prompt_for(at(tools=(LAMP,))), prompt_for(at(tools=(LAMP,), talk=(used("It is low."),)))
+    in_prose = prompt_for(at(tools=(LAMP,), form="prose"))
 
-    assert "call a tool (lamp). Else answer line [2] now, " in before.user
+    assert before.user.endswith('Then the answer begins with {"kind":"tool.called".')
+    assert in_prose.user.endswith("Then the answer begins with KIND: tool.called.")
     assert "You are echo. Your tools have answered. Answer line [2] now, " in after.user
-    assert "call a tool. Else answer line [2] now, " in prompt_for(at(tools=many)).user
+    assert after.user.endswith("At most 40 words.")
+
+
+def test_tools_that_change_the_graph_are_not_urged_on_a_creature() -> None:
+    changing = [replace(LAMP, name=f"group_{n}") for n in range(tools_named_max + 1)]
+
+    one, many = (prompt_for(at(tools=tuple(offers))).user for offers in (changing[:1], changing))
+
+    assert "If something must be changed first, call a tool (group_0). Else answer line [2] now, " in one
+    assert "If something must be changed first, call a tool. Else answer line [2] now, " in many
+    assert one.endswith('At most 40 words. A call of a tool begins with {"kind":"tool.called".')
 
 
 def test_what_only_the_cast_and_the_engine_said_is_trusted() -> None:
