@@ -322,9 +322,8 @@ def test_models_lists_what_plays_each_size(ollama: ImitatingServer, tmp_path: Pa
 
     assert listed.returncode == 1
     assert "Ollama at " in listed.stdout
-    assert "has no model 'llama3:70b'. Get it: glasshouse models pull llama3:70b" in " ".join(
-        listed.stdout.split()
-    )
+    assert "has no model 'llama3:70b'. Get it: " in " ".join(listed.stdout.split())
+    assert f"glasshouse models pull llama3:70b --models {ollama.url}\n" in listed.stdout
     assert "No model is bound to fast: tiny plays it." in listed.stdout
     assert "qwen3:8b has 8.2B parameters, and tiny is nominally below 4.7B" in " ".join(listed.stdout.split())
     assert about["size", "strong"]["model"] == "qwen3:8b"

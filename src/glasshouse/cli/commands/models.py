@@ -21,12 +21,12 @@ from glasshouse.assembly import (
     why_not_chosen,
 )
 from glasshouse.cli import options
-from glasshouse.cli.command_line import CommandLine
+from glasshouse.cli.command_line import CommandLine, world_to_try
 from glasshouse.cli.commands import add_command
 from glasshouse.cli.drawing.screen import Screen, draw_table, print_json
 from glasshouse.cli.exits import CHECK_FAILED
 from glasshouse.cli.model_choice import ModelChoice, agrees, is_asked, price_in_words, remarks_on, size_facts
-from glasshouse.cli.program import examples_to_paste, program_called
+from glasshouse.cli.program import commands_to_paste, examples_to_paste, program_called
 from glasshouse.errors import GlasshouseError, Refused
 from glasshouse.events.event import Json
 from glasshouse.runtime import event_loop
@@ -59,26 +59,27 @@ def list_models(
     """List which model plays each size, and what else its server has. Exit 1 if a size has no model."""
     if context.invoked_subcommand is not None:
         return
-    named = ModelChoice(wanted, {}, env_file).named()
+    choice_made = ModelChoice(wanted, {}, env_file)
+    named = choice_made.named()
     with suppress(GlasshouseError):  # What is wrong stands in the list.
         event_loop.run(named.open())
     choices = named.choices()
     if as_json:
         print_json(*[{"type": "size", **size_facts(choice)} for choice in choices], *_others(named))
     else:
-        _draw(named, choices)
+        _draw(named, choices, choice_made)
     if any(choice.problem for choice in choices):
         raise typer.Exit(CHECK_FAILED)
 
 
-def _draw(named: NamedModels, choices: list[Choice]) -> None:
+def _draw(named: NamedModels, choices: list[Choice], choice_made: ModelChoice) -> None:
     screen = Screen()
     rows = [_row(choice) for choice in choices if not choice.problem]
     if rows:
         headings = ("size", "model", "server", "parameters", "context", "price")
         draw_table(screen, headings, rows, loose=("model", "server"), spare=("price", "parameters"))
     problems = {choice.problem: None for choice in choices if choice.problem}
-    screen.draw(*problems, *remarks_on(named))
+    screen.draw(*map(commands_to_paste, problems), *remarks_on(named))
     others = [
         f"{about['model']} ({about['why_not']})" if about["why_not"] else about["model"]
         for about in _others(named)
@@ -88,8 +89,14 @@ def _draw(named: NamedModels, choices: list[Choice]) -> None:
         screen.draw("", f"Installed: {', '.join(others[:others_shown_max])}{more}.")
     sizes = [f"{size} below {in_words(most)}" for size, most in PARAMETERS_B.items()]
     screen.draw("", f"The sizes, by parameters: {', '.join(sizes)}. Judges ask for balanced or strong.")
+    commands = [choice_made.words(named)] if not problems else [["--models", text] for text in named.texts()]
     call = CommandLine(program_called()).call
-    screen.draw("", f"Play: {call('play', 'WORLD', '--models', named.wanted)}")
+    if commands:
+        screen.draw(
+            "",
+            "Play:",
+            *[f"  {call('play', world_to_try(), *words)}" for words in commands[:others_shown_max]],
+        )
 
 
 def _row(choice: Choice) -> list[str]:
@@ -171,7 +178,7 @@ def _pull(url: str, model: str, *, is_agreed: bool, as_json: bool) -> None:
         print_json({"pulled": model, "url": url})
     else:
         print(
-            f"{model} is installed. Play: {CommandLine(program_called()).call('play', 'WORLD', '--models', 'ollama')}"
+            f"{model} is installed. Play: {CommandLine(program_called()).call('play', world_to_try(), '--models', f'{url}#{model}')}"
         )
 
 
