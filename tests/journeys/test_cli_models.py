@@ -1,6 +1,7 @@
 """Real models from the command line, against servers that imitate those people use: which model plays, what is said about
 it, what is recorded, what it costs, and what happens if there is none."""
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -375,7 +376,8 @@ def test_a_missing_model_is_pulled_after_a_yes(tmp_path: Path) -> None:
 
 
 def test_doctor_asks_the_servers_what_they_do(ollama: ImitatingServer, tmp_path: Path) -> None:
-    findings = objects("doctor", "--models", "ollama", cwd=tmp_path, OLLAMA_HOST=ollama.url)
+    examined = run("doctor", "--models", "ollama", "--json", cwd=tmp_path, OLLAMA_HOST=ollama.url)
+    findings = [json.loads(line) for line in examined.stdout.splitlines()]
     nobody = run("doctor", "--models", "ollama", cwd=tmp_path, OLLAMA_HOST=NOBODY)
 
     texts = [finding["told"] for finding in findings if finding["what"] == "models"]
