@@ -84,6 +84,18 @@ def wanted_of(text: str) -> Wanted | Path:
     )
 
 
+def hosted_model(text: str) -> tuple[ServerName, str]:
+    """The hosted server and the model that a text such as `openai:gpt-5-mini` names; the server's usual one if it names none."""
+    meant = wanted_of(text)
+    known = None if isinstance(meant, Path) else KNOWN_SERVERS[meant.server]
+    if isinstance(meant, Path) or known is None or not known.key_variable:
+        names = ", ".join(name for name, server in KNOWN_SERVERS.items() if server.key_variable)
+        raise Refused(f"{text} is no model of a hosted server.", f"Write SERVER:MODEL, with one of {names}.")
+    if not (meant.model or known.usual_model):
+        raise Refused(f"{known.title} has no usual model.", f"Write {meant.server}:MODEL.")
+    return meant.server, meant.model or known.usual_model
+
+
 def _checked(address: str) -> str:
     try:
         return checked_url(address)
