@@ -25,11 +25,13 @@ from glasshouse.tools.toolbox import JoinedTools, Toolbox
 
 if TYPE_CHECKING:
     from glasshouse.models.installed import PARAMETERS_B, in_words, why_not_chosen
+    from glasshouse.models.known_servers import hosted_model
     from glasshouse.models.named_models import Choice, NamedModels, missing_models, pull_model
+    from glasshouse.models.price_proposals import PROVIDER_IDS, ProposedPrice, has_price_list, proposed_price
     from glasshouse.tools.mcp.tool_server import ToolServer
 
 __all__ = [
-    "PARAMETERS_B", "Choice", "MemoryStore", "ModelRouter", "NamedModels", "ServerTools", "SqliteStore", "ToolServer", "Toolbox", "holder_of", "in_words", "missing_models", "pull_model", "tool",
+    "PARAMETERS_B", "PROVIDER_IDS", "Choice", "MemoryStore", "ModelRouter", "NamedModels", "ProposedPrice", "ServerTools", "SqliteStore", "ToolServer", "Toolbox", "has_price_list", "holder_of", "hosted_model", "in_words", "missing_models", "proposed_price", "pull_model", "tool",
     "why_not_chosen",
 ]  # fmt: skip
 """The adapters that other modules take from here."""
@@ -43,9 +45,12 @@ def __getattr__(name: str) -> Any:
         from glasshouse.tools.mcp.tool_server import ToolServer
 
         return ToolServer
-    from glasshouse.models import named_models
+    from glasshouse.models import known_servers, named_models, price_proposals
 
-    return getattr(named_models, name)
+    for module in (named_models, known_servers, price_proposals):
+        if hasattr(module, name):
+            return getattr(module, name)
+    raise AssertionError(f"No module of models has {name}.")
 
 
 def store_meant(given: Store | str | Path | None) -> Store:

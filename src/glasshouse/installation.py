@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 import sys
+from collections.abc import Mapping
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 import msgspec
@@ -31,20 +33,54 @@ def missing_extra(reason: str, extra: str) -> Refused:
     return Refused(reason, f"Install it with: {command_for_extra(extra)}")
 
 
-def command_for_extra(extra: str) -> str:
-    """The command that adds an extra to this installation, by the tool that made it."""
+class Installation(NamedTuple):
+    """How and where this distribution was installed."""
+
+    origin: Mapping[str, Any] = {}
+    """Where it came from; empty: from an index."""
+    installer: str = ""
+    """The program that installed it."""
+    python: str = "python"
+    """The interpreter that it is installed for."""
+    is_pipx: bool = False
+    is_uv_tool: bool = False
+    is_active: bool = False
+    """Whether `pip` and `uv pip` in the shell mean the environment of this interpreter."""
+    folder: str = ""
+    """The folder in which the command will be pasted."""
+
+
+def this_installation() -> Installation:
+    """The one that this program runs from."""
     origin, installer = _origin_and_installer()
-    checkout = _checkout(origin)
+    pip = shutil.which("pip")
+    is_own_pip = pip is not None and os.path.dirname(pip) == os.path.dirname(sys.executable)
+    return Installation(
+        origin,
+        installer,
+        sys.executable,
+        _has("pipx_metadata.json"),
+        _has("uv-receipt.toml"),
+        os.environ.get("VIRTUAL_ENV") == sys.prefix if installer == "uv" else is_own_pip,
+        os.getcwd(),
+    )
+
+
+def command_for_extra(extra: str, installation: Installation | None = None) -> str:
+    """The command that adds an extra to this installation, by the tool that made it. A pure function, if one is given."""
+    here = installation or this_installation()
+    checkout = _checkout(here.origin)
     if checkout is not None:
-        return _in_checkout(checkout, extra, installer)
+        is_here = str(checkout) == here.folder
+        return f'{_install(here, is_here=is_here)} -e "{"." if is_here else checkout}[{extra}]"'
     wanted = f"{DISTRIBUTION}[{extra}]"
     # What came from an address comes from there again: the index may have another version, or none.
-    source = f'"{wanted} @ {origin["url"]}"' if origin.get("url") else f'"{wanted}"'
-    if _has("pipx_metadata.json"):
+    source = f'"{wanted} @ {here.origin["url"]}"' if here.origin.get("url") else f'"{wanted}"'
+    if here.is_pipx:
         return f"pipx install --force {source}"
-    if _has("uv-receipt.toml"):
+    if here.is_uv_tool:
         return f"uv tool install --force {source}"
-    return f"{_pip(installer)} install {source}"
+    return f"{_install(here)} {source}"
 
 
 def _origin_and_installer() -> tuple[dict[str, Any], str]:
@@ -68,7 +104,7 @@ def _origin(here: Distribution) -> dict[str, Any]:
     return origin
 
 
-def _checkout(origin: dict[str, Any]) -> Path | None:
+def _checkout(origin: Mapping[str, Any]) -> Path | None:
     """The folder that is installed in place, if one is."""
     folder = origin.get("dir_info")
     if not isinstance(folder, dict) or not folder.get("editable"):
@@ -76,17 +112,12 @@ def _checkout(origin: dict[str, Any]) -> Path | None:
     return Path(unquote(urlsplit(str(origin.get("url", ""))).path))
 
 
-def _in_checkout(checkout: Path, extra: str, installer: str) -> str:
-    is_here = checkout == Path.cwd()
-    folder = "." if is_here else str(checkout)
-    if installer == "uv":
-        return f'uv pip install -e "{folder}[{extra}]"'
-    pip = os.path.join(sys.prefix, "bin", "pip")
-    return f'{shlex.quote(os.path.relpath(pip) if is_here else pip)} install -e "{folder}[{extra}]"'
-
-
-def _pip(installer: str) -> str:
-    return "uv pip" if installer == "uv" else "pip"
+def _install(here: Installation, *, is_here: bool = False) -> str:
+    """The beginning of a command that installs into the environment of this interpreter, also if the shell has another one active."""
+    python = os.path.relpath(here.python, here.folder) if is_here else here.python
+    if here.installer == "uv":
+        return f"uv pip install{'' if here.is_active else f' --python {shlex.quote(python)}'}"
+    return f"{'pip' if here.is_active else f'{shlex.quote(python)} -m pip'} install"
 
 
 def _has(name: str) -> bool:

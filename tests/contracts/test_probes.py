@@ -1,16 +1,19 @@
 """Probes and lists of models: what a backend finds out about its server, on imitated servers and on a real llama.cpp."""
 
+import asyncio
 import dataclasses
 from typing import Any
 
 import pytest
 
 from glasshouse.errors import ModelMisconfigured, ModelUnreachable
-from glasshouse.models import ollama, openai_lists
+from glasshouse.model_values import Form, Tokens
+from glasshouse.models import deep_probe, ollama, openai_lists
 from glasshouse.models.ollama import OllamaModel, Pulled, pull
 from glasshouse.models.openai_compatible import OpenAICompatible
 from glasshouse.models.openai_lists import ServerKind, _quantization
-from glasshouse.runtime.ports import Probe
+from glasshouse.runtime.ports import OnText, Probe, ProbeCheck, ProbeStep
+from glasshouse.turns.moment.prompt import Completion, Prompt
 from tests.contracts.test_openai_compatible import KINDS, PROMPT
 from tests.servers.imitating_server import imitating_server
 from tests.servers.imitations import Personality, ServedModel
@@ -234,3 +237,39 @@ async def test_a_download_reports_how_far_it_is() -> None:
 
     assert "tiny:1b" in names
     assert Pulled("pulling 6a0746a1ec1a", 1_000_000, 4_000_000) in steps
+
+
+class Reader:
+    """A model that answers short prompts at once, and those longer than this never."""
+
+    name = "reader"
+    form: Form = "json"
+    remarks: tuple[str, ...] = ()
+
+    def __init__(self, chars_read_max: int) -> None:
+        self._chars_read_max = chars_read_max
+
+    async def complete(self, prompt: Prompt, *, on_text: OnText | None = None) -> Completion:
+        if len(prompt.system) > self._chars_read_max:
+            await asyncio.Event().wait()
+        tokens = Tokens(len(prompt.system + prompt.user) // 4, 2)
+        return Completion("Hm.", self.name, tokens)
+
+
+@pytest.mark.parametrize(
+    ("chars_read_max", "what"),
+    [(0, "answers within "), (4_000, "reads a prompt of about 7,229 tokens within ")],
+)
+async def test_a_step_that_takes_too_long_is_what_was_found_and_the_last_one(
+    chars_read_max: int, what: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(deep_probe, "step_seconds_max", 0.01 if not chars_read_max else 0.2)
+    news: list[ProbeStep | ProbeCheck] = []
+
+    checks = await deep_probe.deep_checks(Reader(chars_read_max), 8_192, "", news.append)
+
+    assert checks[-1].what.startswith(what)
+    assert (checks[-1].is_good, bool(checks[-1].advice)) == (False, True)
+    assert [check for check in news if isinstance(check, ProbeCheck)] == [*checks]
+    assert isinstance(news[0], ProbeStep)
+    assert isinstance(news[-2], ProbeStep), "what took too long was told before it was tried"

@@ -7,6 +7,7 @@ from typer.main import get_command
 
 from glasshouse.cli import health
 from glasshouse.cli.app import app
+from glasshouse.cli.live.progress_lines import ProgressLines
 from glasshouse.cli.model_choice import ModelChoice
 from glasshouse.runtime.sharing import page_files
 from tests.journeys.commanding import objects, run
@@ -58,7 +59,10 @@ def test_a_healthy_place_is_told_line_by_line(tmp_path: Path) -> None:
 def test_missing_files_of_the_page_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(page_files, "VENDOR", tmp_path)
 
-    (finding,) = [each for each in health.findings(tmp_path / "show", ModelChoice()) if each.what == "page"]
+    findings: list[health.Finding] = []
+    health.examine(tmp_path / "show", ModelChoice(), findings.append, health.Waiting(ProgressLines(), 1))
+
+    (finding,) = [each for each in findings if each.what == "page"]
 
     assert (finding.state, finding.todo) == (
         "warning",
@@ -88,7 +92,7 @@ def test_a_setting_that_does_not_hold_is_named() -> None:
     assert "GLASSHOUSE_ALLOW_WORLD_CODE" in result.stderr
     assert "Traceback" not in result.stderr
     assert doctor.returncode == 1
-    assert "broken  settings" in doctor.stdout
+    assert "broken   settings" in doctor.stdout
 
 
 def test_a_variable_that_is_no_setting_is_a_warning(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Real models from the command line, against servers that imitate those people use: which model plays, what is said about
 it, what is recorded, what it costs, and what happens if there is none."""
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -322,9 +323,8 @@ def test_models_lists_what_plays_each_size(ollama: ImitatingServer, tmp_path: Pa
 
     assert listed.returncode == 1
     assert "Ollama at " in listed.stdout
-    assert "has no model 'llama3:70b'. Get it: glasshouse models pull llama3:70b" in " ".join(
-        listed.stdout.split()
-    )
+    assert "has no model 'llama3:70b'. Get it: " in " ".join(listed.stdout.split())
+    assert f"glasshouse models pull llama3:70b --models {ollama.url}\n" in listed.stdout
     assert "No model is bound to fast: tiny plays it." in listed.stdout
     assert "qwen3:8b has 8.2B parameters, and tiny is nominally below 4.7B" in " ".join(listed.stdout.split())
     assert about["size", "strong"]["model"] == "qwen3:8b"
@@ -376,7 +376,8 @@ def test_a_missing_model_is_pulled_after_a_yes(tmp_path: Path) -> None:
 
 
 def test_doctor_asks_the_servers_what_they_do(ollama: ImitatingServer, tmp_path: Path) -> None:
-    findings = objects("doctor", "--models", "ollama", cwd=tmp_path, OLLAMA_HOST=ollama.url)
+    examined = run("doctor", "--models", "ollama", "--json", cwd=tmp_path, OLLAMA_HOST=ollama.url)
+    findings = [json.loads(line) for line in examined.stdout.splitlines()]
     nobody = run("doctor", "--models", "ollama", cwd=tmp_path, OLLAMA_HOST=NOBODY)
 
     texts = [finding["told"] for finding in findings if finding["what"] == "models"]
@@ -429,3 +430,33 @@ def test_play_takes_an_address(tmp_path: Path) -> None:
     assert used == {"qwen3:8b", "gemma3:4b"}
     assert f"gemma3:4b plays every size (vLLM at {server.url}" in result.stdout
     assert f"Another: --models {server.url}#NAME; for one creature: --model HANDLE=NAME." in result.stdout
+
+
+def test_a_proposed_price_counts_once_it_is_pasted_and_not_before(tmp_path: Path) -> None:
+    with imitating_server("openai", models=[ServedModel("gpt-5-mini")], kinds=KINDS, key=KEY) as server:
+        proposed = run("models", "price", "openai:gpt-5-mini", cwd=tmp_path)
+        before = list(tmp_path.iterdir())
+        heading, _, lines = proposed.stdout.partition("\n\n")
+        (tmp_path / "models.yaml").write_text(lines, encoding="utf-8")
+        (facts,) = objects("models", "price", "openai:gpt-5-mini", cwd=tmp_path)
+        price = facts["usd_per_million"]
+        assert server.requests == [], "nobody was asked"
+        listed = objects("models", cwd=tmp_path, OPENAI_BASE_URL=server.url, OPENAI_API_KEY=KEY)
+        played = run(*PLAY, "--yes", cwd=tmp_path, OPENAI_BASE_URL=server.url, OPENAI_API_KEY=KEY)
+
+    assert (proposed.returncode, before) == (0, [])
+    assert "It counts only once it stands in models.yaml. Write into a new file models.yaml:" in heading
+    assert f"prices until {facts['known_until']}" in heading
+    sizes = [about for about in listed if about["type"] == "size"]
+    assert {(size["usd_per_million"]["input"], size["usd_per_million"]["output"]) for size in sizes} == {
+        (price["input"], price["output"])
+    }
+    assert f"${price['input']:g} in and ${price['output']:g} out for a million tokens" in played.stdout
+    assert facts["where"] == "into models.yaml, in the profile fast, in place of the price there"
+
+
+def test_an_unknown_price_is_null_and_never_nothing(tmp_path: Path) -> None:
+    unknown = run("models", "price", "openai:nobodys-model", "--json", cwd=tmp_path)
+
+    assert unknown.returncode == 1
+    assert json.loads(unknown.stdout)["usd_per_million"] is None

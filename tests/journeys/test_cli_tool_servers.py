@@ -83,7 +83,9 @@ def test_a_tools_file_holds_over_a_world_and_hands_over_what_it_names(harbour: P
 
     (said, *_) = objects("play", "harbour", "--turns", "1", cwd=harbour)
     listed = objects("tools", cwd=harbour)
-    doctor = [finding for finding in objects("doctor", cwd=harbour) if finding["what"] == "tools"]
+    examined = run("doctor", "--json", cwd=harbour)
+    findings = [json.loads(line) for line in examined.stdout.splitlines()]
+    doctor = [finding for finding in findings if finding["what"] == "tools"]
 
     assert said == {
         "tool_servers": [{"name": "weather", "shown": " ".join(COMMAND), "by": "user", "is_other": True}]
@@ -91,6 +93,7 @@ def test_a_tools_file_holds_over_a_world_and_hands_over_what_it_names(harbour: P
     assert listed[0] == {"type": "server", "name": "weather", "shown": " ".join(COMMAND)}
     assert [tool["is_read_only"] for tool in listed if tool["name"] == "weather/echo"] == [False]
     assert [finding["state"] for finding in doctor] == ["ok"]
+    assert examined.stderr == "Asking weather for its tools: at most 60 seconds.\n"
 
 
 def test_the_commands_of_the_how_to_run(tmp_path: Path) -> None:

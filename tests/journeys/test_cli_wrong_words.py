@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from glasshouse.cli.command_line import world_to_try
 from tests.journeys.commanding import run
 
 
@@ -25,7 +26,7 @@ def test_the_last_run_of_a_store_without_any_is_answered_with_what_to_do(
 
     assert result.returncode == 3
     assert result.stderr.startswith("glasshouse: Nothing was played in this store yet. Play a world first: ")
-    assert result.stderr.endswith("glasshouse play WORLD\n")
+    assert result.stderr.endswith(f"glasshouse play {world_to_try()}\n")
 
 
 def test_without_a_store_everybody_says_the_same(tmp_path: Path) -> None:

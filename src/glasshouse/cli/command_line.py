@@ -15,6 +15,7 @@ from pydantic import ValidationError
 
 from glasshouse.cli.program import program_called
 from glasshouse.errors import Refused
+from glasshouse.manifests.world_folders import found_worlds
 from glasshouse.settings import Settings, settings
 
 WITHOUT_STORE: Final = frozenset({"check", "models", "new", "worlds"})
@@ -34,6 +35,11 @@ def checked_settings() -> Settings:
         named = [("_".join(["GLASSHOUSE", *map(str, f["loc"])]).upper(), f["msg"]) for f in invalid.errors()]
         reason = f"The settings are invalid: {'; '.join(f'{name}: {fault}' for name, fault in named)}."
         raise Refused(reason, "Correct or unset the variable.") from invalid
+
+
+def world_to_try() -> str:
+    """The name of a world that every installation can play, for commands that are printed to be pasted."""
+    return next(world.name for world in found_worlds() if world.where == "bundled")
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from typing import Final
 
 import typer
 
+from glasshouse.cli.program import commands_to_paste
 from glasshouse.cli.prose import say
 from glasshouse.errors import GlasshouseError
 
@@ -34,7 +35,7 @@ def errors_in_words() -> Iterator[None]:
         yield
         sys.stdout.flush()
     except GlasshouseError as error:
-        say(f"glasshouse: {error}", file=sys.stderr)
+        say(f"glasshouse: {commands_to_paste(str(error))}", file=sys.stderr)
         raise typer.Exit(LEFT_PAUSED if isinstance(error, LeftPaused) else REFUSED) from error
     except KeyboardInterrupt as stop:
         say("\nglasshouse: stopped. What was written until now is safe.", file=sys.stderr)

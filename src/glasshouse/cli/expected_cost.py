@@ -5,14 +5,17 @@ Always holds: for a run that continues, the calls and the price of a turn are th
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterable, Mapping
 from typing import Final
 
 from msgspec.structs import replace
 
-from glasshouse.assembly import NamedModels
+from glasshouse.assembly import PROVIDER_IDS, NamedModels, has_price_list
+from glasshouse.cli.command_line import CommandLine
 from glasshouse.cli.model_choice import agrees, is_asked
+from glasshouse.cli.program import program_called
 from glasshouse.cli.store_reader import Story
 from glasshouse.contests.expected_cost import Expected, asked_in, usd_of
 from glasshouse.errors import Refused
@@ -63,8 +66,14 @@ def how_to_price(models: NamedModels) -> list[str]:
     server = endpoint.server
     if route is None or (models.wanted != server and not models.wanted.startswith(f"{server}:")):
         return [f"Nobody knows what {model} costs. {_WRITE_IT}:", f"  {price}"]
-    profile = f"backend: {server}, model: {model}, context_tokens: {route.context_tokens_max}, {price}"
-    return [f"Nobody knows what {model} costs. {_WRITE_IT}:", f"  profiles: {{{size}: {{{profile}}}}}"]
+    profile = (
+        f"backend: {server}, model: {json.dumps(model)}, context_tokens: {route.context_tokens_max}, {price}"
+    )
+    lines = [f"Nobody knows what {model} costs. {_WRITE_IT}:", f"  profiles: {{{size}: {{{profile}}}}}"]
+    if server in PROVIDER_IDS and has_price_list():
+        command = CommandLine(program_called()).call("models", "price", f"{server}:{model}")
+        lines += ["A price to begin with is proposed by:", f"  {command}"]
+    return lines
 
 
 def check_agreed(expected: Expected, *, is_agreed: bool, as_json: bool) -> None:

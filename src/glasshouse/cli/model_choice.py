@@ -18,6 +18,7 @@ from typing import Final, TypeAlias
 from glasshouse.assembly import PARAMETERS_B, Choice, ModelRouter, NamedModels, in_words, models_named
 from glasshouse.cli.command_line import checked_settings
 from glasshouse.cli.options import pairs
+from glasshouse.cli.program import commands_to_paste
 from glasshouse.events.event import Json
 from glasshouse.events.model_use import FREE, Price
 from glasshouse.settings import models_file
@@ -58,6 +59,10 @@ class ModelChoice:
         text = self.wanted or recorded or checked_settings().models or str(models_file() or OFFLINE)
         return models_named(text, pins=self.pins, env_file=self.env_file)
 
+    def words(self, models: NamedModels) -> list[str]:
+        """The options that name the same models in another command, with the file that holds their keys."""
+        return ["--models", models.wanted, *(["--env-file", str(self.env_file)] if self.env_file else [])]
+
     def offline(self) -> ModelChoice:
         """The same without a server."""
         return replace(self, wanted=OFFLINE, pins={})
@@ -88,7 +93,11 @@ def heading(models: NamedModels) -> list[str]:
     for model, same in groupby(choices, key=lambda choice: choice.problem or choice.model):
         mine = [*same]
         sizes = "every size" if len(mine) == len(choices) else _listed(choice.size for choice in mine)
-        lines.append(f"{sizes}: {model}" if mine[0].problem else f"{model} plays {sizes}{about(mine[0])}.")
+        lines.append(
+            f"{sizes}: {commands_to_paste(model)}"
+            if mine[0].problem
+            else f"{model} plays {sizes}{about(mine[0])}."
+        )
     lines += [f"{name} plays {_listed(handles)}." for name, handles in _by_name(models.pins).items()]
     lines += remarks_on(models)
     by_name = f"{models.wanted.partition(':')[0]}:NAME" if models.names_server else ""
@@ -162,5 +171,5 @@ def size_facts(choice: Choice) -> Json:
         and route.price
         and {"input": route.price.input, "output": route.price.output},
         "is_local": route and route.is_local,
-        "problem": choice.problem or None,
+        "problem": commands_to_paste(choice.problem) or None,
     }

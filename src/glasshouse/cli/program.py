@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import shutil
 import sys
@@ -10,6 +11,9 @@ from pathlib import Path
 from typing import Final
 
 PROGRAM: Final = "glasshouse"
+
+_COMMAND: Final = re.compile(rf"(?<![\w./-])(?<!-m ){PROGRAM} (?=[a-z])")
+"""Where a message of a layer below names a command: such a layer does not know how the program was called."""
 
 
 def program_called() -> str:
@@ -26,3 +30,14 @@ def examples_to_paste(text: str) -> str:
     """A text with examples, one a line, in which the program is called as it was called here."""
     is_script = Path(sys.argv[0]).name == PROGRAM
     return text.replace(f"  {PROGRAM} ", f"  {program_called()} ") if is_script else text
+
+
+def commands_to_paste(text: str) -> str:
+    """A message in which the program is called as it was called here. Nothing changes if the shell finds it by its name."""
+    called = program_called()
+    return text if called == PROGRAM else _COMMAND.sub(lambda _match: f"{called} ", text)
+
+
+def is_command(line: str) -> bool:
+    """Whether a line of prose is a command of this program, which stands whole so that it can be pasted."""
+    return line.lstrip(" ").startswith(f"{program_called()} ")

@@ -1,7 +1,7 @@
 """Prose on the command line: broken between words where a person reads it on a terminal, as it is in a pipe.
 
 Always holds: no word is cut. A word that is wider than the terminal, such as a long path, stands whole on a line of its
-own, so that it can be copied.
+own, so that it can be copied, and so does a line that is a command of this program.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ import shutil
 import sys
 from textwrap import fill
 from typing import TextIO
+
+from glasshouse.cli.program import is_command
 
 
 def say(*lines: str, file: TextIO | None = None) -> None:
@@ -31,6 +33,8 @@ def wrapped(text: str, columns: int) -> str:
 
 
 def _filled(line: str, columns: int) -> str:
+    if is_command(line):
+        return line
     indent = line[: len(line) - len(line.lstrip(" "))]
     return fill(line, columns, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
 

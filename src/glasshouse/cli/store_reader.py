@@ -19,7 +19,7 @@ import msgspec
 
 from glasshouse.assembly import SqliteStore
 from glasshouse.assembly import holder_of as lock_holder
-from glasshouse.cli.command_line import CommandLine, store_path
+from glasshouse.cli.command_line import CommandLine, store_path, world_to_try
 from glasshouse.errors import Refused
 from glasshouse.events import kinds
 from glasshouse.events.digest import digest_of
@@ -126,7 +126,7 @@ class StoreReader:
 
     def _id_meant(self, noun: str, name: str, known: Sequence[str]) -> str:
         if name == LAST and not known:
-            play = CommandLine.on(self.store.path).call("play", "WORLD")
+            play = CommandLine.on(self.store.path).call("play", world_to_try())
             raise Refused("Nothing was played in this store yet.", f"Play a world first: {play}")
         return id_meant(noun, name, known)
 

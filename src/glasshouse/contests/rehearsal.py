@@ -116,12 +116,20 @@ class FormRehearsal:
         return len(self._router.samples)
 
     async def play_round(self, may_go_on: Callable[[], bool] = lambda: True) -> None:
-        """Play the next round. Before each act it asks whether it may go on; if not, the round ends there."""
+        """Play the next round. Before each act it asks whether it may go on; if not, the round ends there. What was played counts,
+        also if the round is cancelled or fails."""
         number = self._plan.rng_seed + len(self._played)
         nonce = _nonce(number)
-        events = await _round(self._router, self._plan, number, nonce, may_go_on)
-        self._played.append(events)
-        self._nonces.append(nonce if _is_said(nonce, events) else "")
+        events: list[Event] = []
+        is_whole = False
+        try:
+            await _round(self._router, self._plan, number, nonce, may_go_on, events)
+            is_whole = may_go_on()
+        finally:
+            if events:
+                self._played.append(tuple(events))
+                # Whoever had no time to answer the visitor does not count.
+                self._nonces.append(nonce if is_whole and _is_said(nonce, events) else "")
 
     def result(self) -> Rehearsal:
         """What is measured of the rounds until now."""
@@ -148,8 +156,15 @@ async def rehearse(
 
 
 async def _round(
-    router: OneForm, plan: Plan, rng_seed: int, nonce: str, may_go_on: Callable[[], bool]
-) -> tuple[Event, ...]:
+    router: OneForm,
+    plan: Plan,
+    rng_seed: int,
+    nonce: str,
+    may_go_on: Callable[[], bool],
+    events: list[Event],
+) -> None:
+    """Play one round. However it ends, `events` gets what was played of it."""
+
     async def gate(_graph_id: str) -> bool:
         return may_go_on()
 
@@ -158,14 +173,16 @@ async def _round(
         MemoryStore(), models=router, tool_servers=plan.tool_servers, pacing="lockstep"
     ) as terrarium:
         run = await terrarium.open_world(plan.world, None, rng_seed)
-        await terrarium.run(run.id, turns=turns_before, before_act=gate)
-        if terrarium.run_of(run.id).status == "playing" and may_go_on():
-            await terrarium.disturb(run.id, f"Somebody left a brass {nonce} by the door.")
-            await terrarium.run(run.id, turns=plan.turns - turns_before, before_act=gate)
+        try:
+            await terrarium.run(run.id, turns=turns_before, before_act=gate)
+            if terrarium.run_of(run.id).status == "playing" and may_go_on():
+                await terrarium.disturb(run.id, f"Somebody left a brass {nonce} by the door.")
+                await terrarium.run(run.id, turns=plan.turns - turns_before, before_act=gate)
+        finally:
+            events += await terrarium.run_events(run.id)
         paused = terrarium.run_of(run.id).paused
         if paused is not None:
             raise Refused(f"The rehearsal stopped: {paused.reason}", "Mend that, then rehearse again.")
-        return tuple(await terrarium.run_events(run.id))
 
 
 def _in_any_form(world: LoadedWorld) -> LoadedWorld:

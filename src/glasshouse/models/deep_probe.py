@@ -7,13 +7,15 @@ schema had to be given up.
 
 from __future__ import annotations
 
+import asyncio
 import secrets
-from typing import Final, Protocol
+from collections.abc import AsyncIterator, Awaitable
+from typing import Final, Protocol, TypeVar
 
 from glasshouse.errors import ModelFailed, ModelMisconfigured, ModelUnreachable
 from glasshouse.events.event import Json
 from glasshouse.model_values import Form
-from glasshouse.runtime.ports import OnText, ProbeCheck
+from glasshouse.runtime.ports import OnProbe, OnText, ProbeCheck, ProbeStep
 from glasshouse.turns.moment.prompt import Completion, Prompt
 
 context_tokens_probed_max: Final = 16_384
@@ -25,6 +27,14 @@ probe_reply_tokens: Final = 160
 whole_prompt_part_min: Final = 0.88
 """A prompt was cut if the server counted less than this part of what its length lets one expect."""
 
+step_seconds_max: Final = 90.0
+"""One step of a probe that takes longer is given up, and that is what was found out: a play would wait as long for each line. A
+model that is loaded from a slow disk needs most of it."""
+
+_TOO_SLOW: Final = "It may still be loading: try again. If it stays so slow, choose a smaller model."
+_SHORTEN: Final = (
+    "Prompts of that length take too long to read. Lower context_tokens, or choose a smaller model."
+)
 _ESTIMATED: Final = "They are estimated, and marked so in the record."
 _SCHEMA: Final[Json] = {
     "anyOf": [
@@ -40,6 +50,9 @@ _FILLER: Final = "Row {} of the beans wants water before noon, and so does the n
 _chars_measured: Final = 2_400
 
 
+T = TypeVar("T")
+
+
 class Probed(Protocol):
     """What a deep probe needs of a model."""
 
@@ -51,29 +64,64 @@ class Probed(Protocol):
         """The model's answer."""
 
 
-async def deep_checks(model: Probed, context_tokens: int, cache_advice: str) -> tuple[ProbeCheck, ...]:
-    """The checks that need the model itself. `cache_advice` says how its server keeps the beginnings of prompts."""
+async def deep_checks(
+    model: Probed, context_tokens: int, cache_advice: str, on_probe: OnProbe | None = None
+) -> tuple[ProbeCheck, ...]:
+    """The checks that need the model itself. `cache_advice` says how its server keeps the beginnings of prompts; `on_probe` is
+    told each step and each check."""
+    checks: list[ProbeCheck] = []
+    tell = on_probe or _nobody
     try:
-        schema = await _schema_check(model)
-        measured = _prompt(_filler(min(_chars_measured, context_tokens)), "Say good evening.")
-        reply = await _reply_to(model, measured)
-        tokens_a_char = reply.usage.input / (len(measured.system) + len(measured.user))
-        is_counted = not reply.usage.is_estimated
-        counts = ProbeCheck("reports tokens", is_good=is_counted, advice="" if is_counted else _ESTIMATED)
-        room = min(context_tokens, context_tokens_probed_max) - probe_reply_tokens
-        # A tenth is left free for the marks round each message.
-        filler = _filler(int(room * 0.9 / max(tokens_a_char, 0.01)))
-        whole = await _whole_prompt_check(model, filler, tokens_a_char)
-        again = await _reply_to(model, _prompt(filler, "Say good night."))
+        async for check in _checks(model, context_tokens, cache_advice, tell):
+            checks.append(check)
+            tell(check)
     except (ModelUnreachable, ModelFailed, ModelMisconfigured) as wrong:
-        return (ProbeCheck("answers", is_good=False, advice=str(wrong)),)
-    is_cached = again.usage.cache_read > 0
-    cache = ProbeCheck(
+        checks.append(ProbeCheck("answers", is_good=False, advice=str(wrong)))
+        tell(checks[-1])
+    return tuple(checks)
+
+
+async def _checks(
+    model: Probed, context_tokens: int, cache_advice: str, tell: OnProbe
+) -> AsyncIterator[ProbeCheck]:
+    """One check after the other. It ends with one that did not end in time: the next would ask for more."""
+    try:
+        yield await _within(tell, "a reply under a JSON Schema", _schema_check(model))
+        measured = _prompt(_filler(min(_chars_measured, context_tokens)), "Say good evening.")
+        reply = await _within(tell, "a reply that counts its tokens", _reply_to(model, measured))
+    except TimeoutError:
+        yield ProbeCheck(f"answers within {step_seconds_max:g} seconds", is_good=False, advice=_TOO_SLOW)
+        return
+    is_counted = not reply.usage.is_estimated
+    yield ProbeCheck("reports tokens", is_good=is_counted, advice="" if is_counted else _ESTIMATED)
+    tokens_a_char = reply.usage.input / (len(measured.system) + len(measured.user))
+    room = min(context_tokens, context_tokens_probed_max) - probe_reply_tokens
+    # A tenth is left free for the marks round each message.
+    filler = _filler(int(room * 0.9 / max(tokens_a_char, 0.01)))
+    what = f"a prompt of about {room * 0.9:,.0f} tokens"
+    try:
+        yield await _within(tell, what, _whole_prompt_check(model, filler, tokens_a_char))
+        again = _reply_to(model, _prompt(filler, "Say good night."))
+        is_cached = (await _within(tell, f"{what} with the same beginning", again)).usage.cache_read > 0
+    except TimeoutError:
+        yield ProbeCheck(f"reads {what} within {step_seconds_max:g} seconds", is_good=False, advice=_SHORTEN)
+        return
+    yield ProbeCheck(
         "reads the beginning of a prompt from its cache",
         is_good=True if is_cached else None,
         advice="" if is_cached else cache_advice,
     )
-    return (schema, counts, whole, cache)
+
+
+async def _within(tell: OnProbe, what: str, work: Awaitable[T]) -> T:
+    """The result of one step, which is told first. Raises `TimeoutError` if it takes too long."""
+    tell(ProbeStep(what, step_seconds_max))
+    async with asyncio.timeout(step_seconds_max):
+        return await work
+
+
+def _nobody(_news: ProbeStep | ProbeCheck) -> None:
+    """Nobody is told."""
 
 
 async def _schema_check(model: Probed) -> ProbeCheck:

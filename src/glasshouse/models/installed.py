@@ -7,7 +7,7 @@ models are chosen on every start.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final, Literal
 
 import msgspec
@@ -22,6 +22,7 @@ usual_parameters_b: Final = 10.0
 """A model that was chosen by its server's name alone is the largest one below this, in billions of parameters."""
 
 DOES_NOT_WRITE: Final = "does not write"
+RUNS_ELSEWHERE: Final = "runs elsewhere"
 PARAMETERS_B: Final[dict[str, float]] = dict(zip(PROFILES, (4.7, 10.0, 16.0, 36.0), strict=True))
 """Each size is nominally below this many billions of parameters. So a `4B` model with 4.3 billion is `tiny`."""
 
@@ -107,7 +108,7 @@ def why_not_chosen(model: Installed) -> str:
     words = set(filter(None, _WORDS.split(model.name.lower())))
     can = model.capabilities
     if model.is_remote or words & {"cloud"}:
-        return "runs elsewhere"
+        return RUNS_ELSEWHERE
     if (can is not None and "completion" not in can) or any(map(_EMBEDS.fullmatch, words)):
         return DOES_NOT_WRITE
     if any(map(_CODES.fullmatch, words)):
@@ -124,9 +125,29 @@ def always_thinks(model: Installed) -> bool:
     return any(map(_ALWAYS_THINKS.fullmatch, filter(None, _WORDS.split(model.name.lower()))))
 
 
+def cannot_play(model: Installed) -> bool:
+    """Whether the server itself says that a model does not write, or that another machine runs it, which may cost something.
+    What a name says is left aside."""
+    return model.is_remote or (model.capabilities is not None and "completion" not in model.capabilities)
+
+
 def chosen_from(installed: Iterable[Installed]) -> Installed | None:
-    """The one model that plays every size: the largest below 10 billion parameters, otherwise the smallest."""
-    return min((model for model in installed if not why_not_chosen(model)), key=_rank, default=None)
+    """The one model that plays every size: the largest below 10 billion parameters, otherwise the smallest. If there is none, the
+    only model, or the only one that writes, whatever else its name says (ADR 0127)."""
+    listed = [*installed]
+    fit = [model for model in listed if not why_not_chosen(model)]
+    return min(fit, key=_rank) if fit else only_one_of(listed)
+
+
+def only_one_of(listed: Collection[Installed]) -> Installed | None:
+    """The model that is the server's only one, or the only one that writes here; none if there are several, or if the server
+    says that it cannot play. Whoever started a server with one model meant that model."""
+    able = [model for model in listed if not cannot_play(model)]
+    writes = [model for model in able if why_not_chosen(model) not in {DOES_NOT_WRITE, RUNS_ELSEWHERE}]
+    for candidates in (able, writes):
+        if len(candidates) == 1:
+            return candidates[0]
+    return None
 
 
 def _rank(model: Installed) -> tuple[int, float, bool, float, str]:

@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 from glasshouse.errors import Refused, UnknownName
 from glasshouse.manifests.models_file import ServerName, checked_url
+from glasshouse.models.install_hints import Machine, how_to_install, this_machine
 
 OFFLINE: Final = "offline"
 
@@ -34,21 +35,17 @@ class KnownServer(NamedTuple):
     program: str = ""
     """The program that starts it on this machine."""
     start: str = ""
-    """The command that starts it."""
-    install: str = ""
-    """How to get the program."""
+    """How it is started: a command between backticks, and what its words in capitals stand for."""
 
 
-_OLLAMA = "install it from ollama.com/download"
-_LLAMA_CPP = "install it with `brew install llama.cpp`"
-_LM_STUDIO = "install it from lmstudio.ai"
-_VLLM = "install it with `pip install vllm`"
+_LLAMA_CPP = "`llama-server --jinja -m FILE`, where FILE is a model in a .gguf file"
+_VLLM = "`vllm serve MODEL`, where MODEL is a folder or a name on Hugging Face"
 
 KNOWN_SERVERS: Final[dict[ServerName, KnownServer]] = {
-    "ollama": KnownServer("Ollama", "http://127.0.0.1:11434", "", "OLLAMA_HOST", "", "ollama", "ollama serve", _OLLAMA),
-    "llama.cpp": KnownServer("llama.cpp", "http://127.0.0.1:8080/v1", "", "", "", "llama-server", "llama-server -m MODEL.gguf --jinja", _LLAMA_CPP),
-    "lmstudio": KnownServer("LM Studio", "http://127.0.0.1:1234/v1", "", "", "", "lms", "lms server start", _LM_STUDIO),
-    "vllm": KnownServer("vLLM", "http://127.0.0.1:8000/v1", "", "", "", "vllm", "vllm serve MODEL", _VLLM),
+    "ollama": KnownServer("Ollama", "http://127.0.0.1:11434", "", "OLLAMA_HOST", "", "ollama", "`ollama serve`"),
+    "llama.cpp": KnownServer("llama.cpp", "http://127.0.0.1:8080/v1", "", "", "", "llama-server", _LLAMA_CPP),
+    "lmstudio": KnownServer("LM Studio", "http://127.0.0.1:1234/v1", "", "", "", "lms", "`lms server start`"),
+    "vllm": KnownServer("vLLM", "http://127.0.0.1:8000/v1", "", "", "", "vllm", _VLLM),
     "openai": KnownServer("OpenAI", "https://api.openai.com/v1", "OPENAI_API_KEY", "OPENAI_BASE_URL", "gpt-5-mini"),
     "openrouter": KnownServer("OpenRouter", "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY"),
     "anthropic": KnownServer("Anthropic", "", "ANTHROPIC_API_KEY", "", "claude-haiku-4-5"),
@@ -87,6 +84,18 @@ def wanted_of(text: str) -> Wanted | Path:
     )
 
 
+def hosted_model(text: str) -> tuple[ServerName, str]:
+    """The hosted server and the model that a text such as `openai:gpt-5-mini` names; the server's usual one if it names none."""
+    meant = wanted_of(text)
+    known = None if isinstance(meant, Path) else KNOWN_SERVERS[meant.server]
+    if isinstance(meant, Path) or known is None or not known.key_variable:
+        names = ", ".join(name for name, server in KNOWN_SERVERS.items() if server.key_variable)
+        raise Refused(f"{text} is no model of a hosted server.", f"Write SERVER:MODEL, with one of {names}.")
+    if not (meant.model or known.usual_model):
+        raise Refused(f"{known.title} has no usual model.", f"Write {meant.server}:MODEL.")
+    return meant.server, meant.model or known.usual_model
+
+
 def _checked(address: str) -> str:
     try:
         return checked_url(address)
@@ -118,16 +127,16 @@ def is_own(url: str) -> bool:
         )
 
 
-def how_to_start(server: ServerName, url: str) -> str:
-    """What to do if nobody answers, as the second half of a sentence."""
+def how_to_start(server: ServerName, url: str, machine: Machine | None = None) -> str:
+    """What to do if nobody answers, as the second half of a sentence; on this machine, if no other is given."""
     known = KNOWN_SERVERS[server]
     if not known.program or not is_own(url):
         return "check the address and the network"
     if urlsplit(url).hostname not in {"127.0.0.1", "localhost", "::1"}:
-        return f"start it there with `{known.start}`"
-    is_installed = shutil.which(known.program) is not None
-    return (
-        f"start it with `{known.start}`"
-        if is_installed
-        else f"{known.install} and start it with `{known.start}`"
-    )
+        return f"start it there with {known.start}"
+    if shutil.which(known.program) is not None:
+        return f"start it with {known.start}"
+    machine = machine or this_machine()
+    if server == "vllm" and machine.system != "Linux":
+        return how_to_install(server, machine)
+    return f"{how_to_install(server, machine)}; unless it runs then, start it with {known.start}"

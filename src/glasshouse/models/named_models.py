@@ -8,13 +8,21 @@ that need it. Keys come from the caller, and nothing here shows one.
 from __future__ import annotations
 
 import asyncio
+import shlex
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import msgspec
 
-from glasshouse.errors import GlasshouseError, ModelMisconfigured, ModelUnreachable, Refused, UnknownName
+from glasshouse.errors import (
+    GlasshouseError,
+    ModelMisconfigured,
+    ModelUnreachable,
+    Refused,
+    UnknownName,
+    names_shown_max,
+)
 from glasshouse.events.model_use import FREE, Price
 from glasshouse.manifests.models_file import ModelsFile, Pins, ServerName, load_models_file
 from glasshouse.model_values import Form
@@ -24,6 +32,7 @@ from glasshouse.models.installed import (
     Installed,
     chosen_from,
     in_words,
+    only_one_of,
     parameters_in,
     size_of,
     usual_context_tokens,
@@ -68,6 +77,13 @@ class Endpoint(NamedTuple):
         known = KNOWN_SERVERS[self.server]
         return known.title if self.url in {"", known.url} else f"{known.title} at {self.url}"
 
+    def text_for(self, model: str = "") -> str:
+        """What `--models` takes to name this server, or a model of it. A server that needs a key goes by its name, because an
+        address names no variable that holds one."""
+        if self.key_variable or not self.url:
+            return f"{self.server}:{model}" if model else self.server
+        return f"{self.url}#{model}" if model else self.url
+
 
 class Asked(msgspec.Struct, frozen=True, kw_only=True):
     """One model that was asked for. What is None or empty is settled by what the server says."""
@@ -97,12 +113,18 @@ class Choice(NamedTuple):
     problem: str = ""
     parameters_b_max: float = max(PARAMETERS_B.values())
     """A model with more parameters is larger than it was meant to be. One that plays every size may be as large as any."""
+    is_named: bool = True
+    """Whether somebody named the model. Otherwise the rule chose it."""
 
     @property
     def remark(self) -> str:
-        """What may surprise: another profile's model plays the size, or one that is larger than the size."""
+        """What may surprise: another profile's model plays the size, one that is larger than the size, or one whose name says
+        that it is for something else."""
         if self.played_as != self.size:
             return f"No model is bound to {self.size}: {self.played_as} plays it."
+        why_not = "" if self.installed is None or self.is_named else why_not_chosen(self.installed)
+        if why_not:
+            return f"{self.model} {why_not}, by its name. It plays because {self.endpoint.title} has no other model that could."
         parameters = None if self.installed is None else self.installed.parameters
         if parameters is None or parameters < self.parameters_b_max:
             return ""
@@ -192,7 +214,7 @@ class NamedModels:
 
     def _choice(self, size: str) -> Choice:
         asked = self._of_size(size)
-        choice = Choice(size, size, asked.endpoint, asked.model)
+        choice = Choice(size, size, asked.endpoint, asked.model, is_named=bool(asked.model))
         if self._file is not None and self._file.pins.run is None:
             played_as = self._size_that_plays(size)
             choice = choice._replace(played_as=played_as, parameters_b_max=PARAMETERS_B[size])
@@ -217,9 +239,20 @@ class NamedModels:
             ):
                 prefix = "" if is_base else f"{endpoint.server}:"
                 names += [
-                    f"{prefix}{model.name}" for model in listed if why_not_chosen(model) != DOES_NOT_WRITE
+                    f"{prefix}{model.name}"
+                    for model in listed
+                    if why_not_chosen(model) != DOES_NOT_WRITE or model is only_one_of(listed)
                 ]
         return [*dict.fromkeys([*names, *offline_names()])]
+
+    def texts(self) -> list[str]:
+        """What names each model that writes of the server that was named: if the rule chose none, one of these has to be given."""
+        listed = (
+            self._lists.get(self._base.endpoint) if self._base is not None and not self._base.model else None
+        )
+        if self._base is None or not isinstance(listed, list):
+            return []
+        return [self._base.endpoint.text_for(model.name) for model in _able_to_write(listed)]
 
     def endpoints(self) -> dict[Endpoint, list[Installed] | GlasshouseError]:
         """Every server that was looked at: its models, or why it cannot be used."""
@@ -299,10 +332,10 @@ class NamedModels:
         if not asked.model:
             return _usual_of(asked.endpoint, listed)
         installed = _called(asked.model, listed)
-        if installed is None and asked.endpoint.server == "llama.cpp" and listed:
-            return listed[0]  # It has one model, whatever that is called.
+        if installed is None and asked.endpoint.server == "llama.cpp" and len(listed) == 1:
+            return listed[0]  # It answers under any name.
         if installed is None:
-            raise _missing(asked, listed)
+            raise _missing(asked, listed, is_base=asked == self._base)
         return installed
 
     def _listed(self, asked: Asked) -> Installed | None:
@@ -414,23 +447,45 @@ def _called(name: str, listed: list[Installed]) -> Installed | None:
 def _usual_of(endpoint: Endpoint, listed: list[Installed]) -> Installed:
     """The model that plays if only the server was named."""
     usual = KNOWN_SERVERS[endpoint.server].usual_model
-    chosen = _called(usual, listed) if usual else chosen_from(listed)
+    chosen = (_called(usual, listed) or only_one_of(listed)) if usual else chosen_from(listed)
     if chosen is not None:
         return chosen
-    if endpoint.server == "ollama":
-        unfit = ", ".join(f"{model.name} {why_not_chosen(model)}" for model in listed[:4])
-        reason = f"{endpoint.title} has no model that can play" + (f" ({unfit})." if unfit else ".")
-        raise Refused(reason, f"Get one: glasshouse models pull {suggested_model}")
-    names = ", ".join([model.name for model in listed][:8])
-    raise Refused(f"{endpoint.title} has no model that is chosen by itself.", f"Name one: {names or 'NAME'}.")
+    unfit = ", ".join(
+        f"{model.name} {why_not_chosen(model)}" for model in listed[:4] if why_not_chosen(model)
+    )
+    is_hopeless = all(why_not_chosen(model) == DOES_NOT_WRITE for model in listed)
+    reason = f"{endpoint.title} has no model that {'can play' if is_hopeless else 'is chosen by itself'}"
+    reason += f" ({unfit})." if unfit else "."
+    raise Refused(reason, _what_to_do(endpoint, listed))
 
 
-def _missing(asked: Asked, listed: list[Installed]) -> GlasshouseError:
-    if asked.endpoint.server == "ollama":
-        reason = f"{asked.endpoint.title} has no model {asked.model!r}."
-        return Refused(reason, f"Get it: glasshouse models pull {asked.model}")
+def _missing(asked: Asked, listed: list[Installed], *, is_base: bool) -> GlasshouseError:
+    """The refusal of a model that its server does not have. `is_base`: `--models` named it, so that another text may take its
+    place."""
+    endpoint = asked.endpoint
+    if endpoint.server == "ollama" or is_base:
+        reason = f"{endpoint.title} has no model {asked.model!r}."
+        return Refused(reason, _what_to_do(endpoint, listed if is_base else [], asked.model))
     names = [model.name for model in listed]
-    return UnknownName(noun=f"model of {asked.endpoint.title}", name=asked.model, known=names)
+    return UnknownName(noun=f"model of {endpoint.title}", name=asked.model, known=names)
+
+
+def _able_to_write(listed: list[Installed]) -> list[Installed]:
+    return [model for model in listed if why_not_chosen(model) != DOES_NOT_WRITE]
+
+
+def _what_to_do(endpoint: Endpoint, listed: list[Installed], model: str = "") -> str:
+    """How to name one of these models, and, on Ollama, how to get the one that was asked for. A shell takes all of it as it is."""
+    options = [f"--models {shlex.quote(endpoint.text_for(entry.name))}" for entry in _able_to_write(listed)]
+    advice = [f"Write {' or '.join(options[:names_shown_max])} to name one."] if options else []
+    if len(options) > names_shown_max:
+        command = shlex.join(["glasshouse", "models", "--models", endpoint.text_for()])
+        advice.append(f"`{command}` lists the other {len(options) - names_shown_max}.")
+    if endpoint.server == "ollama":
+        words = ["glasshouse", "models", "pull", model or suggested_model]
+        words += [] if endpoint.url == KNOWN_SERVERS["ollama"].url else ["--models", endpoint.url]
+        advice.append(f"Get {'it' if model else 'one'}: {shlex.join(words)}")
+    return " ".join(advice) or "Start it with a model that writes."
 
 
 def _context_of(asked: Asked, installed: Installed | None) -> int:
@@ -455,7 +510,8 @@ def missing_models(models: NamedModels, name: str | None) -> list[tuple[str, str
     if name is not None:
         if not asked:
             raise Refused(
-                "Only Ollama downloads models.", f"Write: glasshouse models pull {name} --models ollama"
+                "Only Ollama downloads models.",
+                f"Write: glasshouse models pull {shlex.quote(name)} --models ollama",
             )
         return [(next(iter(asked)).url, name)]
     answers = models.endpoints().values()

@@ -27,7 +27,7 @@ from glasshouse.models.reply_parts import (
 )
 from glasshouse.models.server import BadAnswer, Server, load_seconds_max
 from glasshouse.models.server_model import ServerModel
-from glasshouse.runtime.ports import OnText, Probe, ProbeCheck
+from glasshouse.runtime.ports import OnProbe, OnText, Probe, ProbeCheck
 from glasshouse.turns.moment.prompt import Completion, Prompt
 
 OLLAMA_URL: Final = "http://localhost:11434"
@@ -117,7 +117,7 @@ class OllamaModel(ServerModel):
             raise self._error_of(bad, body, answer, prompt) from None
         return self._completion(prompt, body, answer)
 
-    async def probe(self, *, deep: bool = False) -> Probe:
+    async def probe(self, *, deep: bool = False, on_probe: OnProbe | None = None) -> Probe:
         """What the server says about itself and the model; with `deep`, also what a few calls show."""
         answered = await self._found_or_problem(self._listed_and_running())
         if isinstance(answered, Probe):
@@ -134,7 +134,7 @@ class OllamaModel(ServerModel):
                 self._context_tokens or usual_context_tokens, mine.context_tokens or usual_context_tokens
             )
             checks = await deep_checks(
-                self, room, "Ollama keeps the beginning of the last prompt of each slot."
+                self, room, "Ollama keeps the beginning of the last prompt of each slot.", on_probe
             )
             running = await self._server.read("/api/ps")
         return Probe(

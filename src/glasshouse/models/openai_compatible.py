@@ -35,7 +35,7 @@ from glasshouse.models.reply_parts import (
 from glasshouse.models.server import BadAnswer, Server, bad_answer, load_seconds_max
 from glasshouse.models.server_model import ServerModel
 from glasshouse.models.wire_schema import Dialect, reply_text, wire_schema
-from glasshouse.runtime.ports import OnText, Probe, ProbeCheck
+from glasshouse.runtime.ports import OnProbe, OnText, Probe, ProbeCheck
 from glasshouse.turns.moment.prompt import Completion, Prompt
 
 parallel_default: Final = 4
@@ -170,7 +170,7 @@ class OpenAICompatible(ServerModel):
             raise self._error_of(bad, body, answer, prompt) from None
         return self._completion(prompt, body, answer)
 
-    async def probe(self, *, deep: bool = False) -> Probe:
+    async def probe(self, *, deep: bool = False, on_probe: OnProbe | None = None) -> Probe:
         """What the server says about itself and the model; with `deep`, also what a few calls show."""
         answered = await self._found_or_problem(self._listed_and_props())
         if isinstance(answered, Probe):
@@ -190,7 +190,7 @@ class OpenAICompatible(ServerModel):
         if deep:
             room = [tokens for tokens in (mine.context_served, self._context_tokens) if tokens]
             cache_advice = _KEEP_PREFIXES.get(self._kind, "The server does not say that it keeps prompts.")
-            checks += await deep_checks(self, min(room, default=usual_context_tokens), cache_advice)
+            checks += await deep_checks(self, min(room, default=usual_context_tokens), cache_advice, on_probe)
         return Probe(
             is_reachable=True,
             model=self.name,

@@ -21,7 +21,7 @@ from glasshouse.models.reply_parts import ReplyParts, check_prompt_is_whole, is_
 from glasshouse.models.server import BadAnswer, Server, without_mark
 from glasshouse.models.server_model import ServerModel
 from glasshouse.models.wire_schema import reply_text, wire_schema
-from glasshouse.runtime.ports import OnText, Probe
+from glasshouse.runtime.ports import OnProbe, OnText, Probe
 from glasshouse.turns.moment.prompt import Completion, Prompt
 
 if TYPE_CHECKING:
@@ -104,12 +104,12 @@ class ProviderModel(ServerModel):
         if client is not None:
             await client.aclose()
 
-    async def probe(self, *, deep: bool = False) -> Probe:
+    async def probe(self, *, deep: bool = False, on_probe: OnProbe | None = None) -> Probe:
         """Whether the model answers. Providers say nothing about themselves, so only `deep` asks it."""
         if not self._key:
             name = self._server.key_variable or "the key's environment variable"
             return Probe(is_reachable=False, model=self.name, problem=f"{name} is not set.")
-        checks = await deep_checks(self, usual_context_tokens, "") if deep else ()
+        checks = await deep_checks(self, usual_context_tokens, "", on_probe) if deep else ()
         return Probe(is_reachable=True, model=self.name, checks=checks)
 
     def _model(self) -> AnyModel:

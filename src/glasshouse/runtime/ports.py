@@ -63,6 +63,19 @@ class ProbeCheck(msgspec.Struct, frozen=True):
     advice: str = ""
 
 
+class ProbeStep(msgspec.Struct, frozen=True):
+    """What a probe tries next."""
+
+    __repr__ = repr_of("what", "seconds_max")
+
+    what: str
+    seconds_max: float
+
+
+OnProbe = Callable[[ProbeStep | ProbeCheck], None]
+"""Is given each step of a deep probe before it is tried, and each check as soon as it is known."""
+
+
 class Probe(msgspec.Struct, frozen=True, kw_only=True):
     """What a model found out about its server and itself. None: unknown."""
 

@@ -1,8 +1,12 @@
 """What a play will probably cost, against the limits in dollars, and when somebody is asked about it."""
 
+import shlex
+
 import pytest
 
-from glasshouse.cli.expected_cost import check_agreed, usd_unasked_max
+from glasshouse.assembly import models_named
+from glasshouse.cli import expected_cost
+from glasshouse.cli.expected_cost import check_agreed, how_to_price, usd_unasked_max
 from glasshouse.contests.expected_cost import Expected, expected_of_world
 from glasshouse.errors import Refused
 from glasshouse.events.payloads import Governor
@@ -60,3 +64,19 @@ def test_creatures_that_wake_each_other_are_expected_to_fill_every_turn(
     expected = expected_of_world(ModelRouter(), world, None, 0, turns, governor=governor)
 
     assert expected.calls == calls
+
+
+def test_a_model_of_unknown_price_comes_with_the_command_that_proposes_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    hosted = models_named("openai:gpt-5 mini")
+    own = models_named("http://8.8.8.8/v1#mine")
+
+    sentence, line, *rest = how_to_price(hosted)
+    monkeypatch.setattr(expected_cost, "has_price_list", lambda: False)
+
+    assert sentence.startswith("Nobody knows what gpt-5 mini costs.")
+    assert 'model: "gpt-5 mini"' in line
+    assert shlex.split(rest[-1])[-3:] == ["models", "price", "openai:gpt-5 mini"]
+    assert len(how_to_price(own)) == 2
+    assert len(how_to_price(hosted)) == 2, "a command that would only ask for an extra is not printed"

@@ -70,6 +70,16 @@ QWEN, LLAMA = ollama("qwen3:8b", 8.2), ollama("llama3.1:8b", 8.0)
         # A name that tells nothing plays only if there is nothing else.
         ([Installed(name="my-tune"), BIG], "llama3.3:70b"),
         ([Installed(name="my-tune")], "my-tune"),
+        # The only model, and the only one that writes here, play whatever else their names say.
+        *[([only], only.name) for only in (CODES, GUARDS, CONTINUES, UNTAUGHT)],
+        ([Installed(name="bge-story-teller")], "bge-story-teller"),
+        ([Installed(name="cloud-nine.gguf")], "cloud-nine.gguf"),
+        ([CODES, EMBEDS, CLOUD], "qwen2.5-coder:7b"),
+        ([Installed(name="bge-m3"), Installed(name="codellama:7b")], "codellama:7b"),
+        ([CODES, GUARDS], None),
+        # Not if the server itself says that it cannot write, or that another machine runs it.
+        ([EMBEDS], None),
+        ([CLOUD], None),
     ],
 )
 def test_one_model_plays_every_size_whatever_the_order_of_the_list(

@@ -59,5 +59,7 @@ def test_a_text_means_a_server_a_model_or_an_address() -> None:
 
 
 def test_a_server_elsewhere_is_started_there() -> None:
-    assert how_to_start("vllm", "http://gpu.lan:8000/v1") == "start it there with `vllm serve MODEL`"
+    assert how_to_start("vllm", "http://gpu.lan:8000/v1") == (
+        "start it there with `vllm serve MODEL`, where MODEL is a folder or a name on Hugging Face"
+    )
     assert how_to_start("openai", "https://api.openai.com/v1") == "check the address and the network"

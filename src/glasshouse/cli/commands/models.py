@@ -1,4 +1,5 @@
-"""`glasshouse models` lists which model plays each size; `glasshouse models pull` gets a missing one for Ollama.
+"""`glasshouse models` lists which model plays each size; `glasshouse models pull` gets a missing one for Ollama, and
+`glasshouse models price` proposes what a hosted one costs.
 
 Which model is chosen is decided in `models`; here it is only printed.
 """
@@ -6,6 +7,7 @@ Which model is chosen is decided in `models`; here it is only printed.
 from __future__ import annotations
 
 from contextlib import suppress
+from datetime import UTC, datetime
 from typing import Final
 
 import typer
@@ -15,27 +17,36 @@ from glasshouse.assembly import (
     PARAMETERS_B,
     Choice,
     NamedModels,
+    ProposedPrice,
+    hosted_model,
     in_words,
     missing_models,
+    proposed_price,
     pull_model,
     why_not_chosen,
 )
 from glasshouse.cli import options
-from glasshouse.cli.command_line import CommandLine
+from glasshouse.cli.command_line import CommandLine, world_to_try
 from glasshouse.cli.commands import add_command
-from glasshouse.cli.drawing.screen import Screen, draw_table, print_json
+from glasshouse.cli.drawing.screen import Screen, draw_table, facts_of, print_json
 from glasshouse.cli.exits import CHECK_FAILED
 from glasshouse.cli.model_choice import ModelChoice, agrees, is_asked, price_in_words, remarks_on, size_facts
-from glasshouse.cli.program import examples_to_paste, program_called
+from glasshouse.cli.options import argument
+from glasshouse.cli.price_lines import PriceLines, price_lines
+from glasshouse.cli.program import commands_to_paste, examples_to_paste, program_called
+from glasshouse.cli.prose import say
 from glasshouse.errors import GlasshouseError, Refused
 from glasshouse.events.event import Json
+from glasshouse.manifests.models_file import MODELS_FILE, ServerName, load_models_file
 from glasshouse.runtime import event_loop
+from glasshouse.settings import models_file
 
 EXAMPLES: Final = """\b
 Examples:
   glasshouse models --models ollama                    what plays each size, and what else Ollama has
   glasshouse models                                    the same for $GLASSHOUSE_MODELS or models.yaml
   glasshouse models pull gemma3:4b                     get a model for Ollama
+  glasshouse models price openai:gpt-5-mini            what a hosted model probably costs
   glasshouse models --models openrouter --json         for machines"""
 others_shown_max: Final = 12
 """`glasshouse models` names this many of the models that are installed, and counts the rest."""
@@ -59,26 +70,27 @@ def list_models(
     """List which model plays each size, and what else its server has. Exit 1 if a size has no model."""
     if context.invoked_subcommand is not None:
         return
-    named = ModelChoice(wanted, {}, env_file).named()
+    choice_made = ModelChoice(wanted, {}, env_file)
+    named = choice_made.named()
     with suppress(GlasshouseError):  # What is wrong stands in the list.
         event_loop.run(named.open())
     choices = named.choices()
     if as_json:
         print_json(*[{"type": "size", **size_facts(choice)} for choice in choices], *_others(named))
     else:
-        _draw(named, choices)
+        _draw(named, choices, choice_made)
     if any(choice.problem for choice in choices):
         raise typer.Exit(CHECK_FAILED)
 
 
-def _draw(named: NamedModels, choices: list[Choice]) -> None:
+def _draw(named: NamedModels, choices: list[Choice], choice_made: ModelChoice) -> None:
     screen = Screen()
     rows = [_row(choice) for choice in choices if not choice.problem]
     if rows:
         headings = ("size", "model", "server", "parameters", "context", "price")
         draw_table(screen, headings, rows, loose=("model", "server"), spare=("price", "parameters"))
     problems = {choice.problem: None for choice in choices if choice.problem}
-    screen.draw(*problems, *remarks_on(named))
+    screen.draw(*map(commands_to_paste, problems), *remarks_on(named))
     others = [
         f"{about['model']} ({about['why_not']})" if about["why_not"] else about["model"]
         for about in _others(named)
@@ -88,8 +100,14 @@ def _draw(named: NamedModels, choices: list[Choice]) -> None:
         screen.draw("", f"Installed: {', '.join(others[:others_shown_max])}{more}.")
     sizes = [f"{size} below {in_words(most)}" for size, most in PARAMETERS_B.items()]
     screen.draw("", f"The sizes, by parameters: {', '.join(sizes)}. Judges ask for balanced or strong.")
+    commands = [choice_made.words(named)] if not problems else [["--models", text] for text in named.texts()]
     call = CommandLine(program_called()).call
-    screen.draw("", f"Play: {call('play', 'WORLD', '--models', named.wanted)}")
+    if commands:
+        screen.draw(
+            "",
+            "Play:",
+            *[f"  {call('play', world_to_try(), *words)}" for words in commands[:others_shown_max]],
+        )
 
 
 def _row(choice: Choice) -> list[str]:
@@ -171,7 +189,7 @@ def _pull(url: str, model: str, *, is_agreed: bool, as_json: bool) -> None:
         print_json({"pulled": model, "url": url})
     else:
         print(
-            f"{model} is installed. Play: {CommandLine(program_called()).call('play', 'WORLD', '--models', 'ollama')}"
+            f"{model} is installed. Play: {CommandLine(program_called()).call('play', world_to_try(), '--models', f'{url}#{model}')}"
         )
 
 
@@ -185,4 +203,74 @@ def _check_agreed(model: str, size: int, *, is_agreed: bool, as_json: bool) -> N
         raise Refused("Nothing was downloaded.")
 
 
+def price(
+    name: str = argument("SERVER:MODEL", "A model of a hosted server, such as openai:gpt-5-mini."),
+    *,
+    as_json: options.JsonOption = False,
+) -> None:
+    """Propose a price for a hosted model, as lines for models.yaml. Exit 1 if nobody knows it.
+
+    The list comes with the extra `prices`; nothing is asked of the network. A price counts only once it stands in models.yaml.
+
+    \b
+    Examples:
+      glasshouse models price openai:gpt-5-mini        what it probably costs, and the lines to paste
+      glasshouse models price openai --json            the usual model of a server, for machines
+    """
+    server, model = hosted_model(name)
+    proposal = proposed_price(server, model, datetime.now(UTC).date())
+    written = None if proposal is None else _lines_for(server, model, proposal)
+    if as_json:
+        print_json(_price_facts(server, model, proposal, written))
+    elif proposal is None or written is None:
+        print(
+            f"Nobody knows what {model} costs: the list has no such model. Look up its price, and write it into models.yaml."
+        )
+    else:
+        _draw_price(model, proposal, written)
+    if proposal is None:
+        raise typer.Exit(CHECK_FAILED)
+
+
+def _lines_for(server: ServerName, model: str, proposal: ProposedPrice) -> PriceLines:
+    path = models_file()
+    file = None if path is None else load_models_file(path)
+    return price_lines(file, str(path or MODELS_FILE), server, model, proposal.price, _remark_on(proposal))
+
+
+def _remark_on(proposal: ProposedPrice) -> str:
+    until = f", prices until {proposal.known_until}" if proposal.known_until else ", of unknown date"
+    return f"{proposal.source}{until}"
+
+
+def _draw_price(model: str, proposal: ProposedPrice, written: PriceLines) -> None:
+    listed_as = "" if proposal.listed_as == model else f", listed as {proposal.listed_as}"
+    look = f" Compare it with {proposal.address}" if proposal.address else ""
+    say(
+        f"{model}{listed_as}: probably {price_in_words(proposal.price)} ({_remark_on(proposal)}).{look}",
+        *proposal.remarks,
+        f"It counts only once it stands in models.yaml. Write {written.where}:",
+        "",
+    )
+    print(*written.lines, sep="\n")
+
+
+def _price_facts(server: str, model: str, proposal: ProposedPrice | None, written: PriceLines | None) -> Json:
+    known = proposal and proposal.price
+    names = ("input", "output", "cache_read", "cache_write")
+    return {
+        "type": "price",
+        "server": server,
+        "model": model,
+        "listed_as": proposal and proposal.listed_as,
+        "usd_per_million": known and facts_of(known, *names),
+        "source": proposal and proposal.source,
+        "known_until": proposal and proposal.known_until and proposal.known_until.isoformat(),
+        "remarks": [] if proposal is None else [*proposal.remarks],
+        "where": written and written.where,
+        "lines": [] if written is None else written.lines,
+    }
+
+
+add_command(models, "price", "Propose the price of a hosted model.", price)
 add_command(models, "pull", "Get a model for Ollama.", pull)

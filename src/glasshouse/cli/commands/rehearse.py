@@ -6,9 +6,12 @@ first round before any plays its second: whenever it ends, each form has been me
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -19,7 +22,8 @@ from glasshouse.assembly import NamedModels
 from glasshouse.cli.command_line import store_path
 from glasshouse.cli.drawing.screen import Screen, counted, print_json
 from glasshouse.cli.expected_cost import check_agreed, is_priced
-from glasshouse.cli.live.rehearsal_progress import RehearsalProgress
+from glasshouse.cli.interrupts import run_until_interrupted
+from glasshouse.cli.live.progress_lines import ProgressLines
 from glasshouse.cli.model_choice import ModelChoice
 from glasshouse.cli.options import EnvFileOption, JsonOption, StoreOption, YesOption, argument, option
 from glasshouse.cli.store_reader import open_reader
@@ -32,7 +36,6 @@ from glasshouse.errors import Refused
 from glasshouse.events.event import Json
 from glasshouse.manifests.loading import load_world
 from glasshouse.model_values import Form
-from glasshouse.runtime import event_loop
 
 minutes_usual: Final = 15.0
 """How long a model rehearses at most, unless somebody says otherwise."""
@@ -136,7 +139,7 @@ def rehearse(
       glasshouse rehearse mystery-roots worlds/mine --models ollama                 two versions of a world side by side
       glasshouse rehearse mystery-roots --models ollama --prompting 1,2             with plays of other prompts in the store
       glasshouse rehearse mystery-roots --models ollama --form prose --rounds 10    one form, narrower intervals
-      glasshouse rehearse mystery-roots --models openrouter:NAME --yes --json       for machines
+      glasshouse rehearse mystery-roots --models openrouter:qwen/qwen3-8b --yes --json   for machines
     """
     names = [*filter(None, [name.strip() for name in models.split(",")])]
     forms: list[Form] = [known for known in FORMS if not form or known in form]
@@ -151,7 +154,8 @@ def rehearse(
         servers_of_world(plan.world).say(servers, as_json=as_json)
     asked = Rehearsing(plans, forms, rounds, _numbers(prompting), store, max_minutes, as_json)
     for name in names:
-        event_loop.run(_rehearse(asked, ModelChoice(name, {}, env_file, yes)))
+        choice = ModelChoice(name, {}, env_file, yes)
+        run_until_interrupted(partial(_rehearse, asked, choice))
 
 
 def _numbers(given: str | None) -> list[int]:
@@ -164,10 +168,10 @@ def _numbers(given: str | None) -> list[int]:
 
 async def _rehearse(asked: Rehearsing, choice: ModelChoice) -> None:
     """One model in all worlds and forms. If it is stopped, what was measured until then is shown as well."""
-    progress = RehearsalProgress()
-    progress.say(f"Rehearsal: looking for {choice.wanted}.")
-    named = choice.named()
-    await named.open()
+    progress = ProgressLines()
+    async with progress.watching(lambda: f"Rehearsal: looking for {choice.wanted}."):
+        named = choice.named()
+        await named.open()
     columns: list[Column] = []
     rehearsals: list[tuple[str, FormRehearsal]] = []
     try:
@@ -196,9 +200,9 @@ def _check_agreed(asked: Rehearsing, named: NamedModels, choice: ModelChoice) ->
 
 
 async def _play(
-    asked: Rehearsing, rehearsals: Sequence[tuple[str, FormRehearsal]], progress: RehearsalProgress
+    asked: Rehearsing, rehearsals: Sequence[tuple[str, FormRehearsal]], progress: ProgressLines
 ) -> None:
-    """Play all rounds, or as many as there is time for."""
+    """Play all rounds, or as many as there is time for. It is bounded by the time alone: no call is waited for any longer."""
     begun = time.monotonic()
     ends = begun + asked.minutes * 60
     rounds = asked.rounds
@@ -212,8 +216,11 @@ async def _play(
                 seconds = time.monotonic() - begun
                 return f"{title}, {counted(rehearsal.calls, 'call')} in {seconds:.0f} seconds"
 
+            # An act that would outlast the time is cut, and leaves no event: a slow model may need minutes for one.
             async with progress.watching(words):
-                await rehearsal.play_round(lambda: time.monotonic() < ends)
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(ends - time.monotonic()):
+                        await rehearsal.play_round(lambda: time.monotonic() < ends)
             column = _column(world, rehearsal)
             progress.say(f"{title}: {_so_far(column.rehearsal)}.")
             if asked.as_json and number < rounds:

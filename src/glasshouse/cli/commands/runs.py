@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from glasshouse.cli.command_line import CommandLine, store_path
+from glasshouse.cli.command_line import CommandLine, store_path, world_to_try
 from glasshouse.cli.drawing.screen import Screen, draw_table, facts_of, print_json
 from glasshouse.cli.options import JsonOption, StoreOption
 from glasshouse.cli.prose import say
@@ -26,7 +26,9 @@ def runs(*, store: StoreOption = None, as_json: JsonOption = False) -> None:
     elif listed:
         _draw(listed)
     else:
-        say(f"There is no run yet. Play one: {CommandLine.on(store_path(store)).call('play', 'WORLD')}")
+        say(
+            f"There is no run yet. Play one: {CommandLine.on(store_path(store)).call('play', world_to_try())}"
+        )
 
 
 async def _facts(reader: StoreReader) -> list[dict[str, Any]]:

@@ -112,7 +112,7 @@ class _Page:
             ) as terrarium:
                 if isinstance(models, NamedModels):
                     Screen().draw(*heading(models))
-                    print(f"  {self._command_line.call('models', '--models', models.wanted)}")
+                    print(f"  {self._command_line.call('models', *choice.words(models))}")
                 store.lock.announce(self._address)
                 new = " is new and empty. It" if self._is_new else ""
                 await self._show(terrarium, f"{path}{new} is shown here:")

@@ -98,7 +98,7 @@ async def models_at_start(
         print_json({"models": facts(models, expected and expected.facts())})
     else:
         Screen().draw(*heading(models))
-        print(f"  {command_line.call('models', '--models', models.wanted)}")
+        print(f"  {command_line.call('models', *choice.words(models))}")
         if expected is not None:
             Screen().draw(f"Expected: {expected}.")
             for line in how_to_price(models) if expected.usd is None else ():

@@ -1,9 +1,9 @@
-"""What `rehearse` says while it plays: at once, again and again, and a line each in a pipe."""
+"""What `rehearse` and `doctor` say while they wait: at once, again and again, and a line each in a pipe."""
 
 import asyncio
 from io import StringIO
 
-from glasshouse.cli.live.rehearsal_progress import RehearsalProgress, pipe_seconds
+from glasshouse.cli.live.progress_lines import ProgressLines, pipe_seconds
 
 
 async def test_a_pipe_reads_how_far_it_is_at_once_and_again() -> None:
@@ -17,7 +17,7 @@ async def test_a_pipe_reads_how_far_it_is_at_once_and_again() -> None:
         next_time.clear()
 
     calls = 0
-    async with RehearsalProgress(stream, wait).watching(lambda: f"{calls} calls"):
+    async with ProgressLines(stream, wait).watching(lambda: f"{calls} calls"):
         first = await waits.get()
         calls = 7
         next_time.set()
