@@ -124,7 +124,7 @@ def _frame_of(moment: Moment) -> _Frame:
         about = (character, playbill.goal, playbill.language, schema, depth.voice_lines_max)
         system = _system(handle, *about, moment.form)
         made_from = (character, playbill, around, depth, handle)
-        frame = _Frame(made_from, schema, system, tuple(around_lines(around)), _last_line(handle, character))
+        frame = _Frame(made_from, schema, system, tuple(around_lines(around)), last_line(handle, character))
         if not moment.tools:
             if len(_frames_cache) >= system_cache_values_max:
                 _frames_cache.clear()
@@ -365,7 +365,8 @@ def _shortened(value: object, chars_max: int) -> str:
     return written if len(written) <= chars_max else quoted(written, chars_max)
 
 
-def _last_line(handle: str, character: Character) -> str:
+def last_line(handle: str, character: Character) -> str:
+    """The last line of a prompt: how the creature is to speak."""
     return f"You are {handle}. {_how_to_speak(character)}"
 
 

@@ -34,6 +34,9 @@ description_chars_max: Final = 240
 AS_JSON: Final = "One JSON object and nothing else. It looks like one of these, with your own words:"
 AS_PROSE: Final = "Lines like these and nothing else, with your own words:"
 OR: Final = "or"
+ALONE_AS_JSON: Final = '"thought" is for yourself alone. Nobody hears it.'
+ALONE_AS_PROSE: Final = "THINK is for yourself alone. Nobody hears it. SAY is what you say aloud."
+NO_REASON: Final = "I have nothing to add."
 TOOL_THOUGHT: Final = "This is what is needed now."
 
 _REF_EXAMPLE: Final = "12"
@@ -53,10 +56,10 @@ def how_to_answer(schema: ReplySchema, character: Character, form: Form) -> str:
     examples = [_example(branch, number, character) for number, branch in enumerate(branches)]
     if form == "prose":
         how = [AS_PROSE, f"\n{OR}\n".join([defanged(as_prose(example)) for example in examples])]
-        alone = "THINK is for yourself alone. Nobody hears it. SAY is what you say aloud."
+        alone = ALONE_AS_PROSE
     else:
         how = [AS_JSON, *map(compact_json, examples)]
-        alone = '"thought" is for yourself alone. Nobody hears it.'
+        alone = ALONE_AS_JSON
     return "\n".join([*how, alone, *_rules(branches, form), *_tools(branches, form)])
 
 
@@ -104,6 +107,12 @@ def _value(name: str, schema: Json) -> Any:
             return f"some {name.replace('_', ' ')}"
 
 
+def form_sentences(character: Character, form: Form) -> tuple[str, ...]:
+    """The sentences of how to answer that are no creature's words: what a reply looks like, and its placeholders."""
+    about = (AS_PROSE, ALONE_AS_PROSE) if form == "prose" else (AS_JSON, ALONE_AS_JSON)
+    return (*about, _own_words("thought", 0, character), NO_REASON, TOOL_THOUGHT)
+
+
 def _own_words(name: str, number: int, character: Character) -> str:
     match name:
         case "thought":
@@ -116,7 +125,7 @@ def _own_words(name: str, number: int, character: Character) -> str:
             temper = safe_line(character.temper).replace(";", ",").partition(",")[0]
             return cut(temper, example_mood_chars_max) or "calm"
         case "reason":
-            return "I have nothing to add."
+            return NO_REASON
         case _:
             return ""
 
