@@ -148,7 +148,7 @@ def test_what_is_not_json_cannot_be_told_apart_from_silence() -> None:
     assert reply["text"]
 
 
-@pytest.mark.parametrize("rng_seed", (0, 2, 3))
+@pytest.mark.parametrize("rng_seed", [0, 2, 3])
 def test_in_a_game_no_turn_of_phrase_comes_twice_in_what_can_be_seen_and_hardly_one_in_a_play(
     rng_seed: int,
 ) -> None:

@@ -8,9 +8,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 
 import pytest
 
+from glasshouse.events import kinds
 from glasshouse.manifests import load_world
 from glasshouse.manifests.world_folders import bundled_worlds
 from glasshouse.troupe import data_files as shelf
@@ -30,6 +32,7 @@ from glasshouse.troupe.script_files import (
     script_named,
 )
 from glasshouse.troupe.voice import breaks_a_vow, voice_of
+from glasshouse.turns.replies.copied import is_copy
 from tests.contracts.scripted_plays import ScriptedPlay, scripted_play
 from tests.pages import page_text
 
@@ -145,8 +148,34 @@ def test_no_line_belongs_to_two_entries(name: str) -> None:
     assert [longest for longest, times in fixed.items() if times > 1] == []
 
 
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_no_part_has_a_line_of_its_voice(name: str) -> None:
+    """The engine would ask for such a line again."""
+    cast = load_world(name).manifests
+    copied = []
+    for handle, entries in script_named(name).parts.items():
+        voice = cast[handle].voice
+        for entry in entries if not voice.may_repeat else ():
+            # A slot is filled with one word: the shorter, the more of the line is the frame.
+            texts = [SLOT.sub("thing", phrasing.text) for phrasing in entry.phrasings]
+            copied += [f"{entry.id}: {text}" for text in texts if is_copy(text, voice.examples)]
+
+    assert copied == []
+
+
+@cache
 def plays_of(name: str) -> list[ScriptedPlay]:
     return [scripted_play(name, number) for number in PLAYS]
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_no_line_of_a_play_is_asked_for_again(name: str) -> None:
+    acts = [event for played in plays_of(name) for event in played.events if event.ends_its_act]
+
+    assert [event.payload for event in acts if event.kind == kinds.LOOP_SUSPECTED] == []
+    # The first call, and one after each answer of a tool.
+    again = [event for event in acts if event.model is not None and len(event.calls) > 1 and not event.tools]
+    assert [event.payload["text"] for event in again] == []
 
 
 @pytest.mark.parametrize("name", SCRIPTS)

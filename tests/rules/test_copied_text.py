@@ -4,7 +4,7 @@ import json
 
 from msgspec.structs import replace
 
-from glasshouse.contests.copied_text import has_placeholder, is_copy, own_words, share_in_runs
+from glasshouse.contests.copied_text import has_placeholder
 from glasshouse.contests.measures import Rehearsed, Sample, measures_of
 from glasshouse.models import Prompt
 from glasshouse.turns.moment.prompt import text_digest
@@ -13,18 +13,6 @@ from tests.rules.test_rehearsal_measures import event
 SYSTEM = 'HOW TO ANSWER\n{"kind":"agent.spoke","text":"<what you say aloud, in new words>","suspect":"some suspect"}'
 USER = "WHAT YOU ANSWER NOW\nYou are ada. Answer this line now, with something that nobody has said yet."
 VOICE = "I hang nobody on a smell."
-
-
-def test_a_run_is_three_words_in_a_row() -> None:
-    assert share_in_runs(["a", "b", "c", "x", "y"], ["z", "a", "b", "c"]) == (3, 5)
-    assert is_copy("Well, I hang nobody on a smell.", [VOICE])
-    assert not is_copy("Nobody hangs on a smell of mine today.", [VOICE])
-    assert not is_copy("on a smell.", [VOICE])
-
-
-def test_quoted_words_are_not_counted_if_others_are_left() -> None:
-    assert "smell" not in own_words('He said "I hang nobody on a smell", and I take him at his word.')
-    assert "smell" in own_words('"I hang nobody on a smell." Well.')
 
 
 def test_a_placeholder_is_known_by_its_brackets_or_by_some_and_its_field() -> None:

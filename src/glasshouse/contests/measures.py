@@ -14,13 +14,14 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from glasshouse.contests.copied_text import closing_texts, form_texts, has_placeholder, is_copy, own_words
+from glasshouse.contests.copied_text import closing_texts, form_texts, has_placeholder
 from glasshouse.events import kinds
 from glasshouse.events.event import CONDUCTOR, Event, Json, text_of
 from glasshouse.events.payloads import CreatureStarted, RunStarted, payload_of, sealed_of
 from glasshouse.turns.moment.line_text import content_words
 from glasshouse.turns.moment.playbill import playbill_of
 from glasshouse.turns.moment.prompt import Completion, Prompt, text_digest
+from glasshouse.turns.replies.copied import is_copy, own_words
 from glasshouse.turns.replies.prose import labelled_values
 from glasshouse.turns.replies.repetition import (
     lines_remembered_max,

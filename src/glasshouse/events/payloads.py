@@ -31,6 +31,7 @@ FinishReason = Literal["ended", "budget", "stopped", "no_contest"]
 OnBudget = Literal["finish", "pause"]
 OnTurnLimit = Literal["finish", "defer"]
 Outcome = Literal["answered", "failed", "refused"]
+CopyOf = Literal["voice", "prompt", "scene", "heard"]
 
 rules_now: Final = 2
 """The number of the rules that the engine plays by. Raise it when the same acts are recorded otherwise than before: a run
@@ -519,11 +520,14 @@ class ActEnd(Payload, frozen=True, omit_defaults=False):
 
 
 class LoopSuspected(Payload, frozen=True):
-    """An act ended without a line, because its creature said again what was said lately, also when asked once more."""
+    """An act ended without a line, because its creature said again what was said lately or what its prompt says, also when
+    asked once more."""
 
     reason: str
-    repeats: str
-    """The id of the earlier line."""
+    repeats: str = ""
+    """The id of the earlier line, or of the scene; empty if it recited its voice or its prompt."""
+    of: CopyOf | None = None
+    """What it copied in parts. None: it said an earlier line again as a whole."""
 
 
 class Fault(Payload, frozen=True):

@@ -349,7 +349,7 @@ RUN_PAYLOADS: dict[str, tuple[str, Payload]] = {
     ),
     kinds.LOOP_SUSPECTED: (
         "echo",
-        LoopSuspected("It had only said again what was said lately.", f"{SESSION}.3"),
+        LoopSuspected("It had only said what the scene says.", f"{SESSION}.3", "scene"),
     ),
     kinds.TOOL_CALLED: ("echo", ToolCalled("group_status", {"scope": "graph"}, 1)),
     kinds.TOOL_RETURNED: (
@@ -380,6 +380,7 @@ GROWN: dict[str, tuple[str, ...]] = {
     kinds.AGENT_FAILED: ("rule",),
     kinds.AGENT_THOUGHT: ("prompting",),
     kinds.CREATURE_SESSION_ATTACHED: ("stayed",),
+    kinds.LOOP_SUSPECTED: ("of",),
     kinds.RUN_FINISHED: ("full_turns",),
     kinds.RUN_STARTED: ("rules", "prompting"),
     kinds.SESSION_FORKED: ("on_turn_limit",),

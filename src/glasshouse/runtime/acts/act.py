@@ -396,9 +396,8 @@ def _end_with(draft: Draft | None, context: ActContext, moment: Moment) -> EndAc
         # It passes, and says why.
         return replace(context.end(), passed=str(draft.payload.get("reason", "")), private=draft.private)
     if kind == kinds.LOOP_SUSPECTED:
-        # It passes, because it would say an earlier line again.
-        loop = converted(draft.payload, LoopSuspected)
-        return replace(context.end(), passed=loop.reason, repeats=loop.repeats, private=draft.private)
+        # It says nothing, because it would say again what was said, or what its prompt says.
+        return replace(context.end(), loop=converted(draft.payload, LoopSuspected), private=draft.private)
     if context.written is not None and context.written.end is not None:
         # It was read and checked then, by other rules, and it stood on this channel.
         return context.end(draft, context.written.end.channel_id)

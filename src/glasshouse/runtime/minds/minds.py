@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from glasshouse.errors import Refused, UnusableReply
 from glasshouse.events import kinds
 from glasshouse.events.event import Draft
-from glasshouse.events.payloads import LoopSuspected
+from glasshouse.events.payloads import CopyOf, LoopSuspected
 from glasshouse.events.shown import Shown
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.model_values import Form
@@ -28,6 +28,8 @@ from glasshouse.turns.moment.moment import Moment
 from glasshouse.turns.moment.prompt import Completion
 from glasshouse.turns.moment.tools import ToolCall
 from glasshouse.turns.prompts.context import repair_prompt, written_for
+from glasshouse.turns.prompts.lines import numbered_lines
+from glasshouse.turns.replies.copied import Copied, copied_from
 from glasshouse.turns.replies.repetition import line_repeated
 from glasshouse.turns.replies.reply import Passed, Problem, draft_from
 from glasshouse.turns.replies.sealed_words import masked_words, sealed_facts_said, with_masked_notes
@@ -38,6 +40,19 @@ attempts_max: Final = 3
 SIMPLER: Final[Mapping[Form, Form]] = {"schema": "json", "json": "prose"}
 CUT_OFF: Final = "The answer was cut off because it is too long: write it again in fewer words."
 FILTERED: Final = "The model refused to answer."
+WHAT_IT_COPIED: Final[Mapping[CopyOf, str]] = {
+    "voice": "It had only said a line that is an example of its voice.",
+    "prompt": "It had only said what its instructions say.",
+    "scene": "It had only said what the scene says.",
+    "heard": "It had only said again what was said lately.",
+}
+"""Why an act ended without a line, for readers of the ledger."""
+SAY_IT_OTHERWISE: Final[Mapping[CopyOf, str]] = {
+    "voice": "Your line repeats one of the lines in your voice: answer what was said, in new words, or pass.",
+    "prompt": "Your line repeats the instructions: say what you have to say, in your own words, or pass.",
+    "scene": "Your line repeats the scene, which everybody knows: say something new about it, or pass.",
+}
+"""What a model is told that copied something else than a line that it heard."""
 visitor_seconds_max: Final = 120.0
 """A creature that a visitor plays passes after this time without a line; `act_seconds_max` in its manifest
 gives another time."""
@@ -86,7 +101,7 @@ class ManifestAgent(Agent):
             is_last = attempt == attempts_max or (attempt > 1 and moment.form not in SIMPLER)
             reply = _reply(answer, moment, shown, is_last=is_last)
             if isinstance(reply, Draft):
-                draft, objection = _without_faults(reply, moment)
+                draft, objection = _without_faults(reply, moment, shown)
                 if not objection or has_objected or is_last:
                     return draft
                 prompt = repair_prompt(prompt, answer.text, objection)
@@ -130,7 +145,7 @@ def _reply(
     return with_masked_notes(reply, moment) if moment.known and not isinstance(reply, Problem) else reply
 
 
-def _without_faults(draft: Draft, moment: Moment) -> tuple[Draft, str]:
+def _without_faults(draft: Draft, moment: Moment, shown: Shown) -> tuple[Draft, str]:
     """What an act ends in with this draft, and what its model is told once if the draft had a fault."""
     facts = sealed_facts_said(draft, moment) if moment.known else {}
     if facts:
@@ -139,11 +154,23 @@ def _without_faults(draft: Draft, moment: Moment) -> tuple[Draft, str]:
             draft, moment, facts
         ), f"You alone know {words}: say it without that word, or pass."
     repeated = line_repeated(draft, moment)
-    if repeated is None:
+    copied = copied_from(draft, moment) if repeated is None else Copied("heard", repeated)
+    if copied is None:
         return draft, ""  # There is no fault.
-    loop = LoopSuspected("It had only said again what was said lately.", repeated)
+    loop = LoopSuspected(WHAT_IT_COPIED[copied.of], copied.event_id, copied.of if repeated is None else None)
     skipped = Draft(kind=kinds.LOOP_SUSPECTED, payload=msgspec.to_builtins(loop), private=draft.private)
-    return skipped, "That was said a moment ago: say something new, or pass."
+    return skipped, SAY_IT_OTHERWISE.get(copied.of) or _line_named(copied.event_id, moment, shown)
+
+
+def _line_named(event_id: str, moment: Moment, shown: Shown) -> str:
+    """What a model is told that repeated an earlier line: which one, by the number that its prompt shows."""
+    lines = numbered_lines(moment)
+    index = lines.index_of(event_id)
+    assert index is not None, "only lines that the creature can see are compared"
+    by_number = (*shown.discussion, *shown.remembered, *shown.disturbances, *shown.answered)
+    which = f"[{lines.ref(index)}], which" if event_id in by_number else "a line that"
+    who = "you said" if lines.reading(index).actor == moment.creature_id else "was said"
+    return f"Your line repeats {which} {who} a moment ago: say something new, or pass."
 
 
 def _kept_of(answer: Completion, moment: Moment, shown: Shown) -> Draft | None:

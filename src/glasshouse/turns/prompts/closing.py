@@ -8,9 +8,10 @@ line of others that the discussion has, below words by which a reader knows the 
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple, TypeAlias, get_args
 
 from glasshouse.events import kinds
+from glasshouse.model_values import Form
 from glasshouse.turns.moment import line_text
 from glasshouse.turns.moment.character import Character
 from glasshouse.turns.moment.line_text import cut, quoted, safe_line
@@ -31,6 +32,20 @@ TICK_AFTER: Final = "It is your turn. This was said last:"
 ASKED: Final = "You are asked"
 KEPT_BACK: Final = "said something. The words were not handed to you."
 
+_About: TypeAlias = Literal["line", "scene", "nothing"]
+"""What the last line of a prompt is about."""
+_FIRST_WORDS: Final = "nobody has spoken yet: say the first words now"
+_ANSWERED_BY_TOOLS: Final = "Your tools have answered."
+_CHANGED_FIRST: Final = "If something must be changed first, call a tool"
+_CALLED: Final = "A call of a tool begins with {begins}."
+_LOOKED_UP_FIRST: Final = (
+    "Before you speak: if you are asked for a fact, use a tool first. Then the answer begins with {begins}."
+)
+_CALL_BEGINS: Final[dict[Form, str]] = {
+    "schema": '{"kind":"tool.called"',
+    "json": '{"kind":"tool.called"',
+    "prose": "KIND: tool.called",
+}
 _NEW: Final = ", with something that nobody has said yet"
 _NEW_WORDS: Final = ", in words that nobody has used yet"
 
@@ -99,50 +114,62 @@ def what_to_do(moment: Moment, answered: Answered) -> str:
     character = moment.character
     number = answered.line[: answered.line.index("]") + 1] if answered.line else ""
     after = f"line {number}" if number else "this"
-    new_words = "" if character.voice.may_repeat else _NEW_WORDS
-    match character.role:
-        case "judge":
-            do = f"say now what you find{new_words}"
-        case "narrator":
-            do = f"say now what is seen or heard there after {after}{new_words}"
-        case _:
-            do = _spoken(moment, answered, after)
-    return f"{_with_tools(moment, do)} {_how_to_speak(character)}{_how_to_call(moment)}"
-
-
-def _spoken(moment: Moment, answered: Answered, after: str) -> str:
-    new = "" if moment.character.voice.may_repeat else _NEW
     if answered.is_scene:
+        about: _About = "scene"
+    else:
+        about = "line" if answered.line or not answered.is_turn else "nothing"
+    do = _request(character, about, after)
+    return f"{_with_tools(moment, do)} {_how_to_speak(character)}{how_to_call(moment, moment.form)}"
+
+
+def closing_sentences(handle: str, character: Character, form: Form) -> tuple[str, ...]:
+    """What the last lines of the creature's prompts may say, without the line that is answered and its number."""
+    how = _how_to_speak(character)
+    requests = dict.fromkeys(_request(character, about, "this") for about in get_args(_About))
+    return (
+        *[f"You are {handle}. {do} {how}" for do in requests],
+        TICK_AFTER,
+        _LOOKED_UP_FIRST.format(begins=_CALL_BEGINS[form]),
+        _CHANGED_FIRST,
+        _ANSWERED_BY_TOOLS,
+    )
+
+
+def _request(character: Character, about: _About, after: str) -> str:
+    new = "" if character.voice.may_repeat else _NEW
+    new_words = "" if character.voice.may_repeat else _NEW_WORDS
+    if character.role == "judge":
+        return f"say now what you find{new_words}"
+    if character.role == "narrator":
+        return f"say now what is seen or heard there after {after}{new_words}"
+    if about == "scene":
         return f"speak now about what {after} shows you{new}"
-    if answered.line or not answered.is_turn:
-        return f"answer {after} now{new}"
-    return f"nobody has spoken yet: say the first words now{new}"
+    return f"answer {after} now{new}" if about == "line" else f"{_FIRST_WORDS}{new}"
 
 
 def _with_tools(moment: Moment, do: str) -> str:
     """The request, after the use of a tool or before it. A small model that is not told of its tools there uses none."""
     spoken = f"{do[0].upper()}{do[1:]}"
     if moment.talk:
-        return f"Your tools have answered. {spoken}, and rest on what they said."
+        return f"{_ANSWERED_BY_TOOLS} {spoken}, and rest on what they said."
     if not moment.tools:
         return f"{spoken}."
     if _looks_up(moment):
         return f"{spoken}."
     names = [safe_line(offer.name) for offer in moment.tools]
     which = f" ({', '.join(names)})" if len(names) <= tools_named_max else ""
-    return f"If something must be changed first, call a tool{which}. Else {do}."
+    return f"{_CHANGED_FIRST}{which}. Else {do}."
 
 
-def _how_to_call(moment: Moment) -> str:
-    """How a call begins, as the very last words. Measured: small models call a tool about once in seven acts without
+def how_to_call(moment: Moment, form: Form) -> str:
+    """How a call begins in a form, as the very last words; empty for who has no tool to call. Measured: small models call a tool about once in seven acts without
     these words, and in half of them with. Whatever stands last is nearly always followed by them, so the stronger words
     are only for tools that a call too many does not harm (ADR 0120)."""
     if not moment.tools or moment.talk:
         return ""
-    begins = "KIND: tool.called" if moment.form == "prose" else '{"kind":"tool.called"'
-    if _looks_up(moment):
-        return f" Before you speak: if you are asked for a fact, use a tool first. Then the answer begins with {begins}."
-    return f" A call of a tool begins with {begins}."
+    begins = _CALL_BEGINS[form]
+    how = _LOOKED_UP_FIRST if _looks_up(moment) else _CALLED
+    return f" {how.format(begins=begins)}"
 
 
 def _looks_up(moment: Moment) -> bool:

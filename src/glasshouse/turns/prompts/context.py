@@ -33,7 +33,7 @@ from glasshouse.turns.moment.prompt import Prompt, chars_per_token_min, tokens_g
 from glasshouse.turns.moment.reply_schema import ReplySchema, reply_schema
 from glasshouse.turns.moment.tools import ToolTalk
 from glasshouse.turns.prompts import lines as line_choice
-from glasshouse.turns.prompts.closing import Answered, answered_by, closing_lines
+from glasshouse.turns.prompts.closing import Answered, answered_by, closing_lines, how_to_call
 from glasshouse.turns.prompts.foreign_tools import foreign_tool_lines
 from glasshouse.turns.prompts.forms import OR, how_to_answer
 from glasshouse.turns.prompts.lines import NumberedLines, forget_lines, numbered_lines
@@ -204,7 +204,8 @@ def in_form(prompt: Prompt, moment: Moment, form: Form) -> Prompt:
     )
     if form == prompt.form or prompt.system != _system(*about, prompt.form):
         return prompt
-    return replace(prompt, system=_system(*about, form), form=form, stop=_STOPS[form])
+    user = prompt.user.removesuffix(how_to_call(moment, prompt.form)) + how_to_call(moment, form)
+    return replace(prompt, system=_system(*about, form), user=user, form=form, stop=_STOPS[form])
 
 
 def repair_prompt(prompt: Prompt, raw: str, problem: str) -> Prompt:

@@ -16,9 +16,9 @@ from glasshouse.events.event import Json
 from glasshouse.model_values import Form
 from glasshouse.turns.moment.character import Character
 from glasshouse.turns.moment.line_text import compact_json, cut, defanged, safe_line
-from glasshouse.turns.moment.placeholders import placeholder
+from glasshouse.turns.moment.placeholders import placeholder, placeholder_words
 from glasshouse.turns.moment.prompt import as_prose, prose_label
-from glasshouse.turns.moment.reply_schema import ReplySchema, is_ref
+from glasshouse.turns.moment.reply_schema import ReplySchema, is_ref, kinds_offered
 from glasshouse.turns.prompts.foreign_tools import without_choices
 
 words_listed_max: Final = 24
@@ -33,6 +33,8 @@ AS_JSON: Final = (
 )
 AS_PROSE: Final = "Lines in one of these forms and nothing else. Put your own words in place of each <...>:"
 OR: Final = "or"
+ALONE_AS_JSON: Final = '"thought" is for yourself alone. Nobody hears it.'
+ALONE_AS_PROSE: Final = "THINK is for yourself alone. Nobody hears it. SAY is what you say aloud."
 
 _REF_EXAMPLE: Final = "12"
 _TYPES: Final = {
@@ -51,10 +53,10 @@ def how_to_answer(schema: ReplySchema, character: Character, form: Form) -> str:
     forms = [_form(branch, character.role) for branch in branches]
     if form == "prose":
         how = [AS_PROSE, f"\n{OR}\n".join([defanged(as_prose(filled)) for filled in forms])]
-        alone = "THINK is for yourself alone. Nobody hears it. SAY is what you say aloud."
+        alone = ALONE_AS_PROSE
     else:
         how = [AS_JSON, *map(compact_json, forms)]
-        alone = '"thought" is for yourself alone. Nobody hears it.'
+        alone = ALONE_AS_JSON
     return "\n".join([*how, alone, *_rules(branches, form), *_tools(branches, form)])
 
 
@@ -98,6 +100,16 @@ def _value(kind: str, name: str, schema: Json, role: str) -> Any:
         case _:
             # A choice is a placeholder too: of a word that stands in the form, small models make their choice.
             return placeholder(kind, name, role)
+
+
+def form_sentences(character: Character, form: Form) -> tuple[str, ...]:
+    """The sentences of how to answer that are no creature's words: what a reply looks like, and the placeholders of texts
+    and notes."""
+    about = (AS_PROSE, ALONE_AS_PROSE) if form == "prose" else (AS_JSON, ALONE_AS_JSON)
+    noted = (kinds.AGENT_SPOKE, kinds.TOOL_CALLED)
+    texts = [placeholder_words(kind, "text", character.role) for kind in kinds_offered(character.may_emit)]
+    notes = [placeholder_words(kind, "thought", character.role) for kind in noted]
+    return (*about, *dict.fromkeys(texts), *notes)
 
 
 def _rules(branches: Iterable[Json], form: Form) -> list[str]:

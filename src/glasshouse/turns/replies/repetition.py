@@ -9,13 +9,13 @@ numbers of letters are compared, so every machine decides the same.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import repeat
 from operator import rshift
 from typing import Final
 
-from glasshouse.events.event import Draft
+from glasshouse.events.event import Draft, Json
 from glasshouse.turns.moment.line_text import content_words
 from glasshouse.turns.moment.moment import Moment
 from glasshouse.turns.moment.reply_schema import fields_of
@@ -29,10 +29,16 @@ events_searched_max: Final = 96
 """How far back a creature's own lines are looked for."""
 words_compared_min: Final = 5
 """A shorter line is never a repetition."""
+words_beside_fields_min: Final = 12
+"""A shorter line may be said again if it has a field that says more than words, such as a vote. A longer one is a speech:
+it may be said again only with another value in that field."""
 lines_remembered_max: Final = 64
 """A word that was heard within this many lines is not new."""
 same_trigrams_percent_min: Final = 80
 """From here on two lines are the same: as many of the groups of three letters in either are in both."""
+words_enough: Final = 3
+"""Only lines that have half of the words of a new one, or this many, are compared with it. One changed letter changes three
+groups of letters: so lines that differ in half of their words are not the same, and this is quicker to see."""
 trigram_cache_texts_max: Final = 4_096
 """The groups of three letters of more texts are computed again."""
 
@@ -46,54 +52,74 @@ def line_repeated(draft: Draft, moment: Moment) -> str | None:
     text = draft.payload.get("text")
     if not isinstance(text, str) or moment.character.voice.may_repeat:
         return None
-    if len(draft.payload) > 1 and _says_more(draft, moment):
-        return None
     if text.count(" ") + 1 < words_compared_min:
         return None
     lines = numbered_lines(moment)
-    me = moment.creature_id
     words = content_words(text)
-    oldest = max(lines.first, lines.stop - events_searched_max)
-    suspects = _with_half_of(words, lines, oldest)
-    own = lines.said_by.get(me, [])[-own_lines_compared_max:]
+    more = freeing_fields(draft, moment)
+    for index in lines_compared(words, words_enough, lines, moment.creature_id):
+        earlier = lines.readings[index - lines.base].payload
+        other: str = earlier["text"]
+        # Also quicker to see than letters. Two texts that are the same differ in few words. Only the texts are
+        # compared: the words of a reading are also those of its other fields, and not those that it cuts off.
+        other_words = content_words(other)
+        words_min = 2 * max(len(words), len(other_words)) // 3
+        is_near = len({*words}.intersection(other_words)) >= words_min
+        is_same = is_near and _is_same(_trigrams(text), _trigrams(other))
+        if is_same and not is_free(draft, more, earlier):
+            return lines.ids[index - lines.base]
+    return None
+
+
+def lines_compared(
+    words: Sequence[str], enough: int, lines: NumberedLines, creature_id: str, also: Sequence[int] = ()
+) -> Iterator[int]:
+    """The indexes of the lines with which a creature's new line is compared, the newest first: of its own last lines, of
+    the last lines at its table and of `also`, those that have half of the words of the new line, or enough of them."""
+    oldest = min(max(lines.first, lines.stop - events_searched_max), *also, lines.stop)
+    lately = map(rshift, map(lines.words.get, words, repeat(0)), repeat(oldest - lines.base))
+    suspects = texts_with_half_of(words, enough, lately, lines.stop - oldest)
+    if not suspects:
+        return
+    own = lines.said_by.get(creature_id, [])[-own_lines_compared_max:]
     table = lines.said[-table_lines_compared_max:]
     while suspects:
         bit = suspects.bit_length() - 1
         suspects ^= 1 << bit
         index = oldest + bit
-        if index in table or index in own:
-            other: str = lines.readings[index - lines.base].payload["text"]
-            # Also quicker to see than letters. Two texts that are the same differ in few words. Only the texts are
-            # compared: the words of a reading are also those of its other fields, and not those that it cuts off.
-            other_words = content_words(other)
-            words_min = 2 * max(len(words), len(other_words)) // 3
-            is_near = len({*words}.intersection(other_words)) >= words_min
-            if is_near and _is_same(_trigrams(text), _trigrams(other)):
-                return lines.ids[index - lines.base]
-    return None
+        if index in table or index in own or index in also:
+            yield index
 
 
-def _with_half_of(words: Sequence[str], lines: NumberedLines, oldest: int) -> int:
-    """The lines from the index `oldest` on that have half of these words, or three of them.
-
-    One changed letter changes three groups of letters. So lines that differ in half of their words are not the same, and
-    this is quicker to see.
-    """
+def texts_with_half_of(words: Sequence[str], enough: int, where_each: Iterable[int], texts_count: int) -> int:
+    """The texts that have half of these words, or enough of them, at most three, as bits. `where_each` has the texts with
+    each word. If there are not two words, it is all texts."""
     if len(words) < 2:
-        return (1 << lines.stop - oldest) - 1
+        return (1 << texts_count) - 1
     words_1 = words_2 = words_3 = 0
-    lately = map(rshift, map(lines.words.get, words, repeat(0)), repeat(oldest - lines.base))
-    for where in filter(None, lately):
+    for where in filter(None, where_each):
         words_3 |= words_2 & where
         words_2 |= words_1 & where
         words_1 |= where
-    return words_1 if len(words) == 2 else words_2 if len(words) < 5 else words_3
+    return (words_1, words_2, words_3)[min((len(words) + 1) // 2, enough) - 1]
 
 
-def _says_more(draft: Draft, moment: Moment) -> bool:
-    """Whether a line has a field that says more than its text, such as a vote. Cited lines and further texts do not."""
+def freeing_fields(draft: Draft, moment: Moment) -> tuple[str, ...]:
+    """The fields of a draft that say more than its text, such as a vote. Cited lines and further texts do not."""
+    if len(draft.payload) < 2:
+        return ()
     sorts = fields_of(draft.kind, moment.playbill)
-    return any(sorts.get(name) not in _MORE_WORDS for name in draft.payload)
+    return tuple([name for name in draft.payload if sorts.get(name) not in _MORE_WORDS])
+
+
+def is_free(draft: Draft, more: Sequence[str], earlier: Json) -> bool:
+    """Whether a draft may say an earlier line again, because its fields `more` say more than the text: in a few words, or
+    with another value than that line has there."""
+    if not more:
+        return False
+    words = draft.payload["text"].count(" ") + 1
+    differs = any(name in earlier and draft.payload[name] != earlier[name] for name in more)
+    return differs or words < words_beside_fields_min
 
 
 def says_the_same(text: str, other: str) -> bool:

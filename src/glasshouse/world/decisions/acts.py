@@ -225,9 +225,10 @@ def act_ended(world: World, intent: EndAct) -> Decision:
     if intent.failure:
         failed = payloads.AgentFailed(intent.failure, intent.attempts, intent.fault, intent.axis, intent.rule)
         fact = _of_act(intent, failed, creature.run_id)
-    elif intent.repeats:
-        check_cause(world, intent.repeats)
-        fact = _of_act(intent, payloads.LoopSuspected(intent.passed, intent.repeats), creature.run_id)
+    elif intent.loop is not None:
+        if intent.loop.repeats:
+            check_cause(world, intent.loop.repeats)
+        fact = _of_act(intent, intent.loop, creature.run_id)
     else:
         fact = _of_act(intent, payloads.ActEnd(intent.passed), creature.run_id, kinds.AGENT_PASSED)
     return written_in(world.graphs[creature.graph_id], (fact,), creature.id)

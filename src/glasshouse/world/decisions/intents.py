@@ -320,8 +320,8 @@ class EndAct(Intent, frozen=True, gc=False):
     reply_to: str | None = None
     """The channel that the cause was said on."""
     passed: str = ""
-    repeats: str = ""
-    """The id of the earlier line that the act would have said again."""
+    loop: payloads.LoopSuspected | None = None
+    """What the act would have said again."""
     private: Json | None = None
     failure: str = ""
     fault: payloads.Fault | None = None

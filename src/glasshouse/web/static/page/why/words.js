@@ -14,7 +14,7 @@ export function doingOf({ event }, cited) {
   if (kind === "world.observed") return "sets the scene";
   if (kind === "turn.started") return `turn ${event.turn} begins`;
   if (kind === "judge.verdict") return cited ? `rules on ${cited}` : "rules";
-  const does = { "agent.spoke": "speaks", "agent.thought": "thinks", "agent.reflected": "reflects", "agent.passed": "stays silent", "agent.failed": "did not answer" }[kind];
+  const does = { "agent.spoke": "speaks", "agent.thought": "thinks", "agent.reflected": "reflects", "agent.passed": "stays silent", "agent.failed": "did not answer", "loop.suspected": "had nothing new to say" }[kind];
   const words = does ?? kind.replaceAll(/[._]/g, " ");
   return cited ? `${words}, cites ${cited}` : words;
 }
