@@ -56,6 +56,8 @@ class ServedModel:
     usd_per_million: tuple[float, float] = (0.1, 0.4)
     samples: Mapping[str, float] = field(default_factory=lambda: LLAMA_CPP_SAMPLES, hash=False)
     """How llama.cpp samples by itself, as its `/props` tell."""
+    slots: int = 1
+    """How many calls llama.cpp answers at once, as its `/props` tell. This server answers as many as come."""
 
     @property
     def digest(self) -> str:
@@ -536,7 +538,8 @@ class LlamaCpp(OpenAI):
             case "/props":
                 settings = {"n_ctx": model.loaded_context_tokens, "params": dict(model.samples)}
                 named = {"model_alias": model.name, "model_path": f"/models/{model.name}.gguf"}
-                return json_reply(200, {"default_generation_settings": settings, "total_slots": 1} | named)
+                told = {"default_generation_settings": settings, "total_slots": model.slots}
+                return json_reply(200, told | named)
             case "/tokenize":
                 count = tokens_in(str(request.json()["content"]))
                 return json_reply(200, {"tokens": list(range(count))})

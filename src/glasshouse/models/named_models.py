@@ -329,7 +329,7 @@ class NamedModels:
         is_local = is_own(endpoint.url) and not (installed is not None and installed.is_remote)
         price = asked.price or (installed and installed.price) or (FREE if is_local else None)
         return Route(
-            model=self._model(asked, name, context),
+            model=self._model(asked, name, context, None if installed is None else installed.slots),
             name=name,
             context_tokens_max=context,
             reply_tokens_max=asked.reply_tokens or REPLY_TOKENS[profile],
@@ -349,9 +349,13 @@ class NamedModels:
             size=size_of(parameters_in(name) if installed is None else installed.parameters),
         )
 
-    def _model(self, asked: Asked, name: str, context_tokens: int) -> Model:
-        """The object that asks the server; one for all profiles that ask the same."""
+    def _model(self, asked: Asked, name: str, context_tokens: int, slots: int | None) -> Model:
+        """The object that asks the server; one for all profiles that ask the same. A number that was given for its server
+        counts more than the `slots` that the server tells."""
         endpoint = asked.endpoint
+        if endpoint.max_parallel is None and slots is not None:
+            endpoint = endpoint._replace(max_parallel=slots)
+            asked = msgspec.structs.replace(asked, endpoint=endpoint)
         decoding = tuple(sorted((asked.decoding or {}).items()))
         key = (endpoint, name, context_tokens, decoding, asked.reasoning_tokens_max, asked.call_seconds_max)
         if key not in self._models:

@@ -24,7 +24,7 @@ from glasshouse.model_values import Finish, Tokens
 from glasshouse.models.deep_probe import deep_checks
 from glasshouse.models.installed import usual_context_tokens
 from glasshouse.models.messages import messages_of
-from glasshouse.models.openai_lists import Listed, ServerKind, listed_by, root_and_prefix
+from glasshouse.models.openai_lists import Listed, ServerKind, listed_by, props_of, root_and_prefix, slots_in
 from glasshouse.models.reply_parts import (
     ReplyParts,
     check_prompt_is_whole,
@@ -170,6 +170,18 @@ class OpenAICompatible(ServerModel):
             raise self._error_of(bad, body, answer, prompt) from None
         return self._completion(prompt, body, answer)
 
+    async def open(self) -> None:
+        """Find out how many calls the server answers at once, unless somebody said so. Only llama.cpp tells.
+
+        A server that cannot be asked now is no reason to refuse: whoever plays on it finds out.
+        """
+        if self._max_parallel is None and self._kind in {"llama.cpp", "other"}:
+            self._take_slots(slots_in(await props_of(self._server)))
+
+    def _take_slots(self, slots: int | None) -> None:
+        if slots is not None and self._max_parallel is None:
+            self.max_parallel = slots
+
     async def probe(self, *, deep: bool = False) -> Probe:
         """What the server says about itself and the model; with `deep`, also what a few calls show."""
         answered = await self._found_or_problem(self._listed_and_props())
@@ -183,9 +195,8 @@ class OpenAICompatible(ServerModel):
             problem = f"{self.backend} has no model {self.name}."
             names = ", ".join([*by_name][:names_shown_max]) or "no model"
             return Probe(is_reachable=True, model=self.name, problem=problem, advice=f"It has {names}.")
-        slots = count_in(props, "total_slots")
-        if slots and self._max_parallel is None:
-            self.max_parallel = slots
+        slots = slots_in(props)
+        self._take_slots(slots)
         checks = self._slot_checks(slots)
         if deep:
             room = [tokens for tokens in (mine.context_served, self._context_tokens) if tokens]

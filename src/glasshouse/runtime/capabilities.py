@@ -65,6 +65,12 @@ def capabilities_of(model: Model) -> ModelCapabilities:
     )
 
 
+async def open_model(model: Model) -> None:
+    """Let a model find out what it must know of its server before it is asked, if it has `open`."""
+    open_it: Callable[[], Awaitable[None]] = getattr(model, "open", nothing_to_do)
+    await open_it()
+
+
 async def close_model(model: Model) -> None:
     """Close the connections of a model, if it has `close`. A model that is asked again opens a new one."""
     close: Callable[[], Awaitable[None]] = getattr(model, "close", nothing_to_do)
