@@ -47,12 +47,12 @@ async def thinking_when(t: Terrarium, is_wanted: Callable[[tuple[Thinking, ...]]
     return [*t.thinking()]
 
 
-@pytest.mark.parametrize("way", [by_name, by_file, by_object, by_object_of_unknown_kind])
+@pytest.mark.parametrize("models_of", [by_name, by_file, by_object, by_object_of_unknown_kind])
 async def test_a_server_gets_as_many_calls_as_it_has_slots_and_the_others_are_shown_waiting(
-    way: Callable[[ImitatingServer, Path], ModelRouter | str | Path], tmp_path: Path
+    models_of: Callable[[ImitatingServer, Path], ModelRouter | str | Path], tmp_path: Path
 ) -> None:
     with imitating_server("llamacpp", models=SLOTS, delay_seconds=0.05) as server:
-        async with Terrarium(models=way(server, tmp_path)) as t:
+        async with Terrarium(models=models_of(server, tmp_path)) as t:
             run = await t.open_world(choir(5))
             playing = asyncio.create_task(t.run(run.id, turns=1))
             thinking = await soon(thinking_when(t, lambda thinking: len(thinking) == 5))

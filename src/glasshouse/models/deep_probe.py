@@ -13,7 +13,7 @@ from typing import Final, Protocol
 from glasshouse.errors import ModelFailed, ModelMisconfigured, ModelUnreachable
 from glasshouse.events.event import Json
 from glasshouse.model_values import Form
-from glasshouse.runtime.ports import OnText, ProbeCheck
+from glasshouse.runtime.ports import OnProgress, OnText, ProbeCheck
 from glasshouse.turns.moment.prompt import Completion, Prompt
 
 context_tokens_probed_max: Final = 16_384
@@ -47,7 +47,9 @@ class Probed(Protocol):
     form: Form
     remarks: tuple[str, ...]
 
-    async def complete(self, prompt: Prompt, *, on_text: OnText | None = None) -> Completion:
+    async def complete(
+        self, prompt: Prompt, *, on_text: OnText | None = None, on_progress: OnProgress | None = None
+    ) -> Completion:
         """The model's answer."""
 
 
