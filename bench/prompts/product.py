@@ -27,6 +27,7 @@ from glasshouse import Terrarium
 from glasshouse.assembly import NamedModels, SqliteStore, models_named
 from glasshouse.errors import GlasshouseError
 from glasshouse.events.event import Draft, Event
+from glasshouse.runtime.call_time import CallBounds
 from glasshouse.runtime.ledger.folds import load_folded
 from glasshouse.runtime.minds.minds import ManifestAgent
 from glasshouse.runtime.ports import Model, Route, Router
@@ -113,10 +114,16 @@ class ListeningRouter:
         """The route of a profile."""
         route = self._router.route(profile) if name is None else self._router.route(profile, name)
         server = getattr(route.model, "_server", None)
-        if server is not None and hasattr(server, "call_seconds_max"):
-            server.call_seconds_max = call_seconds_max
+        bounds = CallBounds(call_seconds_max, call_seconds_max, call_seconds_max)
+        if server is not None:
+            server.bounds = bounds
         model = Listening(route.model, self._seed, self._heard)
-        return route._replace(model=model, call_seconds_max=call_seconds_max)
+        return route._replace(
+            model=model,
+            call_seconds_max=call_seconds_max,
+            first_token_seconds_max=call_seconds_max,
+            token_seconds_max=call_seconds_max,
+        )
 
 
 class WatchedAgent(ManifestAgent):

@@ -217,6 +217,24 @@ async def test_calls_one_after_the_other_use_one_connection(personality: Any, st
     assert (len(connections), len(set(connections))) == (3, 1)
 
 
+async def test_a_connection_that_llama_cpp_closes_after_a_stream_is_not_used_again() -> None:
+    connections: list[Connection] = []
+
+    async def send_once(connection: Connection, reply: Reply) -> None:
+        if connection in connections:
+            connection.close()  # What the real one does, though a little earlier or later.
+            return
+        connections.append(connection)
+        await connection.send(reply)
+
+    with imitating_server("llamacpp", Fault("closes", send_once)) as server:
+        model = model_of(server, server="llama.cpp")
+        replies = [await model.complete(PROMPT) for _ in range(3)]
+        await model.close()
+
+    assert (len(replies), len(connections)) == (3, 3)
+
+
 async def test_a_stream_that_is_left_open_after_its_last_part_is_whole() -> None:
     async def leave_open(connection: Connection, reply: Reply) -> None:
         await connection.write(reply.head + b"".join(map(reply.on_the_wire, reply.pieces)))

@@ -77,7 +77,7 @@ async def test_a_file_says_how_each_profile_is_asked(ollama: ImitatingServer, tm
             form: prose
             decoding: {{temperature: 0.5}}
             price: {{input: 1, output: 2}}
-            limits: {{reasoning_tokens: 64, call_seconds: 9}}
+            limits: {{reasoning_tokens: 64, call_seconds: 9, first_token_seconds: 5, token_seconds: 2}}
             fallbacks: [spare]
           spare: {{backend: offline, model: "offline:hasty", context_tokens: 8192}}
         pins: {{creatures: {{ada: spare}}, teams: {{fir: spare}}}}
@@ -89,7 +89,8 @@ async def test_a_file_says_how_each_profile_is_asked(ollama: ImitatingServer, tm
     route = models.route("strong")
     assert (route.name, route.context_tokens_max, route.reply_tokens_max) == ("gemma3:4b", 4_096, 100)
     assert (route.form, dict(route.decoding), route.price) == ("prose", {"temperature": 0.5}, Price(1, 2))
-    assert (route.reasoning_tokens_max, route.call_seconds_max) == (64, 9)
+    assert (route.reasoning_tokens_max, route.bounds) == (64, (9, 5, 2))
+    assert getattr(route.model, "_server").bounds == (9, 5, 2)  # noqa: B009 (not every model has one)
     assert [spare.name for spare in route.fallbacks] == ["offline:hasty"]
     assert getattr(route.model, "max_parallel", None) == 3
     assert models.route("fast", "spare").name == "spare"

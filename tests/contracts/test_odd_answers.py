@@ -15,6 +15,7 @@ from glasshouse.models.openai_compatible import OpenAICompatible
 from glasshouse.models.openai_lists import _entries, _of_lmstudio, _of_openai
 from glasshouse.models.server import Server, TakePart, bad_answer
 from glasshouse.runtime.acts.completions import as_recorded
+from glasshouse.runtime.call_time import CallTime
 from glasshouse.runtime.ports import Route
 from tests.contracts.test_openai_compatible import PROMPT
 
@@ -45,6 +46,9 @@ WORDS = [
     "id",
     "provider",
     "system_fingerprint",
+    "prompt_progress",
+    "processed",
+    "total",
     "code",
     "metadata",
     "raw",
@@ -89,7 +93,7 @@ def as_sent(value: Any) -> Any:
 )
 @given(parts=answers, streamed=st.booleans())
 async def test_no_answer_breaks_a_backend(model: Any, parts: list[Any], streamed: bool) -> None:
-    async def ask(server: Server, path: str, body: Any, take: TakePart) -> None:
+    async def ask(server: Server, path: str, body: Any, take: TakePart, time: CallTime) -> None:
         for part in parts:
             if take(server._decoded(msgspec.json.encode(part))):
                 return

@@ -1,5 +1,6 @@
 """The backend for hosted providers, against a server that answers in their documented shapes."""
 
+import asyncio
 import json
 import subprocess
 import sys
@@ -99,7 +100,10 @@ ANSWERS = {"anthropic": _anthropic, "gemini": _gemini, "mistral": _mistral}
 class Hosted:
     """What a test sees of the server."""
 
-    def __init__(self, provider: Provider, text: str, status: int, before_bodies: bytes) -> None:
+    def __init__(
+        self, provider: Provider, text: str, status: int, before_bodies: bytes, *, stops: bool
+    ) -> None:
+        self._stops = stops
         self.requests: list[Request] = []
         self._provider = provider
         self._text = text
@@ -130,14 +134,26 @@ class Hosted:
         pieces = [f"event: {part.get('type', '')}\ndata: {json.dumps(part)}\n\n".encode() for part in parts]
         if self._provider != "anthropic":
             pieces = [f"data: {json.dumps(part)}\n\n".encode() for part in parts]
+        if self._stops:  # It says something, and nothing after that.
+            reply = Reply(
+                200, pieces[:4] if self._provider == "anthropic" else pieces, "text/event-stream", True
+            )
+            await connection.write(reply.head + b"".join(map(reply.on_the_wire, reply.pieces)))
+            await connection.wait_for_the_client_to_leave()
+            return
         await connection.send(Reply(200, pieces, "text/event-stream", True))
 
 
 @contextmanager
 def hosted(
-    provider: Provider, text: str = SAID, status: int = 200, before_bodies: bytes = b""
+    provider: Provider,
+    text: str = SAID,
+    status: int = 200,
+    before_bodies: bytes = b"",
+    *,
+    stops: bool = False,
 ) -> Iterator[Hosted]:
-    server = Hosted(provider, text, status, before_bodies)
+    server = Hosted(provider, text, status, before_bodies, stops=stops)
     try:
         yield server
     finally:
@@ -177,6 +193,29 @@ async def test_a_byte_order_mark_before_the_reply_of_a_provider_changes_nothing(
 
         assert json.loads(reply.text) == json.loads(SAID)
         assert (reply.usage.input, reply.usage.output) == (100, 12)
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+async def test_a_provider_is_always_asked_for_a_stream_and_cut_when_it_stops(
+    provider: Provider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loop = asyncio.get_running_loop()
+    time_of_loop = loop.time
+    seconds_passed = 0.0
+    monkeypatch.setattr(loop, "time", lambda: time_of_loop() + seconds_passed)
+
+    def hear(_piece: str) -> None:
+        nonlocal seconds_passed
+        seconds_passed += 121.0
+
+    with hosted(provider, stops=True) as server:
+        model = model_of(server, provider)
+        with pytest.raises(ModelFailed, match="sent no further token within 120 seconds"):
+            await model.complete(PROMPT, on_text=hear)
+        await model.close()
+
+        (request,) = server.requests
+    assert "stream" in request.target or request.json()["stream"] is True
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)

@@ -84,6 +84,8 @@ class Call:
     think: bool | None = None
     is_streamed: bool = False
     wants_usage: bool = True
+    wants_progress: bool = False
+    """Whether llama.cpp tells how far the prompt is read."""
 
     @property
     def prompt(self) -> str:

@@ -27,6 +27,8 @@ Behaviour = Lie | Manner | Fault | Literal["fine"]
 """What a completion can be spoilt by; the word `fine` stands for one that is not spoilt."""
 
 UNREPORTED: frozenset[str] = frozenset({"no usage", "error in 200", "error in the stream", "invalid UTF-8"})
+LEFT_EARLY: frozenset[str] = frozenset({"whitespace loop"})
+"""What nobody reads to its end, where the usage of a stream stands."""
 
 
 class ImitatingServer:
@@ -139,7 +141,8 @@ class ImitatingServer:
             await connection.send(json_reply(refusal.status, refusal.body))
             return
         answer = self._player.answer(call, self._cached(call.prompt), behaviours)
-        if faults or behaviours & UNREPORTED or (call.is_streamed and not call.wants_usage):
+        is_left_early = call.is_streamed and (not call.wants_usage or behaviours & LEFT_EARLY)
+        if faults or behaviours & UNREPORTED or is_left_early:
             self.unreported = self.unreported.plus(answer.usage)
         else:
             self.usage = self.usage.plus(answer.usage)

@@ -19,6 +19,8 @@ Personality = Literal["openai", "openrouter", "vllm", "lmstudio", "ollama", "lla
 CREATED = 1_790_000_000
 DATE = "2026-09-21T14:13:20.000000Z"
 nanoseconds_to_load = 2_000_000_000
+prompt_batch_tokens = 256
+"""After so many tokens of a prompt llama.cpp tells how far it is: the real one after 2,048."""
 piece_chars = 12
 LLAMA_CPP_SAMPLES: Mapping[str, float] = {
     "temperature": 0.8,
@@ -56,6 +58,8 @@ class ServedModel:
     usd_per_million: tuple[float, float] = (0.1, 0.4)
     samples: Mapping[str, float] = field(default_factory=lambda: LLAMA_CPP_SAMPLES, hash=False)
     """How llama.cpp samples by itself, as its `/props` tell."""
+    slots: int = 1
+    """How many calls llama.cpp answers at once, as its `/props` tell. This server answers as many as come."""
 
     @property
     def digest(self) -> str:
@@ -138,6 +142,7 @@ class OpenAI:
             wants_usage=bool(
                 (body.get("stream_options") or {}).get("include_usage", self.always_reports_usage)
             ),
+            wants_progress=bool(body.get("return_progress")),
         )
 
     def served(self, name: str) -> ServedModel:
@@ -204,7 +209,8 @@ class OpenAI:
             usage = usage if call.wants_usage else None
             events = self._stream(call, answer, number, usage, behaviours)
             pieces = [f"data: {json.dumps(event)}\n\n".encode() for event in events]
-            return Reply(200, [*self.stream_opening, *pieces, b"data: [DONE]\n\n"], "text/event-stream", True)
+            sent = [*self.stream_opening, *pieces, b"data: [DONE]\n\n"]
+            return Reply(200, sent, "text/event-stream", True, self.stream_headers)
         choice = {
             "index": 0,
             "message": self.message(answer),
@@ -217,6 +223,7 @@ class OpenAI:
         return json_reply(200, body | ({"usage": usage} if usage else {}) | self.body_extras(call, answer))
 
     stream_opening: ClassVar[Sequence[bytes]] = ()
+    stream_headers: ClassVar[Mapping[str, str]] = {}
 
     def _stream(
         self, call: Call, answer: Answer, number: int, usage: Json | None, behaviours: frozenset[str]
@@ -493,6 +500,7 @@ class LlamaCpp(OpenAI):
     """llama.cpp's server; its real one is in `llama_server`. This one can lie."""
 
     refused_schema_is_strict = False
+    stream_headers: ClassVar[Mapping[str, str]] = {"Server": "llama.cpp"}
 
     def served(self, name: str) -> ServedModel:
         # It has one model and answers with it under any name.
@@ -518,6 +526,23 @@ class LlamaCpp(OpenAI):
     def thinking_delta(self, piece: str) -> Json:
         return {"reasoning_content": piece}
 
+    def _stream(
+        self, call: Call, answer: Answer, number: int, usage: Json | None, behaviours: frozenset[str]
+    ) -> list[Json]:
+        *events, last = super()._stream(call, answer, number, usage, behaviours)
+        return [*self._progress(call, answer, number), *events, last | self.body_extras(call, answer)]
+
+    def _progress(self, call: Call, answer: Answer, number: int) -> list[Json]:
+        """How far the prompt is read, after each batch of it: before anything is written, if it was asked for."""
+        if not call.wants_progress:
+            return []
+        chunk = self._named(call, number, "chat.completion.chunk")
+        opening = [{"index": 0, "delta": {"role": "assistant", "content": None}, "finish_reason": None}]
+        total, cached = answer.usage.input, answer.usage.cached
+        read = [*range(cached, total, prompt_batch_tokens), total]
+        steps = [{"total": total, "cache": cached, "processed": tokens, "time_ms": 1} for tokens in read]
+        return [chunk | {"choices": opening, "prompt_progress": progress} for progress in steps]
+
     def body_extras(self, call: Call, answer: Answer) -> Json:
         used = answer.usage
         counts = {"cache_n": used.cached, "prompt_n": used.input - used.cached, "predicted_n": used.output}
@@ -536,7 +561,8 @@ class LlamaCpp(OpenAI):
             case "/props":
                 settings = {"n_ctx": model.loaded_context_tokens, "params": dict(model.samples)}
                 named = {"model_alias": model.name, "model_path": f"/models/{model.name}.gguf"}
-                return json_reply(200, {"default_generation_settings": settings, "total_slots": 1} | named)
+                props = {"default_generation_settings": settings, "total_slots": model.slots}
+                return json_reply(200, props | named)
             case "/tokenize":
                 count = tokens_in(str(request.json()["content"]))
                 return json_reply(200, {"tokens": list(range(count))})

@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from glasshouse import ModelRouter, Terrarium, verify
 from glasshouse.events import Call, Event
@@ -81,9 +81,11 @@ async def terrarium_on(
     price: Price | None = None,
     store: Path | None = None,
     hear: OnText | None = None,
+    **bounds: Any,
 ) -> AsyncIterator[Terrarium]:
-    """A terrarium in which one model plays every size. If somebody hears the texts as they come, calls are streamed."""
-    route = Route(model, "small", 8_192, 256, price=price, form=form or "auto", is_local=price is None)
+    """A terrarium in which one model plays every size. Somebody may hear the texts as they come. `bounds` are those of its route."""
+    is_local = price is None
+    route = Route(model, "small", 8_192, 256, price=price, form=form or "auto", is_local=is_local, **bounds)
     async with Terrarium(store, models=ModelRouter(dict.fromkeys(PROFILES, route))) as terrarium:
         if hear is not None:
             terrarium._parts.model_access.listener = lambda _call: hear
@@ -98,7 +100,7 @@ def on_llama(server: LlamaServer) -> ServerModel:
 
 
 def on_imitation(
-    server: ImitatingServer, personality: Personality, *, call_seconds_max: float = 120.0
+    server: ImitatingServer, personality: Personality, *, call_seconds_max: float | None = None
 ) -> ServerModel:
     if personality == "ollama":
         return OllamaModel(server.model, server.url, context_tokens=8_192, call_seconds_max=call_seconds_max)

@@ -72,6 +72,7 @@ async def test_everybody_is_told_who_thinks_waits_and_drives_and_nobody_a_though
             )
             (thinker,) = signal["thinking"].values()
             assert thinker["text"] == "Good evening,"
+            assert thinker["tokens"] == 1
             assert "queued" not in thinker
             assert signal["driver"][first.id]["state"] == "playing"
             assert THOUGHT not in json.dumps(signal)

@@ -124,8 +124,12 @@ class CallLimits(Strict):
 
     reasoning_tokens: int = Field(default=0, ge=0, le=number_max)
     """How many tokens it may think before it replies."""
-    call_seconds: float = Field(default=120.0, gt=0, le=number_max, allow_inf_nan=False)
-    """How long one call may take."""
+    call_seconds: float | None = Field(default=None, gt=0, le=number_max, allow_inf_nan=False)
+    """How long one call may take in all. Left out: an hour, or 120 seconds if its server cannot send answers in pieces."""
+    first_token_seconds: float = Field(default=240.0, gt=0, le=number_max, allow_inf_nan=False)
+    """How long one call may show no progress before its first token."""
+    token_seconds: float = Field(default=120.0, gt=0, le=number_max, allow_inf_nan=False)
+    """How long one call may show no progress after that."""
 
 
 class ModelProfile(Strict):

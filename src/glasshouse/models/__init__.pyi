@@ -5,6 +5,7 @@ from glasshouse.models.ollama import OllamaModel as OllamaModel
 from glasshouse.models.openai_compatible import OpenAICompatible as OpenAICompatible
 from glasshouse.models.providers import ProviderModel as ProviderModel
 from glasshouse.models.router import ModelRouter as ModelRouter
+from glasshouse.runtime.ports import CallProgress as CallProgress
 from glasshouse.runtime.ports import Model as Model
 from glasshouse.runtime.ports import Probe as Probe
 from glasshouse.runtime.ports import ProbeCheck as ProbeCheck

@@ -15,7 +15,7 @@ from typing import Final, Protocol, TypeVar
 from glasshouse.errors import ModelFailed, ModelMisconfigured, ModelUnreachable
 from glasshouse.events.event import Json
 from glasshouse.model_values import Form
-from glasshouse.runtime.ports import OnProbe, OnText, ProbeCheck, ProbeStep
+from glasshouse.runtime.ports import OnProbe, OnProgress, OnText, ProbeCheck, ProbeStep
 from glasshouse.turns.moment.prompt import Completion, Prompt
 
 context_tokens_probed_max: Final = 16_384
@@ -60,7 +60,9 @@ class Probed(Protocol):
     form: Form
     remarks: tuple[str, ...]
 
-    async def complete(self, prompt: Prompt, *, on_text: OnText | None = None) -> Completion:
+    async def complete(
+        self, prompt: Prompt, *, on_text: OnText | None = None, on_progress: OnProgress | None = None
+    ) -> Completion:
         """The model's answer."""
 
 

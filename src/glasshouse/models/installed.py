@@ -65,6 +65,8 @@ class Installed(msgspec.Struct, frozen=True, kw_only=True):
     template: str = ""
     decoding: Mapping[str, Any] = {}
     """How it is asked to sample if nobody says how. Empty: as its server does by itself."""
+    slots: int | None = None
+    """How many calls its server answers at the same time."""
     price: Price | None = None
 
     @property

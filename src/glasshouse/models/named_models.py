@@ -50,6 +50,7 @@ from glasshouse.models.known_servers import (
 )
 from glasshouse.models.router import ModelRouter, close_models, offline_names, size_played
 from glasshouse.reprs import shown
+from glasshouse.runtime.call_time import USUAL_BOUNDS, CallBounds
 from glasshouse.runtime.ports import Model, Route
 from glasshouse.turns.moment.prompt import PROFILES, REPLY_TOKENS
 
@@ -96,7 +97,7 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     decoding: Mapping[str, Any] | None = None
     price: Price | None = None
     reasoning_tokens_max: int = 0
-    call_seconds_max: float = 120.0
+    bounds: CallBounds = USUAL_BOUNDS
     fallbacks: tuple[str, ...] = ()
 
 
@@ -295,7 +296,7 @@ class NamedModels:
                 decoding=None if profile.decoding is None else profile.decoding.model_dump(exclude_none=True),
                 price=None if profile.price is None else Price(**profile.price.model_dump()),
                 reasoning_tokens_max=limits.reasoning_tokens,
-                call_seconds_max=limits.call_seconds,
+                bounds=CallBounds(limits.call_seconds, limits.first_token_seconds, limits.token_seconds),
                 fallbacks=profile.fallbacks,
             )
             yield name, asked
@@ -362,7 +363,7 @@ class NamedModels:
         is_local = is_own(endpoint.url) and not (installed is not None and installed.is_remote)
         price = asked.price or (installed and installed.price) or (FREE if is_local else None)
         return Route(
-            model=self._model(asked, name, context),
+            model=self._model(asked, name, context, None if installed is None else installed.slots),
             name=name,
             context_tokens_max=context,
             reply_tokens_max=asked.reply_tokens or REPLY_TOKENS[profile],
@@ -370,7 +371,9 @@ class NamedModels:
             form=asked.form,
             decoding=asked.decoding or {},
             reasoning_tokens_max=asked.reasoning_tokens_max,
-            call_seconds_max=asked.call_seconds_max,
+            call_seconds_max=asked.bounds.call_seconds,
+            first_token_seconds_max=asked.bounds.first_token_seconds,
+            token_seconds_max=asked.bounds.token_seconds,
             is_local=is_local,
             fallbacks=tuple(
                 [
@@ -382,11 +385,15 @@ class NamedModels:
             size=size_of(parameters_in(name) if installed is None else installed.parameters),
         )
 
-    def _model(self, asked: Asked, name: str, context_tokens: int) -> Model:
-        """The object that asks the server; one for all profiles that ask the same."""
+    def _model(self, asked: Asked, name: str, context_tokens: int, slots: int | None) -> Model:
+        """The object that asks the server; one for all profiles that ask the same. A number that was given for its server
+        counts more than the `slots` that the server tells."""
         endpoint = asked.endpoint
+        if endpoint.max_parallel is None and slots is not None:
+            endpoint = endpoint._replace(max_parallel=slots)
+            asked = msgspec.structs.replace(asked, endpoint=endpoint)
         decoding = tuple(sorted((asked.decoding or {}).items()))
-        key = (endpoint, name, context_tokens, decoding, asked.reasoning_tokens_max, asked.call_seconds_max)
+        key = (endpoint, name, context_tokens, decoding, asked.reasoning_tokens_max, asked.bounds)
         if key not in self._models:
             secret = self._variables(endpoint.key_variable) if endpoint.key_variable else ""
             self._models[key] = _backend(asked, name, context_tokens, secret)
@@ -418,7 +425,9 @@ def _backend(asked: Asked, name: str, context_tokens: int, key: str) -> ServerMo
         "key_variable": endpoint.key_variable,
         "decoding": asked.decoding,
         "reasoning_tokens_max": asked.reasoning_tokens_max,
-        "call_seconds_max": asked.call_seconds_max,
+        "call_seconds_max": asked.bounds.call_seconds,
+        "first_token_seconds_max": asked.bounds.first_token_seconds,
+        "token_seconds_max": asked.bounds.token_seconds,
     }
     if endpoint.max_parallel is not None:
         given["max_parallel"] = endpoint.max_parallel

@@ -27,7 +27,8 @@ from glasshouse.models.reply_parts import (
 )
 from glasshouse.models.server import BadAnswer, Server, load_seconds_max
 from glasshouse.models.server_model import ServerModel
-from glasshouse.runtime.ports import OnProbe, OnText, Probe, ProbeCheck
+from glasshouse.runtime.call_time import CallBounds, CallTime, first_token_seconds_max, token_seconds_max
+from glasshouse.runtime.ports import OnProbe, OnProgress, OnText, Probe, ProbeCheck
 from glasshouse.turns.moment.prompt import Completion, Prompt
 
 OLLAMA_URL: Final = "http://localhost:11434"
@@ -55,8 +56,8 @@ _in_use: dict[tuple[str, str], WeakSet[OllamaModel]] = {}
 class _OllamaAnswer:
     """The answer of Ollama: one object, or many parts of a stream."""
 
-    def __init__(self, on_text: OnText | None) -> None:
-        self.parts = ReplyParts(on_text)
+    def __init__(self, parts: ReplyParts) -> None:
+        self.parts = parts
         self.last: Json = {}
         """The last object, which has the counts and the times."""
 
@@ -83,7 +84,9 @@ class OllamaModel(ServerModel):
         context_tokens: int | None = None,
         decoding: Mapping[str, Any] | None = None,
         reasoning_tokens_max: int = 0,
-        call_seconds_max: float = 120.0,
+        call_seconds_max: float | None = None,
+        first_token_seconds_max: float = first_token_seconds_max,
+        token_seconds_max: float = token_seconds_max,
         max_parallel: int = 1,
     ) -> None:
         """`context_tokens` becomes `num_ctx`. `decoding` holds further options, such as `temperature`."""
@@ -93,7 +96,7 @@ class OllamaModel(ServerModel):
             url,
             key=key,
             key_variable=key_variable,
-            call_seconds_max=call_seconds_max,
+            bounds=CallBounds(call_seconds_max, first_token_seconds_max, token_seconds_max),
             load_seconds=self.load_seconds_max,
         )
         super().__init__(server, model, decoding, reasoning_tokens_max)
@@ -107,14 +110,17 @@ class OllamaModel(ServerModel):
         self._same = _in_use.setdefault((self.backend, model), WeakSet())
         self._same.add(self)
 
-    async def complete(self, prompt: Prompt, *, on_text: OnText | None = None) -> Completion:
+    async def complete(
+        self, prompt: Prompt, *, on_text: OnText | None = None, on_progress: OnProgress | None = None
+    ) -> Completion:
         """The model's answer, by one request."""
-        answer = _OllamaAnswer(on_text)
-        body = self._body(prompt, is_streamed=on_text is not None)
+        time = self._server.call_time(is_streamed=True)
+        answer = _OllamaAnswer(ReplyParts(time, on_text, on_progress))
+        body = self._body(prompt)
         try:
-            await self._named(self._server.ask(_CHAT, body, answer.take))
+            await self._named(self._server.ask(_CHAT, body, answer.take, time))
         except BadAnswer as bad:
-            raise self._error_of(bad, body, answer, prompt) from None
+            raise self._error_of(bad, body, answer) from None
         return self._completion(prompt, body, answer)
 
     async def probe(self, *, deep: bool = False, on_probe: OnProbe | None = None) -> Probe:
@@ -159,7 +165,7 @@ class OllamaModel(ServerModel):
     def _pull(self) -> str:
         return f"Get it with: ollama pull {self.name}"
 
-    def _body(self, prompt: Prompt, *, is_streamed: bool) -> Json:
+    def _body(self, prompt: Prompt) -> Json:
         options: Json = {
             **self._decoding,
             "seed": prompt.seed,
@@ -172,7 +178,7 @@ class OllamaModel(ServerModel):
         body: Json = {
             "model": self.name,
             "messages": messages_of(prompt, has_system_role=self._has_system_role),
-            "stream": is_streamed,
+            "stream": True,
             "truncate": False,
             "shift": False,
             "options": options,
@@ -186,9 +192,9 @@ class OllamaModel(ServerModel):
     def _completion(self, prompt: Prompt, body: Json, answer: _OllamaAnswer) -> Completion:
         parts = answer.parts
         last = answer.last
-        tokens = _tokens_of(last) or parts.tokens_estimated(prompt)
         if not last and not parts.is_stopped:
-            raise ModelFailed(f"{self.backend} broke off its answer.", self.name, tokens)
+            raise ModelFailed(f"{self.backend} broke off its answer.", self.name)
+        tokens = _tokens_of(last) or parts.tokens_estimated(prompt)
         check_prompt_is_whole(prompt, tokens, self.backend, self.name, self._raise_context())
         is_cut = parts.is_stopped or last.get("done_reason") == "length"
         finish: Finish = "length" if is_cut else "stop"
@@ -240,11 +246,11 @@ class OllamaModel(ServerModel):
     def _raise_context(self) -> str:
         return f"Raise context_tokens of {self.name} (now {self._num_ctx() or 'the default of the server'})."
 
-    def _error_of(self, bad: BadAnswer, body: Json, answer: _OllamaAnswer, prompt: Prompt) -> GlasshouseError:
+    def _error_of(self, bad: BadAnswer, body: Json, answer: _OllamaAnswer) -> GlasshouseError:
         parts = answer.parts
         if parts.text or parts.reasoning:
             reason = f"{self.backend} broke off its answer with an error: {bad.words}"
-            return ModelFailed(reason, self.name, parts.tokens_estimated(prompt))
+            return ModelFailed(reason, self.name)
         if bad.says("longer than the context", "exceeds the context", "context length"):
             reason = f"{self.backend} says that the prompt is longer than the context of {self.name}."
             return ModelMisconfigured(reason, self._raise_context(), self.name)
@@ -303,7 +309,8 @@ class Pulled(NamedTuple):
 
 async def pull(url: str, model: str, on_progress: Callable[[Pulled], None]) -> None:
     """Let the server download a model. `on_progress` is called for each step that it reports."""
-    server = Server(url, call_seconds_max=pull_seconds_max)
+    server = Server(url)
+    time = CallTime(CallBounds(pull_seconds_max), is_streamed=False)
 
     def take(part: Json) -> bool:
         done = count_in(part, "completed") or 0
@@ -312,7 +319,7 @@ async def pull(url: str, model: str, on_progress: Callable[[Pulled], None]) -> N
         return False
 
     try:
-        await server.ask("/api/pull", {"model": model, "stream": True}, take)
+        await server.ask("/api/pull", {"model": model, "stream": True}, take, time)
     except BadAnswer as bad:
         reason = f"{server.address} could not download {model}: {bad.words}"
         raise ModelMisconfigured(

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any, Final
 
 from glasshouse.errors import (
@@ -24,7 +25,7 @@ from glasshouse.model_values import Finish, Tokens
 from glasshouse.models.deep_probe import deep_checks
 from glasshouse.models.installed import usual_context_tokens
 from glasshouse.models.messages import messages_of
-from glasshouse.models.openai_lists import Listed, ServerKind, listed_by, root_and_prefix
+from glasshouse.models.openai_lists import Listed, ServerKind, listed_by, props_of, root_and_prefix, slots_in
 from glasshouse.models.reply_parts import (
     ReplyParts,
     check_prompt_is_whole,
@@ -35,7 +36,8 @@ from glasshouse.models.reply_parts import (
 from glasshouse.models.server import BadAnswer, Server, bad_answer, load_seconds_max
 from glasshouse.models.server_model import ServerModel
 from glasshouse.models.wire_schema import Dialect, reply_text, wire_schema
-from glasshouse.runtime.ports import OnProbe, OnText, Probe, ProbeCheck
+from glasshouse.runtime.call_time import CallBounds, first_token_seconds_max, token_seconds_max
+from glasshouse.runtime.ports import OnProbe, OnProgress, OnText, Probe, ProbeCheck
 from glasshouse.turns.moment.prompt import Completion, Prompt
 
 parallel_default: Final = 4
@@ -72,6 +74,7 @@ _CONTEXT_EXCEEDED: Final = (
 )
 _SYSTEM_REFUSED: Final = ("system role", "system message", "roles must alternate", "conversation roles")
 _NEEDED: Final = frozenset({"model", "messages", "stream", "max_tokens", "max_completion_tokens"})
+_NAMES: Final = ("id", "model", "provider", "system_fingerprint")
 _KINDS_BY_FIELD: Final[dict[str, ServerKind]] = {
     "timings": "llama.cpp",
     "kv_transfer_params": "vllm",
@@ -84,12 +87,12 @@ _REASONS_BY_ITSELF: Final = re.compile(r"(?:.*/)?(?:o\d|gpt-5)")
 class _OpenAIAnswer:
     """The answer of a server: one object, or many parts of a stream."""
 
-    def __init__(self, on_text: OnText | None) -> None:
-        self.parts = ReplyParts(on_text)
+    def __init__(self, parts: ReplyParts) -> None:
+        self.parts = parts
         self.finish = ""
         self.usage: Json = {}
-        self.first: Json = {}
-        """The first object of the answer, which names the model and what served it."""
+        self.names: Json = {}
+        """The answer's id, its model, and what served it, each as it is first named."""
         self.fields: set[str] = set()
         self.is_whole = False
         """Whether it came in one piece."""
@@ -97,8 +100,13 @@ class _OpenAIAnswer:
 
     def take(self, part: Json) -> bool:
         """Read one object."""
-        self.first = self.first or part
         self.fields |= part.keys()
+        for name in _NAMES:
+            if part.get(name) and name not in self.names:
+                self.names[name] = part[name]
+        read = part.get("prompt_progress")
+        if isinstance(read, dict):
+            self.parts.note_read(count_in(read, "processed") or 0, count_in(read, "total") or 0)
         if isinstance(part.get("usage"), dict):
             self.usage = {**self.usage, **part["usage"]}
         choices = part.get("choices")
@@ -132,7 +140,9 @@ class OpenAICompatible(ServerModel):
         context_tokens: int | None = None,
         decoding: Mapping[str, Any] | None = None,
         reasoning_tokens_max: int = 0,
-        call_seconds_max: float = 120.0,
+        call_seconds_max: float | None = None,
+        first_token_seconds_max: float = first_token_seconds_max,
+        token_seconds_max: float = token_seconds_max,
         max_parallel: int | None = None,
     ) -> None:
         """`decoding` goes into the request as it is; without it, the server's own settings hold."""
@@ -144,7 +154,7 @@ class OpenAICompatible(ServerModel):
             root,
             key=key,
             key_variable=key_variable,
-            call_seconds_max=call_seconds_max,
+            bounds=CallBounds(call_seconds_max, first_token_seconds_max, token_seconds_max),
             load_seconds=self.load_seconds_max,
         )
         super().__init__(at_root, model, decoding, reasoning_tokens_max)
@@ -160,15 +170,34 @@ class OpenAICompatible(ServerModel):
         self._efforts: tuple[str, ...] = ("none", "minimal", "low")
         """The least reasoning comes first. Which of them a model of OpenAI takes differs from model to model."""
 
-    async def complete(self, prompt: Prompt, *, on_text: OnText | None = None) -> Completion:
+    async def complete(
+        self, prompt: Prompt, *, on_text: OnText | None = None, on_progress: OnProgress | None = None
+    ) -> Completion:
         """The model's answer, by one request."""
-        answer = _OpenAIAnswer(on_text)
-        body = self._body(prompt, is_streamed=on_text is not None)
+        time = self._server.call_time(is_streamed=self.streams)
+        answer = _OpenAIAnswer(ReplyParts(time, on_text, on_progress))
+        body = self._body(prompt, is_streamed=self.streams)
+        path = f"{self._prefix}/chat/completions"
         try:
-            await self._named(self._server.ask(f"{self._prefix}/chat/completions", body, answer.take))
+            await self._named(self._server.ask(path, body, answer.take, time))
         except BadAnswer as bad:
-            raise self._error_of(bad, body, answer, prompt) from None
+            raise self._error_of(bad, body, answer) from None
         return self._completion(prompt, body, answer)
+
+    async def open(self) -> None:
+        """Find out which server this is, and how many calls llama.cpp answers at once, unless somebody said so.
+
+        A server that cannot be asked now is no reason to refuse: whoever plays on it finds out.
+        """
+        if self._kind == "other":
+            with suppress(BadAnswer, ModelUnreachable, ModelFailed, ModelMisconfigured):
+                await self._listed()
+        if self._kind == "llama.cpp" and self._max_parallel is None:
+            self._take_slots(slots_in(await props_of(self._server)))
+
+    def _take_slots(self, slots: int | None) -> None:
+        if slots is not None and self._max_parallel is None:
+            self.max_parallel = slots
 
     async def probe(self, *, deep: bool = False, on_probe: OnProbe | None = None) -> Probe:
         """What the server says about itself and the model; with `deep`, also what a few calls show."""
@@ -183,9 +212,8 @@ class OpenAICompatible(ServerModel):
             problem = f"{self.backend} has no model {self.name}."
             names = ", ".join([*by_name][:names_shown_max]) or "no model"
             return Probe(is_reachable=True, model=self.name, problem=problem, advice=f"It has {names}.")
-        slots = count_in(props, "total_slots")
-        if slots and self._max_parallel is None:
-            self.max_parallel = slots
+        slots = slots_in(props)
+        self._take_slots(slots)
         checks = self._slot_checks(slots)
         if deep:
             room = [tokens for tokens in (mine.context_served, self._context_tokens) if tokens]
@@ -203,10 +231,15 @@ class OpenAICompatible(ServerModel):
         )
 
     async def _listed_and_props(self) -> tuple[list[Listed], Json]:
+        listed = await self._listed()
+        return listed, await self._server.read("/props") if self._kind == "llama.cpp" else {}
+
+    async def _listed(self) -> list[Listed]:
+        """The models of the server, whose list often shows which server it is."""
         listed = await listed_by(self._server, self._prefix, self._kind)
         if self._kind == "other" and listed:
             self._kind = listed[0].kind
-        return listed, await self._server.read("/props") if self._kind == "llama.cpp" else {}
+        return listed
 
     def _slot_checks(self, slots: int | None) -> tuple[ProbeCheck, ...]:
         what = "answers several calls at once"
@@ -235,6 +268,8 @@ class OpenAICompatible(ServerModel):
             body["stop"] = list(prompt.stop)
         if is_streamed:
             body["stream_options"] = {"include_usage": True}
+            if self._kind == "llama.cpp":
+                body["return_progress"] = True
         if prompt.form == "schema" and self.form == "schema" and prompt.schema is not None:
             schema = wire_schema(prompt.schema, self._dialect)
             body["response_format"] = {
@@ -262,8 +297,7 @@ class OpenAICompatible(ServerModel):
             self._kind = kinds[0] if kinds else "other"
         if not answer.finish and not answer.is_whole and not parts.is_stopped:
             what = "broke off its answer" if parts.text else "sent an answer without a reply"
-            tokens = tokens_of(usage) or parts.tokens_estimated(prompt)
-            raise ModelFailed(f"{self.backend} {what}.", self.name, tokens)
+            raise ModelFailed(f"{self.backend} {what}.", self.name, tokens_of(usage))
         finish = "length" if parts.is_stopped else _FINISHES.get(answer.finish, "stop")
         finish = "filtered" if answer.is_refused else finish
         tokens = tokens_of(usage) or parts.tokens_estimated(prompt)
@@ -278,8 +312,8 @@ class OpenAICompatible(ServerModel):
             )
         cost = usage.get("cost")
         usd = float(cost) if isinstance(cost, int | float) and 0 <= cost < float("inf") else None
-        first = answer.first
-        model = answer.first.get("model")
+        names = answer.names
+        model = names.get("model")
         return Completion(
             text,
             self.name,
@@ -290,9 +324,9 @@ class OpenAICompatible(ServerModel):
             finish,
             price_source="" if usd is None else "server",
             served_by=name_in(
-                first.get("provider"), first.get("system_fingerprint"), model if model != self.name else ""
+                names.get("provider"), names.get("system_fingerprint"), model if model != self.name else ""
             ),
-            response_id=name_in(first.get("id")),
+            response_id=name_in(names.get("id")),
             first_text_ms=parts.first_text_ms,
         )
 
@@ -311,11 +345,12 @@ class OpenAICompatible(ServerModel):
             self._kind, "Lower context_tokens of this model to what its server gives it."
         )
 
-    def _error_of(self, bad: BadAnswer, body: Json, answer: _OpenAIAnswer, prompt: Prompt) -> GlasshouseError:
+    def _error_of(self, bad: BadAnswer, body: Json, answer: _OpenAIAnswer) -> GlasshouseError:
         parts = answer.parts
         if parts.text or parts.reasoning:
             reason = f"{self.backend} broke off its answer with an error: {bad.words}"
-            return ModelFailed(reason, self.name, parts.tokens_estimated(prompt))
+            # Servers may have written more than they sent: without a count it costs what was reserved.
+            return ModelFailed(reason, self.name, tokens_of(answer.usage))
         if bad.says(*_CONTEXT_EXCEEDED) and 400 <= bad.status < 500:
             reason = (
                 f"{self.backend} says that the prompt is longer than the context of {self.name}: {bad.words}"
@@ -364,6 +399,9 @@ class OpenAICompatible(ServerModel):
                 return ""
             self._dialect = "wrapped"
             return f"{self.backend} refuses a JSON Schema with anyOf at its root: the schema is wrapped now."
+        if body["stream"] and (bad.names("stream") or bad.says("streaming")):
+            self.streams = False
+            return f"{self.backend} does not send the answers of {self.name} in pieces: they are asked for whole now."
         for name in body:
             if name not in _NEEDED and bad.names(name.removesuffix("_kwargs")):
                 self._left_out |= {name}

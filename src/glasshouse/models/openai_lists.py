@@ -50,20 +50,26 @@ async def installed_at(
         models = [listed.model for listed in await listed_by(there, prefix, server)]
         if server != "llama.cpp":
             return models
-        decoding = usual_decoding(await _props(there))
-        return [replace(model, decoding=decoding) for model in models]
+        props = await props_of(there)
+        decoding = usual_decoding(props)
+        return [replace(model, decoding=decoding, slots=slots_in(props)) for model in models]
     except BadAnswer as bad:
         raise there.error_of(bad, "its list of models") from None
     finally:
         await there.close_connections()
 
 
-async def _props(server: Server) -> Json:
+async def props_of(server: Server) -> Json:
     """What llama.cpp says of itself; empty if it does not tell. Nobody needs it in order to play."""
     try:
         return await server.read("/props")
     except (BadAnswer, ModelUnreachable, ModelFailed, ModelMisconfigured):
         return {}
+
+
+def slots_in(props: Json) -> int | None:
+    """How many calls llama.cpp answers at the same time, by what it says of itself."""
+    return count_in(props, "total_slots") or None
 
 
 async def server_at(url: str, *, key: str = "") -> tuple[ServerKind | Literal["ollama"], str]:

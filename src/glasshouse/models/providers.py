@@ -21,7 +21,8 @@ from glasshouse.models.reply_parts import ReplyParts, check_prompt_is_whole, is_
 from glasshouse.models.server import BadAnswer, Server, without_mark
 from glasshouse.models.server_model import ServerModel
 from glasshouse.models.wire_schema import reply_text, wire_schema
-from glasshouse.runtime.ports import OnProbe, OnText, Probe
+from glasshouse.runtime.call_time import CallBounds, first_token_seconds_max, token_seconds_max
+from glasshouse.runtime.ports import OnProbe, OnProgress, OnText, Probe
 from glasshouse.turns.moment.prompt import Completion, Prompt
 
 if TYPE_CHECKING:
@@ -58,7 +59,9 @@ class ProviderModel(ServerModel):
         url: str = "",
         decoding: Mapping[str, Any] | None = None,
         reasoning_tokens_max: int = 0,
-        call_seconds_max: float = 120.0,
+        call_seconds_max: float | None = None,
+        first_token_seconds_max: float = first_token_seconds_max,
+        token_seconds_max: float = token_seconds_max,
         max_parallel: int | None = None,
     ) -> None:
         """`url` replaces the provider's own address."""
@@ -67,9 +70,8 @@ class ProviderModel(ServerModel):
         except ImportError:
             reason = f"{provider} needs the extra `providers`, which is not installed."
             raise missing_extra(reason, "providers") from None
-        server = Server(
-            url or ADDRESSES[provider], key=key, key_variable=key_variable, call_seconds_max=call_seconds_max
-        )
+        bounds = CallBounds(call_seconds_max, first_token_seconds_max, token_seconds_max)
+        server = Server(url or ADDRESSES[provider], key=key, key_variable=key_variable, bounds=bounds)
         super().__init__(server, model, decoding, reasoning_tokens_max)
         self.max_parallel = max_parallel or parallel_default
         self._provider: Provider = provider
@@ -79,23 +81,23 @@ class ProviderModel(ServerModel):
             WeakKeyDictionary()
         )
 
-    async def complete(self, prompt: Prompt, *, on_text: OnText | None = None) -> Completion:
+    async def complete(
+        self, prompt: Prompt, *, on_text: OnText | None = None, on_progress: OnProgress | None = None
+    ) -> Completion:
         """The model's answer, by one request."""
         from pydantic_ai.exceptions import AgentRunError, UserError
 
-        parts = ReplyParts(on_text)
+        time = self._server.call_time(is_streamed=True)
+        parts = ReplyParts(time, on_text, on_progress)
         model = self._model()
         schema = self._schema(prompt, model)
         try:
-            async with asyncio.timeout(self._server.call_seconds_max):
-                response = await self._answer(model, prompt, schema, parts, is_streamed=on_text is not None)
+            async with time:
+                response = await self._answer(model, prompt, schema, parts)
         except TimeoutError:
-            seconds = self._server.call_seconds_max
-            raise ModelFailed(
-                f"{self.backend} did not answer within {seconds:g} seconds.", self.name
-            ) from None
+            raise ModelFailed(f"{self.backend} {time.late}. {time.advice}", self.name) from None
         except (AgentRunError, UserError) as wrong:
-            raise self._error_of(wrong, parts, prompt) from None
+            raise self._error_of(wrong, parts) from None
         return self._completion(prompt, schema, parts, response)
 
     async def close(self) -> None:
@@ -149,21 +151,14 @@ class ProviderModel(ServerModel):
         return wire_schema(prompt.schema or {}, "wrapped") if is_sent else None
 
     async def _answer(
-        self, model: AnyModel, prompt: Prompt, schema: Json | None, parts: ReplyParts, *, is_streamed: bool
+        self, model: AnyModel, prompt: Prompt, schema: Json | None, parts: ReplyParts
     ) -> ModelResponse:
-        from pydantic_ai.direct import model_request, model_request_stream
+        from pydantic_ai.direct import model_request_stream
         from pydantic_ai.messages import ModelRequest, SystemPromptPart, UserPromptPart
 
         messages = [ModelRequest(parts=[SystemPromptPart(prompt.system), UserPromptPart(prompt.user)])]
         settings = self._settings(prompt)
         parameters = _parameters(schema)
-        if not is_streamed:
-            response = await model_request(
-                model, messages, model_settings=settings, model_request_parameters=parameters
-            )
-            for part in response.parts:
-                _add(parts, part)
-            return response
         async with model_request_stream(
             model, messages, model_settings=settings, model_request_parameters=parameters
         ) as stream:
@@ -181,7 +176,7 @@ class ProviderModel(ServerModel):
             "max_tokens": prompt.reply_tokens_max + self._reasoning_tokens_max,
             "seed": prompt.seed,
             "max_retries": 0,
-            "timeout": self._server.call_seconds_max,
+            "timeout": self._server.bounds.total_seconds(is_streamed=True),
         }
         if prompt.stop:
             settings["stop_sequences"] = list(prompt.stop)
@@ -190,9 +185,9 @@ class ProviderModel(ServerModel):
     def _completion(
         self, prompt: Prompt, schema: Json | None, parts: ReplyParts, response: ModelResponse
     ) -> Completion:
-        tokens = _tokens_of(response) or parts.tokens_estimated(prompt)
         if response.finish_reason == "error":
-            raise ModelFailed(f"{self.backend} broke off its answer.", self.name, tokens)
+            raise ModelFailed(f"{self.backend} broke off its answer.", self.name, _tokens_of(response))
+        tokens = _tokens_of(response) or parts.tokens_estimated(prompt)
         instead = "Bind a model with a longer context, or lower context_tokens."
         check_prompt_is_whole(prompt, tokens, self.backend, self.name, instead)
         finish = "length" if parts.is_stopped else _FINISHES.get(response.finish_reason, "stop")
@@ -217,12 +212,12 @@ class ProviderModel(ServerModel):
             first_text_ms=parts.first_text_ms,
         )
 
-    def _error_of(self, wrong: Exception, parts: ReplyParts, prompt: Prompt) -> GlasshouseError:
+    def _error_of(self, wrong: Exception, parts: ReplyParts) -> GlasshouseError:
         from pydantic_ai.exceptions import ModelHTTPError, ModelQuotaExceededError
 
         if parts.text or parts.reasoning:
             reason = f"{self.backend} broke off its answer."
-            return ModelFailed(reason, self.name, parts.tokens_estimated(prompt))
+            return ModelFailed(reason, self.name)
         if isinstance(wrong, ModelHTTPError):
             body = wrong.body.get("error", wrong.body) if isinstance(wrong.body, dict) else wrong.body
             words = body.get("message") if isinstance(body, dict) else body

@@ -6,7 +6,7 @@ they count and what they enforce is compared with what was sent.
 
 from __future__ import annotations
 
-import time
+from time import perf_counter
 from typing import Any, Final
 
 import msgspec
@@ -15,7 +15,8 @@ from glasshouse.errors import ModelMisconfigured
 from glasshouse.events.event import Json
 from glasshouse.model_values import Finish, Tokens
 from glasshouse.models.schema_check import fits
-from glasshouse.runtime.ports import OnText
+from glasshouse.runtime.call_time import CallTime
+from glasshouse.runtime.ports import CallProgress, OnProgress, OnText
 from glasshouse.turns.moment.prompt import (
     Prompt,
     chars_per_token_min,
@@ -25,6 +26,8 @@ from glasshouse.turns.moment.prompt import (
     tokens_guessed,
 )
 
+chars_per_token_usual: Final = 4
+"""About how many characters of English a token has, to tell somebody who looks on how much has come."""
 blank_chars_max: Final = 200
 """After this much white space in a row, a reply is in a loop."""
 
@@ -32,24 +35,37 @@ blank_chars_max: Final = 200
 class ReplyParts:
     """What has come of a reply so far."""
 
-    def __init__(self, on_text: OnText | None) -> None:
+    def __init__(
+        self, time: CallTime, on_text: OnText | None = None, on_progress: OnProgress | None = None
+    ) -> None:
+        self.time = time
+        """The time of the call, which goes on anew with each piece."""
         self.is_stopped = False
         """Whether reading ended because the reply was in a loop or too long."""
         self.first_text_ms = 0.0
-        self.began = time.perf_counter()
+        self.began = perf_counter()
         self._on_text = on_text
+        self._on_progress = on_progress
+        self._read = -1
+        self._pieces = 0
         self._text: list[str] = []
         self._reasoning: list[str] = []
         self._text_chars = self._reasoning_chars = self._blank = 0
 
     def add(self, text: object, reasoning: object = None) -> bool:
         """Add a piece. True if the rest need not be read."""
-        if reasoning and isinstance(reasoning, str):
-            self._reasoning.append(reasoning)
-            self._reasoning_chars += len(reasoning)
+        thought = reasoning if isinstance(reasoning, str) else ""
         piece = text if isinstance(text, str) else _joined(text)
+        if thought or piece:
+            self._pieces += 1
+            self.time.note_token()
+        if thought:
+            self._reasoning.append(thought)
+            self._reasoning_chars += len(thought)
         if piece:
             self._add_text(piece)
+        if self._on_progress is not None and (thought or piece):
+            self._on_progress(CallProgress(tokens=self._tokens_so_far))
         is_too_long = self._text_chars > completion_chars_max or self._reasoning_chars > reasoning_chars_max
         self.is_stopped |= is_too_long or self._blank > blank_chars_max
         return self.is_stopped
@@ -59,14 +75,28 @@ class ReplyParts:
         self._blank = len(piece) - len(words) + (0 if words else self._blank)
         self._text.append(piece)
         self._text_chars += len(piece)
+        self.first_text_ms = self.first_text_ms or self.milliseconds
         if self._on_text is not None:
-            self.first_text_ms = self.first_text_ms or self.milliseconds
             self._on_text(piece)
+
+    def note_read(self, tokens: int, tokens_all: int) -> None:
+        """So many tokens of the prompt are read. Only if they are more than before, the call has made progress."""
+        if tokens <= self._read or self._pieces:
+            return
+        self._read = tokens
+        self.time.note_read()
+        if self._on_progress is not None:
+            self._on_progress(CallProgress(tokens, tokens_all))
+
+    @property
+    def _tokens_so_far(self) -> int:
+        """About how many tokens have come: servers on one's own machine send each by itself, others several at once."""
+        return max(self._pieces, (self._text_chars + self._reasoning_chars) // chars_per_token_usual)
 
     @property
     def milliseconds(self) -> float:
         """The time since the request was made."""
-        return (time.perf_counter() - self.began) * 1000
+        return (perf_counter() - self.began) * 1000
 
     @property
     def text(self) -> str:

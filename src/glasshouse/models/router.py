@@ -6,6 +6,7 @@ model that is, is bound here; a size without a model is played by the nearest sm
 
 from __future__ import annotations
 
+import asyncio
 import math
 from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -15,7 +16,7 @@ from msgspec.structs import asdict
 from glasshouse.errors import Refused, UnknownName, check_has
 from glasshouse.events.model_use import FREE
 from glasshouse.reprs import shown
-from glasshouse.runtime.capabilities import capabilities_of, close_model
+from glasshouse.runtime.capabilities import capabilities_of, close_model, open_model
 from glasshouse.runtime.ports import Model, Route
 from glasshouse.turns.moment.prompt import CONTEXT_TOKENS, PROFILES, REPLY_TOKENS
 
@@ -61,6 +62,10 @@ class ModelRouter:
         """How graphs are paced unless somebody says otherwise: freely if a model is behind a server."""
         return "free" if any(capabilities_of(model).backend for model in self._models()) else "lockstep"
 
+    async def open(self) -> None:
+        """Let all models find out what they need to know of their servers, each once."""
+        await asyncio.gather(*[open_model(model) for model in each_once(self._models())])
+
     async def close(self) -> None:
         """Close the connections of all models that have some."""
         await close_models(self._models())
@@ -91,8 +96,13 @@ class ModelRouter:
 
 async def close_models(models: Iterable[Model]) -> None:
     """Close the connections of models, each once. A model that is asked again opens a new one."""
-    for model in {id(model): model for model in models}.values():
+    for model in each_once(models):
         await close_model(model)
+
+
+def each_once(models: Iterable[Model]) -> list[Model]:
+    """The same models without those that were named before. They need no equality of their own."""
+    return [*{id(model): model for model in models}.values()]
 
 
 def size_played(profile: str, bound: Container[str]) -> str:

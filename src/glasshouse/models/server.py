@@ -31,6 +31,7 @@ from glasshouse.errors import (
 )
 from glasshouse.events.event import Json
 from glasshouse.reprs import repr_of
+from glasshouse.runtime.call_time import USUAL_BOUNDS, CallBounds, CallTime
 
 if TYPE_CHECKING:
     import httpx2
@@ -99,13 +100,13 @@ class Server:
         *,
         key: str = "",
         key_variable: str = "",
-        call_seconds_max: float = 120.0,
+        bounds: CallBounds = USUAL_BOUNDS,
         load_seconds: float = 0.0,
     ) -> None:
-        """`load_seconds` is the time that it may take to load a model before its first byte."""
+        """`bounds` are those of requests for completions. `load_seconds` is the time that it may take to load a model before its first byte."""
         self.url, self.address, self.is_loopback = _address(url)
         self.key_variable = key_variable
-        self.call_seconds_max = call_seconds_max
+        self.bounds = bounds
         self._load_seconds = load_seconds
         self._key = key
         self._headers = {"content-type": "application/json"}
@@ -117,10 +118,16 @@ class Server:
         )
         self._certificates_read: ssl.SSLContext | None = None
 
-    async def ask(self, path: str, body: Json, take: TakePart) -> None:
+    def call_time(self, *, is_streamed: bool) -> CallTime:
+        """The time of a request for a completion. Whoever reads the answer tells it of progress."""
+        return CallTime(self.bounds, is_streamed=is_streamed, load_seconds=self._load_seconds)
+
+    async def ask(self, path: str, body: Json, take: TakePart, time: CallTime) -> None:
         """Send a request for a completion. `take` gets the answer, or each part of a streamed one."""
-        content = msgspec.json.encode(body)
-        await self._exchange("POST", path, content, take, self.call_seconds_max, self._load_seconds)
+        try:
+            await self._exchange("POST", path, msgspec.json.encode(body), take, time)
+        except TimeoutError:
+            raise ModelFailed(f"{self.address} {time.late}. {time.advice}") from None
 
     async def read(self, path: str, body: Json | None = None) -> Json:
         """The answer to a question about the server itself, or an empty object if it does not know the path."""
@@ -131,8 +138,11 @@ class Server:
             return True
 
         method, content = ("GET", b"") if body is None else ("POST", msgspec.json.encode(body))
+        time = CallTime(CallBounds(list_seconds_max), is_streamed=False)
         try:
-            await self._exchange(method, path, content, take, list_seconds_max, 0.0)
+            await self._exchange(method, path, content, take, time)
+        except TimeoutError:
+            raise self._failed(time.late) from None
         except BadAnswer as bad:
             is_unknown = bad.status in {404, 405, 501} or bad.says("unexpected endpoint")
             if not is_unknown:  # LM Studio says "unexpected endpoint" with status 200.
@@ -150,7 +160,7 @@ class Server:
 
         return httpx2.AsyncClient(
             headers={"accept-encoding": "identity"},
-            # Reading is bounded by one timeout round the whole exchange.
+            # Reading is bounded by the time of the whole exchange.
             timeout=httpx2.Timeout(None, connect=connect_seconds_max),
             limits=httpx2.Limits(keepalive_expiry=idle_seconds_max),
             trust_env=not self.is_loopback,
@@ -158,40 +168,37 @@ class Server:
             follow_redirects=False,
         )
 
-    async def _exchange(
-        self, method: str, path: str, content: bytes, take: TakePart, seconds: float, load_seconds: float
-    ) -> None:
+    async def _exchange(self, method: str, path: str, content: bytes, take: TakePart, time: CallTime) -> None:
+        """Send a request and have its answer taken. Raises `TimeoutError` if its time is over."""
         import httpx2
 
         loop = asyncio.get_running_loop()
         idle = self._idle.setdefault(loop, [])
         client = idle.pop() if idle else self.new_client()
         is_sent = False
-        is_whole = False
+        is_reusable = False
         request = client.build_request(
             method, f"{self.url}{path}", content=content or None, headers=self._headers
         )
         try:
-            async with asyncio.timeout(seconds + load_seconds) as limit:
+            async with time:
                 response = await client.send(request, stream=True)
                 try:
                     is_sent = True
-                    if load_seconds:
-                        load_seconds = 0.0
-                        limit.reschedule(loop.time() + seconds)
+                    time.note_begun()
                     if response.status_code != 200:
                         raise await self._bad_status(response)
                     await self._read(response, take)
-                    is_whole = True
+                    is_reusable = not _is_closed_unsaid(request, response)
+                    if not is_reusable:
+                        self._headers["connection"] = "close"  # So the next one is not left half open.
                 finally:
                     await response.aclose()
-        except TimeoutError:
-            raise self._failed(f"did not answer within {seconds + load_seconds:g} seconds") from None
         except httpx2.HTTPError as wrong:
             raise self._transport_error(wrong, is_sent=is_sent) from None
         finally:
             # A broken answer may have left something on the connection. And it may have been closed meanwhile.
-            if is_whole and len(idle) < idle_connections_max and self._idle.get(loop) is idle:
+            if is_reusable and len(idle) < idle_connections_max and self._idle.get(loop) is idle:
                 idle.append(client)
             else:
                 await client.aclose()
@@ -340,6 +347,14 @@ class Server:
         if 400 <= bad.status < 500:
             return ModelMisconfigured(reason, instead or "Correct its binding, or bind another model.", model)
         return ModelFailed(f"{self.address} failed with status {bad.status}{said}", model)
+
+
+def _is_closed_unsaid(request: httpx2.Request, response: httpx2.Response) -> bool:
+    """Whether the server closes the connection after this answer although nobody said so. llama.cpp does after each stream; a
+    request that comes before the end of the connection does, would be lost and charged."""
+    is_stream = "transfer-encoding" in response.headers
+    is_said = request.headers.get("connection") == "close"
+    return is_stream and not is_said and response.headers.get("server") == "llama.cpp"
 
 
 async def without_mark(chunks: AsyncIterable[bytes]) -> AsyncIterator[bytes]:

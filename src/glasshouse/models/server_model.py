@@ -13,7 +13,7 @@ from glasshouse.errors import ModelFailed, ModelMisconfigured, ModelUnreachable
 from glasshouse.model_values import Form
 from glasshouse.models.server import BadAnswer, Server
 from glasshouse.reprs import repr_of
-from glasshouse.runtime.ports import OnText, Probe
+from glasshouse.runtime.ports import OnProgress, OnText, Probe
 from glasshouse.turns.moment.prompt import Completion, Prompt
 
 T = TypeVar("T")
@@ -23,7 +23,10 @@ class ServerModel(ABC):
     """A model behind a server."""
 
     __repr__ = repr_of("name", "backend", "form")
-    streams: Final = True
+    streams = True
+    """Whether answers are asked for in pieces. They always are, whether somebody looks on or not, because only so a call that is
+    slow is told from one that hangs (ADR 0124)."""
+    reports_progress: Final = True
 
     def __init__(
         self, server: Server, model: str, decoding: Mapping[str, Any] | None, reasoning_tokens_max: int
@@ -39,7 +42,9 @@ class ServerModel(ABC):
         self._reasoning_tokens_max = reasoning_tokens_max
 
     @abstractmethod
-    async def complete(self, prompt: Prompt, *, on_text: OnText | None = None) -> Completion:
+    async def complete(
+        self, prompt: Prompt, *, on_text: OnText | None = None, on_progress: OnProgress | None = None
+    ) -> Completion:
         """The model's answer, by one request."""
 
     async def close(self) -> None:

@@ -65,6 +65,18 @@ def capabilities_of(model: Model) -> ModelCapabilities:
     )
 
 
+def reports_progress(model: Model) -> bool:
+    """Whether the `complete` of a model takes `on_progress`. It is asked only of models that stream, because the acts of others
+    need not pay for it."""
+    return bool(getattr(model, "reports_progress", False))
+
+
+async def open_model(model: Model) -> None:
+    """Let a model find out what it must know of its server before it is asked, if it has `open`."""
+    open_it: Callable[[], Awaitable[None]] = getattr(model, "open", nothing_to_do)
+    await open_it()
+
+
 async def close_model(model: Model) -> None:
     """Close the connections of a model, if it has `close`. A model that is asked again opens a new one."""
     close: Callable[[], Awaitable[None]] = getattr(model, "close", nothing_to_do)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from datetime import datetime
 from types import MappingProxyType
-from typing import Any, Final, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 import msgspec
 
@@ -18,6 +18,7 @@ from glasshouse.events.event import Json
 from glasshouse.events.model_use import Price
 from glasshouse.model_values import Form, Size
 from glasshouse.reprs import repr_of, shown
+from glasshouse.runtime.call_time import CallBounds, first_token_seconds_max, token_seconds_max
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.tool_context import ToolContext
 from glasshouse.turns.moment.playbill import ServerPlan
@@ -25,12 +26,22 @@ from glasshouse.turns.moment.prompt import Completion, Prompt
 from glasshouse.turns.moment.tools import ToolAnswer, ToolCall, ToolOffer
 from glasshouse.world.state.state import CreatureState
 
-call_seconds_max: Final = 120.0
-"""How long one model call may take, unless its route says otherwise."""
-
-
 OnText = Callable[[str], None]
 """Is given each piece of a reply's raw text as it comes."""
+
+
+class CallProgress(NamedTuple):
+    """How far a call is."""
+
+    prompt_tokens_read: int = 0
+    prompt_tokens: int = 0
+    """How long the prompt is; 0 if the server does not tell."""
+    tokens: int = 0
+    """About how many tokens of the reply have come, those of its reasoning included."""
+
+
+OnProgress = Callable[[CallProgress], None]
+"""Is told each time that a call has made progress."""
 
 
 class Model(Protocol):
@@ -50,6 +61,15 @@ class StreamingModel(Model, Protocol):
 
     async def complete(self, prompt: Prompt, *, on_text: OnText | None = None) -> Completion:
         """The model's answer to a prompt; pieces of its text go to `on_text` as they come."""
+
+
+class ProgressingModel(Model, Protocol):
+    """A model that can also tell how far it is before its first token: it has `reports_progress`."""
+
+    async def complete(
+        self, prompt: Prompt, *, on_text: OnText | None = None, on_progress: OnProgress | None = None
+    ) -> Completion:
+        """The model's answer to a prompt. `on_progress` is told of the prompt as it is read and of tokens as they come."""
 
 
 class ProbeCheck(msgspec.Struct, frozen=True):
@@ -111,7 +131,8 @@ class Route(NamedTuple):
     """Settings of the sampling that are sent and recorded. Empty: the server's own."""
     reasoning_tokens_max: int = 0
     """How many tokens it may think before it replies."""
-    call_seconds_max: float = call_seconds_max
+    call_seconds_max: float | None = None
+    """How long one call may take in all. None: 3,600 seconds if its answer comes in pieces, otherwise 120."""
     is_local: bool = False
     """Whether it runs on this machine, so that it costs nothing."""
     fallbacks: tuple[Route, ...] = ()
@@ -120,6 +141,15 @@ class Route(NamedTuple):
     """The digest of the model's weights, if its server tells one."""
     size: Size | Literal[""] = ""
     """The size of the model, one of the profiles. Its prompts are as deep as suits that; empty: as the creature's profile."""
+    first_token_seconds_max: float = first_token_seconds_max
+    """How long one call may show no progress before its first token, if its answer comes in pieces."""
+    token_seconds_max: float = token_seconds_max
+    """How long one call may show no progress after that."""
+
+    @property
+    def bounds(self) -> CallBounds:
+        """How long one call may take, and how long without progress."""
+        return CallBounds(self.call_seconds_max, self.first_token_seconds_max, self.token_seconds_max)
 
     def __repr__(self) -> str:
         return shown(self, name=self.name, context_tokens_max=self.context_tokens_max)

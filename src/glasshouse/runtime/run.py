@@ -124,6 +124,10 @@ class Thinking:
     """Its number in the queue of the server, from 1 on; 0 if it does not wait there."""
     text: str = ""
     """What has come of the line that it will say aloud, if its model sends text as it comes."""
+    prompt_percent: int | None = None
+    """How much of its prompt the server has read, before anything is written. None: the server does not tell."""
+    tokens: int = 0
+    """About how many tokens of its reply have come, thoughts included."""
 
 
 class DueTurn(NamedTuple):

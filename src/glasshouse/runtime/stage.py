@@ -19,7 +19,8 @@ from glasshouse.errors import Refused, UnknownName, WrongType, check_type, in_br
 from glasshouse.events import kinds
 from glasshouse.events.event import Event
 from glasshouse.events.payloads import FinishReason, Governor, RunContinued, RunPaused, check_governor
-from glasshouse.runtime.acts.asking import CallUnderWay, ModelAccess
+from glasshouse.runtime.acts.asking import ModelAccess
+from glasshouse.runtime.acts.call_under_way import CallUnderWay, prompt_percent_of
 from glasshouse.runtime.acts.inside import wait_to_be_outside
 from glasshouse.runtime.acts.recorded_answers import RecordedAnswers
 from glasshouse.runtime.acts.routes import Routes
@@ -150,7 +151,7 @@ class Stage:
     def thinking(self) -> tuple[Thinking, ...]:
         """Who waits for a model that takes its time, the longest first. The offline troupe takes none.
 
-        From the first call on, servers are asked to send their text as it comes.
+        From the first call on, the public text of replies is put together as it comes.
         """
         self._model_access.listener = self._listener
         creatures = self._ledger.world.creatures
@@ -168,6 +169,8 @@ class Stage:
                     call.is_waiting,
                     numbers.get(call.queue, {}).get((call.run_id, call.creature_id), 0),
                     call.text,
+                    prompt_percent_of(call.progress),
+                    call.progress.tokens,
                 )
                 for call in self._model_access.under_way
                 if call.creature_id in creatures

@@ -55,6 +55,10 @@ def _shown(act: Thinking, since: str) -> dict[str, Any]:
     signal: dict[str, Any] = {"since": since}
     if act.is_waiting:
         signal["queued"] = act.queue_number
+    if act.prompt_percent is not None:
+        signal["prompt_percent"] = act.prompt_percent
+    if act.tokens:
+        signal["tokens"] = act.tokens
     if act.text:
         signal["text"] = act.text
     return signal

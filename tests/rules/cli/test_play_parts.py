@@ -123,8 +123,19 @@ def test_the_bar_says_who_thinks_for_how_long_and_what_has_come() -> None:
 
     assert thinking_in_words([]) == ""
     assert thinking_in_words([waiting]) == "bo waits for its turn, 30 s · Ctrl-C leaves"
-    assert thinking_in_words([waiting, ada]) == "ada thinks (and 1 more), 12 s · Ctrl-C leaves"
+    assert thinking_in_words([waiting, ada]) == "ada thinks (1 waits), 12 s · Ctrl-C leaves"
+    assert thinking_in_words([ada, speaking, waiting]).startswith(
+        "ada thinks (and 2 more, 1 of them waits), 12 s"
+    )
     assert thinking_in_words([speaking]) == "ada thinks, 3 s: …that the gardener was never there at all"
+
+
+def test_the_bar_says_how_far_a_slow_model_is() -> None:
+    reads = Thinking("ada", "ada", "r-1", "m", 40.0, prompt_percent=40)
+    writes = Thinking("ada", "ada", "r-1", "m", 90.0, tokens=120, text="Well, I think")
+
+    assert thinking_in_words([reads]) == "ada reads its prompt, 40 %, 40 s · Ctrl-C leaves"
+    assert thinking_in_words([writes]) == "ada writes, 120 tokens so far, 90 s: Well, I think"
 
 
 def test_how_long_a_run_takes_is_told_from_what_is_left_of_its_limits() -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from glasshouse.errors import BadWorld
 from glasshouse.manifests.models_file import Pins, load_models_file
+from glasshouse.runtime.call_time import USUAL_BOUNDS
 
 SOUND = """
     backends:
@@ -52,6 +53,13 @@ def test_a_file_names_servers_models_prices_and_pins(tmp_path: Path) -> None:
     assert file.backend_of(strong) == ("openai", file.backends["openai"])
     assert file.backend_of(file.profiles["spare"])[0] == "offline"
     assert (strong.price and strong.price.output, strong.limits.call_seconds) == (2, 60)
+
+
+def test_the_bounds_of_calls_are_those_of_the_runtime_unless_a_file_says_otherwise(tmp_path: Path) -> None:
+    fast = load_models_file(file_of(tmp_path, SOUND)).profiles["fast"]
+
+    limits = fast.limits
+    assert (limits.call_seconds, limits.first_token_seconds, limits.token_seconds) == USUAL_BOUNDS
 
 
 def test_the_narrowest_pin_holds() -> None:

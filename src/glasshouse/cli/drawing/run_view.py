@@ -227,20 +227,38 @@ def prospect(view: RunView, turns_max: int | None) -> str:
 
 
 def thinking_in_words(thinking: Sequence[Thinking]) -> str:
-    """Who thinks, for how long, and the end of what has come of a line; empty if nobody does."""
+    """Who thinks, for how long, how far its model is, and the end of what has come of a line; empty if nobody does."""
     if not thinking:
         return ""
     first = next((creature for creature in thinking if not creature.is_waiting), thinking[0])
-    others = len(thinking) - 1
-    verb = "waits for its turn" if first.is_waiting else "thinks"
-    beside = f" (and {others} more)" if others else ""
+    beside = _others_in_words([creature for creature in thinking if creature is not first])
     text = one_line(first.text)
     tail = (
         f": {'…' if len(text) > text_shown_max else ''}{text[-text_shown_max:]}"
         if text
         else " · Ctrl-C leaves"
     )
-    return f"{one_line(first.handle)} {verb}{beside}, {first.seconds:.0f} s{tail}"
+    return f"{one_line(first.handle)} {_doing_in_words(first)}{beside}, {first.seconds:.0f} s{tail}"
+
+
+def _doing_in_words(creature: Thinking) -> str:
+    if creature.is_waiting:
+        return "waits for its turn"
+    if creature.prompt_percent is not None:
+        return f"reads its prompt, {creature.prompt_percent} %"
+    if creature.tokens:
+        return f"writes, {creature.tokens} token{'' if creature.tokens == 1 else 's'} so far"
+    return "thinks"
+
+
+def _others_in_words(others: Sequence[Thinking]) -> str:
+    if not others:
+        return ""
+    waiting = len([creature for creature in others if creature.is_waiting])
+    waits = "waits" if waiting == 1 else "wait"
+    if waiting == len(others):
+        return f" ({waiting} {waits})"
+    return f" (and {len(others)} more{f', {waiting} of them {waits}' if waiting else ''})"
 
 
 def bios(stage: StageProjection, voices: Voices) -> list[Text]:

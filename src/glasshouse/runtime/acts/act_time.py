@@ -2,7 +2,7 @@
 
 Always holds: when the time is over, whatever the act waits for is cancelled. The wall time counts always. The bound of
 the act does not count while the act waits for others: for its turn among acts that think together, in the queue of a
-model server, for a busy server, or for a model that is loaded. All acts share one timer of the event loop, because
+model server, for a busy server, or for a model that is loaded; nor while its call makes progress (ADR 0124). All acts share one timer of the event loop, because
 `asyncio.timeout` would set and cancel a timer for every act.
 """
 
@@ -75,7 +75,7 @@ class ActTime(msgspec.Struct, eq=False):
             self._end_at(self.task.get_loop().time() + self._seconds_left)
 
     def give_back(self, seconds: float) -> None:
-        """Some time does not count, because a model is loaded in it. A negative time is taken back."""
+        """Some time does not count, because a call made progress or a model was loaded in it. A negative time is taken back."""
         self.stop_counting()
         self._seconds_left += seconds
         self.count()

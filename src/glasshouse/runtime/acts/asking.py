@@ -8,7 +8,7 @@ refuses what it is asked would refuse it again, so its run pauses at once. Every
 
 The ways to an answer, each inside the one before it: `ask_in_turn` (after the act's other calls; from the record; by the
 fallbacks), `ask` (one model), `_until_answered` (a model behind a server, again and again), `_attempt` (reserve, ask once, settle),
-`_request` (within its bound in time). Most acts need no turn, no record and no fallback and begin at `ask`.
+`_request` (within its bounds in time). Most acts need no turn, no record and no fallback and begin at `ask`.
 
 Always holds: every attempt reserves its worst case before it is made. An attempt that reached a model counts; one that
 reached none is free. Both are recorded in the act's calls, in order. A call without a price of its own costs the price of its
@@ -35,12 +35,14 @@ from glasshouse.runtime.acts.act_calls import ActCalls
 from glasshouse.runtime.acts.act_so_far import completion_of
 from glasshouse.runtime.acts.backend_queue import BackendQueue, queue_of, unreached_in_a_row_max
 from glasshouse.runtime.acts.call_record import answered_call, asked_of, failed_call
+from glasshouse.runtime.acts.call_under_way import CallUnderWay, Request
 from glasshouse.runtime.acts.completions import as_recorded
 from glasshouse.runtime.acts.recorded_answers import InForm, Recorded, no_answers, prompt_for_route
-from glasshouse.runtime.acts.reservations import Reservation, Reservations
-from glasshouse.runtime.capabilities import ModelCapabilities, capabilities_of
+from glasshouse.runtime.acts.reservations import Reservations
+from glasshouse.runtime.call_time import CallTime
+from glasshouse.runtime.capabilities import ModelCapabilities, capabilities_of, reports_progress
 from glasshouse.runtime.hooks import Hooks
-from glasshouse.runtime.ports import Clock, OnText, Route, StreamingModel
+from glasshouse.runtime.ports import Clock, OnText, ProgressingModel, Route, StreamingModel
 from glasshouse.turns.moment.prompt import Completion, Prompt, seed_of
 
 busy_answers_max: Final = 20
@@ -51,24 +53,6 @@ at_once_max: Final = 3
 """How often a server that does not say how long it is busy is asked again at once; then a second is waited."""
 failed_calls_max: Final = 3
 """After this many calls to one model that failed, for one question of an act, the next fallback is asked, or the act fails."""
-
-
-class CallUnderWay:
-    """A question to a model that takes its time: from its first attempt to its answer."""
-
-    __slots__ = ("can", "creature_id", "is_waiting", "model", "queue", "run_id", "since", "text")
-
-    def __init__(self, mine: Reservation, model: str, queue: BackendQueue, can: ModelCapabilities) -> None:
-        self.can = can
-        self.creature_id = mine.creature_id
-        self.run_id = mine.run_id
-        self.model = model
-        self.queue = queue
-        self.since = asyncio.get_running_loop().time()
-        self.is_waiting = False
-        """Whether it waits for its turn, or for a server that is busy."""
-        self.text = ""
-        """What has come of the line that its creature will say aloud, if the server sends it in pieces."""
 
 
 _calls_inside: ContextVar[ActCalls | None] = ContextVar(
@@ -86,7 +70,8 @@ class ModelAccess:
         """Who looks on while models are asked and acts are thought; None: nobody."""
         self.under_way: dict[CallUnderWay, None] = {}
         self.listener: Callable[[CallUnderWay], OnText] | None = None
-        """Makes, for each attempt of a call, what hears the text of its reply as it comes. None: nobody listens."""
+        """Makes, for each attempt of a call, what hears the text of its reply as it comes. None: nobody listens, and the same is
+        asked and recorded."""
 
     # The ways to an answer
 
@@ -258,35 +243,32 @@ class ModelAccess:
     async def _request(
         self, act: ActCalls, route: Route, prompt: Prompt, worst: Tokens, under_way: CallUnderWay
     ) -> Completion:
-        """What a server returns for one request, within its bound in time."""
+        """What a server returns for one request, within its bounds in time."""
         model = route.model
         can = under_way.can
-        time = act.mine.time
-        if self.listener is not None and can.streams:
-            asking = cast("StreamingModel", model).complete(prompt, on_text=self.listener(under_way))
-        else:
+        hear = None if self.listener is None or not can.streams else self.listener(under_way)
+        request = Request(
+            under_way,
+            CallTime(route.bounds, is_streamed=can.streams, load_seconds=can.load_seconds_max),
+            act.mine.time,
+            hear,
+        )
+        if not can.streams:
             asking = model.complete(prompt)
-        # A server that loads its models inside a call has more time, which its model bounds. The act gets it, too, until
-        # the server says how long it has loaded.
-        load_seconds_max = can.load_seconds_max
-        load_seconds = 0.0
-        seconds_max = route.call_seconds_max + load_seconds_max
-        bound = asyncio.timeout(seconds_max)
-        if load_seconds_max and time is not None:
-            time.give_back(load_seconds_max)
+        elif reports_progress(model):
+            asking = cast("ProgressingModel", model).complete(prompt, on_text=hear, on_progress=request.note)
+        else:
+            asking = cast("StreamingModel", model).complete(prompt, on_text=request.note_text)
         try:
-            async with bound:
+            async with request:
                 completion = as_recorded(await asking, route, worst)
-                load_seconds = completion.load_ms / 1_000
+                request.note_answer(completion.load_ms / 1_000)
                 return completion
         except TimeoutError:
-            if not bound.expired():
+            if not request.time.is_over:
                 raise
-            late = f"{route.name} did not answer within {seconds_max:g} seconds."
-            raise ModelFailed(f"{late} Give its route more time, or take a smaller model.") from None
-        finally:
-            if (load_seconds_max or load_seconds) and time is not None:
-                time.give_back(load_seconds - load_seconds_max)
+            late = f"{route.name} {request.time.late}. {request.time.advice}"
+            raise ModelFailed(late) from None
 
     def _settle(self, act: ActCalls, prompt: Prompt, shown: Shown, call: Call) -> None:
         """Settle the cost of a call that has ended, and add it to the calls of its act."""

@@ -9,7 +9,7 @@ import { flip, selection } from "page/store";
 
 /**
  * @typedef {{id: string, creature: import("page/apply").Creature, colour: number, isBack: boolean, canRead: boolean, isChosen: boolean,
- *   isLast: boolean, isSpeaking: boolean, isThinking: boolean, elapsed: string, words: string, queue: number, isWalked: boolean,
+ *   isLast: boolean, isSpeaking: boolean, isThinking: boolean, elapsed: string, progress: string, words: string, queue: number, isWalked: boolean,
  *   position: number, count: number, step: number}} Props
  * @param {Props} props
  */
@@ -58,12 +58,12 @@ function Front(props, name) {
 }
 
 /** What a creature does now; while it does nothing, who it is. @param {Props} props */
-function Doing({ creature, isThinking, elapsed, queue }) {
+function Doing({ creature, isThinking, elapsed, progress, queue }) {
   if (!creature.is_running) return html`<span class="doing">stopped</span>`;
   if (creature.tool) return html`<span class="doing">${icon("tool", 12)} uses ${harmless(creature.tool)}</span>`;
   if (isThinking && queue) return html`<span class="doing">in line: ${queue}</span>`;
   if (isThinking) {
-    return html`<span class="doing"><i class="dots" aria-hidden="true"><i></i><i></i><i></i></i><span class="hidden">thinks</span>${elapsed ? html`<span class="mono">${elapsed}</span>` : null}</span>`;
+    return html`<span class="doing"><i class="dots" aria-hidden="true"><i></i><i></i><i></i></i><span class="hidden">thinks</span>${elapsed ? html`<span class="mono">${elapsed}</span>` : null}${progress ? html`<span>${progress}</span>` : null}</span>`;
   }
   const owed = creature.owes?.count ?? 0;
   if (owed) return html`<span class="doing">owes ${owed === 1 ? "an answer" : `${owed} answers`}</span>`;

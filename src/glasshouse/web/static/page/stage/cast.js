@@ -75,6 +75,13 @@ function elapsed(thought, now) {
   return seconds >= secondsUntimed ? `${seconds} s` : "";
 }
 
+/** How far a slow model is. @param {{since?: string, prompt_percent?: number, tokens?: number}|undefined} thought @param {number} now */
+function progress(thought, now) {
+  if (!elapsed(thought, now)) return "";
+  if (thought?.prompt_percent !== undefined) return `reads its prompt, ${thought.prompt_percent} %`;
+  return thought?.tokens ? `writes, ${thought.tokens} token${thought.tokens === 1 ? "" : "s"} so far` : "";
+}
+
 export function Cast() {
   moment.value;
   const shownView = /** @type {import("page/apply").View} */ (view());
@@ -114,7 +121,7 @@ export function Cast() {
       ${some.map((id, at) => {
         const thought = thinking.value[id];
         return html`<${Card} key=${id} id=${id} creature=${creatures[id]} colour=${graphs[creatures[id].graph]?.colour ?? 0} isBack=${canRead && minds.value !== flipped.value.has(id)}
-          canRead=${canRead} isChosen=${id === chosen} isLast=${id === last} isSpeaking=${id === speaker.value} isThinking=${thought !== undefined} elapsed=${elapsed(thought, now)}
+          canRead=${canRead} isChosen=${id === chosen} isLast=${id === last} isSpeaking=${id === speaker.value} isThinking=${thought !== undefined} elapsed=${elapsed(thought, now)} progress=${progress(thought, now)}
           words=${thought?.text ?? ""} queue=${thought?.queued ?? 0} isWalked=${id === walker} position=${first * columns + at + 1} count=${cast.length} step=${steps.get(id) ?? 0} />`;
       })}
     </ul>
