@@ -36,6 +36,8 @@ AS_PROSE: Final = "Lines like these and nothing else, with your own words:"
 OR: Final = "or"
 ALONE_AS_JSON: Final = '"thought" is for yourself alone. Nobody hears it.'
 ALONE_AS_PROSE: Final = "THINK is for yourself alone. Nobody hears it. SAY is what you say aloud."
+NO_THOUGHT: Final = "This has not been said yet."
+NO_TEXT: Final = "Let me say one thing."
 NO_REASON: Final = "I have nothing to add."
 TOOL_THOUGHT: Final = "This is what is needed now."
 
@@ -107,19 +109,20 @@ def _value(name: str, schema: Json) -> Any:
             return f"some {name.replace('_', ' ')}"
 
 
-def form_sentences(character: Character, form: Form) -> tuple[str, ...]:
-    """The sentences of how to answer that are no creature's words: what a reply looks like, and its placeholders."""
+def form_sentences(form: Form) -> tuple[str, ...]:
+    """The sentences of how to answer that are no creature's words: what a reply looks like, and its placeholders. What a
+    creature wants stands there too, but it may say what it wants."""
     about = (AS_PROSE, ALONE_AS_PROSE) if form == "prose" else (AS_JSON, ALONE_AS_JSON)
-    return (*about, _own_words("thought", 0, character), NO_REASON, TOOL_THOUGHT)
+    return (*about, NO_THOUGHT, NO_TEXT, NO_REASON, TOOL_THOUGHT)
 
 
 def _own_words(name: str, number: int, character: Character) -> str:
     match name:
         case "thought":
             wants = cut(safe_line(character.wants), example_thought_chars_max)
-            return f"What I want: {wants}" if wants else "This has not been said yet."
+            return f"What I want: {wants}" if wants else NO_THOUGHT
         case "text":
-            said = character.voice.examples or ("Let me say one thing.",)
+            said = character.voice.examples or (NO_TEXT,)
             return cut(safe_line(said[number % len(said)]), example_text_chars_max)
         case "mood":
             temper = safe_line(character.temper).replace(";", ",").partition(",")[0]

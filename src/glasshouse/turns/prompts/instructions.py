@@ -26,4 +26,4 @@ def prompt_texts(moment: Moment) -> tuple[str, ...]:
 
 @lru_cache(maxsize=instruction_cache_values_max)
 def _instructions(handle: str, character: Character, form: Form) -> tuple[str, ...]:
-    return (*form_sentences(character, form), TRUST, last_line(handle, character))
+    return (*form_sentences(form), TRUST, last_line(handle, character))
