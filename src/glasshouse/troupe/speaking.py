@@ -45,6 +45,8 @@ from glasshouse.troupe.world_topic import matter_of
 
 tries_max: Final = 12
 """This often a line is made again that was said before; then the plainest counts."""
+whole_example_words_max: Final = 4
+"""A longer line of a voice's examples is not said alone: whoever asks would ask for another one."""
 own_line_words_max: Final = 12
 """A longer line of a voice's examples is not put before what is said."""
 sentences_dressed_max: Final = 6
@@ -256,13 +258,14 @@ class Speaker:
         )
 
     def _own_line(self) -> str:
-        """A line of the manifest's own, each in a round of its own; or one of its sentences with the topic set in."""
+        """A short line of the manifest's own, each in a round of its own; or one of its sentences with the topic set in."""
         whole = self.voice.whole
         dice = self.dice
         at = self.reading.rounds // 2
         if at < len(whole) and dice.random() < _WHOLE_EXAMPLE:
             text = whole[at]
-            if text.lower() not in self.reading.visible_text and self._may_be_said(text):
+            is_short = len(text.split()) <= whole_example_words_max
+            if is_short and text.lower() not in self.reading.visible_text and self._may_be_said(text):
                 return text
         own = [
             pattern
@@ -446,8 +449,9 @@ class Speaker:
     # Sentences of games and findings
 
     def _finding_line(self) -> str:
-        if self.dice.random() < len(self.voice.whole) * _WHOLE_FINDING:
-            text = self.dice.choice(self.voice.whole)
+        whole = [text for text in self.voice.whole if len(text.split()) <= whole_example_words_max]
+        if self.dice.random() < len(whole) * _WHOLE_FINDING:
+            text = self.dice.choice(whole)
             text = with_capitals(f"{text}{self._owed(text, set(), 'sober')}")
             if text.lower() not in self.reading.visible_text and self._may_be_said(text):
                 return text

@@ -102,9 +102,7 @@ def test_instructions_are_copied(form: Form) -> None:
 
 @pytest.mark.parametrize("form", ["schema", "json", "prose"])
 def test_every_sentence_of_the_forms_and_the_closing_is_among_the_instructions(form: Form) -> None:
-    character = Character(
-        name="echo", wants="To have the last word.", temper="shy, literal", voice=JUDGE.voice
-    )
+    character = Character(name="echo", temper="shy, literal", voice=JUDGE.voice)
     moment = a_moment([said(1, "moth-id", HEARD)], character=character, playbill=MEETINGS, form=form)
     prompt = prompt_for(moment)
     instructions = {words_of(text) for text in prompt_texts(moment)}

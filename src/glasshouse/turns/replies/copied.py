@@ -34,8 +34,8 @@ from glasshouse.turns.replies.repetition import (
 run_words: Final = 3
 """As many words in a row are a run; longer ones consist of such."""
 copied_percent_min: Final = 50
-"""From here on a line is a copy: as much of it stands in runs that one text has too. In 480 offline plays this finds no
-line that is none, and in lines of real models more copies than any other rule that was tried (ADR 0121)."""
+"""From here on a line is a copy: as much of it stands in runs that one text has too. Half finds
+28 of 30 copies of a real model, and 2 of 18,358 lines of the offline troupe, which are none (ADR 0121)."""
 words_in_common_min: Final = 2
 """A text that has fewer of the words that say what a line is about, and not half of them, is not compared with it. This is
 quicker to see than runs, and runs of other words, such as "I do not", say little."""
