@@ -25,11 +25,12 @@ from glasshouse.tools.toolbox import JoinedTools, Toolbox
 
 if TYPE_CHECKING:
     from glasshouse.models.installed import PARAMETERS_B, in_words, why_not_chosen
+    from glasshouse.models.local.llama_child import Loading
     from glasshouse.models.named_models import Choice, NamedModels, missing_models, pull_model
     from glasshouse.tools.mcp.tool_server import ToolServer
 
 __all__ = [
-    "PARAMETERS_B", "Choice", "MemoryStore", "ModelRouter", "NamedModels", "ServerTools", "SqliteStore", "ToolServer", "Toolbox", "holder_of", "in_words", "missing_models", "pull_model", "tool",
+    "PARAMETERS_B", "Choice", "Loading", "MemoryStore", "ModelRouter", "NamedModels", "ServerTools", "SqliteStore", "ToolServer", "Toolbox", "holder_of", "in_words", "missing_models", "pull_model", "tool",
     "why_not_chosen",
 ]  # fmt: skip
 """The adapters that other modules take from here."""
@@ -72,7 +73,8 @@ def router_meant(given: Router | str | Path | None) -> Router:
 def models_named(
     wanted: str | Path, *, pins: Mapping[str, str] | None = None, env_file: str | Path | None = None
 ) -> NamedModels:
-    """The models that a text names: a server such as `ollama`, `ollama:MODEL`, an address, or the path of a models.yaml.
+    """The models that a text names: a server such as `ollama`, `ollama:MODEL`, an address, `local:FILE.gguf`, or the path of a
+    models.yaml.
 
     `pins` lets other models play some handles or teams. Keys come from the environment, or else from `env_file`.
     """
