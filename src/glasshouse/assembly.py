@@ -26,12 +26,13 @@ from glasshouse.tools.toolbox import JoinedTools, Toolbox
 if TYPE_CHECKING:
     from glasshouse.models.installed import PARAMETERS_B, in_words, why_not_chosen
     from glasshouse.models.known_servers import hosted_model
+    from glasshouse.models.local.llama_child import Loading
     from glasshouse.models.named_models import Choice, NamedModels, missing_models, pull_model
     from glasshouse.models.price_proposals import PROVIDER_IDS, ProposedPrice, has_price_list, proposed_price
     from glasshouse.tools.mcp.tool_server import ToolServer
 
 __all__ = [
-    "PARAMETERS_B", "PROVIDER_IDS", "Choice", "MemoryStore", "ModelRouter", "NamedModels", "ProposedPrice", "ServerTools", "SqliteStore", "ToolServer", "Toolbox", "has_price_list", "holder_of", "hosted_model", "in_words", "missing_models", "proposed_price", "pull_model", "tool",
+    "PARAMETERS_B", "PROVIDER_IDS", "Choice", "Loading", "MemoryStore", "ModelRouter", "NamedModels", "ProposedPrice", "ServerTools", "SqliteStore", "ToolServer", "Toolbox", "has_price_list", "holder_of", "hosted_model", "in_words", "missing_models", "proposed_price", "pull_model", "tool",
     "why_not_chosen",
 ]  # fmt: skip
 """The adapters that other modules take from here."""
@@ -77,7 +78,8 @@ def router_meant(given: Router | str | Path | None) -> Router:
 def models_named(
     wanted: str | Path, *, pins: Mapping[str, str] | None = None, env_file: str | Path | None = None
 ) -> NamedModels:
-    """The models that a text names: a server such as `ollama`, `ollama:MODEL`, an address, or the path of a models.yaml.
+    """The models that a text names: a server such as `ollama`, `ollama:MODEL`, an address, `local:FILE.gguf`, or the path of a
+    models.yaml.
 
     `pins` lets other models play some handles or teams. Keys come from the environment, or else from `env_file`.
     """

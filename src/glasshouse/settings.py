@@ -18,6 +18,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 MODELS_FILE: Final = "models.yaml"
 TOOLS_FILE: Final = "tools.yaml"
+MODELS_FOLDER: Final = "~/.cache/glasshouse-models"
 
 
 class Settings(BaseSettings):
@@ -31,6 +32,10 @@ class Settings(BaseSettings):
     models: str = Field(
         default="",
         description="The models that commands play with, as `--models` takes them. Empty: models.yaml, else offline.",
+    )
+    models_folder: Path = Field(
+        default=Path(MODELS_FOLDER),
+        description="Where `--models local` looks for GGUF files first.",
     )
     tools: str = Field(
         default="",

@@ -149,9 +149,12 @@ class Terrarium:
     # Opening and closing
 
     async def open(self) -> None:
-        """Look up the models if they were given by name, open the store and restore every open graph. Adds no event."""
+        """Look up the models if they were given by name, and start those in files; open the store and restore every open
+        graph. Adds no event."""
         await self._parts.router_can.open()
         try:
+            if self._guest is None:  # Whoever plays the store asks models; a guest asks that one.
+                await self._parts.router_can.start()
             await self._house.open()
         except BaseException:
             await self._close_models()
@@ -252,7 +255,12 @@ class Terrarium:
         await self._stage.pause(run_id, reason)
 
     async def continue_run(self, run_id: str, *, offline: bool = False, by: str = "") -> None:
-        """Continue a paused run. With `offline`, the offline troupe plays the rest of it; `by` says who decided that."""
+        """Continue a paused run. With `offline`, the offline troupe plays the rest of it; `by` says who decided that.
+
+        A model in a file that has ended is started again.
+        """
+        if not offline and self._guest is None:
+            await self._parts.router_can.start()
         await self._stage.continue_run(run_id, offline=offline, by=by)
 
     async def finish(self, run_id: str, reason: FinishReason = "stopped") -> Event | None:

@@ -17,6 +17,7 @@ from typing import Final, TypeAlias
 
 from glasshouse.assembly import PARAMETERS_B, Choice, ModelRouter, NamedModels, in_words, models_named
 from glasshouse.cli.command_line import checked_settings
+from glasshouse.cli.loading_line import LoadingLine
 from glasshouse.cli.options import pairs
 from glasshouse.cli.program import commands_to_paste
 from glasshouse.events.event import Json
@@ -57,7 +58,9 @@ class ModelChoice:
     def named(self, recorded: str = "") -> NamedModels:
         """The same, by name also if the offline troupe plays."""
         text = self.wanted or recorded or checked_settings().models or str(models_file() or OFFLINE)
-        return models_named(text, pins=self.pins, env_file=self.env_file)
+        named = models_named(text, pins=self.pins, env_file=self.env_file)
+        named.on_loading = LoadingLine()
+        return named
 
     def words(self, models: NamedModels) -> list[str]:
         """The options that name the same models in another command, with the file that holds their keys."""

@@ -7,6 +7,7 @@ sealed, the texts of model calls, and the details of failures. What is redacted 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Final, Literal
 
@@ -106,10 +107,24 @@ def _restated_without_cards(event: Event) -> Json:
     return builtins_of(replace(restated, carried=replace(carried, tables=tables, runs=runs)))
 
 
+_PATH: Final = re.compile(
+    r"(?P<server>local:)?(?:/|~[/\\]|\.{1,2}[/\\]|[A-Za-z]:[/\\]|\\\\).*?(?P<file>[^/\\]*)", re.DOTALL
+)
+"""The path of a models.yaml or of a model's file, as a run records it. Names of models may have slashes, too."""
+
+
+def without_folder(models: str) -> str:
+    """The models that a run was begun with, without the folder of the file that names or holds them."""
+    path = _PATH.fullmatch(models)
+    return models if path is None else f"{path['server'] or ''}{path['file']}"
+
+
 def _start_without_decks(event: Event) -> Json:
-    """Remove where the world was on the author's disk, how its tool servers are reached, and the cards that it lists:
+    """Remove where the world and the models were on the author's disk, how its tool servers are reached, and the cards that it lists:
     they would reveal what may have been dealt."""
     started = dict(event.payload)
+    if isinstance(models := started.get("models"), str) and models:
+        started["models"] = without_folder(models)
     if isinstance(recipe := started.get("recipe"), dict):
         started["recipe"] = {**recipe, "path": ""}
     if isinstance(scenario := started.get("scenario"), dict):

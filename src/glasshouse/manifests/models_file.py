@@ -23,7 +23,7 @@ from glasshouse.manifests.yaml_source import Node, source_at
 from glasshouse.reprs import repr_of
 
 ServerName = Literal[
-    "ollama", "llama.cpp", "lmstudio", "vllm", "openai", "openrouter", "anthropic", "gemini", "mistral", "offline", "other"
+    "ollama", "llama.cpp", "lmstudio", "local", "vllm", "openai", "openrouter", "anthropic", "gemini", "mistral", "offline", "other"
 ]  # fmt: skip
 SERVERS: Final[tuple[ServerName, ...]] = get_args(ServerName)
 SIZES: Final[tuple[Size, ...]] = get_args(Size)
@@ -140,7 +140,7 @@ class ModelProfile(Strict):
     backend: Text
     """A name under `backends`, or a server's name."""
     model: Text
-    """The model, as its server calls it."""
+    """The model, as its server calls it; with the server `local`, the path of a GGUF file, as seen from this file."""
     context_tokens: int = Field(ge=context_tokens_min, le=number_max)
     """How many tokens a prompt and its reply may have together."""
     reply_tokens: int | None = Field(default=None, ge=16, le=number_max)
@@ -228,6 +228,10 @@ def _complaints_about(file: ModelsFile) -> Iterator[Complaint]:
         if backend.server is None and _server_named(name) is None:
             text = f"this field is missing, because no server is called {name!r}. Write one of {', '.join(SERVERS)}."
             yield Complaint(("backends", name, "server"), text)
+        elif (backend.server or name) == "local" and (backend.url or backend.key_variable):
+            field = "url" if backend.url else "key_variable"
+            text = "a model in a file has no address and no key. Remove this field."
+            yield Complaint(("backends", name, field), text)
         elif (backend.server or name) == "other" and backend.url is None:
             yield Complaint(("backends", name, "url"), "this field is missing. Write the server's address.")
     if not file.pins.run and not any(size in file.profiles for size in SIZES):

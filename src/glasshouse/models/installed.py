@@ -68,6 +68,8 @@ class Installed(msgspec.Struct, frozen=True, kw_only=True):
     slots: int | None = None
     """How many calls its server answers at the same time."""
     price: Price | None = None
+    unfit: str = ""
+    """Why it is never chosen by itself, if that was found out otherwise than by its name and its capabilities."""
 
     @property
     def parameters(self) -> float | None:
@@ -109,6 +111,8 @@ def why_not_chosen(model: Installed) -> str:
     """Why a model is never chosen by its server's name alone, in a few words; empty if it may be."""
     words = set(filter(None, _WORDS.split(model.name.lower())))
     can = model.capabilities
+    if model.unfit:
+        return model.unfit
     if model.is_remote or words & {"cloud"}:
         return RUNS_ELSEWHERE
     if (can is not None and "completion" not in can) or any(map(_EMBEDS.fullmatch, words)):

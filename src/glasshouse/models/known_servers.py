@@ -19,6 +19,8 @@ from glasshouse.manifests.models_file import ServerName, checked_url
 from glasshouse.models.install_hints import Machine, how_to_install, this_machine
 
 OFFLINE: Final = "offline"
+LOCAL: Final = "local"
+GGUF: Final = ".gguf"
 
 
 class KnownServer(NamedTuple):
@@ -45,6 +47,7 @@ KNOWN_SERVERS: Final[dict[ServerName, KnownServer]] = {
     "ollama": KnownServer("Ollama", "http://127.0.0.1:11434", "", "OLLAMA_HOST", "", "ollama", "`ollama serve`"),
     "llama.cpp": KnownServer("llama.cpp", "http://127.0.0.1:8080/v1", "", "", "", "llama-server", _LLAMA_CPP),
     "lmstudio": KnownServer("LM Studio", "http://127.0.0.1:1234/v1", "", "", "", "lms", "`lms server start`"),
+    "local": KnownServer("llama.cpp from a file", ""),
     "vllm": KnownServer("vLLM", "http://127.0.0.1:8000/v1", "", "", "", "vllm", _VLLM),
     "openai": KnownServer("OpenAI", "https://api.openai.com/v1", "OPENAI_API_KEY", "OPENAI_BASE_URL", "gpt-5-mini"),
     "openrouter": KnownServer("OpenRouter", "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY"),
@@ -67,7 +70,8 @@ class Wanted(NamedTuple):
 
 
 def wanted_of(text: str) -> Wanted | Path:
-    """What `--models TEXT` means: a server, a model of a server, an address, or the path of a models.yaml."""
+    """What `--models TEXT` means: a server, a model of a server, an address, or the path of a models.yaml or of
+    a model's file."""
     name, _, model = text.partition(":")
     for server in KNOWN_SERVERS:
         if server == name and server != "other":
@@ -75,6 +79,8 @@ def wanted_of(text: str) -> Wanted | Path:
     if name in {"http", "https"}:
         address, _, model = text.partition("#")
         return Wanted("other", _checked(address), model)
+    if text.lower().endswith(GGUF):
+        return Wanted(LOCAL, "", text)
     if text.endswith((".yaml", ".yml")) or Path(text).is_file():
         if not Path(text).is_file():
             raise Refused(f"There is no file {text}.", "Write one, or name a server such as ollama.")

@@ -11,7 +11,7 @@ import asyncio
 import shlex
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 import msgspec
 
@@ -40,6 +40,7 @@ from glasshouse.models.installed import (
 )
 from glasshouse.models.known_servers import (
     KNOWN_SERVERS,
+    LOCAL,
     OFFLINE,
     PROVIDERS,
     Wanted,
@@ -57,6 +58,9 @@ from glasshouse.turns.moment.prompt import PROFILES, REPLY_TOKENS
 if TYPE_CHECKING:
     from typing import Literal
 
+    from glasshouse.models.local.llama_child import Loading
+    from glasshouse.models.local.local_model import LocalModel
+    from glasshouse.models.local.local_models import LocalModels
     from glasshouse.models.server_model import ServerModel
     from glasshouse.runtime.capabilities import Pacing
 
@@ -123,6 +127,8 @@ class Choice(NamedTuple):
         that it is for something else."""
         if self.played_as != self.size:
             return f"No model is bound to {self.size}: {self.played_as} plays it."
+        if self.installed is not None and self.installed.unfit:
+            return f"{self.model} {self.installed.unfit}: expect it to recite and to babble."
         why_not = "" if self.installed is None or self.is_named else why_not_chosen(self.installed)
         if why_not:
             return f"{self.model} {why_not}, by its name. It plays because {self.endpoint.title} has no other model that could."
@@ -140,20 +146,35 @@ class NamedModels:
         self.wanted = wanted
         self.recorded = wanted
         """What a run records, so that it can ask for the same models again: a path as an absolute one."""
-        self.pins = dict(pins or {})
+        self.pins = {who: _with_absolute_path(name) for who, name in (pins or {}).items()}
         """Handles and teams -> names of models, given beside the text. They hold before those of a models.yaml."""
+        self.on_loading: Callable[[Loading], None] | None = None
+        """Is told how far a model in a file is loaded."""
         self._variables = variables
+        self._local_models: LocalModels | None = None
+        self._users = 0
+        """How often it was opened and not closed. The last one who closes it ends the models in files."""
+        self._names: set[str] = set()
+        """The models beside those of the text that will be asked for."""
+        self._unready: dict[str, GlasshouseError] = {}
+        """Why models in files could not be started."""
         meant = wanted_of(wanted)
+        if isinstance(meant, Wanted) and meant.server == LOCAL:
+            meant = meant._replace(
+                model=_with_absolute_path(f"{LOCAL}:{meant.model}").removeprefix(f"{LOCAL}:")
+            )
         self._file = load_models_file(meant) if isinstance(meant, Path) else None
         if isinstance(meant, Path):
             self.recorded = str(meant.absolute())
+        elif meant.server == LOCAL:
+            self.recorded = f"{LOCAL}:{meant.model}" if meant.model else LOCAL
         self._asked = dict(self._asked_in(self._file)) if self._file else {}
         self._base = None if isinstance(meant, Path) else self._asked_for(meant)
         self.names_server = self._base is not None and self._base.endpoint.server not in {OFFLINE, "other"}
         """Whether one server was named, so that one model plays every size."""
         self._offline = ModelRouter()
         self._lists: dict[Endpoint, list[Installed] | GlasshouseError] = {}
-        self._models: dict[Any, ServerModel] = {}
+        self._models: dict[Any, ServerModel | LocalModel] = {}
         self._routes: dict[tuple[str, str | None], Route] = {}
 
     def __repr__(self) -> str:
@@ -165,7 +186,21 @@ class NamedModels:
         return "lockstep" if all(asked.endpoint.server == OFFLINE for asked in self._everything()) else "free"
 
     async def open(self, *names: str) -> None:
-        """Look up what the servers have: those of the text, of the pins, and of models that will be named later."""
+        """Look up what the servers have: those of the text, of the pins, and of models that will be named later. Whoever opens
+        it closes it."""
+        self._users += 1
+        await self.prepare(*names)
+
+    async def prepare(self, *names: str) -> None:
+        """The same for whoever does not use the models: it need not be closed. Files are read for their digests."""
+        await self.look(*names)
+        for asked in self._asked_locally():
+            await self._local.read_digest(asked.model, self.on_loading)
+            self._routes.clear()
+
+    async def look(self, *names: str) -> None:
+        """The same without reading files, for whoever only lists what there is."""
+        self._names |= {*names}
         if self._base is not None and self._base.endpoint.server == "other":
             self._base = await self._recognized(self._base)
         named = [self._named(name) for name in {*names, *self.pins.values()}]
@@ -185,8 +220,47 @@ class NamedModels:
         return msgspec.structs.replace(base, endpoint=endpoint._replace(server=server, url=url))
 
     async def close(self) -> None:
-        """Close the connections of all models."""
+        """Close the connections of all models. Models in files end with the last one who opened them."""
         await close_models(self._models.values())
+        self._users = max(0, self._users - 1)
+        if not self._users:
+            for model in self._local_ones():
+                await model.leave()
+
+    async def start(self) -> None:
+        """Start the models in files that play, unless they run. Refused if the only one cannot be started; otherwise those who
+        need it are refused."""
+        for asked in self._asked_locally():
+            try:
+                self._unready.pop(asked.model, None)
+                model = self._route("fast", asked).model
+                await cast("LocalModel", model).start(self.on_loading)
+            except GlasshouseError as wrong:
+                if asked is self._base:
+                    raise
+                self._unready[asked.model] = wrong
+                self._routes.clear()
+
+    def _asked_locally(self) -> list[Asked]:
+        """The models in files that play, each once: fallbacks are started when they are needed."""
+        sizes = [self._of_size(size) for size in PROFILES]
+        pinned = [self._named(name) for name in sorted({*self._names, *self.pins.values()})]
+        in_file = [self._asked[name] for name in _pins_of(self._file)]
+        local = [asked for asked in (*sizes, *pinned, *in_file) if asked.endpoint.server == LOCAL]
+        return [*{(asked.model, asked.context_tokens): asked for asked in reversed(local)}.values()]
+
+    def _local_ones(self) -> list[LocalModel]:
+        return [cast("LocalModel", model) for key, model in self._models.items() if key[0].server == LOCAL]
+
+    @property
+    def _local(self) -> LocalModels:
+        if self._local_models is None:
+            from glasshouse.models.local.local_models import LocalModels
+            from glasshouse.settings import MODELS_FOLDER
+
+            folder = Path(self._variables("GLASSHOUSE_MODELS_FOLDER") or MODELS_FOLDER)
+            self._local_models = LocalModels(folder, self._variables)
+        return self._local_models
 
     def pin_of(self, handle: str, teams: Mapping[str, tuple[str, ...]], bound: str | None) -> str | None:
         """The name of the model that plays a creature, if it is not that of its size. `bound` is what its run says."""
@@ -200,7 +274,7 @@ class NamedModels:
         if key not in self._routes:
             asked = self._of_size(profile) if name is None else self._named(name)
             route = self._route(profile, asked)
-            self._routes[key] = route if name is None else route._replace(name=name)
+            self._routes[key] = route if name is None else route._replace(name=_without_path(name, route))
         return self._routes[key]
 
     def _size_that_plays(self, profile: str) -> str:
@@ -289,7 +363,7 @@ class NamedModels:
             variable = backend.key_variable or KNOWN_SERVERS[server].key_variable
             asked = Asked(
                 endpoint=self._endpoint(server, backend.url or "", variable, backend.max_parallel),
-                model=profile.model,
+                model=profile.model if server != LOCAL else _beside(self.recorded, profile.model),
                 context_tokens=profile.context_tokens,
                 reply_tokens=profile.reply_tokens,
                 form=profile.form,
@@ -310,6 +384,8 @@ class NamedModels:
         """What a server has, or why it cannot be used."""
         if endpoint.server == OFFLINE:
             return []
+        if endpoint.server == LOCAL:
+            return await self._files_listed(endpoint)
         key = self._variables(endpoint.key_variable) if endpoint.key_variable else ""
         if endpoint.key_variable and not key:
             reason = f"{endpoint.title} needs a key, and the variable {endpoint.key_variable} is not set."
@@ -323,11 +399,23 @@ class NamedModels:
         except GlasshouseError as refused:
             return refused
 
+    async def _files_listed(self, endpoint: Endpoint) -> list[Installed] | GlasshouseError:
+        named = [self._named(name) for name in {*self._names, *self.pins.values()}]
+        asked = {asked.model for asked in (*self._everything(), *named) if asked.endpoint == endpoint}
+        try:
+            return await self._local.look(asked)
+        except GlasshouseError as refused:
+            return refused
+
     def _installed(self, asked: Asked) -> Installed | None:
         """The model that was asked for, as its server lists it. Refused if the server has no such model."""
         listed = self._lists.get(asked.endpoint, [])
         if isinstance(listed, GlasshouseError):
             raise listed
+        if asked.endpoint.server == LOCAL:
+            if asked.model in self._unready:
+                raise self._unready[asked.model]
+            return self._local.installed(asked.model, asked.context_tokens)
         if asked.endpoint.server in {OFFLINE, *PROVIDERS} or asked.endpoint not in self._lists:
             return None  # Nothing is listed, or nobody looked: a run names it that was opened by a program.
         if not asked.model:
@@ -361,6 +449,7 @@ class NamedModels:
             decoding = installed.decoding if installed is not None else {}
             asked = msgspec.structs.replace(asked, decoding=decoding)
         is_local = is_own(endpoint.url) and not (installed is not None and installed.is_remote)
+        is_local |= endpoint.server == LOCAL
         price = asked.price or (installed and installed.price) or (FREE if is_local else None)
         return Route(
             model=self._model(asked, name, context, None if installed is None else installed.slots),
@@ -395,15 +484,54 @@ class NamedModels:
         decoding = tuple(sorted((asked.decoding or {}).items()))
         key = (endpoint, name, context_tokens, decoding, asked.reasoning_tokens_max, asked.bounds)
         if key not in self._models:
+            if endpoint.server == LOCAL:
+                self._models[key] = self._model_in_file(asked)
+                return self._models[key]
             secret = self._variables(endpoint.key_variable) if endpoint.key_variable else ""
             self._models[key] = _backend(asked, name, context_tokens, secret)
         return self._models[key]
+
+    def _model_in_file(self, asked: Asked) -> LocalModel:
+        return self._local.model(
+            asked.model,
+            asked.context_tokens,
+            decoding=asked.decoding,
+            reasoning_tokens_max=asked.reasoning_tokens_max,
+            bounds=asked.bounds,
+        )
+
+
+def _with_absolute_path(name: str) -> str:
+    """The same model, by an absolute path if it is named by the path of its file."""
+    server, _, model = name.partition(":")
+    if server != LOCAL or not model:
+        return name
+    from glasshouse.models.local.local_models import absolute
+
+    return f"{LOCAL}:{absolute(model)}"
+
+
+def _without_path(name: str, route: Route) -> str:
+    """The name under which a model is recorded: that of its file, if the file's path was given."""
+    return f"{LOCAL}:{route.name}" if name.startswith(f"{LOCAL}:") else name
+
+
+def _beside(models_file: str, path: str) -> str:
+    """A path as a models.yaml means it: from its own folder."""
+    from glasshouse.models.local.local_models import absolute, is_path
+
+    return str(Path(models_file).parent / Path(path).expanduser()) if is_path(path) else absolute(path)
+
+
+def _pins_of(file: ModelsFile | None) -> list[str]:
+    """The profiles that a models.yaml pins somebody to."""
+    return [] if file is None else [*file.pins.teams.values(), *file.pins.creatures.values()]
 
 
 async def _installed_at(endpoint: Endpoint, key: str) -> list[Installed]:
     """The models of a server, as it lists them."""
     match endpoint.server:
-        case "anthropic" | "gemini" | "mistral" | "offline":
+        case "anthropic" | "gemini" | "mistral" | "offline" | "local":
             return []
         case "ollama":
             from glasshouse.models import ollama
@@ -440,8 +568,8 @@ def _backend(asked: Asked, name: str, context_tokens: int, key: str) -> ServerMo
             from glasshouse.models.ollama import OllamaModel
 
             return OllamaModel(name, endpoint.url, context_tokens=context_tokens, **given)
-        case "offline":
-            raise AssertionError("The offline troupe has a router of its own.")
+        case "offline" | "local":
+            raise AssertionError("The offline troupe has a router of its own, and files have no server.")
         case server:
             from glasshouse.models.openai_compatible import OpenAICompatible
 

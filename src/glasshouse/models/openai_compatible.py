@@ -246,6 +246,8 @@ class OpenAICompatible(ServerModel):
         advice = _ADD_SLOTS.get(self._kind, "")
         if slots is None:
             return (ProbeCheck(what, advice=advice),) if advice else ()
+        if slots == 1 and self._max_parallel == 1:
+            return ()  # As whoever bound it says.
         if slots == 1:
             return (ProbeCheck(what, is_good=False, advice=advice),)
         return (ProbeCheck(f"{what} ({slots})", is_good=True),)

@@ -97,6 +97,9 @@ class RouterCapabilities(NamedTuple):
     """Closes the connections of its models."""
     names: Callable[[], list[str]] = nothing_named
     """The models that a run may ask for by name."""
+    start: Callable[[], Awaitable[None]] = nothing_to_do
+    """Starts what must run on this machine before its models answer. It is called before anything is played, and before a
+    paused run continues: what has ended meanwhile is started again."""
 
 
 def capabilities_of_router(router: Router) -> RouterCapabilities:

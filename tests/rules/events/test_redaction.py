@@ -358,3 +358,27 @@ def test_what_a_spectator_does_not_read_is_hidden_under_the_names_that_payloads_
     reads = [role for role in ROLES if HIDDEN in str(redacted(event, role).payload)]
 
     assert reads == ["audience", "director"]
+
+
+@pytest.mark.parametrize(
+    ("models", "name"),
+    [
+        ("/home/ada/shows/models.yaml", "models.yaml"),
+        ("C:\\Users\\ada\\models.yaml", "models.yaml"),
+        ("local:/home/ada/files/oak-3b.gguf", "local:oak-3b.gguf"),
+        ("local:C:\\files\\oak-3b.gguf", "local:oak-3b.gguf"),
+        ("local:oak/tall:3b", "local:oak/tall:3b"),
+        ("ollama:hub.example/ada/oak:3b", "ollama:hub.example/ada/oak:3b"),
+        ("http://127.0.0.1:8080/v1#oak/3b", "http://127.0.0.1:8080/v1#oak/3b"),
+        ("local", "local"),
+    ],
+)
+def test_only_a_director_reads_in_which_folder_the_models_of_a_run_were(models: str, name: str) -> None:
+    started = an_event(kind=kinds.RUN_STARTED, payload={"models": models})
+
+    assert redacted(started, "director").payload["models"] == models
+    roles: tuple[Role, ...] = ("spectator", "audience")
+    for role in roles:
+        seen = redacted(started, role)
+        assert seen.payload["models"] == name
+        assert redacted(seen, role) == seen

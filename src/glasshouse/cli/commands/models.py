@@ -45,6 +45,7 @@ EXAMPLES: Final = """\b
 Examples:
   glasshouse models --models ollama                    what plays each size, and what else Ollama has
   glasshouse models                                    the same for $GLASSHOUSE_MODELS or models.yaml
+  glasshouse models --models local                     which model in a file here would play, and the others
   glasshouse models pull gemma3:4b                     get a model for Ollama
   glasshouse models price openai:gpt-5-mini            what a hosted model probably costs
   glasshouse models --models openrouter --json         for machines"""
@@ -73,7 +74,7 @@ def list_models(
     choice_made = ModelChoice(wanted, {}, env_file)
     named = choice_made.named()
     with suppress(GlasshouseError):  # What is wrong stands in the list.
-        event_loop.run(named.open())
+        event_loop.run(named.look())
     choices = named.choices()
     if as_json:
         print_json(*[{"type": "size", **size_facts(choice)} for choice in choices], *_others(named))
@@ -157,7 +158,7 @@ def pull(
     """
     named = ModelChoice(wanted or ("ollama" if name else None), {}, None).named()
     with suppress(GlasshouseError):  # That a model is missing is no reason to stop here.
-        event_loop.run(named.open())
+        event_loop.run(named.look())
     missing = missing_models(named, name)
     if not missing and not as_json:
         print("Nothing is missing.")

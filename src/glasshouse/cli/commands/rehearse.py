@@ -175,6 +175,7 @@ async def _rehearse(asked: Rehearsing, choice: ModelChoice) -> None:
     columns: list[Column] = []
     rehearsals: list[tuple[str, FormRehearsal]] = []
     try:
+        await named.start()
         model = named.route("fast").name
         columns += await _recorded(asked, model)
         if prompting_now() in asked.prompting:

@@ -57,7 +57,7 @@ async def play_matches(
     screen = Screen()
     check_draw(world, models, rounds, is_against_solo=is_solo)
     named = choice.named()
-    await named.open(*models)
+    await named.prepare(*models)
     for model in models:
         named.route("fast", model)  # An unknown model is refused before a store is created.
     if is_priced(named, models):

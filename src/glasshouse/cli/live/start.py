@@ -92,7 +92,7 @@ async def models_at_start(
         # Who was bound to a model of a server is played offline with the others.
         elsewhere = [handle for handle, model in bound.items() if model.partition(":")[0] != OFFLINE]
         return models_named(OFFLINE, pins=dict.fromkeys(elsewhere, OFFLINE)) if elsewhere else models
-    await models.open(*[model for handle, model in bound.items() if handle not in choice.pins])
+    await models.prepare(*[model for handle, model in bound.items() if handle not in choice.pins])
     expected = start.expected(models) if is_priced(models) else None
     if as_json:
         print_json({"models": facts(models, expected and expected.facts())})
