@@ -147,8 +147,9 @@ def chosen_from(installed: Iterable[Installed]) -> Installed | None:
 
 def only_one_of(listed: Collection[Installed]) -> Installed | None:
     """The model that is the server's only one, or the only one that writes here; none if there are several, or if the server
-    says that it cannot play. Whoever started a server with one model meant that model."""
-    able = [model for model in listed if not cannot_play(model)]
+    says that it cannot play. Whoever started a server with one model meant that model; a file that is too small to play was
+    perhaps only never deleted."""
+    able = [model for model in listed if not cannot_play(model) and not model.unfit]
     writes = [model for model in able if why_not_chosen(model) not in {DOES_NOT_WRITE, RUNS_ELSEWHERE}]
     for candidates in (able, writes):
         if len(candidates) == 1:
