@@ -129,6 +129,16 @@ def test_the_scene_is_copied_however_long_ago_it_was_set() -> None:
     assert copied == Copied("scene", scene.id)
 
 
+def test_the_opening_is_copied_also_after_a_beat_has_set_another_scene() -> None:
+    opening = said(1, CONDUCTOR, SCENE, kinds.WORLD_OBSERVED)
+    beat = said(2, CONDUCTOR, "Rain comes over the wall.", kinds.WORLD_OBSERVED)
+    moment = a_moment([opening, beat, *others(3, events_searched_max + 8)], cause=a_tick(9_999))
+
+    copied = copied_from(spoken("It is five in the morning in November, in the walled garden."), moment)
+
+    assert copied == Copied("scene", opening.id)
+
+
 def test_what_a_narrator_said_itself_is_no_scene_to_it() -> None:
     own = said(1, "echo-id", SCENE, kinds.WORLD_OBSERVED)
     line = "Five in the morning, in November, in the walled garden, still."

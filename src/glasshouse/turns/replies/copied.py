@@ -22,7 +22,7 @@ from glasshouse.turns.moment.moment import Moment
 from glasshouse.turns.moment.reply_schema import fields_of
 from glasshouse.turns.moment.tools import ToolTalk
 from glasshouse.turns.prompts.instructions import prompt_texts
-from glasshouse.turns.prompts.lines import numbered_lines, scene_line
+from glasshouse.turns.prompts.lines import numbered_lines
 from glasshouse.turns.replies.repetition import (
     freeing_fields,
     is_free,
@@ -39,6 +39,8 @@ copied_percent_min: Final = 50
 words_in_common_min: Final = 2
 """A text that has fewer of the words that say what a line is about, and not half of them, is not compared with it. This is
 quicker to see than runs, and runs of other words, such as "I do not", say little."""
+scenes_compared_max: Final = 4
+"""A line is compared with so many of the last scenes: the opening is quoted long after a beat has set another one."""
 run_cache_texts_max: Final = 4_096
 """The runs of more texts are computed again."""
 known_cache_characters_max: Final = 1_024
@@ -109,8 +111,9 @@ def _earlier_line(draft: Draft, text: str, moment: Moment) -> Copied | None:
     """The scene or the line that a text is a copy of, the newest first."""
     lines = numbered_lines(moment)
     me = moment.creature_id
-    scene = scene_line(lines)
-    for index in lines_compared(content_words(text), words_in_common_min, lines, me, also=scene):
+    scenes = [index for index in lines.kinds.get(kinds.WORLD_OBSERVED, ()) if index >= lines.first]
+    also = scenes[-scenes_compared_max:]
+    for index in lines_compared(content_words(text), words_in_common_min, lines, me, also=also):
         earlier = lines.readings[index - lines.base]
         if earlier.has_text and _is_in(earlier.payload["text"], _read(text), moment.talk):
             is_scene = earlier.kind == kinds.WORLD_OBSERVED and earlier.actor != me
