@@ -19,6 +19,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from contextlib import suppress
 from typing import Any, BinaryIO
 
@@ -26,6 +27,12 @@ last_words_bytes_max = 16_384
 """So much of the end of what llama.cpp wrote to standard error is kept, and passed on if it ends."""
 leave_seconds_max = 5.0
 """How long the process that was killed is waited for. The system ends it also if nobody waits."""
+last_words_seconds_max = 5.0
+"""How long llama.cpp may take to write why it cannot load its model."""
+END_OF_WORDS = b"exiting due to model loading error"
+"""The last that llama.cpp writes then."""
+FAILED = b'{"failed": true}\n'
+"""What the process that answers says to the other one, if it cannot load its model."""
 more_likely_killed = b"500"
 """If memory runs out, Linux then ends the process with the model before the one that plays."""
 
@@ -52,11 +59,17 @@ def watch() -> None:
     with suppress(OSError):  # It has ended already, which is told below.
         worker.stdin.write(settings)
         worker.stdin.flush()
+    has_failed = False
     for line in worker.stdout:
-        _say(sys.stdout.buffer, line)
+        if line == FAILED:
+            has_failed = True
+            _wait_for_last_words(words)
+            worker.kill()
+        else:
+            _say(sys.stdout.buffer, line)
     code = worker.wait()
     hearing.join(leave_seconds_max)
-    ended = {"ended": code, "words": bytes(words).decode(errors="replace")}
+    ended = {"ended": 1 if has_failed else code, "words": bytes(words).decode(errors="replace")}
     _say(sys.stdout.buffer, json.dumps(ended).encode() + b"\n")
     os._exit(0)
 
@@ -75,6 +88,13 @@ def _hear(errors: BinaryIO, words: bytearray) -> None:
     while said := os.read(errors.fileno(), 65_536):
         words += said
         del words[:-last_words_bytes_max]
+
+
+def _wait_for_last_words(words: bytearray) -> None:
+    """Wait until llama.cpp has written why it cannot load its model: a thread of its own does that, a little later."""
+    deadline = time.monotonic() + last_words_seconds_max
+    while END_OF_WORDS not in words and time.monotonic() < deadline:
+        time.sleep(0.005)
 
 
 def _say(to: BinaryIO, line: bytes) -> None:
@@ -112,8 +132,10 @@ def serve() -> None:
     try:
         server = xllamacpp.Server(wanted)
     except RuntimeError:
-        # What went wrong was written by another thread of llama.cpp, which a traceback would cut into pieces.
-        sys.exit(1)
+        # If this process ended now, the thread that writes what went wrong might end before it has written.
+        _say(answers, FAILED)
+        sys.stdin.buffer.read()
+        os._exit(1)
     _say(answers, json.dumps({"address": server.listening_address}).encode() + b"\n")
     sys.stdin.buffer.read()
     # Without the destructors of llama.cpp, which wait for requests under way.
