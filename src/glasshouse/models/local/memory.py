@@ -20,7 +20,7 @@ context_step_tokens: Final = 256
 batch_tokens: Final = 512
 """llama.cpp reads a prompt in pieces of so many tokens, and keeps a number for each of them and each word it knows."""
 overhead_bytes: Final = 200 * 1024 * 1024
-"""What llama.cpp and Python need beside the weights, the context and the words: measured 120 to 180 MB."""
+"""What llama.cpp and Python need beside the weights, the context and the words: a process with a small model took 150 MB above its file."""
 prompts_share: Final = 4
 """Prompts of other creatures are kept in a quarter of the memory that is left, so that they need not be read again."""
 prompts_bytes_max: Final = 2 * 1024**3
