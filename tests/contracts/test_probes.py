@@ -12,7 +12,7 @@ from glasshouse.models import deep_probe, ollama, openai_lists
 from glasshouse.models.ollama import OllamaModel, Pulled, pull
 from glasshouse.models.openai_compatible import OpenAICompatible
 from glasshouse.models.openai_lists import ServerKind, _quantization
-from glasshouse.runtime.ports import OnText, Probe, ProbeCheck, ProbeStep
+from glasshouse.runtime.ports import OnProgress, OnText, Probe, ProbeCheck, ProbeStep
 from glasshouse.turns.moment.prompt import Completion, Prompt
 from tests.contracts.test_openai_compatible import KINDS, PROMPT
 from tests.servers.imitating_server import imitating_server
@@ -249,7 +249,9 @@ class Reader:
     def __init__(self, chars_read_max: int) -> None:
         self._chars_read_max = chars_read_max
 
-    async def complete(self, prompt: Prompt, *, on_text: OnText | None = None) -> Completion:
+    async def complete(
+        self, prompt: Prompt, *, on_text: OnText | None = None, on_progress: OnProgress | None = None
+    ) -> Completion:
         if len(prompt.system) > self._chars_read_max:
             await asyncio.Event().wait()
         tokens = Tokens(len(prompt.system + prompt.user) // 4, 2)
@@ -263,7 +265,7 @@ class Reader:
 async def test_a_step_that_takes_too_long_is_what_was_found_and_the_last_one(
     chars_read_max: int, what: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(deep_probe, "step_seconds_max", 0.01 if not chars_read_max else 0.2)
+    monkeypatch.setattr(deep_probe, "step_seconds_max", 0.01 if not chars_read_max else 2.0)
     news: list[ProbeStep | ProbeCheck] = []
 
     checks = await deep_probe.deep_checks(Reader(chars_read_max), 8_192, "", news.append)

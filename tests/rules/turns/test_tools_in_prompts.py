@@ -121,11 +121,11 @@ def test_the_last_line_tells_of_the_tools_until_one_has_answered() -> None:
 def test_tools_that_change_the_graph_are_not_urged_on_a_creature() -> None:
     changing = [replace(LAMP, name=f"group_{n}") for n in range(tools_named_max + 1)]
 
-    one, many = (prompt_for(at(tools=tuple(offers))).user for offers in (changing[:1], changing))
+    named, unnamed = (prompt_for(at(tools=tuple(offers))).user for offers in (changing[:1], changing))
 
-    assert "If something must be changed first, call a tool (group_0). Else answer line [2] now, " in one
-    assert "If something must be changed first, call a tool. Else answer line [2] now, " in many
-    assert one.endswith('At most 40 words. A call of a tool begins with {"kind":"tool.called".')
+    assert "If something must be changed first, call a tool (group_0). Else answer line [2] now, " in named
+    assert "If something must be changed first, call a tool. Else answer line [2] now, " in unnamed
+    assert named.endswith('At most 40 words. A call of a tool begins with {"kind":"tool.called".')
 
 
 def test_what_only_the_cast_and_the_engine_said_is_trusted() -> None:
