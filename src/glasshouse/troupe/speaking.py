@@ -262,10 +262,9 @@ class Speaker:
         whole = self.voice.whole
         dice = self.dice
         at = self.reading.rounds // 2
-        if at < len(whole) and dice.random() < _WHOLE_EXAMPLE:
-            text = whole[at]
-            is_short = len(text.split()) <= whole_example_words_max
-            if is_short and text.lower() not in self.reading.visible_text and self._may_be_said(text):
+        if at < len(whole) and dice.random() < _WHOLE_EXAMPLE and not self._is_want_due:
+            text = self._with_news(whole[at])
+            if text and whole[at].lower() not in self.reading.visible_text and self._may_be_said(text):
                 return text
         own = [
             pattern
@@ -275,6 +274,14 @@ class Speaker:
         if own and dice.random() < min(0.2, _OWN_SENTENCE * len(own)):
             return self._first_sayable(iter([dice.choice(own)]))
         return ""
+
+    def _with_news(self, example: str) -> str:
+        """A short example of the voice alone; a longer one behind a sentence that says more words than it; else nothing."""
+        words = len(example.split())
+        if words <= whole_example_words_max:
+            return example
+        said = self._first_sayable(self._patterns("extend"))
+        return f"{said} {example}" if len(said.split()) > words else ""
 
     def _patterns(self, move: str, heading: str = "") -> Iterator[Pattern]:
         """The sentences of a move in the order to try them: mine before those of others, what names the topic before
@@ -376,12 +383,14 @@ class Speaker:
 
     @cached_property
     def _is_want_due(self) -> bool:
-        """Whether my last lines said nothing of what I want; before the first lines, mostly."""
-        mine = [line.text for line in self.reading.discussion if self.reading.is_mine(line)]
+        """Whether my last lines said nothing of what I want, or are out of sight; before the first lines, mostly."""
+        discussion = self.reading.discussion
+        mine = [line.text for line in discussion if self.reading.is_mine(line)]
         newest = mine[-lines_without_want_max:]
         if not self.want.stems or any(self.want.stems & stems_of(text) for text in newest):
             return False
-        return bool(newest) or self.dice.random() < _WANTED_EARLY
+        is_out_of_sight = bool(discussion) and discussion[0].ref != "1"
+        return bool(newest) or is_out_of_sight or self.dice.random() < _WANTED_EARLY
 
     def _want_sentence(self) -> str:
         """What I want, as it stands with it: open, in the way of it, got, given up, settled."""

@@ -367,6 +367,8 @@ def test_no_reply_is_too_long_to_be_read(filling: str) -> None:
         ("title", "the title"),
         ("title", "[the title]"),
         ("words", ["Mud", "<the words>"]),
+        ("text", "<the title>"),
+        ("title", "<one word>"),
     ],
 )
 def test_what_stood_in_the_form_is_no_answer(field: str, given: object) -> None:

@@ -16,6 +16,7 @@ the field.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from json import JSONDecodeError, JSONDecoder
 from typing import Any, Final
 
@@ -31,7 +32,7 @@ from glasshouse.events.shown import Shown
 from glasshouse.turns.moment import reply_schema
 from glasshouse.turns.moment.line_text import ELLIPSIS, cut, one_line
 from glasshouse.turns.moment.moment import Moment
-from glasshouse.turns.moment.placeholders import is_placeholder
+from glasshouse.turns.moment.placeholders import is_other_placeholder, is_placeholder
 from glasshouse.turns.moment.reply_schema import NOBODY, items_max
 from glasshouse.turns.moment.tools import ToolCall, ToolOffer
 from glasshouse.turns.prompts.lines import event_ids_by_ref
@@ -64,6 +65,7 @@ looped_times_min: Final = 3
 """Twice may be meant; a third time nobody says five words on purpose."""
 
 _CITING: Final = ("events", "some_events")
+_NOTED: Final = ("thought", "mood", "reason")
 _WORD: Final = re.compile(r"\w+")
 _NUMBER: Final = re.compile(r"-?[0-9]{1,15}(?:\.[0-9]{1,15})?")
 _TRUTHS: Final = {"true": True, "yes": True, "false": False, "no": False}
@@ -177,8 +179,7 @@ def _from_object(
     if moment.tools and _asks_for_tool(reply, moment.tools):
         offer = _offer(reply, moment.tools)
         arguments = arguments_in(_arguments(reply, offer), offer)
-        for name, value in arguments.items():
-            _refuse_placeholders(value, kinds.TOOL_CALLED, name, moment)
+        _refuse_placeholders(arguments, kinds.TOOL_CALLED, moment)
         return ToolCall(offer.name, arguments, _private(reply, kinds.TOOL_CALLED, moment))
     kind = reply.get("kind")
     if kind not in offered:
@@ -190,8 +191,7 @@ def _from_object(
     if not must_cite:
         fields = {name: "events" if sort == "some_events" else sort for name, sort in fields.items()}
     payload = {name: _value(name, sort, reply, moment, shown) for name, sort in fields.items()}
-    for name, value in payload.items():
-        _refuse_placeholders(value, kind, name, moment)
+    _refuse_placeholders(payload, kind, moment)
     return Draft(kind=kind, payload=payload, private=_private(reply, kind, moment))
 
 
@@ -301,17 +301,25 @@ def group_looped(text: str) -> str | None:
     return None if looped is None else " ".join(looped)
 
 
-def _refuse_placeholders(value: Any, kind: str, field: str, moment: Moment) -> None:
-    """Raise `Wrong` if a value, or a part of it, is what stood in the form."""
-    if isinstance(value, str):
-        if is_placeholder(value, kind, field, moment.character.role):
-            raise Wrong(f'"{field}" still holds what stood in the form: write your own words in its place.')
-    elif isinstance(value, list):
-        for item in value:
-            _refuse_placeholders(item, kind, field, moment)
-    elif isinstance(value, dict):
-        for name, part in value.items():
-            _refuse_placeholders(part, kind, name, moment)
+def _refuse_placeholders(fields: Json, kind: str, moment: Moment) -> None:
+    """Raise `Wrong` if a field, or a part of it, is what stood in the form, there or in another field."""
+    role = moment.character.role
+    names = (*fields, *_NOTED)
+    for name, value in _texts_in(fields):
+        if is_placeholder(value, kind, name, role) or is_other_placeholder(value, kind, names, role):
+            raise Wrong(f'"{name}" still holds what stood in the form: write your own words in its place.')
+
+
+def _texts_in(fields: Json) -> Iterator[tuple[str, str]]:
+    """Each text in some fields with the name of the field that it stands in."""
+    for name, value in fields.items():
+        if isinstance(value, str):
+            yield name, value
+        elif isinstance(value, list):
+            for item in value:
+                yield from _texts_in({name: item})
+        elif isinstance(value, dict):
+            yield from _texts_in(value)
 
 
 def _event_id(name: str, given: object, ids: dict[str, str]) -> str:
