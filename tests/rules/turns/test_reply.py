@@ -369,6 +369,8 @@ def test_no_reply_is_too_long_to_be_read(filling: str) -> None:
         ("words", ["Mud", "<the words>"]),
         ("text", "<the title>"),
         ("title", "<one word>"),
+        ("text", "<the title><the words>."),
+        ("text", "<what I find, in words that nobody has used yet"),
     ],
 )
 def test_what_stood_in_the_form_is_no_answer(field: str, given: object) -> None:
@@ -391,6 +393,10 @@ def test_every_placeholder_of_a_form_is_refused_or_left_out_as_it_stands_there()
     assert isinstance(spoken, Problem)
     assert isinstance(passed, Passed)
     assert passed.reason == ""
+
+
+def test_a_line_with_brackets_in_it_is_an_answer() -> None:
+    assert text_of("<sigh> The mud again.") == "<sigh> The mud again."
 
 
 def test_a_thought_or_a_mood_that_stood_in_the_form_is_left_out() -> None:

@@ -8,7 +8,6 @@ placeholder has a blank in it: `<suspect>` could be read as a control token, and
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from typing import Final
 
 from glasshouse.events import kinds
@@ -33,8 +32,7 @@ _TEXT_BY_ROLE: Final = {
     "judge": "what you find or ask, in new words",
     "narrator": _TEXT_BY_KIND[kinds.WORLD_OBSERVED],
 }
-_OPENED: Final = frozenset("<[{(")
-_CLOSED: Final = frozenset(">]})")
+_BRACKETED: Final = re.compile(r"(?:<[^<>]*>?[\s.,;:!?]*)+")
 _AROUND: Final = re.compile(r"[\W_]+")
 """Brackets, blanks and punctuation: they do not make a placeholder an answer."""
 
@@ -62,11 +60,10 @@ def is_placeholder(value: str, kind: str, field: str, role: str) -> bool:
     return len(value) <= len(words) + around_chars_max and _bare(value) == _bare(words)
 
 
-def is_other_placeholder(value: str, kind: str, fields: Iterable[str], role: str) -> bool:
-    """Whether a value is nothing but the placeholder of one of these fields, in brackets: `<the answer>` given as `text`.
-    Without brackets the same words may be meant."""
-    is_bracketed = value[:1] in _OPENED and value[-1:] in _CLOSED
-    return is_bracketed and any(is_placeholder(value, kind, field, role) for field in fields)
+def is_all_bracketed(value: str) -> bool:
+    """Whether a value stands in angle brackets as a whole: the placeholder of another field, several of them, or one with
+    the model's words in it. Nobody speaks so."""
+    return value[:1] == "<" and _BRACKETED.fullmatch(value) is not None
 
 
 def _bare(text: str) -> str:

@@ -32,7 +32,7 @@ from glasshouse.events.shown import Shown
 from glasshouse.turns.moment import reply_schema
 from glasshouse.turns.moment.line_text import ELLIPSIS, cut, one_line
 from glasshouse.turns.moment.moment import Moment
-from glasshouse.turns.moment.placeholders import is_other_placeholder, is_placeholder
+from glasshouse.turns.moment.placeholders import is_all_bracketed, is_placeholder
 from glasshouse.turns.moment.reply_schema import NOBODY, items_max
 from glasshouse.turns.moment.tools import ToolCall, ToolOffer
 from glasshouse.turns.prompts.lines import event_ids_by_ref
@@ -65,7 +65,6 @@ looped_times_min: Final = 3
 """Twice may be meant; a third time nobody says five words on purpose."""
 
 _CITING: Final = ("events", "some_events")
-_NOTED: Final = ("thought", "mood", "reason")
 _WORD: Final = re.compile(r"\w+")
 _NUMBER: Final = re.compile(r"-?[0-9]{1,15}(?:\.[0-9]{1,15})?")
 _TRUTHS: Final = {"true": True, "yes": True, "false": False, "no": False}
@@ -302,11 +301,10 @@ def group_looped(text: str) -> str | None:
 
 
 def _refuse_placeholders(fields: Json, kind: str, moment: Moment) -> None:
-    """Raise `Wrong` if a field, or a part of it, is what stood in the form, there or in another field."""
+    """Raise `Wrong` if a field, or a part of it, is what stood in the form, or looks like it."""
     role = moment.character.role
-    names = (*fields, *_NOTED)
     for name, value in _texts_in(fields):
-        if is_placeholder(value, kind, name, role) or is_other_placeholder(value, kind, names, role):
+        if is_placeholder(value, kind, name, role) or is_all_bracketed(value):
             raise Wrong(f'"{name}" still holds what stood in the form: write your own words in its place.')
 
 
