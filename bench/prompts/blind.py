@@ -31,8 +31,8 @@ def write(out: Path, files: Mapping[str, Sequence[Row]]) -> None:
     for number, (_, row) in enumerate(items, 1):
         sheet += [f"## {number}", "", *_shown(row), ""]
     out.parent.mkdir(parents=True, exist_ok=True)
-    out.with_suffix(".md").write_text("\n".join(sheet), encoding="utf-8")
-    with out.with_suffix(".csv").open("w", encoding="utf-8", newline="") as file:
+    out.with_name(f"{out.name}.md").write_text("\n".join(sheet), encoding="utf-8")
+    with out.with_name(f"{out.name}.csv").open("w", encoding="utf-8", newline="") as file:
         written = csv.writer(file)
         written.writerow(["item", *SCORES, "note"])
         written.writerows([number, *[""] * len(SCORES), ""] for number in range(1, len(items) + 1))
@@ -40,7 +40,7 @@ def write(out: Path, files: Mapping[str, Sequence[Row]]) -> None:
         str(number): {"file": name, "moment": row["moment"], "kind": row["kind"], "seed": row["seed"]}
         for number, (name, row) in enumerate(items, 1)
     }
-    out.with_suffix(".key.json").write_text(json.dumps(key, indent=1), encoding="utf-8")
+    out.with_name(f"{out.name}.key.json").write_text(json.dumps(key, indent=1), encoding="utf-8")
 
 
 def _order(name: str, row: Row) -> str:
