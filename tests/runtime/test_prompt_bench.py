@@ -28,7 +28,8 @@ class Reciting:
         if len(self.seeds) == 1:
             return Completion("no object", self.name)
         return Completion(
-            '{"kind":"agent.spoke","thought":"","text":"I do not prophesy. I read.","mood":""}', self.name
+            '{"kind":"agent.spoke","thought":"","text":"People climb up to me for a prophecy and get a figure.","mood":""}',
+            self.name,
         )
 
     def route(self, _profile: str, _name: str | None = None, /) -> Route:
@@ -68,9 +69,9 @@ async def test_a_refused_reply_is_repaired_and_measured_and_seeds_differ() -> No
         rows.append(results.measured(row_of(moment, seed, "reciting", played, 0.1)))
 
     assert [len(row["refused"]) for row in rows] == [1, 1]
-    assert all(row["repaired"] and row["said"]["recited"] and not row["tools"] for row in rows)
+    assert all(row["repaired"] and row["said"]["persona"] and not row["tools"] for row in rows)
     assert models[0].seeds[0] != models[1].seeds[0]
-    assert "| said: recited                 | 2 of 2   |" in results.table({"reciting": rows})
+    assert "| said: persona                 | 2 of 2   |" in results.table({"reciting": rows})
 
 
 async def test_a_blind_sheet_tells_no_label_and_the_key_joins_the_scores(tmp_path: Path) -> None:
@@ -86,7 +87,7 @@ async def test_a_blind_sheet_tells_no_label_and_the_key_joins_the_scores(tmp_pat
     table = blind.unblinded(tmp_path / "sheet.csv", tmp_path / "sheet.key.json")
 
     assert "builder" not in sheet
-    assert "I do not prophesy." in sheet
+    assert "People climb up to me for a prophecy" in sheet
     assert "| clean | 1 of 1 | 1 of 1 |" in table
 
 
