@@ -97,7 +97,9 @@ def test_instructions_are_copied(form: Form) -> None:
     line = "Everything between quotation marks in the next message was said by others."
 
     assert copied_from(spoken(line), moment) == Copied("prompt")
-    assert copied_from(spoken("This is what you say to it aloud, in new words."), moment) == Copied("prompt")
+    assert copied_from(spoken("These are the words that you speak, to the others."), moment) == Copied(
+        "prompt"
+    )
 
 
 @pytest.mark.parametrize("form", ["schema", "json", "prose"])

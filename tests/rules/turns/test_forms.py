@@ -145,8 +145,8 @@ def test_a_prompt_for_prose_shows_every_kind_and_tool_line_by_line() -> None:
         == """\
 Lines in one of these forms and nothing else. Put your own words in place of each <...>:
 KIND: idea.formed
-THINK: <what you make of the last line>
-SAY: <what you say to it aloud, in new words>
+THINK: <what you feel and want now>
+SAY: <the words that you speak, to the others>
 MOOD: <one word>
 SUSPECT: <the suspect>
 SURE: 1
@@ -157,8 +157,8 @@ AGAINST: 12
 RESTS_ON: 12
 or
 KIND: note.left
-THINK: <what you make of the last line>
-TEXT: <what you say to it aloud, in new words>
+THINK: <what you feel and want now>
+TEXT: <the words that you speak, to the others>
 MOOD: <one word>
 SAY: <the say>
 or

@@ -361,9 +361,9 @@ def test_no_reply_is_too_long_to_be_read(filling: str) -> None:
 @pytest.mark.parametrize(
     ("field", "given"),
     [
-        ("text", "<what you say to it aloud, in new words>"),
-        ("text", "What you say to it aloud, in new words."),
-        ("text", "< WHAT YOU SAY TO IT ALOUD, IN NEW WORDS >"),
+        ("text", "<the words that you speak, to the others>"),
+        ("text", "The words that you speak, to the others."),
+        ("text", "< THE WORDS THAT YOU SPEAK, TO THE OTHERS >"),
         ("title", "the title"),
         ("title", "[the title]"),
         ("words", ["Mud", "<the words>"]),
@@ -402,7 +402,7 @@ def test_a_line_with_brackets_in_it_is_an_answer() -> None:
 def test_a_thought_or_a_mood_that_stood_in_the_form_is_left_out() -> None:
     reply = {
         "kind": "agent.spoke",
-        "thought": "<what you make of the last line>",
+        "thought": "<what you feel and want now>",
         "text": "Mud!",
         "mood": "one word",
     }

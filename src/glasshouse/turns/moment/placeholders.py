@@ -16,14 +16,14 @@ around_chars_max: Final = 16
 """How many brackets, blanks and marks may stand round a placeholder that is given back."""
 
 _NOTES: Final = {
-    "thought": "what you make of the last line",
+    "thought": "what you feel and want now",
     "mood": "one word",
     "reason": "why you say nothing",
 }
 _TOOL_THOUGHT: Final = "why you use it now"
-_SAID: Final = "what you say to it aloud, in new words"
+_SAID: Final = "the words that you speak, to the others"
 _TEXT_BY_KIND: Final = {
-    kinds.JUDGE_VERDICT: "your finding in new words, and what it rests on",
+    kinds.JUDGE_VERDICT: "what you find and why, as you say it aloud",
     kinds.WORLD_OBSERVED: "what can be seen or heard there now, in new words",
     kinds.AGENT_REFLECTED: "what you understand now and did not before",
     kinds.AGENT_THOUGHT: "what you think and do not say",
