@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
@@ -45,7 +45,7 @@ from glasshouse.events.payloads import RunPaused, with_limits
 from glasshouse.events.redaction import Role
 from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.runtime.conducting.order import Waiting
-from glasshouse.runtime.run import Run
+from glasshouse.runtime.run import Run, Thinking
 from glasshouse.terrarium import Terrarium
 from glasshouse.views.stage import past_runs
 
@@ -54,8 +54,19 @@ look_seconds_max: Final = 0.5
 thinking_look_seconds: Final = 0.5
 thinking_seconds_min: Final = 1.5
 """Who thinks is shown from this time on."""
+slow_said_seconds: Final = 30.0
+"""In a pipe, who thinks is said after this time, and again after as much more: a log should not fill with it."""
 unplayed_looks_max: Final = 4
 """Watching ends after this many reads of a store that no process plays."""
+
+
+def said_in_a_pipe(thinking: Sequence[Thinking], slow_said: float) -> tuple[str, float]:
+    """Who takes long, in words, where no bar says it; empty if it was said lately. And how many seconds of thinking it was
+    said for, which is less when somebody else thinks."""
+    longest = max((creature.seconds for creature in thinking), default=0.0)
+    if longest < slow_said + slow_said_seconds:
+        return "", min(slow_said, longest)
+    return thinking_in_words(thinking), longest
 
 
 class LiveRequest:
@@ -295,8 +306,9 @@ class _LivePlay:
                 await terrarium.finish(run.id, "stopped")
 
     async def _show_who_thinks(self, run_ids: list[str], feed: Feed) -> None:
-        """While a model takes its time, say in the bar who thinks."""
+        """While a model takes its time, say in the bar who thinks; in a pipe, say it now and then."""
         is_shown = False
+        slow_said = 0.0
         while True:
             await asyncio.sleep(thinking_look_seconds)
             thinking = [
@@ -307,6 +319,9 @@ class _LivePlay:
             if thinking or is_shown:
                 self.display.rest(feed.view, thinking_in_words(thinking) or HINT)
             is_shown = bool(thinking)
+            words, slow_said = said_in_a_pipe(thinking, slow_said)
+            if words and not self.request.has_keys:
+                say(f"glasshouse: {words}", file=sys.stderr)
 
     async def _is_continued(self, run_ids: list[str], reader: Reader) -> bool:
         """Ask somebody at the keyboard what to do with runs that a model or a limit has paused. False if none continues."""
