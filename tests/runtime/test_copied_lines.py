@@ -137,3 +137,16 @@ async def test_readers_are_told_what_was_copied() -> None:
         played = await t.played(run.id)
 
         assert f"(ada: {WHAT_IT_COPIED['voice']})" in [line.plain for line in played.lines]
+
+
+async def test_a_verdict_that_copies_is_asked_for_again_and_then_kept() -> None:
+    judge = ticking("ada", role="judge", may_emit=(kinds.JUDGE_VERDICT,))
+    model = Answers(
+        {"kind": kinds.JUDGE_VERDICT, "thought": "Hm.", "text": COPIES["scene"], "mood": "", "cites": ["1"]}
+    )
+
+    (verdict,) = await acts_of(model, 1, judge)
+
+    assert (verdict.kind, verdict.payload["text"]) == (kinds.JUDGE_VERDICT, COPIES["scene"])
+    assert SAY_IT_OTHERWISE["scene"] in model.prompts[1].user
+    assert len(model.prompts) == 2

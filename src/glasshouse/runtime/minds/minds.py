@@ -157,9 +157,12 @@ def _without_faults(draft: Draft, moment: Moment, shown: Shown) -> tuple[Draft, 
     copied = copied_from(draft, moment) if repeated is None else Copied("heard", repeated)
     if copied is None:
         return draft, ""  # There is no fault.
+    objection = SAY_IT_OTHERWISE.get(copied.of) or _line_named(copied.event_id, moment, shown)
+    if draft.kind == kinds.JUDGE_VERDICT:
+        return draft, objection  # A contest ends with whom it names, whatever words the judge has for it.
     loop = LoopSuspected(WHAT_IT_COPIED[copied.of], copied.event_id, copied.of if repeated is None else None)
     skipped = Draft(kind=kinds.LOOP_SUSPECTED, payload=msgspec.to_builtins(loop), private=draft.private)
-    return skipped, SAY_IT_OTHERWISE.get(copied.of) or _line_named(copied.event_id, moment, shown)
+    return skipped, objection
 
 
 def _line_named(event_id: str, moment: Moment, shown: Shown) -> str:
