@@ -250,7 +250,11 @@ async def test_an_ill_mannered_model_spoils_no_run(manner: Manner) -> None:
             server.close()
             record = await record_of(terrarium, run.id)
 
-    assert_sums_agree(record, server)
+    assert len(record.calls) == len(server.calls)
+    if (
+        manner != "huge"
+    ):  # Nobody waits for the count at the end of three megabytes: such calls cost what was reserved.
+        assert_sums_agree(record, server)
     assert len({event.actor for event in record.acts}) == 4
     assert max(len(call.completion) for call in record.calls) <= 64_000
 

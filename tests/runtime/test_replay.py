@@ -139,7 +139,10 @@ def forged(record: RunRecord, event: Event) -> RunRecord:
 
 def answered_otherwise(record: RunRecord, number: int) -> RunRecord:
     """One answer of a model is another."""
-    spoken = [event for event in written(record) if event.model is not None][number]
+    # Who passes or ends in a loop says no text that could be another.
+    spoken = [event for event in written(record) if event.model is not None and event.payload.get("text")][
+        number
+    ]
     calls = [
         replace(call, completion=re.sub(r'"text": ?"', '"text": "Well now. ', call.completion))
         for call in spoken.calls

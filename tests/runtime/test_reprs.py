@@ -33,6 +33,7 @@ from glasshouse.events import PromptDigests, RunPaused, Tokens, Usage
 from glasshouse.events.described_tool import DescribedTool
 from glasshouse.manifests import ManifestAgent, Memory, Schedule, Voice, load_world
 from glasshouse.models import (
+    CallProgress,
     Completion,
     OllamaModel,
     OpenAICompatible,
@@ -145,6 +146,7 @@ def _made() -> list[object]:
         *(
             Usage(calls=3),
             Thinking("ada", "ada", "r-1", "m", 3.5, text=long),
+            CallProgress(4_096, 9_999, tokens=12),
             RunPaused(long, is_outage=True),
             WhatIf(disturb=long).recorded(),
             WhatIf(disturb=long, add=(Manifest(name="cy"),)),

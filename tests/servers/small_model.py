@@ -100,16 +100,33 @@ def _type_in(schema: Json, dice: random.Random) -> str:
 
 def in_the_form_of(prompt: str, line: str, dice: random.Random, kinds: Sequence[str]) -> str:
     """What a model without a grammar writes: JSON if the prompt shows JSON, labelled lines if it shows those, else the
-    line. It copies one of the examples, of these kinds if there are any, and puts its line in."""
+    line. It copies one of the forms, of these kinds if there are any, puts its line in, and chooses where words are listed."""
     if examples := [example for example in _objects_in(prompt) if "kind" in example]:
         wanted = [example for example in examples if example["kind"] in kinds]
         example = dice.choice(wanted or examples)
-        texts = {name: line if name == "text" else value for name, value in example.items()}
+        texts = {
+            name: line if name == "text" else _chosen(prompt, f'"{name}"', value, dice)
+            for name, value in example.items()
+        }
         return json.dumps(texts, ensure_ascii=False)
     if blocks := re.findall(r"^KIND: .+(?:\n[A-Z]+: .*)*", prompt, flags=re.MULTILINE):
         wanted = [block for block in blocks if block.partition("\n")[0].removeprefix("KIND: ") in kinds]
-        return re.sub(r"(?m)^SAY: .*$", lambda _: f"SAY: {line}", dice.choice(wanted or blocks))
+        block = re.sub(r"(?m)^SAY: .*$", lambda _: f"SAY: {line}", dice.choice(wanted or blocks))
+        return re.sub(
+            r"(?m)^([A-Z]+): (.*)$", lambda m: f"{m[1]}: {_chosen(prompt, m[1], m[2], dice)}", block
+        )
     return line
+
+
+def _chosen(prompt: str, label: str, value: Any, dice: random.Random) -> Any:
+    """One of the words that the prompt lists for a field, where the form has a placeholder; the newest line, where it has the
+    number of one."""
+    if value in ("12", ["12"]):
+        newest = re.findall(r"^\[(\d+)\] ", prompt, flags=re.MULTILINE)[-1:] or ["12"]
+        return newest if isinstance(value, list) else newest[0]
+    listed = re.search(rf"^{re.escape(label)}: one of ([^.\n]*)", prompt, flags=re.MULTILINE)
+    is_open = isinstance(value, str) and value.startswith("<")
+    return dice.choice(listed[1].split(", ")) if listed and is_open else value
 
 
 def _objects_in(text: str) -> list[Json]:

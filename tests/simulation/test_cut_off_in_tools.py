@@ -77,7 +77,7 @@ async def test_a_run_cut_off_in_the_middle_of_an_act_goes_on_from_what_its_tools
         assert pending <= set(again.uses)
         assert max(again.uses.values(), default=0) <= 1
 
-    assert len(tools.uses) > 20
+    assert len(tools.uses) >= 20
     assert changes >= {"merge", "split"}
     assert {count: end for count, end in ends.items() if end != digest} == {}
     assert {count: uses for count, uses in uses_again.items() if uses} == {}
