@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from playwright.async_api import expect
 
 from glasshouse import MemoryStore, Terrarium
@@ -108,6 +110,10 @@ async def test_the_longest_lines_of_every_world_are_whole_in_their_bubble_and_on
                 assert answer == {"read": LONGEST, "unread": []}, f"{name} at {width}"
 
         assert await viewer.page.locator(".bubbles").get_attribute("aria-hidden") == "true"
+        title = await viewer.evaluate("`${store.run().title} · Rewound to ${store.shown.value} · Glasshouse`")
+        await expect(viewer.page).to_have_title(title)
+        await viewer.page.keyboard.press("End")
+        await expect(viewer.page).to_have_title(re.compile("· Finished · Glasshouse$"))
 
 
 async def test_the_theme_follows_the_system_until_somebody_chooses(look: Looking) -> None:
