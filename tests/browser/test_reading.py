@@ -14,6 +14,7 @@ from tests.browser.looking import Looking, page_of
 SECRET = "a secret of more than sixteen characters"
 SURFACE = "getComputedStyle(document.body).backgroundColor"
 WORLDS = [world.name for world in bundled_worlds()]
+IS_SEEN = "(it) => getComputedStyle(it).backgroundColor !== getComputedStyle(document.body).backgroundColor"
 LONGEST = 5
 UNREAD = """async ([run, count]) => {
   const { store, graph } = glasshouse;
@@ -112,6 +113,10 @@ async def test_the_longest_lines_of_every_world_are_whole_in_their_bubble_and_on
         assert await viewer.page.locator(".bubbles").get_attribute("aria-hidden") == "true"
         title = await viewer.evaluate("`${store.run().title} · Rewound to ${store.shown.value} · Glasshouse`")
         await expect(viewer.page).to_have_title(title)
+        await viewer.page.emulate_media(forced_colors="active")
+        for told in (".chip.is-on", ".meter-bar div", ".playhead", ".playhead i"):
+            painted = viewer.page.locator(told).first
+            assert await painted.evaluate(IS_SEEN), f"{told} has no colour of its own"
         await viewer.page.keyboard.press("End")
         await expect(viewer.page).to_have_title(re.compile("· Finished · Glasshouse$"))
 
