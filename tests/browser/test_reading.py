@@ -2,14 +2,65 @@
 
 from __future__ import annotations
 
+import re
+
 from playwright.async_api import expect
 
 from glasshouse import MemoryStore, Terrarium
+from glasshouse.manifests.world_folders import bundled_worlds
 from glasshouse.web.access import Access
 from tests.browser.looking import Looking, page_of
 
 SECRET = "a secret of more than sixteen characters"
 SURFACE = "getComputedStyle(document.body).backgroundColor"
+WORLDS = [world.name for world in bundled_worlds()]
+IS_SEEN = "(it) => getComputedStyle(it).backgroundColor !== getComputedStyle(document.body).backgroundColor"
+LONGEST = 5
+UNREAD = """async ([run, count]) => {
+  const { store, graph } = glasshouse;
+  const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
+  if (store.session.value.run !== run) await store.open(run);
+  while (store.loadedFrom.value > 1 || !store.record(store.head.value)) await frame();
+  await document.fonts.ready;
+  const lines = [];
+  for (let k = 1; k <= store.head.value; k += 1) {
+    const { row, d } = store.record(k);
+    const said = d.find(([what, path]) => what === "s" && path[0] === "creatures" && path[2] === "line");
+    if (said && row.text) lines.push({ k, id: said[1][1], text: row.text });
+  }
+  lines.sort((a, b) => b.text.length - a.text.length);
+  const inside = (box, room) => box.left >= room.left - 1 && box.right <= room.right + 1 && box.top >= room.top - 1 && box.bottom <= room.bottom + 1;
+  const isWhole = (words) => words.scrollHeight <= words.clientHeight + 1 && words.scrollWidth <= words.clientWidth + 1;
+  const faces = () => Object.entries(graph.positions()).filter(([id]) => store.view().creatures[id]).map(([, point]) => point);
+  const wrongWith = ({ k, id, text }) => {
+    const bubble = document.querySelector(`.bubble.is-newest[data-n="${k}"]:not(.is-gone)`);
+    const words = bubble?.querySelector(".bubble-words");
+    if (!words || words.textContent !== text) return "has no bubble";
+    const [box, room] = [bubble, document.querySelector(".graph")].map((element) => element.getBoundingClientRect());
+    if (!isWhole(words) || !inside(box, room)) return "is cut in its bubble";
+    const isOver = ({ x, y }) => x + room.left > box.left && x + room.left < box.right && y + room.top > box.top && y + room.top < box.bottom;
+    if (faces().some(isOver)) return "covers a face";
+    const card = document.querySelector(`.cast [data-id="${CSS.escape(id)}"]`)?.closest(".card");
+    const line = card?.querySelector(".front .line");
+    if (!line || line.textContent !== text || !isWhole(line)) return "is cut on its card";
+    const [cast, side] = [document.querySelector(".cast"), card.querySelector(".front")].map((element) => element.getBoundingClientRect());
+    return inside(side, cast) || (side.height > cast.height - 14 && side.top < cast.top + 14) ? "" : "is on a card that is out of sight";
+  };
+  const unread = [];
+  for (const line of lines.slice(0, count)) {
+    await store.seek(line.k);
+    let wrong = wrongWith(line);
+    for (let frames = 0; wrong && frames < 300; frames += 1) {
+      await frame();
+      wrong = wrongWith(line);
+    }
+    if (wrong) {
+      unread.push(`${line.k} ${wrong}: ${line.text}`);
+      break; // The others would make whoever reads this wait.
+    }
+  }
+  return { read: Math.min(lines.length, count), unread };
+}"""
 
 
 async def test_a_card_turns_and_tells_what_its_creature_thinks(look: Looking) -> None:
@@ -43,6 +94,31 @@ async def test_a_card_turns_and_tells_what_its_creature_thinks(look: Looking) ->
         stranger = await (await look(link + access.token_for("spectator"))).ready()
         await expect(stranger.region("Stage").get_by_role("listitem")).to_have_count(len(creatures))
         await expect(stranger.page.get_by_role("button", name="Read the mind of")).to_have_count(0)
+
+
+async def test_the_longest_lines_of_every_world_are_whole_in_their_bubble_and_on_their_card(
+    look: Looking,
+) -> None:
+    async with Terrarium(MemoryStore()) as t, look.at(t) as page:
+        runs = {name: await t.open_world(name) for name in WORLDS}
+        for run in runs.values():
+            await t.run(run.id)
+        viewer = await (await look(page_of(page, next(iter(runs.values()))))).ready()
+        for name, run in runs.items():
+            for width, height in ((1440, 900), (1024, 768)):
+                await viewer.page.set_viewport_size({"width": width, "height": height})
+                answer = await viewer.page.evaluate(UNREAD, [run.id, LONGEST])
+                assert answer == {"read": LONGEST, "unread": []}, f"{name} at {width}"
+
+        assert await viewer.page.locator(".bubbles").get_attribute("aria-hidden") == "true"
+        title = await viewer.evaluate("`${store.run().title} · Rewound to ${store.shown.value} · Glasshouse`")
+        await expect(viewer.page).to_have_title(title)
+        await viewer.page.emulate_media(forced_colors="active")
+        for told in (".chip.is-on", ".meter-bar div", ".playhead", ".playhead i"):
+            painted = viewer.page.locator(told).first
+            assert await painted.evaluate(IS_SEEN), f"{told} has no colour of its own"
+        await viewer.page.keyboard.press("End")
+        await expect(viewer.page).to_have_title(re.compile("· Finished · Glasshouse$"))
 
 
 async def test_the_theme_follows_the_system_until_somebody_chooses(look: Looking) -> None:

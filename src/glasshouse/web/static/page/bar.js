@@ -1,11 +1,12 @@
 // @ts-check
 /** The top bar: what plays, how it stands, what it has spent, and the buttons that are always there. */
-import { html, useState } from "page/html";
+import { html, useEffect, useState } from "page/html";
 import { icon, mark } from "page/icons";
 import { Button, dollars, IconButton, Menu, Meter, short } from "page/ui";
 import { flipTheme, theme } from "page/colours";
 import { compareWith } from "page/compare/open";
 import { family, loadFamily } from "page/time/family";
+import { harmless } from "page/plain";
 import { goLive, isDirector, moment, open, openDialog, run, session, shown, status } from "page/store";
 
 const words = /** @type {{[status: string]: string}} */ ({
@@ -22,6 +23,8 @@ const words = /** @type {{[status: string]: string}} */ ({
 export function Bar() {
   moment.value;
   const shownRun = run();
+  const tabTitle = shownRun ? `${harmless(shownRun.title)} · ${statusWords()} · Glasshouse` : "Glasshouse";
+  useEffect(() => void (document.title = tabTitle), [tabTitle]);
   return html`<header class="bar">
     <a class="mark" href="./" aria-label="Glasshouse" onClick=${(/** @type {Event} */ event) => (event.preventDefault(), openDialog("archive"))}>${mark()}<b>Glasshouse</b></a>
     ${shownRun ? html`<span class="slash" aria-hidden="true">/</span><h1>${shownRun.title}</h1><${BranchPill} />` : html`<h1 class="hidden">Glasshouse</h1>`}
@@ -55,9 +58,12 @@ function BranchPill() {
     ${menu ? html`<${Menu} label="Branches of this run" ...${menu} items=${items} onClose=${() => setMenu(null)} />` : null}`;
 }
 
+/** How the run stands, in words. */
+const statusWords = () => (status.value === "rewound" ? `Rewound to ${shown.value}` : words[status.value]);
+
 function StatusPill() {
   const now = status.value;
-  const text = now === "rewound" ? `Rewound to ${shown.value}` : words[now];
+  const text = statusWords();
   const isGuest = session.value.isGuest;
   return html`<span class=${`pill status is-${now}`} role="status">
     ${now === "live" || now === "reconnecting" ? html`<i class="dot" aria-hidden="true"></i>` : null}

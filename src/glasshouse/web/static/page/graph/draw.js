@@ -20,6 +20,7 @@ export function drawPicture(scene) {
   pen.setTransform(ratio, 0, 0, ratio, 0, 0);
   pen.clearRect(0, 0, width, height);
   for (const hull of scene.hulls) drawHull(scene, hull);
+  for (const stem of scene.stems) drawStem(scene, stem);
   if (scene.layout.areDots()) drawDots(scene);
   else drawFaces(scene);
   for (const hull of scene.hulls) drawPill(scene, hull);
@@ -48,6 +49,17 @@ function drawHull({ pen, toCanvas, layout, path, motion }, hull) {
   pen.lineJoin = "round";
   pen.stroke();
   pen.globalAlpha = 1;
+}
+
+/** A stem goes behind faces and names. @param {Scene} scene @param {import("page/graph/scene").Stem} stem */
+function drawStem({ pen }, { from, to, colour, width }) {
+  pen.strokeStyle = colour;
+  pen.lineWidth = width;
+  pen.lineCap = "round";
+  pen.beginPath();
+  pen.moveTo(from.x, from.y);
+  pen.lineTo(to.x, to.y);
+  pen.stroke();
 }
 
 const nameFont = `620 11.5px ${family("sans")}`;

@@ -17,8 +17,8 @@ export function labelPoint(node, slot) {
   return { x: node.x, y: node.y + node.r + gap + height / 2 };
 }
 
-/** @param {Named} node @param {string} slot @returns {Box} */
-function boxAt(node, slot) {
+/** The box of a label. @param {Named} node @param {string} slot @returns {Box} */
+export function labelBox(node, slot) {
   const { x, y } = labelPoint(node, slot);
   return { left: x - node.width / 2, right: x + node.width / 2, top: y - height / 2, bottom: y + height / 2 };
 }
@@ -62,7 +62,7 @@ export function placeLabels(nodes, lines, before, isInHull, covered) {
   for (const node of [...nodes].sort((a, b) => Number(a.isChannel) - Number(b.isChannel))) {
     let [best, least] = ["below", Infinity];
     for (const slot of slots[node.isChannel ? "channel" : "creature"]) {
-      const box = boxAt(node, slot);
+      const box = labelBox(node, slot);
       let cost = dislike[/** @type {keyof typeof dislike} */ (slot)] * (node.isChannel ? 0.25 : 1) - (before.get(node.id) === slot ? 60 : 0);
       if (slot !== "below" && !isInHull(node, box)) cost += 400;
       for (const body of bodies) if (body.id !== node.id) cost += shared(box, body) * 3;
@@ -71,7 +71,7 @@ export function placeLabels(nodes, lines, before, isInHull, covered) {
       if (cost < least) [best, least] = [slot, cost];
     }
     chosen.set(node.id, best);
-    taken.push(boxAt(node, best));
+    taken.push(labelBox(node, best));
   }
   return chosen;
 }

@@ -96,7 +96,7 @@ export function makeLayout() {
   /** Pull every node to the centre of its graph, and back into its circle if it is outside. @param {number} alpha */
   function home(alpha) {
     // One graph alone may be as wide as the picture; several need room round each.
-    const stretch = circles.size === 1 ? aspect : 1;
+    const stretch = circles.size === 1 ? aspect ** 1.5 : 1;
     for (const { x, y, r, nodes: members } of circles.values()) {
       for (const node of members) {
         const pull = alpha * (areDots ? 0.16 : node.kind === "channel" ? 0.16 : 0.08);
@@ -293,7 +293,7 @@ export function makeLayout() {
     },
     /** Tell how wide the picture is for its height. @param {number} ratio */
     setAspect(ratio) {
-      aspect = Math.max(0.6, Math.min(1.7, ratio));
+      aspect = Math.max(0.6, Math.min(2.4, ratio));
     },
   };
 }

@@ -4,6 +4,8 @@ import { effect, signal } from "@preact/signals";
 import { html, useEffect, useLayoutEffect, useRef } from "page/html";
 import { isStill } from "page/address";
 import { theme } from "page/colours";
+import { bandIn } from "page/graph/bubble_places";
+import { Bubbles } from "page/graph/bubbles";
 import { canEdit } from "page/graph/changes";
 import { Menus, Tip } from "page/graph/overlay";
 import { makePicture } from "page/graph/picture";
@@ -16,15 +18,18 @@ import { Button, IconButton } from "page/ui";
 import { path } from "page/why/path";
 
 const edge = { left: 26, top: 62, right: 26, bottom: 48 };
+/** Between the band of the newest line and the graphs below it. */
+const belowBand = 16;
 const zoomStep = 1.25;
 const narrowPixels = 640;
 const blinkMilliseconds = 2600;
 
-/** The part of the canvas that nothing covers. @param {HTMLElement} box */
+/** The part of the canvas that nothing covers: below the band of the newest line, which is not there while a why is shown. @param {HTMLElement} box */
 function roomIn(box) {
   const why = document.querySelector(".at-why");
+  const top = why ? edge.top : bandIn(box.clientHeight).bottom + belowBand;
   const covered = why ? Math.max(0, box.getBoundingClientRect().right - why.getBoundingClientRect().left) : 0;
-  return { left: edge.left, top: edge.top, right: Math.max(160, box.clientWidth - edge.right - covered), bottom: box.clientHeight - edge.bottom };
+  return { left: edge.left, top, right: Math.max(160, box.clientWidth - edge.right - covered), bottom: box.clientHeight - edge.bottom };
 }
 
 /** The picture that is shown, for tests and for what lies over it. @type {import("@preact/signals").Signal<ReturnType<typeof makePicture>|null>} */
@@ -53,6 +58,7 @@ export function Graph() {
   return html`<div class="graph" ref=${box}>
     <canvas ref=${canvas} class="graph-canvas" role="img" aria-label=${now ? summaryOf(now) : "No graph yet"}></canvas>
     ${now && !Object.keys(now.creatures).length ? html`<p class="graph-empty">Nobody is here${now.k ? " at this moment" : " yet"}.</p>` : null}
+    <${Bubbles} picture=${picture.value} />
     <${Counts} />
     <div class="graph-actions">
       ${canEdit() ? html`<${Button} label="Spawn" icon="plus" kbd="N" onClick=${() => openDialog("spawn")} /><${Button} label="Connect" icon="arrow" kbd="C" onClick=${() => openDialog("connect")} />` : null}

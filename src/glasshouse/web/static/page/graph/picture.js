@@ -65,6 +65,8 @@ export function makePicture(canvas, how = {}) {
   let hulls = [];
   /** @type {Map<string, {hull: import("page/graph/scene").Hull, start: number}>} */
   const gone = new Map();
+  /** @type {Set<(scene: Scene, isShifting: boolean) => void>} */
+  const frameListeners = new Set();
 
   /** The colour of something on its way to another one. @param {string} id @param {string} target */
   function eased(id, target) {
@@ -164,7 +166,7 @@ export function makePicture(canvas, how = {}) {
     /** @type {Map<string, Point>} */
     const points = new Map();
     return {
-      pen, ...size, now, layout, motion, hulls, slots, ...shown, visitor: visitorNode(),
+      pen, ...size, now, layout, motion, hulls, slots, ...shown, stems: [], visitor: visitorNode(),
       scale: lens.camera.scale,
       toCanvas: lens.toCanvas,
       at(node) {
@@ -216,11 +218,13 @@ export function makePicture(canvas, how = {}) {
       if (!layout.areDots() || !isMoving || frames % 2 === 0) findHulls(now);
       isMoving = settled.isMoving || gone.size > 0 || isMoving;
       lens.aim(bounds());
-      isMoving = lens.ease(passed, isReduced()) || isMoving;
+      const isShifting = lens.ease(passed, isReduced()) || layout.isMoving();
+      isMoving = isShifting || isMoving;
       isMoving = easeColours(passed) || isMoving;
       isSlow = !isReduced() && Object.keys(shown.thinking).length > 0;
       const scene = sceneAt(now);
       nameNodes(scene, isMoving);
+      for (const listen of frameListeners) listen(scene, isShifting);
       drawPicture(scene);
       if (!isMoving && slotsAge > 0) wake(); // Once more at rest, with names where they belong.
     } finally {
@@ -253,6 +257,11 @@ export function makePicture(canvas, how = {}) {
     motion,
     frames: () => frames,
     hulls: () => hulls,
+    /** Be told of each frame before it is drawn, and whether nodes or the camera are on their way; returns what ends that. @param {(scene: Scene, isShifting: boolean) => void} listener */
+    onFrame(listener) {
+      frameListeners.add(listener);
+      return () => void frameListeners.delete(listener);
+    },
     /** @param {number} width @param {number} height @param {import("page/graph/camera").Box} room that nothing covers */
     resize(width, height, room) {
       const ratio = Math.min(3, globalThis.devicePixelRatio || 1);

@@ -10,8 +10,9 @@ import { easeOut, progress } from "page/graph/motion";
  *   layout: ReturnType<typeof import("page/graph/layout").makeLayout>, motion: ReturnType<typeof import("page/graph/motion").makeMotion>,
  *   toCanvas(point: Point): Point, at(node: Node): Point, colourOf(node: Node): string, hulls: Hull[], slots: Map<string, string>,
  *   hovered: string, selected: string, focused: string, target: string, thinking: {[id: string]: any}, blinking: string, isReduced: boolean,
- *   path: PathStep[], visitor: Node|null, ghosts: Ghost[], handle: Point|null, areNamesShown: boolean}} Scene
+ *   stems: Stem[], path: PathStep[], visitor: Node|null, ghosts: Ghost[], handle: Point|null, areNamesShown: boolean}} Scene
  * @typedef {{id: string, name: string, count: number, colour: string, points: Point[], nodes: Node[], alpha: number, isLit: boolean}} Hull
+ * @typedef {{from: Point, to: Point, colour: string, width: number}} Stem from a bubble to the face that says it
  * @typedef {{creature: string, number: number, from?: string, isDisturbance?: boolean}} PathStep
  * @typedef {{from: Point, to: Point, isRefused: boolean, isCut: boolean, colour: string}} Ghost
  */

@@ -1,22 +1,33 @@
 // @ts-check
 /**
- * The cast: a card for every creature, in the order of graphs and births, which does not change while they talk.
+ * The cast: a card for every creature, in the order of graphs and births, which does not change while they talk. Who spoke last
+ * and who is chosen have their whole line on it; of more than six creatures the others are rows.
  *
  * Always holds: only cards in sight are in the page, so a thousand creatures cost no more than ten; and a card is drawn
  * again only when its own entry is another object.
  */
 import { signal } from "@preact/signals";
 import { html, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "page/html";
-import { canReadMinds, flipped, minds, moment, selection, thinking, view } from "page/store";
+import { canReadMinds, flipped, minds, moment, record, selection, thinking, view } from "page/store";
 import { nameOf } from "page/apply";
+import { addresseeOf } from "page/graph/bubble_lines";
 import { creatureItems } from "page/graph/changes";
+import { harmless } from "page/plain";
 import { Card } from "page/stage/card";
+import { cardKind, rowsInSight, rowsOf } from "page/stage/rows";
 import { Menu } from "page/ui";
 import { numbersOnPath } from "page/why/path";
 
-const rowPixels = 90;
 const cardPixelsMin = 290;
 const rowsAround = 3;
+/** How long the cast stays where a finger has moved it. */
+const touchMilliseconds = 5000;
+/** Scrolling draws the cast anew in steps of so many pixels. */
+const sightStep = 30;
+/** Heights that are remembered: of the cards that were open last. */
+const measuredMax = 40;
+/** Above and below the cards. */
+const castPadding = 14;
 const speakingMilliseconds = 1400;
 const secondsUntimed = 5;
 
@@ -87,14 +98,21 @@ export function Cast() {
   const shownView = /** @type {import("page/apply").View} */ (view());
   const { creatures, graphs } = shownView;
   const cast = useMemo(() => castOf(shownView), [shownView, moment.value]);
-  const { box, first, count, columns, rows } = useWindow(cast.length);
   const now = useSeconds();
   const chosen = selection.value?.kind === "creature" ? selection.value.id : "";
   const last = lastSpeaker(creatures);
   const canRead = canReadMinds();
+  const isTurned = (/** @type {string} */ id) => canRead && minds.value !== flipped.value.has(id);
+  const kinds = cast.map((id) => cardKind({ isOpen: id === last || id === chosen, isTurned: isTurned(id), creatures: cast.length }));
+  const { box, sight, measured } = useSight();
+  const { columns } = sight;
+  const rows = rowsOf(cast, kinds, columns, measured);
+  const { first, end } = rowsInSight(rows, sight, rowsAround);
   const steps = numbersOnPath.value;
   const walker = cast.includes(chosen) ? chosen : cast[0];
-  useShown(box, cast.indexOf(chosen), columns);
+  const isHeld = useHand(box);
+  useShown(box, rows[Math.floor(cast.indexOf(chosen) / columns)], chosen, () => false);
+  useShown(box, rows[Math.floor(cast.indexOf(last) / columns)], `${last} ${creatures[last]?.line?.n}`, isHeld);
   const wanted = useWalk(box);
   /** @param {KeyboardEvent} event */
   const onKeyDown = (event) => {
@@ -114,13 +132,16 @@ export function Cast() {
     event.preventDefault();
     setMenu({ id: card.dataset.id ?? "", x: event.clientX, y: event.clientY });
   };
-  const some = cast.slice(first * columns, (first + count) * columns);
+  const some = cast.slice(first * columns, end * columns);
+  const total = rows.length ? rows[rows.length - 1].bottom : 0;
+  const padding = { paddingTop: `${rows[first]?.top ?? 0}px`, paddingBottom: `${total - (rows[end - 1]?.bottom ?? 0)}px` };
   return html`<div class="cast" ref=${box}>
     ${menu && creatures[menu.id] ? html`<${Menu} label=${nameOf(creatures[menu.id].handle, shownView)} x=${menu.x} y=${menu.y} items=${creatureItems(menu.id)} onClose=${closeMenu} />` : null}
-    <ul aria-label="Cast" onKeyDown=${onKeyDown} onContextMenu=${openMenu} style=${{ paddingTop: `${first * rowPixels}px`, paddingBottom: `${Math.max(0, rows - first - count) * rowPixels}px`, gridTemplateColumns: `repeat(${columns}, minmax(0, 1fr))` }}>
+    <ul aria-label="Cast" onKeyDown=${onKeyDown} onContextMenu=${openMenu} style=${{ ...padding, gridTemplateColumns: `repeat(${columns}, minmax(0, 1fr))` }}>
       ${some.map((id, at) => {
         const thought = thinking.value[id];
-        return html`<${Card} key=${id} id=${id} creature=${creatures[id]} colour=${graphs[creatures[id].graph]?.colour ?? 0} isBack=${canRead && minds.value !== flipped.value.has(id)}
+        return html`<${Card} key=${id} id=${id} creature=${creatures[id]} colour=${graphs[creatures[id].graph]?.colour ?? 0} isBack=${isTurned(id)} kind=${kinds[first * columns + at]}
+          place=${placeOf(id, shownView)} to=${id === last || id === chosen ? addresseeOf(shownView, id, record) : ""}
           canRead=${canRead} isChosen=${id === chosen} isLast=${id === last} isSpeaking=${id === speaker.value} isThinking=${thought !== undefined} elapsed=${elapsed(thought, now)} progress=${progress(thought, now)}
           words=${thought?.text ?? ""} queue=${thought?.queued ?? 0} isWalked=${id === walker} position=${first * columns + at + 1} count=${cast.length} step=${steps.get(id) ?? 0} />`;
       })}
@@ -128,18 +149,27 @@ export function Cast() {
   </div>`;
 }
 
-/** Which rows are in sight. @param {number} cards */
-function useWindow(cards) {
+/** The place of a creature in a word: the channel that it is on, else its graph. @param {string} id @param {import("page/apply").View} shownView */
+function placeOf(id, { creatures, channels, graphs }) {
+  const { line, graph, handle } = creatures[id];
+  const channel = line?.channel ?? Object.values(channels).find(({ edges }) => edges[id])?.name;
+  if (channel) return harmless(channel);
+  const name = graphs[graph]?.name ?? "";
+  return name === handle ? "" : harmless(name);
+}
+
+/** How far the cast is scrolled, how large it is, and how high the open cards in it are. */
+function useSight() {
   const box = useRef(/** @type {HTMLElement|null} */ (null));
-  const [sight, setSight] = useState({ first: 0, count: 12, columns: 1 });
+  const [sight, setSight] = useState({ top: 0, height: 900, columns: 1 });
+  const [measured, setMeasured] = useState(/** @type {Map<string, number>} */ (new Map()));
   useLayoutEffect(() => {
     const element = box.current;
     if (!element) return undefined;
     const look = () => {
       const columns = Math.max(1, Math.floor((element.clientWidth - 16) / cardPixelsMin));
-      const first = Math.max(0, Math.floor(element.scrollTop / rowPixels) - rowsAround);
-      const count = Math.ceil(element.clientHeight / rowPixels) + 2 * rowsAround;
-      setSight((before) => (before.first === first && before.count === count && before.columns === columns ? before : { first, count, columns }));
+      const [top, height] = [Math.floor(element.scrollTop / sightStep) * sightStep, Math.ceil(element.clientHeight / sightStep) * sightStep];
+      setSight((before) => (before.top === top && before.height === height && before.columns === columns ? before : { top, height, columns }));
     };
     look();
     const observer = new ResizeObserver(look);
@@ -150,8 +180,28 @@ function useWindow(cards) {
       element.removeEventListener("scroll", look);
     };
   }, []);
-  const rows = Math.ceil(cards / sight.columns);
-  return { box, ...sight, first: Math.min(sight.first, Math.max(0, rows - sight.count)), rows };
+  useLayoutEffect(() => {
+    const open = [.../** @type {NodeListOf<HTMLElement>} */ (box.current?.querySelectorAll(".card.is-open") ?? [])];
+    const heights = open.map((card) => /** @type {[string, number]} */ ([/** @type {HTMLElement} */ (card.querySelector("[data-id]")).dataset.id ?? "", card.offsetHeight]));
+    if (heights.some(([id, height]) => measured.get(id) !== height)) setMeasured(new Map([...measured, ...heights].slice(-measuredMax)));
+  });
+  return { box, sight, measured };
+}
+
+/** Whether a person has the cast in hand: the pointer or the focus is in it, or a finger has just moved it. @param {{current: HTMLElement|null}} box */
+function useHand(box) {
+  const touched = useRef(-Infinity);
+  useEffect(() => {
+    const note = () => (touched.current = performance.now());
+    box.current?.addEventListener("touchmove", note, { passive: true });
+    return () => box.current?.removeEventListener("touchmove", note);
+  }, []);
+  return () => {
+    const element = box.current;
+    if (!element) return false;
+    const isHovered = matchMedia("(hover: hover)").matches && element.matches(":hover");
+    return isHovered || element.contains(document.activeElement) || performance.now() - touched.current < touchMilliseconds;
+  };
 }
 
 /** Focus the card that was walked to, as soon as it is in the page: it may have to be scrolled to. @param {{current: HTMLElement|null}} box */
@@ -166,13 +216,17 @@ function useWalk(box) {
   return wanted;
 }
 
-/** Scroll to the card that was chosen, here or elsewhere. @param {{current: HTMLElement|null}} box @param {number} at @param {number} columns */
-function useShown(box, at, columns) {
+/**
+ * Scroll just enough to show a whole row when another card is wanted or its height becomes known; of one that is too high, its top.
+ * @param {{current: HTMLElement|null}} box @param {import("page/stage/rows").Row|undefined} row @param {string} wanted
+ * @param {() => boolean} isHeld
+ */
+function useShown(box, row, wanted, isHeld) {
   useEffect(() => {
     const element = box.current;
-    if (!element || at < 0) return;
-    const top = Math.floor(at / columns) * rowPixels;
-    if (top < element.scrollTop) element.scrollTop = top;
-    else if (top + rowPixels + 16 > element.scrollTop + element.clientHeight) element.scrollTop = top + rowPixels + 16 - element.clientHeight;
-  }, [at]);
+    if (!element || !row || isHeld()) return;
+    const spare = element.clientHeight - castPadding;
+    if (row.top < element.scrollTop || row.bottom - row.top > spare) element.scrollTop = row.top;
+    else if (row.bottom > element.scrollTop + spare) element.scrollTop = row.bottom - spare;
+  }, [wanted, row?.top, row?.bottom]);
 }

@@ -1,11 +1,12 @@
 // @ts-check
 /** How a play ended, inside the stage and never over it: the verdict, or which limit was reached and what can be done. */
-import { html } from "page/html";
+import { html, useRef } from "page/html";
 import { nameOf } from "page/apply";
 import { Face } from "page/face";
 import { isDirector, moment, openDialog, panel, record, run, seek, view } from "page/store";
 import { limitWords } from "page/limits";
 import { harmless } from "page/plain";
+import { useScrolling } from "page/stage/scrolling";
 
 /** Why a run is paused that a program has just paused: no news. */
 const askedFor = "asked to";
@@ -14,7 +15,7 @@ export function Ending() {
   moment.value;
   const ended = run();
   if (!ended) return null;
-  if (ended.state === "finished" && ended.reason !== "budget") return Verdict(ended);
+  if (ended.state === "finished" && ended.reason !== "budget") return html`<${Verdict} ended=${ended} />`;
   return ended.axis ? Limit(ended) : ended.state === "paused" && ended.reason && ended.reason !== askedFor ? Pause(ended) : null;
 }
 
@@ -26,17 +27,19 @@ function winners(winner) {
   return Object.keys(creatures).filter((id) => handles.has(creatures[id].handle) || handles.has(id));
 }
 
-/** @param {import("page/apply").Run} ended */
-function Verdict(ended) {
+/** @param {{ended: import("page/apply").Run}} props */
+function Verdict({ ended }) {
+  const box = useRef(/** @type {HTMLElement|null} */ (null));
+  const scrolling = useScrolling(box, "How it ended");
   const { creatures, graphs, contest } = /** @type {import("page/apply").View} */ (view());
   const won = ended.winner ? winners(ended.winner) : [];
   const verdict = contest.verdicts.at(-1);
   const text = ended.why || verdict?.text || "";
-  return html`<div class="verdict" role="group" aria-label="How it ended">
+  return html`<div class="verdict" ref=${box} role="group" aria-label="How it ended" tabIndex=${scrolling.tabIndex}>
     ${won.length ? html`<span class="winners">${won.slice(0, 3).map((id) => html`<${Face} id=${creatures[id].handle} colour=${`var(--g${(graphs[creatures[id].graph]?.colour ?? 0) % 8})`} size=${30} />`)}</span>` : null}
     <div class="verdict-words">
       <b dir="auto">${harmless(headline(ended))}</b>
-      ${text ? html`<p class="line" dir="auto" title=${harmless(text)}>${harmless(text)}</p>` : null}
+      ${text ? html`<p class="line" dir="auto">${harmless(text)}</p>` : null}
       ${ended.full_turns ? html`<p>${fullTurns(ended)}</p>` : null}
       ${verdict ? html`<p class="verdict-links"><button type="button" class="text-button" onClick=${() => seek(verdict.n)}>Go to event ${verdict.n}</button>${Why(verdict.n)}</p>` : null}
     </div>

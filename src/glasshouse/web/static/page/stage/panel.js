@@ -1,12 +1,13 @@
 // @ts-check
 /** The stage: the scene, how the play ended, and the cast. */
-import { html, useEffect, useLayoutEffect, useRef, useState } from "page/html";
+import { html, useEffect, useRef } from "page/html";
 import { harmless } from "page/plain";
 import { announce } from "page/toast";
 import { canReadMinds, isRewound, isSpeech, minds, moment, onRecord, run, shown, status, toggleMinds, view } from "page/store";
 import { Cast, noteSpeaker } from "page/stage/cast";
 import { Ending } from "page/stage/ending";
 import { Proposals } from "page/stage/proposals";
+import { useScrolling } from "page/stage/scrolling";
 import { WithheldTools } from "page/stage/withheld";
 
 const marks = new Set(["merge", "split"]);
@@ -39,23 +40,17 @@ function noteRecord(record, shownView) {
   else if (icon === "judge" && shownView.contest.verdicts.at(-1)?.n === record.k) announce(`Verdict: ${text}`);
 }
 
-/** @param {{scene: {title?: string, text?: string}}} props */
+/** The scene, whole. It scrolls only where the cast needs the rest of the stage. @param {{scene: {title?: string, text?: string}}} props */
 function Scene({ scene }) {
   moment.value;
-  const words = useRef(/** @type {HTMLElement|null} */ (null));
-  const [isWhole, setWhole] = useState(false);
-  const [isLong, setLong] = useState(false);
+  const box = useRef(/** @type {HTMLElement|null} */ (null));
+  const scrolling = useScrolling(box, "Scene");
   const title = harmless(scene.title || run()?.title || "");
   const text = harmless(scene.text || run()?.seed || "");
-  useLayoutEffect(() => {
-    const { scrollHeight = 0, clientHeight = 0 } = words.current ?? {};
-    if (!isWhole) setLong(scrollHeight > clientHeight + 1);
-  });
-  return html`<div class="scene">
+  return html`<div class="scene" ref=${box} ...${scrolling}>
     <p class=${`scene-label${isRewound.value ? " is-past" : ""}`}>${labelOf()}</p>
     <h2 class="scene-title" dir="auto">${title}</h2>
-    ${text ? html`<p ref=${words} class=${`scene-text${isWhole ? "" : " is-cut"}`} dir="auto">${text}</p>` : null}
-    ${isLong ? html`<button type="button" class="text-button" aria-expanded=${isWhole} onClick=${() => setWhole(!isWhole)}>${isWhole ? "Less" : "More"}</button>` : null}
+    ${text ? html`<p class="scene-text" dir="auto">${text}</p>` : null}
   </div>`;
 }
 
