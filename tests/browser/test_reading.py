@@ -18,7 +18,12 @@ async def test_a_card_turns_and_tells_what_its_creature_thinks(look: Looking) ->
         run = await t.open_world("mystery-roots")
         await t.run(run.id, turns=3)
         link = f"{page_of(page, run)}#token="
-        viewer = await (await look(link + access.token_for("audience"))).ready()
+        viewer = await look(page_of(page, run), may_fail="/api/v1/")
+        await expect(viewer.page.get_by_role("heading", name="This page needs a link")).to_be_visible()
+        # A link that is pasted into the tab: only the fragment changes, so the page is not loaded again.
+        await viewer.page.goto(link + access.token_for("audience"))
+        await viewer.ready()
+        assert "#" not in viewer.page.url
         creatures = (await viewer.view())["creatures"]
         name, mind = next((name, creature) for name, creature in creatures.items() if creature.get("thought"))
         card = (
