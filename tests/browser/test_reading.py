@@ -6,9 +6,13 @@ from playwright.async_api import expect
 
 from glasshouse import MemoryStore, Terrarium
 from glasshouse.web.access import Access
+from tests.browser.cable import cable_to
 from tests.browser.looking import Looking, page_of
 
 SECRET = "a secret of more than sixteen characters"
+first_visit_bytes_max = 500_000
+"""All that comes at the first visit: the page, its modules, four fonts of 212 kB, the story, and headers."""
+FILE = b"GET /static/"
 SURFACE = "getComputedStyle(document.body).backgroundColor"
 
 
@@ -51,9 +55,13 @@ async def test_a_card_turns_and_tells_what_its_creature_thinks(look: Looking) ->
 
 
 async def test_the_theme_follows_the_system_until_somebody_chooses(look: Looking) -> None:
-    async with Terrarium(MemoryStore()) as t, look.at(t) as page:
-        await t.open_world("mystery-roots")
-        viewer = await (await look(page_of(page), theme="dark")).ready()
+    async with Terrarium(MemoryStore()) as t, look.at(t) as page, cable_to(page) as cable:
+        run = await t.open_world("mystery-roots")
+        await t.run(run.id, turns=4)
+        viewer = await (await look(page_of(cable), theme="dark")).ready()
+        await viewer.page.evaluate("document.fonts.ready.then(() => true)")
+        assert len(cable.came) <= first_visit_bytes_max
+        assert cable.asked.count(FILE) > 50
         dark = await viewer.page.evaluate(SURFACE)
         await viewer.page.emulate_media(color_scheme="light")
         await expect(viewer.page.locator("html")).not_to_have_attribute("data-theme", "dark")
@@ -63,12 +71,16 @@ async def test_the_theme_follows_the_system_until_somebody_chooses(look: Looking
         await viewer.button("Dark theme").click()
         await expect(viewer.button("Light theme")).to_be_visible()
         assert await viewer.page.evaluate(SURFACE) == dark
+        cable.asked.clear()
         await viewer.page.reload()
         await viewer.ready()
+        assert cable.asked.count(b"GET /api/v1/me ") == 1
+        assert cable.asked.count(FILE) == 0, "what has not changed is not asked for again"
         assert await viewer.page.evaluate(SURFACE) == dark
         await viewer.page.keyboard.press("d")
         await expect(viewer.button("Dark theme")).to_be_visible()
         assert await viewer.page.evaluate(SURFACE) == light
+        await look.close()  # Before the cable, which would cut its stream.
 
 
 async def test_axe_finds_nothing_wrong_with_any_state_of_the_page_in_either_theme(look: Looking) -> None:

@@ -225,7 +225,7 @@ def test_many_addresses_together_are_bounded_too(monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_proxy_is_an_address_or_a_network() -> None:
-    assert [str(one) for one in connections.networks(["10.0.0.5", "10.1.0.0/16", "::1"])] == [
+    assert [str(network) for network in connections.networks(["10.0.0.5", "10.1.0.0/16", "::1"])] == [
         "10.0.0.5/32",
         "10.1.0.0/16",
         "::1/128",
