@@ -106,7 +106,7 @@ def content_tag(*parts: str | bytes) -> str:
 def packed(request: Request, body: bytes, *, is_packed: bool = False) -> Response:
     """An answer in JSON, packed if the caller unpacks it."""
     headers = {"vary": _FRESH["vary"]}
-    is_wanted_packed = unpacks(request)
+    is_wanted_packed = unpacks(request.headers.get("accept-encoding", ""))
     if is_packed and not is_wanted_packed:
         body = gzip.decompress(body)
     if not is_packed and is_wanted_packed and len(body) >= packed_bytes_min:
@@ -117,9 +117,9 @@ def packed(request: Request, body: bytes, *, is_packed: bool = False) -> Respons
     return Response(body, media_type="application/json", headers=headers)
 
 
-def unpacks(request: Request) -> bool:
-    """Whether the caller unpacks gzip."""
-    for part in request.headers.get("accept-encoding", "").lower().split(","):
+def unpacks(accepted: str) -> bool:
+    """Whether a caller unpacks gzip, by its header `accept-encoding`."""
+    for part in accepted.lower().split(","):
         name, _, weight = part.partition(";")
         if name.strip() in {"gzip", "*"}:
             return weight.replace(" ", "") not in {"q=0", "q=0.0", "q=0.00", "q=0.000"}

@@ -80,7 +80,7 @@ def _answer(request: Request, content: Content, media_type: str, tag: str, kept:
     if is_known(request, tag):
         return Response(status_code=304, headers=headers)
     body = content.plain
-    if content.packed is not None and unpacks(request):
+    if content.packed is not None and unpacks(request.headers.get("accept-encoding", "")):
         body = content.packed
         headers["content-encoding"] = "gzip"
     return Response(body, media_type=media_type, headers=headers)
