@@ -149,13 +149,13 @@ def _made(_newest: int) -> Page:
     entry = modules_of("page/main").values()
     links = "\n".join(f'  <link rel="modulepreload" href="{address_of(path)}">' for path in entry)
     text = (STATIC / "index.html").read_text(encoding="utf-8")
-    start = 'import "page/main";'
+    start = address_of(modules()["page/main"])
     values = {"import map": mapped, "theme": theme, "styles": style, "modules": links, "entry": start}
     for name, value in values.items():
         text = text.replace(f"<!-- {name} -->", value)
     policy = {
         "default-src": "'self'",
-        "script-src": f"'self' {' '.join(map(hash_of, (mapped, theme, start)))}",
+        "script-src": f"'self' {hash_of(mapped)} {hash_of(theme)}",
         "style-src": f"'self' {hash_of(style)}",
         "img-src": "'self' data: blob:",
         "object-src": "'none'",
