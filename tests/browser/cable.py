@@ -21,6 +21,8 @@ class Cable:
         self.port = 0
         self.came = bytearray()
         """Everything that the server sent."""
+        self.asked = bytearray()
+        """Everything that the page sent."""
 
     @property
     def address(self) -> str:
@@ -45,7 +47,8 @@ class Cable:
         self._writers |= ends
         with suppress(ConnectionError):
             await asyncio.gather(
-                self._carry(from_page, to_server), self._carry(from_server, to_page, self.came)
+                self._carry(from_page, to_server, self.asked),
+                self._carry(from_server, to_page, self.came),
             )
         self._writers -= ends
 

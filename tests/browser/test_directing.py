@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 from playwright.async_api import expect
 
@@ -20,7 +21,17 @@ async def ledger_bytes(t: Terrarium, run_id: str) -> list[bytes]:
     return [encoded(event) for event in await t.run_events(run_id)]
 
 
-async def test_a_play_is_started_watched_and_disturbed(look: Looking) -> None:
+async def unfinished_file(folder: Path) -> Path:
+    """A file with a run that has not ended."""
+    async with Terrarium(MemoryStore()) as t:
+        run = await t.open_world("twenty-sprouts")
+        await t.run(run.id, turns=2)
+        return await t.export(run.id, folder / "unfinished.glass")
+
+
+async def test_a_play_is_started_watched_disturbed_finished_and_played_on(
+    look: Looking, tmp_path: Path
+) -> None:
     async with Terrarium(MemoryStore()) as t, look.at(t) as page:
         viewer = await look(page_of(page))
         dialog = viewer.page.get_by_role("dialog", name="What shall they play tonight?")
@@ -47,12 +58,35 @@ async def test_a_play_is_started_watched_and_disturbed(look: Looking) -> None:
         visit = next(event for event in await t.run_events(run.id) if event.kind == "user.injected")
         await viewer.region("Timeline").get_by_role("button", name="reading pace").click()
         await viewer.until("store.status.value === 'finished'")
-        await expect(viewer.page.get_by_role("status")).to_have_text("Finished")
+        await expect(viewer.page.get_by_role("status")).to_have_text("Recorded")
         lines = [
             event for event in await t.run_events(run.id) if event.model is not None and event.id != visit.id
         ]
         reasons = [await page.get(f"/api/v1/runs/{run.id}/events/{event.id}/why") for event in lines[-8:]]
         assert any(visit.id in str(reason) for reason in reasons)
+
+        await expect(viewer.button("Disturb")).to_have_count(0)
+        await viewer.button("Play on").click()
+        await viewer.until("store.session.value.run !== given && store.status.value === 'live'", run.id)
+        child = t.runs()[-1]
+        assert child.branch_of == run.id
+        await viewer.button("Finish").click()
+        await viewer.page.get_by_role("dialog").get_by_role("button", name="Finish").click()
+        await expect(viewer.page.get_by_role("status")).to_have_text("Recorded")
+        assert t.run_of(child.id).reason == "stopped"
+
+        # Another store's run, in the middle: here nobody can play it as it is, so nothing of that is offered.
+        await t.import_file(await unfinished_file(tmp_path))
+        (imported,) = t.imported_runs()
+        await viewer.evaluate("store.open(given)", imported)
+        await expect(viewer.page.get_by_role("status")).to_have_text("Recorded")
+        for dead in ("Disturb", "Finish", "Play", "Pause"):
+            await expect(viewer.button(dead)).to_have_count(0)
+        await expect(viewer.button("Replay from the start")).to_be_enabled()
+        await viewer.page.keyboard.press(".")
+        await viewer.button("Play on").click()
+        await viewer.until("store.session.value.run !== given && store.status.value === 'live'", imported)
+        assert t.runs()[-1].branch_of == imported
 
 
 async def test_a_play_is_started_paused_rewound_and_branched_by_keyboard_alone(look: Looking) -> None:
@@ -124,7 +158,7 @@ async def test_space_pauses_and_continues_without_an_event_of_its_own(look: Look
         await viewer.until("store.run().spent.calls === 2")
         await expect(status).to_have_text("Paused")
         await viewer.evaluate("store.source().post(`runs/${store.session.value.run}/play`, {speed: 'fast'})")
-        await expect(status).to_have_text("Finished")
+        await expect(status).to_have_text("Recorded")
         kinds_written = {event.kind for event in await t.run_events(run.id)}
         assert not kinds_written & {kinds.RUN_PAUSED, kinds.RUN_CONTINUED}
 

@@ -8,10 +8,15 @@ from playwright.async_api import expect
 
 from glasshouse import MemoryStore, Terrarium
 from glasshouse.manifests.world_folders import bundled_worlds
+from glasshouse.runtime.sharing.page_files import VENDOR
 from glasshouse.web.access import Access
+from tests.browser.cable import cable_to
 from tests.browser.looking import Looking, page_of
 
 SECRET = "a secret of more than sixteen characters"
+first_visit_bytes_max = 300_000
+"""What comes at the first visit beside fonts: the page, its modules, the story, and all headers."""
+FILE = b"GET /static/"
 SURFACE = "getComputedStyle(document.body).backgroundColor"
 WORLDS = [world.name for world in bundled_worlds()]
 IS_SEEN = "(it) => getComputedStyle(it).backgroundColor !== getComputedStyle(document.body).backgroundColor"
@@ -69,7 +74,12 @@ async def test_a_card_turns_and_tells_what_its_creature_thinks(look: Looking) ->
         run = await t.open_world("mystery-roots")
         await t.run(run.id, turns=3)
         link = f"{page_of(page, run)}#token="
-        viewer = await (await look(link + access.token_for("audience"))).ready()
+        viewer = await look(page_of(page, run), may_fail="/api/v1/")
+        await expect(viewer.page.get_by_role("heading", name="This page needs a link")).to_be_visible()
+        # A link that is pasted into the tab: only the fragment changes, so the page is not loaded again.
+        await viewer.page.goto(link + access.token_for("audience"))
+        await viewer.ready()
+        assert "#" not in viewer.page.url
         creatures = (await viewer.view())["creatures"]
         name, mind = next((name, creature) for name, creature in creatures.items() if creature.get("thought"))
         card = (
@@ -122,9 +132,14 @@ async def test_the_longest_lines_of_every_world_are_whole_in_their_bubble_and_on
 
 
 async def test_the_theme_follows_the_system_until_somebody_chooses(look: Looking) -> None:
-    async with Terrarium(MemoryStore()) as t, look.at(t) as page:
-        await t.open_world("mystery-roots")
-        viewer = await (await look(page_of(page), theme="dark")).ready()
+    async with Terrarium(MemoryStore()) as t, look.at(t) as page, cable_to(page) as cable:
+        run = await t.open_world("mystery-roots")
+        await t.run(run.id, turns=4)
+        viewer = await (await look(page_of(cable), theme="dark")).ready()
+        await viewer.page.evaluate("document.fonts.ready.then(() => true)")
+        fonts = [path for path in (VENDOR / "fonts").iterdir() if path.name.encode() in cable.asked]
+        assert len(cable.came) - sum(path.stat().st_size for path in fonts) <= first_visit_bytes_max
+        assert cable.asked.count(FILE) > 50
         dark = await viewer.page.evaluate(SURFACE)
         await viewer.page.emulate_media(color_scheme="light")
         await expect(viewer.page.locator("html")).not_to_have_attribute("data-theme", "dark")
@@ -134,12 +149,16 @@ async def test_the_theme_follows_the_system_until_somebody_chooses(look: Looking
         await viewer.button("Dark theme").click()
         await expect(viewer.button("Light theme")).to_be_visible()
         assert await viewer.page.evaluate(SURFACE) == dark
+        cable.asked.clear()
         await viewer.page.reload()
         await viewer.ready()
+        assert cable.asked.count(b"GET /api/v1/me ") == 1
+        assert cable.asked.count(FILE) == 0, "what has not changed is not asked for again"
         assert await viewer.page.evaluate(SURFACE) == dark
         await viewer.page.keyboard.press("d")
         await expect(viewer.button("Dark theme")).to_be_visible()
         assert await viewer.page.evaluate(SURFACE) == light
+        await look.close()  # Before the cable, which would cut its stream.
 
 
 async def test_axe_finds_nothing_wrong_with_any_state_of_the_page_in_either_theme(look: Looking) -> None:

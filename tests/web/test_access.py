@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import hmac
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from hashlib import scrypt, sha256
+
 import pytest
 
 from glasshouse import MemoryStore, Terrarium
@@ -100,6 +104,18 @@ async def test_a_command_from_another_site_is_refused(headers: dict[str, str], s
     async with Terrarium(MemoryStore()) as t, served(t) as page:
         answer = await page.client.post("/api/v1/session", content='{"token": ""}', headers=headers)
         assert answer.status_code == status
+
+
+def test_each_guess_of_a_secret_costs_a_derivation_and_old_tokens_grant_nothing() -> None:
+    access = Access(SECRET)
+    key = scrypt(
+        SECRET.encode(), salt=b"glasshouse links, second kind", n=2**16, r=8, p=1, maxmem=2**28, dklen=32
+    )
+    for role in ROLES:
+        expected = hmac.new(key, f"glasshouse {role}".encode(), sha256).digest()
+        assert urlsafe_b64decode(access.token_for(role) + "=") == expected
+        quick = hmac.new(SECRET.encode(), f"glasshouse {role}".encode(), sha256).digest()
+        assert access.role_of_token(urlsafe_b64encode(quick).decode().rstrip("=")) is None
 
 
 def test_tokens_differ_by_role_and_secret_and_a_short_secret_is_refused() -> None:

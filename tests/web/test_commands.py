@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any, get_args
 
 import pytest
@@ -13,7 +14,7 @@ from glasshouse.events.event import Event
 from glasshouse.web import driving
 from glasshouse.web.access import Access
 from glasshouse.web.commands import Edit
-from tests.web.served import Served, served
+from tests.web.served import Served, blocks_of, served
 
 RUNS = "/api/v1/runs"
 
@@ -341,3 +342,63 @@ async def test_a_run_that_a_limit_stopped_goes_on_in_a_branch_with_higher_limits
         free = await t.open_world("mystery-roots")
         answer = await page.client.post(f"{RUNS}/{free.id}/limits", json={"limits": limits})
         assert answer.status_code == 409
+
+
+async def signal_of(page: Served, run_id: str) -> Any:
+    """What the stream of a run says that goes on now."""
+    async with page.client.stream("GET", f"{RUNS}/{run_id}/stream") as answer:
+        blocks = blocks_of(answer.aiter_lines(), has_signals=True)
+        async for block in blocks:
+            if block.name == "signal":
+                await blocks.aclose()  # type: ignore[attr-defined]
+                return block.data
+    raise AssertionError("the stream has no signal")
+
+
+async def test_a_run_that_came_in_a_file_unfinished_is_recorded_and_played_on_in_a_child(
+    tmp_path: Path,
+) -> None:
+    async with Terrarium(MemoryStore()) as t:
+        run = await t.open_world("twenty-sprouts", seed="a lamp")
+        await t.run(run.id, turns=3)
+        await t.export(run.id, tmp_path / "run.glass", role="director")
+        events = len(await t.run_events(run.id))
+    async with Terrarium(MemoryStore()) as t, served(t) as page:
+        await t.import_file(tmp_path / "run.glass")
+        assert (await signal_of(page, run.id))["driver"] == {run.id: {"state": "recorded"}}
+        for dead in ("play", "pause", "step", "finish"):
+            assert (await page.client.post(f"{RUNS}/{run.id}/{dead}", json={})).status_code == 404
+
+        child = await post(page, f"{RUNS}/{run.id}/resume", {"speed": "fast"})
+
+        assert (child["branch_of"], child["seed"], child["is_imported"]) == (run.id, "a lamp", False)
+        await until(t, child["id"], "finished")
+        assert t.run_of(child["id"]).turns > 3
+        assert len(await t.run_events(run.id)) == events, "what was recorded stays as it is"
+
+
+async def test_a_finished_run_is_played_on_in_a_child_as_its_world_is_now() -> None:
+    async with Terrarium(MemoryStore()) as t, served(t) as page:
+        run = await t.open_world("twenty-sprouts")
+        live = await page.client.post(f"{RUNS}/{run.id}/resume", json={})
+        assert (live.status_code, "is live" in live.text) == (409, True)
+        await t.run(run.id)
+        assert t.run_of(run.id).is_finished
+
+        child = await post(page, f"{RUNS}/{run.id}/resume", {"speed": "fast"})
+
+        assert (child["branch_of"], child["world"]) == (run.id, "twenty-sprouts")
+        await until(t, child["id"], "finished")
+        assert t.run_of(child["id"]).turns > 0
+
+
+async def test_a_file_for_spectators_cannot_be_played_on_and_the_refusal_says_why(tmp_path: Path) -> None:
+    async with Terrarium(MemoryStore()) as t:
+        run = await t.open_world("twenty-sprouts")
+        await t.run(run.id, turns=3)
+        await t.export(run.id, tmp_path / "run.glass", role="spectator")
+    async with Terrarium(MemoryStore()) as t, served(t) as page:
+        await t.import_file(tmp_path / "run.glass")
+        refused = await page.client.post(f"{RUNS}/{run.id}/resume", json={})
+        assert refused.status_code == 409
+        assert "Import a file that was exported for the audience" in refused.json()["message"]

@@ -118,4 +118,4 @@ async def test_a_page_that_cannot_be_made_is_tried_again() -> None:
     [("gzip", True), ("br, GZIP;q=0.5", True), ("*", True), ("", False), ("br", False), ("gzip; q=0", False)],
 )
 def test_only_who_unpacks_gets_packed_answers(accepted: str, unpacks: bool) -> None:
-    assert packed._unpacks(accepted) is unpacks
+    assert packed.unpacks(accepted) is unpacks

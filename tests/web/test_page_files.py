@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+from pathlib import Path
 
 import pytest
 
@@ -36,7 +38,9 @@ def test_every_import_of_a_module_is_in_the_map() -> None:
 def test_the_map_names_files_beside_the_page() -> None:
     for name, address in the_map().items():
         assert address.startswith("./static/"), name
-        assert (page_files.STATIC / address.removeprefix("./static/")).is_file(), name
+        assert page_files.file_at(address.removeprefix("./static/")) == (page_files.modules()[name], True), (
+            name
+        )
 
 
 def test_the_policy_allows_the_scripts_of_the_page_and_no_other_host() -> None:
@@ -58,20 +62,57 @@ def test_no_text_of_a_model_can_become_markup() -> None:
                 assert forbidden not in source, f"{name} has {forbidden}"
 
 
-async def test_the_page_and_its_files_are_asked_for_each_time() -> None:
+async def test_the_page_is_asked_for_each_time_and_its_files_are_kept() -> None:
     async with Terrarium() as t, served(t) as house:
         page = await house.client.get("/")
         assert page.headers["content-security-policy"] == page_files.page().policy
-        for path in ("/", "/static/page/main.js"):
+        address = the_map()["page/main"].removeprefix(".")
+        assert address in page.text
+        for path, kept in (
+            ("/", "no-cache"),
+            ("/static/page/main.js", "no-cache"),
+            (address, "public, max-age=31536000, immutable"),
+        ):
             answer = await house.client.get(path)
             assert answer.status_code == 200
-            assert answer.headers["cache-control"] == "no-cache"
+            assert answer.headers["cache-control"] == kept
             assert answer.headers["x-content-type-options"] == "nosniff"
-        script = await house.client.get("/static/page/main.js")
-        again = await house.client.get(
-            "/static/page/main.js", headers={"if-none-match": script.headers["etag"]}
-        )
-        assert again.status_code == 304
+            assert answer.headers["content-encoding"] == "gzip"
+            plain = await house.client.get(path, headers={"accept-encoding": "identity"})
+            assert "content-encoding" not in plain.headers
+            assert plain.content == answer.content
+            known = {"if-none-match": answer.headers["etag"]}
+            assert (await house.client.get(path, headers=known)).status_code == 304
+
+
+async def test_a_file_that_has_changed_has_another_address_and_an_older_page_gets_it_as_it_is() -> None:
+    async with Terrarium() as t, served(t) as house:
+        older = await house.client.get("/static/000000000000/page/main.js")
+        assert older.content == (page_files.STATIC / "page/main.js").read_bytes()
+        assert older.headers["cache-control"] == "no-cache"
+        for nothing in (
+            "page/none.js",
+            "000000000000/page/none.js",
+            "",
+            "page",
+            "%2e%2e/app.py",
+            "000000000000/%2e%2e/%2e%2e/app.py",
+            "%00",
+        ):
+            assert (await house.client.get(f"/static/{nothing}")).status_code == 404, nothing
+
+
+def test_the_hash_in_an_address_is_that_of_the_content(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(page_files, "STATIC", tmp_path)
+    file = tmp_path / "some.js"
+    addresses = []
+    for number, text in enumerate(("a", "b", "a")):
+        file.write_text(text, encoding="utf-8")
+        os.utime(file, ns=(number, number))
+        addresses.append(page_files.address_of(file))
+    assert addresses[0] == addresses[2] != addresses[1]
 
 
 async def test_an_event_has_the_number_that_its_record_has() -> None:

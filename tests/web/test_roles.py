@@ -83,6 +83,7 @@ ROUTES: Final[dict[str, Asked]] = {
             (f"{RUN}/pause", {}),
             (f"{RUN}/step", {}),
             (f"{RUN}/finish", {}),
+            (f"{RUN}/resume", {}),
             (f"{RUN}/branch", {"at": "{event_id}"}),
             (f"{RUN}/limits", {"max_turns": 30}),
         )

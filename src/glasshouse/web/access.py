@@ -10,7 +10,8 @@ from __future__ import annotations
 import hmac
 from base64 import urlsafe_b64encode
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from hashlib import sha256
+from functools import lru_cache
+from hashlib import scrypt, sha256
 from http.cookies import CookieError, SimpleCookie
 from ipaddress import ip_address
 from typing import Any, Final
@@ -22,6 +23,15 @@ from glasshouse.events.redaction import ROLES, Role
 COOKIE: Final = "glasshouse"
 secret_chars_min: Final = 16
 """A shorter token for the page is refused."""
+_SALT: Final = b"glasshouse links, second kind"
+"""Tells these links from older ones. It is the same everywhere: a link holds as long as its secret, on any machine and port."""
+scrypt_rounds: Final = 2**16
+"""The cost of one guess of the secret, for this server at its start and for whoever guesses: 64 MiB and some 0.2 seconds."""
+_BLOCK: Final = 8
+scrypt_bytes_max: Final = 2 * 128 * _BLOCK * scrypt_rounds
+"""What the derivation may use. It needs half of it, and a little."""
+keys_kept_max: Final = 4
+"""How many derived keys a process keeps, so that a secret is derived once."""
 LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 _SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 _ALWAYS: Final = (
@@ -57,18 +67,19 @@ class Access:
     def __init__(self, secret: str = "", hosts: Iterable[str] = ()) -> None:
         if secret and len(secret) < secret_chars_min:
             raise ValueError(f"A token for the page has at least {secret_chars_min} characters.")
-        self._secret = secret
+        self._key = _key_of(secret) if secret else b""
         self._hosts = LOOPBACK | {host.lower() for host in hosts}
         self._roles = {self.token_for(role): role for role in ROLES} if secret else {}
 
     @property
     def has_secret(self) -> bool:
         """Whether roles are granted by tokens."""
-        return bool(self._secret)
+        return bool(self._key)
 
     def token_for(self, role: Role) -> str:
-        """The token that grants a role. Whoever has it cannot make the token of another role from it."""
-        digest = hmac.new(self._secret.encode(), f"glasshouse {role}".encode(), sha256).digest()
+        """The token that grants a role. Whoever has it can make the token of another role only by guessing the secret, and
+        each guess costs what `scrypt_rounds` says."""
+        digest = hmac.new(self._key, f"glasshouse {role}".encode(), sha256).digest()
         return urlsafe_b64encode(digest).decode().rstrip("=")
 
     def role_of_token(self, token: str) -> Role | None:
@@ -83,14 +94,14 @@ class Access:
         """The role of a request, or `Denied`."""
         host = _name_of(headers.get("host", ""))
         # A site can have its own name resolve to this machine, but no IP address. Without a token, both are refused.
-        if host not in self._hosts and not (self._secret and _is_number(host)):
+        if host not in self._hosts and not (self._key and _is_number(host)):
             raise Denied(421, f"This server is not called {host!r}. Allow that name with --allow-host.")
         scheme, _, given = headers.get("authorization", "").partition(" ")
         is_bearer = scheme.lower() == "bearer" and bool(given)
         cookie = _cookie_in(headers.get("cookie", ""))
         if method not in _SAFE and not is_bearer:
             _check_is_from_the_page(headers, has_cookie=bool(cookie))
-        if not self._secret:
+        if not self._key:
             return "director"
         token = given if is_bearer else cookie
         role = self.role_of_token(token) if token else None
@@ -99,6 +110,15 @@ class Access:
                 return "spectator"
             raise Denied(401, "This page needs a link with a token. Ask whoever serves it for one.")
         return role
+
+
+@lru_cache(maxsize=keys_kept_max)
+def _key_of(secret: str) -> bytes:
+    """The key that tokens are made with. People choose weak secrets: a quick digest would let whoever has one link try
+    millions a second."""
+    return scrypt(
+        secret.encode(), salt=_SALT, n=scrypt_rounds, r=_BLOCK, p=1, maxmem=scrypt_bytes_max, dklen=32
+    )
 
 
 def _name_of(host: str) -> str:

@@ -8,16 +8,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any, Final
+from typing import Final
 
 from fastapi import FastAPI, Request, Response
-from fastapi.responses import HTMLResponse
-from fastapi.staticfiles import StaticFiles
 from pydantic import BaseModel, Field
 
 from glasshouse.events.redaction import Role
 from glasshouse.runtime.inbox.guest import Guest
-from glasshouse.runtime.sharing import page_files
 from glasshouse.terrarium import Terrarium, guest_of, stories_of
 from glasshouse.web import approvals, archive, causes, commands, events, reading, sharing, starting
 from glasshouse.web.access import COOKIE, Access, AccessMiddleware, Denied
@@ -25,16 +22,12 @@ from glasshouse.web.driving import Drivers
 from glasshouse.web.feeds import Feeds
 from glasshouse.web.limits import LimitsMiddleware
 from glasshouse.web.openapi import describe
+from glasshouse.web.page_answers import add_page
 from glasshouse.web.refusals import COMMANDS, EVERY, add_refusals
 from glasshouse.web.signals import Signals
 
 token_chars_max: Final = 256
 """A longer token is refused."""
-_NOT_KEPT: Final = {
-    "cache-control": "no-cache",
-    "x-content-type-options": "nosniff",
-    "referrer-policy": "no-referrer",
-}
 
 
 class TokenGiven(BaseModel):
@@ -101,7 +94,7 @@ def app(terrarium: Terrarium, access: Access | None = None, *, root_path: str = 
     add_refusals(served)
 
     _add_access(served, access, guest_of(terrarium))
-    _add_page(served)
+    add_page(served)
     describe(served)
     return served
 
@@ -129,25 +122,3 @@ def _add_access(served: FastAPI, access: Access, guest: Guest | None) -> None:
     def health() -> dict[str, str]:
         """Whether the server answers."""
         return {"state": "fine"}
-
-
-def _add_page(served: FastAPI) -> None:
-    @served.get("/", include_in_schema=False)
-    def page() -> Response:
-        """The page."""
-        if not page_files.has_vendor():
-            return HTMLResponse(page_files.MISSING, status_code=503)
-        text, policy = page_files.page()
-        return HTMLResponse(text, headers={**_NOT_KEPT, "content-security-policy": policy})
-
-    served.mount("/static", PageFiles(directory=page_files.STATIC), name="static")
-
-
-class PageFiles(StaticFiles):
-    """The page's files. A browser asks each time whether they are still the same: a new release has others."""
-
-    def file_response(self, *args: Any, **named: Any) -> Response:
-        """A file with its headers."""
-        answer = super().file_response(*args, **named)
-        answer.headers.update(_NOT_KEPT)
-        return answer

@@ -7,6 +7,7 @@ by a path, and no command brings code along.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
@@ -15,7 +16,10 @@ from fastapi import APIRouter, Depends, Request
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from glasshouse.errors import Refused, UnknownName
-from glasshouse.events.payloads import Governor, with_limits
+from glasshouse.events import kinds
+from glasshouse.events.event import Event
+from glasshouse.events.payloads import Governor, RunStarted, payload_of, with_limits
+from glasshouse.events.recorded_fields import scenario_fields_of
 from glasshouse.manifests.loading import LoadedWorld, load_world
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.manifests.world_folders import found_worlds
@@ -23,6 +27,7 @@ from glasshouse.runtime.ledger.ledger import sent_by
 from glasshouse.runtime.past.stories import Stories
 from glasshouse.runtime.past.what_if import WhatIf
 from glasshouse.terrarium import Terrarium, guest_of
+from glasshouse.views.names import session_at_end
 from glasshouse.web.access import Denied
 from glasshouse.web.driving import Drivers, Speed
 from glasshouse.web.refusals import COMMANDS
@@ -281,6 +286,33 @@ async def raise_limits(stage: Stage, run_id: str, command: Raise) -> RunInfo:
     raised = await stage.terrarium.branch(last.session_id, None, WhatIf(limits=limits))
     await stage.drivers.play(raised.id, command.speed, continue_alone=command.continue_alone)
     return await _info(stage, raised.id)
+
+
+@router.post("/runs/{run_id}/resume", status_code=201)
+async def resume(stage: Stage, run_id: str, command: Driven) -> RunInfo:
+    """Play on what is over here, in a child: a run that came in a file unfinished as it was, a finished one as its world is now
+    if that is listed here, otherwise as it was."""
+    events = await stage.terrarium.run_events(run_id)
+    session_id = session_at_end(run_id, events)
+    world = _world_to_play_again(run_id, events)
+    if world is None:
+        child = await stage.terrarium.resume(session_id, "as-was")
+    else:
+        child = await stage.terrarium.resume(session_id, world=world)
+    await stage.drivers.play(child.id, command.speed, continue_alone=command.continue_alone)
+    return await _info(stage, child.id)
+
+
+def _world_to_play_again(run_id: str, events: Sequence[Event]) -> str | None:
+    """Where the world of a finished run lies, if it is listed here. The path in the record is not followed: a file may name any."""
+    own = [event for event in events if event.run_id == run_id]
+    if not any(event.kind == kinds.RUN_FINISHED for event in own):
+        return None
+    started = next((event for event in own if event.kind == kinds.RUN_STARTED), None)
+    if started is None:
+        return None
+    name = scenario_fields_of(payload_of(started, RunStarted).scenario).name
+    return next((world.path for world in found_worlds() if world.name == name), None)
 
 
 @router.post("/edits")

@@ -2,7 +2,8 @@
 
 Always holds: nothing is queued without a bound. Whoever asks for too much is answered at once, in words: 429 if it is
 the client's own doing, 503 if the server is full, 413 if a body is too large, 408 if it does not come. A client is a
-peer address with its role. Behind a proxy all viewers of a role are one client: limits hold for them together.
+peer address with its role. Behind a proxy that `--proxy` names, it is the address that the proxy forwards; behind any other
+one all viewers of a role are one client, and limits hold for them together.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 import msgspec
 
+from glasshouse.web import connections
 from glasshouse.web.access import App, Denied, Receive, Send, answer_denied
 
 streams_per_client_max: Final = 128
@@ -64,6 +66,8 @@ class LimitsMiddleware:
             "commands": Counter(),
             "reads": Counter(),
         }
+        self._of_address = Counter[str]()
+        """Address -> requests of all sorts and roles. An address without a proxy has a connection for each of them."""
 
     async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -72,8 +76,10 @@ class LimitsMiddleware:
             return
         sort = _sort_of(scope)
         client = _client_of(scope)
+        address = _address_of(scope)
         try:
             self._check(sort, client)
+            self._check_address(address)
             if sort == "commands":
                 _check_length(scope)
         except Denied as denied:
@@ -81,15 +87,17 @@ class LimitsMiddleware:
             return
         opened = self._open[sort]
         opened[client] += 1
+        self._of_address[address] += 1
         try:
             if sort == "commands":
                 await self._command(scope, receive, send)
             else:
                 await self._app(scope, receive, send)
         finally:
-            opened[client] -= 1
-            if opened[client] <= 0:
-                del opened[client]
+            for counted, key in ((opened, client), (self._of_address, address)):
+                counted[key] -= 1
+                if counted[key] <= 0:
+                    del counted[key]
 
     def _check(self, sort: Sort, client: str) -> None:
         opened = self._open[sort]
@@ -98,6 +106,13 @@ class LimitsMiddleware:
             raise Denied(429, f"You have {bound.per_client} {sort} open here already. {bound.advice}")
         if opened.total() >= bound.total:
             raise Denied(503, f"This server has {bound.total} {sort} open already. Try again later.")
+
+    def _check_address(self, address: str) -> None:
+        most = connections.connections_per_address_max
+        if self._of_address[address] >= most:
+            raise Denied(
+                429, f"Your address has {most} requests open here already. Close other tabs of this page."
+            )
 
     async def _command(self, scope: Any, receive: Receive, send: Send) -> None:
         """Pass a command on once its body is there, so that nobody waits inside for one that does not come."""
@@ -165,5 +180,9 @@ def _sort_of(scope: Any) -> Sort:
 
 
 def _client_of(scope: Any) -> str:
-    address = scope.get("client") or ("", 0)
-    return f"{address[0]} {scope.get('state', {}).get('role', '')}"
+    return f"{_address_of(scope)} {scope.get('state', {}).get('role', '')}"
+
+
+def _address_of(scope: Any) -> str:
+    host: str = (scope.get("client") or ("", 0))[0]
+    return host

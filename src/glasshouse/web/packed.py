@@ -75,10 +75,15 @@ class PackedPages:
 
 def not_changed(request: Request, tag: str) -> Response | None:
     """The answer to somebody who has it already; none to others."""
-    known = [part.strip().removeprefix("W/") for part in request.headers.get("if-none-match", "").split(",")]
-    if f'"{tag}"' not in known:
+    if not is_known(request, tag):
         return None
     return Response(status_code=304, headers={**_FRESH, "etag": f'W/"{tag}"'})
+
+
+def is_known(request: Request, tag: str) -> bool:
+    """Whether the caller has the answer of a tag."""
+    known = [part.strip().removeprefix("W/") for part in request.headers.get("if-none-match", "").split(",")]
+    return f'"{tag}"' in known
 
 
 def tagged(request: Request, tag: str, body: bytes, *, is_packed: bool = False) -> Response:
@@ -101,18 +106,19 @@ def content_tag(*parts: str | bytes) -> str:
 def packed(request: Request, body: bytes, *, is_packed: bool = False) -> Response:
     """An answer in JSON, packed if the caller unpacks it."""
     headers = {"vary": _FRESH["vary"]}
-    unpacks = _unpacks(request.headers.get("accept-encoding", ""))
-    if is_packed and not unpacks:
+    is_wanted_packed = unpacks(request.headers.get("accept-encoding", ""))
+    if is_packed and not is_wanted_packed:
         body = gzip.decompress(body)
-    if not is_packed and unpacks and len(body) >= packed_bytes_min:
+    if not is_packed and is_wanted_packed and len(body) >= packed_bytes_min:
         body = gzip.compress(body, _QUICK, mtime=0)
         is_packed = True
-    if is_packed and unpacks:
+    if is_packed and is_wanted_packed:
         headers["content-encoding"] = "gzip"
     return Response(body, media_type="application/json", headers=headers)
 
 
-def _unpacks(accepted: str) -> bool:
+def unpacks(accepted: str) -> bool:
+    """Whether a caller unpacks gzip, by its header `accept-encoding`."""
     for part in accepted.lower().split(","):
         name, _, weight = part.partition(";")
         if name.strip() in {"gzip", "*"}:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from ipaddress import ip_address
 from typing import Final
@@ -18,6 +18,7 @@ from fastapi import FastAPI
 
 from glasshouse.errors import Refused
 from glasshouse.web.access import LOOPBACK, App
+from glasshouse.web.connections import Connections, Network, bounded_by
 
 requests_seconds_max: Final = 1
 """How long requests that are being answered may take when the server ends."""
@@ -72,21 +73,34 @@ class _Server(uvicorn.Server):
         yield
 
 
-async def serve(page: FastAPI, listener: socket.socket) -> None:
-    """Serve the page until this is cancelled."""
+async def serve(page: FastAPI, listener: socket.socket, proxies: Collection[Network] = ()) -> None:
+    """Serve the page until this is cancelled. Of trusted proxies, the addresses that they forward are counted."""
 
     def begin_to_end() -> None:
         page.state.directing.drivers.begin_to_close()
         page.state.reading.feeds.end()  # Open streams would hold up the server's end.
 
     page.state.reading.feeds.prepare()
-    await serve_app(page, listener, begin_to_end)
+    await serve_app(page, listener, begin_to_end, proxies)
 
 
-async def serve_app(app: App, listener: socket.socket, begin_to_end: Callable[[], None]) -> None:
+async def serve_app(
+    app: App,
+    listener: socket.socket,
+    begin_to_end: Callable[[], None],
+    proxies: Collection[Network] = (),
+) -> None:
     """Serve an app until this is cancelled. Then have it begin to end, end in order, and return."""
     config = uvicorn.Config(
-        app, log_config=None, access_log=False, lifespan="on", timeout_graceful_shutdown=requests_seconds_max
+        app,
+        http=bounded_by(Connections(proxies)),
+        log_config=None,
+        access_log=False,
+        lifespan="on",
+        # Anybody can write an address into a header: only a proxy that was named is believed.
+        proxy_headers=bool(proxies),
+        forwarded_allow_ips=[str(network) for network in proxies],
+        timeout_graceful_shutdown=requests_seconds_max,
     )
     server = _Server(config)
     running = asyncio.create_task(server.serve([listener]), name="server")

@@ -21,6 +21,9 @@ signal_seconds: Final = 0.1
 thinkers_shown_max: Final = 50
 """A signal tells of no more creatures that think; those that have thought longest come first."""
 
+RECORDED: Final = {"state": "recorded"}
+"""A run that came in a file: it is read here, and nobody can play it as it is."""
+
 _encode: Final = msgspec.json.Encoder().encode
 
 
@@ -46,7 +49,9 @@ class Signals:
         thinking = [entry for entry in self._thinking.values() if entry[0].run_id in run_ids]
         signal = {
             "thinking": {act.creature_id: _shown(act, since) for act, since in thinking[:thinkers_shown_max]},
-            "driver": self._drivers.states(run_ids),
+            "driver": dict.fromkeys(story.runs, RECORDED)
+            if story.is_imported
+            else self._drivers.states(run_ids),
         }
         return b"event: signal\ndata: " + _encode(signal) + b"\n\n"
 

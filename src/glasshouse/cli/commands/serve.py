@@ -33,12 +33,14 @@ from glasshouse.settings import has_display
 from glasshouse.terrarium import Terrarium
 from glasshouse.web.access import Access
 from glasshouse.web.app import app
+from glasshouse.web.connections import Network, networks
 from glasshouse.web.server import listening, name_of
 from glasshouse.web.server import serve as serve_page
 
 usual_port: Final = 8420
 
 _OPEN = "Open a browser, or not. Default: on a terminal with a display."
+_PROXIES = "The address of a proxy, or its network, whose forwarded addresses are believed. Repeatable."
 _NAMES = "A name that browsers call the server by, such as that of a proxy. Repeatable."
 
 
@@ -47,6 +49,7 @@ def serve(
     port: int = option("N", "The port; 0 takes any free one.", usual_port, min=0, max=65_535),
     host: str = option("ADDRESS", "The address to listen on. Default: this machine alone.", "127.0.0.1"),
     allow_host: list[str] | None = option("NAME", _NAMES),
+    proxy: list[str] | None = option("ADDRESS", _PROXIES),
     root_path: str = option("PATH", "Where a proxy shows the page, such as /show.", ""),
     is_opened: Annotated[bool | None, typer.Option("--open/--no-open", help=_OPEN)] = None,
     models: options.ModelsOption = None,
@@ -65,16 +68,17 @@ def serve(
       glasshouse serve --store other.glasshouse --port 8500   another store, another port
       glasshouse serve --models ollama                        with real models
       glasshouse serve --host 0.0.0.0                         for others, with GLASSHOUSE_TOKEN set
-      glasshouse serve --root-path /show --allow-host glass.example   behind a proxy
+      glasshouse serve --root-path /show --allow-host glass.example --proxy 127.0.0.1   behind a proxy
     """
     command_line = CommandLine.on(store_path(store))
     if not re.fullmatch(r"(/[\w.~-]+)*", root := f"/{root_path.strip('/')}".rstrip("/"), re.ASCII):
         raise typer.BadParameter(f"{root_path!r} is no path. Write --root-path /show.")
     secret = checked_token(host, allow_host, command_line.call("serve", "--host", host))
+    proxies = networks(proxy or ())
     with listening(host, port) as listener:
         names = {name_of(listener), host, *(allow_host or ())}
         servers = servers_here(tools)
-        page = _Page(listener, Access(secret, names), root, command_line, is_opened)
+        page = _Page(listener, proxies, Access(secret, names), root, command_line, is_opened)
         try:
             run_until_interrupted(lambda: page.serve(ModelChoice(models, {}, env_file), servers))
         except (ModelUnreachable, ModelMisconfigured) as away:
@@ -88,12 +92,14 @@ class _Page:
     def __init__(
         self,
         listener: socket.socket,
+        proxies: Collection[Network],
         access: Access,
         root_path: str,
         command_line: CommandLine,
         is_opened: bool | None,
     ) -> None:
         self._listener = listener
+        self._proxies = proxies
         self._access = access
         self._root_path = root_path
         self._command_line = command_line
@@ -129,7 +135,8 @@ class _Page:
         if self._is_opened:  # A browser in a terminal would not return.
             link = links[0].split()[-1]
             threading.Thread(target=webbrowser.open, args=[link], daemon=True).start()
-        await serve_page(app(terrarium, self._access, root_path=self._root_path), self._listener)
+        page = app(terrarium, self._access, root_path=self._root_path)
+        await serve_page(page, self._listener, self._proxies)
 
     @property
     def _address(self) -> str:

@@ -2,7 +2,8 @@
 
 Modules import each other by bare names, and one map says where each name is. So the same modules run from this server,
 under any path, and from one file that is opened from disk. Always holds: the addresses in the map are relative, so the
-page and the hashes that its policy allows are the same wherever it is served.
+page and the hashes that its policy allows are the same wherever it is served. An address holds the hash of its file's
+content, so the page names what belongs to it (ADR 0130).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from functools import lru_cache
 from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
+from string import hexdigits
 from typing import Final, NamedTuple
 
 STATIC: Final = (Path(str(files("glasshouse"))) / "web" / "static").resolve()
@@ -22,6 +24,11 @@ VENDOR: Final = STATIC / "vendor"
 FIRST_STYLES: Final = ("theme", "layout")
 """Style sheets that the others build on."""
 MISSING: Final = "The page's third-party files are missing. Run make setup, then reload."
+
+hash_chars: Final = 12
+"""How much of its content's hash stands in the address of a file: enough to tell all versions of a file apart."""
+files_hashed_max: Final = 512
+"""How many hashes are kept: the page has about 120 files, and a checkout that is edited has some of them twice."""
 
 _IMPORT: Final = re.compile(r"""\b(?:from|import)\s*["']([^"']+)["']""")
 _ADDRESS: Final = re.compile(r"""url\("([^"]+)"\)""")
@@ -91,9 +98,40 @@ def hash_of(script: str) -> str:
     return f"'sha256-{b64encode(sha256(script.encode()).digest()).decode()}'"
 
 
+class FileAt(NamedTuple):
+    """The file at an address, and whether the address holds the hash of its content."""
+
+    path: Path
+    has_hash: bool
+
+
 def address_of(path: Path) -> str:
-    """Where the server has a file, seen from the page."""
-    return f"./static/{path.relative_to(STATIC).as_posix()}"
+    """Where the server has a file, seen from the page. With other content it has another address, so a browser may keep
+    what is at this one."""
+    return f"./static/{hash_in_address(path)}/{path.relative_to(STATIC).as_posix()}"
+
+
+def hash_in_address(path: Path) -> str:
+    """The hash of a file's content."""
+    return _content_hash(path, path.stat().st_mtime_ns)
+
+
+@lru_cache(maxsize=files_hashed_max)
+def _content_hash(path: Path, _changed_at: int) -> str:
+    return sha256(path.read_bytes()).hexdigest()[:hash_chars]
+
+
+def file_at(address: str) -> FileAt | None:
+    """The file that is meant by an address behind `static/`, with a hash or without one. Of a page that is older than the
+    files, the hash is another one: it gets the file as it is now."""
+    if "\0" in address:
+        return None
+    first, _, rest = address.partition("/")
+    has_hash = len(first) == hash_chars and not set(first) - set(hexdigits)
+    path = (STATIC / (rest if has_hash else address)).resolve()
+    if not path.is_relative_to(STATIC) or not path.is_file():
+        return None
+    return FileAt(path, has_hash and first == hash_in_address(path))
 
 
 def page() -> Page:
@@ -111,7 +149,8 @@ def _made(_newest: int) -> Page:
     entry = modules_of("page/main").values()
     links = "\n".join(f'  <link rel="modulepreload" href="{address_of(path)}">' for path in entry)
     text = (STATIC / "index.html").read_text(encoding="utf-8")
-    values = {"import map": mapped, "theme": theme, "styles": style, "modules": links}
+    start = address_of(modules()["page/main"])
+    values = {"import map": mapped, "theme": theme, "styles": style, "modules": links, "entry": start}
     for name, value in values.items():
         text = text.replace(f"<!-- {name} -->", value)
     policy = {

@@ -1,16 +1,21 @@
 // @ts-check
 /** What can be done from anywhere on the page. Panels add what belongs to them. */
 import { flipTheme } from "page/colours";
-import { pause, play, step } from "page/commands";
+import { pause, play, resume, step } from "page/commands";
 import { listen, register } from "page/keys";
 import { isDrawer, isDrawerOpen } from "page/sides";
-import { canReadMinds, closeDialog, dialog, goLive, isDirector, isReplaying, isRewound, openDialog, panel, replay, run, seek, selection, source, status, stepBy, stepToMark, stopReplay, toggleMinds } from "page/store";
+import { canReadMinds, closeDialog, dialog, goLive, isDirector, isRecorded, isReplaying, isRewound, open, openDialog, panel, replay, run, seek, selection, session, source, status, stepBy, stepToMark, stopReplay, toggleMinds } from "page/store";
 
 const hasRun = () => run() !== undefined;
 const canDirect = () => isDirector.value && hasRun();
+/** Whether the run can be played, disturbed and finished. */
+const canDrive = () => canDirect() && !isRecorded.value;
+/** Whether the run can be finished, or played on in a child: a page that only follows another process cannot. */
+export const canFinish = () => canDrive() && !session.value.isGuest;
+export const canPlayOn = () => canDirect() && isRecorded.value && !session.value.isGuest;
 
 /** Whether nothing more comes: the run has finished, or it was recorded until here. */
-export const canReplay = () => run()?.state === "finished" || source().kind === "file";
+export const canReplay = () => isRecorded.value || source().kind === "file";
 
 /** Play or pause: the run while live, the page's own replay while rewound and where nothing more will come. */
 export function playOrPause() {
@@ -18,6 +23,12 @@ export function playOrPause() {
   if (canReplay()) return seek(1).then(replay);
   if (!isDirector.value) return undefined;
   return status.value === "live" ? pause() : play();
+}
+
+/** Play on what is over, in a child of it, and show that. */
+export async function playOn() {
+  const child = await resume();
+  if (child) void open(child.id, { isStep: true });
 }
 
 /** Close what is open; then deselect; then go back to live. */
@@ -32,7 +43,7 @@ function back() {
 /** @type {import("page/keys").Action[]} */
 const actions = [
   { id: "play", key: "Space", label: "Play or pause", group: "Time", when: hasRun, run: playOrPause },
-  { id: "step", key: ".", label: "Run one turn", group: "Time", when: canDirect, run: () => void step() },
+  { id: "step", key: ".", label: "Run one turn", group: "Time", when: canDrive, run: () => void step() },
   { id: "back", key: "[", label: "One event back", group: "Time", when: hasRun, run: () => void stepBy(-1) },
   { id: "forward", key: "]", label: "One event forward", group: "Time", when: hasRun, run: () => void stepBy(1) },
   { id: "mark-back", key: "Shift+[", label: "Previous scene, merge or split", group: "Time", when: hasRun, run: () => void stepToMark(-1) },
@@ -40,7 +51,9 @@ const actions = [
   { id: "first", key: "Home", label: "To the start", group: "Time", when: hasRun, run: () => void seek(1) },
   { id: "live", key: "End", label: "To the newest event", group: "Time", when: hasRun, run: goLive },
   { id: "branch", key: "B", label: "Branch from here", group: "Time", when: canDirect, run: () => openDialog("branch") },
-  { id: "disturb", key: "I", label: "Disturb the show", group: "Show", when: canDirect, run: () => openDialog("disturb") },
+  { id: "disturb", key: "I", label: "Disturb the show", group: "Show", when: canDrive, run: () => openDialog("disturb") },
+  { id: "finish", label: "Finish this run", group: "Show", when: canFinish, run: () => openDialog("finish") },
+  { id: "play-on", label: "Play on in a new run", group: "Show", when: canPlayOn, run: () => void playOn() },
   { id: "start", label: "Start a new play", group: "Show", when: () => isDirector.value, run: () => openDialog("start") },
   { id: "archive", label: "Open the archive", group: "Show", run: () => openDialog("archive") },
   { id: "share", label: "Share this run", group: "Show", when: hasRun, run: () => openDialog("share") },

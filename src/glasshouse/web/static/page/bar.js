@@ -7,13 +7,14 @@ import { flipTheme, theme } from "page/colours";
 import { compareWith } from "page/compare/open";
 import { family, loadFamily } from "page/time/family";
 import { harmless } from "page/plain";
-import { goLive, isDirector, moment, open, openDialog, run, session, shown, status } from "page/store";
+import { goLive, isDirector, isRecorded, moment, open, openDialog, run, session, shown, status } from "page/store";
 
 const words = /** @type {{[status: string]: string}} */ ({
   live: "Live",
   paused: "Paused",
   pausing: "Pausing: one act ends first",
-  finished: "Finished",
+  finished: "Recorded",
+  recorded: "Recorded",
   reconnecting: "Reconnecting",
   loading: "Opening",
   idle: "No run",
@@ -31,7 +32,7 @@ export function Bar() {
     ${StatusPill()}
     <span class="spacer"></span>
     ${shownRun ? Meters() : null}
-    ${isDirector.value && shownRun ? html`<${Button} key="disturb" label="Disturb" icon="bolt" kbd="I" onClick=${() => openDialog("disturb")} isDisabled=${shownRun.state === "finished"} />` : null}
+    ${isDirector.value && shownRun && !isRecorded.value ? html`<${Button} key="disturb" label="Disturb" icon="bolt" kbd="I" onClick=${() => openDialog("disturb")} />` : null}
     ${isDirector.value ? html`<${IconButton} key="start" label="New play" icon="plus" onClick=${() => openDialog("start")} />` : null}
     ${shownRun ? html`<${IconButton} key="share" label="Share" icon="share" onClick=${() => openDialog("share")} />` : null}
     <${IconButton} key="archive" label="Archive" icon="archive" onClick=${() => openDialog("archive")} />

@@ -42,6 +42,10 @@ function withNote(run) {
 export const play = async (speed) => withNote(await ofRun("play", speed ? { speed } : {}));
 export const pause = () => ofRun("pause");
 export const step = async () => withNote(await ofRun("step"));
+/** Finish the run. What has begun ends first. */
+export const finish = () => ofRun("finish");
+/** Play on a run that is over, in a child of it. */
+export const resume = async () => withNote(await ofRun("resume"));
 /** @param {string} text @param {string} [graph] */
 export const disturb = (text, graph) => ofRun("disturb", { text, ...(graph ? { graph } : {}) });
 /** @param {any} limits */

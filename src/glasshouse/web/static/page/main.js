@@ -9,24 +9,34 @@ import { Refusal } from "page/source";
 
 const root = /** @type {HTMLElement} */ (document.getElementById("app"));
 
-/** Exchange the token of a link for a cookie, and clear it from the address. */
-async function enter() {
-  const token = new URLSearchParams(location.hash.slice(1)).get("token");
-  if (!token) return;
-  history.replaceState(null, "", location.pathname + location.search);
-  await store.source().post("session", { token });
+const hasToken = () => new URLSearchParams(location.hash.slice(1)).has("token");
+
+/** The token of a link, which is cleared from the address. */
+function tokenInAddress() {
+  const token = new URLSearchParams(location.hash.slice(1)).get("token") ?? "";
+  if (token) history.replaceState(null, "", location.pathname + location.search);
+  return token;
 }
 
-async function begin() {
+let endsKeepingPanel = () => {};
+
+/** @param {string} token */
+async function begin(token) {
+  const source = store.source();
   try {
-    await enter();
-    const me = await store.source().me();
-    store.session.value = { ...store.session.value, role: me.role, isGuest: me.is_guest, holder: me.holder ?? "" };
     const { run, at, panel } = address();
-    const newest = run ?? (await store.source().runs({ limit: 1 }))[0]?.id;
+    // All at once, each a way to the server and back: with a token, while it is exchanged for a cookie.
+    const [me, newest] = await Promise.all([
+      source.me(token),
+      run ?? source.runs({ limit: 1 }, token).then((/** @type {any[]} */ runs) => runs[0]?.id),
+      token ? source.post("session", { token }) : null,
+    ]);
+    store.trouble.value = null;
+    store.session.value = { ...store.session.value, role: me.role, isGuest: me.is_guest, holder: me.holder ?? "" };
     if (newest) void store.open(newest, { at, panel });
     else if (me.role === "director") store.openDialog("start");
-    effect(() => setAddress({ panel: store.panel.value }));
+    endsKeepingPanel();
+    endsKeepingPanel = effect(() => setAddress({ panel: store.panel.value }));
   } catch (wrong) {
     const status = wrong instanceof Refusal ? wrong.status : 0;
     store.trouble.value = { status, message: wrong instanceof Error ? wrong.message : String(wrong) };
@@ -38,10 +48,16 @@ if (isStill) Object.assign(globalThis, { glasshouse: { store } });
 root.replaceChildren();
 render(html`<${App} />`, root);
 addEventListener("popstate", () => {
+  if (hasToken()) return; // A link was pasted: what it opens is told below.
   const { run, at, panel = "" } = address();
   store.panel.value = panel;
   if (run && run !== store.session.value.run) void store.open(run, { at, panel });
   else if (at && at !== store.view()?.event_id) void store.seekEvent(at);
   else if (run && !at) store.goLive();
 });
-void begin();
+// A link that is pasted into this tab changes the fragment alone, so the browser does not load the page again.
+addEventListener("hashchange", () => {
+  const token = tokenInAddress();
+  if (token) void begin(token);
+});
+void begin(tokenInAddress());

@@ -25,13 +25,14 @@ export class Refusal extends Error {
  * @param {string} base the address of the API, seen from the page
  */
 export function serverSource(base) {
-  /** @param {string} path @param {{[name: string]: any}} [query] */
-  const get = (path, query = {}) => fetched(`${base}/${path}${asQuery(query)}`);
+  /** @param {string} path @param {{[name: string]: any}} [query] @param {string} [token] */
+  const get = (path, query = {}, token = "") => fetched(`${base}/${path}${asQuery(query)}`, token ? { headers: { authorization: `Bearer ${token}` } } : {});
   /** @param {string} run */
   const of = (run) => `runs/${encodeURIComponent(run)}`;
   return {
     kind: /** @type {"server"|"file"} */ ("server"),
-    me: () => get("me"),
+    /** @param {string} [token] of a link whose cookie is not there yet */
+    me: (token) => get("me", {}, token),
     worlds: () => get("worlds"),
     models: () => get("models"),
     /** @param {{[name: string]: any}} [query] */
@@ -40,8 +41,8 @@ export function serverSource(base) {
     archive: (query) => get("archive", query),
     /** Where a list can be downloaded from. @param {"runs"|"leaderboard"} list @param {{[name: string]: any}} query */
     listAddress: (list, query) => `${base}/${list}${asQuery(query)}`,
-    /** @param {{[name: string]: any}} [query] */
-    runs: (query) => get("runs", query),
+    /** @param {{[name: string]: any}} [query] @param {string} [token] of a link whose cookie is not there yet */
+    runs: (query, token) => get("runs", query, token),
     /** @param {string} run @param {number} [at] @returns {Promise<View>} */
     view: (run, at) => get(`${of(run)}/view`, { at }),
     /**

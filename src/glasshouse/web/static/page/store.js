@@ -39,7 +39,7 @@ export const loadedFrom = signal(1);
 export const connection = signal(/** @type {"opening"|"open"|"lost"} */ ("opening"));
 export const trouble = signal(/** @type {{status: number, message: string}|null} */ (null));
 export const thinking = signal(/** @type {{[creature: string]: any}} */ ({}));
-export const driver = signal(/** @type {{state: string, speed: string}|null} */ (null));
+export const driver = signal(/** @type {{state: string, speed?: string}|null} */ (null));
 export const timeline = signal(emptyTimeline());
 /** Goes up whenever the sessions of the story, or the names of their graphs, are others. */
 export const lanesVersion = signal(0);
@@ -55,7 +55,11 @@ export const replaySpeed = signal(1);
 
 export const isDirector = computed(() => session.value.role === "director");
 export const isLive = computed(() => !isRewound.value);
-/** @type {import("@preact/signals").ReadonlySignal<"idle"|"loading"|"error"|"reconnecting"|"rewound"|"finished"|"paused"|"pausing"|"live">} */
+/** Whether the run came in a file: it is read here, and nobody can play it as it is. */
+export const isImported = computed(() => driver.value?.state === "recorded");
+/** Whether nothing more comes of the run: it has finished, or it came in a file. */
+export const isRecorded = computed(() => (moment.value, isImported.value || headView()?.runs[session.value.run]?.state === "finished"));
+/** @type {import("@preact/signals").ReadonlySignal<"idle"|"loading"|"error"|"reconnecting"|"rewound"|"finished"|"recorded"|"paused"|"pausing"|"live">} */
 export const status = computed(() => {
   moment.value;
   if (trouble.value) return "error";
@@ -64,6 +68,7 @@ export const status = computed(() => {
   if (connection.value === "lost") return "reconnecting";
   if (isRewound.value) return "rewound";
   const state = run()?.state ?? "playing";
+  if (isImported.value && state !== "finished") return "recorded";
   if (state !== "playing") return state === "finished" ? "finished" : "paused";
   if (driver.value?.state === "pausing") return "pausing";
   return driver.value?.state === "idle" ? "paused" : "live";

@@ -3,6 +3,7 @@
 import { Archive } from "page/dialogs/archive";
 import { Branch } from "page/dialogs/branch";
 import { Disturb } from "page/dialogs/disturb";
+import { Finish } from "page/dialogs/finish";
 import { Purse } from "page/dialogs/purse";
 import { Share } from "page/dialogs/share";
 import { Start } from "page/dialogs/start";
@@ -10,4 +11,4 @@ import { ChannelName, Connect, Disconnect, Grant, Spawn } from "page/dialogs/gra
 import { Help, Palette, Settings } from "page/dialogs/keys_and_settings";
 
 /** @type {{[name: string]: any}} */
-export const dialogs = { spawn: Spawn, connect: Connect, disconnect: Disconnect, channel: ChannelName, grant: Grant, help: Help, palette: Palette, settings: Settings, start: Start, archive: Archive, disturb: Disturb, branch: Branch, purse: Purse, share: Share };
+export const dialogs = { spawn: Spawn, connect: Connect, disconnect: Disconnect, channel: ChannelName, grant: Grant, help: Help, palette: Palette, settings: Settings, start: Start, archive: Archive, disturb: Disturb, finish: Finish, branch: Branch, purse: Purse, share: Share };

@@ -23,7 +23,8 @@ export function Disturb({ graph: asked }) {
   const ids = [...new Set(here.map((id) => creatures[id].graph))];
   const near = selection.value?.kind === "creature" ? creatures[selection.value.id]?.graph : selection.value?.id;
   // Empty: in every graph of the run.
-  const [chosen, setChosen] = useState([asked, near].find((id) => id && ids.includes(id)) ?? "");
+  // A process that only follows the store can say something to whole runs alone.
+  const [chosen, setChosen] = useState((session.value.isGuest ? [] : [asked, near]).find((id) => id && ids.includes(id)) ?? "");
   const hearers = castOf(view).filter((id) => (chosen ? creatures[id].graph === chosen : ids.includes(creatures[id].graph)));
   const send = async () => {
     if (!text.trim() || isSending) return;
@@ -42,7 +43,7 @@ export function Disturb({ graph: asked }) {
       <textarea rows="3" dir="auto" data-first maxlength=${textCharsMax} placeholder="A bell has been heard under the harbour." value=${text} onInput=${(/** @type {any} */ event) => setText(event.target.value)}
         onKeyDown=${(/** @type {KeyboardEvent} */ event) => event.key === "Enter" && !event.shiftKey && !event.isComposing && (event.preventDefault(), send())}></textarea></label>
     ${suggestions.length ? html`<div class="suggestions" role="group" aria-label="Suggestions">${suggestions.map((words) => html`<button type="button" class="suggestion" onClick=${() => setText(words)}>${words}</button>`)}</div>` : null}
-    ${ids.length > 1 ? html`<fieldset class="graph-choices"><legend>In which graph?</legend><label class="graph-choice"><input type="radio" name="graph" checked=${chosen === ""} onChange=${() => setChosen("")} /><span>All of them</span></label>${ids.map((id) => html`<label key=${id} class=${`graph-choice of-${graphs[id].colour % 8}`}><input type="radio" name="graph" checked=${id === chosen} onChange=${() => setChosen(id)} /><span>${nameOf(graphs[id].name, view)}</span></label>`)}</fieldset>` : null}
+    ${ids.length > 1 && !session.value.isGuest ? html`<fieldset class="graph-choices"><legend>In which graph?</legend><label class="graph-choice"><input type="radio" name="graph" checked=${chosen === ""} onChange=${() => setChosen("")} /><span>All of them</span></label>${ids.map((id) => html`<label key=${id} class=${`graph-choice of-${graphs[id].colour % 8}`}><input type="radio" name="graph" checked=${id === chosen} onChange=${() => setChosen(id)} /><span>${nameOf(graphs[id].name, view)}</span></label>`)}</fieldset>` : null}
     <div class="hearers"><span>${hearers.length === 1 ? "One creature hears it" : `${hearers.length} creatures hear it`}</span>
       <span class="faces">${hearers.slice(0, facesShown).map((id) => html`<${Face} key=${id} id=${id} colour=${`var(--g${(graphs[creatures[id].graph]?.colour ?? 0) % 8})`} size=${24} />`)}${hearers.length > facesShown ? html`<small class="mono">+${hearers.length - facesShown}</small>` : null}</span></div>
   <//>`;

@@ -4,14 +4,14 @@ import { creatureCalled } from "page/apply";
 import { edit } from "page/commands";
 import { graphName, titleOf } from "page/graph/summary";
 import { harmless } from "page/plain";
-import { canReadMinds, flip, isDirector, isRewound, openDialog, panel, record, setFilters, view } from "page/store";
+import { canReadMinds, flip, isDirector, isImported, isRecorded, isRewound, openDialog, panel, record, setFilters, view } from "page/store";
 import { toast } from "page/toast";
 
 /** @typedef {{label: string, icon?: string, kbd?: string, isDanger?: boolean, run: () => void}} Item */
 /** @typedef {{what: string, fields: any}} Change */
 
-/** Whether the graph can be changed now: the past cannot. */
-export const canEdit = () => isDirector.value && !isRewound.value;
+/** Whether the graph can be changed now: the past cannot, nor what came in a file. */
+export const canEdit = () => isDirector.value && !isRewound.value && !isImported.value;
 
 /** The channels that a creature is on. @param {string} id */
 export const channelsOf = (id) => Object.entries(view()?.channels ?? {}).filter(([, { edges }]) => edges[id]);
@@ -99,7 +99,7 @@ export function graphItems(id, fit) {
   if (canEdit()) {
     items.unshift({ label: "Spawn here…", icon: "plus", kbd: "N", run: () => openDialog("spawn", graph ? { graph: id } : { graph: "" }) });
     if (graph) items.splice(1, 0, { label: "Open channel…", icon: "channel", run: () => openDialog("channel", { graph: id }) });
-    if (graph) items.splice(2, 0, { label: "Disturb it…", icon: "bolt", kbd: "I", run: () => openDialog("disturb", { graph: id }) });
+    if (graph && !isRecorded.value) items.splice(2, 0, { label: "Disturb it…", icon: "bolt", kbd: "I", run: () => openDialog("disturb", { graph: id }) });
   }
   return items;
 }

@@ -3,14 +3,14 @@
 import { effect, signal } from "@preact/signals";
 import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "page/html";
 import { nameOf } from "page/apply";
-import { canReplay, playOrPause } from "page/actions";
+import { canFinish, canPlayOn, canReplay, playOn, playOrPause } from "page/actions";
 import { play } from "page/commands";
 import { register } from "page/keys";
 import { limitWords } from "page/limits";
 import { theme } from "page/colours";
 import { harmless } from "page/plain";
 import { Button, IconButton, Menu } from "page/ui";
-import { driver, goLive, head, headView, isDirector, isReplaying, isRewound, lanesVersion, loadedFrom, moment, open, openDialog, record, replaySpeed, run, seek, session, shown, source, status, stepBy, timeline } from "page/store";
+import { driver, goLive, head, headView, isDirector, isRecorded, isReplaying, isRewound, lanesVersion, loadedFrom, moment, open, openDialog, record, replaySpeed, run, seek, session, shown, source, status, stepBy, timeline } from "page/store";
 import { axisOf, roomFor } from "page/time/axis";
 import { drawBars } from "page/time/bars";
 import { followFamily, forks } from "page/time/family";
@@ -83,6 +83,8 @@ function Transport() {
     <${Speed} />
     <p class="transport-words">${words()}</p>
     ${isRewound.value && source().kind === "server" ? html`<${Button} id="back-to-live" label="Back to live" kbd="End" onClick=${goLive} />` : null}
+    ${canFinish() && !isRewound.value ? html`<${Button} id="finish" label="Finish" icon="stop" onClick=${() => openDialog("finish")} />` : null}
+    ${canPlayOn() && !isRewound.value ? html`<${Button} id="play-on" label="Play on" icon="play" onClick=${() => void playOn()} />` : null}
     ${isDirector.value ? html`<${Button} id="branch-here" label="Branch from here" icon="branch" kbd="B" kind=${isRewound.value ? "primary" : "plain"} isDisabled=${!head.value} onClick=${() => openDialog("branch")} />` : null}
     <button type="button" class="button lanes-toggle" aria-expanded=${areLanesOpen.value} onClick=${() => (areLanesOpen.value = !areLanesOpen.value)}>Lanes</button>
   </div>`;
@@ -114,6 +116,7 @@ function words() {
   if (isRewound.value) return html`<span class="wide">Everything on screen is event ${shown.value}. </span>No model is called while you look back.`;
   if (status.value === "pausing") return "The act in flight ends first.";
   if (run()?.state === "finished") return `${endingOf(run())} Drag to rewind.`;
+  if (isRecorded.value) return "It came in a file, and had not ended there. Drag to rewind.";
   return "Every event is kept. Drag to rewind.";
 }
 
