@@ -6,7 +6,7 @@ import sys
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
-from glasshouse.views.reading_time import seconds_to_read
+from glasshouse.views.reading_time import glance_milliseconds, seconds_to_read
 
 if TYPE_CHECKING:  # Every command knows the paces; listing worlds must not load the views for that.
     from glasshouse.views.transcript import TranscriptLine
@@ -27,8 +27,10 @@ def pace_here(wanted: Pace | None) -> Pace:
 
 
 def seconds_for(line: TranscriptLine) -> float:
-    """How long an average reader needs for a line. The use of a tool is read at a glance."""
-    return seconds_to_read("" if line.voice == "tool" else f"{line.who} {line.text} {line.thought}")
+    """How long an average reader needs for a line. The use of a tool, or a change of the graph, is read at a glance."""
+    if line.voice in ("tool", "change"):
+        return glance_milliseconds / 1_000
+    return seconds_to_read(f"{line.who} {line.text} {line.thought}")
 
 
 def duration_of(lines: float) -> str:
