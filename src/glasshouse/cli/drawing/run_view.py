@@ -20,7 +20,7 @@ from rich.text import Text
 
 from glasshouse.cli.drawing.screen import first_words, one_line
 from glasshouse.cli.drawing.voices import QUIET, Voices
-from glasshouse.cli.pace import duration_of
+from glasshouse.cli.pace import duration_of, seconds_of_lines
 from glasshouse.events import kinds
 from glasshouse.events.event import Event
 from glasshouse.events.payloads import CreatureStarted, Governor, payload_of, total_usd_max
@@ -211,18 +211,21 @@ def header(view: RunView, voices: Voices) -> list[RenderableType]:
     return [Rule(title, style=QUIET), *seed, cast, *bios(stage, voices), about]
 
 
-def prospect(view: RunView, turns_max: int | None) -> str:
-    """How long the rest of a run takes at most, as far as its limits tell, and which keys there are."""
+def prospect(view: RunView, turns_max: int | None, seconds: float | None = None) -> str:
+    """How long the rest of a run takes, and which keys there are. Without the seconds of a rehearsal: at most, as far as its
+    limits tell."""
     turn, calls, *_ = gauges(view)
     # The turn that a run is in when it is shown first is still to be played.
     left = None if turn.limit is None else int(max(0, turn.limit - max(0, turn.used - 1)))
     turns = min([limit for limit in (left, turns_max) if limit is not None], default=None)
     lines = [] if turns is None else [turns * max(1, len(view.handles) * speaking_share)]
     lines += [] if calls.limit is None else [max(0, calls.limit - calls.used)]
-    if not lines:
+    if seconds is None:
+        seconds = seconds_of_lines(min(lines)) if lines else None
+    if seconds is None:
         return KEYS
     upto = "" if turns is None else f"up to {turns} turn{'' if turns == 1 else 's'}, "
-    duration = f"{upto}{duration_of(min(lines))} at reading pace (--pace fast: at once)."
+    duration = f"{upto}{duration_of(seconds)} at reading pace (--pace fast: at once)."
     return f"{duration[0].upper()}{duration[1:]} {KEYS}"
 
 
