@@ -2,7 +2,8 @@
 
 Always holds: every line is a note of the stage (ADR 0047), so it has the handle that its speaker had at that time. The
 caller has already removed from the events what the role may not read. Kinds that are not lines are left out, except
-those that say why a creature was silent, uses of tools, and changes that a creature made to its graph.
+those that say why a creature was silent, uses of tools, and changes that a creature made to its graph. What a group
+tool did is one line, and so is a scene or a disturbance that was shown in several graphs at once.
 """
 
 from __future__ import annotations
@@ -40,6 +41,8 @@ class TranscriptLine(msgspec.Struct, frozen=True, gc=False):
         """The line as one piece of text."""
         if self.voice == "change":
             return f"({self.text})"
+        if self.used is not None and self.used.deed:
+            return f"({self.who} {self.used.deed})"
         if self.used is not None:
             return f"({self.who} asked {self.used.tool}, which {self.used.outcome}: {self.text})"
         return f"{self.who}: {self.text}" if self.voice != "silence" else f"({self.who}: {self.text})"

@@ -2,7 +2,7 @@
 below it say what is played, how far the run is, and how much of its budget is left.
 
 Always holds: it returns only lines that a person should see. Silences and thoughts are shown only with minds;
-failures are always shown. Events of other runs in the same store do not affect it.
+failures are always shown, and of group tools what changes who is there. Events of other runs in the same store do not affect it.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ class RunView:
 
     def _take_lines(self, diff: ViewDiff) -> None:
         for line in map(line_of, diff.new_lines):
-            if self._has_minds or line.kind not in kinds.MINDS:
+            if self._has_minds or (line.kind not in kinds.MINDS and not _is_plumbing(line)):
                 shown = replace(line, fields={name: self._quoted(it) for name, it in line.fields.items()})
                 self._lines.append(shown if self._has_minds else replace(shown, thought="", mood=""))
                 self._quotes[line.id] = f"{line.who}, {first_words(line.text, quoted_words_max)}"
@@ -145,6 +145,11 @@ class RunView:
         if isinstance(value, list) and any(part in self._quotes for part in value if isinstance(part, str)):
             return "; ".join(str(self._quoted(part)) for part in value)
         return self._quotes.get(value, value) if isinstance(value, str) else value
+
+
+def _is_plumbing(line: TranscriptLine) -> bool:
+    """Whether it is a use of a group tool by which nobody came, went, or hears others than before."""
+    return line.used is not None and bool(line.used.deed) and not line.used.moves_somebody
 
 
 BAR_CHARS: Final = (12, 6, 0)
