@@ -41,7 +41,8 @@ tool_arguments_max: Final = 16
 tool_text_chars_max: Final = 2_000
 """How much a stage keeps of each argument of a tool and of its answer."""
 
-Voice = Literal["cast", "judge", "visitor", "world", "silence", "change", "tool"]
+Voice = Literal["cast", "judge", "visitor", "world", "silence", "change", "tool", "ending"]
+"""`ending` is the last line of a transcript alone: how the run ended."""
 NOTES: Final = ("agent_notes", "judge_notes", "user_artifacts", "world_notes", "tool_notes")
 """The parts of a stage that hold lines. Each keeps the newest lines of some voices."""
 _NOTES_OF: Final = {

@@ -225,5 +225,5 @@ def test_a_finished_run_is_not_offered_to_be_continued() -> None:
     assert view.run.finished is not None
     assert view.run.finished.reason == "budget"
     assert lines[:4] == ["", lines[1], "digest d1", f"  glasshouse show {view.run_id}"]
-    assert lines[1].startswith("The end: the budget is used up (max_turns).")
+    assert lines[1].startswith("The end: it stopped at the turn limit (max_turns).")
     assert not [line for line in lines if "--continue" in line]

@@ -33,4 +33,8 @@ def test_a_scene_that_is_shown_in_several_graphs_at_once_has_one_row() -> None:
     def scene(turn: int) -> Event:
         return by_conductor(kinds.WORLD_OBSERVED, turn=turn, text="The wind turns.", title="II")
 
-    assert [icon for icon, _ in rows_of(*story_of(scene(4), scene(4), scene(5)))] == ["world", "copy", "world"]
+    assert [icon for icon, _ in rows_of(*story_of(scene(4), scene(4), scene(5)))] == [
+        "world",
+        "copy",
+        "world",
+    ]

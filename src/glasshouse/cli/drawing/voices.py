@@ -95,6 +95,8 @@ class Voices:
         """A line for a terminal: who on the left, what was said on the right, or below where there is little room."""
         if line.voice == "world":
             return self._scene(line)
+        if line.voice == "ending":
+            return Group(Text(), Text(one_line(line.text), style="bold"))
         if line.voice == "change":
             return Padding(Text(f"({one_line(line.text)})", style=QUIET), (0, 0, 0, MARGIN))
         who = Text(one_line(line.who), style=self._style(line))
@@ -119,6 +121,8 @@ class Voices:
 
     def plain(self, line: TranscriptLine) -> str:
         """A line for a pipe."""
+        if line.voice == "ending":
+            return one_line(line.text)
         if line.voice == "change":
             return f"({one_line(line.text)})"
         who = one_line(line.who)

@@ -52,7 +52,7 @@ export function wordsOf(record, isHandle) {
   if (icon === "error") return { ...voice, beside: channelName, text: failureOf(name, text) };
   if (icon === "tool") return toolUse.test(text) ? { ...voice, beside: text.includes(": ") ? "was told" : "uses a tool" } : { ...voice, text: named(text, isHandle) };
   if (icon === "approval") return { ...voice, beside: "wants to change the graph" };
-  if (icon === "run") return { ...runWords(text), isVoiced: false };
+  if (icon === "run") return { ...runWords(named(text, isHandle)), isVoiced: false };
   return { ...worldWords(icon, named(text, isHandle)), isVoiced: false };
 }
 
@@ -72,6 +72,7 @@ function runWords(text) {
   return { title, beside: "", text: state === "playing" ? "from where it stopped" : (endings[why] ?? why) };
 }
 
+/** How records of older versions tell an ending; newer ones have the sentence. */
 const endings = /** @type {{[reason: string]: string}} */ ({
   ended: "The play is over.",
   stopped: "It was stopped.",

@@ -144,7 +144,7 @@ function words() {
   if (isReplaying.value) return "The past is replayed at a reader’s pace. No model is called.";
   if (isRewound.value) return html`<span class="wide">Everything on screen is event ${shown.value}. </span>No model is called while you look back.`;
   if (status.value === "pausing") return "The act in flight ends first.";
-  if (run()?.state === "finished") return `${endingOf(run())} Drag to rewind.`;
+  if (run()?.state === "finished") return html`${endingOf(run())} ${figuresOf(run())}<span class="wide"> Drag to rewind.</span>`;
   return "Every event is kept. Drag to rewind.";
 }
 
@@ -152,7 +152,16 @@ function words() {
 export function endingOf(ended) {
   if (ended?.state !== "finished") return "";
   if (ended.winner) return `${nameOf(ended.winner, headView())} won.`;
-  return ended.axis ? `Stopped: ${limitWords(ended.axis)}.` : "The play is over.";
+  if (ended.axis) return `Stopped: ${limitWords(ended.axis)}.`;
+  return { stopped: "It was stopped before its end.", no_contest: "No contest, and nobody won." }[ended.reason ?? ""] ?? (ended.why ? "A verdict, and nobody won." : "The play ran its course.");
+}
+
+/** What a run took, in a sentence. @param {import("page/apply").Run|undefined} ended */
+function figuresOf(ended) {
+  if (!ended) return "";
+  const { turns, calls, tokens } = ended.spent;
+  const counted = (/** @type {number} */ count, /** @type {string} */ noun) => `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
+  return `It took ${counted(turns, "turn")}, ${counted(calls, "call")}, ${counted(tokens, "token")}.`;
 }
 
 function Tracks() {
