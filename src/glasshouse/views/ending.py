@@ -27,16 +27,12 @@ def how_it_ended(ended: RunFinished) -> str:
     if ended.winner:
         return f"The end: {ended.winner} won."
     match ended.reason:
-        case "ended" if ended.why:
-            return "The end: a verdict, and nobody won."
         case "ended":
-            return "The end: the play ran its course."
+            return "The end: a verdict, and nobody won." if ended.why else "The end: the play ran its course."
         case "stopped":
             return "Stopped before its end."
         case "no_contest":
             return "The end: no contest, and nobody won."
-        case reason:
-            return f"The end: {reason}."
 
 
 def figures_of(ended: RunFinished) -> str:

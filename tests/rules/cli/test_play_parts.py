@@ -164,23 +164,23 @@ def test_how_long_a_run_takes_is_told_from_what_is_left_of_its_limits() -> None:
 def test_a_duration_in_words_is_right_within_a_third(seconds: int) -> None:
     number, unit = duration_of(seconds).removeprefix("about ").split()
 
-    told = int(number) * (60 if unit == "minutes" else 1)
+    expected = int(number) * (60 if unit == "minutes" else 1)
 
-    assert abs(told - seconds) <= seconds / 3
+    assert abs(expected - seconds) <= seconds / 3
 
 
 @pytest.mark.parametrize("world", ["three-ways-in", "twenty-sprouts"])
 def test_the_duration_told_at_the_start_of_an_offline_play_is_right_within_a_third(world: str) -> None:
     """Measured on the lines of the play itself, drawn as they are on a terminal."""
     loaded = load_world(world)
-    told = rehearsed_seconds(loaded, "a lamp", 7, 4, None, has_minds=False)
+    expected = rehearsed_seconds(loaded, "a lamp", 7, 4, None, has_minds=False)
 
     played = play_offline(world, seed="a lamp", rng_seed=7, turns=4)
 
     view = RunView(played.events[0].run_id or "")
     read = sum(seconds_for(line) for event in played.events for line in view.take(event))
-    assert told is not None
-    assert abs(told - read) <= read / 3
+    assert expected is not None
+    assert abs(expected - read) <= read / 3
 
 
 def test_a_world_in_which_creatures_run_code_of_their_own_is_not_rehearsed() -> None:
