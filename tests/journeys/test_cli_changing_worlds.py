@@ -34,9 +34,15 @@ def test_a_rescue_is_read_as_a_meeting_help_a_parting_and_two_logs(tmp_path: Pat
     lines = played("hatbox-and-cello", tmp_path)
 
     trouble = place_of(lines, "world: [II. Cardboard]")
-    met = place_of(lines, "(within hearing now: maestro, bow-mender, metronome)")
+    met = place_of(
+        lines,
+        "(skipper brings bow-mender to hatbox, and maestro, bow-mender and metronome come within hearing)",
+    )
     divided = place_of(lines, "world: [III. The mill race]")
-    parted = place_of(lines, "(out of hearing now: maestro, bow-mender, metronome)")
+    parted = place_of(
+        lines,
+        "(skipper takes bow-mender off hatbox, and maestro, bow-mender and metronome go out of hearing)",
+    )
     assert trouble < met < divided < parted
     assert any(line.startswith("bow-mender: ") for line in lines[met:divided])
     assert lines[last_line_of(lines, "hatpin")].startswith("hatpin: Log of the hatbox, closed at sea")
@@ -59,9 +65,9 @@ def test_the_whole_cast_of_several_troupes_stands_above_the_first_scene(tmp_path
 def test_the_keeper_goes_and_both_halves_play_on_to_letters_nobody_carries(tmp_path: Path) -> None:
     lines = played("keeper-of-dusk", tmp_path)
 
-    gone = place_of(lines, "(dusk-keeper is gone)")
+    went = "moonflower, nightjar and glow-clerk go out of hearing"
+    gone = place_of(lines, f"(sundial sends dusk-keeper away, and {went})")
     assert place_of(lines, "world: [II. The lamp is put down]") < gone
-    assert lines[gone + 1] == "(out of hearing now: moonflower, nightjar, glow-clerk)"
     assert [line for line in lines[gone:] if line.startswith("dusk-keeper: ")] == []
     assert lines[last_line_of(lines, "spotted-clerk")].endswith("The day.")
     assert gone < last_line_of(lines, "spotted-clerk")
@@ -71,14 +77,14 @@ def test_the_keeper_goes_and_both_halves_play_on_to_letters_nobody_carries(tmp_p
 def test_an_expedition_is_read_with_everybody_who_comes_in_and_goes(tmp_path: Path) -> None:
     events = objects("play", "far-end-of-the-attic", "--store", "show.glasshouse", cwd=tmp_path)
     shown = objects("replay", "last", "--store", "show.glasshouse", cwd=tmp_path)
-    lines = [line.get("text", "") for line in shown]
+    deeds = [line["used"]["deed"] for line in shown if line.get("used")]
     came = [arguments["use"] for arguments in used(events, "group_add_node")]
 
     assert len(set(came)) >= 3
-    assert [text for text in lines if text.endswith(" comes in")] == [f"{name} comes in" for name in came]
-    assert len([text for text in lines if text.endswith(" is gone")]) == len(
-        used(events, "group_remove_node")
-    )
+    assert [deed for deed in deeds if deed.startswith("hires ")] == [f"hires {name}" for name in came]
+    away = [deed for deed in deeds if deed.startswith("sends ")]
+    assert away == [f"sends {arguments['creature']} away" for arguments in used(events, "group_remove_node")]
+    assert [line for line in shown if line.get("voice") == "change"] == []
     assert all(wire["source"] == "brigadier" for wire in used(events, "group_wire"))
     assert events[-1]["played"]["reason"] == "ended"
 

@@ -26,7 +26,7 @@ def test_a_run_goes_into_another_store_and_tells_the_same_story(store: str, tmp_
     )
     answers = objects("replay", ROOTS, "--store", store)
     assert objects("replay", came["session_id"], "--store", other) == answers
-    assert "The end. " in run("show", "last", "--store", other).stdout
+    assert "The end: " in run("show", "last", "--store", other).stdout
 
 
 def test_a_run_that_split_goes_into_another_store_with_both_sides(tmp_path: Path) -> None:

@@ -86,7 +86,7 @@ def test_show_draws_the_stage_plainly_in_a_pipe(store: str) -> None:
     assert (result.returncode, result.stderr) == (0, "")
     assert result.stdout.startswith(f"Thousand Token Wood  {WOOD}\n")
     assert "III. Last light" in result.stdout
-    assert "The end. " in result.stdout
+    assert "The end: " in result.stdout
     assert ESCAPE not in result.stdout
     assert not re.search(r" $", result.stdout, flags=re.MULTILINE)
 

@@ -99,9 +99,18 @@ def test_tools_are_seen_on_one_line_each_before_the_line_they_led_to(
         "(clerk asked calculator 3*4 → 12)",
         "(clerk asked calculator 1/0 → failed)",
     ]
-    assert result[first + 2].startswith("(clerk asked group_channel open, den → ")
-    assert result[first + 3].startswith("(clerk asked group_channel open, den → refused: ")
-    assert result[first + 4] == "clerk: Twelve, I think."
+    assert result[first + 2] == "clerk: Twelve, I think."
+
+
+def test_a_group_tool_is_a_plain_sentence_and_shown_without_minds_only_if_somebody_comes_or_goes(
+    used: str,
+) -> None:
+    whole = run("replay", "last", "--pace", "fast", "--minds", "--store", used).stdout.splitlines()
+    brief = run("replay", "last", "--pace", "fast", "--store", used).stdout
+
+    assert "(clerk opens the channel den)" in whole
+    assert [line for line in whole if line.startswith("(clerk cannot open the channel den: ")]
+    assert "channel den" not in brief
 
 
 def test_a_failed_tool_is_red_on_a_terminal_and_an_answer_dim(used: str) -> None:

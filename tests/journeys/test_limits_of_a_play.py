@@ -47,7 +47,7 @@ def test_a_limit_ends_the_play_and_what_is_left_is_told(tmp_path: Path) -> None:
     late = run("play", "--continue", "last", "--max-usd", "3", cwd=tmp_path)
     resumed = run("branch", "last", "--max-usd", "3", "--turns", "1", cwd=tmp_path)
 
-    assert "The end: the budget is used up (max_total_calls)." in ended.stdout
+    assert "The end: it stopped at the call limit (max_total_calls)" in ended.stdout
     assert "USD 0.00 of 2.00" in left.stdout
     assert late.returncode != 0
     assert "--max-total-usd is for a new run" in late.stderr

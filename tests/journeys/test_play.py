@@ -55,7 +55,7 @@ def test_in_a_pipe_every_voice_is_one_plain_line(tmp_path: Path) -> None:
         line.partition(":")[0] for line in voices.splitlines()
     }
     assert "world: [II. The wrong weather] " in voices
-    assert end.startswith("The end. ")
+    assert end.startswith("The end: ")
 
 
 def test_the_commands_it_ends_with_can_be_pasted(tmp_path: Path) -> None:
@@ -138,7 +138,7 @@ def test_a_referee_beside_the_world_rules_on_a_run_that_was_left_open_too(tmp_pa
     ended = run("play", "--continue", "last", cwd=tmp_path, **allowed)
 
     assert "rules.py: this referee would run Python code" in forbidden.stderr
-    assert "Winner: guesser. It is our rule." in whole.stdout
+    assert "The end: guesser won. It is our rule." in whole.stdout
     assert digest_in(ended.stdout) == digest_in(whole.stdout)
 
 
@@ -241,7 +241,7 @@ def test_at_its_start_a_play_says_how_long_it_takes_and_which_keys_there_are(tmp
     with Terminal("play", WOOD, "--turns", "1", "--pace", "fast", cwd=tmp_path) as fast:
         fast.end()
 
-    assert "Up to 20 turns, about 2 minutes at reading pace (--pace fast: at once). Keys: i says" in header
+    assert "Up to 20 turns, about 4 minutes at reading pace (--pace fast: at once). Keys: i says" in header
     assert seat.shown.count("Keys: ") == 1
     assert "Keys: " not in fast.shown
 
@@ -283,7 +283,7 @@ def test_space_pauses_i_disturbs_and_q_stops(tmp_path: Path) -> None:
     ]
     assert [event["payload"]["reason"] for event in events if event["kind"] == "run.finished"] == ["stopped"]
     assert not {event["kind"] for event in events} & {"run.paused", "run.continued"}
-    assert "Stopped. " in seat.shown
+    assert "Stopped before its end. " in seat.shown
 
 
 def test_keys_leave_the_terminal_as_they_found_it(tmp_path: Path) -> None:

@@ -73,6 +73,7 @@ def test_a_play_can_be_asked_what_happened() -> None:
     assert played.events[0].kind == kinds.RUN_STARTED
     assert [line.kind for line in played.lines][-1] == kinds.JUDGE_VERDICT
     assert played.lines[0].plain in str(played)
+    assert str(played).splitlines()[-1].startswith(f"The end: {played.winner} won. It took ")
 
 
 def test_equal_plays_have_equal_digests_wherever_they_are_kept(tmp_path: Path) -> None:

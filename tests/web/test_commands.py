@@ -11,7 +11,7 @@ import pytest
 
 from glasshouse import MemoryStore, Terrarium
 from glasshouse.events.event import Event
-from glasshouse.web import driving
+from glasshouse.views import reading_time
 from glasshouse.web.access import Access
 from glasshouse.web.commands import Edit
 from tests.web.served import Served, blocks_of, served
@@ -44,6 +44,12 @@ async def test_a_world_is_started_and_played_to_its_end() -> None:
         assert (listed["id"], listed["state"], listed["reason"]) == (begun["id"], "finished", "ended")
 
 
+def read_for_an_hour(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a reader need an hour for every line, also for the opening."""
+    monkeypatch.setattr(reading_time, "seconds_to_read", lambda _text: 3_600.0)
+    monkeypatch.setattr(reading_time, "opening_milliseconds_max", 3_600_000)
+
+
 async def test_at_the_pace_of_a_reader_no_act_begins_before_every_line_could_be_read(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -53,7 +59,7 @@ async def test_at_the_pace_of_a_reader_no_act_begins_before_every_line_could_be_
         read.append(text)
         return 0.0 if len(read) == 1 else 3_600.0
 
-    monkeypatch.setattr(driving, "seconds_to_read", for_ever)
+    monkeypatch.setattr(reading_time, "seconds_to_read", for_ever)
     async with Terrarium(MemoryStore()) as t, served(t) as page:
         begun = await post(page, RUNS, {"world": "thousand-token-wood"})
         said = [event.payload["text"] async for event in _lines(t, begun["id"], 2)]
@@ -77,7 +83,7 @@ async def _lines(t: Terrarium, run_id: str, count: int) -> AsyncIterator[Event]:
 
 
 async def test_a_run_that_goes_on_while_it_pauses_is_played_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(driving, "seconds_to_read", lambda _text: 3_600.0)
+    read_for_an_hour(monkeypatch)
     async with Terrarium(MemoryStore()) as t, served(t) as page:
         begun = await post(page, RUNS, {"world": "thousand-token-wood"})
         path = f"{RUNS}/{begun['id']}"
@@ -93,7 +99,7 @@ async def test_pause_step_and_play_write_what_play_alone_writes(monkeypatch: pyt
     async with Terrarium(MemoryStore()) as t, served(t) as page:
         alone = (await post(page, RUNS, {**world, "speed": "fast"}))["id"]
         await until(t, alone, "finished")
-        monkeypatch.setattr(driving, "seconds_to_read", lambda _text: 3_600.0)
+        read_for_an_hour(monkeypatch)
         begun = (await post(page, RUNS, world))["id"]
         path = f"{RUNS}/{begun}"
         for turns in (1, 2):  # The step waits for the drive that ends.
@@ -128,7 +134,7 @@ async def test_a_run_that_was_paused_in_the_ledger_continues_for_a_step_and_is_n
 
 
 async def test_runs_that_share_a_graph_are_paused_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(driving, "seconds_to_read", lambda _text: 3_600.0)
+    read_for_an_hour(monkeypatch)
     async with Terrarium(MemoryStore()) as t, served(t) as page:
         wood, roots = [await t.open_world(world) for world in ("thousand-token-wood", "mystery-roots")]
         await t.connect("seedkeeper", "clue-gatherer")

@@ -82,6 +82,7 @@ ROUTES: Final[dict[str, Asked]] = {
             (f"{RUN}/play", {}),
             (f"{RUN}/pause", {}),
             (f"{RUN}/step", {}),
+            (f"{RUN}/next", {}),
             (f"{RUN}/finish", {}),
             (f"{RUN}/resume", {}),
             (f"{RUN}/branch", {"at": "{event_id}"}),

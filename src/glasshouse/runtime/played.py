@@ -54,7 +54,12 @@ class Played:
 
     @cached_property
     def lines(self) -> tuple[TranscriptLine, ...]:
-        """The transcript as the audience reads it, with thoughts."""
+        """What was said and done, as the audience reads it, with thoughts."""
+        return tuple(line for line in self._transcript if line.voice != "ending")
+
+    @cached_property
+    def _transcript(self) -> tuple[TranscriptLine, ...]:
+        """The lines, and at last how the run ended."""
         return self._lines(self.events, "audience")
 
     @property
@@ -71,7 +76,7 @@ class Played:
         return tuple(line for line in lines if line.id in heard and line.voice not in {"silence", "change"})
 
     def __str__(self) -> str:
-        return "\n".join(line.plain for line in self.lines)
+        return "\n".join(line.plain for line in self._transcript)
 
     def _repr_html_(self) -> str:
         """The run as a notebook shows it: the page of `Terrarium.share`, in a frame that may do nothing else. A run that

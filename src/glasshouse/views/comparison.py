@@ -80,7 +80,8 @@ class _Read:
         self.events = [event for event, _ in entries]
         self.entries = [entry for _, entry in entries]
         self.role: Role = role
-        self.lines = list(transcript_of(redacted(event, role) for event in events))
+        lines = transcript_of(redacted(event, role) for event in events)
+        self.lines = [line for line in lines if line.voice != "ending"]
         self.said = [(line.who, line.kind, line.text) for line in self.lines]
 
     def compared(self, shared_events: int, only_here: Sequence[TranscriptLine]) -> ComparedStory:

@@ -15,7 +15,7 @@ import msgspec
 from glasshouse.events.event import Json
 from glasshouse.reprs import repr_of
 
-version: Final = 4
+version: Final = 5
 """Increased when the view or its fold changes, so that snapshots of the old one are not used."""
 list_items_max: Final = 20
 """A list in a view keeps its newest items."""
@@ -31,7 +31,8 @@ Icon = Literal[
     "line", "judge", "visitor", "world", "thought", "silence", "error", "tool", "approval",
     "creature", "channel", "wire", "merge", "split", "session", "run", "turn", "copy",
 ]  # fmt: skip
-"""`copy`: a visitor said it in several graphs at once, and an earlier row shows it. The feed leaves the row out."""
+"""`copy`: another row tells it, and the feed leaves this one out. A visitor said it, or the world showed it, in several graphs
+at once; or it is the call of a group tool, of which the answer tells what was done."""
 
 
 class Row(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):

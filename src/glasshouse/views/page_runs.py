@@ -19,6 +19,7 @@ from glasshouse.events.event import RESERVED_ACTORS, Event, Json, costs_of, usag
 from glasshouse.events.model_use import NOTHING, Usage
 from glasshouse.events.payloads import payload_of
 from glasshouse.events.recorded_fields import scenario_fields_of
+from glasshouse.views.ending import figures_of, how_it_ended
 from glasshouse.views.page_state import Clock, Debt, FeedLine, FoldOne, Page
 from glasshouse.world.fold.turn_counts import count_turn, merged_counts, merged_turn
 from glasshouse.world.hearing.bundles import begin_bundle, bundle_heard_into, bundle_up, settle
@@ -93,12 +94,19 @@ def _change_run(page: Page, event: Event, shown: Event, _k: int) -> FeedLine:
     state = "playing"
     ending: dict[str, str | None] = {}
     full_turns: int | msgspec.UnsetType = msgspec.UNSET
+    words: str | None = None
     match payload_of(shown, payloads.RUN_PAYLOAD_TYPES[event.kind]):
         case payloads.RunPaused(reason=reason, axis=axis):
             state = "paused"
             ending = {"reason": reason, "axis": axis}
-        case payloads.RunFinished(reason=reason, axis=axis, winner=winner, why=why, full_turns=full_turns):
+            words = reason
+        case (
+            payloads.RunFinished(
+                reason=reason, axis=axis, winner=winner, why=why, full_turns=full_turns
+            ) as finished
+        ):
             state = "finished"
+            words = f"{how_it_ended(finished)} {figures_of(finished)}"
             ending = {"reason": reason, "axis": axis, "winner": winner, "why": why}
             _forgive(page, run_id)
         case _:
@@ -109,7 +117,7 @@ def _change_run(page: Page, event: Event, shown: Event, _k: int) -> FeedLine:
         page.changes.set("runs", run_id, "state", state)
         for name in ("reason", "axis", "winner", "why"):
             page.changes.set("runs", run_id, name, ending.get(name))
-    return "run", ": ".join(filter(None, (state, ending.get("reason"))))
+    return "run", ": ".join(filter(None, (state, words)))
 
 
 def _begin_turn(page: Page, event: Event, _shown: Event, _k: int) -> FeedLine:

@@ -61,7 +61,10 @@ class Behind(msgspec.Struct):
     digests: dict[str, str] = {}
     """Key of a description -> the digest that its server's definition had."""
     said: dict[str, None] = {}
-    """What visitors said: the ids of the newest, of those in several graphs at once that of the first event."""
+    """What visitors said: the ids of the newest, of those in several graphs at once that of the first event. And what the world
+    showed: a digest of each scene."""
+    asked: dict[str, dict[str, str]] = {}
+    """Creature -> the arguments of the group tool that it has called, as texts."""
 
 
 class PageSnapshot(msgspec.Struct):

@@ -5,6 +5,7 @@ Always holds: every text comes from `shown`, the event as the role may read it.
 
 from __future__ import annotations
 
+from hashlib import sha256
 from typing import Final
 
 from msgspec.structs import asdict
@@ -12,11 +13,17 @@ from msgspec.structs import asdict
 from glasshouse.events import kinds, payloads
 from glasshouse.events.event import Event, Json, text_of
 from glasshouse.events.payloads import copied_from, payload_of, private_of, sealed_of, verdict_of
+from glasshouse.views.group_deeds import GROUP_TOOLS, deed_of
 from glasshouse.views.page import Icon, cut, text_chars_max
 from glasshouse.views.page_state import FeedLine, FoldOne, Page
+from glasshouse.views.scenes import scene_of
 
 disturbances_known_max: Final = 1_000
-"""Of how many disturbances the fold knows that they were shown: a later copy of an older one is shown again."""
+"""Of how many disturbances and scenes the fold knows that they were shown: a later copy of an older one is shown again."""
+argument_chars_max: Final = 200
+"""How much the fold keeps of an argument of a group tool: a handle or a channel's name is shorter."""
+tool_arguments_max: Final = 16
+"""The fold keeps the first arguments of a call."""
 
 
 def say(page: Page, event: Event, shown: Event, k: int) -> FeedLine:
@@ -70,6 +77,9 @@ def _quiet(page: Page, creature: str) -> None:
 
 
 def _observe(page: Page, event: Event, shown: Event, k: int) -> FeedLine:
+    scene = scene_of(event)
+    if scene is not None and _is_known(page, f"scene {sha256(repr(scene).encode()).hexdigest()[:16]}"):
+        return "copy", text_of(shown)
     title = text_of(shown, "title") or page.view["scene"].get("title", "")
     page.changes.set_with_text("scene", {"title": title, "n": k})
     if event.actor in page.view["creatures"]:
@@ -78,13 +88,18 @@ def _observe(page: Page, event: Event, shown: Event, k: int) -> FeedLine:
 
 
 def _visit(page: Page, event: Event, shown: Event, _k: int) -> FeedLine:
+    icon: Icon = "copy" if _is_known(page, copied_from(event) or event.id) else "visitor"
+    return icon, text_of(shown)
+
+
+def _is_known(page: Page, name: str) -> bool:
+    """Whether a row has shown this already. From now on one has."""
     said = page.behind.said
-    name = copied_from(event) or event.id
-    icon: Icon = "copy" if name in said else "visitor"
+    is_known = name in said
     said[name] = None
     if len(said) > disturbances_known_max:
         del said[next(iter(said))]
-    return icon, text_of(shown)
+    return is_known
 
 
 def _judge(page: Page, event: Event, shown: Event, k: int) -> FeedLine:
@@ -112,17 +127,25 @@ def _be_silent(page: Page, event: Event, shown: Event, _k: int) -> FeedLine:
 
 
 def _call_tool(page: Page, event: Event, shown: Event, _k: int) -> FeedLine:
-    tool = payload_of(shown, payloads.ToolCalled).tool
+    called = payload_of(shown, payloads.ToolCalled)
+    tool = called.tool
     if event.actor in page.view["creatures"]:
         page.changes.set("creatures", event.actor, "tool", tool)
-    return "tool", tool
+    if tool not in GROUP_TOOLS:
+        return "tool", tool
+    given = list(called.arguments.items())[:tool_arguments_max]
+    page.behind.asked[event.actor] = {name: cut(str(value), argument_chars_max) for name, value in given}
+    return "copy", tool
 
 
 def _return_from_tool(page: Page, event: Event, shown: Event, _k: int) -> FeedLine:
     returned = payload_of(shown, payloads.ToolReturned)
     if event.actor in page.view["creatures"]:
         page.changes.delete("creatures", event.actor, "tool")
-    return "tool", f"{returned.tool}: {returned.text}"
+    refusal = None if returned.is_ok else returned.text
+    arguments = page.behind.asked.pop(event.actor, {})
+    deed = deed_of(returned.tool, arguments, returned.result, refusal=refusal)
+    return "tool", f"{returned.tool}: {returned.text}" if deed is None else deed.words
 
 
 def _propose(page: Page, event: Event, shown: Event, k: int) -> FeedLine:

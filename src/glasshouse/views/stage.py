@@ -27,6 +27,8 @@ from glasshouse.events.model_use import Usage
 from glasshouse.events.payloads import SessionRestated, copied_from, payload_of
 from glasshouse.events.recorded_fields import fields_of, is_public_part, scenario_fields_of
 from glasshouse.reprs import repr_of
+from glasshouse.views.group_deeds import GROUP_TOOLS, deed_of
+from glasshouse.views.scenes import Scene, scene_of
 
 stage_lines_max = 200
 """A stage keeps this many of the latest lines of each sort."""
@@ -39,7 +41,8 @@ tool_arguments_max: Final = 16
 tool_text_chars_max: Final = 2_000
 """How much a stage keeps of each argument of a tool and of its answer."""
 
-Voice = Literal["cast", "judge", "visitor", "world", "silence", "change", "tool"]
+Voice = Literal["cast", "judge", "visitor", "world", "silence", "change", "tool", "ending"]
+"""`ending` is the last line of a transcript alone: how the run ended."""
 NOTES: Final = ("agent_notes", "judge_notes", "user_artifacts", "world_notes", "tool_notes")
 """The parts of a stage that hold lines. Each keeps the newest lines of some voices."""
 _NOTES_OF: Final = {
@@ -64,6 +67,10 @@ class ToolUsed(msgspec.Struct, frozen=True, gc=False):
     arguments: dict[str, str]
     """As in `ToolAsked`."""
     outcome: payloads.Outcome
+    deed: str = ""
+    """Of a group tool: what its creature did, in a sentence without a subject, as in `hires wall-bat`."""
+    moves_somebody: bool = False
+    """Of a group tool: whether somebody came, went, or hears others than before."""
 
 
 class Note(msgspec.Struct, frozen=True, gc=False):
@@ -132,6 +139,8 @@ class ToolAsked(msgspec.Struct, frozen=True, gc=False):
     tool: str
     arguments: dict[str, str]
     """The first arguments as texts; long texts are cut."""
+    event_id: str = ""
+    """The event of the call."""
 
 
 ROWS: Final[dict[str, type[Any]]] = {"cast": CastMember, "asking": ToolAsked, "runs": RunStatus}
@@ -274,6 +283,9 @@ def _judge(stage: StageProjection, event: Event) -> Touched:
 
 def _observe(stage: StageProjection, event: Event) -> Touched:
     """Set the scene to what the world shows now. The title stays until an event brings another title."""
+    scene = scene_of(event)
+    if scene is not None and any(_is_of_scene(note, scene) for note in reversed(stage.world_notes)):
+        return NOTHING  # It is shown in several graphs at once.
     title = text_of(event, "title") or stage.scene_title
     touched = _add_line(stage, event, "world")
     for name, value in (("scene_title", title), ("current_scene", text_of(event))):
@@ -281,6 +293,11 @@ def _observe(stage: StageProjection, event: Event) -> Touched:
             setattr(stage, name, value)
             touched = ((name,), *touched)
     return touched
+
+
+def _is_of_scene(note: Note, scene: Scene) -> bool:
+    shown = Scene(note.turn, str(note.fields.get("title") or ""), note.text)
+    return note.actor == CONDUCTOR and note.kind == kinds.WORLD_OBSERVED and shown == scene
 
 
 def _begin_turn(stage: StageProjection, event: Event) -> Touched:
@@ -299,7 +316,8 @@ def _be_silent(stage: StageProjection, event: Event) -> Touched:
 def _call_tool(stage: StageProjection, event: Event) -> Touched:
     called = payload_of(event, payloads.ToolCalled)
     arguments = list(called.arguments.items())[:tool_arguments_max]
-    stage.asking[event.actor] = ToolAsked(called.tool, {name: _as_text(value) for name, value in arguments})
+    texts = {name: _as_text(value) for name, value in arguments}
+    stage.asking[event.actor] = ToolAsked(called.tool, texts, event.id)
     return (("asking", event.actor),)
 
 
@@ -307,9 +325,13 @@ def _return_from_tool(stage: StageProjection, event: Event) -> Touched:
     """Add a line for the use of a tool: the call, and the answer or the refusal."""
     returned = payload_of(event, payloads.ToolReturned)
     asked = stage.asking.get(event.actor)
-    used = ToolUsed(returned.tool, asked.arguments if asked else {}, payloads.outcome_of(returned))
-    handle = handle_on(stage, event.actor)
+    arguments = asked.arguments if asked else {}
+    outcome = payloads.outcome_of(returned)
     text = _as_text(returned.text)
+    refusal = None if outcome == "answered" else text
+    deed = deed_of(returned.tool, arguments, returned.result, refusal=refusal)
+    used = ToolUsed(returned.tool, arguments, outcome, *(deed or ()))
+    handle = handle_on(stage, event.actor)
     note = Note(event.id, event.actor, handle, event.kind, text, {}, None, event.turn, None, "tool", used)
     return (*_stop_asking(stage, event.actor), *_keep(stage, note))
 
@@ -327,6 +349,10 @@ def _tell_change(stage: StageProjection, event: Event) -> Touched:
     """Add a line for a change that a creature made to the graph with a tool: a birth, a removal, a merge or a split."""
     if event.actor != TERRARIUM or event.caused_by is None:
         return NOTHING  # Not an edit that a creature made.
+    if any(
+        asked.event_id == event.caused_by and asked.tool in GROUP_TOOLS for asked in stage.asking.values()
+    ):
+        return NOTHING  # The answer of the group tool tells it.
     text = ""
     match payload_of(event, payloads.PAYLOAD_TYPES[event.kind]):
         case payloads.CreatureStarted(parent=str(), handle=handle):

@@ -224,6 +224,14 @@ async def step(stage: Stage, run_id: str) -> RunInfo:
     return await _info(stage, run_id)
 
 
+@router.post("/runs/{run_id}/next")
+async def next_line(stage: Stage, run_id: str) -> RunInfo:
+    """Go on to the next line of a run that is played, without waiting until the one shown can have been read. No event is
+    written."""
+    stage.drivers.next_line(run_id)
+    return await _info(stage, run_id)
+
+
 @router.post("/runs/{run_id}/finish")
 async def finish(stage: Stage, run_id: str) -> RunInfo:
     """Finish a run. Acts that have begun end first."""

@@ -2,8 +2,8 @@
 
 Always holds: two runs do not wait for each other. The speed belongs to the run: at the pace of a reader the next act
 begins when every line before it could be read, whoever looks on. An act that has begun is never cut off: to pause, to
-finish and to shut down let it end, and what is owed stays owed. Speed, step and pause are gates: they write nothing
-(ADR 0046). Only a run that costs something, and at which no director has looked for a while, is paused in the ledger,
+finish and to shut down let it end, and what is owed stays owed. Speed, step, next and pause are gates: they write nothing
+(ADR 0046). The opening of a run holds its first line for a few seconds at most, whatever there is to read (ADR 0129). Only a run that costs something, and at which no director has looked for a while, is paused in the ledger,
 unless it may continue alone: the reason must survive a restart.
 """
 
@@ -13,14 +13,16 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import Final, Literal
+from math import ceil
+from typing import Final, Literal, Protocol
+
+import msgspec
 
 from glasshouse.errors import GlasshouseError, Refused
 from glasshouse.runtime.ledger.subscriptions import Subscription
 from glasshouse.runtime.run import Run
 from glasshouse.terrarium import Terrarium, guest_of
-from glasshouse.views.reading_time import seconds_to_read
+from glasshouse.views.reading_time import Reader
 from glasshouse.web.run_info import State
 
 shutdown_seconds_max: Final = 2.0
@@ -34,12 +36,48 @@ AloneSeconds = Callable[[str], float]
 """How long no director has looked on at a run: 0 while one does."""
 
 
-@dataclass(frozen=True)
-class DriverState:
-    """What a run does here: it plays, waits for acts in flight before it rests, or rests; and its speed."""
+class LineHeld(msgspec.Struct, frozen=True):
+    """The line that the next act waits for: a reader reads it."""
+
+    event_id: str
+    seconds: float
+    """How long it is read in all."""
+    seconds_left: int
+    """How long it is still read, begun seconds included: a signal that tells it changes once a second."""
+    lines_after: int
+    """How many more lines are read before the next act."""
+
+
+class DriverState(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a run does here: it plays, waits for acts in flight before it rests, or rests; its speed; and for which line it
+    waits."""
 
     state: Literal["playing", "pausing", "idle"]
     speed: Speed
+    reading: LineHeld | None = None
+
+
+class PaceClock(Protocol):
+    """The clock by which lines are read."""
+
+    def time(self) -> float:
+        """Seconds that only go forward."""
+
+    async def wait(self, changed: asyncio.Event, seconds: float) -> None:
+        """Wait until something has changed, at most so long."""
+
+
+class LoopClock:
+    """The clock of the event loop."""
+
+    def time(self) -> float:
+        """Seconds since some moment."""
+        return asyncio.get_running_loop().time()
+
+    async def wait(self, changed: asyncio.Event, seconds: float) -> None:
+        """Wait until something has changed, at most so long."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(changed.wait(), seconds)
 
 
 _log = logging.getLogger(__name__)
@@ -56,6 +94,7 @@ class Drive:
         turns: int | None,
         after: int | None,
         alone_seconds: AloneSeconds,
+        clock: PaceClock,
     ) -> None:
         """`after` is the position behind which a reader has read nothing; none if it has read everything."""
         self._terrarium = terrarium
@@ -69,8 +108,8 @@ class Drive:
         self._is_left_alone = False
         self._lines: Subscription | None = None
         """What was committed since the drive was last at its gate; none if nobody is given time to read."""
-        self._read_until = 0.0
-        """When the last line can have been read, by the clock of the event loop."""
+        self._clock = clock
+        self._reader = Reader(is_opening=after is not None)
         self._noting = asyncio.Lock()
         self._changed = asyncio.Event()
         """Set when it must look again whether it still waits for a reader."""
@@ -94,6 +133,23 @@ class Drive:
         self._is_stopping = False
         self._turns = None
         self._changed.set()
+
+    def next_line(self) -> None:
+        """Take the line that is being read as read."""
+        self._reader.skip(self._now)
+        self._changed.set()
+
+    @property
+    def reading(self) -> LineHeld | None:
+        """The line that is being read now; none if the next act waits for no reader."""
+        now = self._now
+        hold = None if self._lines is None else self._reader.hold(now)
+        if hold is None:
+            return None
+        seconds = round(hold.ends - hold.begins, 1)
+        return LineHeld(
+            hold.event_id, seconds, ceil(hold.ends - max(now, hold.begins)), self._reader.waiting(now)
+        )
 
     def stop(self) -> None:
         """Let no act begin any more, and end."""
@@ -125,7 +181,7 @@ class Drive:
 
     @property
     def _now(self) -> float:
-        return asyncio.get_running_loop().time()
+        return self._clock.time()
 
     async def _gate(self, _graph_id: str) -> bool:
         """Wait until every line that is in the ledger can have been read. False ends the drive. Free graphs come here at the
@@ -134,11 +190,10 @@ class Drive:
             self._changed.clear()
             async with self._noting:
                 await self._note_lines()
-            seconds = self._read_until - self._now
+            seconds = self._reader.seconds_left(self._now)
             if self._lines is None or seconds <= 0:
                 break
-            with suppress(TimeoutError):
-                await asyncio.wait_for(self._changed.wait(), seconds)
+            await self._clock.wait(self._changed, seconds)
         self._is_left_alone = self._is_left_alone or self._costs_with_nobody_there
         return not self._is_stopping and not self._is_left_alone
 
@@ -152,16 +207,16 @@ class Drive:
         """Count the time to read what was said since. Everything before the gate is committed (see the conductor)."""
         now = self._now
         for event in [] if self._lines is None else await self._lines.arrived():
-            text = event.payload.get("text")
-            if event.run_id == self._run_id and isinstance(text, str):
-                self._read_until = max(now, self._read_until) + seconds_to_read(text)
+            if event.run_id == self._run_id:
+                self._reader.take(event, now)
 
 
 class Drivers:
     """The runs that are being played."""
 
-    def __init__(self, terrarium: Terrarium) -> None:
+    def __init__(self, terrarium: Terrarium, clock: PaceClock | None = None) -> None:
         self._terrarium = terrarium
+        self._clock = LoopClock() if clock is None else clock
         self._drives: dict[str, Drive] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._speeds: dict[str, Speed] = {}
@@ -184,13 +239,22 @@ class Drivers:
         if guest_of(self._terrarium) is not None:
             return {}
         runs = [run for run in map(self._terrarium.run_of, run_ids) if not run.is_finished]
-        return {run.id: DriverState(self._driver_state(run), self._speed_of(run.id)) for run in runs}
+        return {
+            run.id: DriverState(self._driver_state(run), self._speed_of(run.id), self._reading(run))
+            for run in runs
+        }
 
     def _driver_state(self, run: Run) -> Literal["playing", "pausing", "idle"]:
         drives = self._drives_of(run)
         if any(drive.is_playing for drive in drives.values()):
             return "playing"
         return "pausing" if drives else "idle"
+
+    def _reading(self, run: Run) -> LineHeld | None:
+        """The line that a run waits for: its own, else that of a run that shares a graph with it."""
+        drives = self._drives_of(run)
+        drive = drives.get(run.id) or next(iter(drives.values()), None)
+        return drive.reading if drive is not None and drive.is_playing else None
 
     def _drives_of(self, run: Run) -> dict[str, Drive]:
         """The drives that play a run, by their runs: its own, and those of runs that share a graph with it."""
@@ -232,6 +296,15 @@ class Drivers:
         self._held |= {run_id, *drives}
         for drive in drives.values():
             drive.stop()
+
+    def next_line(self, run_id: str) -> None:
+        """Wait no longer for the line that is being read in a run that plays at the pace of a reader."""
+        run = self._terrarium.run_of(run_id)
+        drives = [drive for drive in self._drives_of(run).values() if drive.is_playing]
+        if not drives:
+            raise Refused("The run is not being played.", "Play it, or run one turn.")
+        for drive in drives:
+            drive.next_line()
 
     async def finish(self, run_id: str) -> None:
         """Finish a run, once nobody thinks any more."""
@@ -289,7 +362,7 @@ class Drivers:
             return
         after = None if opening is None or opening.position is None else opening.position - 1
         speed = self._speed_of(run_id) if turns is None else "fast"
-        drive = Drive(self._terrarium, run, speed, turns, after, self._alone_seconds)
+        drive = Drive(self._terrarium, run, speed, turns, after, self._alone_seconds, self._clock)
         self._drives[run_id] = drive
         self._tasks[run_id] = asyncio.create_task(self._drive(run_id, drive), name=f"play {run_id}")
 

@@ -104,3 +104,38 @@ def test_a_word_that_has_no_room_beside_its_speaker_stands_below(minds: bool) ->
         Voices(has_minds=minds).show(screen, line if minds else said)
 
     assert word in captured.get()
+
+
+def said(text: str, channel: str | None = None, **fields: object) -> TranscriptLine:
+    return TranscriptLine("s-1.1", 1, "cast", "ada", "agent.spoke", text, dict(fields), channel)
+
+
+def shown_by(voices: Voices, line: TranscriptLine, capsys: pytest.CaptureFixture[str]) -> str:
+    voices.show(Screen(), line)
+    return capsys.readouterr().out.strip()
+
+
+def test_what_a_line_carries_besides_its_words_is_a_mark_and_whole_with_minds(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    line = said(
+        "A mast.", answer="yes", builds_on="bo, I put a lamp on the bridge", cites=["s-0123456789abcdef.7"]
+    )
+
+    assert shown_by(Voices(), line, capsys) == "ada: A mast. [yes, +]"
+    assert shown_by(Voices(), said("A mast.", whom="bo", lit=51), capsys) == "ada: A mast. [bo, 51]"
+    assert shown_by(Voices(), said("", whom="bo"), capsys) == "ada: [whom: bo]"
+    assert shown_by(Voices(has_minds=True), line, capsys) == (
+        "ada: A mast. [answer: yes] [builds_on: bo, I put a lamp on the bridge] [cites: #7]"
+    )
+
+
+def test_who_speaks_on_several_channels_shows_to_whom_from_the_second_on(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    voices = Voices()
+    lines = [said("One.", "moat"), said("Two.", "moat"), said("Three.", "pavilion"), said("Four.", "moat")]
+
+    shown = [shown_by(voices, line, capsys) for line in lines]
+
+    assert shown == ["ada: One.", "ada: Two.", "ada: (to pavilion) Three.", "ada: (to moat) Four."]

@@ -1,14 +1,19 @@
 """The pure parts of `glasshouse play`: header and bar, reading speed, what a key means, the last words."""
 
+import dataclasses
+
+import pytest
+
 from glasshouse.cli.command_line import CommandLine
 from glasshouse.cli.drawing.run_view import KEYS, Gauge, RunView, prospect, status, thinking_in_words
 from glasshouse.cli.live.controls import line_meant
+from glasshouse.cli.live.duration import rehearsed_seconds
 from glasshouse.cli.live.summary import Summary
-from glasshouse.cli.pace import duration_of
+from glasshouse.cli.pace import duration_of, seconds_for
 from glasshouse.events.event import Event, Json
+from glasshouse.manifests.loading import load_world
 from glasshouse.testing import ScriptedModel, play_offline
 from glasshouse.views import Thinking
-from glasshouse.views.reading_time import line_milliseconds_max, line_milliseconds_min, seconds_to_read
 
 SAYS = '{"kind": "seed.planted", "thought": "warm", "text": "A kettle hums in the moss tonight, my dears."}'
 
@@ -147,20 +152,45 @@ def test_how_long_a_run_takes_is_told_from_what_is_left_of_its_limits() -> None:
     unlimited = RunView("r-unknown")
 
     pace, left = "at reading pace (--pace fast: at once).", 21 - later.stage.turn
-    assert prospect(new, None) == f"Up to 20 turns, about 2 minutes {pace} {KEYS}"
-    assert prospect(new, 1) == f"Up to 1 turn, less than a minute {pace} {KEYS}"
-    assert prospect(later, None) == f"Up to {left} turns, about a minute {pace} {KEYS}"
-    assert prospect(spent, None) == f"Up to {left} turns, less than a minute {pace} {KEYS}"
+    assert prospect(new, None) == f"Up to 20 turns, about 5 minutes {pace} {KEYS}"
+    assert prospect(new, None, 250.0) == f"Up to 20 turns, about 4 minutes {pace} {KEYS}"
+    assert prospect(new, 1) == f"Up to 1 turn, about 20 seconds {pace} {KEYS}"
+    assert prospect(later, None) == f"Up to {left} turns, about 2 minutes {pace} {KEYS}"
+    assert prospect(spent, None) == f"Up to {left} turns, about 10 seconds {pace} {KEYS}"
     assert prospect(unlimited, None) == KEYS
-    assert duration_of(100) == "about 6 minutes"
 
 
-def test_reading_takes_time_by_the_word_within_bounds() -> None:
-    short, longer, endless = "Yes.", "word " * 20, "word " * 10_000
+@pytest.mark.parametrize("seconds", [15, 44, 99, 100, 149, 150, 900])
+def test_a_duration_in_words_is_right_within_a_third(seconds: int) -> None:
+    number, unit = duration_of(seconds).removeprefix("about ").split()
 
-    assert seconds_to_read(short) * 1_000 == line_milliseconds_min
-    assert seconds_to_read(longer) == 4.0
-    assert seconds_to_read(endless) * 1_000 == line_milliseconds_max
+    expected = int(number) * (60 if unit == "minutes" else 1)
+
+    assert abs(expected - seconds) <= seconds / 3
+
+
+@pytest.mark.parametrize("world", ["three-ways-in", "twenty-sprouts"])
+def test_the_duration_told_at_the_start_of_an_offline_play_is_right_within_a_third(world: str) -> None:
+    """Measured on the lines of the play itself, drawn as they are on a terminal."""
+    loaded = load_world(world)
+    expected = rehearsed_seconds(loaded, "a lamp", 7, 4, None, has_minds=False)
+
+    played = play_offline(world, seed="a lamp", rng_seed=7, turns=4)
+
+    view = RunView(played.events[0].run_id or "")
+    read = sum(seconds_for(line) for event in played.events for line in view.take(event))
+    assert expected is not None
+    assert abs(expected - read) <= read / 3
+
+
+def test_a_world_in_which_creatures_run_code_of_their_own_is_not_rehearsed() -> None:
+    world = load_world("thousand-token-wood")
+    (first, *_) = world.manifests
+    reaching = world.manifests[first].model_copy(update={"tools": ("weather/forecast",)})
+
+    altered = dataclasses.replace(world, manifests={**world.manifests, first: reaching})
+
+    assert rehearsed_seconds(altered, None, 0, 2, None, has_minds=False) is None
 
 
 def test_a_number_means_what_is_offered_under_it_and_all_else_itself() -> None:
@@ -195,5 +225,5 @@ def test_a_finished_run_is_not_offered_to_be_continued() -> None:
     assert view.run.finished is not None
     assert view.run.finished.reason == "budget"
     assert lines[:4] == ["", lines[1], "digest d1", f"  glasshouse show {view.run_id}"]
-    assert lines[1].startswith("The end: the budget is used up (max_turns).")
+    assert lines[1].startswith("The end: it stopped at the turn limit (max_turns).")
     assert not [line for line in lines if "--continue" in line]

@@ -64,7 +64,7 @@ def test_the_stage_tells_who_waits_for_a_tool_and_then_what_it_answered() -> Non
         birth("ada"), called("ada", "almanac", day="today"), returned("ada", "almanac", "A new moon.")
     )
     stage = rebuild_stage(before)
-    assert stage.asking == {"ada": ToolAsked("almanac", {"day": "today"})}
+    assert stage.asking == {"ada": ToolAsked("almanac", {"day": "today"}, before[-1].id)}
 
     stage.apply(answer)
 

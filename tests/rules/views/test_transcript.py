@@ -70,7 +70,7 @@ def test_the_use_of_a_tool_is_one_line_with_what_was_asked_and_answered() -> Non
     assert [line.plain for line in lines] == [
         "(ada asked calculator, which answered: 12)",
         "(ada asked calculator, which failed: Division by zero.)",
-        "(ada asked group_stop_node, which refused: bo is protected.)",
+        "(ada cannot put bo to rest: bo is protected.)",
     ]
     assert {line.voice for line in lines} == {"tool"}
     assert lines[0].used == ToolUsed("calculator", {"expression": "3*4"}, "answered")
@@ -171,3 +171,42 @@ def test_a_change_by_another_run_is_told_only_where_it_touches_the_cast() -> Non
     lines = transcript_of([*born, *changes], "r-one")
 
     assert [line.plain for line in lines] == ["(out of hearing now: ada)"]
+
+
+def test_what_a_group_tool_did_is_one_line_and_the_changes_that_it_made_are_none() -> None:
+    use = {"tool": "group_add_node", "arguments": {"use": "cy"}, "number": 1}
+    call = an_event_at(2, kind=kinds.TOOL_CALLED, actor="ada", payload=use)
+    born = an_event_at(
+        3,
+        kind=kinds.CREATURE_STARTED,
+        actor=TERRARIUM,
+        caused_by=call.id,
+        payload={**birth("cy").payload, "parent": "ada"},
+    )
+    done = {
+        "tool": "group_add_node",
+        "number": 1,
+        "is_ok": True,
+        "text": "cy is born.",
+        "result": {"creature": "cy"},
+    }
+    answer = an_event_at(4, kind=kinds.TOOL_RETURNED, actor="ada", payload=done)
+
+    (line,) = transcript_of([*story_of(birth("ada")), call, born, answer])
+
+    assert line.plain == "(ada hires cy)"
+    assert line.used is not None
+    assert line.used.moves_somebody
+
+
+def test_a_scene_that_is_shown_in_several_graphs_at_once_is_one_line() -> None:
+    def scene(turn: int, text: str = "The wind turns.") -> Event:
+        return by_conductor(kinds.WORLD_OBSERVED, turn=turn, text=text, title="II")
+
+    lines = list(transcript_of(story_of(scene(4), scene(4), scene(4, "Rain."), scene(5))))
+
+    assert [(line.turn, line.text) for line in lines] == [
+        (4, "The wind turns."),
+        (4, "Rain."),
+        (5, "The wind turns."),
+    ]

@@ -2,7 +2,7 @@
 below it say what is played, how far the run is, and how much of its budget is left.
 
 Always holds: it returns only lines that a person should see. Silences and thoughts are shown only with minds;
-failures are always shown. Events of other runs in the same store do not affect it.
+failures are always shown, and of group tools what changes who is there. Events of other runs in the same store do not affect it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from rich.text import Text
 
 from glasshouse.cli.drawing.screen import first_words, one_line
 from glasshouse.cli.drawing.voices import QUIET, Voices
-from glasshouse.cli.pace import duration_of
+from glasshouse.cli.pace import duration_of, seconds_of_lines
 from glasshouse.events import kinds
 from glasshouse.events.event import Event
 from glasshouse.events.payloads import CreatureStarted, Governor, payload_of, total_usd_max
@@ -133,7 +133,7 @@ class RunView:
 
     def _take_lines(self, diff: ViewDiff) -> None:
         for line in map(line_of, diff.new_lines):
-            if self._has_minds or line.kind not in kinds.MINDS:
+            if self._has_minds or (line.kind not in kinds.MINDS and not _is_plumbing(line)):
                 shown = replace(line, fields={name: self._quoted(it) for name, it in line.fields.items()})
                 self._lines.append(shown if self._has_minds else replace(shown, thought="", mood=""))
                 self._quotes[line.id] = f"{line.who}, {first_words(line.text, quoted_words_max)}"
@@ -145,6 +145,11 @@ class RunView:
         if isinstance(value, list) and any(part in self._quotes for part in value if isinstance(part, str)):
             return "; ".join(str(self._quoted(part)) for part in value)
         return self._quotes.get(value, value) if isinstance(value, str) else value
+
+
+def _is_plumbing(line: TranscriptLine) -> bool:
+    """Whether it is a use of a group tool by which nobody came, went, or hears others than before."""
+    return line.used is not None and bool(line.used.deed) and not line.used.moves_somebody
 
 
 BAR_CHARS: Final = (12, 6, 0)
@@ -211,18 +216,21 @@ def header(view: RunView, voices: Voices) -> list[RenderableType]:
     return [Rule(title, style=QUIET), *seed, cast, *bios(stage, voices), about]
 
 
-def prospect(view: RunView, turns_max: int | None) -> str:
-    """How long the rest of a run takes at most, as far as its limits tell, and which keys there are."""
+def prospect(view: RunView, turns_max: int | None, seconds: float | None = None) -> str:
+    """How long the rest of a run takes, and which keys there are. Without the seconds of a rehearsal: at most, as far as its
+    limits tell."""
     turn, calls, *_ = gauges(view)
     # The turn that a run is in when it is shown first is still to be played.
     left = None if turn.limit is None else int(max(0, turn.limit - max(0, turn.used - 1)))
     turns = min([limit for limit in (left, turns_max) if limit is not None], default=None)
     lines = [] if turns is None else [turns * max(1, len(view.handles) * speaking_share)]
     lines += [] if calls.limit is None else [max(0, calls.limit - calls.used)]
-    if not lines:
+    if seconds is None:
+        seconds = seconds_of_lines(min(lines)) if lines else None
+    if seconds is None:
         return KEYS
     upto = "" if turns is None else f"up to {turns} turn{'' if turns == 1 else 's'}, "
-    duration = f"{upto}{duration_of(min(lines))} at reading pace (--pace fast: at once)."
+    duration = f"{upto}{duration_of(seconds)} at reading pace (--pace fast: at once)."
     return f"{duration[0].upper()}{duration[1:]} {KEYS}"
 
 

@@ -24,6 +24,7 @@ from glasshouse.events.codec import content_of
 from glasshouse.events.event import Event
 from glasshouse.events.payloads import CreatureRenamed, CreatureStarted, RunFinished, payload_of
 from glasshouse.events.redaction import Role, redacted
+from glasshouse.views.ending import figures_of, how_it_ended
 from glasshouse.views.stage import RunStatus, StageProjection
 from glasshouse.views.transcript import TranscriptLine, transcript_of
 
@@ -33,12 +34,6 @@ NAMING: Final[dict[str, type[CreatureStarted] | type[CreatureRenamed]]] = {
     kinds.CREATURE_RENAMED: CreatureRenamed,
 }
 """The events that give a creature its handle."""
-ENDINGS: Final = {
-    "ended": "The end.",
-    "stopped": "Stopped.",
-    "budget": "The end: the budget is used up",
-    "no_contest": "The end: no contest.",
-}
 
 
 class StageThen:
@@ -162,16 +157,10 @@ def ledger_lines(events: Iterable[Event]) -> Iterator[str]:
 
 
 def ending_of(run: RunFinished, stage: StageProjection) -> str:
-    """How a finished run ended, in one line. Why it ended so is left out where a judge just said it."""
-    ended = ENDINGS.get(run.reason, f"The end: {run.reason}")
-    if not ended.endswith("."):
-        ended = f"{ended} ({run.axis})." if run.axis else f"{ended}."
-    turns = counted(run.turns, "turn") + (f" ({run.full_turns} full)" if run.full_turns else "")
-    spent = ", ".join([turns, counted(run.calls, "call"), counted(run.tokens, "token")])
-    winner = f" Winner: {one_line(run.winner)}." if run.winner else ""
+    """How a finished run ended, in a sentence, then the figures. Why it ended so is left out where a judge just said it."""
     judged = [note.text for note in stage.judge_notes]
     why = f" {one_line(run.why)}" if run.why and run.why not in judged else ""
-    return f"{ended}{winner}{why} It took {spent}, {price(run.usd)}."
+    return f"{one_line(how_it_ended(run))}{why} {figures_of(run)}"
 
 
 def print_lines(story: Story, *, has_minds: bool) -> None:

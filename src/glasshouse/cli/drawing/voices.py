@@ -48,6 +48,8 @@ said_chars_min: Final = 24
 """With fewer characters left beside the names, or with a word that needs more, the text is drawn below them."""
 brief_chars_min: Final = 16
 """The arguments and the answer of a tool are not shortened to less."""
+mark_chars_max: Final = 20
+"""A longer value that a line carries besides its words is not shown, unless minds are shown."""
 piped_chars_max: Final = 120
 """In a pipe, the use of a tool is told in about this many characters, unless minds are shown."""
 
@@ -63,6 +65,8 @@ class Voices:
         self._who_chars = who_chars_min
         self._has_minds = has_minds
         self._numbers = numbers
+        self._channels: dict[str, set[str]] = {}
+        """Who has spoken on which channels."""
         for handle in cast:
             self.colour_of(handle)
 
@@ -75,6 +79,8 @@ class Voices:
 
     def show(self, screen: Screen, line: TranscriptLine) -> None:
         """Draw one line: laid out and coloured on a terminal, on one line in a pipe."""
+        if line.channel is not None:
+            self._channels.setdefault(line.who, set()).add(line.channel)
         number = "" if self._numbers is None else f"{self._numbers.get(line.id, ''):>{number_chars}}"
         if not screen.is_terminal:
             screen.draw(f"{number}  {self.plain(line)}" if number else self.plain(line))
@@ -89,6 +95,8 @@ class Voices:
         """A line for a terminal: who on the left, what was said on the right, or below where there is little room."""
         if line.voice == "world":
             return self._scene(line)
+        if line.voice == "ending":
+            return Group(Text(), Text(one_line(line.text), style="bold"))
         if line.voice == "change":
             return Padding(Text(f"({one_line(line.text)})", style=QUIET), (0, 0, 0, MARGIN))
         who = Text(one_line(line.who), style=self._style(line))
@@ -113,6 +121,8 @@ class Voices:
 
     def plain(self, line: TranscriptLine) -> str:
         """A line for a pipe."""
+        if line.voice == "ending":
+            return one_line(line.text)
         if line.voice == "change":
             return f"({one_line(line.text)})"
         who = one_line(line.who)
@@ -141,7 +151,10 @@ class Voices:
         return Group(Text(), rule, text, Text())
 
     def _said(self, line: TranscriptLine, columns: int = piped_chars_max) -> str:
-        """The words, and in brackets what a kind carries besides them. The use of a tool is told on one line."""
+        """The words, and in brackets what a kind carries besides them: a mark, or everything where minds are shown. The use
+        of a tool is told on one line."""
+        if line.used is not None and line.used.deed:
+            return one_line(line.used.deed)
         if line.used is not None:
             use = (line.used.tool, line.used.arguments, line.used.outcome, line.text)
             return tool_in_words(*use) if self._has_minds else tool_in_brief(*use, columns)
@@ -150,8 +163,15 @@ class Voices:
         fields = {name: value for name, value in line.fields.items() if name != "title"}
         if line.voice == "world" and line.fields.get("title"):
             return f"[{one_line(str(line.fields['title']))}] {one_line(line.text)}"
-        parts = [one_line(line.text), *(f"[{one_line(_field(*field))}]" for field in fields.items())]
-        return " ".join(part for part in parts if part)
+        text = one_line(line.text)
+        whole = [f"[{one_line(_field(*field))}]" for field in fields.items()]
+        tags = whole if self._has_minds or not text else [field_mark(fields.values())]
+        return " ".join(part for part in (self._addressee(line), text, *tags) if part)
+
+    def _addressee(self, line: TranscriptLine) -> str:
+        """To whom a creature speaks, if it has spoken on several channels."""
+        is_one_of_several = len(self._channels.get(line.who, ())) > 1
+        return f"(to {one_line(line.channel)})" if line.channel is not None and is_one_of_several else ""
 
     def _thought(self, line: TranscriptLine) -> str:
         return mind_of(line.mood, line.thought) if self._has_minds else ""
@@ -193,6 +213,20 @@ def _answer_in_words(answer: str) -> str:
         if answer.startswith(("{", "[")):
             return value_in_words(msgspec.json.decode(answer))
     return one_line(answer)
+
+
+def field_mark(values: Iterable[object]) -> str:
+    """A mark for what a line carries besides its words: short values as they are, such as a `yes`, and `+` for all else, such
+    as the lines that it rests on. Empty if there is nothing."""
+    texts = [value if isinstance(value, str) else as_json(value) for value in values]
+    short = [one_line(text) for text in texts if _is_short(text)]
+    marks = [*short, *(["+"] if len(short) < len(texts) else [])]
+    return f"[{', '.join(marks)}]" if marks else ""
+
+
+def _is_short(text: str) -> bool:
+    is_word = 0 < len(text) <= mark_chars_max and len(text.split()) == 1
+    return is_word and text[0] not in "[{" and not _EVENT_ID.search(text)
 
 
 def _field(name: str, value: object) -> str:

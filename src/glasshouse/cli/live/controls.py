@@ -162,11 +162,13 @@ class Controls(Reader):
         self._feed = feed
         self._disturb = disturb
         self._turns_max = turns_max
+        self.seconds_rehearsed: float | None = None
+        """How long the run takes, if it was rehearsed."""
         self._hint, self._hint_paused = hints
 
     def notice(self, view: RunView) -> str:
         """How long the run will take, and which keys there are."""
-        return prospect(view, self._turns_max)
+        return prospect(view, self._turns_max, self.seconds_rehearsed)
 
     async def read(self, seconds: float) -> None:
         """Wait as long as reading takes, or until a key is pressed."""

@@ -18,6 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
+from glasshouse.assembly import NamedModels
 from glasshouse.cli.command_line import CommandLine, checked_settings, store_path
 from glasshouse.cli.conversion_bar import store_to_write
 from glasshouse.cli.drawing.run_view import HINT, RunView, thinking_in_words
@@ -98,6 +99,8 @@ class LiveRequest:
         self.tool_servers = servers_here(tools)
         self.player_role: Role = role or "director"
         """Who plays reads why an act failed. Who watches reads what the role may."""
+        self.seconds_rehearsed: float | None = None
+        """How long the play is read, if it was rehearsed."""
 
     @property
     def has_keys(self) -> bool:
@@ -117,7 +120,9 @@ class LiveRequest:
         """Who reads along: somebody at a terminal, or nobody with a keyboard."""
         if self.has_keys:
             keys = stack.enter_context(Keys(sys.stdin.fileno()))
-            return Controls(keys, display, feed, disturb, self.turns, hints)
+            controls = Controls(keys, display, feed, disturb, self.turns, hints)
+            controls.seconds_rehearsed = self.seconds_rehearsed
+            return controls
         return Reader(self.pace)
 
     def show_summary(self, display: Display, summary: Summary) -> None:
@@ -189,6 +194,10 @@ async def _play(
     seconds_max = checked_settings().act_seconds_max
     start.servers.say(request.tool_servers, as_json=request.as_json)
     models = await models_at_start(request.models, start, request.command_line, as_json=request.as_json)
+    if request.has_keys and not isinstance(
+        models, NamedModels
+    ):  # The offline troupe plays, and somebody reads along.
+        request.seconds_rehearsed = start.rehearsed_seconds(request.has_minds)
     async with Terrarium(
         store,
         models=models,

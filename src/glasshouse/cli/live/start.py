@@ -14,6 +14,7 @@ from glasshouse.assembly import NamedModels, models_named
 from glasshouse.cli.command_line import CommandLine
 from glasshouse.cli.drawing.screen import Screen, print_json
 from glasshouse.cli.expected_cost import check_agreed, expected_of_rest, how_to_price, is_priced
+from glasshouse.cli.live.duration import rehearsed_seconds
 from glasshouse.cli.model_choice import OFFLINE, AnyModels, ModelChoice, facts, heading
 from glasshouse.cli.store_reader import StoreReader, read_store
 from glasshouse.cli.tool_servers import NO_SERVERS, ServersOfWorld, servers_named, servers_of_world
@@ -38,6 +39,8 @@ class Start:
     """Who played until now, if it continues."""
     servers: ServersOfWorld = NO_SERVERS
     """The tool servers that its creatures may use."""
+    rehearsed_seconds: Callable[[bool], float | None] = lambda _has_minds: None
+    """How long the offline troupe's play is read, with or without minds; none if that is not known before."""
 
 
 def start_of_world(
@@ -49,7 +52,10 @@ def start_of_world(
     def expected(models: NamedModels) -> Expected:
         return expected_of_world(models, world, seed, rng_seed, turns, governor=governor)
 
-    return Start(who, expected, servers=servers_of_world(world))
+    def seconds(has_minds: bool) -> float | None:
+        return rehearsed_seconds(world, seed, rng_seed, turns, governor, has_minds=has_minds)
+
+    return Start(who, expected, servers=servers_of_world(world), rehearsed_seconds=seconds)
 
 
 def start_of_rest(store: Path, name: str, turns: int | None, limits: Mapping[str, float]) -> Start:

@@ -1,10 +1,10 @@
 // @ts-check
 /** What can be done from anywhere on the page. Panels add what belongs to them. */
 import { flipTheme } from "page/colours";
-import { pause, play, resume, step } from "page/commands";
+import { nextLine, pause, play, resume, step } from "page/commands";
 import { listen, register } from "page/keys";
 import { isDrawer, isDrawerOpen } from "page/sides";
-import { canReadMinds, closeDialog, dialog, goLive, isDirector, isRecorded, isReplaying, isRewound, open, openDialog, panel, replay, run, seek, selection, session, source, status, stepBy, stepToMark, stopReplay, toggleMinds } from "page/store";
+import { canReadMinds, closeDialog, dialog, driver, goLive, isDirector, isRecorded, isReplaying, isRewound, open, openDialog, panel, replay, run, seek, selection, session, skipToNextLine, source, status, stepBy, stepToMark, stopReplay, toggleMinds } from "page/store";
 
 const hasRun = () => run() !== undefined;
 const canDirect = () => isDirector.value && hasRun();
@@ -31,6 +31,12 @@ export async function playOn() {
   if (child) void open(child.id, { isStep: true });
 }
 
+/** Whether there is a line to skip: the run waits for its reader, or the page shows the past. */
+export const canSkip = () => isRewound.value || (isDirector.value && status.value === "live" && driver.value?.speed === "reading");
+
+/** Go on to the next line: of the run while live, of the past while rewound. */
+export const skip = () => (isRewound.value ? skipToNextLine() : nextLine());
+
 /** Close what is open; then deselect; then go back to live. */
 function back() {
   if (dialog.value) closeDialog();
@@ -43,6 +49,7 @@ function back() {
 /** @type {import("page/keys").Action[]} */
 const actions = [
   { id: "play", key: "Space", label: "Play or pause", group: "Time", when: hasRun, run: playOrPause },
+  { id: "next", key: "Enter", label: "Next line", group: "Time", when: canSkip, run: () => void skip() },
   { id: "step", key: ".", label: "Run one turn", group: "Time", when: canDrive, run: () => void step() },
   { id: "back", key: "[", label: "One event back", group: "Time", when: hasRun, run: () => void stepBy(-1) },
   { id: "forward", key: "]", label: "One event forward", group: "Time", when: hasRun, run: () => void stepBy(1) },

@@ -41,6 +41,8 @@ function withNote(run) {
 /** @param {"reading"|"fast"} [speed] */
 export const play = async (speed) => withNote(await ofRun("play", speed ? { speed } : {}));
 export const pause = () => ofRun("pause");
+/** Wait no longer for the line that is being read. */
+export const nextLine = () => ofRun("next");
 export const step = async () => withNote(await ofRun("step"));
 /** Finish the run. What has begun ends first. */
 export const finish = () => ofRun("finish");

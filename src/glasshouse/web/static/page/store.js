@@ -39,7 +39,8 @@ export const loadedFrom = signal(1);
 export const connection = signal(/** @type {"opening"|"open"|"lost"} */ ("opening"));
 export const trouble = signal(/** @type {{status: number, message: string}|null} */ (null));
 export const thinking = signal(/** @type {{[creature: string]: any}} */ ({}));
-export const driver = signal(/** @type {{state: string, speed?: string}|null} */ (null));
+/** What the run does on the server; `reading` is the line that the next act waits for. */
+export const driver = signal(/** @type {{state: string, speed?: string, reading?: {event_id: string, seconds: number, seconds_left: number, lines_after: number}}|null} */ (null));
 export const timeline = signal(emptyTimeline());
 /** Goes up whenever the sessions of the story, or the names of their graphs, are others. */
 export const lanesVersion = signal(0);
@@ -526,29 +527,47 @@ export function stepToMark(direction) {
   return next ? seek(next) : direction > 0 ? goLive() : seek(1);
 }
 
-const wordsPerMinute = 300;
-const lineMilliseconds = { min: 800, max: 7000 };
+/** How long a line is read: as `views/reading_time.py` has it, which a test compares. */
+const wordsPerMinute = 240;
+const lineFoundMilliseconds = 700;
+const lineMilliseconds = { min: 1600, max: 17000 };
 const quietMilliseconds = 120;
+
+/** How long an average reader needs for a text. @param {string} text */
+const millisecondsToRead = (text) => {
+  const words = text.split(/\s+/).filter(Boolean).length;
+  return Math.min(lineMilliseconds.max, Math.max(lineMilliseconds.min, lineFoundMilliseconds + (words * 60_000) / wordsPerMinute));
+};
 
 /** Play the past on, at the pace of a reader, until the newest event. */
 export function replay() {
   if (!isRewound.value) return;
   isReplaying.value = true;
-  const next = record(shown.value + 1);
-  const words = next?.row.text && isSpeech(next) ? next.row.text.split(/\s+/).length : 0;
-  const reading = Math.min(lineMilliseconds.max, Math.max(lineMilliseconds.min, (words * 60_000) / wordsPerMinute));
+  const now = record(shown.value);
+  const line = now && isSpeech(now) ? now.row.text : "";
   clearTimeout(replayTimer);
-  replayTimer = setTimeout(
-    async () => {
-      await seek(shown.value + 1, { keepsReplaying: true });
-      const reached = view();
-      const recordShown = record(shown.value);
-      if (reached && recordShown) tell(recordShown, reached);
-      if (isReplaying.value && isRewound.value) replay();
-      else isReplaying.value = false;
-    },
-    (words ? reading : quietMilliseconds) / replaySpeed.value,
-  );
+  replayTimer = setTimeout(showNext, (line ? millisecondsToRead(line) : quietMilliseconds) / replaySpeed.value);
+}
+
+/** Show the next event of what is replayed, and go on. */
+async function showNext() {
+  await seek(shown.value + 1, { keepsReplaying: true });
+  const reached = view();
+  const recordShown = record(shown.value);
+  if (reached && recordShown) tell(recordShown, reached);
+  if (isReplaying.value && isRewound.value) replay();
+  else isReplaying.value = false;
+}
+
+/** Show the next line of what is rewound, and replay on from there if it is replayed. */
+export async function skipToNextLine() {
+  if (!isRewound.value) return;
+  clearTimeout(replayTimer);
+  const isLine = (/** @type {Record|undefined} */ at) => at !== undefined && at.row.text && isSpeech(at);
+  let next = shown.value + 1;
+  while (next < head.value && record(next) && !isLine(record(next))) next += 1; // What is not loaded is shown as it comes.
+  await seek(next, { keepsReplaying: true });
+  if (isReplaying.value && isRewound.value) replay();
 }
 
 export function stopReplay() {

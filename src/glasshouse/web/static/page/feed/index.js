@@ -23,6 +23,8 @@ const backstageIcons = new Set(["session", "tool"]);
 const compactIcons = new Set(["silence", "tool", "session"]);
 /** What is done before a session's first scene: it is folded, so that the feed reads like a play. */
 const setupIcons = new Set(["session", "creature", "channel", "wire"]);
+/** Who says or shows something in several graphs at once. */
+const saidInSeveral = new Set(["visitor", "world"]);
 const plainFilters = { kind: "all", creature: "", graph: "", channel: "", text: "" };
 const filtersKept = 6;
 
@@ -103,8 +105,9 @@ export class FeedIndex {
   isWanted(record) {
     const { row } = record;
     const { kind, creature, graph, channel } = this.filters;
-    // A visitor said it in several graphs at once: an earlier row shows it, unless one graph alone is looked at.
-    if (row.icon === "copy" && !graph) return false;
+    // It was said or shown in several graphs at once: an earlier row shows it, unless one graph alone is looked at. The call of
+    // a group tool is told by its answer.
+    if (row.icon === "copy" && (!graph || !saidInSeveral.has(row.actor))) return false;
     if (kind !== "all" && !isOfKind(row.icon, kind)) return false;
     const view = headView();
     if (creature && row.actor !== creature && row.actor !== view?.creatures[creature]?.handle) return false;

@@ -44,16 +44,20 @@ export function wordsOf(record, isHandle) {
   const voice = { title: name, beside: channelName, text, isVoiced: voiced.has(icon) };
   if (icon === "line") return voice;
   if (icon === "judge") return { ...voice, beside: channelName ? `judge · ${channelName}` : "judge" };
+  if (icon === "copy" && actor === "world") return { ...voice, title: "Scene" };
   if (icon === "visitor" || icon === "copy") return { ...voice, title: "A visitor", beside: channelName || "disturbs the show" };
   if (icon === "world") return actor === "world" ? { ...voice, title: "Scene" } : voice;
   if (icon === "thought") return { ...voice, beside: "thinks, privately" };
   if (icon === "silence") return { ...voice, beside: "stays silent" };
   if (icon === "error") return { ...voice, beside: channelName, text: failureOf(name, text) };
-  if (icon === "tool") return { ...voice, beside: text.includes(": ") ? "was told" : "uses a tool" };
+  if (icon === "tool") return toolUse.test(text) ? { ...voice, beside: text.includes(": ") ? "was told" : "uses a tool" } : { ...voice, text: named(text, isHandle) };
   if (icon === "approval") return { ...voice, beside: "wants to change the graph" };
-  if (icon === "run") return { ...runWords(text), isVoiced: false };
+  if (icon === "run") return { ...runWords(named(text, isHandle)), isVoiced: false };
   return { ...worldWords(icon, named(text, isHandle)), isVoiced: false };
 }
+
+/** The use of a tool begins with its name. A group tool is told in a sentence, as in "hires wall-bat". */
+const toolUse = /^\S+(: |$)/;
 
 /** @param {string} name @param {string} reason */
 const failureOf = (name, reason) => (reason.startsWith(name) ? reason : `${name} did not answer. ${reason}`.trim());
@@ -68,6 +72,7 @@ function runWords(text) {
   return { title, beside: "", text: state === "playing" ? "from where it stopped" : (endings[why] ?? why) };
 }
 
+/** How records of older versions tell an ending; newer ones have the sentence. */
 const endings = /** @type {{[reason: string]: string}} */ ({
   ended: "The play is over.",
   stopped: "It was stopped.",

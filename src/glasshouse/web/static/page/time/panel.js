@@ -3,14 +3,14 @@
 import { effect, signal } from "@preact/signals";
 import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "page/html";
 import { nameOf } from "page/apply";
-import { canFinish, canPlayOn, canReplay, playOn, playOrPause } from "page/actions";
+import { canFinish, canPlayOn, canReplay, canSkip, playOn, playOrPause, skip } from "page/actions";
 import { play } from "page/commands";
 import { register } from "page/keys";
 import { limitWords } from "page/limits";
 import { theme } from "page/colours";
 import { harmless } from "page/plain";
 import { Button, IconButton, Menu } from "page/ui";
-import { driver, goLive, head, headView, isDirector, isRecorded, isReplaying, isRewound, lanesVersion, loadedFrom, moment, open, openDialog, record, replaySpeed, run, seek, session, shown, source, status, stepBy, timeline } from "page/store";
+import { driver, goLive, head, headView, isDirector, isRecorded, isReplaying, isRewound, lanesVersion, loadedFrom, moment, open, openDialog, record, replaySpeed, run, seek, session, shown, source, status, stepBy, thinking, timeline } from "page/store";
 import { axisOf, roomFor } from "page/time/axis";
 import { drawBars } from "page/time/bars";
 import { followFamily, forks } from "page/time/family";
@@ -81,6 +81,8 @@ function Transport() {
     <${IconButton} label="One event forward" kbd="]" icon="step" onClick=${() => void stepBy(1)} isDisabled=${!isRewound.value} />
     <span class="position mono"><b>${shown.value}</b><span> / ${drawn.value.events}</span></span>
     <${Speed} />
+    <${Pace} />
+    ${canSkip() ? html`<${Button} id="next-line" label="Next" kbd="Enter" onClick=${() => void skip()} />` : null}
     <p class="transport-words">${words()}</p>
     ${isRewound.value && source().kind === "server" ? html`<${Button} id="back-to-live" label="Back to live" kbd="End" onClick=${goLive} />` : null}
     ${canFinish() && !isRewound.value ? html`<${Button} id="finish" label="Finish" icon="stop" onClick=${() => openDialog("finish")} />` : null}
@@ -108,6 +110,35 @@ function Speed() {
   return html`<button type="button" class="chip" disabled=${status.value !== "live"} title=${other === "fast" ? "Do not wait until a line is read" : "Wait until each line can be read"} onClick=${() => void play(other)}>${speed === "fast" ? "fast" : "reading pace"}</button>`;
 }
 
+/** How many of the newest events are searched for the line that is being read. */
+const readRecordsMax = 200;
+
+/** Whose line an event is, in words. @param {string} eventId */
+function speakerOf(eventId) {
+  for (let k = head.value; k > Math.max(0, head.value - readRecordsMax); k -= 1) {
+    const { id = "", row } = record(k) ?? {};
+    if (row && id === eventId) return row.icon === "world" && row.actor === "world" ? "the scene" : row.icon === "visitor" ? "a visitor" : nameOf(harmless(row.actor), headView());
+  }
+  return "a line";
+}
+
+/** What the next act waits for while the run plays at the pace of a reader: a line that is read, or a model that thinks. */
+function Pace() {
+  if (isRewound.value || status.value !== "live") return null;
+  const reading = driver.value?.reading;
+  if (reading) {
+    const { seconds, seconds_left: left, lines_after: more, event_id: line } = reading;
+    const after = more ? html`<span class="pace-more">${more} more</span>` : null;
+    return html`<span class="chip pace" title="The next act begins when this can have been read"><i class="pace-ring" style=${{ "--left": Math.min(1, left / seconds) }} aria-hidden="true"></i>
+      <span class="pace-words">Reading ${speakerOf(line)}</span><span class="mono">${left} s</span>${after}</span>`;
+  }
+  const thinkers = Object.keys(thinking.value);
+  if (!thinkers.length) return null;
+  const [first] = thinkers;
+  const name = nameOf(headView()?.creatures[first]?.handle ?? first, headView());
+  return html`<span class="chip pace" title="The next line comes when its model has answered"><span aria-hidden="true">…</span><span class="pace-words">${harmless(name)} thinks</span>${thinkers.length > 1 ? html`<span class="pace-more">${thinkers.length - 1} more</span>` : null}</span>`;
+}
+
 function words() {
   if (!head.value) return "";
   if (status.value === "reconnecting") return "The stream is lost. What is here can be read and rewound.";
@@ -115,7 +146,7 @@ function words() {
   if (isReplaying.value) return "The past is replayed at a reader’s pace. No model is called.";
   if (isRewound.value) return html`<span class="wide">Everything on screen is event ${shown.value}. </span>No model is called while you look back.`;
   if (status.value === "pausing") return "The act in flight ends first.";
-  if (run()?.state === "finished") return `${endingOf(run())} Drag to rewind.`;
+  if (run()?.state === "finished") return html`${endingOf(run())} ${figuresOf(run())}<span class="wide"> Drag to rewind.</span>`;
   if (isRecorded.value) return "It came in a file, and had not ended there. Drag to rewind.";
   return "Every event is kept. Drag to rewind.";
 }
@@ -124,7 +155,16 @@ function words() {
 export function endingOf(ended) {
   if (ended?.state !== "finished") return "";
   if (ended.winner) return `${nameOf(ended.winner, headView())} won.`;
-  return ended.axis ? `Stopped: ${limitWords(ended.axis)}.` : "The play is over.";
+  if (ended.axis) return `Stopped: ${limitWords(ended.axis)}.`;
+  return { stopped: "It was stopped before its end.", no_contest: "No contest, and nobody won." }[ended.reason ?? ""] ?? (ended.why ? "A verdict, and nobody won." : "The play ran its course.");
+}
+
+/** What a run took, in a sentence. @param {import("page/apply").Run|undefined} ended */
+function figuresOf(ended) {
+  if (!ended) return "";
+  const { turns, calls, tokens } = ended.spent;
+  const counted = (/** @type {number} */ count, /** @type {string} */ noun) => `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
+  return `It took ${counted(turns, "turn")}, ${counted(calls, "call")}, ${counted(tokens, "token")}.`;
 }
 
 function Tracks() {
