@@ -124,9 +124,9 @@ async def test_the_longest_lines_of_every_world_are_whole_in_their_bubble_and_on
         title = await viewer.evaluate("`${store.run().title} · Rewound to ${store.shown.value} · Glasshouse`")
         await expect(viewer.page).to_have_title(title)
         await viewer.page.emulate_media(forced_colors="active")
-        for told in (".chip.is-on", ".meter-bar div", ".playhead", ".playhead i"):
-            painted = viewer.page.locator(told).first
-            assert await painted.evaluate(IS_SEEN), f"{told} has no colour of its own"
+        for selector in (".chip.is-on", ".meter-bar div", ".playhead", ".playhead i"):
+            painted = viewer.page.locator(selector).first
+            assert await painted.evaluate(IS_SEEN), f"{selector} has no colour of its own"
         await viewer.page.keyboard.press("End")
         await expect(viewer.page).to_have_title(re.compile("· Finished · Glasshouse$"))
 
