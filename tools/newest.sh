@@ -19,6 +19,7 @@ core=(
   tests/contracts/test_sqlite_store.py tests/contracts/test_store_inbox.py
   # These need extras.
   --ignore=tests/rules/test_public_face.py --ignore=tests/rules/tools/test_mcp_described.py
+  --ignore=tests/rules/models/test_price_proposals.py
 )
 
 fail() { printf 'make newest: %s\n' "$*" >&2; exit 1; }

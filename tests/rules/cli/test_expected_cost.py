@@ -72,6 +72,7 @@ def test_a_model_of_unknown_price_comes_with_the_command_that_proposes_one(
     hosted = models_named("openai:gpt-5 mini")
     own = models_named("http://8.8.8.8/v1#mine")
 
+    monkeypatch.setattr(expected_cost, "has_price_list", lambda: True)
     sentence, line, *rest = how_to_price(hosted)
     monkeypatch.setattr(expected_cost, "has_price_list", lambda: False)
 
