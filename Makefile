@@ -10,7 +10,7 @@ bin := .venv/bin
 code := src tests $(if $(wildcard bench/*.py),bench)
 JOBS ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 
-.PHONY: help setup ready play serve tour test test-real times quick newest check bench prompts screenshots soak lock clean
+.PHONY: help setup ready local play serve tour test test-real times quick newest check bench prompts screenshots soak lock clean
 
 help: ## list what can be done here
 	@echo "Glasshouse. Start with: make play"
@@ -24,15 +24,15 @@ ready:
 	@tools/setup.sh --run
 
 # What plays models in files is installed when somebody wants it.
-local := $(if $(filter local local:% %.gguf,$(MODELS)),tools/setup.sh --local)
+local:
+	@$(if $(filter local local:% %.gguf,$(MODELS)),tools/setup.sh --local,:)
 
-play: ready ## perform Thousand Token Wood in this terminal, offline; with a real model: make play MODELS=ollama, MODELS=local:FILE.gguf
-	@$(local)
+play: ready local ## perform Thousand Token Wood in this terminal, offline; with a real model: make play MODELS=ollama, MODELS=local:FILE.gguf
 	@$(bin)/glasshouse play thousand-token-wood $(if $(MODELS),--models $(MODELS))
 
 serve: ## open the page in a browser; with a real model: make serve MODELS=ollama; another port: make serve PORT=8500
 	@tools/setup.sh --serve
-	@$(local)
+	@$(MAKE) local
 	@$(bin)/glasshouse serve $(if $(PORT),--port $(PORT)) $(if $(MODELS),--models $(MODELS))
 
 tour: ready ## take the tour: graphs merge, split, fork and are read back

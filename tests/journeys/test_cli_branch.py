@@ -112,7 +112,8 @@ def test_the_shared_past_is_shown_once_and_the_cast_is_not_doubled(store: str, m
     past = [line for number, line in numbers_of_lines(store, PARENT).items() if number <= int(middle)]
     (stage,) = objects("show", branch, "--store", store)
     (then,) = objects("show", branch, "--at", "20", "--store", store)
-    recited = objects("replay", branch, "--store", store)
+    *recited, ending = objects("replay", branch, "--store", store)
+    assert ending["voice"] == "ending"
     assert lines[: len(past) + 1] == [*past, f"visitor: {HEN}"]
     assert [creature["handle"] for creature in stage["stage"]["cast"].values()] == [
         "seedkeeper",

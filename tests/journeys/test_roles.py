@@ -102,7 +102,7 @@ def reply(kind: str, **fields: Any) -> str:
 
 REPLIES: tuple[str | Exception, ...] = (
     ModelUnreachable("http://address-of-server is away."),
-    reply(kinds.AGENT_REFLECTED, text="reflection-event", rests_on=[]),
+    reply(kinds.AGENT_REFLECTED, text="reflection-event", rests_on=["1"]),
     reply(kinds.AGENT_THOUGHT, text="thought-event"),
     # A reply without a thought would get its model's reasoning as one, which an audience may read.
     json.dumps({"kind": kinds.AGENT_PASSED, "thought": "private-thought", "reason": "reason-to-pass"}),

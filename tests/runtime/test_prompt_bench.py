@@ -28,7 +28,7 @@ class Reciting:
         if len(self.seeds) == 1:
             return Completion("no object", self.name)
         return Completion(
-            '{"kind":"agent.spoke","thought":"","text":"People climb up to me for a prophecy and get a figure.","mood":""}',
+            '{"kind":"agent.spoke","thought":"","text":"I look up every night that somebody asks about before I speak of it.","mood":""}',
             self.name,
         )
 
@@ -87,7 +87,7 @@ async def test_a_blind_sheet_tells_no_label_and_the_key_joins_the_scores(tmp_pat
     table = blind.unblinded(tmp_path / "sheet.csv", tmp_path / "sheet.key.json")
 
     assert "builder" not in sheet
-    assert "People climb up to me for a prophecy" in sheet
+    assert "I look up every night" in sheet
     assert "| clean | 1 of 1 | 1 of 1 |" in table
 
 

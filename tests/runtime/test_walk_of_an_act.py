@@ -113,7 +113,9 @@ def test_a_model_that_answers_at_once_is_few_calls_away(rng_seed: int) -> None:
     assert len(frames) <= frames_to_a_model_max, "\n".join(frames)
 
 
-@pytest.mark.parametrize("rng_seed", SEEDS)
+@pytest.mark.parametrize(
+    "rng_seed", SEEDS[1:]
+)  # With seed 0 the imitated judge ends the play in its first turn.
 async def test_a_server_is_few_calls_away(rng_seed: int, tmp_path: Path) -> None:
     with imitating_server("vllm") as server:
         models = ModelRouter(OpenAICompatible(server.model, server.url, server="vllm"))

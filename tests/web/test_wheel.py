@@ -47,7 +47,8 @@ def test_the_page_of_an_installed_wheel_finds_every_module_and_style_sheet(insta
     )
     where, _, page = answer.stdout.partition("\n")
     assert where.startswith(str(installed))
-    addresses = re.findall(r'"\./(static/[^"]+)"', page)
+    # The hash of a file's content stands in its address, and not in its path.
+    addresses = [f"static/{path}" for path in re.findall(r'"\./static/(?:[0-9a-f]{12}/)?([^"]+)"', page)]
     assert len([address for address in addresses if "/vendor/" in address]) > 10
     assert len([address for address in addresses if "/page/" in address]) > 20
     assert [address for address in addresses if not (installed / "web" / address).is_file()] == []

@@ -6,8 +6,6 @@ import sys
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
-from glasshouse.views.reading_time import glance_milliseconds, seconds_to_read
-
 if TYPE_CHECKING:  # Every command knows the paces; listing worlds must not load the views for that.
     from glasshouse.views.transcript import TranscriptLine
 
@@ -31,6 +29,8 @@ def pace_here(wanted: Pace | None) -> Pace:
 
 def seconds_for(line: TranscriptLine) -> float:
     """How long an average reader needs for a line. The use of a tool, or a change of the graph, is read at a glance."""
+    from glasshouse.views.reading_time import glance_milliseconds, seconds_to_read
+
     if line.voice in ("tool", "change"):
         return glance_milliseconds / 1_000
     return seconds_to_read(f"{line.who} {line.text} {line.thought}")
@@ -38,6 +38,8 @@ def seconds_for(line: TranscriptLine) -> float:
 
 def seconds_of_lines(lines: float) -> float:
     """About how long reading this many typical lines takes."""
+    from glasshouse.views.reading_time import seconds_to_read
+
     return lines * seconds_to_read("word " * typical_line_words)
 
 

@@ -1,4 +1,4 @@
-"""What a creature did with a group tool, in a plain sentence without its subject: `hires wall-bat`.
+"""What a creature did with a group tool, in a plain sentence without its subject: `hires bo`.
 
 Always holds: a call that is no group tool has no deed. Names are the handles that the call and its answer name.
 """

@@ -68,7 +68,7 @@ class ToolUsed(msgspec.Struct, frozen=True, gc=False):
     """As in `ToolAsked`."""
     outcome: payloads.Outcome
     deed: str = ""
-    """Of a group tool: what its creature did, in a sentence without a subject, as in `hires wall-bat`."""
+    """Of a group tool: what its creature did, in a sentence without a subject, as in `hires bo`."""
     moves_somebody: bool = False
     """Of a group tool: whether somebody came, went, or hears others than before."""
 
