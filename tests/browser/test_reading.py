@@ -128,7 +128,7 @@ async def test_the_longest_lines_of_every_world_are_whole_in_their_bubble_and_on
             painted = viewer.page.locator(selector).first
             assert await painted.evaluate(IS_SEEN), f"{selector} has no colour of its own"
         await viewer.page.keyboard.press("End")
-        await expect(viewer.page).to_have_title(re.compile("· Finished · Glasshouse$"))
+        await expect(viewer.page).to_have_title(re.compile("· Recorded · Glasshouse$"))
 
 
 async def test_the_theme_follows_the_system_until_somebody_chooses(look: Looking) -> None:
