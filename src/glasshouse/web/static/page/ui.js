@@ -2,6 +2,7 @@
 /** Small parts that every panel uses: buttons, chips, dialogs, menus, numbers. */
 import { html, useEffect, useLayoutEffect, useRef } from "page/html";
 import { icon } from "page/icons";
+import { useScrolling } from "page/scrolling";
 import { closeDialog } from "page/store";
 
 /** @param {{label?: any, icon?: string, kbd?: string, kind?: "plain"|"primary"|"quiet"|"danger", onClick: (event: MouseEvent) => void,
@@ -43,6 +44,8 @@ const focusable = "button:not([disabled]), [href], input:not([disabled]), select
  */
 export function Dialog({ title, children, onClose = closeDialog, width = 520, isBlurred = false, footer, onSubmit, id }) {
   const box = useRef(/** @type {HTMLElement|null} */ (null));
+  const body = useRef(/** @type {HTMLElement|null} */ (null));
+  const scrolling = useScrolling(body, title);
   useLayoutEffect(() => {
     const before = document.activeElement;
     const first = box.current?.querySelector("[data-first]") ?? box.current?.querySelector(focusable);
@@ -71,7 +74,7 @@ export function Dialog({ title, children, onClose = closeDialog, width = 520, is
     <div id=${id} ref=${box} class="dialog" role="dialog" aria-modal="true" aria-label=${title} style=${{ maxWidth: `${width}px` }} onKeyDown=${onKeyDown}>
       <form onSubmit=${(/** @type {Event} */ event) => (event.preventDefault(), onSubmit?.())}>
         <h2>${title}</h2>
-        <div class="dialog-body">${children}</div>
+        <div ref=${body} class="dialog-body" ...${scrolling}>${children}</div>
         ${footer ? html`<div class="dialog-foot">${footer}</div>` : null}
       </form>
     </div>

@@ -6,7 +6,7 @@ import { Face } from "page/face";
 import { isDirector, moment, openDialog, panel, record, run, seek, view } from "page/store";
 import { limitWords } from "page/limits";
 import { harmless } from "page/plain";
-import { useScrolling } from "page/stage/scrolling";
+import { useScrolling } from "page/scrolling";
 
 /** Why a run is paused that a program has just paused: no news. */
 const askedFor = "asked to";

@@ -7,7 +7,7 @@ import { canReadMinds, isRewound, isSpeech, minds, moment, onRecord, run, shown,
 import { Cast, noteSpeaker } from "page/stage/cast";
 import { Ending } from "page/stage/ending";
 import { Proposals } from "page/stage/proposals";
-import { useScrolling } from "page/stage/scrolling";
+import { useScrolling } from "page/scrolling";
 import { WithheldTools } from "page/stage/withheld";
 
 const marks = new Set(["merge", "split"]);
