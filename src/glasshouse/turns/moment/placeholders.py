@@ -56,8 +56,10 @@ def placeholder(kind: str, field: str, role: str) -> str:
 def is_placeholder(value: str, kind: str, field: str, role: str) -> bool:
     """Whether a value is nothing but the placeholder of its field, whatever its brackets and its case."""
     words = placeholder_words(kind, field, role)
-    # Nearly every answer is longer, which is quicker to see.
-    return len(value) <= len(words) + around_chars_max and _bare(value) == _bare(words)
+    # Nearly every answer is longer, or lacks the last word, which is quicker to see.
+    if len(value) > len(words) + around_chars_max or words.rpartition(" ")[2] not in value.casefold():
+        return False
+    return _bare(value) == _bare(words)
 
 
 def is_all_bracketed(value: str) -> bool:

@@ -63,6 +63,9 @@ looped_words_min: Final = 5
 """A group of this many words, said `looped_times_min` times in one text, is a loop of the model."""
 looped_times_min: Final = 3
 """Twice may be meant; a third time nobody says five words on purpose."""
+looped_words_again_min: Final = looped_words_min + looped_times_min - 2
+"""A text with such a loop says at least this many words again: seven times the same word is the shortest one. Most texts say
+fewer, which is quicker to see."""
 
 _CITING: Final = ("events", "some_events")
 _WORD: Final = re.compile(r"\w+")
@@ -293,6 +296,8 @@ def _text(name: str, given: object, moment: Moment) -> str:
 def group_looped(text: str) -> str | None:
     """A group of words that a text says over and over; none if there is none."""
     words = _WORD.findall(text.casefold())
+    if len(words) - len({*words}) < looped_words_again_min:
+        return None
     groups = [*zip(*[words[start:] for start in range(looped_words_min)], strict=False)]
     if len(groups) - len({*groups}) < looped_times_min - 1:
         return None  # Quicker to see than which: too few groups stand there again.
