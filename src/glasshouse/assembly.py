@@ -18,6 +18,7 @@ from glasshouse.runtime.store_port import Store
 from glasshouse.stores.memory import MemoryStore
 from glasshouse.stores.sqlite import SqliteStore
 from glasshouse.stores.sqlite.lock import holder_of
+from glasshouse.tools.documents.document_tools import DocumentTools
 from glasshouse.tools.function import tool
 from glasshouse.tools.group.group_tools import GroupTools
 from glasshouse.tools.mcp.server_tools import ServerTools
@@ -95,12 +96,12 @@ def models_named(
 def usual_tools(
     tools: AnyToolbox | None = None, approver: Approver | None = None, servers: ServerTools | None = None
 ) -> AnyToolbox:
-    """The tools of a terrarium: those given, or the built-in ones; plus those of servers, and the group tools for
-    privileged creatures."""
+    """The tools of a terrarium: those given, or the built-in ones; plus those of servers, the tool that searches documents, and the
+    group tools for privileged creatures."""
     if tools is not None:
         check_has("Terrarium(tools=...)", tools, "names", "a Toolbox", "Write Toolbox(function).")
     own = tools or Toolbox()
-    return JoinedTools(own, GroupTools(approver), *(() if servers is None else (servers,)))
+    return JoinedTools(own, DocumentTools(), GroupTools(approver), *(() if servers is None else (servers,)))
 
 
 def servers_in(path: str | Path) -> tuple[ToolServer, ...]:

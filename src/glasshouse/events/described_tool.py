@@ -1,4 +1,4 @@
-"""What a server says of a tool that creatures may use, as the ledger keeps it.
+"""What a server says of a tool that creatures may use, as the ledger keeps it; and the names of tools that have rules of their own.
 
 Always holds: the text is a stranger's. It is bounded and its schema is normalised before it gets here, and it stands only
 quoted in prompts. What a creature was granted is in the ledger, so no reader of the past needs the server.
@@ -18,6 +18,8 @@ from glasshouse.reprs import repr_of
 
 SERVER_SEPARATOR: Final = "/"
 """Between a server and its tool, as in `weather/forecast`. No other tool has it in its name."""
+LOOK_UP: Final = "look_up"
+"""The tool that finds passages in documents. No other tool may have this name."""
 
 
 class DescribedTool(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True, omit_defaults=True):

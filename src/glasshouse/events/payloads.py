@@ -467,6 +467,8 @@ class RunStarted(Payload, frozen=True):
     """The number of the rules that it is played by (`rules_now`)."""
     prompting: int = 1
     """The number under which its models are asked at first (`prompting_now`). Each act says its own."""
+    documents: dict[str, str] = msgspec.field(default_factory=dict)
+    """The files that its creatures may look things up in: path from the world's folder -> digest."""
 
 
 class RunFinished(Payload, frozen=True, omit_defaults=False):

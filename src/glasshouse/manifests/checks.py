@@ -11,6 +11,7 @@ from string import Formatter
 
 from glasshouse.errors import Refused, names_shown_max
 from glasshouse.events import kinds
+from glasshouse.events.described_tool import LOOK_UP
 from glasshouse.manifests.advice import turns_with_more_ticks
 from glasshouse.manifests.checked_world import BUILT_IN_REFEREES, DEALS_OF_REFEREES, CheckedWorld
 from glasshouse.manifests.problem import At, Complaint, items_at, likely, shown, unknown
@@ -347,6 +348,24 @@ def unknown_tools(world: CheckedWorld) -> Iterator[Complaint]:
                 text = f"{tool} comes with privilege and cannot be granted. Remove it, and write privileged: true in the cast."
             if text:
                 yield Complaint(at, text, name)
+
+
+def documents_nobody_reads(world: CheckedWorld) -> Iterator[Complaint]:
+    """Documents of the world that no creature may look up, and creatures that may look up but have no documents."""
+    has_documents = bool(world.scenario.documents)
+    readers = [name for name, manifest in world.played.items() if LOOK_UP in manifest.tools]
+    is_complete = world.cast_is_complete and len(world.played) == len(world.used)
+    if has_documents and not readers and is_complete:
+        text = f"no creature looks them up. Add {LOOK_UP} to the tools of one, or name them in its own documents."
+        yield Complaint(("documents",), text)
+    if has_documents or "documents" in world.damaged:
+        return
+    for name in readers:
+        manifest = world.manifests[name]
+        if not manifest.documents:
+            at = ("tools", manifest.tools.index(LOOK_UP))
+            text = f"there are no documents to look up in. Add documents to the scenario or to {name}."
+            yield Complaint(at, text, name)
 
 
 CHECKS = [

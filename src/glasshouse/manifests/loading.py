@@ -7,7 +7,7 @@ each with file, line and column. Its digest is a hash of everything that was loa
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import blake2b
 from itertools import pairwise
@@ -20,6 +20,7 @@ from glasshouse.manifests.advice import advice_on
 from glasshouse.manifests.checked_world import CheckedWorld
 from glasshouse.manifests.checks import complaints_about, unknown_tools
 from glasshouse.manifests.decks import Deck, decks_of
+from glasshouse.manifests.documents import Document, documents_of
 from glasshouse.manifests.left_out import usual_name, what_is_left_out, with_kinds_of
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.manifests.problem import Complaint, Problem, in_order, unknown
@@ -58,6 +59,8 @@ class LoadedWorld:
     """What may be dealt, by the key of its deal."""
     path: Path | None = None
     """The folder or the scenario file it was loaded from, if any."""
+    documents: Mapping[str, Document] = field(default_factory=dict)
+    """The files that its creatures may look things up in, by path from its folder."""
 
     def __repr__(self) -> str:
         return shown(self, name=self.scenario.name, path=self.path and str(self.path), digest=self.digest)
@@ -70,6 +73,8 @@ class LoadedWorld:
             "manifests": {name: manifest.as_json() for name, manifest in self.manifests.items()},
             "decks": {key: list(deck) for key, deck in self.decks.items()},
         }
+        if self.documents:
+            content["documents"] = {path: document.digest for path, document in self.documents.items()}
         return blake2b(canonical_json(content), digest_size=8).hexdigest()
 
     @classmethod
@@ -79,14 +84,17 @@ class LoadedWorld:
         manifests: Iterable[Manifest],
         *,
         decks: Mapping[str, Iterable[Any]] | None = None,
+        documents: Mapping[str, Document] | None = None,
     ) -> LoadedWorld:
-        """A world built in Python, without files; refused with all its problems if it has any."""
+        """A world built in Python, without files; refused with all its problems if it has any. Documents are those of another world:
+        they are read from its folder."""
         by_name = {manifest.name: manifest for manifest in manifests}
         given = {key: tuple(deck) for key, deck in (decks or {}).items()}
         dealt, complaints, _ = decks_of(scenario, None, given)
         checked = CheckedWorld(scenario, by_name, tuple(by_name))
-        _refuse([*complaints, *complaints_about(checked)])
-        return cls(scenario, checked.played, dealt)
+        missing = [] if documents else documents_of(_patterns(scenario, checked.played), None)[1]
+        _refuse([*complaints, *missing, *complaints_about(checked)])
+        return cls(scenario, checked.played, dealt, documents=documents or {})
 
 
 def _refuse(complaints: list[Complaint], scenario: Source = _NO_FILE) -> None:
@@ -217,9 +225,17 @@ def _read_world(world: Path, tools: frozenset[str] | None) -> tuple[LoadedWorld 
     checked = _filled(CheckedWorld(scenario, manifests, known, frozenset(damaged), folder_of(world), tools))
     sources: dict[str | None, Source] = {name: file.source for name, file in creatures.items()}
     sources[None] = rest
-    complaints += complaints_about(checked)
+    documents, missing = documents_of(_patterns(scenario, checked.played), folder_of(world))
+    complaints += [*missing, *complaints_about(checked)]
     problems += [*problems_of_decks, *(sources[fault.creature].problem(fault) for fault in complaints)]
-    return None if problems else LoadedWorld(checked.scenario, checked.played, decks, world), problems
+    return None if problems else LoadedWorld(
+        checked.scenario, checked.played, decks, world, documents
+    ), problems
+
+
+def _patterns(scenario: Scenario, manifests: Mapping[str, Manifest]) -> dict[str | None, tuple[str, ...]]:
+    """What the scenario (none) and each creature that plays names as documents."""
+    return {None: scenario.documents, **{name: manifest.documents for name, manifest in manifests.items()}}
 
 
 def _read_creatures(world: Path, scenario: Scenario | None) -> tuple[dict[str, _CreatureFile], list[Problem]]:

@@ -5,6 +5,7 @@ Always holds: an unknown field is an error; a manifest is immutable, and its dig
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from hashlib import blake2b
@@ -15,6 +16,7 @@ from pydantic import Field, field_validator, model_validator
 
 from glasshouse.events import kinds
 from glasshouse.events.codec import canonical_json
+from glasshouse.events.described_tool import LOOK_UP
 from glasshouse.events.event import Json
 from glasshouse.manifests import fields
 from glasshouse.manifests.fields import CreatureName, Items, Kind, Player, Strict, Text, Texts, number_max
@@ -94,6 +96,8 @@ class Manifest(Strict):
     """How many lines its prompt shows."""
     tools: Texts = ()
     """Tools that it may use."""
+    documents: Texts = Field(default=(), exclude_if=operator.not_)
+    """Files beside its world that it may look things up in, as paths or patterns such as notes/*.md. It is granted look_up."""
     reply: Reply = "auto"
     """How its model is asked to reply: as JSON that the server holds to a schema, as JSON, or as labelled lines (prose)
     for very small models. Left out: as the model's binding says."""
@@ -122,6 +126,7 @@ class Manifest(Strict):
             model_profile: Profile = "fast",
             memory: Memory | Mapping[str, Any] = ...,
             tools: Sequence[str] = (),
+            documents: Sequence[str] = (),
             reply: Reply = "auto",
             played_by: str | None = None,
             act_seconds_max: float | None = None,
@@ -137,6 +142,16 @@ class Manifest(Strict):
         schedule = given.get("schedule")
         ticks = isinstance(schedule, dict | Schedule) and dict(schedule).get("tick_every") is not None
         return {**given, "subscribes_to": () if ticks else (kinds.AGENT_SPOKE,)}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _may_look_up_in_its_documents(cls, given: Any) -> Any:
+        """Documents are of no use without the tool that searches them, so whoever has some is granted it."""
+        if not isinstance(given, dict) or not given.get("documents"):
+            return given
+        tools = given.get("tools", ())
+        has_it = not isinstance(tools, list | tuple) or LOOK_UP in tools
+        return given if has_it else {**given, "tools": (*tools, LOOK_UP)}
 
     @field_validator("may_emit")
     @classmethod

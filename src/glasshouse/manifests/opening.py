@@ -60,6 +60,7 @@ def opening_of(
         limits_given=[] if limits is None else axes_given(limits, Governor()),
         rules=rules_now,
         prompting=prompting_now,
+        documents={path: document.digest for path, document in world.documents.items()},
         # A world that is rebuilt from a ledger may lack manifests of creatures that were never added.
         spawnable={
             name: world.manifests[name].as_json() for name in scenario.spawnable if name in world.manifests

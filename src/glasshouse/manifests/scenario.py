@@ -314,6 +314,8 @@ class Scenario(Strict):
         default_factory=dict, exclude_if=operator.not_
     )
     """Servers whose tools the creatures of this world may be granted, as `server/tool`."""
+    documents: Texts = Field(default=(), exclude_if=operator.not_)
+    """Files beside the scenario that creatures with the tool look_up search, as paths or patterns such as notes/*.md."""
     competition: CompetitionPlan = CompetitionPlan()
     """Teams or contestants, and who decides who won."""
     beats: Items[BeatPlan] = ()

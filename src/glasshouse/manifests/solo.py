@@ -56,9 +56,9 @@ def solo_world(world: LoadedWorld, *, acts: int, turns: int) -> LoadedWorld:
         ends_when=ends.model_dump() if ends is not None and ends.kind in solo.may_emit else None,
         tool_servers={name: plan.model_dump() for name, plan in scenario.tool_servers.items()},
     )
-    made = LoadedWorld.of(alone, [solo], decks=world.decks)
-    has_code = any(":" in tool or is_of_server(tool) for tool in solo.tools)
-    return replace(made, path=world.path) if has_code else made
+    made = LoadedWorld.of(alone, [solo], decks=world.decks, documents=world.documents)
+    needs_folder = bool(world.documents) or any(":" in tool or is_of_server(tool) for tool in solo.tools)
+    return replace(made, path=world.path) if needs_folder else made
 
 
 def reading_world(world: LoadedWorld, order: Sequence[str], said: Iterable[str]) -> LoadedWorld:
@@ -106,6 +106,7 @@ def _solo(world: LoadedWorld) -> Manifest:
         model_profile=_strongest(part.model_profile for part in manifests),
         memory=Memory(window=_widest(part.memory.window for part in manifests)),
         tools=_each_once(part.tools for part in manifests),
+        documents=_each_once([world.scenario.documents, *(part.documents for part in manifests)]),
     )
 
 

@@ -450,6 +450,8 @@ def test_every_check_complains_of_something_here() -> None:
         for scenario in (sick, refereed, undealt, whole)
     ]
     worlds.append(CheckedWorld(whole, {"ada": Manifest(name="ada")}, ("ada",), folder=Path("w")))
+    read_by_nobody = Scenario.model_validate({"name": "w", "cast": ["ada"], "documents": ["notes/*.md"]})
+    worlds.append(CheckedWorld(read_by_nobody, {"ada": Manifest(name="ada")}, ("ada",)))
 
     silent = [check.__name__ for check in CHECKS if not any(list(check(world)) for world in worlds)]
 

@@ -120,6 +120,8 @@ class Playbill(msgspec.Struct, frozen=True):
     ends_when: EndsWhen = EndsWhen()
     policy: Policy = Policy()
     tool_servers: dict[str, ServerPlan] = msgspec.field(default_factory=dict)
+    documents: tuple[str, ...] = ()
+    """Paths or patterns of the files that every creature with the tool for it may search."""
 
     @property
     def servers_granted(self) -> list[str]:

@@ -20,6 +20,7 @@ from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
+from glasshouse.events.described_tool import LOOK_UP
 from glasshouse.events.event import VISITOR
 from glasshouse.events.shown import Shown
 from glasshouse.model_values import Form
@@ -51,6 +52,8 @@ arguments_shown_chars_max: Final = 300
 """Longer arguments of a tool are cut where its answer is shown."""
 tool_said_chars_max: Final = 1_200
 """A longer answer of a tool is cut where it is shown."""
+passages_said_chars_max: Final = 4_400
+"""The same for passages of documents: five of them, each with its file and lines, and what has changed."""
 problem_chars_max: Final = 400
 """The second prompt says what was wrong, cut here."""
 repair_tokens_max: Final = 480
@@ -331,7 +334,8 @@ def _refs(lines: NumberedLines, indexes: dict[str, Sequence[int]], answered: str
 def _tool_line(talk: ToolTalk) -> str:
     arguments = _shortened(talk.arguments, arguments_shown_chars_max)
     outcome = "answered" if talk.answer.is_ok else "failed"
-    return f"{safe_line(talk.tool)} {arguments} {outcome}: {quoted(talk.answer.text, tool_said_chars_max)}"
+    chars_max = passages_said_chars_max if talk.tool == LOOK_UP else tool_said_chars_max
+    return f"{safe_line(talk.tool)} {arguments} {outcome}: {quoted(talk.answer.text, chars_max)}"
 
 
 def _is_untrusted(

@@ -38,7 +38,7 @@ from glasshouse.turns.runs.agenda import members_of
 from glasshouse.world.fold.turn_counts import count_turn, merged_counts, merged_turn
 from glasshouse.world.state.state import World
 
-version: Final = 16
+version: Final = 17
 """Increase it when the fold changes, so that snapshots of the old fold are not used."""
 
 stale_lines_max: Final = 12
@@ -113,6 +113,8 @@ class Plan(msgspec.Struct, frozen=True, gc=False):
     profiles: tuple[str, ...] = ()
     """The model profiles that its cast and its spawnable creatures use."""
     scenario_digest: str = ""
+    documents: dict[str, str] = msgspec.field(default_factory=dict)
+    """The files that its creatures may look things up in, each with its digest when it began."""
 
     @property
     def digest(self) -> str:
@@ -489,6 +491,7 @@ class Runs(msgspec.Struct):
             spawnable=spawnable,
             profiles=tuple([name for name in dict.fromkeys(profiles) if name]),
             scenario_digest=started.scenario_digest,
+            documents=started.documents,
         )
         purse = self.purses[run_id] = Purse(
             plan.digest,

@@ -1,0 +1,144 @@
+"""Documents: the files beside a world that its creatures may look things up in.
+
+Always holds: a document is a UTF-8 file under the world's folder; no pattern and no link leads out of it. The same function decides
+which files a pattern means when a world is loaded and when a creature looks something up, so what was checked is what can be found.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from hashlib import blake2b
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+from glasshouse.manifests.problem import Complaint, items_at, likely, shown
+
+files_max: Final = 200
+"""More documents of one world are refused: each is read and hashed before the play starts."""
+file_bytes_max: Final = 1_048_576
+"""A larger document is refused: one mebibyte of text is a long book."""
+all_bytes_max: Final = 16 * 1_048_576
+"""Documents that are larger together are refused: they are kept in memory while a play looks things up."""
+patterns_cache_max: Final = 1_024
+"""How many patterns are kept compiled: far more than the worlds that play at once have."""
+
+
+@dataclass(frozen=True)
+class Document:
+    """A file as it was read."""
+
+    path: str
+    """From the world's folder, with slashes."""
+    text: str
+    digest: str
+    """A hash of its bytes: sixteen hexadecimal characters."""
+    size: int
+    """How many bytes it has."""
+
+
+def means(pattern: str, path: str) -> bool:
+    """Whether a pattern means a path. `*` and `?` stand for characters of one name, `**` for any folders."""
+    return _compiled(pattern).fullmatch(path) is not None
+
+
+@lru_cache(maxsize=patterns_cache_max)
+def _compiled(pattern: str) -> re.Pattern[str]:
+    parts = re.split(r"(\*\*/|\*\*|\*|\?)", pattern)
+    spelled = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+    return re.compile("".join(spelled.get(part) or re.escape(part) for part in parts), re.DOTALL)
+
+
+def paths_meant(patterns: Iterable[str], paths: Iterable[str]) -> list[str]:
+    """The paths that one of the patterns means, in their order."""
+    wanted = tuple(patterns)
+    return [path for path in paths if any(means(pattern, path) for pattern in wanted)]
+
+
+def documents_of(
+    patterns: Mapping[str | None, tuple[str, ...]], folder: Path | None
+) -> tuple[dict[str, Document], list[Complaint]]:
+    """The documents that the patterns mean, by path, and what is wrong with them. The patterns are those of the scenario (none)
+    and of each creature, by its name."""
+    complaints: list[Complaint] = []
+    placed = [
+        (creature, at, pattern)
+        for creature, some in patterns.items()
+        for at, pattern in items_at(("documents",), some)
+    ]
+    if not placed:
+        return {}, []
+    if folder is None:
+        creature, at, _ = placed[0]
+        text = "a world without a folder has no documents. Load it from its folder."
+        return {}, [Complaint(at, text, creature)]
+    there = _files_under(folder)
+    documents: dict[str, Document] = {}
+    for creature, at, pattern in placed:
+        try:
+            for path in _meant(pattern, there):
+                if path not in documents:
+                    documents[path] = read_document(folder, path)
+                    _check_sum(documents)
+        except NoDocument as fault:
+            complaints.append(Complaint(at, str(fault), creature))
+    return dict(sorted(documents.items())), complaints
+
+
+class NoDocument(Exception):
+    """Why a document cannot be used."""
+
+
+def _meant(pattern: str, there: list[str]) -> list[str]:
+    """The files that a pattern means."""
+    parts = PurePosixPath(pattern).parts
+    if not pattern or pattern.startswith("/") or ".." in parts or "\\" in pattern:
+        raise NoDocument(
+            f"{shown(pattern)} may lead out of the world's folder. Write a path from there, such as notes/*.md."
+        )
+    files = paths_meant((pattern,), there)
+    if not files:
+        raise NoDocument(f"no file fits {shown(pattern)}. {likely(pattern, there, '')}".rstrip())
+    return files
+
+
+def _files_under(folder: Path) -> list[str]:
+    """The files under a folder, by path. Links are followed only where reading refuses those that lead out."""
+    files = []
+    for here, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith((".", "__")))
+        files += [
+            (Path(here) / name).relative_to(folder).as_posix() for name in names if not name.startswith(".")
+        ]
+    return sorted(files)
+
+
+def read_document(folder: Path, path: str) -> Document:
+    """A document as it is now, or `NoDocument`."""
+    file = folder / path
+    if not file.resolve().is_relative_to(folder.resolve()):
+        raise NoDocument(f"{path} is a link out of the world's folder. Put the file itself there.")
+    try:
+        with file.open("rb") as opened:
+            content = opened.read(file_bytes_max + 1)
+    except OSError as fault:
+        raise NoDocument(
+            f"{path} cannot be read ({fault.strerror}). Check that it is there and may be read."
+        ) from fault
+    if len(content) > file_bytes_max:
+        raise NoDocument(f"{path} has more than {file_bytes_max:,} bytes. Divide it, or shorten it.")
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as fault:
+        raise NoDocument(f"{path} is not UTF-8. Save it as UTF-8, or leave it out.") from fault
+    return Document(path, text, blake2b(content, digest_size=8).hexdigest(), len(content))
+
+
+def _check_sum(documents: Mapping[str, Document]) -> None:
+    if len(documents) > files_max:
+        raise NoDocument(f"there are more than {files_max} documents. Name fewer.")
+    if sum(document.size for document in documents.values()) > all_bytes_max:
+        raise NoDocument(f"the documents have more than {all_bytes_max:,} bytes together. Name fewer.")

@@ -1,0 +1,1 @@
+"""Looking things up: the passages of documents, and the tool that finds them."""
