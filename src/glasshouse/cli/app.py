@@ -34,6 +34,7 @@ COMMANDS: Final = {
     "runs": "List the runs in a store.",
     "show": "Show the stage of a run at any event, or its ledger.",
     "replay": "Show a recorded run again, or verify it.",
+    "search": "Find lines of all runs by their words.",
     "why": "Tell why something was said.",
     "who-knew": "Tell who could see an event.",
     "lineage": "Draw how sessions descend from one another.",

@@ -1,0 +1,44 @@
+"""`glasshouse search`: lines of all runs by their words."""
+
+from __future__ import annotations
+
+from tests.journeys.commanding import ESCAPE, ROOTS, WOOD, objects, on_a_terminal, run
+
+
+def test_lines_are_found_in_every_run_and_have_the_number_that_why_takes(store: str) -> None:
+    shown = objects("show", WOOD, "--ledger", "--json", "--store", store)
+    said = [event for event in shown if event["kind"] == "agent.spoke"]
+    words = said[-1]["payload"]["text"].split()[:2]
+
+    lines = objects("search", *words, "--store", store)
+
+    line = next(line for line in lines if line["event_id"] == said[-1]["id"])
+    assert line["run_id"] == WOOD
+    assert line["text"] == said[-1]["payload"]["text"]
+    why = objects("why", str(line["number"]), "--run", WOOD, "--store", store)
+    assert why[0]["event_id"] == line["event_id"]
+    everywhere = objects("search", "the", "--lines", "1000", "--store", store)
+    assert {line["run_id"] for line in everywhere} >= {WOOD, ROOTS}
+    in_one = objects("search", "the", "--lines", "1000", "--run", ROOTS, "--store", store)
+    assert in_one == [line for line in everywhere if line["run_id"] == ROOTS]
+
+
+def test_people_read_the_newest_under_their_run_and_how_many_there_are(store: str) -> None:
+    count = len(objects("search", "the", "--lines", "1000", "--store", store))
+
+    result = run("search", "the", "--lines", "3", "--store", store)
+
+    assert result.returncode == 0
+    assert len([line for line in result.stdout.splitlines() if "  turn " in line]) == 3
+    assert result.stdout.endswith(f"These are the newest 3 of {count:,} lines. See more with --lines.\n")
+    assert ESCAPE not in result.stdout
+    drawn = on_a_terminal("search", "the", "--lines", "1", "--store", store)
+    assert f"{ESCAPE}[1m" in drawn[1]
+    assert "pocket-actor: " in drawn[1]
+
+
+def test_what_nobody_said_is_not_found(store: str) -> None:
+    result = run("search", "xylophone", "--store", store)
+
+    assert (result.returncode, result.stdout) == (0, "No line holds 'xylophone'.\n")
+    assert run("search", " ", "--store", store).returncode == 3

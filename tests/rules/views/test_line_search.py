@@ -1,0 +1,34 @@
+"""Searching lines by words."""
+
+from __future__ import annotations
+
+import pytest
+from msgspec.structs import replace
+
+from glasshouse.events import kinds
+from glasshouse.views.line_search import holds, line_in, words_in
+from tests.rules.events.events_by_hand import A_LINE
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "is_held"),
+    [
+        ("The kettle remembers the sea.", ("kettle", "sea"), True),
+        ("The kettle remembers the sea.", ("kettle", "boat"), False),
+        ("KETTLES sing", ("kettle",), True),
+        ("Die Straße ist nass", ("STRASSE",), True),
+        ("", ("kettle",), False),
+    ],
+)
+def test_a_line_holds_all_words_in_any_case(text: str, words: tuple[str, ...], is_held: bool) -> None:
+    assert holds(text, words_in(words)) is is_held
+
+
+def test_words_count_once_each() -> None:
+    assert words_in(["Kettle sea", "kettle"]) == ("kettle", "sea")
+
+
+@pytest.mark.parametrize("kind", [kinds.AGENT_THOUGHT, kinds.AGENT_REFLECTED, kinds.TOOL_RETURNED])
+def test_only_what_was_said_aloud_is_a_line(kind: str) -> None:
+    assert line_in(replace(A_LINE, kind=kind)) == ""
+    assert line_in(A_LINE) == "The moss is listening."
