@@ -2,10 +2,10 @@
 /** The page: its regions, and what lies over them. */
 import { html, useEffect } from "page/html";
 import { Bar } from "page/bar";
+import { Centre } from "page/centre/panel";
 import { Face } from "page/face";
 import { Overlays } from "page/overlays";
 import { Stage } from "page/stage/panel";
-import { Graph } from "page/graph/panel";
 import { DrawerTab } from "page/feed/drawer";
 import { Feed } from "page/feed/panel";
 import { Time } from "page/time/panel";
@@ -35,7 +35,7 @@ export function App() {
     <main class="panels">
       <section class="panel at-stage" aria-label="Stage"><${Stage} /></section>
       <${Divider} side="stage" />
-      <section class="panel at-graph" aria-label="Graph"><${Graph} /></section>
+      <section class="panel at-graph" aria-label="Graph"><${Centre} /></section>
       <${Divider} side="feed" />
       <section class="panel at-feed" aria-label="Events"><${Feed} /></section>
       <${DrawerTab} />

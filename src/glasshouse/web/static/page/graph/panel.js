@@ -3,6 +3,7 @@
 import { effect, signal } from "@preact/signals";
 import { html, useEffect, useLayoutEffect, useRef } from "page/html";
 import { isStill } from "page/address";
+import { FaceSwitch } from "page/centre/switch";
 import { theme } from "page/colours";
 import { bandIn } from "page/graph/bubble_places";
 import { Bubbles } from "page/graph/bubbles";
@@ -59,6 +60,7 @@ export function Graph() {
     <canvas ref=${canvas} class="graph-canvas" role="img" aria-label=${now ? summaryOf(now) : "No graph yet"}></canvas>
     ${now && !Object.keys(now.creatures).length ? html`<p class="graph-empty">Nobody is here${now.k ? " at this moment" : " yet"}.</p>` : null}
     <${Bubbles} picture=${picture.value} />
+    <div class="graph-head"><${FaceSwitch} /></div>
     <${Counts} />
     <div class="graph-actions">
       ${canEdit() ? html`<${Button} label="Spawn" icon="plus" kbd="N" onClick=${() => openDialog("spawn")} /><${Button} label="Connect" icon="arrow" kbd="C" onClick=${() => openDialog("connect")} />` : null}
