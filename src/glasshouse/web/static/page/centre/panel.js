@@ -1,14 +1,14 @@
 // @ts-check
-/** The centre of the page: one face of the play. */
+/** The centre of the page: the face of the play that is shown, unless it is the graph, which has a place of its own (ADR 0131). */
 import { html } from "page/html";
 import { face } from "page/centre/faces";
-import { Graph } from "page/graph/panel";
 import { Script } from "page/script/panel";
 import { Table } from "page/table/panel";
 import { Teams } from "page/teams/panel";
 
-const drawn = { graph: Graph, script: Script, table: Table, teams: Teams };
+const drawn = { script: Script, table: Table, teams: Teams };
 
 export function Centre() {
-  return html`<${drawn[face.value]} />`;
+  const name = face.value;
+  return name === "graph" ? null : html`<${drawn[name]} />`;
 }

@@ -1,8 +1,67 @@
 // @ts-check
-/** The script face of the play. */
-import { html } from "page/html";
+/** The script: every line of the play in order, with place and addressee, and one mark for what happened in between. */
+import { html, useEffect, useState } from "page/html";
 import { FaceSwitch } from "page/centre/switch";
+import { register } from "page/keys";
+import { hasMarks, isFollowing, List, place } from "page/script/list";
+import { graphName } from "page/graph/summary";
+import { headView, moment, status } from "page/store";
+import { Button, Menu } from "page/ui";
+
+/** Places in the menu: of more, those that are there now, then the newest. */
+const placesMax = 40;
+const keptAs = "glasshouse.marks";
+
+try {
+  hasMarks.value = localStorage.getItem(keptAs) !== "off";
+} catch {
+  // A browser that keeps nothing shows them.
+}
+
+/** Show what happened between lines, or hide it. */
+function flipMarks() {
+  hasMarks.value = !hasMarks.value;
+  try {
+    localStorage.setItem(keptAs, hasMarks.value ? "on" : "off");
+  } catch {
+    // A browser that keeps nothing forgets it.
+  }
+}
 
 export function Script() {
-  return html`<div class="script-face"><div class="face-head"><${FaceSwitch} /></div></div>`;
+  useEffect(() => register({ id: "marks", key: "M", label: "Marks between the lines", group: "Script", run: flipMarks }), []);
+  return html`<div class="script-face">
+    <div class="face-head script-head"><${FaceSwitch} /><${Following} /><span class="spacer"></span><${Places} />
+      <${Button} label="Marks" icon="channel" isPressed=${hasMarks.value} title="What happened between the lines (M)" onClick=${flipMarks} /></div>
+    <${List} />
+  </div>`;
+}
+
+function Following() {
+  return isFollowing.value && status.value === "live" ? html`<span class="pill script-following"><i class="dot" aria-hidden="true"></i><span>Following</span></span>` : null;
+}
+
+/** The graphs of the story, also those that are gone, by their names: those that are there first. @param {import("page/apply").View} view */
+export function placesOf(view) {
+  /** @type {Map<string, string>} */
+  const places = new Map(Object.entries(view.graphs).map(([id, graph]) => [id, graphName(graph, view)]));
+  for (const { graph, name } of Object.values(view.lanes).reverse()) if (name && !places.has(graph)) places.set(graph, graphName({ name }, view));
+  return [...places].slice(0, placesMax).map(([id, name]) => ({ id, name }));
+}
+
+function Places() {
+  moment.value;
+  const [menu, setMenu] = useState(/** @type {{x: number, y: number}|null} */ (null));
+  const view = headView();
+  const places = view ? placesOf(view) : [];
+  const chosen = places.find(({ id }) => id === place.value);
+  if (places.length < 2 && !chosen) return null;
+  /** @param {MouseEvent} event */
+  const open = (event) => {
+    const { left, bottom } = /** @type {HTMLElement} */ (event.currentTarget).getBoundingClientRect();
+    setMenu({ x: left, y: bottom + 4 });
+  };
+  const items = [{ id: "", name: "All places" }, ...places].map(({ id, name }) => ({ label: name, icon: id === place.value ? "check" : "channel", run: () => void (place.value = id) }));
+  return html`<${Button} label=${chosen?.name ?? "All places"} icon="filter" isPressed=${Boolean(chosen)} onClick=${open} title="Show the lines of one place" />
+    ${menu ? html`<${Menu} label="Places" x=${menu.x} y=${menu.y} items=${items} onClose=${() => setMenu(null)} />` : null}`;
 }
