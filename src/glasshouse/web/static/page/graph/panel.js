@@ -21,7 +21,7 @@ import { path } from "page/why/path";
 
 const edge = { left: 26, top: 62, right: 26, bottom: 48 };
 /** Beside the script the graph is small and has nothing but a button over it. */
-const smallEdge = { left: 16, top: 26, right: 16, bottom: 16 };
+const smallEdge = { left: 34, top: 28, right: 48, bottom: 14 };
 /** Between the band of the newest line and the graphs below it. */
 const belowBand = 16;
 const zoomStep = 1.25;

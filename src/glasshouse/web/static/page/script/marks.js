@@ -108,7 +108,7 @@ function runWords(text) {
   if (state === "finished") return why || "The play is over.";
   if (state === "paused") return why ? `Paused: ${why}.` : "Paused.";
   if (state === "playing") return "The run continues.";
-  return "The play begins.";
+  return text ? `${text} begins.` : "The play begins.";
 }
 
 /**
