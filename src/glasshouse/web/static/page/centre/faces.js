@@ -117,7 +117,8 @@ export function registerFaces() {
   );
   const endWatch = effect(() => {
     const [run, k] = [session.value.run, head.value];
-    if (!k || suited?.run === run) return undefined;
+    const isSettled = suited?.run === run || (chosen.value && chosen.value !== "teams");
+    if (!k || isSettled) return undefined;
     const timer = setTimeout(() => (quietSince.value = { run, k }), quietMilliseconds);
     return () => clearTimeout(timer);
   });

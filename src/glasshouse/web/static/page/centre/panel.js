@@ -1,14 +1,16 @@
 // @ts-check
 /** The centre of the page: the face of the play that is shown, unless it is the graph, which has a place of its own (ADR 0131). */
-import { html } from "page/html";
+import { html, useEffect } from "page/html";
 import { face } from "page/centre/faces";
-import { Script } from "page/script/panel";
-import { Table } from "page/table/panel";
-import { Teams } from "page/teams/panel";
-
-const drawn = { script: Script, table: Table, teams: Teams };
+import { loaded, loadFace } from "page/centre/loading";
+import { FaceSwitch } from "page/centre/switch";
+import { Button } from "page/ui";
 
 export function Centre() {
   const name = face.value;
-  return name === "graph" ? null : html`<${drawn[name]} />`;
+  const drawn = loaded.value[name];
+  useEffect(() => void loadFace(name), [name]);
+  if (drawn && drawn !== "lost") return html`<${drawn} />`;
+  return html`<div class="face-head"><${FaceSwitch} /></div>
+    ${drawn === "lost" ? html`<div class="empty"><p>This face could not be loaded.</p><${Button} label="Try again" onClick=${() => void loadFace(name)} /></div>` : null}`;
 }

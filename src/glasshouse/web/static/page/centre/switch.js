@@ -2,6 +2,7 @@
 /** The switch between the faces of the play; each face places it among its own controls. */
 import { html } from "page/html";
 import { chooseFace, face, offeredFaces } from "page/centre/faces";
+import { loadFace } from "page/centre/loading";
 import { headView, moment } from "page/store";
 
 /** @param {import("page/centre/faces").FaceName} name */
@@ -15,6 +16,6 @@ export function FaceSwitch() {
   moment.value;
   if (!headView()) return null;
   return html`<div class="face-switch" role="group" aria-label="Face of the play">
-    ${offeredFaces().map(({ name, label, key }) => html`<button key=${name} type="button" title=${`${label} (${key})`} aria-pressed=${face.value === name} onClick=${() => choose(name)}>${label}</button>`)}
+    ${offeredFaces().map(({ name, label, key }) => html`<button key=${name} type="button" title=${`${label} (${key})`} aria-pressed=${face.value === name} onPointerEnter=${() => void loadFace(name)} onClick=${() => choose(name)}>${label}</button>`)}
   </div>`;
 }

@@ -8,7 +8,7 @@
  * @typedef {import("page/script/fold").Entry} Entry
  * @typedef {import("page/script/fold").Line} Line
  * @typedef {import("page/script/marks").Fact} Fact
- * @typedef {{place: string, hasMarks: boolean, hasMinds: boolean}} Filter `place`: the id of a graph; empty for all
+ * @typedef {{place: string, hasMarks: boolean, hasMinds: boolean}} Filter `place`: the name of a graph; empty for all
  * @typedef {{type: "line"|"scene", k: number, last: number, title: string, line: Line|null, facts: Fact[]}
  *   | {type: "mark", k: number, last: number, title: string, line: null, facts: Fact[]}} Item
  */
@@ -89,10 +89,10 @@ export function placeAndAddressee({ face, kind, place, answers, owing }) {
 
 /** Whether a filter lets an entry through. @param {Entry} entry @param {Filter} filter */
 function isWanted({ title, line, fact }, { place, hasMarks, hasMinds }) {
-  if (fact) return hasMarks && (!place || fact.graphs.includes(place));
+  if (fact) return hasMarks && (!place || fact.places.includes(place));
   if (!line) return title !== "" && !place;
   if (line.isCopy && !place) return false; // Another graph has it already.
-  return (line.kind !== "thought" || hasMinds) && (!place || line.graph === place);
+  return (line.kind !== "thought" || hasMinds) && (!place || line.place === place);
 }
 
 /** The items of some entries, which grow. */

@@ -3,7 +3,7 @@
  * The script as a list that scrolls. Only rows in sight are in the page; it follows the newest line until somebody scrolls up, and
  * then the row on top stays where it is, whatever comes in above or below.
  */
-import { signal } from "@preact/signals";
+import { computed, signal } from "@preact/signals";
 import { html, useEffect, useLayoutEffect, useRef, useState } from "page/html";
 import { isAloud, say, spoken } from "page/script/aloud";
 import { forgetEntries, placeAndAddressee } from "page/script/items";
@@ -19,18 +19,27 @@ const overscanPixels = 320;
 const nearEndPixels = 8;
 /** A page that cannot be loaded is asked for again when so much time has passed. */
 const retryMilliseconds = 2000;
+/** After the newest line there is one mark; with minds, also what is thought. */
+const rowsAfterNewestMax = 20;
 /** Below the last row. */
 const endPixels = 10;
 
 /** Whether the newest line is kept in sight. */
 export const isFollowing = signal(true);
-/** The id of the graph whose lines are shown; empty for all. */
-export const place = signal("");
+const chosenPlace = signal({ run: "", name: "" });
+/** The name of the graph whose lines are shown; empty for all. A graph that is split off again has the place it had. */
+export const place = computed(() => (chosenPlace.value.run === session.value.run ? chosenPlace.value.name : ""));
+/** Show the lines of one place, or of all. @param {string} name */
+export const choosePlace = (name) => {
+  chosenPlace.value = { run: session.value.run, name };
+};
 /** Whether what happened between lines is shown. */
 export const hasMarks = signal(true);
 
 /** @type {Set<number>} */
 const underWay = new Set();
+/** The run whose lines are kept. */
+let foldedRun = "";
 
 export function List() {
   moment.value;
@@ -134,11 +143,9 @@ function begin() {
 /** The script of the run and the filter that are chosen. @param {Place} at @returns {Script} */
 function scriptFor(at) {
   const { run } = session.value;
-  if (at.run !== run) {
-    if (at.run) place.value = "";
-    Object.assign(at, begin(), { run, height: at.height, width: at.width });
-    forgetEntries();
-  }
+  if (at.run !== run) Object.assign(at, begin(), { run, height: at.height, width: at.width });
+  if (foldedRun !== run) forgetEntries();
+  foldedRun = run;
   const filter = { place: place.value, hasMarks: hasMarks.value, hasMinds: minds.value && canReadMinds() };
   const { script } = at;
   const isSame = script && Object.entries(filter).every(([name, value]) => script.filter[/** @type {keyof typeof filter} */ (name)] === value);
@@ -152,9 +159,9 @@ function scriptFor(at) {
 
 /** The row of the newest line or scene; -1 if nothing was said. @param {Layout} layout */
 function newestIn(layout) {
-  for (let position = layout.count - 1; position >= 0 && position > layout.count - 3; position -= 1) {
+  for (let position = layout.count - 1; position >= 0 && position > layout.count - rowsAfterNewestMax; position -= 1) {
     const { item } = layout.row(position);
-    if (item && item.type !== "mark") return position;
+    if (item && item.type !== "mark" && item.line?.kind !== "thought") return position;
   }
   return -1;
 }
@@ -256,5 +263,5 @@ function useAloud(layout, newest) {
 function Nothing() {
   if (status.value === "loading") return null;
   if (!place.value) return html`<p class="empty">Nothing has been said yet.</p>`;
-  return html`<div class="empty"><p>Nothing was said there.</p><${Button} label="Show all places" onClick=${() => (place.value = "")} /></div>`;
+  return html`<div class="empty"><p>Nothing was said there.</p><${Button} label="Show all places" onClick=${() => choosePlace("")} /></div>`;
 }

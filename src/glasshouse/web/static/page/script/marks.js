@@ -6,7 +6,7 @@
  *
  * @typedef {import("page/apply").View} View
  * @typedef {import("page/apply").Record} Record
- * @typedef {{k: number, graph: string, colour: number, graphs: string[]}
+ * @typedef {{k: number, colour: number, places: string[]}
  *   & ({type: "merge", gone: string[], into: string, by: string} | {type: "split", from: string, born: string[], by: string}
  *   | {type: "came"|"left", names: string[]} | {type: "deed"|"tool"|"error"|"wire"|"run", who: string, text: string}
  *   | {type: "joins"|"leaves", who: string, channel: string} | {type: "opens"|"closes", channel: string}
@@ -25,7 +25,7 @@ const namesMax = 4;
 export function goneWith(view, record) {
   const removed = record.d.filter(([what, path]) => what === "x" && path.length === 2).map(([, path]) => path);
   return {
-    graphs: removed.filter(([table, id]) => table === "graphs" && view.graphs[id]).map(([, id]) => ({ id, name: graphName(view.graphs[id], view) })),
+    graphs: removed.filter(([table, id]) => table === "graphs" && view.graphs[id]).map(([, id]) => graphName(view.graphs[id], view)),
     creatures: removed.filter(([table, id]) => table === "creatures" && view.creatures[id]).map(([, id]) => ({ handle: view.creatures[id].handle, name: titleOf(view.creatures[id]) })),
     channels: removed.filter(([table, id]) => table === "channels" && view.channels[id]).map(([, id]) => harmless(view.channels[id].name)),
     edges: record.d.filter(([what, path]) => what === "x" && path[0] === "channels" && path[2] === "edges" && view.channels[path[1]] && view.creatures[path[3]]).map(([, path]) => ({ who: titleOf(view.creatures[path[3]]), channel: harmless(view.channels[path[1]].name) })),
@@ -41,14 +41,15 @@ export function goneWith(view, record) {
 export function factOf(view, record, gone, former) {
   const { icon, actor, text = "" } = record.row;
   const graph = graphOf(view, record);
-  const base = { k: record.k, graph, colour: colourOf(view, graph), graphs: [graph] };
+  const place = placeOf(view, graph);
+  const base = { k: record.k, colour: colourOf(view, graph), places: [place] };
   const who = former.get(actor) ?? harmless(nameOf(actor, view));
   switch (icon) {
     case "merge":
-      return gone.graphs.length ? { ...base, type: "merge", gone: gone.graphs.map(({ name }) => name), graphs: [graph, ...gone.graphs.map(({ id }) => id)], into: placeOf(view, graph), by: "" } : null;
+      return gone.graphs.length ? { ...base, type: "merge", gone: gone.graphs, places: [place, ...gone.graphs], into: place, by: "" } : null;
     case "split": {
-      const born = setIn(record, "graphs").filter((id) => view.graphs[id] && id !== graph);
-      return born.length ? { ...base, type: "split", from: placeOf(view, graph), born: born.map((id) => placeOf(view, id)), graphs: [graph, ...born], by: "" } : null;
+      const born = setIn(record, "graphs").filter((id) => view.graphs[id] && id !== graph).map((id) => placeOf(view, id));
+      return born.length ? { ...base, type: "split", from: place, born, places: [place, ...born], by: "" } : null;
     }
     case "creature": {
       const came = setIn(record, "creatures").filter((id) => view.creatures[id]);
@@ -74,7 +75,7 @@ export function factOf(view, record, gone, former) {
   }
 }
 
-/** @param {View} view @param {Record} record @param {{k: number, graph: string, colour: number, graphs: string[]}} base @param {ReturnType<typeof goneWith>} gone @returns {Fact|null} */
+/** @param {View} view @param {Record} record @param {{k: number, colour: number, places: string[]}} base @param {ReturnType<typeof goneWith>} gone @returns {Fact|null} */
 function channelFact(view, record, base, gone) {
   const [opened] = setIn(record, "channels");
   if (opened && view.channels[opened]) return { ...base, type: "opens", channel: harmless(view.channels[opened].name) };

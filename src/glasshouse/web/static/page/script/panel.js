@@ -3,7 +3,7 @@
 import { html, useEffect, useState } from "page/html";
 import { FaceSwitch } from "page/centre/switch";
 import { register } from "page/keys";
-import { hasMarks, isFollowing, List, place } from "page/script/list";
+import { choosePlace, hasMarks, isFollowing, List, place } from "page/script/list";
 import { graphName } from "page/graph/summary";
 import { headView, moment, status } from "page/store";
 import { Button, Menu } from "page/ui";
@@ -38,15 +38,14 @@ export function Script() {
 }
 
 function Following() {
-  return isFollowing.value && status.value === "live" ? html`<span class="pill script-following"><i class="dot" aria-hidden="true"></i><span>Following</span></span>` : null;
+  return isFollowing.value && ["live", "paused", "pausing"].includes(status.value) ? html`<span class="pill script-following"><i class="dot" aria-hidden="true"></i><span>Following</span></span>` : null;
 }
 
-/** The graphs of the story, also those that are gone, by their names: those that are there first. @param {import("page/apply").View} view */
+/** The names of the graphs of a story, also of those that are gone: those that are there first. @param {import("page/apply").View} view */
 export function placesOf(view) {
-  /** @type {Map<string, string>} */
-  const places = new Map(Object.entries(view.graphs).map(([id, graph]) => [id, graphName(graph, view)]));
-  for (const { graph, name } of Object.values(view.lanes).reverse()) if (name && !places.has(graph)) places.set(graph, graphName({ name }, view));
-  return [...places].slice(0, placesMax).map(([id, name]) => ({ id, name }));
+  const living = Object.values(view.graphs);
+  const gone = Object.values(view.lanes).reverse().flatMap(({ name }) => (name ? [{ name }] : []));
+  return [...new Set([...living, ...gone].map((graph) => graphName(graph, view)))].slice(0, placesMax);
 }
 
 function Places() {
@@ -54,14 +53,14 @@ function Places() {
   const [menu, setMenu] = useState(/** @type {{x: number, y: number}|null} */ (null));
   const view = headView();
   const places = view ? placesOf(view) : [];
-  const chosen = places.find(({ id }) => id === place.value);
+  const chosen = place.value;
   if (places.length < 2 && !chosen) return null;
   /** @param {MouseEvent} event */
   const open = (event) => {
     const { left, bottom } = /** @type {HTMLElement} */ (event.currentTarget).getBoundingClientRect();
     setMenu({ x: left, y: bottom + 4 });
   };
-  const items = [{ id: "", name: "All places" }, ...places].map(({ id, name }) => ({ label: name, icon: id === place.value ? "check" : "channel", run: () => void (place.value = id) }));
-  return html`<${Button} label=${chosen?.name ?? "All places"} icon="filter" isPressed=${Boolean(chosen)} onClick=${open} title="Show the lines of one place" />
+  const items = ["", ...places].map((name) => ({ label: name || "All places", icon: name === chosen ? "check" : "channel", run: () => choosePlace(name) }));
+  return html`<${Button} label=${chosen || "All places"} icon="filter" isPressed=${Boolean(chosen)} onClick=${open} title="Show the lines of one place" />
     ${menu ? html`<${Menu} label="Places" x=${menu.x} y=${menu.y} items=${items} onClose=${() => setMenu(null)} />` : null}`;
 }
