@@ -210,6 +210,11 @@ async def test_axe_finds_nothing_wrong_with_any_state_of_the_page_in_either_them
         violations["no such run"] = await lost.axe()
         viewer = await (await look(page_of(page, run))).ready()
         violations["live"] = await viewer.axe()
+        await viewer.page.keyboard.press("2")
+        await expect(viewer.region("Script").locator(".script-row.is-newest")).to_be_visible()
+        violations["script"] = await viewer.axe()
+        await viewer.page.keyboard.press("1")
+        await expect(viewer.region("Script")).to_have_count(0)
         for name in await viewer.page.evaluate(
             "import('page/dialogs/all').then(({dialogs}) => Object.keys(dialogs))"
         ):
