@@ -95,7 +95,10 @@ FACES = {
     "far-end-of-the-attic": ["graph", "table"],
 }
 MARKS = {
-    "three-ways-in": [r"^.+, .+ and .+ join .+\. Weathercock called them in\.", r"^Hedge Squirrel, .+ and Moat Duck stay silent\.$"],
+    "three-ways-in": [
+        r"^.+, .+ and .+ join .+\. Weathercock called them in\.",
+        r"^Hedge Squirrel, .+ and Moat Duck stay silent\.$",
+    ],
     "far-end-of-the-attic": [r"^Brigadier hires Wall Bat\.", r"^Brigadier sends Wall Bat away\.$"],
 }
 
@@ -151,10 +154,10 @@ async def test_the_longest_lines_of_every_world_are_whole_in_their_bubble_and_on
                 await viewer.page.set_viewport_size({"width": width, "height": height})
                 answer = await viewer.page.evaluate(UNREAD, [run.id, LONGEST])
                 assert answer == {"read": LONGEST, "unread": []}, f"{name} at {width}"
-            told = await viewer.page.evaluate(FACES_AND_MARKS)
-            assert told["faces"] == FACES.get(name, told["faces"]), name
+            script = await viewer.page.evaluate(FACES_AND_MARKS)
+            assert script["faces"] == FACES.get(name, script["faces"]), name
             for pattern in MARKS.get(name, []):
-                assert any(re.search(pattern, words) for words in told["marks"]), (pattern, told["marks"])
+                assert any(re.search(pattern, words) for words in script["marks"]), (pattern, script["marks"])
 
         assert await viewer.page.locator(".bubbles").get_attribute("aria-hidden") == "true"
         title = await viewer.evaluate("`${store.run().title} · Rewound to ${store.shown.value} · Glasshouse`")

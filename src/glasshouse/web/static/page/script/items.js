@@ -103,8 +103,8 @@ export class Items {
     /** @type {Item[]} */
     this.items = [];
     this.taken = 0;
-    /** The last event that has been told. */
-    this.told = from;
+    /** The event of the last line; a mark begins after it. */
+    this.lineBefore = from;
   }
 
   /** Take in what has come. Returns from which item on something is new. @param {Entry[]} entries */
@@ -117,9 +117,9 @@ export class Items {
       if (entry.fact && last?.type === "mark") {
         this.items[this.items.length - 1] = { ...last, last: entry.k, facts: [...last.facts, entry.fact] };
         changed = Math.min(changed, this.items.length - 1);
-      } else if (entry.fact) this.items.push({ type: "mark", k: this.filter.place ? entry.k : this.told + 1, last: entry.k, title: "", line: null, facts: [entry.fact] });
+      } else if (entry.fact) this.items.push({ type: "mark", k: this.filter.place ? entry.k : this.lineBefore + 1, last: entry.k, title: "", line: null, facts: [entry.fact] });
       else this.addLine(entry, last);
-      if (!entry.fact) this.told = entry.k;
+      if (!entry.fact) this.lineBefore = entry.k;
     }
     return changed;
   }

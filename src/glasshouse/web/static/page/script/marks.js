@@ -119,7 +119,7 @@ function runWords(text) {
  */
 function withCauses(facts) {
   /** @type {(Fact & {isMain?: boolean})[]} */
-  const told = [];
+  const named = [];
   /** @type {Fact[]} */
   let since = [];
   for (const fact of facts) {
@@ -130,13 +130,13 @@ function withCauses(facts) {
     const isJoint = since.some(({ type }) => type === "merge" || type === "split");
     const isComing = since.some(({ type }) => type === "came" || type === "left");
     for (const other of since) {
-      if (other.type === "merge" || other.type === "split") told.push({ ...other, by: fact.who });
-      else if (isJoint || (other.type !== "came" && other.type !== "left")) told.push(other);
+      if (other.type === "merge" || other.type === "split") named.push({ ...other, by: fact.who });
+      else if (isJoint || (other.type !== "came" && other.type !== "left")) named.push(other);
     }
-    if (!isJoint) told.push({ ...fact, isMain: isComing });
+    if (!isJoint) named.push({ ...fact, isMain: isComing });
     since = [];
   }
-  return [...told, ...since];
+  return [...named, ...since];
 }
 
 const icons = /** @type {{[type: string]: string}} */ ({ merge: "merge", split: "split", came: "creature", left: "creature", deed: "creature", tool: "tool", error: "error", wire: "wire", run: "run", joins: "channel", leaves: "channel", opens: "channel", closes: "channel", silence: "silence", approval: "approval" });
@@ -147,10 +147,10 @@ const icons = /** @type {{[type: string]: string}} */ ({ merge: "merge", split: 
  * @returns {{icon: string, main: string, rest: string}}
  */
 export function wordsOf(facts) {
-  const told = withCauses(facts);
-  const main = [...told.filter(({ type }) => type === "run").map((fact) => ("text" in fact ? fact.text : "")), ...joins(told), ...parts(told), ...comings(told)];
-  const rest = [...causes(told), ...troubles(told), ...uses(told), ...edges(told, main.length > 0), ...silences(told)];
-  const first = main.length ? told.find(({ type }) => type === "merge" || type === "split" || type === "run") ?? told.find((fact) => ["came", "left"].includes(fact.type) || isMain(fact)) : told[0];
+  const named = withCauses(facts);
+  const main = [...named.filter(({ type }) => type === "run").map((fact) => ("text" in fact ? fact.text : "")), ...joins(named), ...parts(named), ...comings(named)];
+  const rest = [...causes(named), ...troubles(named), ...uses(named), ...edges(named, main.length > 0), ...silences(named)];
+  const first = main.length ? named.find(({ type }) => type === "merge" || type === "split" || type === "run") ?? named.find((fact) => ["came", "left"].includes(fact.type) || isMain(fact)) : named[0];
   const [strong = "", ...more] = main;
   return { icon: icons[first?.type ?? "deed"], main: strong, rest: [...more, ...rest].join(" ") };
 }
@@ -208,9 +208,9 @@ function uses(facts) {
   return distinct([...deeds, ...tools]);
 }
 
-/** Who joined which channel. What graphs and cast tell already is not told again. @param {Fact[]} facts @param {boolean} isTold */
-function edges(facts, isTold) {
-  if (isTold || facts.some(({ type }) => type === "deed")) return [];
+/** Who joined which channel. What graphs and cast tell already is not told again. @param {Fact[]} facts @param {boolean} hasMain */
+function edges(facts, hasMain) {
+  if (hasMain || facts.some(({ type }) => type === "deed")) return [];
   /** @type {Map<string, string[]>} */
   const groups = new Map();
   for (const fact of facts) {

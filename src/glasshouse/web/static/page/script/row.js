@@ -59,7 +59,7 @@ function Mark({ item, isActive }) {
   return html`<div class=${`script-row is-mark of-${item.facts[0].colour % 8}`} data-k=${item.k}>
     <span class="script-mark">${icon(name, 14)}</span>
     <p title=${`${main} ${rest}`.trim()} dir="auto">${main ? html`<b>${main}</b> ` : null}${rest}</p>
-    <button type="button" class="script-number mono" aria-label=${`Events ${range}: rewind there`} tabindex=${isActive ? 0 : -1} onClick=${() => void seek(item.last)}>${range}</button>
+    <button type="button" class="script-number mono" aria-label=${`${item.k === item.last ? "Event" : "Events"} ${range}: rewind there`} tabindex=${isActive ? 0 : -1} onClick=${() => void seek(item.last)}>${range}</button>
   </div>`;
 }
 
