@@ -136,7 +136,7 @@ async def _opened(browser: Browser, page: Served, run: Run, *, moves: bool = Fal
     try:
         opened = await context.new_page()
         await opened.add_init_script(COUNTED)
-        await opened.goto(f"{page.address}/?run={run.id}")
+        await opened.goto(f"{page.address}/?run={run.id}&face=graph")
         yield opened
     finally:
         await context.close()

@@ -66,7 +66,7 @@ async def take(browser: Browser, page: Served, run: Run, theme: str, merges: int
         reduced_motion="reduce",
     )
     opened = await context.new_page()
-    await opened.goto(f"{page.address}/?run={run.id}")
+    await opened.goto(f"{page.address}/?run={run.id}&face=graph")
     await opened.evaluate(SHOWN, merges)
     await keep(opened, theme)
     await context.close()

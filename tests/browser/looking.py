@@ -154,6 +154,8 @@ class Viewer:
         return list(await self.page.evaluate(AXE, within))
 
 
-def page_of(page: Served | Cable, run: Run | None = None, query: str = "") -> str:
-    """The address of the page as tests look at it: nothing moves, and its state can be read."""
-    return f"{page.address}/?still=1{f'&run={run.id}' if run else ''}{query}"
+def page_of(page: Served | Cable, run: Run | None = None, query: str = "", face: str = "graph") -> str:
+    """The address of the page as tests look at it: nothing moves, its state can be read, and it shows one face of the play,
+    whichever suits the world; without a name, the one that suits."""
+    named_face = f"&face={face}" if face else ""
+    return f"{page.address}/?still=1{f'&run={run.id}' if run else ''}{named_face}{query}"

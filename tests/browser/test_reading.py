@@ -67,6 +67,41 @@ UNREAD = """async ([run, count]) => {
   return { read: Math.min(lines.length, count), unread };
 }"""
 
+# What suits a play at every moment of it, and the words of the marks in its script.
+FACES_AND_MARKS = """async () => {
+  const { store } = glasshouse;
+  const [{ foldFrom }, { faceAtOpening }, { wordsOf }] = await Promise.all(["page/script/fold", "page/centre/faces", "page/script/marks"].map((name) => import(name)));
+  const fold = foldFrom(await store.source().view(store.session.value.run, 0));
+  const faces = [];
+  const marks = [];
+  let facts = [];
+  for (let k = 1; k <= store.head.value; k += 1) {
+    const entry = fold.take(store.record(k));
+    const face = faceAtOpening(fold.view, false);
+    if (faces.at(-1) !== face) faces.push(face);
+    if (entry?.fact) facts.push(entry.fact);
+    if (facts.length && (entry?.line || k === store.head.value)) {
+      const { main, rest } = wordsOf(facts);
+      marks.push(`${main} ${rest}`.trim());
+      facts = [];
+    }
+  }
+  return { faces, marks };
+}"""
+# While graphs come one by one, the graph is shown; from the first turn on, no merge and no split changes the face.
+FACES = {
+    "three-ways-in": ["graph"],
+    "mystery-roots": ["graph", "table"],
+    "far-end-of-the-attic": ["graph", "table"],
+}
+MARKS = {
+    "three-ways-in": [
+        r"^.+, .+ and .+ join .+\. Weathercock called them in\.",
+        r"^Hedge Squirrel, .+ and Moat Duck stay silent\.$",
+    ],
+    "far-end-of-the-attic": [r"^Brigadier hires Wall Bat\.", r"^Brigadier sends Wall Bat away\.$"],
+}
+
 
 async def test_a_card_turns_and_tells_what_its_creature_thinks(look: Looking) -> None:
     access = Access(SECRET)
@@ -119,6 +154,10 @@ async def test_the_longest_lines_of_every_world_are_whole_in_their_bubble_and_on
                 await viewer.page.set_viewport_size({"width": width, "height": height})
                 answer = await viewer.page.evaluate(UNREAD, [run.id, LONGEST])
                 assert answer == {"read": LONGEST, "unread": []}, f"{name} at {width}"
+            script = await viewer.page.evaluate(FACES_AND_MARKS)
+            assert script["faces"] == FACES.get(name, script["faces"]), name
+            for pattern in MARKS.get(name, []):
+                assert any(re.search(pattern, words) for words in script["marks"]), (pattern, script["marks"])
 
         assert await viewer.page.locator(".bubbles").get_attribute("aria-hidden") == "true"
         title = await viewer.evaluate("`${store.run().title} · Rewound to ${store.shown.value} · Glasshouse`")
@@ -174,6 +213,11 @@ async def test_axe_finds_nothing_wrong_with_any_state_of_the_page_in_either_them
         violations["no such run"] = await lost.axe()
         viewer = await (await look(page_of(page, run))).ready()
         violations["live"] = await viewer.axe()
+        await viewer.page.keyboard.press("2")
+        await expect(viewer.region("Script").locator(".script-row.is-newest")).to_be_visible()
+        violations["script"] = await viewer.axe()
+        await viewer.page.keyboard.press("1")
+        await expect(viewer.region("Script")).to_have_count(0)
         for name in await viewer.page.evaluate(
             "import('page/dialogs/all').then(({dialogs}) => Object.keys(dialogs))"
         ):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from playwright.async_api import expect
+
 from glasshouse import MemoryStore, Terrarium
 from tests.browser.looking import Looking, page_of
 
@@ -50,6 +52,24 @@ SOURCE = """
 })()
 """
 
+rows_in_page_max = 40
+"""Rows of the script that are in the page: those in sight, and some above and below."""
+IS_WHOLE = """() => {
+  const [room, row] = [".script-scroll", ".script-row.is-newest"].map((name) => document.querySelector(name).getBoundingClientRect());
+  return row.top >= room.top && row.bottom <= room.bottom + 1;
+}"""
+# Scrolls up until a row of an event before `k` is in the page: its number, and how many rows are in the page then.
+SCROLL_UP = """async (k) => {
+  const box = document.querySelector(".script-scroll");
+  for (let tries = 0; tries < 600; tries += 1) {
+    const rows = [...document.querySelectorAll(".script-row")];
+    if (!document.querySelector(".script-gap") && Number(rows[0]?.dataset.k) < k) return [Number(rows[0].dataset.k), rows.length];
+    if (!document.querySelector(".script-gap")) box.scrollTop -= 400; // What is on its way is waited for.
+    await new Promise((resolve) => requestAnimationFrame(resolve));
+  }
+  throw new Error(`${k} does not come into sight.`);
+}"""
+
 
 async def test_the_page_s_state_has_neither_gap_nor_duplicate_nor_a_wrong_number(look: Looking) -> None:
     async with Terrarium() as house, look.at(house) as address:
@@ -85,11 +105,39 @@ async def test_the_page_s_state_has_neither_gap_nor_duplicate_nor_a_wrong_number
         assert "records 5" in asked
         assert not {"records 8", "records 7", "records 6"} & set(asked)
 
+        # The script of so long a story: it ends at the moment shown, few of its rows are in the page, and older records come when
+        # one scrolls up.
+        await viewer.page.keyboard.press("2")
+        newest = viewer.region("Script").locator(".script-row.is-newest")
+        await expect(newest).to_contain_text("line 5500")
+        await viewer.page.wait_for_function(IS_WHOLE)
+        assert await viewer.evaluate("store.record(4_900)") is None
+        first, rows = await viewer.page.evaluate(SCROLL_UP, 4_900)
+        assert (first > 4_800, rows < rows_in_page_max) == (True, True)
+        await expect(viewer.region("Script").get_by_text("line 5500")).to_have_count(0)
+        assert await viewer.evaluate("store.shown.value") == 5_500
+        await viewer.button("Jump to 5500").click()
+        await viewer.button("Event 5499: rewind there").click()
+        await expect(newest).to_contain_text("line 5499")
+        await viewer.evaluate("store.goLive()")
+        await expect(newest).to_contain_text("line 84205")
+        await viewer.evaluate("window.fake.happen(1)")
+        await expect(newest).to_contain_text("line 84206")
+        await viewer.page.wait_for_function(IS_WHOLE)
+        assert await viewer.page.locator(".script-row").count() < rows_in_page_max
+        assert "face=script" in viewer.page.url
+        await viewer.seek(5_500)
+
         # Where a run joins, the events are counted anew. The moment shown is the same event.
         await viewer.evaluate("window.fake.join()")
         await viewer.until("store.isRewound.value && store.view().scene.n === 5_500")
         assert await viewer.evaluate("store.shown.value") == 6_000
+        await expect(newest).to_contain_text("line 5500")
         assert (await viewer.seek(700))["scene"]["n"] == 200
+        # The face that was chosen is shown again, also where no address names it.
+        await viewer.page.goto(page_of(address, face=""))
+        await expect(viewer.region("Script")).to_be_visible()
+        await expect(viewer.region("Graph")).to_be_visible()
 
 
 STREAMS = """async (run) => {

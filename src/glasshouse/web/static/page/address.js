@@ -1,7 +1,7 @@
 // @ts-check
 /** The page's address: which run, which moment, which filters, which layout. Links name events, whose ids never change. */
 
-const names = /** @type {const} */ (["run", "at", "kind", "creature", "graph", "channel", "text", "layout", "panel"]);
+const names = /** @type {const} */ (["run", "at", "kind", "creature", "graph", "channel", "text", "layout", "panel", "face"]);
 
 /** @typedef {{[name in typeof names[number]]?: string}} Address */
 

@@ -2,10 +2,12 @@
 /** The page: its regions, and what lies over them. */
 import { html, useEffect } from "page/html";
 import { Bar } from "page/bar";
+import { face, labelOf, registerFaces } from "page/centre/faces";
+import { Centre } from "page/centre/panel";
 import { Face } from "page/face";
+import { Graph } from "page/graph/panel";
 import { Overlays } from "page/overlays";
 import { Stage } from "page/stage/panel";
-import { Graph } from "page/graph/panel";
 import { DrawerTab } from "page/feed/drawer";
 import { Feed } from "page/feed/panel";
 import { Time } from "page/time/panel";
@@ -18,6 +20,7 @@ import { Button } from "page/ui";
 
 export function App() {
   useEffect(registerActions, []);
+  useEffect(registerFaces, []);
   useEffect(keepLayoutInAddress, []);
   const name = status.value;
   if (name === "error") return html`<div class="page" inert=${dialog.value !== null}><${Bar} /><main class="only-words"><${Trouble} /></main></div><${Overlays} />`;
@@ -26,16 +29,17 @@ export function App() {
   if (panel.value.startsWith("compare:")) {
     return html`<div class="page" inert=${dialog.value !== null}><${Bar} /><main class="compare-page"><${Compare} run=${panel.value.slice(8)} /></main></div><${Overlays} />`;
   }
-  return html`<div class=${`page tab-${tab.value}${isDrawerOpen.value ? " has-drawer" : ""}`} inert=${dialog.value !== null}
+  return html`<div class=${`page tab-${tab.value} face-${face.value}${isDrawerOpen.value ? " has-drawer" : ""}${isWhy ? " has-why" : ""}`} inert=${dialog.value !== null}
       style=${areSidesFree() ? { "--stage-width": `${stage}px`, "--feed-width": `${feed}px` } : {}}>
     <${Bar} />
     <nav class="tabs" aria-label="Panels">
-      ${["stage", "graph", "feed"].map((name) => html`<button type="button" aria-pressed=${tab.value === name} onClick=${() => (tab.value = /** @type {any} */ (name))}>${{ stage: "Stage", graph: "Graph", feed: "Events" }[name]}</button>`)}
+      ${["stage", "graph", "feed"].map((name) => html`<button type="button" aria-pressed=${tab.value === name} onClick=${() => (tab.value = /** @type {any} */ (name))}>${{ stage: "Stage", graph: labelOf(face.value), feed: "Events" }[name]}</button>`)}
     </nav>
     <main class="panels">
       <section class="panel at-stage" aria-label="Stage"><${Stage} /></section>
       <${Divider} side="stage" />
-      <section class="panel at-graph" aria-label="Graph"><${Graph} /></section>
+      ${face.value === "graph" ? null : html`<section class="panel at-centre" aria-label=${labelOf(face.value)}><${Centre} /></section>`}
+      <section class="panel at-graph" aria-label="Graph" hidden=${face.value === "table" || face.value === "teams"}><${Graph} /></section>
       <${Divider} side="feed" />
       <section class="panel at-feed" aria-label="Events"><${Feed} /></section>
       <${DrawerTab} />

@@ -126,6 +126,9 @@ export function record(k) {
   return pages.get(pageOf(k))?.records[(k - 1) % recordsPerPage];
 }
 
+/** The view before the first record of a page, if that page is here. @param {number} number @returns {View|null} */
+export const startOf = (number) => pages.get(number)?.start ?? null;
+
 /** @param {number} k */
 const pageOf = (k) => Math.floor((k - 1) / recordsPerPage);
 

@@ -3,6 +3,7 @@
 import { html, useMemo, useState } from "page/html";
 import { areLettersOn, offered, turnLetters, withKeys } from "page/keys";
 import { setTheme, theme } from "page/colours";
+import { isAloud, turnAloud } from "page/script/aloud";
 import { closeDialog } from "page/store";
 import { Button, Dialog } from "page/ui";
 
@@ -57,5 +58,7 @@ export function Settings() {
       <span>Single letters are keys<small>Off: only keys with Ctrl, and Escape</small></span></label>
     <label class="switch"><input type="checkbox" checked=${theme.value === "dark"} onChange=${(/** @type {any} */ event) => setTheme(event.target.checked ? "dark" : "light")} />
       <span>Dark<small>At first the page follows the system</small></span></label>
+    <label class="switch"><input type="checkbox" checked=${isAloud.value} onChange=${(/** @type {any} */ event) => turnAloud(event.target.checked)} />
+      <span>Read lines aloud<small>A screen reader reads each new line of the script, one at a time</small></span></label>
   <//>`;
 }

@@ -57,7 +57,7 @@ export function wordsOf(record, isHandle) {
 }
 
 /** The use of a tool begins with its name. A group tool is told in a sentence, as in "hires wall-bat". */
-const toolUse = /^\S+(: |$)/;
+export const toolUse = /^\S+(: |$)/;
 
 /** @param {string} name @param {string} reason */
 const failureOf = (name, reason) => (reason.startsWith(name) ? reason : `${name} did not answer. ${reason}`.trim());

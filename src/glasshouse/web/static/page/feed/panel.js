@@ -25,7 +25,7 @@ function openChoices() {
 
 /** The event that "why" asks about: the row that has the focus, what is selected, or the last line of the creature that is. @returns {Promise<string>} */
 async function askedAbout() {
-  const row = document.activeElement?.closest(".feed-row");
+  const row = document.activeElement?.closest(".feed-row, .script-row");
   if (row instanceof HTMLElement) return record(Number(row.dataset.k))?.id ?? "";
   const chosen = selection.value;
   if (chosen?.kind === "event") return chosen.id;

@@ -5,6 +5,7 @@
  *
  * Always holds: the first bubble is the newest line; a creature has one bubble at most.
  */
+import { owedBy, toWords } from "page/addressee";
 import { graphName, titleOf } from "page/graph/summary";
 import { harmless } from "page/plain";
 
@@ -23,7 +24,6 @@ const crowd = 150;
 const newerLinesMax = 4;
 /** How many records before a line are searched for what it answers and for the lines before it; each costs one look into a list. */
 const recordsSearchedMax = 400;
-const namesMax = 2;
 
 /** The bubbles of a view, the newest first. @param {View} view @param {(k: number) => Record|undefined} recordOf @returns {Bubble[]} */
 export function bubblesOf(view, recordOf) {
@@ -74,16 +74,10 @@ export function addresseeOf(view, id, recordOf) {
   if (!line) return "";
   const answered = line.answers ? authorOf(line.answers, line.n, recordOf) : undefined;
   const author = answered === undefined ? undefined : Object.entries(view.creatures).find(([other, { handle }]) => other === answered || handle === answered);
-  if (author && author[0] !== id) return `to ${titleOf(author[1])}`;
-  const owing = Object.entries(view.creatures).filter(([other, { owes }]) => other !== id && owes?.n === line.n);
-  if (owing.length) return `to ${listed(owing.map(([, creature]) => titleOf(creature)))}`;
-  return placeOf(view, line.channel, graph);
-}
-
-/** Where a line was said. @param {View} view @param {string|undefined} channel @param {string} graph */
-function placeOf(view, channel, graph) {
-  if (channel) return `in ${harmless(channel)}`;
-  return view.graphs[graph] ? `in ${graphName(view.graphs[graph], view)}` : "";
+  const record = recordOf(line.n);
+  const owing = (record ? owedBy(record, id) : []).map((other) => view.creatures[other]).filter((creature) => creature?.owes);
+  const to = toWords(author && author[0] !== id ? titleOf(author[1]) : answered === "visitor" ? "the visitor" : "", owing.map(titleOf));
+  return to || (view.graphs[graph] ? `in ${graphName(view.graphs[graph], view)}` : "");
 }
 
 /** Who said the line with an id, if it is one of those before event number `n`. @param {string} eventId @param {number} n @param {(k: number) => Record|undefined} recordOf */
@@ -93,10 +87,4 @@ function authorOf(eventId, n, recordOf) {
     if (record?.id === eventId) return record.row.actor;
   }
   return undefined;
-}
-
-/** @param {string[]} names */
-function listed(names) {
-  if (names.length <= namesMax) return names.join(" and ");
-  return `${names.slice(0, namesMax).join(", ")} and ${names.length - namesMax} more`;
 }

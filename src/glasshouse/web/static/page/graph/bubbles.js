@@ -233,7 +233,7 @@ function labelsOf(scene) {
 /** What else lies over the canvas. @param {HTMLElement} layer @returns {Box[]} */
 function controlsOver(layer) {
   const { left, top } = layer.getBoundingClientRect();
-  const controls = layer.parentElement?.querySelectorAll(".graph-counts, .graph-actions, .graph-legend") ?? [];
+  const controls = layer.parentElement?.querySelectorAll(".graph-head, .graph-counts, .graph-actions, .graph-legend") ?? [];
   return [...controls].map((control) => {
     const box = control.getBoundingClientRect();
     return { left: box.left - left, right: box.right - left, top: box.top - top, bottom: box.bottom - top };

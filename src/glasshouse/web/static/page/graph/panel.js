@@ -3,6 +3,8 @@
 import { effect, signal } from "@preact/signals";
 import { html, useEffect, useLayoutEffect, useRef } from "page/html";
 import { isStill } from "page/address";
+import { face } from "page/centre/faces";
+import { FaceSwitch } from "page/centre/switch";
 import { theme } from "page/colours";
 import { bandIn } from "page/graph/bubble_places";
 import { Bubbles } from "page/graph/bubbles";
@@ -18,14 +20,20 @@ import { Button, IconButton } from "page/ui";
 import { path } from "page/why/path";
 
 const edge = { left: 26, top: 62, right: 26, bottom: 48 };
+/** Beside the script the graph is small and has nothing but a button over it. */
+const smallEdge = { left: 34, top: 28, right: 48, bottom: 14 };
 /** Between the band of the newest line and the graphs below it. */
 const belowBand = 16;
 const zoomStep = 1.25;
 const narrowPixels = 640;
 const blinkMilliseconds = 2600;
 
+/** Whether the graph stands beside another face: without names, lines and controls. */
+const isSmall = () => face.value === "script";
+
 /** The part of the canvas that nothing covers: below the band of the newest line, which is not there while a why is shown. @param {HTMLElement} box */
 function roomIn(box) {
+  if (isSmall()) return { left: smallEdge.left, top: smallEdge.top, right: Math.max(160, box.clientWidth - smallEdge.right), bottom: box.clientHeight - smallEdge.bottom };
   const why = document.querySelector(".at-why");
   const top = why ? edge.top : bandIn(box.clientHeight).bottom + belowBand;
   const covered = why ? Math.max(0, box.getBoundingClientRect().right - why.getBoundingClientRect().left) : 0;
@@ -58,13 +66,12 @@ export function Graph() {
   return html`<div class="graph" ref=${box}>
     <canvas ref=${canvas} class="graph-canvas" role="img" aria-label=${now ? summaryOf(now) : "No graph yet"}></canvas>
     ${now && !Object.keys(now.creatures).length ? html`<p class="graph-empty">Nobody is here${now.k ? " at this moment" : " yet"}.</p>` : null}
-    <${Bubbles} picture=${picture.value} />
-    <${Counts} />
+    ${face.value === "graph" ? html`<${Bubbles} picture=${picture.value} /><div class="graph-head"><${FaceSwitch} /></div>` : null}
     <div class="graph-actions">
-      ${canEdit() ? html`<${Button} label="Spawn" icon="plus" kbd="N" onClick=${() => openDialog("spawn")} /><${Button} label="Connect" icon="arrow" kbd="C" onClick=${() => openDialog("connect")} />` : null}
+      ${canEdit() && !isSmall() ? html`<${Button} label="Spawn" icon="plus" kbd="N" onClick=${() => openDialog("spawn")} /><${Button} label="Connect" icon="arrow" kbd="C" onClick=${() => openDialog("connect")} />` : null}
       <${IconButton} label="Fit" icon="fit" kbd="0" onClick=${() => picture.value?.fit()} />
     </div>
-    <${Legend} />
+    ${isSmall() ? null : html`<div class="graph-foot"><${Legend} /><${Counts} /></div>`}
     <${ScreenReaderTree} picture=${picture.value} />
     <${Tip} />
     <${Menus} fit=${() => picture.value?.fit()} />
@@ -106,6 +113,11 @@ function follow(box, canvas) {
     effect(() => {
       theme.value;
       made.recolour();
+    }),
+    effect(() => {
+      made.shown.isNameless = isSmall();
+      made.lens.follow();
+      requestAnimationFrame(resize); // The graph has its new size by then.
     }),
     effect(() => {
       const isCovered = panel.value.startsWith("why:");
@@ -169,8 +181,7 @@ function Counts() {
   moment.value;
   const now = view();
   if (!now) return null;
-  const counts = [counted(Object.keys(now.graphs).length, "graph"), counted(Object.keys(now.creatures).length, "creature"), counted(Object.keys(now.channels).length, "channel")];
-  return html`<div class="graph-counts">${counts.map((text) => html`<span class="chip">${text}</span>`)}</div>`;
+  return html`<p class="graph-counts">${counted(Object.keys(now.graphs).length, "graph")}, ${counted(Object.keys(now.creatures).length, "creature")}</p>`;
 }
 
 function Legend() {

@@ -53,8 +53,8 @@ export function makePicture(canvas, how = {}) {
   /** @type {View|null} */
   let view = null;
   let size = { width: 0, height: 0, ratio: 1 };
-  /** What only the caller knows. @type {{hovered: string, selected: string, focused: string, target: string, thinking: {[id: string]: any}, blinking: string, path: import("page/graph/scene").PathStep[], ghosts: import("page/graph/scene").Ghost[], litGraphs: string[], held: string, handle: {x: number, y: number}|null}} */
-  const shown = { hovered: "", selected: "", focused: "", target: "", thinking: {}, blinking: "", path: [], ghosts: [], litGraphs: [], held: "", handle: null };
+  /** What only the caller knows. @type {{hovered: string, selected: string, focused: string, target: string, thinking: {[id: string]: any}, blinking: string, path: import("page/graph/scene").PathStep[], ghosts: import("page/graph/scene").Ghost[], litGraphs: string[], held: string, handle: {x: number, y: number}|null, isNameless: boolean}} */
+  const shown = { hovered: "", selected: "", focused: "", target: "", thinking: {}, blinking: "", path: [], ghosts: [], litGraphs: [], held: "", handle: null, isNameless: false };
   let frames = 0;
   let handle = 0;
   /** @type {ReturnType<typeof setTimeout>|undefined} */
@@ -154,7 +154,7 @@ export function makePicture(canvas, how = {}) {
   /** Whether names would leave enough of the picture to see. */
   function hasRoomForNames() {
     const { scale } = lens.camera;
-    if (layout.areDots() || scale < namesFromScale) return false;
+    if (shown.isNameless || layout.areDots() || scale < namesFromScale) return false;
     let letters = 0;
     for (const { label } of layout.nodes.values()) letters += label.length;
     const area = hulls.reduce((sum, { points }) => sum + areaOf(points), 0) * scale * scale;
@@ -265,6 +265,7 @@ export function makePicture(canvas, how = {}) {
     /** @param {number} width @param {number} height @param {import("page/graph/camera").Box} room that nothing covers */
     resize(width, height, room) {
       const ratio = Math.min(3, globalThis.devicePixelRatio || 1);
+      const isComing = size.width === 0 && width > 0;
       if (width !== size.width || height !== size.height || ratio !== size.ratio) {
         size = { width, height, ratio };
         canvas.width = Math.round(width * ratio);
@@ -273,6 +274,11 @@ export function makePicture(canvas, how = {}) {
       lens.setRoom(room);
       layout.setAspect((room.right - room.left) / Math.max(1, room.bottom - room.top));
       slotsAge = Infinity;
+      if (isComing) {
+        // What nobody has seen need not move to where it belongs.
+        lens.aim(bounds());
+        lens.ease(1, true);
+      }
       wake();
     },
     /**

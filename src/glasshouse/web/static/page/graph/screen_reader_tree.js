@@ -5,6 +5,7 @@
  */
 import { signal } from "@preact/signals";
 import { html, useEffect, useLayoutEffect, useRef } from "page/html";
+import { chooseFace } from "page/centre/faces";
 import { facesMax } from "page/graph/layout";
 import { menu } from "page/graph/pointer";
 import { counted, graphName, titleOf } from "page/graph/summary";
@@ -44,6 +45,14 @@ function byGraph(table) {
   return groups;
 }
 
+/** Move the focus into the tree; where the graph is out of sight, it is shown first. @param {HTMLElement|null} tree */
+function focusIn(tree) {
+  const focus = () => /** @type {HTMLElement|null} */ (tree?.querySelector("[tabindex='0']"))?.focus();
+  if (tree?.offsetParent) return focus();
+  chooseFace("graph");
+  requestAnimationFrame(focus);
+}
+
 /** @param {{picture: ReturnType<typeof import("page/graph/picture").makePicture>|null}} props */
 export function ScreenReaderTree({ picture }) {
   const tree = useRef(/** @type {HTMLElement|null} */ (null));
@@ -53,7 +62,7 @@ export function ScreenReaderTree({ picture }) {
   const isThere = now && (now.graphs[at] || now.creatures[at] || now.channels[at]);
   const here = isThere ? at : (Object.keys(now?.graphs ?? {})[0] ?? "");
   useEffect(
-    () => register({ id: "focus-graph", key: "G", label: "Focus the graph", group: "Graph", run: () => /** @type {HTMLElement|null} */ (tree.current?.querySelector("[tabindex='0']"))?.focus() }),
+    () => register({ id: "focus-graph", key: "G", label: "Focus the graph", group: "Graph", run: () => focusIn(tree.current) }),
     [],
   );
   useLayoutEffect(() => {

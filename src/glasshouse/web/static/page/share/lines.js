@@ -5,15 +5,16 @@
  * @typedef {import("page/apply").View} View
  * @typedef {import("page/apply").Record} Record
  * @typedef {import("page/share/file_source").Packed} Packed
- * @typedef {{k: number, id: string, kind: "line"|"judge"|"visitor"|"world"|"change"|"thought", actor: string, face: string, colour: number,
- *   text: string, verb: string, channel: string, turn: number, tokens: number, usd: number|null|undefined, thought: string, mood: string,
- *   answers: string, heardBy: number, isKept: boolean, isJudge: boolean, isVerdict: boolean, name: string, icon: string}} Line
+ * @typedef {Omit<import("page/script/fold").Line, "kind"> & {kind: import("page/script/fold").LineKind|"change", heardBy: number,
+ *   isKept: boolean, isVerdict: boolean}} Line
  * @typedef {{k: number, title: string, lines: Line[], opening: Line|null}} Scene
  * @typedef {{k: number, icon: string, label: string, kind: "scene"|"visitor"|"kept"|"verdict"|"change"}} Moment
  * @typedef {{id: string, handle: string, title: string, bio: string, role: string, colour: number, isPrivileged: boolean, lines: number}} Player
  */
-import { apply, cloneView, colourOf, creatureCalled, graphOf, nameOf } from "page/apply";
+import { colourOf, graphOf } from "page/apply";
 import { harmless } from "page/plain";
+import { foldFrom } from "page/script/fold";
+import { withNames } from "page/script/marks";
 
 const listen = 1;
 const momentsMax = 300;
@@ -21,7 +22,8 @@ const changes = new Set(["merge", "split"]);
 
 /** Read the whole run once. @param {Packed} packed */
 export function read(packed) {
-  const view = cloneView(packed.start);
+  const fold = foldFrom(packed.start);
+  const { view } = fold;
   const kept = new Set(packed.kept);
   /** @type {Scene[]} */
   const scenes = [{ k: packed.first, title: "", lines: [], opening: null }];
@@ -33,14 +35,11 @@ export function read(packed) {
   const channels = new Set();
   meet(view, Object.keys(view.creatures), players);
   for (const record of packed.records) {
-    const title = view.scene.title;
-    apply(view, record);
+    const entry = fold.take(record);
     numbers.set(record.id, record.k);
     meet(view, record.d.filter(([, path]) => path[0] === "creatures").map(([, path]) => path[1]), players);
-    if (view.scene.n === record.k && view.scene.title && view.scene.title !== title) {
-      scenes.push({ k: record.k, title: harmless(view.scene.title), lines: [], opening: null });
-    }
-    const line = lineOf(view, record, packed, kept);
+    if (entry?.title) scenes.push({ k: record.k, title: entry.title, lines: [], opening: null });
+    const line = lineOf(view, record, entry?.line ?? null, packed, kept);
     if (!line) continue;
     if (line.channel) channels.add(line.channel);
     const scene = scenes[scenes.length - 1];
@@ -74,58 +73,23 @@ function meet(view, ids, players) {
   }
 }
 
-/** @param {View} view @param {Record} record @param {Packed} packed @param {Set<number>} kept @returns {Line|null} */
-function lineOf(view, record, packed, kept) {
-  const { icon, actor, text = "", channel = "", turn, tokens = 0, usd } = record.row;
-  const isChange = changes.has(icon);
-  if (!text || !(isChange || ["line", "judge", "visitor", "world", "thought"].includes(icon))) return null;
+/**
+ * The line of a record as a file shows it: with how many heard it, and whether a judge kept it. Merges and splits are lines there.
+ * @param {View} view @param {Record} record @param {import("page/script/fold").Line|null} line @param {Packed} packed @param {Set<number>} kept
+ * @returns {Line|null}
+ */
+function lineOf(view, record, line, packed, kept) {
+  if (line?.isCopy) return null;
+  const judged = { isKept: kept.has(record.k), isVerdict: record.k === packed.decided_at };
+  if (line) return { ...line, heardBy: hearersOf(view, line.graph, line.channel, line.face), ...judged };
+  const { icon, actor, text = "", turn, tokens = 0, usd } = record.row;
+  if (!text || !changes.has(icon)) return null;
   const graph = graphOf(view, record);
-  const face = speakerOf(view, record);
-  const creature = view.creatures[face];
-  const isOwn = creature?.line?.n === record.k;
   return {
-    k: record.k,
-    id: record.id,
-    kind: isChange ? "change" : /** @type {Line["kind"]} */ (icon),
-    actor,
-    face: creature ? face : "",
-    colour: colourOf(view, graph),
-    text: harmless(isChange ? withNames(text, view) : text),
-    verb: verbOf(icon, isOwn ? (creature?.line?.kind ?? "") : ""),
-    channel,
-    turn,
-    tokens,
-    usd,
-    thought: textIn(record, face, "thought"),
-    mood: textIn(record, face, "mood"),
-    answers: isOwn ? (creature?.line?.answers ?? "") : "",
-    heardBy: isChange ? 0 : hearersOf(view, graph, channel, face),
-    isKept: kept.has(record.k),
-    isJudge: creature?.role === "judge",
-    isVerdict: record.k === packed.decided_at,
-    name: icon === "visitor" ? "A visitor" : isChange ? (icon === "merge" ? "Merge" : "Split") : harmless(nameOf(actor, creature ? view : undefined)),
-    icon,
+    ...{ k: record.k, id: record.id, kind: "change", icon, actor, face: "", name: icon === "merge" ? "Merge" : "Split", colour: colourOf(view, graph) },
+    ...{ graph, place: "", channel: "", text: withNames(text, view), verb: "", turn, tokens, usd, thought: "", mood: "", answers: "", owing: [] },
+    ...{ isJudge: false, isPrivileged: false, isCopy: false, heardBy: 0, ...judged },
   };
-}
-
-/** A text about graphs, which are called after creatures, with their names in place of their handles. @param {string} text @param {View} view */
-function withNames(text, view) {
-  return text
-    .split(" ")
-    .map((word) => (creatureCalled(view, word) ? nameOf(word, view) : word))
-    .join(" ");
-}
-
-/** @param {View} view @param {Record} record */
-function speakerOf(view, record) {
-  for (const [, path] of record.d) if (path[0] === "creatures" && path[2] === "line") return path[1];
-  return Object.keys(view.creatures).find((id) => view.creatures[id].handle === record.row.actor) ?? "";
-}
-
-/** What an event tells of a creature's mind, where the file has it. @param {Record} record @param {string} creature @param {string} what */
-function textIn(record, creature, what) {
-  const op = record.d.find(([, path]) => path[0] === "creatures" && path[1] === creature && path[2] === what);
-  return typeof op?.[2] === "string" ? harmless(op[2]) : "";
 }
 
 /** @param {View} view @param {string} graph @param {string} channel @param {string} speaker */
@@ -134,15 +98,6 @@ function hearersOf(view, graph, channel, speaker) {
   if (!channel) return others.length;
   const entry = Object.values(view.channels).find((entry) => entry.graph === graph && entry.name === channel);
   return others.filter(([id]) => (entry?.edges[id] ?? 0) & listen).length;
-}
-
-/** What a line does, in words: a kind of a world's own is shown as it is. @param {string} icon @param {string} kind */
-function verbOf(icon, kind) {
-  if (icon === "visitor") return "disturbs";
-  if (icon === "world") return "";
-  if (kind === "judge.verdict") return "gives the verdict";
-  if (!kind || kind === "agent.spoke") return "";
-  return `· ${kind.replace(/[._-]+/g, " ")}`;
 }
 
 /** @param {Scene[]} scenes @returns {Moment[]} */
