@@ -44,17 +44,6 @@ TABLES = {
 ANSWERS = {"yes", "no", "unsure"}
 
 
-async def contest() -> tuple[list[Json], Json]:
-    """The records of a contest of two teams, and who plays for them."""
-    store = MemoryStore()
-    async with Terrarium(store) as t:
-        run = await t.open_world("twenty-sprouts")
-        await t.run(run.id)
-    fold = PageFold("spectator")
-    records = [msgspec.to_builtins(fold.fold(event)) for event in await ledger_of(store)]
-    return records, fold.view["contest"]["teams"]
-
-
 class CountingModel(OfflineModel):
     """The offline troupe; it counts how often it was asked."""
 
@@ -76,7 +65,8 @@ def hulls_of(view: Json) -> dict[str, set[str]]:
 
 
 async def test_records_change_a_view_in_the_browser_as_they_do_here(look: Looking) -> None:
-    async with Terrarium(MemoryStore()) as t, look.at(t) as page:
+    contest = MemoryStore()
+    async with Terrarium(contest) as t, look.at(t) as page:
         viewer = await look(page_of(page))
         for seed, role in enumerate(ROLES):
             store = MemoryStore()
@@ -103,14 +93,36 @@ async def test_records_change_a_view_in_the_browser_as_they_do_here(look: Lookin
         tables = await viewer.page.evaluate(PLACED, TABLES)
         assert tables["wrong"] == []
         assert tables["tried"] > 500
-        records, teams = await contest()
-        folded = await viewer.page.evaluate(FOLDED, {"records": records, "teams": teams})
+        run = await t.open_world("twenty-sprouts")
+        await t.run(run.id)
+        fold = PageFold("director")
+        records = [msgspec.to_builtins(fold.fold(event)) for event in await ledger_of(contest)]
+        folded = await viewer.page.evaluate(
+            FOLDED, {"records": records, "teams": fold.view["contest"]["teams"]}
+        )
         assert folded["wrong"] == []
         turns = [item for item in folded["items"] if item["is"] == "turn"]
         assert [list(turn["cells"]) for turn in turns] == [["guesser", "keeper"]] * len(turns)
         assert {line["fields"]["answer"] for turn in turns for line in turn["cells"]["keeper"]} <= ANSWERS
         tally = folded["tallies"]["keeper"]
         assert tally["lines"] == len(turns) == tally["yes"] + tally["no"] + tally["unsure"]
+
+        # The rows are the turns, and are walked by keys.
+        reader = await (await look(page_of(page, run, "&face=teams"))).ready()
+        await expect(reader.page.locator(".teams-turn")).to_have_count(len(turns))
+        focused = reader.page.locator(":focus")
+        await reader.page.locator(".teams-bubble[tabindex='0']").focus()
+        for key, turn, team in (
+            ("ArrowLeft", -1, "guesser"),
+            ("ArrowUp", -2, "guesser"),
+            ("ArrowRight", -2, "keeper"),
+        ):
+            await reader.page.keyboard.press(key)
+            await expect(focused).to_have_attribute("data-n", str(turns[turn]["cells"][team][0]["k"]))
+        await expect(reader.page.get_by_text("word, sealed")).to_be_visible()
+        await reader.button("Open").click()
+        await expect(reader.page.get_by_text("word, sealed")).to_have_count(0)
+        assert await reader.axe(".teams-face") == []
 
 
 async def test_any_moment_is_the_server_s_and_costs_no_model_call(look: Looking) -> None:

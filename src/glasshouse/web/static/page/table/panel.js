@@ -33,6 +33,8 @@ import { speakerExtra } from "page/table/seats";
 const letterPixels = 7.3;
 /** A stem joins a bubble and its face where the gap is wider than its tail. */
 const stemGap = 20;
+/** Up to this width the newest bubble grows until its head is whole. */
+const headPixels = 314;
 /** In an oval smaller than this nothing is written. */
 const ovalWritten = { rx: 150, ry: 62 };
 /** Graphs that have a chip of their own; more are not listed. */
@@ -190,7 +192,7 @@ function useLayout(box, size, members, bubbles) {
     const key = `${who}\n${size.width} ${size.height}`;
     const kept = bands.current.key === key ? bands.current : { top: 0, bottom: 0, key };
     const elements = new Map([...box.current.querySelectorAll(".bubble")].map((element) => [element.getAttribute("data-id") ?? "", /** @type {HTMLElement} */ (element)]));
-    const measured = bubbles.map(({ id, n, to }, at) => ({ id, heightAt: heightOf(elements.get(id), `${id} ${n} ${to} ${at > 0}`, heights.current) }));
+    const measured = bubbles.map(({ id, n, to }, at) => ({ id, heightAt: heightOf(elements.get(id), `${id} ${n} ${to} ${at > 0}`, at === 0, heights.current) }));
     const { layout, places, bands: needed } = tableFor(members, size, measured, kept);
     bands.current = { ...needed, key };
     for (const [id, element] of elements) stand(element, places.get(id));
@@ -202,15 +204,16 @@ function useLayout(box, size, members, bubbles) {
   return drawn;
 }
 
-/** The height of a bubble in a width. @param {HTMLElement|undefined} element @param {string} key @param {Map<string, number>} known @returns {(width: number) => number} */
-const heightOf = (element, key, known) => (width) => {
+/** The height of a bubble in a width. The newest grows until its head is whole. @param {HTMLElement|undefined} element @param {string} key @param {boolean} isNewest @param {Map<string, number>} known @returns {(width: number) => number} */
+const heightOf = (element, key, isNewest, known) => (width) => {
   const name = `${key} ${width}`;
   let height = known.get(name);
   if (height === undefined && element) {
     element.style.width = `${width}px`;
     element.style.maxHeight = "none";
     element.style.setProperty("--lines", String(olderLinesMax));
-    height = element.offsetHeight;
+    const to = /** @type {HTMLElement} */ (element.querySelector(".bubble-head span"));
+    height = isNewest && width < headPixels && to.scrollWidth > to.clientWidth ? Infinity : element.offsetHeight;
     known.set(name, height);
   }
   return height ?? 0;

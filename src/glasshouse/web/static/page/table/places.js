@@ -30,27 +30,47 @@ export const olderLinesMax = 5;
 const olderLinesMin = 2;
 
 /**
- * The table for a room, and the bubbles round it.
+ * The table for a room, and the bubbles round it. The room that an earlier line needed is kept while it helps, so that the table does not move with
+ * each line.
  * @param {import("page/table/seats").Member[]} members
  * @param {import("page/table/seats").Size} size
  * @param {Measured[]} bubbles the newest first
- * @param {import("page/table/seats").Bands} [bands] that an earlier line needed
+ * @param {import("page/table/seats").Bands} [kept] that an earlier line needed
  * @returns {{layout: Layout, places: Map<string, Place>, bands: import("page/table/seats").Bands}}
  */
-export function tableFor(members, size, bubbles, bands = { top: 0, bottom: 0 }) {
-  let layout = seatsIn(members, size, bands);
+export function tableFor(members, size, bubbles, kept = noBands) {
   const [newest] = bubbles;
-  const isIn = newest && layout.seats.some(({ id }) => id === newest.id);
-  let place = isIn ? newestPlace(newest, layout) : null;
-  if (place && !place.isWhole) {
-    // The table makes room on the side of whoever speaks, over the whole width.
-    const isUpper = /** @type {Seat} */ (layout.seats.find(({ id }) => id === newest.id)).isUpper;
-    const wanted = newest.heightAt(widthsIn(layout).at(-1) ?? 0) + tailPixels + 2;
-    bands = isUpper ? { top: Math.max(bands.top, wanted), bottom: 0 } : { top: 0, bottom: Math.max(bands.bottom, wanted) };
-    layout = seatsIn(members, size, bands);
-    place = newestPlace(newest, layout);
+  const usual = seatsIn(members, size);
+  const seat = usual.seats.find(({ id }) => id === newest?.id);
+  if (!seat) {
+    const layout = seatsIn(members, size, kept);
+    return { layout, places: placesIn(layout, bubbles, null), bands: kept };
   }
-  return { layout, places: placesIn(layout, bubbles, place), bands };
+  const tried = [kept, noBands, bandsFor(newest, seat, usual)].map((bands) => {
+    const layout = seatsIn(members, size, bands);
+    return { bands, layout, place: newestPlace(newest, layout) };
+  });
+  const best = bestOf(tried);
+  return { layout: best.layout, places: placesIn(best.layout, bubbles, best.place), bands: best.bands };
+}
+
+const noBands = { top: 0, bottom: 0 };
+
+/** The room for the whole newest line on the side of whoever speaks, over the whole width. @param {Measured} newest @param {Seat} seat @param {Layout} layout */
+function bandsFor(newest, seat, layout) {
+  const wanted = newest.heightAt(widthsIn(layout).at(-1) ?? 0) + tailPixels + 2;
+  return seat.isUpper ? { top: wanted, bottom: 0 } : { top: 0, bottom: wanted };
+}
+
+/**
+ * The table as it is kept, unless the newest line is cut there or has to be wider than at the usual one; else the first at which it is whole, else
+ * the last, which has the most room for it.
+ * @template {{place: Place|null}} T @param {T[]} tried kept, usual, made for the line
+ */
+function bestOf([kept, usual, made]) {
+  const widthOf = (/** @type {T} */ { place }) => (place?.isWhole ? place.box.right - place.box.left : Infinity);
+  if (widthOf(kept) < Infinity && widthOf(kept) <= widthOf(usual)) return kept;
+  return widthOf(usual) < Infinity ? usual : made;
 }
 
 /** @param {Layout} layout */

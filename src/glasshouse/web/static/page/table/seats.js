@@ -29,7 +29,7 @@ const sketch = { width: 692, a: 243, b: 150, bShare: 0.25, wider: 0.28 };
 const outside = { x: 47, y: 38 };
 const halfAxisMin = { a: 70, b: 24 };
 /** Plates stand so far inside of the oval's edge. */
-const plateInside = { x: 46, y: 24, shareMax: 0.34 };
+const plateInside = { x: 46, y: 31, shareMax: 0.34 };
 const labelPixels = 18;
 /** A judge's label has a second line. */
 const judgePixels = 18;
@@ -42,8 +42,8 @@ const tailPixels = 6;
 const namedSpacing = 78;
 /** From this share of the upper half on, a name stands above its face: below it is the table. */
 const topShare = 0.8;
-/** How much of the free room is above the table. */
-const aboveShare = 0.45;
+/** How much of the free room is above the table; and where nobody sits at its lower side, whose bubbles would need the rest. */
+const aboveShares = { usual: 0.45, upperOnly: 0.72 };
 /** Whoever sits at the very side counts as upper. */
 const upperFrom = -0.1;
 const radiusMin = 8;
@@ -69,6 +69,8 @@ export function seatsIn(members, size, bands = { top: 0, bottom: 0 }) {
   const topMost = Math.max(0, ...angles.map(([, angle]) => Math.cos(angle) * b)) + r + speakerExtra + (isNamed ? above : 0);
   const lowMost = Math.max(0, ...angles.map(([, angle]) => -Math.cos(angle) * b)) + r + speakerExtra + (isNamed ? below : 0);
   const [high, low] = [room.top + bands.top + topMost, room.bottom - bands.bottom - lowMost];
+  const isUpperOnly = members.every((member) => member.isVisitor || angles.some(([other, angle]) => other === member && Math.cos(angle) > upperFrom));
+  const aboveShare = isUpperOnly ? aboveShares.upperOnly : aboveShares.usual;
   const balanced = room.top + topMost + (height - topMost - lowMost) * aboveShare;
   const squeezed = bands.top >= bands.bottom ? Math.min(high, room.bottom - lowMost) : Math.max(low, room.top + topMost);
   middle.y = low < high ? squeezed : Math.max(high, Math.min(low, balanced));

@@ -6,8 +6,8 @@ import { answerIn, detailsIn } from "page/teams/turns";
 
 const icons = { yes: "check", no: "close", unsure: "question" };
 
-/** @param {{answer: "yes"|"no"|"unsure"}} props */
-export const Answer = ({ answer }) => html`<span class=${`teams-answer is-${answer}`}>${icon(icons[answer], 12)}${answer}</span>`;
+/** @param {{answer: string}} props yes, no or unsure */
+export const Answer = ({ answer }) => html`<span class=${`teams-answer is-${answer}`}>${icon(icons[/** @type {keyof typeof icons} */ (answer)], 12)}${answer}</span>`;
 
 /** @param {{fields: import("page/teams/turns").Fields}} props */
 export function Marks({ fields }) {

@@ -17,7 +17,7 @@ import { makeFolding } from "page/teams/folding";
 import { Row } from "page/teams/rows";
 import { Side } from "page/teams/side";
 import { Strip } from "page/teams/strip";
-import { countTo, itemAt, newestIn, tallyAt } from "page/teams/turns";
+import { countTo, itemAt, newestIn, tallyAt, wordOf } from "page/teams/turns";
 
 /**
  * @typedef {import("page/apply").View} View
@@ -33,6 +33,9 @@ const nearPixels = 240;
 /** Nearer to the newest row than this, the page follows it. */
 const followPixels = 40;
 
+/** More teams than this have no columns of their own. */
+const columnsMax = 5;
+
 const folding = makeFolding(record);
 
 export function Teams() {
@@ -47,7 +50,7 @@ export function Teams() {
   const ruling = now.contest.verdicts.at(-1)?.n ?? 0;
   const items = turns.items.slice(0, countTo(turns.items, shown.value)).filter((item) => item.is !== "aside" || item.k !== ruling);
   const speaker = Object.entries(now.creatures).reduce((last, [id, { line }]) => ((line?.n ?? 0) > (now.creatures[last]?.line?.n ?? 0) ? id : last), "");
-  const sides = teams.map((team, at) => html`<${Side} key=${team} now=${now} team=${team} tally=${tallyAt(turns, team, shown.value)} since=${turns.from + 1} newest=${speaker} place=${teams.length > 2 ? "top" : at ? "right" : "left"} />`);
+  const sides = teams.map((team, at) => html`<${Side} key=${team} now=${now} team=${team} tally=${tallyAt(turns, team, shown.value)} word=${wordOf(items, team, shown.value)} since=${turns.from + 1} newest=${speaker} place=${teams.length > 2 ? "top" : at ? "right" : "left"} />`);
   const loadOlder = async () => {
     const first = folding.more();
     await loadPage(Math.floor((first - 1) / recordsPerPage)).catch(() => {});
@@ -55,7 +58,7 @@ export function Teams() {
   };
   const rows = html`<${Rows} key=${session.value.run} now=${now} teams=${teams} items=${items} k=${shown.value} newest=${now.creatures[speaker]?.line?.n ?? 0} hasOlder=${turns.from > 0} onOlder=${loadOlder} />`;
   const scene = harmless(now.scene.title || run()?.seed || "");
-  return html`<div class=${`teams-face${teams.length > 2 ? " has-many" : ""}`}>
+  return html`<div class=${`teams-face${teams.length > 2 ? " has-many" : ""}${teams.length > columnsMax ? " has-crowd" : ""}`} style=${{ "--teams": teams.length }}>
     <div class="face-head"><${FaceSwitch} /><span class="chip">${counted(teams.length, "team")}</span><span class="chip teams-count">${counted(run()?.spent.turns ?? 0, "turn")}</span>
       <span class="teams-scene" dir="auto">${scene}</span>
       ${canReadMinds() ? html`<${Button} label=${minds.value ? "Hide minds" : "Read minds"} kbd="T" isPressed=${minds.value} onClick=${toggleMinds} />` : null}
@@ -151,12 +154,15 @@ function Rows({ now, teams, items, k, newest, hasOlder, onOlder }) {
   return html`<div class="teams-middle">
     <ol class="teams-rows" ref=${box} aria-label="Turns" tabindex=${rows.length ? -1 : 0} onScroll=${onScroll} onKeyDown=${onKeyDown}>
       ${first === 0 && hasOlder ? html`<li class="teams-older"><button type="button" class="button small" onClick=${() => void onOlder()}>Show earlier turns</button></li>` : null}
-      ${rows.map((item) => html`<${Row} key=${item.k} item=${item} teams=${teams} now=${now} newest=${newest} walked=${reachable} hasNames=${hasNames} />`)}
+      ${rows.map((item) => html`<${Row} key=${item.k} item=${item} count=${linesIn(item)} teams=${teams} now=${now} newest=${hasLine(item, newest) ? newest : 0} walked=${hasLine(item, reachable) ? reachable : 0} hasNames=${hasNames} />`)}
       ${rows.length ? null : html`<li class="teams-nothing">Nobody has spoken yet.</li>`}
     </ol>
     ${!isFollowing || end !== null ? html`<button type="button" class="button teams-jump" onClick=${goToNewest}>${icon("chevron", 14)}<span>To the newest turn</span></button>` : null}
   </div>`;
 }
+
+/** @param {Item} item */
+const linesIn = (item) => (item.is === "turn" ? Object.values(item.cells).reduce((sum, lines) => sum + lines.length, 0) : 1);
 
 /** @param {Item} item @param {number} n */
 const hasLine = (item, n) => (item.is === "turn" ? Object.values(item.cells).some((lines) => lines.some((line) => line.k === n)) : item.is === "aside" && item.k === n);

@@ -12,7 +12,9 @@ import { teamName } from "page/teams/side";
  * @typedef {import("page/apply").View} View
  * @typedef {import("page/teams/turns").Item} Item
  * @typedef {import("page/teams/turns").Line} Line
- * @typedef {{item: Item, teams: string[], now: View, newest: number, walked: number, hasNames: boolean}} Props hasNames: teams have several members
+ * @typedef {{item: Item, count: number, teams: string[], now: View, newest: number, walked: number, hasNames: boolean}} Props
+ *   count: how many lines the row has, since an answer comes into a row that is drawn already; newest, walked: 0 if they are in another row;
+ *   hasNames: teams have several members
  */
 
 /** @param {Props} props */
@@ -37,11 +39,10 @@ function Cell(props, turn, team, place) {
   return html`<div class=${`teams-cell at-${place}`}>${lines.length ? lines.map((line) => Bubble(props, line, team)) : html`<span class="teams-dots" role="img" aria-label="No answer yet"><i></i><i></i><i></i></span>`}</div>`;
 }
 
-/** More than two teams: who spoke in the turn, each under its team's name. @param {Props} props @param {import("page/teams/turns").Turn} turn */
+/** More than two teams: a column for each, or each under its team's name where there is no room for columns. @param {Props} props @param {import("page/teams/turns").Turn} turn */
 function Many(props, turn) {
-  const spoken = props.teams.filter((team) => turn.cells[team]);
   return html`<span class="teams-number mono" title=${`Turn ${turn.turn}`}><i>${turn.turn}</i></span><div class="teams-cells">
-    ${spoken.map((team) => html`<div class="teams-cell" key=${team}><small class="teams-team">${teamName(team)}</small>${turn.cells[team].map((line) => Bubble(props, line, team))}</div>`)}</div>`;
+    ${props.teams.map((team) => html`<div class=${`teams-cell${turn.cells[team] ? "" : " is-empty"}`} key=${team}><small class="teams-team">${teamName(team)}</small>${(turn.cells[team] ?? []).map((line) => Bubble(props, line, team))}</div>`)}</div>`;
 }
 
 /** @param {Props} props @param {Line} line @param {string} team */

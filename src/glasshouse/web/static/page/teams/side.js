@@ -7,10 +7,12 @@ import { icon } from "page/icons";
 import { harmless } from "page/plain";
 import { minds, selection, session } from "page/store";
 import { dollars, short } from "page/ui";
+import { Answer } from "page/teams/marks";
 
 /**
  * @typedef {import("page/apply").View} View
  * @typedef {import("page/teams/turns").Tally} Tally
+ * @typedef {typeof import("page/teams/turns").wordOf} WordOf
  */
 
 /** A team of more members shows the first ones. */
@@ -25,19 +27,20 @@ export function membersOf({ creatures, contest }, team) {
 /** A team's name as it is shown. @param {string} team */
 export const teamName = (team) => harmless(team.replace(/[-_]+/g, " "));
 
-/** @param {{now: View, team: string, tally: Tally, since: number, place: string, newest: string}} props since: of which event on it is counted; 1: all */
-export function Side({ now, team, tally, since, place, newest }) {
+/** @param {{now: View, team: string, tally: Tally, since: number, word: ReturnType<WordOf>, place: string, newest: string}} props since: of which event on it is counted; 1: all */
+export function Side({ now, team, tally, word, since, place, newest }) {
   const members = membersOf(now, team);
   const [first] = members;
   const isAlone = members.length === 1;
   return html`<section class=${`teams-side at-${place}`} aria-label=${`Team ${teamName(team)}`}>
     <div class="teams-portraits">${members.slice(0, membersMax).map((id) => html`<${Portrait} key=${id} now=${now} id=${id} isAlone=${isAlone} isSpeaking=${id === newest} />`)}</div>
     <div class="teams-who"><small>Team ${teamName(team)}</small>
-      <h3 dir="auto">${isAlone ? titleOf(now.creatures[first]) : namesOf(now, members)}</h3>
+      <h2 dir="auto">${isAlone ? titleOf(now.creatures[first]) : namesOf(now, members)}</h2>
       ${isAlone && now.creatures[first].bio ? html`<p dir="auto">${harmless(now.creatures[first].bio ?? "")}</p>` : null}</div>
     <${Tallied} tally=${tally} since=${since} />
     <div class="teams-chips">${isAlone ? Chips(now.creatures[first]) : null}</div>
     ${minds.value ? members.map((id) => html`<${Thought} key=${id} now=${now} id=${id} hasName=${!isAlone} />`) : null}
+    ${word ? html`<div class="teams-word"><b dir="auto">${word.value}</b><span>${word.name}${word.answer ? html` <${Answer} answer=${word.answer} />` : null}</span><small>Named in turn ${word.turn}${word.count === 1 ? ", the only time" : ""}.</small></div>` : null}
     ${sealedOf(now, members).map(([key, card]) => html`<${Sealed} key=${`${session.value.run} ${key}`} name=${key} text=${card.text} isRevealed=${now.role === "spectator"} />`)}
   </section>`;
 }

@@ -31,7 +31,7 @@ export function Strip({ now, teams, isNewest }) {
       <div><small>${icon("judge", 13)} ${id ? "Judge" : "Referee"}</small>${id ? html`<b dir="auto">${titleOf(now.creatures[id])}</b><span dir="auto">${harmless(now.creatures[id].bio ?? "")}</span>` : html`<span>Counts by the rules of the world</span>`}</div></div>
     <${Score} now=${now} teams=${teams} />
     <div class="teams-ruling" ref=${box} tabIndex=${scrolling.tabIndex}>
-      <h3 dir="auto">${isRuled ? (winner ? `${harmless(nameOf(winner, now))} ${(now.contest.teams[winner]?.length ?? 1) > 1 ? "win" : "wins"}` : "Nobody wins") : "Has not ruled yet."}</h3>
+      <h2 dir="auto">${isRuled ? (winner ? `${harmless(nameOf(winner, now))} ${(now.contest.teams[winner]?.length ?? 1) > 1 ? "win" : "wins"}` : "Nobody wins") : "Has not ruled yet."}</h2>
       ${isRuled && text ? html`<p dir="auto">${text}</p>` : null}</div>
     ${verdict ? html`<${Rests} now=${now} verdict=${verdict} />` : null}
   </div>`;

@@ -117,6 +117,33 @@ export function itemAt(item, k) {
   return { ...item, cells: Object.fromEntries(cells.filter(([, lines]) => lines.length)) };
 }
 
+/** A team that names something does so in few lines. */
+const wordsMax = 3;
+
+/**
+ * The last word that a team has put into a field of a line, and the answer to it; null if it has named nothing, or does so in line after line.
+ * @param {Item[]} items @param {string} team @param {number} k the moment shown @returns {{name: string, value: string, turn: number, count: number, answer: string}|null}
+ */
+export function wordOf(items, team, k) {
+  let count = 0;
+  /** @type {{turn: Turn, name: string, value: string}|null} */
+  let last = null;
+  for (const item of items) {
+    if (item.is !== "turn") continue;
+    for (const line of item.cells[team] ?? []) {
+      const [detail] = line.k <= k ? detailsIn(line.fields) : [];
+      if (!detail) continue;
+      count += 1;
+      last = { turn: item, ...detail };
+    }
+  }
+  if (!last || count > wordsMax) return null;
+  const { turn, name, value } = last;
+  const others = Object.keys(turn.cells).filter((other) => other !== team).flatMap((other) => turn.cells[other]);
+  const answer = others.filter((line) => line.k <= k).map((line) => answerIn(line.fields)).find(Boolean) ?? "";
+  return { name, value, turn: turn.turn, count, answer };
+}
+
 /** The number of the newest line of some items. @param {Item[]} items */
 export function newestIn(items) {
   let newest = 0;
