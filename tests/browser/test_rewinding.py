@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 
 import msgspec
+from playwright.async_api import expect
 
 from glasshouse import MemoryStore, ModelRouter, Terrarium
 from glasshouse.events.event import Json
@@ -15,6 +16,7 @@ from glasshouse.turns.moment.prompt import Completion, Prompt
 from glasshouse.views.page import Record, apply, empty_view
 from glasshouse.views.page_fold import PageFold
 from tests.browser.looking import Looking, page_of
+from tests.browser.table_and_teams import FOLDED, PLACED, UNREAD_AT_THE_TABLE
 from tests.simulation.ledger_checks import ledger_of
 from tests.simulation.mixing import operate
 
@@ -31,6 +33,15 @@ APPLIED = """async ({view, records, every}) => {
   }
   return reached;
 }"""
+
+TABLES = {
+    "counts": [1, 2, 3, 5, 8, 9, 20],
+    "sizes": [[480, 470], [674, 470], [692, 600], [1000, 600]],
+    "letters": [120, 400, 4_000],
+    "wholeUpTo": 400,
+}
+"""Seats, rooms in pixels, and lengths of the newest line. One of 65 words has 400 letters."""
+ANSWERS = {"yes", "no", "unsure"}
 
 
 class CountingModel(OfflineModel):
@@ -54,7 +65,8 @@ def hulls_of(view: Json) -> dict[str, set[str]]:
 
 
 async def test_records_change_a_view_in_the_browser_as_they_do_here(look: Looking) -> None:
-    async with Terrarium(MemoryStore()) as t, look.at(t) as page:
+    contest = MemoryStore()
+    async with Terrarium(contest) as t, look.at(t) as page:
         viewer = await look(page_of(page))
         for seed, role in enumerate(ROLES):
             store = MemoryStore()
@@ -77,6 +89,41 @@ async def test_records_change_a_view_in_the_browser_as_they_do_here(look: Lookin
                     assert there[str(record["k"])] == here
             assert len(there) >= len(records) // events_apart
 
+        # What is made of views and records alone: places round a table, and the turns of teams.
+        tables = await viewer.page.evaluate(PLACED, TABLES)
+        assert tables["wrong"] == []
+        assert tables["tried"] > 500
+        run = await t.open_world("twenty-sprouts")
+        await t.run(run.id)
+        fold = PageFold("director")
+        records = [msgspec.to_builtins(fold.fold(event)) for event in await ledger_of(contest)]
+        folded = await viewer.page.evaluate(
+            FOLDED, {"records": records, "teams": fold.view["contest"]["teams"]}
+        )
+        assert folded["wrong"] == []
+        turns = [item for item in folded["items"] if item["is"] == "turn"]
+        assert [list(turn["cells"]) for turn in turns] == [["guesser", "keeper"]] * len(turns)
+        assert {line["fields"]["answer"] for turn in turns for line in turn["cells"]["keeper"]} <= ANSWERS
+        tally = folded["tallies"]["keeper"]
+        assert tally["lines"] == len(turns) == tally["yes"] + tally["no"] + tally["unsure"]
+
+        # The rows are the turns, and are walked by keys.
+        reader = await (await look(page_of(page, run, "&face=teams"))).ready()
+        await expect(reader.page.locator(".teams-turn")).to_have_count(len(turns))
+        focused = reader.page.locator(":focus")
+        await reader.page.locator(".teams-bubble[tabindex='0']").focus()
+        for key, turn, team in (
+            ("ArrowLeft", -1, "guesser"),
+            ("ArrowUp", -2, "guesser"),
+            ("ArrowRight", -2, "keeper"),
+        ):
+            await reader.page.keyboard.press(key)
+            await expect(focused).to_have_attribute("data-n", str(turns[turn]["cells"][team][0]["k"]))
+        await expect(reader.page.get_by_text("word, sealed")).to_be_visible()
+        await reader.button("Open").click()
+        await expect(reader.page.get_by_text("word, sealed")).to_have_count(0)
+        assert await reader.axe(".teams-face") == []
+
 
 async def test_any_moment_is_the_server_s_and_costs_no_model_call(look: Looking) -> None:
     model = CountingModel()
@@ -98,6 +145,13 @@ async def test_any_moment_is_the_server_s_and_costs_no_model_call(look: Looking)
         for k in moments:
             assert (await viewer.seek(k))["k"] == k
         assert len(viewer.requests) == asked, viewer.requests[asked:]
+        # The table shows what was said by then, whole, and is walked by keys.
+        await viewer.button("Table").click()
+        assert await viewer.page.evaluate(UNREAD_AT_THE_TABLE, [1, *sorted(moments)[::5]]) == []
+        await viewer.page.locator(".table-sitter[tabindex='0']").focus()
+        await viewer.page.keyboard.press("ArrowRight")
+        await expect(viewer.page.locator(".table-sitter:focus")).to_have_count(1)
+        await viewer.button("Graph").click()
         assert model.calls == calls
         stories = stories_of(t)
         newest = (await stories.view_at(stories.of_run(run.id), "director")).view

@@ -24,6 +24,15 @@ argument_chars_max: Final = 200
 """How much the fold keeps of an argument of a group tool: a handle or a channel's name is shorter."""
 tool_arguments_max: Final = 16
 """The fold keeps the first arguments of a call."""
+line_fields_max: Final = 6
+"""A line in a view keeps so many fields of its kind beside its text, the first ones."""
+field_chars_max: Final = 80
+"""How much of a field a view keeps: an answer, a name, or the id of an event is shorter."""
+field_items_max: Final = 8
+"""How many items of a field that is a list a view keeps."""
+
+_WORDS: Final = frozenset({"text", "title"})
+"""Fields that are shown as the words of a line or of a scene."""
 
 
 def say(page: Page, event: Event, shown: Event, k: int) -> FeedLine:
@@ -38,9 +47,27 @@ def say(page: Page, event: Event, shown: Event, k: int) -> FeedLine:
         line["channel"] = event.channel
     if event.caused_by is not None:
         line["answers"] = event.caused_by
+    fields = _fields_of(shown)
+    if fields:
+        line["fields"] = fields
     page.changes.set_with_text("creatures", event.actor, "line", line)
     _feel(page, event.actor, shown)
     return ("judge" if creature["role"] == "judge" else "line"), text
+
+
+def _fields_of(shown: Event) -> Json:
+    """What a line says beside its text, as its kind has it: an answer, a name, the lines it rests on."""
+    fields: Json = {}
+    for name, value in shown.payload.items():
+        if name in _WORDS or len(fields) == line_fields_max:
+            continue
+        if isinstance(value, str):
+            fields[name] = cut(value, field_chars_max)
+        elif isinstance(value, bool | int | float):
+            fields[name] = value
+        elif isinstance(value, list) and value:
+            fields[name] = [cut(str(item), field_chars_max) for item in value[:field_items_max]]
+    return fields
 
 
 def note_sealed(page: Page, event: Event, shown: Event) -> None:

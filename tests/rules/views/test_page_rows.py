@@ -1,9 +1,10 @@
-"""Rows of the feed: group tools in plain sentences, and scenes of several graphs once."""
+"""Rows of the feed and lines in the view: group tools in plain sentences, scenes of several graphs once, and fields of kinds."""
 
 from glasshouse.events import kinds
 from glasshouse.events.event import Event
 from glasshouse.views.page_fold import PageFold
-from tests.rules.views.stories_on_stage import birth, by_conductor, called, returned, story_of
+from glasshouse.views.page_talk import field_chars_max, field_items_max, line_fields_max
+from tests.rules.views.stories_on_stage import birth, by_conductor, called, returned, said, story_of
 
 
 def rows_of(*events: Event) -> list[tuple[str, str]]:
@@ -38,3 +39,23 @@ def test_a_scene_that_is_shown_in_several_graphs_at_once_has_one_row() -> None:
         "copy",
         "world",
     ]
+
+
+def test_a_line_has_the_fields_of_its_kind_up_to_a_bound() -> None:
+    fold = PageFold("spectator")
+    many = {f"f{number}": number for number in range(line_fields_max + 1)}
+    lines = []
+    for event in story_of(
+        birth("ada"),
+        said("ada", "Not a tree.", "answer.given", answer="no", rests_on=["s-1.1"] * (field_items_max + 1)),
+        said("ada", "So.", "answer.given", word="w" * (field_chars_max + 1), sure=True, nothing=None),
+        said("ada", "So on.", "answer.given", **many),
+        said("ada", "Plain."),
+    ):
+        fold.fold(event)
+        lines.append(fold.view["creatures"]["ada"].get("line", {}).get("fields"))
+
+    assert lines[1] == {"answer": "no", "rests_on": ["s-1.1"] * field_items_max}
+    assert lines[2] == {"word": f"{'w' * (field_chars_max - 1)}…", "sure": True}
+    assert lines[3] == {f"f{number}": number for number in range(line_fields_max)}
+    assert lines[4] is None

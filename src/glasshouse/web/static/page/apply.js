@@ -8,7 +8,8 @@
  * @typedef {{icon: string, actor: string, turn: number, graph?: string, text?: string, channel?: string,
  *   tokens?: number, usd?: number|null}} Row
  * @typedef {{k: number, p: number|null, id: string, row: Row, d: any[][]}} Record
- * @typedef {{n: number, text: string, kind: string, channel?: string, answers?: string}} Line
+ * @typedef {{n: number, text: string, kind: string, channel?: string, answers?: string,
+ *   fields?: {[name: string]: string|number|boolean|string[]}}} Line
  * @typedef {{handle: string, role: string, title?: string, bio?: string, run?: string, graph: string, team?: string, parent?: string,
  *   profile?: string, model?: string, played_by?: string, is_running: boolean, is_privileged: boolean, line?: Line,
  *   mood?: string, thought?: string, owes?: {n: number, count: number}, tool?: string, error?: string,
