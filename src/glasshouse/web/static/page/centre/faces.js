@@ -7,6 +7,7 @@
  */
 import { computed, signal } from "@preact/signals";
 import { address, setAddress } from "page/address";
+import { form } from "page/form";
 import { moment, session, view } from "page/store";
 
 /** @typedef {"graph"|"script"|"table"|"teams"} FaceName */
@@ -51,6 +52,7 @@ export const hasTeams = (shown) => Object.keys(shown.contest?.teams ?? {}).lengt
 export const face = computed(() => {
   moment.value;
   if (chosen.value) return chosen.value;
+  if (form.value !== "wide") return "graph"; // The words have a tab of their own.
   const now = view();
   const { run } = session.value;
   if (suited?.run === run) return suited.name;
