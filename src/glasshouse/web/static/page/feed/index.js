@@ -7,7 +7,7 @@
  */
 import { effect } from "@preact/signals";
 import { graphOf, sessionOf } from "page/apply";
-import { form } from "page/form";
+import { hasFingers } from "page/form";
 import { isOfKind } from "page/feed/kinds";
 import { recordsPerPage } from "page/source";
 import { headView, record } from "page/store";
@@ -325,6 +325,6 @@ function positionOf(parts, k) {
 
 // A finger needs higher rows. Indexes hold where each row stands, so they are made anew.
 effect(() => {
-  heights = form.value === "phone" ? heightsFor.finger : heightsFor.mouse;
+  heights = hasFingers.value ? heightsFor.finger : heightsFor.mouse;
   forgetIndexes();
 });

@@ -5,6 +5,7 @@ import { html, useEffect, useLayoutEffect, useRef } from "page/html";
 import { isStill } from "page/address";
 import { FaceSwitch } from "page/centre/switch";
 import { theme } from "page/colours";
+import { form } from "page/form";
 import { bandIn } from "page/graph/bubble_places";
 import { Bubbles } from "page/graph/bubbles";
 import { canEdit } from "page/graph/changes";
@@ -25,10 +26,10 @@ const zoomStep = 1.25;
 const narrowPixels = 640;
 const blinkMilliseconds = 2600;
 
-/** The part of the canvas that nothing covers: below the band of the newest line, which is not there while a why is shown. @param {HTMLElement} box */
+/** The part of the canvas that nothing covers: below the band of the newest line, which is not there while a why is shown or the page is low. @param {HTMLElement} box */
 function roomIn(box) {
   const why = document.querySelector(".at-why");
-  const top = why ? edge.top : bandIn(box.clientHeight).bottom + belowBand;
+  const top = why || form.value === "low" ? edge.top : bandIn(box.clientHeight).bottom + belowBand;
   const covered = why ? Math.max(0, box.getBoundingClientRect().right - why.getBoundingClientRect().left) : 0;
   return { left: edge.left, top, right: Math.max(160, box.clientWidth - edge.right - covered), bottom: box.clientHeight - edge.bottom };
 }

@@ -16,22 +16,22 @@ import { lastSpeaker } from "page/stage/cast";
  * @typedef {{n: number, creature: string, text: string}} Said a line; `creature` is empty where a visitor disturbed the show
  */
 
-/** Lines below the one that is read: more than fit on a screen, so that one can read on downwards. */
-export const earlierMax = 12;
+/** Lines below the one that is read: more than fit on a screen, so that one can read on downwards; on a low page, which has the rest of the play below them, a few. */
+export const earlierMax = { phone: 12, low: 4 };
 /** How many records are searched for them; each costs one look into a list. */
 const recordsSearchedMax = 600;
 
 /** Whose line is read: who was chosen, else who spoke last. @param {View} view @param {{kind: string, id: string}|null} selection */
 export const readOf = (view, selection) => (selection?.kind === "creature" && view.creatures[selection.id] ? selection.id : lastSpeaker(view.creatures));
 
-/** What was said before event number `n`, the newest first. @param {View} view @param {number} n @param {(k: number) => Record|undefined} recordOf @returns {Said[]} */
-export function saidBefore(view, n, recordOf) {
+/** What was said before event number `n`, the newest first. @param {View} view @param {number} n @param {(k: number) => Record|undefined} recordOf @param {number} most @returns {Said[]} */
+export function saidBefore(view, n, recordOf, most) {
   /** @type {Said[]} */
   const said = [];
-  for (let k = n - 1; k > 0 && k > n - recordsSearchedMax && said.length < earlierMax; k -= 1) {
+  for (let k = n - 1; k > 0 && k > n - recordsSearchedMax && said.length < most; k -= 1) {
     const record = recordOf(k);
     const text = harmless(record?.row.text ?? "");
-    if (!record || !text) continue;
+    if (!record || !text || k === view.scene.n) continue; // The scene stands in its own place.
     const op = record.d.find(([what, path]) => what === "s" && path[0] === "creatures" && path[2] === "line");
     const creature = op ? String(op[1][1]) : "";
     if (creature && view.creatures[creature]) said.push({ n: k, creature, text });

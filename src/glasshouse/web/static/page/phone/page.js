@@ -4,9 +4,9 @@
  *
  * Always holds: what is read first stands first in the document, so the keyboard and a screen reader meet it in the same order.
  */
-import { html, useEffect, useRef } from "page/html";
+import { html, useEffect, useLayoutEffect, useRef } from "page/html";
 import { theme } from "page/colours";
-import { form } from "page/form";
+import { form, hasFingers } from "page/form";
 import { Centre } from "page/centre/panel";
 import { Feed } from "page/feed/panel";
 import { LowBar, PhoneBar } from "page/phone/bar";
@@ -77,7 +77,11 @@ function TimeSheet() {
 export function useForm() {
   const { value: now } = form;
   const colour = theme.value;
-  useEffect(() => void (document.documentElement.dataset.form = now), [now]);
+  const isTouched = hasFingers.value;
+  useLayoutEffect(() => {
+    document.documentElement.dataset.form = now;
+    document.documentElement.toggleAttribute("data-fingers", isTouched);
+  }, [now, isTouched]);
   useEffect(() => {
     const ground = getComputedStyle(document.documentElement).getPropertyValue("--bg").trim();
     for (const meta of document.querySelectorAll("meta[name=theme-color]")) meta.setAttribute("content", ground);

@@ -6,7 +6,7 @@ import { form } from "page/form";
 import { Face } from "page/face";
 import { titleOf } from "page/graph/summary";
 import { icon } from "page/icons";
-import { readOf, saidBefore, whereAndToWhom } from "page/phone/lines";
+import { earlierMax, readOf, saidBefore, whereAndToWhom } from "page/phone/lines";
 import { harmless } from "page/plain";
 import { useScrolling } from "page/scrolling";
 import { speaker } from "page/stage/cast";
@@ -59,6 +59,7 @@ function useTop(box, line) {
 
 /** The scene: its title, and whole with the meters while it is new or somebody unfolds it. @param {{view: View}} props */
 function Scene({ view: now }) {
+  moment.value; // A view changes in place.
   const isNew = (now.scene.n ?? 0) > (now.creatures[readOf(now, null)]?.line?.n ?? 0);
   const [unfolded, setUnfolded] = useState(/** @type {boolean|null} */ (null));
   const isUnfolded = unfolded ?? isNew;
@@ -83,6 +84,7 @@ function LookingBack() {
 
 /** The line that is read. @param {{view: View, id: string}} props */
 function Read({ view: now, id }) {
+  moment.value; // A view changes in place.
   const creature = now.creatures[id];
   const { line, graph, thought } = creature;
   const name = titleOf(creature);
@@ -133,7 +135,8 @@ function LargeWords({ text, isNone }) {
 
 /** The lines before; a tap on one looks back to it. @param {{view: View, n: number}} props */
 function Earlier({ view: now, n }) {
-  const said = saidBefore(now, n, record);
+  moment.value; // A view changes in place.
+  const said = saidBefore(now, n, record, earlierMax[form.value === "low" ? "low" : "phone"]);
   if (!said.length) return null;
   return html`<ol class="earlier" aria-label="Earlier lines">
     ${said.map(({ n: number, creature, text }) => {
