@@ -13,13 +13,13 @@ import { playing, speakerOf } from "page/time/panel";
 export function ThumbRow() {
   moment.value;
   if (!run()) return null;
-  return html`<div class="thumb-row" role="group" aria-label="Play">
+  return html`<section class="thumb-row" aria-label="Play">
     <${PauseButton} />
     <${NextButton} />
     ${isDirector.value && !isRecorded.value
       ? html`<button type="button" class="button thumb-right" onClick=${() => openDialog("disturb")}>${icon("bolt")}<span>Disturb</span></button>`
       : html`<button type="button" class="button thumb-right" onClick=${() => openDialog("share")}>${icon("share")}<span>Share</span></button>`}
-  </div>`;
+  </section>`;
 }
 
 /** Pause or play: of the run while live, of the replay while rewound. Whoever only watches has none while the run plays. */

@@ -95,7 +95,7 @@ function Read({ view: now, id }) {
   const text = harmless(line?.text ?? "");
   return html`<article class=${`read of-${colour % 8}`} aria-label=${isChosen ? `The last line of ${name}` : "The newest line"}>
     <header><${Face} id=${creature.handle} colour=${`var(--g${colour % 8})`} size=${faceSizes.read} isOpen=${speaker.value === id} hasCrown=${creature.is_privileged} isJudge=${creature.role === "judge"} isDim=${!creature.is_running} />
-      <div><h3 dir="auto">${name}</h3><p dir="auto">${line ? whereAndToWhom(now, id, record) : harmless(creature.bio ?? "")}</p></div>
+      <div><h2 dir="auto">${name}</h2><p dir="auto">${line ? whereAndToWhom(now, id, record) : harmless(creature.bio ?? "")}</p></div>
       ${isChosen ? html`<button type="button" class="button quiet" onClick=${() => (selection.value = null)}>Newest</button>` : null}</header>
     <${LargeWords} text=${text || "Has not spoken yet."} isNone=${!text} />
     ${isThought ? html`<div class="read-thought"><span>thinks, privately</span><p dir="auto">${harmless(thought ?? "") || "Nothing that it keeps to itself."}</p></div>` : null}
