@@ -38,7 +38,7 @@ export function NextButton() {
   const [isFocused, setFocused] = useState(false);
   const { label, run: go, isDisabled } = nextStep();
   const wait = waitNow();
-  if (!label) return html`<p class="thumb-words">${wait.words}</p>`;
+  if (!label) return wait.words ? html`<p class="thumb-words">${wait.words}</p>` : null;
   // The seconds are told to who asks for them, and not to who hears the button change each second.
   const name = isFocused && wait.seconds ? `${label}, ${wait.seconds} ${wait.seconds === 1 ? "second" : "seconds"} left` : label;
   return html`<button type="button" id="next-line" class="button primary thumb-next" aria-label=${name} disabled=${isDisabled} onClick=${go} onFocus=${() => setFocused(true)} onBlur=${() => setFocused(false)}>
@@ -58,14 +58,15 @@ function nextStep() {
 
 /** What the next line waits for: a line that is read, or a model that thinks. @returns {Waiting} */
 function waitNow() {
-  if (isRewound.value || status.value !== "live") return { words: "", left: null, seconds: 0, thinks: "" };
+  const nothing = { words: status.value === "paused" ? "The play is paused." : "", left: null, seconds: 0, thinks: "" };
+  if (isRewound.value || status.value !== "live") return nothing;
   const reading = driver.value?.reading;
   if (reading) {
     const { seconds, seconds_left: left, event_id: line } = reading;
     return { words: `Reading ${speakerOf(line)}, ${left} s`, left: Math.min(1, left / seconds), seconds: left, thinks: "" };
   }
   const [first] = Object.keys(thinking.value);
-  if (!first) return { words: "", left: null, seconds: 0, thinks: "" };
+  if (!first) return { ...nothing, words: "The next line is on its way." };
   const view = headView();
   return { words: `${harmless(nameOf(view?.creatures[first]?.handle ?? first, view))} thinks`, left: null, seconds: 0, thinks: thinking.value[first]?.since ?? "" };
 }
