@@ -22,7 +22,7 @@ import { headView, record } from "page/store";
 /** @type {{mouse: Heights, finger: Heights}} */
 const heightsFor = {
   mouse: { row: 56, compact: 30, turn: 26, fold: 32, gap: 56 },
-  finger: { row: 60, compact: 44, turn: 26, fold: 44, gap: 60 },
+  finger: { row: 60, compact: 44, turn: 26, fold: 45, gap: 60 },
 };
 /** The heights of rows, as the style sheets have them. */
 export let heights = heightsFor.mouse;
