@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 
-from playwright.async_api import expect
+from playwright.async_api import CDPSession, expect
 
 from glasshouse import MemoryStore, Terrarium
 from glasshouse.manifests.world_folders import bundled_worlds
 from glasshouse.runtime.sharing.page_files import VENDOR
 from glasshouse.web.access import Access
 from tests.browser.cable import cable_to
-from tests.browser.looking import Looking, page_of
+from tests.browser.looking import Looking, Viewer, page_of
 
 SECRET = "a secret of more than sixteen characters"
 first_visit_bytes_max = 300_000
@@ -247,8 +247,101 @@ async def test_axe_finds_nothing_wrong_with_any_state_of_the_page_in_either_them
         await viewer.page.wait_for_url(lambda address: "layout" not in address)
         await viewer.page.set_viewport_size({"width": 768, "height": 900})
         violations["tabs"] = await viewer.axe()
+        await viewer.evaluate("(store.goLive(), store.minds.value = false)")
+        await expect_all_on_a_phone(viewer, violations)
         await t.run(run.id)
-        await viewer.evaluate("store.goLive()")
         await viewer.until("store.status.value === 'finished'")
         violations["finished"] = await viewer.axe()
     assert {state: wrong for state, wrong in violations.items() if wrong} == {}
+
+
+SMALL_TARGETS = """() => [...document.querySelectorAll("button, a[href], input:not([type=range]), select, textarea")]
+  .filter((target) => target.checkVisibility({visibilityProperty: true}) && !target.closest(".hidden"))
+  .filter((target) => { const {width, height} = target.getBoundingClientRect(); return width > 1 && (width < 44 || height < 44); })
+  .map((target) => target.outerHTML.slice(0, 120))"""
+SIDEWAYS = "Math.max(document.documentElement.scrollWidth, document.body.scrollWidth) > innerWidth"
+WHOLE_IN_SIGHT = """() => {
+  const {left, right, top, bottom} = document.querySelector(".read-words").getBoundingClientRect();
+  return left >= 0 && right <= innerWidth && top >= 0 && bottom <= innerHeight && document.querySelector(".read-words").scrollWidth <= Math.ceil(right - left);
+}"""
+NEWEST = "Object.values(store.view().creatures).map(({line}) => line).filter(Boolean).sort((a, b) => b.n - a.n)[0].text"
+
+
+async def expect_all_on_a_phone(viewer: Viewer, violations: dict[str, list[str]]) -> None:
+    """A phone opens on the words and is used with a finger; at 400 % the newest line stands first."""
+    page = viewer.page
+    finger = await page.context.new_cdp_session(page)
+    await finger.send("Emulation.setTouchEmulationEnabled", {"enabled": True, "maxTouchPoints": 2})
+    tabs = page.get_by_role("navigation", name="Panels").get_by_role("button")
+    for width in (320, 390):
+        await page.set_viewport_size({"width": width, "height": 844})
+        await expect(page.locator(".read-words")).to_have_text(await viewer.evaluate(NEWEST))
+        assert await page.evaluate(WHOLE_IN_SIGHT)
+        for tab in ("Graph", "Events", "Words"):
+            await tabs.filter(has_text=tab).click()
+            await expect(viewer.region(tab)).to_be_visible()
+            assert await page.evaluate(SMALL_TARGETS) == [], (width, tab)
+            assert not await page.evaluate(SIDEWAYS), (width, tab)
+    violations["phone"] = await viewer.axe()
+    await swipe(finger, (300, 400), (80, 410))
+    await expect(viewer.region("Graph")).to_be_visible()
+    await expect_a_finger_moves_the_graph(viewer, finger)
+    await tabs.filter(has_text="Words").click()
+    face = viewer.region("Cast").get_by_role("button").first
+    await face.click()
+    await expect(face).to_have_attribute("aria-pressed", "true")
+    await face.click()
+    await expect(face).to_have_attribute("aria-pressed", "false")
+
+    await page.set_viewport_size({"width": 360, "height": 225})
+    await expect(page.locator(".low-speaker")).to_be_visible()
+    assert await page.evaluate(WHOLE_IN_SIGHT)
+    assert not await page.evaluate(SIDEWAYS)
+    regions = [await region.get_attribute("aria-label") for region in await page.locator("main section").all()]
+    assert regions == ["Words", "Cast", "Graph", "Timeline", "Events"]
+    violations["400 %"] = await viewer.axe()
+    await finger.send("Emulation.setTouchEmulationEnabled", {"enabled": False})
+    await page.set_viewport_size({"width": 768, "height": 900})
+
+
+async def expect_a_finger_moves_the_graph(viewer: Viewer, finger: CDPSession) -> None:
+    """A finger moves the picture, two enlarge it, a tap chooses, and a long press opens the menu."""
+    canvas = viewer.page.locator(".graph-canvas")
+    box = await canvas.bounding_box()
+    assert box is not None
+    await swipe(finger, (box["x"] + 60, box["y"] + 420), (box["x"] + 90, box["y"] + 450))
+    assert await viewer.evaluate("window.glasshouse.graph.picture.lens.camera.isFree")
+    scale = "window.glasshouse.graph.picture.lens.camera.scale"
+    before = await viewer.evaluate(scale)
+    apart = [{"x": box["x"] + 100, "y": box["y"] + 420, "id": 1}, {"x": box["x"] + 160, "y": box["y"] + 420, "id": 2}]
+    await touch(finger, "touchStart", apart)
+    await touch(finger, "touchMove", [apart[0], {**apart[1], "x": box["x"] + 220}])
+    await touch(finger, "touchEnd", [])
+    assert await viewer.evaluate(scale) > before
+    await viewer.evaluate(
+        "(window.glasshouse.graph.picture.fit(), new Promise((end) => requestAnimationFrame(() => requestAnimationFrame(end))))"
+    )
+    name, at = next(iter((await viewer.evaluate("window.glasshouse.graph.positions()")).items()))
+    middle = [{"x": box["x"] + at["x"], "y": box["y"] + at["y"], "id": 1}]
+    await touch(finger, "touchStart", middle)
+    await touch(finger, "touchEnd", [])
+    await viewer.until("store.selection.value?.id === given", name)
+    await touch(finger, "touchStart", middle)
+    await expect(viewer.page.get_by_role("menu")).to_be_visible()
+    await touch(finger, "touchEnd", [])
+    assert await viewer.page.evaluate(SMALL_TARGETS) == []
+    await viewer.page.keyboard.press("Escape")
+    await viewer.evaluate("store.selection.value = null")
+
+
+async def touch(finger: CDPSession, kind: str, points: list[dict[str, float]]) -> None:
+    await finger.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+
+async def swipe(finger: CDPSession, start: tuple[float, float], end: tuple[float, float]) -> None:
+    """Move a finger from one point of the page to another, in two steps."""
+    halfway = ((start[0] + end[0]) / 2, (start[1] + end[1]) / 2)
+    await touch(finger, "touchStart", [{"x": start[0], "y": start[1]}])
+    for x, y in (halfway, end):
+        await touch(finger, "touchMove", [{"x": x, "y": y}])
+    await touch(finger, "touchEnd", [])

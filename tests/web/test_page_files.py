@@ -5,14 +5,19 @@ from __future__ import annotations
 import json
 import os
 import re
+import struct
 from pathlib import Path
+from urllib.parse import urljoin
 
 import pytest
+from fastapi import FastAPI
 
 from glasshouse import Terrarium
 from glasshouse.errors import UnknownName
 from glasshouse.runtime.sharing import page_files
 from glasshouse.terrarium import stories_of
+from glasshouse.web.access import Access
+from glasshouse.web.app import app
 from tests.web.served import served
 
 IMPORTED = re.compile(
@@ -113,6 +118,50 @@ def test_the_hash_in_an_address_is_that_of_the_content(
         os.utime(file, ns=(number, number))
         addresses.append(page_files.address_of(file))
     assert addresses[0] == addresses[2] != addresses[1]
+
+
+@pytest.mark.parametrize("path", ["", "/some/show"])
+async def test_the_page_can_be_installed_wherever_it_is_served_and_without_a_token(path: str) -> None:
+    async with Terrarium() as t:
+        outer = FastAPI()
+        outer.mount(path or "/", app(t, Access("a secret of more than sixteen characters")))
+        async with served(t, page=outer) as house:
+            root = f"{house.address}{path}/"
+            page = await house.client.get(root)
+            link = re.search(r'<link rel="manifest" href="([^"]+)">', page.text)
+            assert link is not None
+            address = urljoin(root, link[1])
+            answer = await house.client.get(address)
+            assert answer.headers["content-type"].startswith("application/manifest+json")
+            manifest = answer.json()
+            assert urljoin(address, manifest["start_url"]) == root
+            assert urljoin(address, manifest["scope"]) == root
+            assert {icon["purpose"] for icon in manifest["icons"]} == {"any", "maskable"}
+            for icon in manifest["icons"]:
+                picture = await house.client.get(urljoin(address, icon["src"]))
+                assert picture.headers["content-type"] == icon["type"]
+                if icon["type"] == "image/png":
+                    assert size_of_png(picture.content) == icon["sizes"]
+        # The policy lets the page load both, and there is no service worker that would keep an old page.
+        assert "default-src 'self'" in page.headers["content-security-policy"]
+        assert not any(
+            "serviceWorker" in module.read_text(encoding="utf-8") for module in page_files.modules().values()
+        )
+
+
+def size_of_png(content: bytes) -> str:
+    """The width and height that the head of a picture tells."""
+    width, height = struct.unpack(">II", content[16:24])
+    return f"{width}x{height}"
+
+
+def test_the_colours_of_the_system_s_bars_are_the_grounds_of_both_themes() -> None:
+    theme = (page_files.STATIC / "page/theme.css").read_text(encoding="utf-8")
+    page = page_files.page().text
+    grounds = re.findall(r"--bg: (#\w+);", theme)
+    assert re.findall(r'<meta name="theme-color" content="(#\w+)"', page) == grounds
+    manifest = json.loads((page_files.STATIC / "app.webmanifest").read_text(encoding="utf-8"))
+    assert manifest["theme_color"] == manifest["background_color"] == grounds[0]
 
 
 async def test_an_event_has_the_number_that_its_record_has() -> None:

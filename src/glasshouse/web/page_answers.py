@@ -32,7 +32,13 @@ _ALWAYS: Final = {
 }
 _SMALLEST: Final = 9
 """The level of gzip for what is compressed once."""
-_TYPES: Final = {".js": "text/javascript", ".css": "text/css", ".woff2": "font/woff2"}
+_TYPES: Final = {
+    ".js": "text/javascript",
+    ".css": "text/css",
+    ".woff2": "font/woff2",
+    ".svg": "image/svg+xml",
+    ".webmanifest": "application/manifest+json",
+}
 """What some systems do not know, or call otherwise."""
 _PACKED_ALREADY: Final = frozenset({".woff2", ".png"})
 

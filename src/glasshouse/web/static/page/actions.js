@@ -3,7 +3,7 @@
 import { flipTheme } from "page/colours";
 import { nextLine, pause, play, resume, step } from "page/commands";
 import { listen, register } from "page/keys";
-import { isDrawer, isDrawerOpen } from "page/sides";
+import { areLanesOpen, areSidesFree, isDrawer, isDrawerOpen } from "page/sides";
 import { canReadMinds, closeDialog, dialog, driver, goLive, isDirector, isRecorded, isReplaying, isRewound, open, openDialog, panel, replay, run, seek, selection, session, skipToNextLine, source, status, stepBy, stepToMark, stopReplay, toggleMinds } from "page/store";
 
 const hasRun = () => run() !== undefined;
@@ -41,6 +41,7 @@ export const skip = () => (isRewound.value ? skipToNextLine() : nextLine());
 function back() {
   if (dialog.value) closeDialog();
   else if (panel.value) panel.value = "";
+  else if (areLanesOpen.value && !areSidesFree()) areLanesOpen.value = false;
   else if (isDrawerOpen.value && isDrawer()) isDrawerOpen.value = false;
   else if (selection.value) selection.value = null;
   else if (isRewound.value) goLive();

@@ -5,16 +5,19 @@ import { Bar } from "page/bar";
 import { face, labelOf, registerFaces } from "page/centre/faces";
 import { Centre } from "page/centre/panel";
 import { Face } from "page/face";
+import { form } from "page/form";
 import { Graph } from "page/graph/panel";
 import { Overlays } from "page/overlays";
 import { Stage } from "page/stage/panel";
 import { DrawerTab } from "page/feed/drawer";
 import { Feed } from "page/feed/panel";
 import { Time } from "page/time/panel";
+import { PhoneBar } from "page/phone/bar";
+import { PhonePage, useForm } from "page/phone/page";
 import { Why } from "page/why/panel";
 import { Compare } from "page/compare/panel";
 import { registerActions } from "page/actions";
-import { areSidesFree, Divider, isDrawerOpen, keepLayoutInAddress, sideWidths, tab } from "page/sides";
+import { areSidesFree, Divider, isDrawerOpen, keepLayoutInAddress, sideWidths } from "page/sides";
 import { dialog, head, openDialog, panel, session, status, trouble } from "page/store";
 import { Button } from "page/ui";
 
@@ -22,19 +25,21 @@ export function App() {
   useEffect(registerActions, []);
   useEffect(registerFaces, []);
   useEffect(keepLayoutInAddress, []);
+  useForm();
   const name = status.value;
-  if (name === "error") return html`<div class="page" inert=${dialog.value !== null}><${Bar} /><main class="only-words"><${Trouble} /></main></div><${Overlays} />`;
+  const isWide = form.value === "wide";
+  const Top = isWide ? Bar : PhoneBar;
+  if (name === "error") return html`<div class="page" inert=${dialog.value !== null}><${Top} /><main class="only-words"><${Trouble} /></main></div><${Overlays} />`;
   const { stage, feed } = sideWidths.value;
   const isWhy = panel.value.startsWith("why:");
   if (panel.value.startsWith("compare:")) {
-    return html`<div class="page" inert=${dialog.value !== null}><${Bar} /><main class="compare-page"><${Compare} run=${panel.value.slice(8)} /></main></div><${Overlays} />`;
+    return html`<div class="page" inert=${dialog.value !== null}><${Top} /><main class="compare-page"><${Compare} run=${panel.value.slice(8)} /></main></div><${Overlays} />`;
   }
-  return html`<div class=${`page tab-${tab.value} face-${face.value}${isDrawerOpen.value ? " has-drawer" : ""}${isWhy ? " has-why" : ""}`} inert=${dialog.value !== null}
+  const nothing = name === "idle" && session.value.run === "" && head.value === 0 ? html`<${NoRun} />` : null;
+  if (!isWide) return html`<${PhonePage}>${nothing}<//><${Overlays} />`;
+  return html`<div class=${`page face-${face.value}${isDrawerOpen.value ? " has-drawer" : ""}${isWhy ? " has-why" : ""}`} inert=${dialog.value !== null}
       style=${areSidesFree() ? { "--stage-width": `${stage}px`, "--feed-width": `${feed}px` } : {}}>
     <${Bar} />
-    <nav class="tabs" aria-label="Panels">
-      ${["stage", "graph", "feed"].map((name) => html`<button type="button" aria-pressed=${tab.value === name} onClick=${() => (tab.value = /** @type {any} */ (name))}>${{ stage: "Stage", graph: labelOf(face.value), feed: "Events" }[name]}</button>`)}
-    </nav>
     <main class="panels">
       <section class="panel at-stage" aria-label="Stage"><${Stage} /></section>
       <${Divider} side="stage" />
@@ -46,7 +51,7 @@ export function App() {
       ${isWhy ? html`<section class="panel at-why" aria-label="Why was this said?"><${Why} eventId=${panel.value.slice(4)} /></section>` : null}
     </main>
     <section class="panel at-time" aria-label="Timeline"><${Time} /></section>
-    ${name === "idle" && session.value.run === "" && head.value === 0 ? html`<${NoRun} />` : null}
+    ${nothing}
   </div>
   <${Overlays} />`;
 }

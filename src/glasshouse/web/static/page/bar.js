@@ -24,8 +24,7 @@ const words = /** @type {{[status: string]: string}} */ ({
 export function Bar() {
   moment.value;
   const shownRun = run();
-  const tabTitle = shownRun ? `${harmless(shownRun.title)} · ${statusWords()} · Glasshouse` : "Glasshouse";
-  useEffect(() => void (document.title = tabTitle), [tabTitle]);
+  useTabTitle();
   return html`<header class="bar">
     <a class="mark" href="./" aria-label="Glasshouse" onClick=${(/** @type {Event} */ event) => (event.preventDefault(), openDialog("archive"))}>${mark()}<b>Glasshouse</b></a>
     ${shownRun ? html`<span class="slash" aria-hidden="true">/</span><h1>${shownRun.title}</h1><${BranchPill} />` : html`<h1 class="hidden">Glasshouse</h1>`}
@@ -40,6 +39,24 @@ export function Bar() {
   </header>`;
 }
 
+/** Have the browser's tab say which run is shown and how it stands. */
+export function useTabTitle() {
+  const shownRun = run();
+  const tabTitle = shownRun ? `${harmless(shownRun.title)} · ${statusWords()} · Glasshouse` : "Glasshouse";
+  useEffect(() => void (document.title = tabTitle), [tabTitle]);
+}
+
+/** What a menu of branches offers: to open each, and to compare with it. Nothing where there is but one. */
+export function familyItems() {
+  const runs = family.value;
+  const mine = session.value.run;
+  if (runs.length < 2) return [];
+  return [
+    ...runs.map((relative) => ({ label: relative.name, icon: relative.id === mine ? "check" : "branch", run: () => void (relative.id !== mine && open(relative.id, { isStep: true })) })),
+    ...runs.filter((relative) => relative.id !== mine).map((relative) => ({ label: `Compare with ${relative.name}`, icon: "compare", run: () => compareWith(relative.id) })),
+  ];
+}
+
 /** Which branch this is; a menu of the whole family where there is one. */
 function BranchPill() {
   const [menu, setMenu] = useState(/** @type {{x: number, y: number}|null} */ (null));
@@ -47,22 +64,18 @@ function BranchPill() {
   const mine = session.value.run;
   const name = runs.find((relative) => relative.id === mine)?.name ?? (run()?.branch_of ? "branch" : "main");
   if (runs.length < 2) return html`<span class="pill mono">${name}</span>`;
-  const items = [
-    ...runs.map((relative) => ({ label: relative.name, icon: relative.id === mine ? "check" : "branch", run: () => void (relative.id !== mine && open(relative.id, { isStep: true })) })),
-    ...runs.filter((relative) => relative.id !== mine).map((relative) => ({ label: `Compare with ${relative.name}`, icon: "compare", run: () => compareWith(relative.id) })),
-  ];
   return html`<button type="button" class="pill mono" aria-haspopup="menu" aria-expanded=${menu !== null} title="Branches of this run" onClick=${(/** @type {MouseEvent} */ event) => {
       const { left, bottom } = /** @type {HTMLElement} */ (event.currentTarget).getBoundingClientRect();
       setMenu({ x: left, y: bottom + 4 });
       void loadFamily();
     }}>${name}${icon("chevron", 12)}</button>
-    ${menu ? html`<${Menu} label="Branches of this run" ...${menu} items=${items} onClose=${() => setMenu(null)} />` : null}`;
+    ${menu ? html`<${Menu} label="Branches of this run" ...${menu} items=${familyItems()} onClose=${() => setMenu(null)} />` : null}`;
 }
 
 /** How the run stands, in words. */
 const statusWords = () => (status.value === "rewound" ? `Rewound to ${shown.value}` : words[status.value]);
 
-function StatusPill() {
+export function StatusPill() {
   const now = status.value;
   const text = statusWords();
   const isGuest = session.value.isGuest;
@@ -75,7 +88,7 @@ function StatusPill() {
 /** @param {number} value @param {number|null|undefined} limit @returns {""|"near"|"full"} */
 const stateOf = (value, limit) => (!limit ? "" : value >= limit ? "full" : value >= limit * 0.8 ? "near" : "");
 
-function Meters() {
+export function Meters() {
   const { spent, limits } = /** @type {import("page/apply").Run} */ (run());
   const most = limits ?? {};
   const rows = /** @type {[string, number|null, number|null|undefined, (value: number) => string][]} */ ([

@@ -4,6 +4,7 @@
 import { html } from "page/html";
 import { effect, signal } from "@preact/signals";
 import { address, setAddress } from "page/address";
+import { form } from "page/form";
 
 const bounds = { stage: [264, 520], feed: [280, 560] };
 const stepPixels = 24;
@@ -11,19 +12,22 @@ const usual = { stage: 352, feed: 356 };
 
 const { layout } = address();
 
-/** Which of the three panels a narrow page shows. */
-export const tab = signal(/** @type {"stage"|"graph"|"feed"} */ (layout === "stage" || layout === "feed" ? layout : "graph"));
+/** Which of the three panels a phone shows. */
+export const tab = signal(/** @type {"words"|"graph"|"feed"} */ (layout === "graph" || layout === "feed" ? layout : "words"));
 /** Whether the drawer with the events is open, where it is a drawer. */
 export const isDrawerOpen = signal(layout === "feed");
 
+/** Whether a phone shows the lanes, in a sheet. */
+export const areLanesOpen = signal(false);
+
 /** Whether the events are a drawer: the page is too narrow for three panels, and too wide for tabs. */
-export const isDrawer = () => innerWidth <= 1180 && innerWidth > 820;
+export const isDrawer = () => innerWidth <= 1180 && areSidesFree();
 
 /** Keep in the address which panel a narrow page shows. Returns what ends that. */
 export const keepLayoutInAddress = () =>
   effect(() => {
     const [panel, hasDrawer] = [tab.value, isDrawerOpen.value];
-    const shown = isDrawer() ? (hasDrawer ? "feed" : "") : areSidesFree() || panel === "graph" ? "" : panel;
+    const shown = isDrawer() ? (hasDrawer ? "feed" : "") : form.value !== "phone" || panel === "words" ? "" : panel;
     if (shown !== (address().layout ?? "")) setAddress({ layout: shown });
   });
 
@@ -38,7 +42,7 @@ function kept() {
 }
 
 /** Whether there is room for panels side by side. */
-export const areSidesFree = () => innerWidth > 820;
+export const areSidesFree = () => form.value === "wide";
 
 /** @param {"stage"|"feed"} side @param {number} width */
 function setWidth(side, width) {

@@ -117,8 +117,16 @@ export function Menu({ label, x, y, items, onClose }) {
     event.preventDefault();
     event.stopPropagation();
   };
-  return html`<div ref=${box} class="menu" role="menu" aria-label=${label} onKeyDown=${onKeyDown}>
-    ${items.map((item) => html`<button type="button" role="menuitem" tabindex="-1" class=${item.isDanger ? "danger" : ""} onClick=${() => (onClose(), item.run())}>
+  // The finger whose long press opened the menu is above it when it goes up: that chooses nothing.
+  const isPressed = useRef(false);
+  /** @param {MouseEvent} event @param {() => void} run */
+  const choose = (event, run) => {
+    if (event.detail > 0 && !isPressed.current) return;
+    onClose();
+    run();
+  };
+  return html`<div ref=${box} class="menu" role="menu" aria-label=${label} onKeyDown=${onKeyDown} onPointerDown=${() => (isPressed.current = true)}>
+    ${items.map((item) => html`<button type="button" role="menuitem" tabindex="-1" class=${item.isDanger ? "danger" : ""} onClick=${(/** @type {MouseEvent} */ event) => choose(event, item.run)}>
       ${icon(item.icon ?? "arrow")}<span>${item.label}</span>${item.kbd ? html`<kbd aria-hidden="true">${item.kbd}</kbd>` : null}
     </button>`)}
   </div>`;

@@ -7,6 +7,7 @@
  */
 import { computed, effect, signal } from "@preact/signals";
 import { address, setAddress } from "page/address";
+import { form } from "page/form";
 import { register } from "page/keys";
 import { head, headView, moment, session } from "page/store";
 
@@ -72,6 +73,7 @@ export function faceAtOpening(view, isQuiet) {
 /** What suits the play that is shown. */
 const suiting = computed(() => {
   moment.value;
+  if (form.value !== "wide") return "graph"; // The words have a tab of their own.
   const { run } = session.value;
   if (suited?.run === run) return suited.name;
   const view = headView();

@@ -5,7 +5,9 @@
  * Always holds: the index of a page is made once for a filter and grows with the page; to find a row is a binary search. So
  * neither a new event nor a jump costs more when the story is long.
  */
+import { effect } from "@preact/signals";
 import { graphOf, sessionOf } from "page/apply";
+import { hasFingers } from "page/form";
 import { isOfKind } from "page/feed/kinds";
 import { recordsPerPage } from "page/source";
 import { headView, record } from "page/store";
@@ -15,8 +17,15 @@ import { headView, record } from "page/store";
 /** @typedef {"row"|"compact"|"turn"|"fold"|"gap"} ItemType */
 /** @typedef {{type: ItemType, k: number, last: number, top: number, height: number, at: number}} Item */
 
-/** @type {{[type in ItemType]: number}} */
-export const heights = { row: 56, compact: 30, turn: 26, fold: 32, gap: 56 };
+/** @typedef {{[type in ItemType]: number}} Heights */
+
+/** @type {{mouse: Heights, finger: Heights}} */
+const heightsFor = {
+  mouse: { row: 56, compact: 30, turn: 26, fold: 32, gap: 56 },
+  finger: { row: 60, compact: 44, turn: 26, fold: 45, gap: 60 },
+};
+/** The heights of rows, as the style sheets have them. */
+export let heights = heightsFor.mouse;
 /** What is done behind the scenes: two and more of it in a row are folded. */
 const backstageIcons = new Set(["session", "tool"]);
 /** Rows that say little: they take one line. */
@@ -313,3 +322,9 @@ function positionOf(parts, k) {
   const isIt = within >= 0 && within < part.count && part.index.ks[within] === k && (part.index.types[within] === "row" || part.index.types[within] === "compact");
   return isIt ? part.at + within : -1;
 }
+
+// A finger needs higher rows. Indexes hold where each row stands, so they are made anew.
+effect(() => {
+  heights = hasFingers.value ? heightsFor.finger : heightsFor.mouse;
+  forgetIndexes();
+});

@@ -7,6 +7,7 @@
  */
 import { html, useEffect, useLayoutEffect, useRef, useState } from "page/html";
 import { isStill } from "page/address";
+import { form } from "page/form";
 import { bubblesOf } from "page/graph/bubble_lines";
 import { bandIn, isCrossed, newestBox, olderBox, olderSizes, sizeOf, stemStart, widthsIn } from "page/graph/bubble_places";
 import { pillBox } from "page/graph/draw";
@@ -44,8 +45,8 @@ export function Bubbles({ picture }) {
   moment.value;
   loadedFrom.value;
   const now = view();
-  // The answer to a why has the line itself, and the graph shows its path.
-  const bubbles = now && !panel.value.startsWith("why:") ? bubblesOf(now, record) : [];
+  // The answer to a why has the line itself, and the graph shows its path. A low page has the line above, and no room for it here.
+  const bubbles = now && form.value !== "low" && !panel.value.startsWith("why:") ? bubblesOf(now, record) : [];
   const faded = useFading(bubbles);
   useLayoutEffect(() => {
     if (!picture || !layer.current) return undefined;

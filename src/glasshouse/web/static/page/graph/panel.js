@@ -6,6 +6,7 @@ import { isStill } from "page/address";
 import { face } from "page/centre/faces";
 import { FaceSwitch } from "page/centre/switch";
 import { theme } from "page/colours";
+import { form } from "page/form";
 import { bandIn } from "page/graph/bubble_places";
 import { Bubbles } from "page/graph/bubbles";
 import { canEdit } from "page/graph/changes";
@@ -29,13 +30,13 @@ const narrowPixels = 640;
 const blinkMilliseconds = 2600;
 
 /** Whether the graph stands beside another face: without names, lines and controls. */
-const isSmall = () => face.value === "script";
+const isSmall = () => form.value === "wide" && face.value === "script";
 
-/** The part of the canvas that nothing covers: below the band of the newest line, which is not there while a why is shown. @param {HTMLElement} box */
+/** The part of the canvas that nothing covers: below the band of the newest line, which is not there while a why is shown or the page is low. @param {HTMLElement} box */
 function roomIn(box) {
   if (isSmall()) return { left: smallEdge.left, top: smallEdge.top, right: Math.max(160, box.clientWidth - smallEdge.right), bottom: box.clientHeight - smallEdge.bottom };
   const why = document.querySelector(".at-why");
-  const top = why ? edge.top : bandIn(box.clientHeight).bottom + belowBand;
+  const top = why || form.value === "low" ? edge.top : bandIn(box.clientHeight).bottom + belowBand;
   const covered = why ? Math.max(0, box.getBoundingClientRect().right - why.getBoundingClientRect().left) : 0;
   return { left: edge.left, top, right: Math.max(160, box.clientWidth - edge.right - covered), bottom: box.clientHeight - edge.bottom };
 }

@@ -329,14 +329,14 @@ export function makePicture(canvas, how = {}) {
       }
       wake();
     },
-    /** The node at a point of the canvas; hits are never smaller than 24 pixels. @param {Point} point @returns {Node|undefined} */
-    nodeAt(point) {
+    /** The node at a point of the canvas; hits are never smaller than 24 pixels. @param {Point} point @param {number} [pixels] how far off its middle it is hit at least @returns {Node|undefined} */
+    nodeAt(point, pixels = hitPixelsMin) {
       const scene = sceneAt(performance.now());
       let [best, least] = [/** @type {Node|undefined} */ (undefined), Infinity];
       for (const node of layout.nodes.values()) {
         const { x, y } = scene.at(node);
         const far = Math.hypot(x - point.x, y - point.y);
-        if (far <= Math.max(hitPixelsMin, radiusOf(scene, node) + 4) && far < least) [best, least] = [node, far];
+        if (far <= Math.max(pixels, hitPixelsMin, radiusOf(scene, node) + 4) && far < least) [best, least] = [node, far];
       }
       return best;
     },

@@ -24,6 +24,11 @@ const wheelStep = 0.0016;
 const edgeFrom = 0.66;
 const edgeTo = 1.7;
 const outPixels = 26;
+/** A finger hits a node from so far off its middle. */
+const fingerPixels = 24;
+/** A finger that rests so long opens the menu, as everywhere on a phone. */
+const pressMilliseconds = 500;
+const pressPixels = 10;
 
 /** What is told beside the pointer. */
 export const tip = signal(/** @type {Tip|null} */ (null));
@@ -39,6 +44,8 @@ export function listenToPointer(canvas, picture) {
   let drag = null;
   let start = { x: 0, y: 0 };
   let hasMoved = false;
+  /** @type {ReturnType<typeof setTimeout>|undefined} */
+  let pressTimer;
   /** Forecasts by what is asked: each is asked for once a drag. @type {Map<string, {text: string, isRefused: boolean}|null>} */
   let forecasts = new Map();
   /** @type {ReturnType<typeof setTimeout>|undefined} */
@@ -143,13 +150,20 @@ export function listenToPointer(canvas, picture) {
     tip.value = null;
     clearTimeout(timer);
     if (pressed.size > 1) {
+      clearTimeout(pressTimer);
       letGo();
       return;
     }
     [start, hasMoved] = [point, false];
-    const node = picture.nodeAt(point);
-    if (!node) drag = { kind: "pan" };
-    else if (node.kind === "creature" && canEdit() && picture.farFrom(node, point) > edgeFrom) drag = { kind: "line", node };
+    const isFinger = event.pointerType === "touch";
+    const node = picture.nodeAt(point, isFinger ? fingerPixels : 0);
+    if (isFinger) {
+      clearTimeout(pressTimer);
+      pressTimer = setTimeout(() => openMenuAt(event, fingerPixels), pressMilliseconds);
+    }
+    // A finger covers what it would drag: it moves the picture, and draws a line only from who was chosen before.
+    if (!node || (isFinger && (selection.value?.id !== node.id || !canEdit()))) drag = { kind: "pan" };
+    else if (node.kind === "creature" && canEdit() && (isFinger || picture.farFrom(node, point) > edgeFrom)) drag = { kind: "line", node };
     else drag = { kind: "move", node, isOut: false };
   }
 
@@ -166,7 +180,8 @@ export function listenToPointer(canvas, picture) {
       pinch(event.pointerId, before, point);
       return;
     }
-    hasMoved ||= Math.hypot(point.x - start.x, point.y - start.y) > clickPixels;
+    hasMoved ||= Math.hypot(point.x - start.x, point.y - start.y) > (event.pointerType === "touch" ? pressPixels : clickPixels);
+    if (hasMoved) clearTimeout(pressTimer);
     if (!drag || !hasMoved) return;
     shown.handle = null;
     if (drag.kind === "pan") {
@@ -189,11 +204,12 @@ export function listenToPointer(canvas, picture) {
 
   /** @param {PointerEvent} event */
   function onUp(event) {
+    clearTimeout(pressTimer);
     if (!pressed.delete(event.pointerId) || !drag) return;
     const point = pointOf(event);
     const ended = drag;
     if (!hasMoved) {
-      const node = picture.nodeAt(point);
+      const node = picture.nodeAt(point, event.pointerType === "touch" ? fingerPixels : 0);
       const graph = node ? undefined : picture.graphAt(point);
       selection.value = node ? { kind: node.kind, id: node.id } : graph ? { kind: "graph", id: graph } : null;
     } else if (ended.kind === "line") {
@@ -211,6 +227,7 @@ export function listenToPointer(canvas, picture) {
 
   /** @param {PointerEvent} event */
   function onCancel(event) {
+    clearTimeout(pressTimer);
     pressed.delete(event.pointerId);
     letGo();
   }
@@ -235,10 +252,16 @@ export function listenToPointer(canvas, picture) {
   /** @param {MouseEvent} event */
   function onMenu(event) {
     event.preventDefault();
+    if (!menu.value) openMenuAt(event, 0); // A long press has opened it already.
+  }
+
+  /** @param {MouseEvent} event @param {number} pixels */
+  function openMenuAt(event, pixels) {
     const point = pointOf(event);
-    const node = picture.nodeAt(point);
-    tip.value = null;
-    clearTimeout(timer);
+    const node = picture.nodeAt(point, pixels);
+    clearTimeout(pressTimer);
+    pressed.clear();
+    letGo();
     menu.value = { x: event.clientX, y: event.clientY, node, graph: node ? undefined : picture.graphAt(point) };
   }
 
@@ -249,6 +272,7 @@ export function listenToPointer(canvas, picture) {
     for (const [name, handler] of handlers) canvas.removeEventListener(name, handler);
     canvas.removeEventListener("wheel", onWheel);
     clearTimeout(timer);
+    clearTimeout(pressTimer);
     tip.value = menu.value = null;
   };
 }

@@ -59,7 +59,7 @@ export function castOf({ creatures, graphs }) {
 }
 
 /** Who spoke last. @param {{[id: string]: import("page/apply").Creature}} creatures */
-function lastSpeaker(creatures) {
+export function lastSpeaker(creatures) {
   let [last, n] = ["", 0];
   for (const id in creatures) {
     const line = creatures[id].line;
@@ -69,7 +69,7 @@ function lastSpeaker(creatures) {
 }
 
 /** A second hand, which moves only while somebody thinks. */
-function useSeconds() {
+export function useSeconds() {
   const [, tick] = useState(0);
   const isMoving = Object.keys(thinking.value).length > 0;
   useEffect(() => {

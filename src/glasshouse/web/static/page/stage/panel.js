@@ -31,8 +31,8 @@ export function Stage() {
     ${count ? html`<${Cast} />` : html`<p class="empty">Nobody is on stage${isRewound.value ? " at this moment" : " yet"}.</p>`}`;
 }
 
-/** @param {import("page/apply").Record} record @param {import("page/apply").View} shownView */
-function noteRecord(record, shownView) {
+/** Announce what changes the play, and note who speaks. @param {import("page/apply").Record} record @param {import("page/apply").View} shownView */
+export function noteRecord(record, shownView) {
   const { icon, text = "" } = record.row;
   if (isSpeech(record)) noteSpeaker(record);
   if (icon === "world" && shownView.scene.n === record.k) announce(`Scene: ${shownView.scene.title || text}`);

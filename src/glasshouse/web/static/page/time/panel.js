@@ -11,6 +11,7 @@ import { theme } from "page/colours";
 import { harmless } from "page/plain";
 import { Button, IconButton, Menu } from "page/ui";
 import { driver, goLive, head, headView, isDirector, isRecorded, isReplaying, isRewound, lanesVersion, loadedFrom, moment, open, openDialog, record, replaySpeed, run, seek, session, shown, source, status, stepBy, thinking, timeline } from "page/store";
+import { areLanesOpen } from "page/sides";
 import { axisOf, roomFor } from "page/time/axis";
 import { drawBars } from "page/time/bars";
 import { followFamily, forks } from "page/time/family";
@@ -26,8 +27,6 @@ const speeds = [1, 2, 4];
 const drawn = signal({ events: 0, timeline: timeline.peek() });
 /** Where the pointer drags to; the page follows as soon as it can. */
 const dragged = signal(/** @type {number|null} */ (null));
-/** Whether a narrow page shows the lanes. */
-const areLanesOpen = signal(false);
 
 export function Time() {
   useEffect(followHead, []);
@@ -70,11 +69,17 @@ function focusStop() {
   return document.activeElement === stop;
 }
 
-function Transport() {
-  moment.value;
+/** Whether something plays, whether this person may change that, and what the button is called that does. */
+export function playing() {
   const isAtWork = isRewound.value ? isReplaying.value : status.value === "live" || status.value === "pausing";
   const canPlay = isRewound.value || isDirector.value || canReplay();
   const label = isAtWork ? "Pause" : isRewound.value ? "Replay from here" : canReplay() ? "Replay from the start" : "Play";
+  return { isAtWork, canPlay, label };
+}
+
+function Transport() {
+  moment.value;
+  const { isAtWork, canPlay, label } = playing();
   return html`<div class="transport" onClick=${leaveToKeys}>
     <${IconButton} label="One event back" kbd="[" icon="stepBack" onClick=${() => void stepBy(-1)} isDisabled=${shown.value <= 1} />
     <${IconButton} label=${label} kbd="Space" icon=${isAtWork ? "pause" : "play"} kind="primary" onClick=${playOrPause} isDisabled=${!canPlay || !head.value} />
@@ -88,7 +93,7 @@ function Transport() {
     ${canFinish() && !isRewound.value ? html`<${Button} id="finish" label="Finish" icon="stop" onClick=${() => openDialog("finish")} />` : null}
     ${canPlayOn() && !isRewound.value ? html`<${Button} id="play-on" label="Play on" icon="play" onClick=${() => void playOn()} />` : null}
     ${isDirector.value ? html`<${Button} id="branch-here" label="Branch from here" icon="branch" kbd="B" kind=${isRewound.value ? "primary" : "plain"} isDisabled=${!head.value} onClick=${() => openDialog("branch")} />` : null}
-    <button type="button" class="button lanes-toggle" aria-expanded=${areLanesOpen.value} onClick=${() => (areLanesOpen.value = !areLanesOpen.value)}>Lanes</button>
+    <button type="button" class="button lanes-toggle" aria-expanded=${areLanesOpen.value} onClick=${() => (areLanesOpen.value = !areLanesOpen.value)}>${areLanesOpen.value ? "Close" : "Lanes"}</button>
   </div>`;
 }
 
@@ -114,7 +119,7 @@ function Speed() {
 const readRecordsMax = 200;
 
 /** Whose line an event is, in words. @param {string} eventId */
-function speakerOf(eventId) {
+export function speakerOf(eventId) {
   for (let k = head.value; k > Math.max(0, head.value - readRecordsMax); k -= 1) {
     const { id = "", row } = record(k) ?? {};
     if (row && id === eventId) return row.icon === "world" && row.actor === "world" ? "the scene" : row.icon === "visitor" ? "a visitor" : nameOf(harmless(row.actor), headView());

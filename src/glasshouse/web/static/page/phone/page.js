@@ -1,0 +1,95 @@
+// @ts-check
+/**
+ * The page on a phone: one panel at a time and the buttons under the thumb. On a low page everything stands in one column, words first.
+ *
+ * Always holds: what is read first stands first in the document, so the keyboard and a screen reader meet it in the same order.
+ */
+import { html, useEffect, useLayoutEffect, useRef } from "page/html";
+import { theme } from "page/colours";
+import { form, hasFingers } from "page/form";
+import { face, labelOf } from "page/centre/faces";
+import { Centre } from "page/centre/panel";
+import { Graph } from "page/graph/panel";
+import { Feed } from "page/feed/panel";
+import { LowBar, PhoneBar } from "page/phone/bar";
+import { CastStrip } from "page/phone/cast_strip";
+import { ThumbRow } from "page/phone/row";
+import { swiping } from "page/phone/touch";
+import { Words } from "page/phone/words";
+import { areLanesOpen, tab } from "page/sides";
+import { dialog, head, moment, panel, shown, view } from "page/store";
+import { Time } from "page/time/panel";
+import { Why } from "page/why/panel";
+
+/** The tabs, in their order. The one in the middle is named after the face that it shows. @type {("words"|"graph"|"feed")[]} */
+const tabs = ["words", "graph", "feed"];
+
+/** @param {{children?: any}} props what stands over the panels */
+export function PhonePage({ children }) {
+  const why = panel.value.startsWith("why:") ? html`<section class="panel at-why" aria-label="Why was this said?"><${Why} eventId=${panel.value.slice(4)} /></section>` : null;
+  const words = html`<section class="panel at-stage" aria-label="Words"><${Words} /></section>`;
+  const centre = html`<section class="panel at-graph" aria-label=${labelOf(face.value)}>${face.value === "graph" ? html`<${Graph} />` : html`<${Centre} />`}</section>`;
+  const feed = html`<section class="panel at-feed" aria-label="Events"><${Feed} /></section>`;
+  const time = html`<${TimeSheet} />`;
+  if (form.value === "low") {
+    return html`<div class="page" inert=${dialog.value !== null}><${LowBar} />
+      <main class="panels">${words}<${CastStrip} />${centre}${time}${feed}${why}</main>${children}</div>`;
+  }
+  return html`<div class=${`page tab-${tab.value}`} inert=${dialog.value !== null}>
+    <${PhoneBar} /><${Tabs} />
+    <main class="panels" ...${swiping(turnTo)}>${words}${centre}${feed}${why}</main>
+    ${tab.value === "words" ? html`<${CastStrip} />` : null}
+    ${time}<${ThumbRow} />${children}</div>`;
+}
+
+/** @param {1|-1} by */
+function turnTo(by) {
+  if (panel.value) return;
+  const at = tabs.indexOf(tab.value) + by;
+  tab.value = tabs[Math.max(0, Math.min(tabs.length - 1, at))];
+}
+
+function Tabs() {
+  moment.value;
+  const labels = { words: "Words", graph: labelOf(face.value), feed: "Events" };
+  const counts = { words: 0, graph: face.value === "graph" ? Object.keys(view()?.graphs ?? {}).length : 0, feed: shown.value };
+  return html`<nav class="tabs" aria-label="Panels" ...${swiping(turnTo)}>
+    ${tabs.map((name) => html`<button type="button" key=${name} aria-pressed=${tab.value === name} onClick=${() => (tab.value = name)}>${labels[name]}${head.value && counts[name] ? html`<span class="count">${counts[name]}</span>` : null}</button>`)}
+  </nav>`;
+}
+
+/** Time: the bars; or everything of it, in a sheet over the lower half. */
+function TimeSheet() {
+  const isOpen = areLanesOpen.value;
+  const box = useRef(/** @type {HTMLElement|null} */ (null));
+  const wasOpen = useRef(false);
+  useEffect(() => {
+    if (isOpen) /** @type {HTMLElement|null|undefined} */ (box.current?.querySelector(".lanes-toggle"))?.focus();
+    else if (wasOpen.current) document.getElementById("more")?.focus();
+    wasOpen.current = isOpen;
+  }, [isOpen]);
+  return html`${isOpen ? html`<div class="sheet-veil" onClick=${() => (areLanesOpen.value = false)}></div>` : null}
+    <section ref=${box} class=${`panel at-time${isOpen ? " is-sheet" : ""}`} aria-label="Timeline"><${Time} /></section>`;
+}
+
+/** Tell the style sheets which form the page has and how high a keyboard covers it, and the system which colour its bars have. */
+export function useForm() {
+  const { value: now } = form;
+  const colour = theme.value;
+  const isTouched = hasFingers.value;
+  useLayoutEffect(() => {
+    document.documentElement.dataset.form = now;
+    document.documentElement.toggleAttribute("data-fingers", isTouched);
+  }, [now, isTouched]);
+  useEffect(() => {
+    const ground = getComputedStyle(document.documentElement).getPropertyValue("--bg").trim();
+    for (const meta of document.querySelectorAll("meta[name=theme-color]")) meta.setAttribute("content", ground);
+  }, [colour]);
+  useEffect(() => {
+    const seen = globalThis.visualViewport;
+    if (!seen) return undefined;
+    const note = () => document.documentElement.style.setProperty("--keyboard", `${Math.max(0, Math.round(innerHeight - seen.height - seen.offsetTop))}px`);
+    for (const name of ["resize", "scroll"]) seen.addEventListener(name, note);
+    return () => ["resize", "scroll"].forEach((name) => seen.removeEventListener(name, note));
+  }, []);
+}
