@@ -6,13 +6,13 @@ import { face, labelOf, registerFaces } from "page/centre/faces";
 import { Centre } from "page/centre/panel";
 import { Face } from "page/face";
 import { Graph } from "page/graph/panel";
+import { Part } from "page/on_demand";
 import { Overlays } from "page/overlays";
 import { Stage } from "page/stage/panel";
 import { DrawerTab } from "page/feed/drawer";
 import { Feed } from "page/feed/panel";
 import { Time } from "page/time/panel";
 import { Why } from "page/why/panel";
-import { Compare } from "page/compare/panel";
 import { registerActions } from "page/actions";
 import { areSidesFree, Divider, isDrawerOpen, keepLayoutInAddress, sideWidths, tab } from "page/sides";
 import { dialog, head, openDialog, panel, session, status, trouble } from "page/store";
@@ -27,7 +27,7 @@ export function App() {
   const { stage, feed } = sideWidths.value;
   const isWhy = panel.value.startsWith("why:");
   if (panel.value.startsWith("compare:")) {
-    return html`<div class="page" inert=${dialog.value !== null}><${Bar} /><main class="compare-page"><${Compare} run=${panel.value.slice(8)} /></main></div><${Overlays} />`;
+    return html`<div class="page" inert=${dialog.value !== null}><${Bar} /><main class="compare-page"><${Part} name="compare" given=${{ run: panel.value.slice(8) }} /></main></div><${Overlays} />`;
   }
   return html`<div class=${`page tab-${tab.value} face-${face.value}${isDrawerOpen.value ? " has-drawer" : ""}${isWhy ? " has-why" : ""}`} inert=${dialog.value !== null}
       style=${areSidesFree() ? { "--stage-width": `${stage}px`, "--feed-width": `${feed}px` } : {}}>
