@@ -121,8 +121,13 @@ async def test_the_page_s_state_has_neither_gap_nor_duplicate_nor_a_wrong_number
         await expect(newest).to_contain_text("line 5499")
         await viewer.evaluate("store.goLive()")
         await expect(newest).to_contain_text("line 84205")
+        await viewer.evaluate("import('page/script/aloud').then(({ turnAloud }) => turnAloud(true))")
         await viewer.evaluate("window.fake.happen(1)")
         await expect(newest).to_contain_text("line 84206")
+        log = viewer.region("Script").get_by_role("log")
+        await expect(log).to_have_attribute("aria-live", "polite")
+        await expect(log.locator("[aria-live=off]")).to_have_count(1)
+        await expect(log.locator("> .hidden")).to_contain_text("line 84206")
         await viewer.page.wait_for_function(IS_WHOLE)
         assert await viewer.page.locator(".script-row").count() < rows_in_page_max
         assert "face=script" in viewer.page.url

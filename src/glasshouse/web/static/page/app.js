@@ -7,6 +7,7 @@ import { Centre } from "page/centre/panel";
 import { Face } from "page/face";
 import { form } from "page/form";
 import { Graph } from "page/graph/panel";
+import { Part } from "page/on_demand";
 import { Overlays } from "page/overlays";
 import { Stage } from "page/stage/panel";
 import { DrawerTab } from "page/feed/drawer";
@@ -15,7 +16,6 @@ import { Time } from "page/time/panel";
 import { PhoneBar } from "page/phone/bar";
 import { PhonePage, useForm } from "page/phone/page";
 import { Why } from "page/why/panel";
-import { Compare } from "page/compare/panel";
 import { registerActions } from "page/actions";
 import { areSidesFree, Divider, isDrawerOpen, keepLayoutInAddress, sideWidths } from "page/sides";
 import { dialog, head, openDialog, panel, session, status, trouble } from "page/store";
@@ -33,7 +33,7 @@ export function App() {
   const { stage, feed } = sideWidths.value;
   const isWhy = panel.value.startsWith("why:");
   if (panel.value.startsWith("compare:")) {
-    return html`<div class="page" inert=${dialog.value !== null}><${Top} /><main class="compare-page"><${Compare} run=${panel.value.slice(8)} /></main></div><${Overlays} />`;
+    return html`<div class="page" inert=${dialog.value !== null}><${Top} /><main class="compare-page"><${Part} name="compare" given=${{ run: panel.value.slice(8) }} /></main></div><${Overlays} />`;
   }
   const nothing = name === "idle" && session.value.run === "" && head.value === 0 ? html`<${NoRun} />` : null;
   if (!isWide) return html`<${PhonePage}>${nothing}<//><${Overlays} />`;

@@ -2,7 +2,7 @@
 /** The switch between the faces of the play; each face places it among its own controls. */
 import { html, useLayoutEffect, useRef } from "page/html";
 import { chooseFace, face, offeredFaces } from "page/centre/faces";
-import { loadFace } from "page/centre/loading";
+import { load } from "page/on_demand";
 import { headView, moment } from "page/store";
 
 /** Whether a switch that had the focus is gone: each face has a switch of its own, and the focus goes along. */
@@ -27,6 +27,6 @@ export function FaceSwitch() {
   }, []);
   if (!headView()) return null;
   return html`<div class="face-switch" role="group" aria-label="Face of the play" ref=${box}>
-    ${offeredFaces().map(({ name, label, key }) => html`<button key=${name} type="button" title=${`${label} (${key})`} aria-pressed=${face.value === name} onPointerEnter=${() => void loadFace(name)} onClick=${() => chooseFace(name)}>${label}</button>`)}
+    ${offeredFaces().map(({ name, label, key }) => html`<button key=${name} type="button" title=${`${label} (${key})`} aria-pressed=${face.value === name} onPointerEnter=${() => void load(name)} onClick=${() => chooseFace(name)}>${label}</button>`)}
   </div>`;
 }

@@ -20,7 +20,7 @@ import { owedBy } from "page/addressee";
 import { apply, cloneView, colourOf, graphOf, nameOf } from "page/apply";
 import { titleOf } from "page/graph/summary";
 import { harmless } from "page/plain";
-import { factOf, goneWith, placeOf } from "page/script/marks";
+import { factOf, goneWith, makePlaces } from "page/script/marks";
 
 const spoken = new Set(["line", "judge", "visitor", "world", "thought"]);
 /** Who says or shows something in several graphs at once. */
@@ -31,6 +31,7 @@ export function foldFrom(start) {
   const view = cloneView(start);
   /** The names of those who are gone, by their handles. @type {Map<string, string>} */
   const former = new Map();
+  const places = makePlaces();
   return {
     view,
     /** Take in the next record; nothing if it tells a reader nothing. @param {Record} record @returns {Entry|null} */
@@ -39,17 +40,18 @@ export function foldFrom(start) {
       const gone = goneWith(view, record);
       for (const { handle, name } of gone.creatures) former.set(handle, name);
       apply(view, record);
+      if (record.d.some(([, path]) => path[0] === "creatures" && path.length === 2)) places.forget();
       const { n, title = "" } = view.scene;
       const heading = n === record.k && title && title !== before ? harmless(title) : "";
-      const line = lineOf(view, record);
-      const fact = line ? null : factOf(view, record, gone, former);
+      const line = lineOf(view, record, places);
+      const fact = line ? null : factOf(view, record, gone, former, places);
       return heading || line || fact ? { k: record.k, title: heading, line, fact } : null;
     },
   };
 }
 
-/** @param {View} view @param {Record} record @returns {Line|null} */
-function lineOf(view, record) {
+/** @param {View} view @param {Record} record @param {ReturnType<typeof makePlaces>} places @returns {Line|null} */
+function lineOf(view, record, places) {
   const { icon, actor, text = "", channel = "", turn, tokens = 0, usd } = record.row;
   const isCopy = icon === "copy" && saidInSeveral.has(actor);
   if (!text || !(isCopy || spoken.has(icon))) return null;
@@ -65,10 +67,10 @@ function lineOf(view, record) {
     icon,
     actor,
     face: creature ? face : "",
-    name: kind === "visitor" ? "A visitor" : harmless(nameOf(actor, creature ? view : undefined)),
+    name: kind === "visitor" ? "A visitor" : creature ? titleOf(creature) : harmless(nameOf(actor)),
     colour: colourOf(view, graph),
     graph,
-    place: placeOf(view, graph),
+    place: places.of(view, graph),
     channel,
     text: harmless(text),
     verb: verbOf(kind, own?.kind ?? ""),

@@ -10,7 +10,7 @@ import { forgetEntries, placeAndAddressee } from "page/script/items";
 import { layoutOf, Script } from "page/script/layout";
 import { Row } from "page/script/row";
 import { recordsPerPage } from "page/source";
-import { canReadMinds, head, isRewound, loadPage, minds, moment, session, shown, startOf, status } from "page/store";
+import { canReadMinds, head, isReplaying, isRewound, loadPage, minds, moment, session, shown, startOf, status } from "page/store";
 import { Button } from "page/ui";
 
 /** @typedef {import("page/script/layout").Layout} Layout */
@@ -150,7 +150,7 @@ function scriptFor(at) {
   const { script } = at;
   const isSame = script && Object.entries(filter).every(([name, value]) => script.filter[/** @type {keyof typeof filter} */ (name)] === value);
   const made = isSame ? script : new Script(filter);
-  const key = `${place.value} ${isRewound.value ? shown.value : "live"}`;
+  const key = `${place.value} ${!isRewound.value ? "live" : isReplaying.value ? "replayed" : shown.value}`;
   // Another place or another moment: its newest line is what one wants to see.
   if (at.key !== key) Object.assign(at, { key, isAtEnd: true, settledFor: "" });
   at.script = made;

@@ -20,6 +20,8 @@ import { harmless } from "page/plain";
 
 /** Names in one sentence: a mark is one row. */
 const namesMax = 4;
+/** What is told between lines. Turns, sessions and calls of tools whose answer tells it are not. */
+const toldIcons = new Set(["merge", "split", "creature", "channel", "wire", "tool", "silence", "approval", "error", "run"]);
 
 /** What goes with a record and cannot be seen any more once it is applied. @param {View} view before @param {Record} record */
 export function goneWith(view, record) {
@@ -35,20 +37,21 @@ export function goneWith(view, record) {
 /**
  * What a record that is no line tells between two lines; nothing for most of it.
  * @param {View} view after the record @param {Record} record @param {ReturnType<typeof goneWith>} gone
- * @param {Map<string, string>} former names of those who are gone, by their handles
+ * @param {Map<string, string>} former names of those who are gone, by their handles @param {ReturnType<typeof makePlaces>} places
  * @returns {Fact|null}
  */
-export function factOf(view, record, gone, former) {
+export function factOf(view, record, gone, former, places) {
   const { icon, actor, text = "" } = record.row;
+  if (!toldIcons.has(icon)) return null;
   const graph = graphOf(view, record);
-  const place = placeOf(view, graph);
+  const place = places.of(view, graph);
   const base = { k: record.k, colour: colourOf(view, graph), places: [place] };
   const who = former.get(actor) ?? harmless(nameOf(actor, view));
   switch (icon) {
     case "merge":
       return gone.graphs.length ? { ...base, type: "merge", gone: gone.graphs, places: [place, ...gone.graphs], into: place, by: "" } : null;
     case "split": {
-      const born = setIn(record, "graphs").filter((id) => view.graphs[id] && id !== graph).map((id) => placeOf(view, id));
+      const born = setIn(record, "graphs").filter((id) => view.graphs[id] && id !== graph).map((id) => places.of(view, id));
       return born.length ? { ...base, type: "split", from: place, born, places: [place, ...born], by: "" } : null;
     }
     case "creature": {
@@ -89,12 +92,21 @@ function channelFact(view, record, base, gone) {
 /** The ids of what a record adds to a table. @param {Record} record @param {string} table */
 const setIn = (record, table) => record.d.filter(([what, path]) => what === "s" && path[0] === table && path.length === 2).map(([, path]) => path[1]);
 
-/** The name of a graph as it is, or as it was when it went. @param {View} view @param {string} graph */
-export function placeOf(view, graph) {
-  const living = view.graphs[graph];
-  if (living) return graphName(living, view);
-  const lane = Object.values(view.lanes).find((other) => other.graph === graph && other.name);
-  return lane?.name ? graphName({ name: lane.name }, view) : "";
+/** Tells how graphs are called: as they are, or as they were when they went. To look a name up among thousands of creatures takes time, so it is done once. */
+export function makePlaces() {
+  /** @type {Map<string, string>} */
+  const shown = new Map();
+  return {
+    /** @param {View} view @param {string} graph */
+    of(view, graph) {
+      const name = view.graphs[graph]?.name ?? Object.values(view.lanes).find((lane) => lane.graph === graph && lane.name)?.name ?? "";
+      let words = shown.get(name);
+      if (words === undefined) shown.set(name, (words = name && graphName({ name }, view)));
+      return words;
+    },
+    /** Creatures came or went: a graph may be called after one. */
+    forget: () => shown.clear(),
+  };
 }
 
 /** A text with the names of creatures in place of their handles. @param {string} text @param {View} view @param {Map<string, string>} [former] names of those who are gone */

@@ -5,7 +5,7 @@ import { FaceSwitch } from "page/centre/switch";
 import { register } from "page/keys";
 import { choosePlace, hasMarks, isFollowing, List, place } from "page/script/list";
 import { graphName } from "page/graph/summary";
-import { headView, moment, status } from "page/store";
+import { headView, isReplaying, moment, status } from "page/store";
 import { Button, Menu } from "page/ui";
 
 /** Places in the menu: of more, those that are there now, then the newest. */
@@ -29,16 +29,19 @@ function flipMarks() {
 }
 
 export function Script() {
+  const [menu, setMenu] = useState(/** @type {{x: number, y: number}|null} */ (null));
   useEffect(() => register({ id: "marks", key: "M", label: "Marks between the lines", group: "Script", run: flipMarks }), []);
   return html`<div class="script-face">
-    <div class="face-head script-head"><${FaceSwitch} /><${Following} /><span class="spacer"></span><${Places} />
+    <div class="face-head script-head"><${FaceSwitch} /><${Following} /><span class="spacer"></span><${Places} onOpen=${setMenu} />
       <${Button} label="Marks" icon="channel" isPressed=${hasMarks.value} title="What happened between the lines (M)" onClick=${flipMarks} /></div>
     <${List} />
+    ${menu ? html`<${PlacesMenu} at=${menu} onClose=${() => setMenu(null)} />` : null}
   </div>`;
 }
 
 function Following() {
-  return isFollowing.value && ["live", "paused", "pausing"].includes(status.value) ? html`<span class="pill script-following"><i class="dot" aria-hidden="true"></i><span>Following</span></span>` : null;
+  const isGoingOn = isReplaying.value || ["live", "paused", "pausing"].includes(status.value);
+  return isFollowing.value && isGoingOn ? html`<span class="pill script-following"><i class="dot" aria-hidden="true"></i><span>Following</span></span>` : null;
 }
 
 /** The names of the graphs of a story, also of those that are gone: those that are there first. @param {import("page/apply").View} view */
@@ -48,19 +51,22 @@ export function placesOf(view) {
   return [...new Set([...living, ...gone].map((graph) => graphName(graph, view)))].slice(0, placesMax);
 }
 
-function Places() {
+/** @param {{onOpen: (at: {x: number, y: number}) => void}} props */
+function Places({ onOpen }) {
   moment.value;
-  const [menu, setMenu] = useState(/** @type {{x: number, y: number}|null} */ (null));
   const view = headView();
-  const places = view ? placesOf(view) : [];
-  const chosen = place.value;
-  if (places.length < 2 && !chosen) return null;
+  if (!place.value && (!view || placesOf(view).length < 2)) return null;
   /** @param {MouseEvent} event */
   const open = (event) => {
     const { left, bottom } = /** @type {HTMLElement} */ (event.currentTarget).getBoundingClientRect();
-    setMenu({ x: left, y: bottom + 4 });
+    onOpen({ x: left, y: bottom + 4 });
   };
-  const items = ["", ...places].map((name) => ({ label: name || "All places", icon: name === chosen ? "check" : "channel", run: () => choosePlace(name) }));
-  return html`<${Button} label=${chosen || "All places"} icon="filter" isPressed=${Boolean(chosen)} onClick=${open} title="Show the lines of one place" />
-    ${menu ? html`<${Menu} label="Places" x=${menu.x} y=${menu.y} items=${items} onClose=${() => setMenu(null)} />` : null}`;
+  return html`<${Button} label=${place.value || "All places"} icon="filter" isPressed=${place.value !== ""} onClick=${open} title="Show the lines of one place" />`;
+}
+
+/** @param {{at: {x: number, y: number}, onClose: () => void}} props */
+function PlacesMenu({ at, onClose }) {
+  const view = headView();
+  const items = ["", ...(view ? placesOf(view) : [])].map((name) => ({ label: name || "All places", icon: name === place.value ? "check" : "channel", run: () => choosePlace(name) }));
+  return html`<${Menu} label="Places" x=${at.x} y=${at.y} items=${items} onClose=${onClose} />`;
 }

@@ -1,0 +1,49 @@
+// @ts-check
+/** Parts of the page that come when they are first shown: a first visit is not made to wait for what it may never see (ADR 0131). */
+import { signal } from "@preact/signals";
+import { html, useEffect } from "page/html";
+import { Button } from "page/ui";
+
+/** @typedef {"script"|"table"|"teams"|"compare"} PartName */
+
+/* The modules of a part are asked for all at once: a browser would find out about each only when it has read the one that imports it. */
+const script = () => Promise.all([import("page/script/panel"), import("page/script/list"), import("page/script/layout"), import("page/script/items"), import("page/script/row"), import("page/script/fold"), import("page/script/marks")]);
+const compare = () => Promise.all([import("page/compare/panel"), import("page/compare/side"), import("page/compare/align")]);
+
+/** @type {{[name in PartName]: () => Promise<any>}} */
+const sources = {
+  script: () => script().then(([{ Script }]) => Script),
+  table: () => import("page/table/panel").then(({ Table }) => Table),
+  teams: () => import("page/teams/panel").then(({ Teams }) => Teams),
+  compare: () => compare().then(([{ Compare }]) => Compare),
+};
+
+/** The components that are here; "lost" where the server did not answer. @type {import("@preact/signals").Signal<{[name: string]: any}>} */
+const parts = signal({});
+/** @type {Set<string>} */
+const underWay = new Set();
+
+/** Have a part loaded, once. What has no modules of its own is here already. @param {string} name */
+export async function load(name) {
+  const source = sources[/** @type {PartName} */ (name)];
+  const isHere = parts.value[name] && parts.value[name] !== "lost";
+  if (!source || underWay.has(name) || isHere) return;
+  underWay.add(name);
+  try {
+    const component = await source();
+    parts.value = { ...parts.value, [name]: component };
+  } catch {
+    parts.value = { ...parts.value, [name]: "lost" };
+  } finally {
+    underWay.delete(name);
+  }
+}
+
+/** A part, as soon as it is here. @param {{name: PartName, given?: object, meanwhile?: any}} props what it is given, and what stands in its place until then */
+export function Part({ name, given = {}, meanwhile = null }) {
+  const component = parts.value[name];
+  useEffect(() => void load(name), [name]);
+  if (component && component !== "lost") return html`<${component} ...${given} />`;
+  if (component !== "lost") return meanwhile;
+  return html`${meanwhile}<div class="empty"><p>This part of the page could not be loaded.</p><${Button} label="Try again" onClick=${() => void load(name)} /></div>`;
+}
