@@ -108,7 +108,8 @@ async def test_records_change_a_view_in_the_browser_as_they_do_here(look: Lookin
         assert tally["lines"] == len(turns) == tally["yes"] + tally["no"] + tally["unsure"]
 
         # The rows are the turns, and are walked by keys.
-        reader = await (await look(page_of(page, run, "&face=teams"))).ready()
+        reader = await (await look(page_of(page, run))).ready()
+        await reader.button("Teams").click()
         await expect(reader.page.locator(".teams-turn")).to_have_count(len(turns))
         focused = reader.page.locator(":focus")
         await reader.page.locator(".teams-bubble[tabindex='0']").focus()

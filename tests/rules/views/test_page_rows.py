@@ -1,5 +1,7 @@
 """Rows of the feed and lines in the view: group tools in plain sentences, scenes of several graphs once, and fields of kinds."""
 
+from typing import Any
+
 from glasshouse.events import kinds
 from glasshouse.events.event import Event
 from glasshouse.views.page_fold import PageFold
@@ -43,7 +45,7 @@ def test_a_scene_that_is_shown_in_several_graphs_at_once_has_one_row() -> None:
 
 def test_a_line_has_the_fields_of_its_kind_up_to_a_bound() -> None:
     fold = PageFold("spectator")
-    many = {f"f{number}": number for number in range(line_fields_max + 1)}
+    many: dict[str, Any] = {f"f{number}": number for number in range(line_fields_max + 1)}
     lines = []
     for event in story_of(
         birth("ada"),

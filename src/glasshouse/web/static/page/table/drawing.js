@@ -11,11 +11,16 @@ import { html } from "page/html";
 /** How far an arrow bends to the middle of the table. */
 const bend = 0.28;
 const arrowPixels = 4;
+const platesOfMany = 4;
+/** A flatter table has no room for plates. */
+const plateOvalMin = 22;
 
 /** @param {{layout: Layout, size: {width: number, height: number}, plates: Plate[], colour: number}} props */
-export function Drawing({ layout, size, plates, colour }) {
+export function Drawing({ layout, size, plates: all, colour }) {
   const { oval, plateSize } = layout;
   const at = new Map(layout.seats.map(({ id, plate }) => [id, plate]));
+  // Plates that would lie on each other are those of the last lines alone.
+  const plates = oval.ry < plateOvalMin ? [] : areApart([...at.values()], plateSize) ? all : [...all].sort((a, b) => b.n - a.n).slice(0, platesOfMany);
   const byNumber = new Map(plates.map(({ id, n }) => [n, id]));
   const arrows = plates.flatMap(({ id, answers, isNewest }) => {
     const [from, to] = [at.get(id), at.get(byNumber.get(answers) ?? "")];
@@ -30,6 +35,9 @@ export function Drawing({ layout, size, plates, colour }) {
     ${plates.map(({ id, n, isNewest }) => Plate(at.get(id), n, isNewest, plateSize))}
   </svg>`;
 }
+
+/** Whether no plate covers another. @param {Point[]} points @param {{rx: number, ry: number}} size */
+const areApart = (points, size) => points.every((one, at) => points.slice(at + 1).every((other) => Math.abs(one.x - other.x) > size.rx * 2 || Math.abs(one.y - other.y) > size.ry * 2));
 
 /** @param {Point|undefined} point @param {number} n @param {boolean} isNewest @param {{rx: number, ry: number}} size */
 function Plate(point, n, isNewest, size) {

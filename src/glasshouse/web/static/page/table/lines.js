@@ -48,11 +48,11 @@ export function tableShown(view, chosen) {
   return [...tables].sort(([, a], [, b]) => b.length - a.length)[0]?.[0] ?? "";
 }
 
-/** Who has a seat: all, or of very many those who spoke last. @param {View} view @param {string} graph */
+/** Who has a seat: all, or of very many the judge, visitors, and those who spoke last. @param {View} view @param {string} graph */
 export function seatedAt(view, graph) {
   const ids = tablesOf(view).get(graph) ?? [];
   if (ids.length <= seatsMax) return ids;
-  const rank = (/** @type {string} */ id) => lineNumber(view.creatures[id]) + (view.creatures[id].role === "judge" ? 1e12 : 0);
+  const rank = (/** @type {string} */ id) => lineNumber(view.creatures[id]) + (view.creatures[id].role === "judge" || view.creatures[id].played_by === "visitor" ? Number.MAX_SAFE_INTEGER / 2 : 0);
   const kept = new Set([...ids].sort((a, b) => rank(b) - rank(a)).slice(0, seatsMax));
   return ids.filter((id) => kept.has(id));
 }

@@ -58,21 +58,16 @@ export function Table() {
   loadedFrom.value;
   const now = view();
   const graph = now ? tableShown(now, chosen.value) : "";
-  const hasChair = () => Object.values(view()?.creatures ?? {}).some((creature) => isChair(creature) && creature.run === session.value.run);
   useEffect(() => {
     const take = () => openDialog("disturb", { graph: chairGraph() });
-    const ends = [
-      register({ id: "take-seat", key: "V", label: "Take the visitor's seat", group: "Table", when: () => canSpeak() && hasChair(), run: take }),
-      register({ id: "spawn", key: "N", label: "Spawn a creature", group: "Graph", when: canEdit, run: () => openDialog("spawn") }),
-    ];
-    return () => ends.forEach((end) => end());
+    return register({ id: "take-seat", key: "V", label: "Take the visitor's seat", group: "Table", when: () => canSpeak() && chairGraph() !== undefined, run: take });
   }, []);
   const seated = now && graph ? seatedAt(now, graph) : [];
   const free = now ? seated.filter((id) => isChair(now.creatures[id])).length : 0;
   const all = now && graph ? (tablesOf(now).get(graph)?.length ?? 0) : 0;
   return html`<div class="table-face">
     <div class="face-head"><${FaceSwitch} />
-      ${graph ? html`<span class="chip">${all - free} seated</span>` : null}
+      ${graph ? html`<span class="chip">${all > seated.length ? `${seated.length - free} of ${(all - free).toLocaleString("en")}` : all - free} seated</span>` : null}
       ${free ? html`<span class="chip">${counted(free, "free seat")}</span>` : null}
       <span class="table-space"></span>
       ${canEdit() ? html`<${Button} label="Spawn" icon="plus" kbd="N" onClick=${() => openDialog("spawn")} />` : null}
@@ -82,13 +77,13 @@ export function Table() {
   </div>`;
 }
 
-/** The graph with a visitor's chair: the one that is shown, if it has one. */
+/** The graph with a visitor's chair, first of all the one that is shown; undefined if there is none. */
 function chairGraph() {
-  const { creatures = {} } = view() ?? {};
-  const chairs = Object.values(creatures).filter((creature) => isChair(creature) && creature.run === session.value.run);
   const now = view();
-  const shown = now ? tableShown(now, chosen.value) : "";
-  return (chairs.find((creature) => creature.graph === shown) ?? chairs[0])?.graph;
+  if (!now) return undefined;
+  const chairs = Object.values(now.creatures).filter((creature) => isChair(creature) && creature.run === session.value.run);
+  const shown = tableShown(now, chosen.value);
+  return (chairs.find(({ graph }) => graph === shown) ?? chairs[0])?.graph;
 }
 
 /** Chips to look at the table of another graph. @param {{shown: string}} props */

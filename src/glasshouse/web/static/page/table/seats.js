@@ -56,15 +56,16 @@ export function seatsIn(members, size, bands = { top: 0, bottom: 0 }) {
   const height = room.bottom - room.top;
   const usual = Math.max(halfAxisMin.b, Math.min(sketch.b, Math.round(size.height * sketch.bShare)));
   const judge = members.find(({ isJudge }) => isJudge);
-  const above = labelGap + labelPixels + (judge ? judgePixels : 0);
-  const below = labelGap + labelPixels + (members.some(({ isVisitor }) => isVisitor) ? takePixels.height : 0);
+  const hasNames = perimeter(a, usual) >= namedSpacing * members.length;
+  const above = hasNames ? labelGap + labelPixels + (judge ? judgePixels : 0) : 0;
+  const below = hasNames ? labelGap + labelPixels + (members.some(({ isVisitor }) => isVisitor) ? takePixels.height : 0) : 0;
   const free = height - bands.top - bands.bottom - 2 * (faceRadius + speakerExtra) - above - below;
   const b = Math.max(halfAxisMin.b, Math.min(usual, free / 2));
   const middle = { x: size.width / 2, y: 0 };
   const angles = anglesOf(members, a, b);
   const spacing = perimeter(a, b) / Math.max(1, members.length);
   const r = Math.max(radiusMin, Math.min(faceRadius, nearest(angles.map(([, angle]) => angle), a, b) / 2 - 4));
-  const isNamed = spacing >= namedSpacing;
+  const isNamed = hasNames && spacing >= namedSpacing;
   // The middle is where everybody has most room, unless a band moves it.
   const topMost = Math.max(0, ...angles.map(([, angle]) => Math.cos(angle) * b)) + r + speakerExtra + (isNamed ? above : 0);
   const lowMost = Math.max(0, ...angles.map(([, angle]) => -Math.cos(angle) * b)) + r + speakerExtra + (isNamed ? below : 0);

@@ -8,6 +8,7 @@ import { icon } from "page/icons";
 import { harmless } from "page/plain";
 import { useScrolling } from "page/scrolling";
 import { panel, record, run, seek, session, source } from "page/store";
+import { Ending } from "page/stage/ending";
 import { numberOf } from "page/table/lines";
 import { teamName } from "page/teams/side";
 
@@ -24,7 +25,7 @@ export function Strip({ now, teams, isNewest }) {
   const ended = run();
   const id = Object.keys(now.creatures).find((one) => one === verdict?.by) ?? Object.keys(now.creatures).find((one) => now.creatures[one].role === "judge");
   const winner = ended?.winner ?? verdict?.winner ?? "";
-  const isRuled = Boolean(verdict || ended?.state === "finished");
+  const isRuled = Boolean(verdict || (ended?.state === "finished" && (winner || !ended.axis)));
   const text = harmless(verdict?.text || ended?.why || "");
   return html`<div class=${`teams-strip${isRuled ? " is-ruled" : ""}${isNewest ? " is-newest" : ""}`} role="group" aria-label="Judge">
     <div class="teams-judge">${id ? html`<${Face} id=${now.creatures[id].handle} colour=${`var(--g${(now.graphs[now.creatures[id].graph]?.colour ?? 0) % 8})`} size=${40} />` : null}
@@ -32,7 +33,8 @@ export function Strip({ now, teams, isNewest }) {
     <${Score} now=${now} teams=${teams} />
     <div class="teams-ruling" ref=${box} tabIndex=${scrolling.tabIndex}>
       <h2 dir="auto">${isRuled ? (winner ? `${harmless(nameOf(winner, now))} ${(now.contest.teams[winner]?.length ?? 1) > 1 ? "win" : "wins"}` : "Nobody wins") : "Has not ruled yet."}</h2>
-      ${isRuled && text ? html`<p dir="auto">${text}</p>` : null}</div>
+      ${isRuled && text ? html`<p dir="auto">${text}</p>` : null}
+      ${ended?.axis || ended?.state === "paused" ? html`<${Ending} />` : null}</div>
     ${verdict ? html`<${Rests} now=${now} verdict=${verdict} />` : null}
   </div>`;
 }
