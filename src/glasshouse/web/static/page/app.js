@@ -2,7 +2,7 @@
 /** The page: its regions, and what lies over them. */
 import { html, useEffect } from "page/html";
 import { Bar } from "page/bar";
-import { form } from "page/form";
+import { followForm, form, phone, useForm } from "page/form";
 import { Centre } from "page/centre/panel";
 import { Face } from "page/face";
 import { Overlays } from "page/overlays";
@@ -10,8 +10,6 @@ import { Stage } from "page/stage/panel";
 import { DrawerTab } from "page/feed/drawer";
 import { Feed } from "page/feed/panel";
 import { Time } from "page/time/panel";
-import { PhoneBar } from "page/phone/bar";
-import { PhonePage, useForm } from "page/phone/page";
 import { Why } from "page/why/panel";
 import { Compare } from "page/compare/panel";
 import { registerActions } from "page/actions";
@@ -22,10 +20,12 @@ import { Button } from "page/ui";
 export function App() {
   useEffect(registerActions, []);
   useEffect(keepLayoutInAddress, []);
+  useEffect(followForm, []);
   useForm();
   const name = status.value;
   const isWide = form.value === "wide";
-  const Top = isWide ? Bar : PhoneBar;
+  if (!isWide && !phone.value) return html`<div class="page"></div><${Overlays} />`; // Its parts are on their way.
+  const Top = isWide || !phone.value ? Bar : phone.value.PhoneBar;
   if (name === "error") return html`<div class="page" inert=${dialog.value !== null}><${Top} /><main class="only-words"><${Trouble} /></main></div><${Overlays} />`;
   const { stage, feed } = sideWidths.value;
   const isWhy = panel.value.startsWith("why:");
@@ -33,7 +33,7 @@ export function App() {
     return html`<div class="page" inert=${dialog.value !== null}><${Top} /><main class="compare-page"><${Compare} run=${panel.value.slice(8)} /></main></div><${Overlays} />`;
   }
   const nothing = name === "idle" && session.value.run === "" && head.value === 0 ? html`<${NoRun} />` : null;
-  if (!isWide) return html`<${PhonePage}>${nothing}<//><${Overlays} />`;
+  if (!isWide && phone.value) return html`<${phone.value.PhonePage}>${nothing}<//><${Overlays} />`;
   return html`<div class=${`page${isDrawerOpen.value ? " has-drawer" : ""}`} inert=${dialog.value !== null}
       style=${areSidesFree() ? { "--stage-width": `${stage}px`, "--feed-width": `${feed}px` } : {}}>
     <${Bar} />
