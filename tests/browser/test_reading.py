@@ -247,9 +247,9 @@ async def test_axe_finds_nothing_wrong_with_any_state_of_the_page_in_either_them
         await viewer.page.wait_for_url(lambda address: "layout" not in address)
         await viewer.page.set_viewport_size({"width": 768, "height": 900})
         violations["tabs"] = await viewer.axe()
-        await viewer.evaluate("(store.goLive(), store.minds.value = false)")
-        await expect_all_on_a_phone(viewer, violations)
+        await expect_all_on_a_phone(await look(page_of(page, run), size=(320, 844)), violations)
         await t.run(run.id)
+        await viewer.evaluate("store.goLive()")
         await viewer.until("store.status.value === 'finished'")
         violations["finished"] = await viewer.axe()
     assert {state: wrong for state, wrong in violations.items() if wrong} == {}
@@ -262,14 +262,15 @@ SMALL_TARGETS = """() => [...document.querySelectorAll("button, a[href], input:n
 SIDEWAYS = "Math.max(document.documentElement.scrollWidth, document.body.scrollWidth) > innerWidth"
 WHOLE_IN_SIGHT = """() => {
   const {left, right, top, bottom} = document.querySelector(".read-words").getBoundingClientRect();
-  return left >= 0 && right <= innerWidth && top >= 0 && bottom <= innerHeight && document.querySelector(".read-words").scrollWidth <= Math.ceil(right - left);
+  return bottom > top && left >= 0 && right <= innerWidth && top >= 0 && bottom <= innerHeight && document.querySelector(".read-words").scrollWidth <= Math.ceil(right - left);
 }"""
 NEWEST = "Object.values(store.view().creatures).map(({line}) => line).filter(Boolean).sort((a, b) => b.n - a.n)[0].text"
 
 
 async def expect_all_on_a_phone(viewer: Viewer, violations: dict[str, list[str]]) -> None:
     """A phone opens on the words and is used with a finger; at 400 % the newest line stands first."""
-    page = viewer.page
+    page = (await viewer.ready()).page
+    await expect(viewer.region("Words")).to_be_visible()
     finger = await page.context.new_cdp_session(page)
     await finger.send("Emulation.setTouchEmulationEnabled", {"enabled": True, "maxTouchPoints": 2})
     tabs = page.get_by_role("navigation", name="Panels").get_by_role("button")
@@ -277,6 +278,10 @@ async def expect_all_on_a_phone(viewer: Viewer, violations: dict[str, list[str]]
         await page.set_viewport_size({"width": width, "height": 844})
         await expect(page.locator(".read-words")).to_have_text(await viewer.evaluate(NEWEST))
         assert await page.evaluate(WHOLE_IN_SIGHT)
+        await expect(page.locator(".read header p")).to_have_text(re.compile(r"^in \w"))
+        await expect(
+            page.get_by_role("list", name="Earlier lines").get_by_role("listitem").nth(1)
+        ).to_be_visible()
         for tab in ("Graph", "Events", "Words"):
             await tabs.filter(has_text=tab).click()
             await expect(viewer.region(tab)).to_be_visible()
@@ -297,11 +302,11 @@ async def expect_all_on_a_phone(viewer: Viewer, violations: dict[str, list[str]]
     await expect(page.locator(".low-speaker")).to_be_visible()
     assert await page.evaluate(WHOLE_IN_SIGHT)
     assert not await page.evaluate(SIDEWAYS)
-    regions = [await region.get_attribute("aria-label") for region in await page.locator("main section").all()]
+    regions = [
+        await region.get_attribute("aria-label") for region in await page.locator("main section").all()
+    ]
     assert regions == ["Words", "Cast", "Graph", "Timeline", "Events"]
     violations["400 %"] = await viewer.axe()
-    await finger.send("Emulation.setTouchEmulationEnabled", {"enabled": False})
-    await page.set_viewport_size({"width": 768, "height": 900})
 
 
 async def expect_a_finger_moves_the_graph(viewer: Viewer, finger: CDPSession) -> None:
@@ -313,7 +318,10 @@ async def expect_a_finger_moves_the_graph(viewer: Viewer, finger: CDPSession) ->
     assert await viewer.evaluate("window.glasshouse.graph.picture.lens.camera.isFree")
     scale = "window.glasshouse.graph.picture.lens.camera.scale"
     before = await viewer.evaluate(scale)
-    apart = [{"x": box["x"] + 100, "y": box["y"] + 420, "id": 1}, {"x": box["x"] + 160, "y": box["y"] + 420, "id": 2}]
+    apart = [
+        {"x": box["x"] + 100, "y": box["y"] + 420, "id": 1},
+        {"x": box["x"] + 160, "y": box["y"] + 420, "id": 2},
+    ]
     await touch(finger, "touchStart", apart)
     await touch(finger, "touchMove", [apart[0], {**apart[1], "x": box["x"] + 220}])
     await touch(finger, "touchEnd", [])

@@ -48,6 +48,17 @@ def test_the_map_names_files_beside_the_page() -> None:
         )
 
 
+def test_only_screens_that_need_them_load_the_parts_of_a_phone() -> None:
+    form = (page_files.STATIC / "page/form.js").read_text(encoding="utf-8")
+    assert all(f'matchMedia("{query}")' in form for query in page_files.PHONE.split(", "))
+    preloaded = re.findall(
+        r'<link rel="modulepreload"( media="[^"]+")? href="([^"]+)">', page_files.page().text
+    )
+    phones = {address for media, address in preloaded if "page/phone/" in address}
+    assert len(phones) == len(list((page_files.STATIC / "page/phone").glob("*.js")))
+    assert {address for media, address in preloaded if media} == phones
+
+
 def test_the_policy_allows_the_scripts_of_the_page_and_no_other_host() -> None:
     text, policy = page_files.page()
     scripts = re.findall(r"<script(?: type=\"importmap\")?>(.*?)</script>", text, re.S)

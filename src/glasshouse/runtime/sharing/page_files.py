@@ -23,6 +23,8 @@ STATIC: Final = (Path(str(files("glasshouse"))) / "web" / "static").resolve()
 VENDOR: Final = STATIC / "vendor"
 FIRST_STYLES: Final = ("theme", "layout")
 """Style sheets that the others build on."""
+PHONE: Final = "(max-width: 820px), (max-height: 479.98px)"
+"""On which screens the page has the form of a phone, or is low, as `page/form.js` has it. Only they load those parts."""
 MISSING: Final = "The page's third-party files are missing. Run make setup, then reload."
 
 hash_chars: Final = 12
@@ -147,7 +149,11 @@ def _made(_newest: int) -> Page:
     theme = (STATIC / "theme_first.js").read_text(encoding="utf-8")
     style = "\n".join(with_addresses(path, address_of) for path in styles())
     entry = modules_of("page/main").values()
-    links = "\n".join(f'  <link rel="modulepreload" href="{address_of(path)}">' for path in entry)
+    phone = [path for path in modules_of("page/phone/page").values() if path not in entry]
+    links = "\n".join(
+        [f'  <link rel="modulepreload" href="{address_of(path)}">' for path in entry]
+        + [f'  <link rel="modulepreload" media="{PHONE}" href="{address_of(path)}">' for path in phone]
+    )
     text = (STATIC / "index.html").read_text(encoding="utf-8")
     start = address_of(modules()["page/main"])
     values = {"import map": mapped, "theme": theme, "styles": style, "modules": links, "entry": start}

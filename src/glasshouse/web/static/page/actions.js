@@ -3,7 +3,7 @@
 import { flipTheme } from "page/colours";
 import { nextLine, pause, play, resume, step } from "page/commands";
 import { listen, register } from "page/keys";
-import { areLanesOpen, areSidesFree, isDrawer, isDrawerOpen } from "page/sides";
+import { areLanesOpen, areSidesFree, isDrawer, isDrawerOpen, tab } from "page/sides";
 import { canReadMinds, closeDialog, dialog, driver, goLive, isDirector, isRecorded, isReplaying, isRewound, open, openDialog, panel, replay, run, seek, selection, session, skipToNextLine, source, status, stepBy, stepToMark, stopReplay, toggleMinds } from "page/store";
 
 const hasRun = () => run() !== undefined;
@@ -37,6 +37,12 @@ export const canSkip = () => isRewound.value || (isDirector.value && status.valu
 /** Go on to the next line: of the run while live, of the past while rewound. */
 export const skip = () => (isRewound.value ? skipToNextLine() : nextLine());
 
+/** Show the events where they are not in sight already: in the drawer, or in their tab, and from there the words again. */
+function showEvents() {
+  if (areSidesFree()) isDrawerOpen.value = !isDrawerOpen.value;
+  else tab.value = tab.value === "feed" ? "words" : "feed";
+}
+
 /** Close what is open; then deselect; then go back to live. */
 function back() {
   if (dialog.value) closeDialog();
@@ -66,7 +72,7 @@ const actions = [
   { id: "archive", label: "Open the archive", group: "Show", run: () => openDialog("archive") },
   { id: "share", label: "Share this run", group: "Show", when: hasRun, run: () => openDialog("share") },
   { id: "minds", key: "T", label: "Read all minds", group: "Show", when: canReadMinds, run: toggleMinds },
-  { id: "drawer", key: "E", label: "Events drawer", group: "Page", run: () => (isDrawerOpen.value = !isDrawerOpen.value) },
+  { id: "drawer", key: "E", label: "Events drawer", group: "Page", run: showEvents },
   { id: "theme", key: "D", label: "Light or dark", group: "Page", run: flipTheme },
   { id: "palette", key: "Ctrl+K", label: "Command palette", group: "Page", run: () => openDialog("palette") },
   { id: "help", key: "?", label: "Keys", group: "Page", run: () => openDialog("help") },

@@ -5,7 +5,7 @@ import { Bar } from "page/bar";
 import { face, labelOf, registerFaces } from "page/centre/faces";
 import { Centre } from "page/centre/panel";
 import { Face } from "page/face";
-import { form } from "page/form";
+import { followForm, form, phone, useForm } from "page/form";
 import { Graph } from "page/graph/panel";
 import { Part } from "page/on_demand";
 import { Overlays } from "page/overlays";
@@ -13,8 +13,6 @@ import { Stage } from "page/stage/panel";
 import { DrawerTab } from "page/feed/drawer";
 import { Feed } from "page/feed/panel";
 import { Time } from "page/time/panel";
-import { PhoneBar } from "page/phone/bar";
-import { PhonePage, useForm } from "page/phone/page";
 import { Why } from "page/why/panel";
 import { registerActions } from "page/actions";
 import { areSidesFree, Divider, isDrawerOpen, keepLayoutInAddress, sideWidths } from "page/sides";
@@ -25,10 +23,12 @@ export function App() {
   useEffect(registerActions, []);
   useEffect(registerFaces, []);
   useEffect(keepLayoutInAddress, []);
+  useEffect(followForm, []);
   useForm();
   const name = status.value;
   const isWide = form.value === "wide";
-  const Top = isWide ? Bar : PhoneBar;
+  if (!isWide && !phone.value) return html`<div class="page"></div><${Overlays} />`; // Its parts are on their way.
+  const Top = isWide || !phone.value ? Bar : phone.value.PhoneBar;
   if (name === "error") return html`<div class="page" inert=${dialog.value !== null}><${Top} /><main class="only-words"><${Trouble} /></main></div><${Overlays} />`;
   const { stage, feed } = sideWidths.value;
   const isWhy = panel.value.startsWith("why:");
@@ -36,7 +36,7 @@ export function App() {
     return html`<div class="page" inert=${dialog.value !== null}><${Top} /><main class="compare-page"><${Part} name="compare" given=${{ run: panel.value.slice(8) }} /></main></div><${Overlays} />`;
   }
   const nothing = name === "idle" && session.value.run === "" && head.value === 0 ? html`<${NoRun} />` : null;
-  if (!isWide) return html`<${PhonePage}>${nothing}<//><${Overlays} />`;
+  if (!isWide && phone.value) return html`<${phone.value.PhonePage}>${nothing}<//><${Overlays} />`;
   return html`<div class=${`page face-${face.value}${isDrawerOpen.value ? " has-drawer" : ""}${isWhy ? " has-why" : ""}`} inert=${dialog.value !== null}
       style=${areSidesFree() ? { "--stage-width": `${stage}px`, "--feed-width": `${feed}px` } : {}}>
     <${Bar} />

@@ -3,7 +3,9 @@
  * Which form the page has: "wide" with panels side by side, "phone" with one panel at a time, or "low", which scrolls as a whole: a phone
  * on its side, or a page that is enlarged to 400 %.
  */
-import { computed, signal } from "@preact/signals";
+import { computed, effect, signal } from "@preact/signals";
+import { theme } from "page/colours";
+import { useEffect, useLayoutEffect } from "page/html";
 
 /** @typedef {"wide"|"phone"|"low"} Form */
 
@@ -21,3 +23,34 @@ const coarse = matchMedia("(pointer: coarse)");
 const isCoarse = signal(coarse.matches);
 coarse.addEventListener("change", ({ matches }) => (isCoarse.value = matches));
 for (const query of [narrow, low]) query.addEventListener("change", () => (form.value = formNow()));
+
+/** The parts that only a phone and a low page have, once one of them is shown: a wide page does not load them. @type {import("@preact/signals").Signal<typeof import("page/phone/page")|null>} */
+export const phone = signal(null);
+
+/** Load what the form needs, now and when it changes. Returns what ends that. */
+export const followForm = () =>
+  effect(() => {
+    if (form.value !== "wide" && !phone.peek()) void import("page/phone/page").then((parts) => (phone.value = parts));
+  });
+
+/** Tell the style sheets which form the page has and how high a keyboard covers it, and the system which colour its bars have. */
+export function useForm() {
+  const { value: now } = form;
+  const colour = theme.value;
+  const isTouched = hasFingers.value;
+  useLayoutEffect(() => {
+    document.documentElement.dataset.form = now;
+    document.documentElement.toggleAttribute("data-fingers", isTouched);
+  }, [now, isTouched]);
+  useEffect(() => {
+    const ground = getComputedStyle(document.documentElement).getPropertyValue("--bg").trim();
+    for (const meta of document.querySelectorAll("meta[name=theme-color]")) meta.setAttribute("content", ground);
+  }, [colour]);
+  useEffect(() => {
+    const seen = globalThis.visualViewport;
+    if (!seen) return undefined;
+    const note = () => document.documentElement.style.setProperty("--keyboard", `${Math.max(0, Math.round(innerHeight - seen.height - seen.offsetTop))}px`);
+    for (const name of ["resize", "scroll"]) seen.addEventListener(name, note);
+    return () => ["resize", "scroll"].forEach((name) => seen.removeEventListener(name, note));
+  }, []);
+}

@@ -5,6 +5,7 @@ import { edit } from "page/commands";
 import { graphName, titleOf } from "page/graph/summary";
 import { harmless } from "page/plain";
 import { canReadMinds, flip, isDirector, isImported, isRecorded, isRewound, openDialog, panel, record, setFilters, view } from "page/store";
+import { tab } from "page/sides";
 import { toast } from "page/toast";
 
 /** @typedef {{label: string, icon?: string, kbd?: string, isDanger?: boolean, run: () => void}} Item */
@@ -43,6 +44,12 @@ export function connection(from, to) {
   return { what: "connect", fields: { creature: edge === 2 ? member : from, target: edge === 2 ? from : member, channel: to.id, both: !isListener && edge === 3 } };
 }
 
+/** Filter the events, and show them where they have a tab of their own. @param {Parameters<typeof setFilters>[0]} parts */
+function showOnly(parts) {
+  setFilters(parts);
+  tab.value = "feed";
+}
+
 /** What a menu on a creature offers. @param {string} id @returns {Item[]} */
 export function creatureItems(id) {
   const creature = view()?.creatures[id];
@@ -53,7 +60,7 @@ export function creatureItems(id) {
   const items = [
     canReadMinds() && { label: "Read mind", icon: "eye", run: () => flip(id) },
     line && { label: "Why was this said?", icon: "question", run: () => (panel.value = `why:${line.id}`) },
-    { label: `Only events of ${name}`, icon: "filter", run: () => setFilters({ creature: id }) },
+    { label: `Only events of ${name}`, icon: "filter", run: () => showOnly({ creature: id }) },
   ];
   if (canEdit()) {
     items.push(
@@ -78,7 +85,7 @@ export function channelItems(id) {
   const channel = view()?.channels[id];
   if (!channel) return [];
   /** @type {Item[]} */
-  const items = [{ label: `Only events on #${harmless(channel.name)}`, icon: "filter", run: () => setFilters({ channel: channel.name }) }];
+  const items = [{ label: `Only events on #${harmless(channel.name)}`, icon: "filter", run: () => showOnly({ channel: channel.name }) }];
   if (canEdit()) {
     items.push(
       { label: "Spawn here…", icon: "plus", kbd: "N", run: () => openDialog("spawn", { graph: channel.graph, channel: channel.name }) },
@@ -95,7 +102,7 @@ export function graphItems(id, fit) {
   const graph = id === undefined ? undefined : now?.graphs[id];
   /** @type {Item[]} */
   const items = [{ label: "Fit", icon: "fit", kbd: "0", run: fit }];
-  if (graph && now) items.unshift({ label: `Only events of ${graphName(graph, now)}`, icon: "filter", run: () => setFilters({ graph: id }) });
+  if (graph && now) items.unshift({ label: `Only events of ${graphName(graph, now)}`, icon: "filter", run: () => showOnly({ graph: id }) });
   if (canEdit()) {
     items.unshift({ label: "Spawn here…", icon: "plus", kbd: "N", run: () => openDialog("spawn", graph ? { graph: id } : { graph: "" }) });
     if (graph) items.splice(1, 0, { label: "Open channel…", icon: "channel", run: () => openDialog("channel", { graph: id }) });

@@ -67,7 +67,10 @@ export function CastStrip() {
     wanted.current = next;
   };
   /** @param {string} id @param {number} x @param {number} y */
-  const openMenu = (id, x, y) => setMenu({ id, x, y });
+  const openMenu = (id, x, y) => {
+    selection.value = { kind: "creature", id }; // What its menu does is seen on its line.
+    setMenu({ id, x, y });
+  };
   return html`<section class="strip" aria-label="Cast">
     <div class="strip-faces" ref=${box}>
       <ul onKeyDown=${onKeyDown} style=${{ paddingLeft: `${first * facePixels}px`, paddingRight: `${(cast.length - end) * facePixels}px` }}>

@@ -4,9 +4,8 @@
  *
  * Always holds: what is read first stands first in the document, so the keyboard and a screen reader meet it in the same order.
  */
-import { html, useEffect, useLayoutEffect, useRef } from "page/html";
-import { theme } from "page/colours";
-import { form, hasFingers } from "page/form";
+import { html, useEffect, useRef } from "page/html";
+import { form } from "page/form";
 import { face, labelOf } from "page/centre/faces";
 import { Centre } from "page/centre/panel";
 import { Graph } from "page/graph/panel";
@@ -20,6 +19,8 @@ import { areLanesOpen, tab } from "page/sides";
 import { dialog, head, moment, panel, shown, view } from "page/store";
 import { Time } from "page/time/panel";
 import { Why } from "page/why/panel";
+
+export { PhoneBar };
 
 /** The tabs, in their order. The one in the middle is named after the face that it shows. @type {("words"|"graph"|"feed")[]} */
 const tabs = ["words", "graph", "feed"];
@@ -70,26 +71,4 @@ function TimeSheet() {
   }, [isOpen]);
   return html`${isOpen ? html`<div class="sheet-veil" onClick=${() => (areLanesOpen.value = false)}></div>` : null}
     <section ref=${box} class=${`panel at-time${isOpen ? " is-sheet" : ""}`} aria-label="Timeline"><${Time} /></section>`;
-}
-
-/** Tell the style sheets which form the page has and how high a keyboard covers it, and the system which colour its bars have. */
-export function useForm() {
-  const { value: now } = form;
-  const colour = theme.value;
-  const isTouched = hasFingers.value;
-  useLayoutEffect(() => {
-    document.documentElement.dataset.form = now;
-    document.documentElement.toggleAttribute("data-fingers", isTouched);
-  }, [now, isTouched]);
-  useEffect(() => {
-    const ground = getComputedStyle(document.documentElement).getPropertyValue("--bg").trim();
-    for (const meta of document.querySelectorAll("meta[name=theme-color]")) meta.setAttribute("content", ground);
-  }, [colour]);
-  useEffect(() => {
-    const seen = globalThis.visualViewport;
-    if (!seen) return undefined;
-    const note = () => document.documentElement.style.setProperty("--keyboard", `${Math.max(0, Math.round(innerHeight - seen.height - seen.offsetTop))}px`);
-    for (const name of ["resize", "scroll"]) seen.addEventListener(name, note);
-    return () => ["resize", "scroll"].forEach((name) => seen.removeEventListener(name, note));
-  }, []);
 }

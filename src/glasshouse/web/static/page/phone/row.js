@@ -41,7 +41,7 @@ export function NextButton() {
   if (!label) return wait.words ? html`<p class="thumb-words">${wait.words}</p>` : null;
   // The seconds are told to who asks for them, and not to who hears the button change each second.
   const name = isFocused && wait.seconds ? `${label}, ${wait.seconds} ${wait.seconds === 1 ? "second" : "seconds"} left` : label;
-  return html`<button type="button" id="next-line" class="button primary thumb-next" aria-label=${name} disabled=${isDisabled} onClick=${go} onFocus=${() => setFocused(true)} onBlur=${() => setFocused(false)}>
+  return html`<button type="button" class="button primary thumb-next" aria-label=${name} disabled=${isDisabled} onClick=${go} onFocus=${() => setFocused(true)} onBlur=${() => setFocused(false)}>
     <${Wait} wait=${wait} /><span>${label}</span></button>`;
 }
 
