@@ -121,9 +121,12 @@ function follow(box, canvas) {
       requestAnimationFrame(resize); // The panel that covers the graph is drawn by then.
     }),
     effect(() => {
-      // Each link leads from the one before it, which has the next number.
+      // Each link leads to one with a smaller number; several lead to a verdict: the lines that it cites.
       const links = path.value?.links ?? [];
-      made.shown.path = links.map(({ n, actor, isDisturbance }, at) => ({ creature: actor, number: n, from: links[at + 1]?.actor, isDisturbance }));
+      made.shown.path = links.flatMap(({ n, actor, isDisturbance }) => {
+        const before = links.filter(({ to }) => to === n);
+        return (before.length ? before : [undefined]).map((cause) => ({ creature: actor, number: n, from: cause?.actor, isDisturbance }));
+      });
       made.wake();
     }),
     effect(() => (status.value === "live" && !isStill ? blinkNowAndThen(made) : undefined)),
