@@ -14,14 +14,16 @@ from glasshouse.events import kinds, payloads
 from glasshouse.events.event import Event, Json, text_of
 from glasshouse.events.payloads import copied_from, payload_of, private_of, sealed_of, verdict_of
 from glasshouse.views.group_deeds import GROUP_TOOLS, deed_of
-from glasshouse.views.page import Icon, cut, text_chars_max
-from glasshouse.views.page_state import FeedLine, FoldOne, Page
+from glasshouse.views.page import Icon, cut, list_items_max, text_chars_max
+from glasshouse.views.page_state import FeedLine, FoldOne, Page, Told
 from glasshouse.views.scenes import scene_of
 
 disturbances_known_max: Final = 1_000
 """Of how many disturbances and scenes the fold knows that they were shown: a later copy of an older one is shown again."""
 argument_chars_max: Final = 200
 """How much the fold keeps of an argument of a group tool: a handle or a channel's name is shorter."""
+visit_chars_max: Final = 400
+"""What a visitor said at more length was suggested by no world, and the fold does not keep it."""
 tool_arguments_max: Final = 16
 """The fold keeps the first arguments of a call."""
 
@@ -33,6 +35,9 @@ def say(page: Page, event: Event, shown: Event, k: int) -> FeedLine:
     if creature is None:
         return "line", text
     _quiet(page, event.actor)
+    told = _told_in(page, event)
+    told.lines += 1
+    told.line = event.id
     line: Json = {"n": k, "kind": event.kind}
     if event.channel is not None:
         line["channel"] = event.channel
@@ -41,6 +46,10 @@ def say(page: Page, event: Event, shown: Event, k: int) -> FeedLine:
     page.changes.set_with_text("creatures", event.actor, "line", line)
     _feel(page, event.actor, shown)
     return ("judge" if creature["role"] == "judge" else "line"), text
+
+
+def _told_in(page: Page, event: Event) -> Told:
+    return page.behind.told.setdefault(event.run_id or "", Told())
 
 
 def note_sealed(page: Page, event: Event, shown: Event) -> None:
@@ -80,6 +89,8 @@ def _observe(page: Page, event: Event, shown: Event, k: int) -> FeedLine:
     scene = scene_of(event)
     if scene is not None and _is_known(page, f"scene {sha256(repr(scene).encode()).hexdigest()[:16]}"):
         return "copy", text_of(shown)
+    if scene is not None and event.sealed is None:
+        _told_in(page, event).scene = event.id
     title = text_of(shown, "title") or page.view["scene"].get("title", "")
     page.changes.set_with_text("scene", {"title": title, "n": k})
     if event.actor in page.view["creatures"]:
@@ -89,7 +100,11 @@ def _observe(page: Page, event: Event, shown: Event, k: int) -> FeedLine:
 
 def _visit(page: Page, event: Event, shown: Event, _k: int) -> FeedLine:
     icon: Icon = "copy" if _is_known(page, copied_from(event) or event.id) else "visitor"
-    return icon, text_of(shown)
+    text = text_of(shown)
+    if icon == "visitor" and len(text) <= visit_chars_max:
+        told = _told_in(page, event)
+        told.visits = [*told.visits, text][-list_items_max:]
+    return icon, text
 
 
 def _is_known(page: Page, name: str) -> bool:
@@ -113,6 +128,7 @@ def _judge(page: Page, event: Event, shown: Event, k: int) -> FeedLine:
         score = page.view["contest"]["score"].get(verdict.winner, 0)
         page.changes.set("contest", "score", verdict.winner, score + 1)
     say(page, event, shown, k)
+    _told_in(page, event).verdict = event.id
     return "judge", text
 
 

@@ -53,7 +53,9 @@ class WhyReader:
             event: Event | None = start
             oldest = start
             # One link is kept for each cited line that is still to come.
-            while event is not None and event.id not in links and len(links) + len(to_follow) < views.links_max:
+            while (
+                event is not None and event.id not in links and len(links) + len(to_follow) < views.links_max
+            ):
                 cause = await self._event_or_none(event.caused_by)
                 links[event.id] = await self._link(event, cause, events, role, cited_by)
                 cited_by = ""
