@@ -1,6 +1,7 @@
 // @ts-check
 /** What can be done from anywhere on the page. Panels add what belongs to them. */
 import { flipTheme } from "page/colours";
+import { isCurtainDown, putCurtainAside, showCurtain } from "page/curtain/state";
 import { nextLine, pause, play, resume, step } from "page/commands";
 import { listen, register } from "page/keys";
 import { isDrawer, isDrawerOpen } from "page/sides";
@@ -44,6 +45,7 @@ function back() {
   else if (isDrawerOpen.value && isDrawer()) isDrawerOpen.value = false;
   else if (selection.value) selection.value = null;
   else if (isRewound.value) goLive();
+  else if (isCurtainDown.value) putCurtainAside();
 }
 
 /** @type {import("page/keys").Action[]} */
@@ -56,7 +58,7 @@ const actions = [
   { id: "mark-back", key: "Shift+[", label: "Previous scene, merge or split", group: "Time", when: hasRun, run: () => void stepToMark(-1) },
   { id: "mark-forward", key: "Shift+]", label: "Next scene, merge or split", group: "Time", when: hasRun, run: () => void stepToMark(1) },
   { id: "first", key: "Home", label: "To the start", group: "Time", when: hasRun, run: () => void seek(1) },
-  { id: "live", key: "End", label: "To the newest event", group: "Time", when: hasRun, run: goLive },
+  { id: "live", key: "End", label: "To the newest event", group: "Time", when: hasRun, run: () => (goLive(), showCurtain()) },
   { id: "branch", key: "B", label: "Branch from here", group: "Time", when: canDirect, run: () => openDialog("branch") },
   { id: "disturb", key: "I", label: "Disturb the show", group: "Show", when: canDrive, run: () => openDialog("disturb") },
   { id: "finish", label: "Finish this run", group: "Show", when: canFinish, run: () => openDialog("finish") },

@@ -11,9 +11,11 @@ import { Feed } from "page/feed/panel";
 import { Time } from "page/time/panel";
 import { Why } from "page/why/panel";
 import { Compare } from "page/compare/panel";
+import { Curtain } from "page/curtain/panel";
+import { hasEnded, isCurtainDown, putCurtainAside, showCurtain } from "page/curtain/state";
 import { registerActions } from "page/actions";
 import { areSidesFree, Divider, isDrawerOpen, keepLayoutInAddress, sideWidths, tab } from "page/sides";
-import { dialog, head, openDialog, panel, session, status, trouble } from "page/store";
+import { dialog, goLive, head, openDialog, panel, session, status, trouble } from "page/store";
 import { Button } from "page/ui";
 
 export function App() {
@@ -26,11 +28,12 @@ export function App() {
   if (panel.value.startsWith("compare:")) {
     return html`<div class="page" inert=${dialog.value !== null}><${Bar} /><main class="compare-page"><${Compare} run=${panel.value.slice(8)} /></main></div><${Overlays} />`;
   }
-  return html`<div class=${`page tab-${tab.value}${isDrawerOpen.value ? " has-drawer" : ""}`} inert=${dialog.value !== null}
+  return html`<div class=${`page tab-${tab.value}${isDrawerOpen.value ? " has-drawer" : ""}${isCurtainDown.value ? " has-curtain" : ""}`} inert=${dialog.value !== null}
       style=${areSidesFree() ? { "--stage-width": `${stage}px`, "--feed-width": `${feed}px` } : {}}>
     <${Bar} />
     <nav class="tabs" aria-label="Panels">
-      ${["stage", "graph", "feed"].map((name) => html`<button type="button" aria-pressed=${tab.value === name} onClick=${() => (tab.value = /** @type {any} */ (name))}>${{ stage: "Stage", graph: "Graph", feed: "Events" }[name]}</button>`)}
+      ${["stage", "graph", "feed"].map((name) => html`<button type="button" aria-pressed=${tab.value === name && !isCurtainDown.value} onClick=${() => (putCurtainAside(), (tab.value = /** @type {any} */ (name)))}>${{ stage: "Stage", graph: "Graph", feed: "Events" }[name]}</button>`)}
+      ${hasEnded.value ? html`<button type="button" aria-pressed=${isCurtainDown.value} onClick=${() => (goLive(), showCurtain())}>The end</button>` : null}
     </nav>
     <main class="panels">
       <section class="panel at-stage" aria-label="Stage"><${Stage} /></section>
@@ -39,6 +42,7 @@ export function App() {
       <${Divider} side="feed" />
       <section class="panel at-feed" aria-label="Events"><${Feed} /></section>
       <${DrawerTab} />
+      ${isCurtainDown.value ? html`<section class="panel at-curtain" aria-label="The end"><${Curtain} /></section>` : null}
       ${isWhy ? html`<section class="panel at-why" aria-label="Why was this said?"><${Why} eventId=${panel.value.slice(4)} /></section>` : null}
     </main>
     <section class="panel at-time" aria-label="Timeline"><${Time} /></section>
