@@ -15,7 +15,7 @@ import { Curtain } from "page/curtain/panel";
 import { hasEnded, isCurtainDown, putCurtainAside, showCurtain } from "page/curtain/state";
 import { registerActions } from "page/actions";
 import { areSidesFree, Divider, isDrawerOpen, keepLayoutInAddress, sideWidths, tab } from "page/sides";
-import { dialog, goLive, head, openDialog, panel, session, status, trouble } from "page/store";
+import { dialog, goLive, head, isDirector, openDialog, panel, session, status, trouble } from "page/store";
 import { Button } from "page/ui";
 
 export function App() {
@@ -52,7 +52,7 @@ export function App() {
 }
 
 function NoRun() {
-  return html`<p class="no-run">Nothing plays here yet. <${Button} label="Start a play" kind="primary" onClick=${() => openDialog("start")} /></p>`;
+  return html`<p class="no-run">Nothing plays here yet. ${isDirector.value ? html`<${Button} label="Start a play" kind="primary" onClick=${() => openDialog("start")} />` : null}</p>`;
 }
 
 const troubles = /** @type {{[status: number]: [string, string]}} */ ({

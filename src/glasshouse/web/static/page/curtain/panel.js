@@ -8,13 +8,12 @@ import { copy } from "page/copying";
 import { Face } from "page/face";
 import { useAnswer } from "page/feed/details";
 import { numberHere } from "page/feed/numbers";
-import { register } from "page/keys";
 import { harmless } from "page/plain";
 import { useScrolling } from "page/scrolling";
 import { headView, isDirector, moment, openDialog, panel, seek, seekEvent, session, source } from "page/store";
 import { announce } from "page/toast";
 import { Button, IconButton } from "page/ui";
-import { putCurtainAside } from "page/curtain/state";
+import { putCurtainAside, verdictTold } from "page/curtain/state";
 import { OtherPlays, WhatIfs } from "page/curtain/what_ifs";
 import { endWords, restsWords, wantsWords } from "page/curtain/words";
 
@@ -38,7 +37,7 @@ export function Curtain() {
     announcedRuns.add(runId);
     announce(`${endWords({ turns: ended.spent.turns, lines: ended.ending.lines })}. ${harmless(ended.ending.text)}`);
   }, [runId]);
-  useWhyKey(told?.verdict?.event_id);
+  useEffect(() => void (verdictTold.value = told?.verdict?.event_id ?? ""), [told]);
   if (!now || !ended?.ending) return null;
   return html`<div class="curtain">
     <div class="curtain-words" ref=${words} ...${scrolling}>
@@ -49,17 +48,12 @@ export function Curtain() {
       ${told ? html`<${Told} told=${told} />` : problem ? null : html`<div class="skeleton" aria-hidden="true"></div>`}
     </div>
     <aside class="curtain-side" aria-label="What now">
-      ${told?.what_ifs.length ? html`<${WhatIfs} told=${told} />` : null}
+      ${told?.what_ifs.length && !session.value.isGuest ? html`<${WhatIfs} told=${told} />` : null}
       <${Sharing} />
       ${isDirector.value && told && !session.value.isGuest ? html`<${OtherPlays} told=${told} />` : null}
     </aside>
     <span class="curtain-close"><${IconButton} label="Look at the stage" kbd="Esc" kind="quiet" icon="close" onClick=${putCurtainAside} /></span>
   </div>`;
-}
-
-/** `W` asks why the verdict was given. @param {string|undefined} verdict */
-function useWhyKey(verdict) {
-  useEffect(() => (verdict ? register({ id: "why", key: "W", label: "Why this verdict", group: "Events", run: () => (panel.value = `why:${verdict}`) }) : undefined), [verdict]);
 }
 
 /** @param {{told: CurtainTold}} props */

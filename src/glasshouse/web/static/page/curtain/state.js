@@ -14,6 +14,9 @@ const isAside = signal(false);
 export const hasEnded = computed(() => (moment.value, headView()?.runs[session.value.run]?.ending !== undefined));
 export const isCurtainDown = computed(() => hasEnded.value && !isRewound.value && !isAside.value && !panel.value);
 
+/** The verdict that the curtain tells of: what "why" asks about there. */
+export const verdictTold = signal("");
+
 /** Look at the stage as it was at the end. */
 export const putCurtainAside = () => {
   isAside.value = true;

@@ -14,7 +14,7 @@ import { listenToPointer } from "page/graph/pointer";
 import { counted, summaryOf } from "page/graph/summary";
 import { ScreenReaderTree } from "page/graph/screen_reader_tree";
 import { register } from "page/keys";
-import { isReplaying, isRewound, moment, onRecord, openDialog, panel, selection, session, status, thinking, view } from "page/store";
+import { isDirector, isReplaying, isRewound, moment, onRecord, openDialog, panel, selection, session, status, thinking, view } from "page/store";
 import { Button, IconButton } from "page/ui";
 import { path } from "page/why/path";
 
@@ -36,6 +36,9 @@ function roomIn(box) {
 /** The picture that is shown, for tests and for what lies over it. @type {import("@preact/signals").Signal<ReturnType<typeof makePicture>|null>} */
 export const picture = signal(null);
 
+/** Only directors change the graph. */
+const isFor = () => isDirector.value;
+
 export function Graph() {
   const box = useRef(/** @type {HTMLDivElement|null} */ (null));
   const canvas = useRef(/** @type {HTMLCanvasElement|null} */ (null));
@@ -48,9 +51,9 @@ export function Graph() {
       register({ id: "fit", key: "0", label: "Fit the graph", group: "Graph", run: () => picture.value?.fit() }),
       register({ id: "zoom-in", key: "+ =", label: "Zoom in", group: "Graph", run: () => zoom(zoomStep) }),
       register({ id: "zoom-out", key: "-", label: "Zoom out", group: "Graph", run: () => zoom(1 / zoomStep) }),
-      register({ id: "spawn", key: "N", label: "Spawn a creature", group: "Graph", when: canEdit, run: () => openDialog("spawn") }),
-      register({ id: "connect", key: "C", label: "Connect", group: "Graph", when: canEdit, run: () => openDialog("connect") }),
-      register({ id: "disconnect", key: "X", label: "Disconnect or remove", group: "Graph", when: canEdit, run: () => openDialog("disconnect") }),
+      register({ id: "spawn", key: "N", label: "Spawn a creature", group: "Graph", isFor, when: canEdit, run: () => openDialog("spawn") }),
+      register({ id: "connect", key: "C", label: "Connect", group: "Graph", isFor, when: canEdit, run: () => openDialog("connect") }),
+      register({ id: "disconnect", key: "X", label: "Disconnect or remove", group: "Graph", isFor, when: canEdit, run: () => openDialog("disconnect") }),
     ];
     return () => ends.forEach((end) => end());
   }, []);

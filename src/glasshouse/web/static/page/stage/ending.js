@@ -66,7 +66,7 @@ function Limit(ended) {
   return html`<div class="verdict is-limit" role="group" aria-label="Why it stopped">
     <div class="verdict-words">
       <b>${ended.ending?.text ?? `Stopped: ${limitWords(ended.axis)}`}</b>
-      <p>${ended.state === "paused" ? "The run continues when the limit allows it." : "The run is over. Branch it to play on."}${fullTurns(ended)}</p>
+      <p>${ended.state === "paused" ? "The run continues when the limit allows it." : canDirect ? "The run is over. Branch it to play on." : "The run is over."}${fullTurns(ended)}</p>
       ${canDirect ? html`<p class="verdict-buttons">
         <button type="button" class="button small" onClick=${() => openDialog("purse", { isRaising: true })}>Raise limit</button>
         <button type="button" class="button small" onClick=${() => openDialog("branch")}>Branch from here</button></p>` : null}
