@@ -116,14 +116,18 @@ async def expect_a_curtain(t: Terrarium, viewer: Viewer) -> None:
     for text in (verdict.payload["text"], *cited):
         await expect(end.get_by_text(text)).to_be_visible()
     await expect(viewer.region("Graph")).to_be_hidden()
-    await expect(viewer.page.locator("[aria-live=polite]").get_by_text("Hedge Squirrel won.")).to_have_count(1)
+    await expect(viewer.page.locator("[aria-live=polite]").get_by_text("Hedge Squirrel won.")).to_have_count(
+        1
+    )
     await expect_no_barriers(viewer, ".curtain")
     await viewer.page.keyboard.press("[")
     await expect(end).to_have_count(0)
     await expect(viewer.region("Graph")).to_be_visible()
     await viewer.page.keyboard.press("End")
     await end.get_by_role("button", name="Weathercock brings nobody together").click()
-    await viewer.until("store.session.value.run !== given && store.run()?.branch_of?.run_id === given", run.id)
+    await viewer.until(
+        "store.session.value.run !== given && store.run()?.branch_of?.run_id === given", run.id
+    )
     await expect(end).to_have_count(0)
     assert await t.digest(run.id) == digest
 

@@ -21,7 +21,7 @@ from tests.runtime.stage_crew import Speaker, on_stage, ticking, world_of
 async def curtain_of(t: Terrarium, run_id: str, role: Role = "director") -> Curtain:
     stories = stories_of(t)
     fold = await stories.view_at(stories.of_run(run_id), role)
-    return await curtain_reader_of(t).curtain(run_id, role, fold.view, fold.behind.told[run_id])
+    return await curtain_reader_of(t).curtain(run_id, role, fold.view, fold.behind.end_notes[run_id])
 
 
 async def played(t: Terrarium, world: str, limits: Governor | None = None) -> tuple[str, list[Event]]:

@@ -61,13 +61,13 @@ async def test_how_a_run_ended_is_told_once_it_has() -> None:
         async with served(t) as page:
             early = await page.client.get(path)
             await t.run(run.id)
-            told = {role: await page.get(path, role=role) for role in ROLES}
+            answers = {role: await page.get(path, role=role) for role in ROLES}
 
     assert (early.status_code, "has not ended" in early.json()["message"]) == (409, True)
-    assert {role: len(answer["what_ifs"]) for role, answer in told.items()} == {
+    assert {role: len(answer["what_ifs"]) for role, answer in answers.items()} == {
         "spectator": 0,
         "audience": 0,
         "director": 2,
     }
-    assert {answer["outcome"] for answer in told.values()} == {"Guesser won."}
-    assert told["spectator"]["why"] == "The word was named: beetle."
+    assert {answer["outcome"] for answer in answers.values()} == {"Guesser won."}
+    assert answers["spectator"]["why"] == "The word was named: beetle."

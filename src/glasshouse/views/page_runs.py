@@ -22,7 +22,7 @@ from glasshouse.events.model_use import NOTHING, Usage
 from glasshouse.events.payloads import payload_of
 from glasshouse.events.recorded_fields import scenario_fields_of
 from glasshouse.views.ending import figures_of, how_it_ended, outcome_of
-from glasshouse.views.page_state import Clock, Debt, FeedLine, FoldOne, Page, Told
+from glasshouse.views.page_state import Clock, Debt, EndNotes, FeedLine, FoldOne, Page
 from glasshouse.world.fold.turn_counts import count_turn, merged_counts, merged_turn
 from glasshouse.world.hearing.bundles import begin_bundle, bundle_heard_into, bundle_up, settle
 from glasshouse.world.hearing.conditions import holds
@@ -70,7 +70,7 @@ def _start_run(page: Page, event: Event, shown: Event, _k: int) -> FeedLine:
         _join_team(page, team, set(handles))
     if run_id in page.view["runs"]:
         return "run", title  # A resumed run is recorded in each of its graphs.
-    page.behind.told.setdefault(run_id, Told()).started = event.id
+    page.behind.end_notes.setdefault(run_id, EndNotes()).started = event.id
     parent = started.branch_of
     run: Json = {
         "title": title,
@@ -128,9 +128,9 @@ def _show_ending(page: Page, run_id: str, finished: payloads.RunFinished) -> Non
     """How a run ended in words, and how many lines it had."""
     if run_id not in page.view["runs"]:
         return
-    told = page.behind.told.get(run_id, Told())
+    notes = page.behind.end_notes.get(run_id, EndNotes())
     text = outcome_of(finished, lambda winner: _name_of(page, winner))
-    page.changes.set("runs", run_id, "ending", {"text": text, "lines": told.lines})
+    page.changes.set("runs", run_id, "ending", {"text": text, "lines": notes.lines})
 
 
 def _name_of(page: Page, winner: str) -> str:
@@ -178,23 +178,23 @@ def take_over_spent(page: Page, graph_id: str, restated: payloads.SessionRestate
     page.behind.clocks[graph_id] = Clock(carried.clocks.turn, turns)
     for run_id, then in carried.runs.items():
         name = restated.runs[run_id]
-        _take_over_told(page, run_id, name)
+        _take_over_notes(page, run_id, name)
         if name in page.view["runs"]:
             page.behind.usage[name] = then.usage
             page.changes.set("runs", name, "spent", "turns", then.turns)
             _show_spent(page, name, graph_id)
 
 
-def _take_over_told(page: Page, old: str, new: str) -> None:
+def _take_over_notes(page: Page, old: str, new: str) -> None:
     """A run that continues another has said the same lines until then. It is restated in each of its graphs."""
-    told = page.behind.told
-    started = told.get(new, Told())
-    if old not in told or started.lines:
+    notes = page.behind.end_notes
+    started = notes.get(new, EndNotes())
+    if old not in notes or started.lines:
         return
     # What is played on after its end can end otherwise.
     is_over = page.view["runs"].get(old, {}).get("state") == "finished"
-    verdict = "" if is_over else told[old].verdict
-    told[new] = replace(told[old], started=started.started, verdict=verdict)
+    verdict = "" if is_over else notes[old].verdict
+    notes[new] = replace(notes[old], started=started.started, verdict=verdict)
 
 
 # What is owed

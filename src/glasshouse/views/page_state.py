@@ -34,7 +34,7 @@ class Clock(msgspec.Struct, gc=False):
     turns: dict[str, int] = {}
 
 
-class Told(msgspec.Struct, array_like=True, gc=False):
+class EndNotes(msgspec.Struct, array_like=True, gc=False):
     """What the end of a run refers to: how many lines its creatures said, and the events of its start, last line, verdict and
     scene."""
 
@@ -78,7 +78,7 @@ class Behind(msgspec.Struct):
     showed: a digest of each scene."""
     asked: dict[str, dict[str, str]] = {}
     """Creature -> the arguments of the group tool that it has called, as texts."""
-    told: dict[str, Told] = {}
+    end_notes: dict[str, EndNotes] = {}
     """Run -> what its end will refer to."""
 
 

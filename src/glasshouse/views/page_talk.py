@@ -15,7 +15,7 @@ from glasshouse.events.event import Event, Json, text_of
 from glasshouse.events.payloads import copied_from, payload_of, private_of, sealed_of, verdict_of
 from glasshouse.views.group_deeds import GROUP_TOOLS, deed_of
 from glasshouse.views.page import Icon, cut, list_items_max, text_chars_max
-from glasshouse.views.page_state import FeedLine, FoldOne, Page, Told
+from glasshouse.views.page_state import EndNotes, FeedLine, FoldOne, Page
 from glasshouse.views.scenes import scene_of
 
 disturbances_known_max: Final = 1_000
@@ -35,9 +35,9 @@ def say(page: Page, event: Event, shown: Event, k: int) -> FeedLine:
     if creature is None:
         return "line", text
     _quiet(page, event.actor)
-    told = _told_in(page, event)
-    told.lines += 1
-    told.line = event.id
+    notes = _notes_in(page, event)
+    notes.lines += 1
+    notes.line = event.id
     line: Json = {"n": k, "kind": event.kind}
     if event.channel is not None:
         line["channel"] = event.channel
@@ -48,8 +48,8 @@ def say(page: Page, event: Event, shown: Event, k: int) -> FeedLine:
     return ("judge" if creature["role"] == "judge" else "line"), text
 
 
-def _told_in(page: Page, event: Event) -> Told:
-    return page.behind.told.setdefault(event.run_id or "", Told())
+def _notes_in(page: Page, event: Event) -> EndNotes:
+    return page.behind.end_notes.setdefault(event.run_id or "", EndNotes())
 
 
 def note_sealed(page: Page, event: Event, shown: Event) -> None:
@@ -90,7 +90,7 @@ def _observe(page: Page, event: Event, shown: Event, k: int) -> FeedLine:
     if scene is not None and _is_known(page, f"scene {sha256(repr(scene).encode()).hexdigest()[:16]}"):
         return "copy", text_of(shown)
     if scene is not None and event.sealed is None:
-        _told_in(page, event).scene = event.id
+        _notes_in(page, event).scene = event.id
     title = text_of(shown, "title") or page.view["scene"].get("title", "")
     page.changes.set_with_text("scene", {"title": title, "n": k})
     if event.actor in page.view["creatures"]:
@@ -102,8 +102,8 @@ def _visit(page: Page, event: Event, shown: Event, _k: int) -> FeedLine:
     icon: Icon = "copy" if _is_known(page, copied_from(event) or event.id) else "visitor"
     text = text_of(shown)
     if icon == "visitor" and len(text) <= visit_chars_max:
-        told = _told_in(page, event)
-        told.visits = [*told.visits, text][-list_items_max:]
+        notes = _notes_in(page, event)
+        notes.visits = [*notes.visits, text][-list_items_max:]
     return icon, text
 
 
@@ -128,7 +128,7 @@ def _judge(page: Page, event: Event, shown: Event, k: int) -> FeedLine:
         score = page.view["contest"]["score"].get(verdict.winner, 0)
         page.changes.set("contest", "score", verdict.winner, score + 1)
     say(page, event, shown, k)
-    _told_in(page, event).verdict = event.id
+    _notes_in(page, event).verdict = event.id
     return "judge", text
 
 

@@ -23,7 +23,7 @@ from glasshouse.terrarium import Terrarium, curtain_reader_of
 from glasshouse.views.curtain import Curtain
 from glasshouse.views.page import Record
 from glasshouse.views.page import version as page_version
-from glasshouse.views.page_state import Told
+from glasshouse.views.page_state import EndNotes
 from glasshouse.web.access import lower_of
 from glasshouse.web.feeds import Feeds
 from glasshouse.web.openapi import answered
@@ -147,9 +147,9 @@ async def timeline(request: Request, source: Source, role: AsRole, run_id: str) 
 async def curtain(source: Source, role: AsRole, run_id: str) -> Response:
     """Tell how a run ended: in a sentence, on which lines that rests, what it revealed, and where a branch could go otherwise."""
     feed = await source.feeds.of(run_id, role)
-    told = feed.fold.behind.told.get(run_id, Told())
+    notes = feed.fold.behind.end_notes.get(run_id, EndNotes())
     reader = curtain_reader_of(source.terrarium)
-    return json_of(await reader.curtain(run_id, role, feed.fold.view, told))
+    return json_of(await reader.curtain(run_id, role, feed.fold.view, notes))
 
 
 async def event_in(source: Source, run_id: str, event_id: str) -> Event:

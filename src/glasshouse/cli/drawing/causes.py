@@ -127,8 +127,8 @@ class _Chain:
         channel = "" if event.channel is None else f" on {one_line(event.channel)}"
         number = (f"{'' if is_first else '↳ '}{name_of(event.id)}  ", "bold")
         who = (one_line(link.who), f"bold {self._voices.colour_of(link.who)}")
-        cited = f", cited by {name_of(link.cited_by)}" if link.cited_by else ""
-        self.draw(Text.assemble(number, who, (f"  {event.kind}{channel}, turn {event.turn}{cited}", QUIET)))
+        note = f", cited by {name_of(link.cited_by)}" if link.cited_by else ""
+        self.draw(Text.assemble(number, who, (f"  {event.kind}{channel}, turn {event.turn}{note}", QUIET)))
         if event.kind != kinds.TURN_STARTED:
             self._draw_payload(link)
         if mind := mind_of(link.mood, link.thought):

@@ -21,7 +21,7 @@ from glasshouse.runtime.ledger.history import HistoryReader
 from glasshouse.runtime.past.other_houses import OtherHouses
 from glasshouse.turns.replies.sealed_words import says_word
 from glasshouse.views import curtain as views
-from glasshouse.views.page_state import Told
+from glasshouse.views.page_state import EndNotes
 from glasshouse.views.why import cited_in
 from glasshouse.world.state.lineage import by_age
 from glasshouse.world.state.values import GOES_ON
@@ -37,24 +37,24 @@ class CurtainReader:
         self._history = history
         self._other_houses = other_houses
 
-    async def curtain(self, run_id: str, role: Role, view: Json, told: Told) -> views.Curtain:
+    async def curtain(self, run_id: str, role: Role, view: Json, notes: EndNotes) -> views.Curtain:
         """The end of a run, from the page's view for this role and what that view was told of the run."""
         run = view["runs"].get(run_id, {})
         if "ending" not in run:
             raise Refused(f"{run_id} has not ended.", "Wait for its end, or finish it.")
-        verdict = await self._event_or_none(told.verdict)
+        verdict = await self._event_or_none(notes.verdict)
         cited = await self._events(cited_in(verdict)) if verdict is not None else []
-        last = await self._event_or_none(told.line)
-        house = await self._house_of(told)
+        last = await self._event_or_none(notes.line)
+        house = await self._house_of(notes)
         ending = "\n".join(filter(None, (run.get("why"), None if verdict is None else text_of(verdict))))
         owners = [name for name, creature in view["creatures"].items() if creature.get("run") == run_id]
         dealt = {name: house.tables.dealt[name] for name in owners if name in house.tables.dealt}
         words = None if verdict is None else verdict_of(verdict).text
-        started = await self._event_or_none(told.started)
+        started = await self._event_or_none(notes.started)
         scenario = scenario_fields_of(
             None if started is None else payload_of(started, payloads.RunStarted).scenario
         )
-        what_ifs = await self._what_ifs(view, told, verdict or last, cited, scenario.disturbances)
+        what_ifs = await self._what_ifs(view, notes, verdict or last, cited, scenario.disturbances)
         return views.Curtain(
             run_id=run_id,
             role=role,
@@ -83,9 +83,9 @@ class CurtainReader:
         read = [await self._event_or_none(id_of_event) for id_of_event in ids]
         return [event for event in read if event is not None]
 
-    async def _house_of(self, told: Told) -> Folded:
+    async def _house_of(self, notes: EndNotes) -> Folded:
         """The world in which the run was played; an empty one if its file does not tell enough."""
-        session_id = told.started.rpartition(".")[0]
+        session_id = notes.started.rpartition(".")[0]
         if not session_id or not self._other_houses.wrote(session_id):
             return self._history.ledger.folded
         with suppress(Refused):
@@ -95,18 +95,23 @@ class CurtainReader:
     # Where it could have gone otherwise
 
     async def _what_ifs(
-        self, view: Json, told: Told, end: Event | None, cited: Sequence[Event], disturbances: Sequence[str]
+        self,
+        view: Json,
+        notes: EndNotes,
+        end: Event | None,
+        cited: Sequence[Event],
+        disturbances: Sequence[str],
     ) -> list[views.TurningPoint]:
         """The branches that are ready to be made: one for each sort of turning point that there is."""
         points = [
             None if end is None else await self._before_the_first_change(view, end),
             _before_the_newest(view, cited),
-            _disturbed_in_the_last_scene(told, disturbances),
+            _disturbed_in_the_last_scene(notes, disturbances),
         ]
         return [point for point in points if point is not None]
 
     async def _before_the_first_change(self, view: Json, end: Event) -> views.TurningPoint | None:
-        """Right before the first merge or split, after the opening, on the way to the end of the run."""
+        """Right before the first merge or split, after the opening, on the ancestry to the end of the run."""
         change = await self._first_change(end)
         if change is None:
             return None
@@ -122,16 +127,16 @@ class CurtainReader:
 
     async def _first_change(self, end: Event) -> Event | None:
         sessions = self._history.ledger.world.sessions
-        way = {end.session_id: None}
+        ancestry = {end.session_id: None}
         waiting = [end.session_id]
         while waiting:
             segment = sessions[waiting.pop()].segment
             # A branch shares the past of another run, and that run has its own curtain.
             parents = () if segment.origin in GOES_ON else segment.parents
-            fresh = [parent.session_id for parent in parents if parent.session_id not in way]
-            way |= dict.fromkeys(fresh)
+            fresh = [parent.session_id for parent in parents if parent.session_id not in ancestry]
+            ancestry |= dict.fromkeys(fresh)
             waiting += fresh
-        segments = [sessions[name].segment for name in by_age(sessions, way)]
+        segments = [sessions[name].segment for name in by_age(sessions, ancestry)]
         changed = [segment for segment in segments if segment.origin in ("merge", "split")]
         for segment in changed[:changes_read_max]:
             id_of_change = segment.at if segment.origin == "split" else event_id(segment.id, 1)
@@ -150,12 +155,12 @@ class CurtainReader:
         return max(before, key=lambda event: event.position or 0, default=None)
 
 
-def _disturbed_in_the_last_scene(told: Told, suggested: Sequence[str]) -> views.TurningPoint | None:
+def _disturbed_in_the_last_scene(notes: EndNotes, suggested: Sequence[str]) -> views.TurningPoint | None:
     """A visitor says in the last scene what its world suggests, and what nobody has said in the run."""
-    words = next((text for text in suggested if text not in told.visits), None)
-    if words is None or not told.scene:
+    words = next((text for text in suggested if text not in notes.visits), None)
+    if words is None or not notes.scene:
         return None
-    return views.TurningPoint("disturbed", told.scene, disturb=words)
+    return views.TurningPoint("disturbed", notes.scene, disturb=words)
 
 
 def _in_order(events: Iterable[Event]) -> list[Event]:
