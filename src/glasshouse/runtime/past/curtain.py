@@ -111,7 +111,7 @@ class CurtainReader:
         return [point for point in points if point is not None]
 
     async def _before_the_first_change(self, view: Json, end: Event) -> views.TurningPoint | None:
-        """Right before the first merge or split, after the opening, on the ancestry to the end of the run."""
+        """Right before the first merge or split, after the opening, on the way to the end of the run."""
         change = await self._first_change(end)
         if change is None:
             return None
