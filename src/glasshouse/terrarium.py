@@ -40,6 +40,7 @@ from glasshouse.runtime.ledger.subscriptions import Subscription
 from glasshouse.runtime.minds.minds import Agent, AgentFor
 from glasshouse.runtime.parts import Parts
 from glasshouse.runtime.past import recipes
+from glasshouse.runtime.past.curtain import CurtainReader
 from glasshouse.runtime.past.recipes import AnyWorld, WorldsNow
 from glasshouse.runtime.past.stories import Stories
 from glasshouse.runtime.past.what_if import WhatIf
@@ -750,6 +751,11 @@ async def _verified_digest(terrarium: Terrarium, run_id: str) -> str:
 def stories_of(terrarium: Terrarium) -> Stories:
     """What the page's server reads: the stories of a terrarium, and their views at any event."""
     return terrarium._archive.stories
+
+
+def curtain_reader_of(terrarium: Terrarium) -> CurtainReader:
+    """What the page's server reads: how the runs of a terrarium ended."""
+    return terrarium._archive.curtain_reader
 
 
 def folded_of(terrarium: Terrarium) -> Folded:

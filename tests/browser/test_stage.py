@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from playwright.async_api import expect
 
-from glasshouse import Manifest, MemoryStore, Terrarium
+from glasshouse import Manifest, MemoryStore, Terrarium, kinds
 from tests.browser.looking import Looking, Viewer, page_of
 
 CAST = 64
@@ -65,10 +65,15 @@ async def test_a_play_goes_from_its_start_to_its_limit_and_on_in_a_branch(look: 
         await dialog.get_by_label("Speed").select_option("fast")
         await dialog.get_by_label("Turns").press("Enter")
 
-        stage = viewer.region("Stage")
-        await expect(stage.get_by_text("Stopped: turn limit")).to_be_visible()
+        end = viewer.region("The end")
+        await expect(end.get_by_role("heading", name="It stopped at the turn limit.")).to_be_visible()
         first = await viewer.evaluate("store.session.value.run")
-        await stage.get_by_role("button", name="Raise limit").click()
+        await viewer.button("Look at the stage").click()
+        await expect(end).to_have_count(0)
+        stage = viewer.region("Stage")
+        await expect(stage.get_by_text("It stopped at the turn limit.")).to_be_visible()
+        await stage.get_by_role("button", name="Show the end").click()
+        await end.get_by_role("button", name="Raise limit").click()
         await expect(dialog.get_by_label("New limit: Turns")).to_have_value("4")
         await expect_no_barriers(viewer)
         await viewer.page.keyboard.press("Enter")
@@ -93,10 +98,42 @@ async def test_a_play_goes_from_its_start_to_its_limit_and_on_in_a_branch(look: 
         await viewer.until("store.session.value.run === given", first)
         await expect(viewer.page.get_by_role("dialog")).to_have_count(0)
         await expect(viewer.button("Archive")).to_be_focused()
+        await expect_a_curtain(t, viewer)
 
 
-async def expect_no_barriers(viewer: Viewer) -> None:
-    """Nothing in the dialog keeps anybody out, in either theme."""
+async def expect_a_curtain(t: Terrarium, viewer: Viewer) -> None:
+    """At the end stand the verdict and the lines it rests on. A seek takes that away; one click plays what might have been."""
+    run = await t.open_world("three-ways-in")
+    await t.run(run.id)
+    events = await t.run_events(run.id)
+    digest = await t.digest(run.id)
+    (verdict,) = [event for event in events if event.kind == kinds.JUDGE_VERDICT]
+    cited = [event.payload["text"] for event in events if event.id in verdict.payload["cites"]]
+    await viewer.page.evaluate("(run) => glasshouse.store.open(run)", run.id)
+
+    end = viewer.region("The end")
+    await expect(end.get_by_role("heading", name="Hedge Squirrel won.")).to_be_visible()
+    for text in (verdict.payload["text"], *cited):
+        await expect(end.get_by_text(text)).to_be_visible()
+    await expect(viewer.region("Graph")).to_be_hidden()
+    await expect(viewer.page.locator("[aria-live=polite]").get_by_text("Hedge Squirrel won.")).to_have_count(
+        1
+    )
+    await expect_no_barriers(viewer, ".curtain")
+    await viewer.page.keyboard.press("[")
+    await expect(end).to_have_count(0)
+    await expect(viewer.region("Graph")).to_be_visible()
+    await viewer.page.keyboard.press("End")
+    await end.get_by_role("button", name="Weathercock brings nobody together").click()
+    await viewer.until(
+        "store.session.value.run !== given && store.run()?.branch_of?.run_id === given", run.id
+    )
+    await expect(end).to_have_count(0)
+    assert await t.digest(run.id) == digest
+
+
+async def expect_no_barriers(viewer: Viewer, part: str = ".dialog") -> None:
+    """Nothing in a part of the page keeps anybody out, in either theme."""
     for theme in ("dark", "light"):
         await viewer.page.evaluate("(theme) => { document.documentElement.dataset.theme = theme; }", theme)
-        assert await viewer.axe(".dialog") == []
+        assert await viewer.axe(part) == []

@@ -71,7 +71,7 @@ async def test_time_is_walked_by_keys_and_two_branches_stand_side_by_side(look: 
         fork = time.get_by_role("button", name="Branch what if a hen")
         await expect(fork).to_have_attribute("aria-haspopup", "menu")
         assert await viewer.axe() == []
-        await viewer.button("main").click()
+        await viewer.button("original").click()
         await page.get_by_role("menuitem", name="Compare with what if a hen").click()
         number = await viewer.evaluate("store.numberOf(given)", at.id)
         await expect(page.get_by_text(f"They share {number} events.")).to_be_visible()

@@ -9,7 +9,7 @@ from glasshouse.errors import UnknownName
 from glasshouse.models.router import ModelRouter
 from glasshouse.models.scripted import CountingModel, ScriptedModel
 from glasshouse.runtime.past.what_if import WhatIf
-from glasshouse.terrarium import Terrarium
+from glasshouse.terrarium import Terrarium, verify
 from tests.runtime.stage_crew import ANSWER, Speaker, hearing, show, ticking, world_of
 from tests.simulation.worlds_by_code import two_troupes
 
@@ -310,3 +310,31 @@ async def test_channels_of_graphs_that_live_again_together_and_meet_stand_in_the
             stand.append([channel.name for channel in environment.channels])
 
         assert stand == [["stage", "stage~2", "attic", "bridge"]] * 2
+
+
+async def test_a_call_that_is_dropped_was_never_made_and_its_act_ends_there() -> None:
+    async with Terrarium() as t:
+        run = await t.open_world("three-ways-in")
+        await t.run(run.id)
+        events = await t.run_events(run.id)
+        merge = next(event for event in events if event.kind == kinds.TOPOLOGY_CHANGED and event.turn)
+        call = next(event for event in events if event.id == merge.caused_by)
+
+        branch = await t.branch(call.session_id, call.id, WhatIf(drop=True))
+
+        assert len(branch.graph_ids) == 4  # Nobody has come together yet.
+        own = [event for event in await t.run_events(branch.id) if event.run_id == branch.id]
+        (passed,) = [event for event in own if event.kind == kinds.AGENT_PASSED]
+        assert (t.creature(passed.actor).handle, passed.caused_by) == ("weathercock", call.caused_by)
+        await t.run(branch.id)
+        assert (await verify(t, branch.id)).is_same
+
+
+async def test_a_call_can_be_dropped_but_not_replaced() -> None:
+    async with Terrarium() as t:
+        run = await t.open_world("three-ways-in")
+        await t.run(run.id)
+        call = next(event for event in await t.run_events(run.id) if event.kind == kinds.TOOL_CALLED)
+
+        with pytest.raises(Refused, match="which nobody said"):
+            await t.branch(call.session_id, call.id, WhatIf(replace="No."))

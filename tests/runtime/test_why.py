@@ -353,3 +353,61 @@ async def test_a_branch_knows_the_past_it_grew_from() -> None:
         "bo~2": "reborn",
     }
     assert knew["bo~2"].since.endswith(".1")
+
+
+async def verdict_on(t: Terrarium, *cited: Event) -> Event:
+    """A judge that joins ada and bo rules on lines of theirs, unasked."""
+    await t.add_creature(Manifest(name="jo", role="judge", may_emit=("judge.verdict",)))
+    await t.connect("ada", "jo", channel="talk", both=True)
+    payload = {"winner": "nobody", "text": "So it is.", "cites": [event.id for event in cited]}
+    return await t.append("jo", Draft(kind=kinds.JUDGE_VERDICT, channel="talk", payload=payload))
+
+
+async def test_the_chain_of_a_verdict_goes_on_to_the_lines_it_cites_the_newest_first() -> None:
+    async with house(MemoryStore()) as t:
+        hen, first, second, *_ = await conversation(t)
+        verdict = await verdict_on(t, first, second)
+
+        why = await t.why(verdict.id)
+
+    assert [link.event.id for link in why.links] == [verdict.id, second.id, hen.id, first.id]
+    assert [link.cited_by for link in why.links] == ["", verdict.id, "", verdict.id]
+    assert why.links[1].event.caused_by == why.links[3].event.caused_by == hen.id
+    assert why.began == "disturbance"
+
+
+async def test_a_line_that_answers_a_verdict_leads_by_it_to_what_it_cites() -> None:
+    async with house(MemoryStore()) as t:
+        hen, first, *_ = await conversation(t)
+        verdict = await verdict_on(t, first)
+        draft = Draft(kind=kinds.AGENT_SPOKE, channel="talk", payload={"text": "Well ruled."})
+        answer = await t.append("bo", draft, caused_by=verdict.id)
+
+        why = await t.why(answer.id)
+
+    assert [link.event.id for link in why.links] == [answer.id, verdict.id, first.id, hen.id]
+
+
+async def test_every_cited_line_has_a_link_however_long_the_chains_of_others_are() -> None:
+    async with house(MemoryStore()) as t:
+        said = await conversation(t, acts=links_max * 3)
+        cited = [said[-1], said[2], said[1]]
+        verdict = await verdict_on(t, *cited)
+
+        why = await t.why(verdict.id)
+
+    assert len(why.links) == links_max
+    assert {event.id for event in cited} <= {link.event.id for link in why.links}
+    assert len({link.event.id for link in why.links}) == links_max
+
+
+async def test_a_spectator_reads_no_thought_behind_a_line_that_a_verdict_cites() -> None:
+    async with house(MemoryStore()) as t:
+        *_, last = await conversation(t)
+        verdict = await verdict_on(t, last)
+
+        why = await t.why(verdict.id, role="spectator")
+        whole = await t.why(verdict.id)
+
+    assert [link.thought for link in why.links] == [""] * len(why.links)
+    assert any(link.thought for link in whole.links)

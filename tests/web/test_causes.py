@@ -52,3 +52,22 @@ async def test_who_knew_is_told_now_and_as_it_was() -> None:
                 f"/api/v1/runs/{run.id}/events/{said.id}/who-knew", params={"at": foreign}
             )
             assert wrong.status_code == 404
+
+
+async def test_how_a_run_ended_is_told_once_it_has() -> None:
+    async with Terrarium(MemoryStore()) as t:
+        run = await t.open_world("twenty-sprouts")
+        path = f"/api/v1/runs/{run.id}/curtain"
+        async with served(t) as page:
+            early = await page.client.get(path)
+            await t.run(run.id)
+            answers = {role: await page.get(path, role=role) for role in ROLES}
+
+    assert (early.status_code, "has not ended" in early.json()["message"]) == (409, True)
+    assert {role: len(answer["what_ifs"]) for role, answer in answers.items()} == {
+        "spectator": 0,
+        "audience": 0,
+        "director": 2,
+    }
+    assert {answer["outcome"] for answer in answers.values()} == {"Guesser won."}
+    assert answers["spectator"]["why"] == "The word was named: beetle."

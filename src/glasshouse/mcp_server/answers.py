@@ -152,12 +152,13 @@ class Cause(BaseModel):
     turn: int
     text: Words
     came: str | None = Field(description="How its cause reached it: turn, channel, graph, wire, tool, asked.")
+    cited_by: str = Field(description="The verdict that cites it, if it is listed for that; otherwise empty.")
     in_sight: list[SeenLine] = Field(description="The newest lines that its model was shown.")
     in_sight_count: int
 
 
 class Causes(BaseModel):
-    """Why something was said: the event first, then its cause, and so on."""
+    """Why something was said: the event first, then its cause, and so on; after a verdict, the lines that it cites."""
 
     event: str
     began: str = Field(description="disturbance, opening, turn, world, outside, or further.")
@@ -273,6 +274,7 @@ def _cause_of(link: Link) -> Cause:
         turn=link.event.turn,
         text=text_of(link.event),
         came=link.came,
+        cited_by=link.cited_by,
         in_sight=[SeenLine(event=line.event_id, who=line.who, text=line.text) for line in seen],
         in_sight_count=len(link.lines),
     )

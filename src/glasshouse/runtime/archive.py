@@ -24,6 +24,7 @@ from glasshouse.runtime.acts.routes import Routes
 from glasshouse.runtime.grants import birth_granted, opening_granted
 from glasshouse.runtime.house import House
 from glasshouse.runtime.ledger import session_file
+from glasshouse.runtime.past.curtain import CurtainReader
 from glasshouse.runtime.past.other_houses import OtherHouses
 from glasshouse.runtime.past.past_world import Past, Pasts
 from glasshouse.runtime.past.recipes import WorldsNow, check_is_not_live, recipes_of
@@ -67,6 +68,7 @@ class Archive:
         other_houses = OtherHouses(house.store, house.ledger)
         self.why_reader = WhyReader(house.history, other_houses)
         self.who_knew_reader = WhoKnewReader(house.history, other_houses)
+        self.curtain_reader = CurtainReader(house.history, other_houses)
         self.stories = Stories(house.history)
 
     # Reading
@@ -224,7 +226,7 @@ class Archive:
             "branch(change=...)", what_if, WhatIf, "a WhatIf", 'Write WhatIf(disturb="A bell rings.").'
         )
         if at is not None and what_if.begins_before:
-            check_line(await history.event(history.event_meant(session_id, at)))
+            check_line(await history.event(history.event_meant(session_id, at)), is_dropped=what_if.drop)
         past = await self._pasts.at(session_id, at, before=what_if.begins_before)
         return await self._restated(past, "branch", what_if)
 

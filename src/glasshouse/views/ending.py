@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 from glasshouse.events.payloads import RunFinished
@@ -20,19 +21,31 @@ LIMITS: Final = {
 
 def how_it_ended(ended: RunFinished) -> str:
     """How a run ended, in a sentence: who won, else by which verdict or limit, else that it came to its end."""
+    if ended.reason == "stopped" and not ended.winner:
+        return "Stopped before its end."
+    return f"The end: {_clause(ended, str, has_axis=True)}."
+
+
+def outcome_of(ended: RunFinished, name_of: Callable[[str], str] = str) -> str:
+    """The same sentence below a heading that says that it is the end. `name_of` says how a winner is shown."""
+    clause = _clause(ended, name_of, has_axis=False)
+    return f"{clause[:1].upper()}{clause[1:]}."
+
+
+def _clause(ended: RunFinished, name_of: Callable[[str], str], *, has_axis: bool) -> str:
     if ended.reason == "budget":
         limit = LIMITS.get(ended.axis or "", "budget")
-        won = f", and {ended.winner} won" if ended.winner else ""
-        return f"The end: it stopped at the {limit}{f' ({ended.axis})' if ended.axis else ''}{won}."
+        won = f", and {name_of(ended.winner)} won" if ended.winner else ""
+        return f"it stopped at the {limit}{f' ({ended.axis})' if ended.axis and has_axis else ''}{won}"
     if ended.winner:
-        return f"The end: {ended.winner} won."
+        return f"{name_of(ended.winner)} won"
     match ended.reason:
         case "ended":
-            return "The end: a verdict, and nobody won." if ended.why else "The end: the play ran its course."
+            return "a verdict, and nobody won" if ended.why else "the play ran its course"
         case "stopped":
-            return "Stopped before its end."
+            return "stopped before its end"
         case "no_contest":
-            return "The end: no contest, and nobody won."
+            return "no contest, and nobody won"
 
 
 def figures_of(ended: RunFinished) -> str:

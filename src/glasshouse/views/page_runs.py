@@ -7,20 +7,22 @@ counted along a line of graphs that split and merge (`turn_counts`). `test_page_
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable
 from functools import reduce
 from operator import attrgetter
 from typing import Final
 
 import msgspec
+from msgspec.structs import replace
 
 from glasshouse.events import kinds, payloads
 from glasshouse.events.event import RESERVED_ACTORS, Event, Json, costs_of, usage_in
 from glasshouse.events.model_use import NOTHING, Usage
 from glasshouse.events.payloads import payload_of
 from glasshouse.events.recorded_fields import scenario_fields_of
-from glasshouse.views.ending import figures_of, how_it_ended
-from glasshouse.views.page_state import Clock, Debt, FeedLine, FoldOne, Page
+from glasshouse.views.ending import figures_of, how_it_ended, outcome_of
+from glasshouse.views.page_state import Clock, Debt, EndNotes, FeedLine, FoldOne, Page
 from glasshouse.world.fold.turn_counts import count_turn, merged_counts, merged_turn
 from glasshouse.world.hearing.bundles import begin_bundle, bundle_heard_into, bundle_up, settle
 from glasshouse.world.hearing.conditions import holds
@@ -68,6 +70,7 @@ def _start_run(page: Page, event: Event, shown: Event, _k: int) -> FeedLine:
         _join_team(page, team, set(handles))
     if run_id in page.view["runs"]:
         return "run", title  # A resumed run is recorded in each of its graphs.
+    page.behind.end_notes.setdefault(run_id, EndNotes()).started = event.id
     parent = started.branch_of
     run: Json = {
         "title": title,
@@ -109,6 +112,7 @@ def _change_run(page: Page, event: Event, shown: Event, _k: int) -> FeedLine:
             words = f"{how_it_ended(finished)} {figures_of(finished)}"
             ending = {"reason": reason, "axis": axis, "winner": winner, "why": why}
             _forgive(page, run_id)
+            _show_ending(page, run_id, finished)
         case _:
             pass
     if run_id in page.view["runs"]:
@@ -118,6 +122,22 @@ def _change_run(page: Page, event: Event, shown: Event, _k: int) -> FeedLine:
         for name in ("reason", "axis", "winner", "why"):
             page.changes.set("runs", run_id, name, ending.get(name))
     return "run", ": ".join(filter(None, (state, words)))
+
+
+def _show_ending(page: Page, run_id: str, finished: payloads.RunFinished) -> None:
+    """How a run ended in words, and how many lines it had."""
+    if run_id not in page.view["runs"]:
+        return
+    notes = page.behind.end_notes.get(run_id, EndNotes())
+    text = outcome_of(finished, lambda winner: _name_of(page, winner))
+    page.changes.set("runs", run_id, "ending", {"text": text, "lines": notes.lines})
+
+
+def _name_of(page: Page, winner: str) -> str:
+    """A creature or team as the page shows it: its title, else the words of its name."""
+    titles = [each.get("title") for each in page.view["creatures"].values() if each["handle"] == winner]
+    words = re.split(r"[-_ ]+", winner)
+    return next(filter(None, titles), None) or " ".join([f"{word[:1].upper()}{word[1:]}" for word in words])
 
 
 def _begin_turn(page: Page, event: Event, _shown: Event, _k: int) -> FeedLine:
@@ -158,10 +178,23 @@ def take_over_spent(page: Page, graph_id: str, restated: payloads.SessionRestate
     page.behind.clocks[graph_id] = Clock(carried.clocks.turn, turns)
     for run_id, then in carried.runs.items():
         name = restated.runs[run_id]
+        _take_over_notes(page, run_id, name)
         if name in page.view["runs"]:
             page.behind.usage[name] = then.usage
             page.changes.set("runs", name, "spent", "turns", then.turns)
             _show_spent(page, name, graph_id)
+
+
+def _take_over_notes(page: Page, old: str, new: str) -> None:
+    """A run that continues another has said the same lines until then. It is restated in each of its graphs."""
+    notes = page.behind.end_notes
+    started = notes.get(new, EndNotes())
+    if old not in notes or started.lines:
+        return
+    # What is played on after its end can end otherwise.
+    is_over = page.view["runs"].get(old, {}).get("state") == "finished"
+    verdict = "" if is_over else notes[old].verdict
+    notes[new] = replace(notes[old], started=started.started, verdict=verdict)
 
 
 # What is owed

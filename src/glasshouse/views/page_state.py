@@ -34,6 +34,19 @@ class Clock(msgspec.Struct, gc=False):
     turns: dict[str, int] = {}
 
 
+class EndNotes(msgspec.Struct, array_like=True, gc=False):
+    """What the end of a run refers to: how many lines its creatures said, and the events of its start, last line, verdict and
+    scene."""
+
+    lines: int = 0
+    started: str = ""
+    line: str = ""
+    verdict: str = ""
+    scene: str = ""
+    visits: list[str] = []
+    """What visitors said, as far as it is short: no branch suggests it once more."""
+
+
 class Behind(msgspec.Struct):
     """What the fold needs to know and no view shows."""
 
@@ -65,6 +78,8 @@ class Behind(msgspec.Struct):
     showed: a digest of each scene."""
     asked: dict[str, dict[str, str]] = {}
     """Creature -> the arguments of the group tool that it has called, as texts."""
+    end_notes: dict[str, EndNotes] = {}
+    """Run -> what its end will refer to."""
 
 
 class PageSnapshot(msgspec.Struct):

@@ -14,14 +14,16 @@ from glasshouse.events import kinds, payloads
 from glasshouse.events.event import Event, Json, text_of
 from glasshouse.events.payloads import copied_from, payload_of, private_of, sealed_of, verdict_of
 from glasshouse.views.group_deeds import GROUP_TOOLS, deed_of
-from glasshouse.views.page import Icon, cut, text_chars_max
-from glasshouse.views.page_state import FeedLine, FoldOne, Page
+from glasshouse.views.page import Icon, cut, list_items_max, text_chars_max
+from glasshouse.views.page_state import EndNotes, FeedLine, FoldOne, Page
 from glasshouse.views.scenes import scene_of
 
 disturbances_known_max: Final = 1_000
 """Of how many disturbances and scenes the fold knows that they were shown: a later copy of an older one is shown again."""
 argument_chars_max: Final = 200
 """How much the fold keeps of an argument of a group tool: a handle or a channel's name is shorter."""
+visit_chars_max: Final = 400
+"""What a visitor said at more length was suggested by no world, and the fold does not keep it."""
 tool_arguments_max: Final = 16
 """The fold keeps the first arguments of a call."""
 line_fields_max: Final = 6
@@ -42,6 +44,9 @@ def say(page: Page, event: Event, shown: Event, k: int) -> FeedLine:
     if creature is None:
         return "line", text
     _quiet(page, event.actor)
+    notes = _notes_in(page, event)
+    notes.lines += 1
+    notes.line = event.id
     line: Json = {"n": k, "kind": event.kind}
     if event.channel is not None:
         line["channel"] = event.channel
@@ -68,6 +73,10 @@ def _fields_of(shown: Event) -> Json:
         elif isinstance(value, list) and value:
             fields[name] = [cut(str(item), field_chars_max) for item in value[:field_items_max]]
     return fields
+
+
+def _notes_in(page: Page, event: Event) -> EndNotes:
+    return page.behind.end_notes.setdefault(event.run_id or "", EndNotes())
 
 
 def note_sealed(page: Page, event: Event, shown: Event) -> None:
@@ -107,6 +116,8 @@ def _observe(page: Page, event: Event, shown: Event, k: int) -> FeedLine:
     scene = scene_of(event)
     if scene is not None and _is_known(page, f"scene {sha256(repr(scene).encode()).hexdigest()[:16]}"):
         return "copy", text_of(shown)
+    if scene is not None and event.sealed is None:
+        _notes_in(page, event).scene = event.id
     title = text_of(shown, "title") or page.view["scene"].get("title", "")
     page.changes.set_with_text("scene", {"title": title, "n": k})
     if event.actor in page.view["creatures"]:
@@ -116,7 +127,11 @@ def _observe(page: Page, event: Event, shown: Event, k: int) -> FeedLine:
 
 def _visit(page: Page, event: Event, shown: Event, _k: int) -> FeedLine:
     icon: Icon = "copy" if _is_known(page, copied_from(event) or event.id) else "visitor"
-    return icon, text_of(shown)
+    text = text_of(shown)
+    if icon == "visitor" and len(text) <= visit_chars_max:
+        notes = _notes_in(page, event)
+        notes.visits = [*notes.visits, text][-list_items_max:]
+    return icon, text
 
 
 def _is_known(page: Page, name: str) -> bool:
@@ -140,6 +155,7 @@ def _judge(page: Page, event: Event, shown: Event, k: int) -> FeedLine:
         score = page.view["contest"]["score"].get(verdict.winner, 0)
         page.changes.set("contest", "score", verdict.winner, score + 1)
     say(page, event, shown, k)
+    _notes_in(page, event).verdict = event.id
     return "judge", text
 
 

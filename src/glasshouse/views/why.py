@@ -1,7 +1,8 @@
-"""Why something was said: the chain of causes from an event back to its beginning, as a value (ADR 0038).
+"""Why something was said: the chain of causes from an event back to its beginning, as a value (ADR 0038, ADR 0133).
 
-Always holds: the links go from the event to the oldest cause; each link is the cause of the one before it. The value
-holds only what the role may read: the audience reads thoughts, a director also prompts and replies.
+Always holds: the links go from the event to the oldest cause; each link is the cause of the one before it, or a line that
+a verdict among them cites (`cited_by`). No event is listed twice. The value holds only what the role may read: the
+audience reads thoughts, a director also prompts and replies.
 """
 
 from __future__ import annotations
@@ -23,6 +24,9 @@ links_max: Final = 16
 """`why` follows at most this many causes; ask again about the last one."""
 cited_events_max: Final = 16
 """`why` shows at most this many events that a line cites."""
+cited_chains_max: Final = 8
+"""From a verdict `why` goes on to at most this many of the lines that it cites, the newest: half of the links are left for
+their causes."""
 
 Came = Literal["turn", "channel", "graph", "wire", "tool", "asked"]
 Missing = Literal["model", "prompt", "cause", "cast"]
@@ -72,6 +76,8 @@ class Link(msgspec.Struct, frozen=True):
     """How its cause reached its actor; none if it has no cause."""
     by: str = ""
     """What the cause came by: the id of the wire, or the name of the channel or tool."""
+    cited_by: str = ""
+    """The id of the verdict that cites it, if it is a link for that. Otherwise it is the cause of the link before it."""
     lines: tuple[SeenLine, ...] = ()
     """The lines that its last model call was shown."""
     tools: tuple[ToolUse, ...] = ()
@@ -93,7 +99,7 @@ class Link(msgspec.Struct, frozen=True):
 
 
 class Why(msgspec.Struct, frozen=True):
-    """The answer to `why`: the links from the event back to its beginning."""
+    """The answer to `why`: the links from the event back to its beginning, and from a verdict on to the lines that it cites."""
 
     __repr__ = repr_of("event_id", "began", "links")
 

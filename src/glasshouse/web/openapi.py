@@ -8,6 +8,7 @@ import msgspec
 from fastapi import FastAPI
 
 from glasshouse.events.event import Event
+from glasshouse.views.curtain import Curtain
 from glasshouse.views.page import Record
 from glasshouse.views.who_knew import WhoKnew
 from glasshouse.views.why import Why
@@ -22,7 +23,7 @@ _NAMES: Final = {
 
 
 _REFUSAL: Final = {"application/json": {"schema": {"$ref": "#/components/schemas/Refusal"}}}
-_STRUCTS: Final = (Event, Record, WhoKnew, Why)
+_STRUCTS: Final = (Curtain, Event, Record, WhoKnew, Why)
 """Values that are answered as they are."""
 
 

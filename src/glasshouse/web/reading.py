@@ -19,9 +19,11 @@ from glasshouse.errors import UnknownName
 from glasshouse.events.event import Event
 from glasshouse.events.redaction import Role
 from glasshouse.runtime.past.stories import Stories, Story
-from glasshouse.terrarium import Terrarium
+from glasshouse.terrarium import Terrarium, curtain_reader_of
+from glasshouse.views.curtain import Curtain
 from glasshouse.views.page import Record
 from glasshouse.views.page import version as page_version
+from glasshouse.views.page_state import EndNotes
 from glasshouse.web.access import lower_of
 from glasshouse.web.feeds import Feeds
 from glasshouse.web.openapi import answered
@@ -139,6 +141,15 @@ async def timeline(request: Request, source: Source, role: AsRole, run_id: str) 
     line = feed.fold.behind.timeline
     parts = {"events": view["k"], "width": line.width, "bins": line.bins, "marks": line.marks}
     return packed(request, _encode({**parts, "lanes": view["lanes"]}))
+
+
+@router.get("/runs/{run_id}/curtain", responses=answered(Curtain))
+async def curtain(source: Source, role: AsRole, run_id: str) -> Response:
+    """Tell how a run ended: in a sentence, on which lines that rests, what it revealed, and where a branch could go otherwise."""
+    feed = await source.feeds.of(run_id, role)
+    notes = feed.fold.behind.end_notes.get(run_id, EndNotes())
+    reader = curtain_reader_of(source.terrarium)
+    return json_of(await reader.curtain(run_id, role, feed.fold.view, notes))
 
 
 async def event_in(source: Source, run_id: str, event_id: str) -> Event:

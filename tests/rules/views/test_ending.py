@@ -6,7 +6,7 @@ import pytest
 
 from glasshouse.events import kinds
 from glasshouse.events.payloads import RunFinished, builtins_of
-from glasshouse.views.ending import figures_of, how_it_ended
+from glasshouse.views.ending import figures_of, how_it_ended, outcome_of
 from glasshouse.views.page_fold import PageFold
 from glasshouse.views.transcript import transcript_of
 from tests.rules.views.stories_on_stage import birth, by_conductor, run_started, said, story_of
@@ -37,6 +37,19 @@ def ended(reason: Any = "ended", **fields: Any) -> RunFinished:
 )
 def test_a_sentence_tells_how_a_run_ended(run: RunFinished, sentence: str) -> None:
     assert how_it_ended(run) == sentence
+
+
+@pytest.mark.parametrize(
+    ("run", "sentence"),
+    [
+        (ended(winner="bo"), "BO won."),
+        (ended(), "The play ran its course."),
+        (ended("stopped"), "Stopped before its end."),
+        (ended("budget", axis="max_turns", winner="bo"), "It stopped at the turn limit, and BO won."),
+    ],
+)
+def test_below_a_heading_the_same_sentence_stands_without_the_end(run: RunFinished, sentence: str) -> None:
+    assert outcome_of(run, str.upper) == sentence
 
 
 def test_the_figures_are_counted_in_words() -> None:

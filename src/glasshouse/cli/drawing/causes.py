@@ -95,7 +95,7 @@ def _link_facts(link: Link, named: NamedEvent) -> Json:
     tools = [{"called": called, "returned": returned} for called, returned in events]
     behind = {"lines": lines, "tools": tools, "cites": [event.id for event in link.cites]}
     asked = {"prompts": to_builtins(link.prompts), "missing": link.missing}
-    return {**about, **facts_of(link, "who", "came", "by"), **behind, **asked}
+    return {**about, **facts_of(link, "who", "came", "by", "cited_by"), **behind, **asked}
 
 
 def draw_why(why: Why, named: NamedEvent, lines_shown: int) -> None:
@@ -127,7 +127,8 @@ class _Chain:
         channel = "" if event.channel is None else f" on {one_line(event.channel)}"
         number = (f"{'' if is_first else '↳ '}{name_of(event.id)}  ", "bold")
         who = (one_line(link.who), f"bold {self._voices.colour_of(link.who)}")
-        self.draw(Text.assemble(number, who, (f"  {event.kind}{channel}, turn {event.turn}", QUIET)))
+        note = f", cited by {name_of(link.cited_by)}" if link.cited_by else ""
+        self.draw(Text.assemble(number, who, (f"  {event.kind}{channel}, turn {event.turn}{note}", QUIET)))
         if event.kind != kinds.TURN_STARTED:
             self._draw_payload(link)
         if mind := mind_of(link.mood, link.thought):

@@ -38,7 +38,7 @@ class WhatIf:
     __repr__ = repr_of()
 
     drop: bool = False
-    """Leave out the line that the branch begins at."""
+    """Leave out the line that the branch begins at; or the tool call, with all that its act did from there on."""
     replace: str | None = None
     """The text that replaces the line that the branch begins at."""
     disturb: str | None = None
@@ -128,7 +128,7 @@ def _lines(past: Past, what_if: WhatIf) -> list[Fact]:
         return []
     if what_if.drop and what_if.replace is not None:
         raise Refused("A line is dropped or replaced, not both.", "Choose one of the two.")
-    check_line(at)
+    check_line(at, is_dropped=what_if.drop)
     if what_if.replace is not None:
         payload = {**at.payload, "text": what_if.replace}
         if past.is_said_in_all:
@@ -137,13 +137,15 @@ def _lines(past: Past, what_if: WhatIf) -> list[Fact]:
     if at.caused_by is None:
         return []
     # The cause of a dropped line still needs one event that ends its act. Otherwise the creature would act again.
-    return [_line(at, kinds.AGENT_PASSED, {"reason": "The line is left out in this branch."})]
+    what = "call" if at.kind == kinds.TOOL_CALLED else "line"
+    return [_line(at, kinds.AGENT_PASSED, {"reason": f"The {what} is left out in this branch."})]
 
 
-def check_line(at: Event) -> None:
-    """Refuse to drop or replace an event that is not a line of a creature or the visitor."""
+def check_line(at: Event, *, is_dropped: bool) -> None:
+    """Refuse to drop or replace an event that is not a line of a creature or the visitor. A tool call can be dropped, too."""
     is_line = at.actor == VISITOR or (at.actor not in RESERVED_ACTORS and at.ends_its_act)
-    if not is_line or at.kind == kinds.ACT_DISCARDED:
+    is_call = at.kind == kinds.TOOL_CALLED and is_dropped
+    if not (is_line or is_call) or at.kind == kinds.ACT_DISCARDED:
         raise Refused(
             f"{at.id} is a {at.kind}, which nobody said.", "Choose a line of a creature or the visitor."
         )

@@ -6,6 +6,7 @@ The lines come from what was recorded with each call, not from the text of its p
 
 from __future__ import annotations
 
+from collections.abc import Container
 from contextlib import suppress
 from typing import Final
 
@@ -40,18 +41,40 @@ class WhyReader:
         self._other_houses = other_houses
 
     async def why(self, id_of_event: str, role: Role) -> views.Why:
-        """The chain of causes from an event back to its beginning."""
+        """The chain of causes from an event back to its beginning. A verdict on it goes on to the lines that it cites."""
         check_role(role)
+        first = await self._history.event(id_of_event)
         events: dict[str, Event] = {}
-        links: list[views.Link] = []
-        oldest = await self._history.event(id_of_event)
-        while len(links) < views.links_max:
-            cause = await self._event_or_none(oldest.caused_by)
-            links.append(await self._link(oldest, cause, events, role))
-            if cause is None:
-                break
-            oldest = cause
-        return views.Why(id_of_event, role, tuple(links), views.beginning(links[-1].event))
+        links: dict[str, views.Link] = {}
+        to_follow = [(first, "")]
+        began_with = first
+        while to_follow:
+            start, cited_by = to_follow.pop(0)
+            event: Event | None = start
+            oldest = start
+            # One link is kept for each cited line that is still to come.
+            while (
+                event is not None and event.id not in links and len(links) + len(to_follow) < views.links_max
+            ):
+                cause = await self._event_or_none(event.caused_by)
+                links[event.id] = await self._link(event, cause, events, role, cited_by)
+                cited_by = ""
+                oldest = event
+                cited = await self._cited_by_verdict(event, links)
+                to_follow += [(line, event.id) for line in cited[: views.links_max - len(links) - 1]]
+                # That a verdict was due is told by its link: what it rests on comes next.
+                event = None if cited and _is_turn(cause) else cause
+            is_joined = event is not None and event.id in links  # How that began is told already.
+            began_with = began_with if is_joined else oldest
+        return views.Why(id_of_event, role, tuple(links.values()), views.beginning(began_with))
+
+    async def _cited_by_verdict(self, event: Event, listed: Container[str]) -> list[Event]:
+        """The lines that a verdict cites and that are not listed, the newest first; none of any other event."""
+        if event.kind != kinds.JUDGE_VERDICT:
+            return []
+        read = [await self._event_or_none(cited) for cited in views.cited_in(event)]
+        cited = [line for line in read if line is not None and line.id not in listed]
+        return sorted(cited, key=lambda line: line.position or 0)[: -views.cited_chains_max - 1 : -1]
 
     async def _event_or_none(self, id_of_event: str | None) -> Event | None:
         """The event with this id, or None: an imported file may name events that it does not contain."""
@@ -68,7 +91,7 @@ class WhyReader:
         return None
 
     async def _link(
-        self, event: Event, cause: Event | None, events: dict[str, Event], role: Role
+        self, event: Event, cause: Event | None, events: dict[str, Event], role: Role, cited_by: str
     ) -> views.Link:
         """One event as the role may read it. Lines and tools are redacted like the event, so nothing else decides what
         is shown."""
@@ -97,6 +120,7 @@ class WhyReader:
             who=_name_of(folded, event.actor),
             came=came,
             by=by,
+            cited_by=cited_by,
             lines=await self._lines(shown[-1], events, role) if shown else (),
             tools=tuple(await self._tools(event, role)),
             cites=tuple([redacted(cited_event, role) for cited_event in cited if cited_event is not None]),
@@ -126,6 +150,10 @@ class WhyReader:
         answers = {answer.caused_by: answer for answer in events if answer.kind == kinds.TOOL_RETURNED}
         called = [call for call in events if call.kind == kinds.TOOL_CALLED]
         return [views.ToolUse(call, answers.get(call.id)) for call in called]
+
+
+def _is_turn(cause: Event | None) -> bool:
+    return cause is not None and cause.kind == kinds.TURN_STARTED
 
 
 def _line(section: Section, event: Event, house: Folded) -> views.SeenLine:

@@ -1,12 +1,14 @@
 // @ts-check
 /** What can be done from anywhere on the page. Panels add what belongs to them. */
 import { flipTheme } from "page/colours";
+import { isCurtainDown, putCurtainAside, showCurtain } from "page/curtain/state";
 import { nextLine, pause, play, resume, step } from "page/commands";
 import { listen, register } from "page/keys";
 import { areLanesOpen, areSidesFree, isDrawer, isDrawerOpen, tab } from "page/sides";
-import { canReadMinds, closeDialog, dialog, driver, goLive, isDirector, isRecorded, isReplaying, isRewound, open, openDialog, panel, replay, run, seek, selection, session, skipToNextLine, source, status, stepBy, stepToMark, stopReplay, toggleMinds } from "page/store";
+import { canDisturb, canReadMinds, closeDialog, dialog, driver, goLive, isDirector, isRecorded, isReplaying, isRewound, open, openDialog, panel, replay, run, seek, selection, session, skipToNextLine, source, status, stepBy, stepToMark, stopReplay, toggleMinds } from "page/store";
 
 const hasRun = () => run() !== undefined;
+const isFor = () => isDirector.value;
 const canDirect = () => isDirector.value && hasRun();
 /** Whether the run can be played, disturbed and finished. */
 const canDrive = () => canDirect() && !isRecorded.value;
@@ -51,27 +53,28 @@ function back() {
   else if (isDrawerOpen.value && isDrawer()) isDrawerOpen.value = false;
   else if (selection.value) selection.value = null;
   else if (isRewound.value) goLive();
+  else if (isCurtainDown.value) putCurtainAside();
 }
 
 /** @type {import("page/keys").Action[]} */
 const actions = [
   { id: "play", key: "Space", label: "Play or pause", group: "Time", when: hasRun, run: playOrPause },
   { id: "next", key: "Enter", label: "Next line", group: "Time", when: canSkip, run: () => void skip() },
-  { id: "step", key: ".", label: "Run one turn", group: "Time", when: canDrive, run: () => void step() },
+  { id: "step", key: ".", label: "Run one turn", group: "Time", isFor, when: canDrive, run: () => void step() },
   { id: "back", key: "[", label: "One event back", group: "Time", when: hasRun, run: () => void stepBy(-1) },
   { id: "forward", key: "]", label: "One event forward", group: "Time", when: hasRun, run: () => void stepBy(1) },
   { id: "mark-back", key: "Shift+[", label: "Previous scene, merge or split", group: "Time", when: hasRun, run: () => void stepToMark(-1) },
   { id: "mark-forward", key: "Shift+]", label: "Next scene, merge or split", group: "Time", when: hasRun, run: () => void stepToMark(1) },
   { id: "first", key: "Home", label: "To the start", group: "Time", when: hasRun, run: () => void seek(1) },
-  { id: "live", key: "End", label: "To the newest event", group: "Time", when: hasRun, run: goLive },
-  { id: "branch", key: "B", label: "Branch from here", group: "Time", when: canDirect, run: () => openDialog("branch") },
-  { id: "disturb", key: "I", label: "Disturb the show", group: "Show", when: canDrive, run: () => openDialog("disturb") },
-  { id: "finish", label: "Finish this run", group: "Show", when: canFinish, run: () => openDialog("finish") },
-  { id: "play-on", label: "Play on in a new run", group: "Show", when: canPlayOn, run: () => void playOn() },
-  { id: "start", label: "Start a new play", group: "Show", when: () => isDirector.value, run: () => openDialog("start") },
+  { id: "live", key: "End", label: "To the newest event", group: "Time", when: hasRun, run: () => (goLive(), showCurtain()) },
+  { id: "branch", key: "B", label: "Branch from here", group: "Time", isFor, when: canDirect, run: () => openDialog("branch") },
+  { id: "disturb", key: "I", label: "Disturb the show", group: "Show", isFor, when: () => hasRun() && canDisturb.value, run: () => openDialog("disturb") },
+  { id: "finish", label: "Finish this run", group: "Show", isFor, when: canFinish, run: () => openDialog("finish") },
+  { id: "play-on", label: "Play on in a new run", group: "Show", isFor, when: canPlayOn, run: () => void playOn() },
+  { id: "start", label: "Start a new play", group: "Show", isFor, when: () => isDirector.value, run: () => openDialog("start") },
   { id: "archive", label: "Open the archive", group: "Show", run: () => openDialog("archive") },
   { id: "share", label: "Share this run", group: "Show", when: hasRun, run: () => openDialog("share") },
-  { id: "minds", key: "T", label: "Read all minds", group: "Show", when: canReadMinds, run: toggleMinds },
+  { id: "minds", key: "T", label: "Read all minds", group: "Show", isFor: canReadMinds, when: canReadMinds, run: toggleMinds },
   { id: "drawer", key: "E", label: "Events drawer", group: "Page", run: showEvents },
   { id: "theme", key: "D", label: "Light or dark", group: "Page", run: flipTheme },
   { id: "palette", key: "Ctrl+K", label: "Command palette", group: "Page", run: () => openDialog("palette") },

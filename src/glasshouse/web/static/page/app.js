@@ -15,8 +15,10 @@ import { Feed } from "page/feed/panel";
 import { Time } from "page/time/panel";
 import { Why } from "page/why/panel";
 import { registerActions } from "page/actions";
+import { Curtain } from "page/curtain/panel";
+import { isCurtainDown } from "page/curtain/state";
 import { areSidesFree, Divider, isDrawerOpen, keepLayoutInAddress, sideWidths } from "page/sides";
-import { dialog, head, openDialog, panel, session, status, trouble } from "page/store";
+import { dialog, head, isDirector, openDialog, panel, session, status, trouble } from "page/store";
 import { Button } from "page/ui";
 
 export function App() {
@@ -37,7 +39,7 @@ export function App() {
   }
   const nothing = name === "idle" && session.value.run === "" && head.value === 0 ? html`<${NoRun} />` : null;
   if (!isWide && phone.value) return html`<${phone.value.PhonePage}>${nothing}<//><${Overlays} />`;
-  return html`<div class=${`page face-${face.value}${isDrawerOpen.value ? " has-drawer" : ""}${isWhy ? " has-why" : ""}`} inert=${dialog.value !== null}
+  return html`<div class=${`page face-${face.value}${isDrawerOpen.value ? " has-drawer" : ""}${isWhy ? " has-why" : ""}${isCurtainDown.value ? " has-curtain" : ""}`} inert=${dialog.value !== null}
       style=${areSidesFree() ? { "--stage-width": `${stage}px`, "--feed-width": `${feed}px` } : {}}>
     <${Bar} />
     <main class="panels">
@@ -48,6 +50,7 @@ export function App() {
       <${Divider} side="feed" />
       <section class="panel at-feed" aria-label="Events"><${Feed} /></section>
       <${DrawerTab} />
+      ${isCurtainDown.value ? html`<section class="panel at-curtain" aria-label="The end"><${Curtain} /></section>` : null}
       ${isWhy ? html`<section class="panel at-why" aria-label="Why was this said?"><${Why} eventId=${panel.value.slice(4)} /></section>` : null}
     </main>
     <section class="panel at-time" aria-label="Timeline"><${Time} /></section>
@@ -57,7 +60,7 @@ export function App() {
 }
 
 function NoRun() {
-  return html`<p class="no-run">Nothing plays here yet. <${Button} label="Start a play" kind="primary" onClick=${() => openDialog("start")} /></p>`;
+  return html`<p class="no-run">Nothing plays here yet. ${isDirector.value ? html`<${Button} label="Start a play" kind="primary" onClick=${() => openDialog("start")} />` : null}</p>`;
 }
 
 const troubles = /** @type {{[status: number]: [string, string]}} */ ({

@@ -5,9 +5,9 @@ import { icon, mark } from "page/icons";
 import { Button, dollars, IconButton, Menu, Meter, short } from "page/ui";
 import { flipTheme, theme } from "page/colours";
 import { compareWith } from "page/compare/open";
-import { family, loadFamily } from "page/time/family";
+import { family, loadFamily, originalName } from "page/time/family";
 import { harmless } from "page/plain";
-import { goLive, isDirector, isRecorded, moment, open, openDialog, run, session, shown, status } from "page/store";
+import { canDisturb, goLive, isDirector, moment, open, openDialog, run, session, shown, status } from "page/store";
 
 const words = /** @type {{[status: string]: string}} */ ({
   live: "Live",
@@ -31,7 +31,7 @@ export function Bar() {
     ${StatusPill()}
     <span class="spacer"></span>
     ${shownRun ? Meters() : null}
-    ${isDirector.value && shownRun && !isRecorded.value ? html`<${Button} key="disturb" label="Disturb" icon="bolt" kbd="I" onClick=${() => openDialog("disturb")} />` : null}
+    ${canDisturb.value && shownRun ? html`<${Button} key="disturb" label="Disturb" icon="bolt" kbd="I" onClick=${() => openDialog("disturb")} />` : null}
     ${isDirector.value ? html`<${IconButton} key="start" label="New play" icon="plus" onClick=${() => openDialog("start")} />` : null}
     ${shownRun ? html`<${IconButton} key="share" label="Share" icon="share" onClick=${() => openDialog("share")} />` : null}
     <${IconButton} key="archive" label="Archive" icon="archive" onClick=${() => openDialog("archive")} />
@@ -62,7 +62,7 @@ function BranchPill() {
   const [menu, setMenu] = useState(/** @type {{x: number, y: number}|null} */ (null));
   const runs = family.value;
   const mine = session.value.run;
-  const name = runs.find((relative) => relative.id === mine)?.name ?? (run()?.branch_of ? "branch" : "main");
+  const name = runs.find((relative) => relative.id === mine)?.name ?? (run()?.branch_of ? "branch" : originalName);
   if (runs.length < 2) return html`<span class="pill mono">${name}</span>`;
   return html`<button type="button" class="pill mono" aria-haspopup="menu" aria-expanded=${menu !== null} title="Branches of this run" onClick=${(/** @type {MouseEvent} */ event) => {
       const { left, bottom } = /** @type {HTMLElement} */ (event.currentTarget).getBoundingClientRect();

@@ -3,7 +3,8 @@
 import { signal } from "@preact/signals";
 
 /**
- * @typedef {{id: string, label: string, group: string, key?: string, when?: () => boolean, run: () => void,
+ * `isFor` tells whether it is for whoever looks on at all, `when` whether it can be done now.
+ * @typedef {{id: string, label: string, group: string, key?: string, isFor?: () => boolean, when?: () => boolean, run: () => void,
  *   isHidden?: boolean}} Action
  */
 
@@ -40,8 +41,8 @@ export function register(action) {
 
 /** Everything that can be done now. */
 export const offered = () => [...actions.values()].filter((action) => !action.isHidden && (action.when?.() ?? true));
-/** Everything that has a key, whether or not it can be done now. */
-export const withKeys = () => [...actions.values()].filter((action) => action.key);
+/** Everything that has a key and is for whoever looks on, whether or not it can be done now. */
+export const withKeys = () => [...actions.values()].filter((action) => action.key && (action.isFor?.() ?? true));
 
 /** Do something by its id. @param {string} id */
 export function perform(id) {

@@ -59,6 +59,8 @@ export function serverSource(base) {
     event: (run, id) => get(`${of(run)}/events/${encodeURIComponent(id)}`),
     /** @param {string} run @param {string} id @param {string} what such as why, prompt, who-knew */
     about: (run, id, what) => get(`${of(run)}/events/${encodeURIComponent(id)}/${what}`),
+    /** How a run ended. @param {string} run */
+    curtain: (run) => get(`${of(run)}/curtain`),
     /** @param {string} run */
     lineage: (run) => get(`${of(run)}/lineage`),
     /** Where a filtered list can be downloaded from. @param {string} run @param {{[name: string]: any}} query */

@@ -1,17 +1,14 @@
 // @ts-check
 /** Play on from any event, with something changed. The run that it grows from stays as it is. */
 import { html, useEffect, useState } from "page/html";
-import { branch, post } from "page/commands";
-import { compareWith } from "page/compare/open";
+import { growBranch, nameCharsMax } from "page/branching";
 import { creatureCalled, graphOf, colourOf, nameOf } from "page/apply";
 import { Face } from "page/face";
 import { harmless } from "page/plain";
-import { closeDialog, isSpeech, numberOf, open, record, session, shown, view } from "page/store";
-import { toast } from "page/toast";
+import { closeDialog, isSpeech, numberOf, record, shown, view } from "page/store";
 import { Button, Dialog } from "page/ui";
 
 const textCharsMax = 4000;
-const nameCharsMax = 40;
 
 /** @typedef {"nothing"|"disturb"|"replace"|"drop"} Change */
 
@@ -37,21 +34,9 @@ export function Branch({ eventId, change: asked = "nothing", text: given = "" })
   const send = async () => {
     if (!isReady) return;
     setSending(true);
-    const parent = session.value.run;
     const changed = needsText ? { [change]: text.trim() } : change === "drop" ? { drop: true } : {};
-    const begun = await branch({ ...changed, play: isPlaying }, at);
+    await growBranch({ ...changed, play: isPlaying }, { at, k, name: name.trim() || usualName });
     setSending(false);
-    if (!begun) return;
-    const label = (name.trim() || usualName).slice(0, nameCharsMax).trim();
-    if (label) await post(`runs/${encodeURIComponent(begun.id)}/labels`, { labels: [label] });
-    closeDialog();
-    void open(begun.id, { isStep: true });
-    toast(`A branch from event ${k}. The run it grew from stays as it is.`, {
-      actions: [
-        { label: "Compare", run: () => compareWith(parent) },
-        { label: "Go back", run: () => void open(parent, { at, isStep: true }) },
-      ],
-    });
   };
   const footer = html`<label class="switch"><input type="checkbox" checked=${isPlaying} onChange=${(/** @type {any} */ event) => setPlaying(event.target.checked)} /><span>Play on at once</span></label>
     <${Button} label="Cancel" onClick=${closeDialog} />

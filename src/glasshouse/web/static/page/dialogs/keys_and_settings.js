@@ -7,8 +7,11 @@ import { isAloud, turnAloud } from "page/script/aloud";
 import { closeDialog } from "page/store";
 import { Button, Dialog } from "page/ui";
 
-/** @param {string} key */
-const keyWords = (key) => key.replace("Escape", "Esc").split("+").map((part) => html`<kbd>${part}</kbd>`);
+/** The caps of a key; a plus joins others, and is a key itself. @param {string} key */
+const keyWords = (key) => key.replace("Escape", "Esc").split(/(?<=[^+])\+/).map((part) => html`<kbd>${part}</kbd>`);
+
+/** The caps of keys that do the same. @param {string} keys */
+const eitherKey = (keys) => keys.split(" ").map((key, at) => html`${at ? html`<span>or</span>` : null}${keyWords(key)}`);
 
 export function Help() {
   const actions = withKeys();
@@ -16,7 +19,7 @@ export function Help() {
   return html`<${Dialog} title="Keys" width=${760} footer=${html`<${Button} label="Close" onClick=${closeDialog} />`}>
     <div class="keys">
       ${groups.map((group) => html`<div><h3>${group}</h3><dl>
-        ${actions.filter((action) => action.group === group).map((action) => html`<div><dt>${(action.key ?? "").split(" ").map(keyWords)}</dt><dd>${action.label}</dd></div>`)}
+        ${actions.filter((action) => action.group === group).map((action) => html`<div><dt>${eitherKey(action.key ?? "")}</dt><dd>${action.label}</dd></div>`)}
       </dl></div>`)}
     </div>
   <//>`;

@@ -6,7 +6,7 @@ import { harmless } from "page/plain";
 import { copyLink } from "page/feed/export";
 import { numberHere } from "page/feed/numbers";
 import { costOf } from "page/why/words";
-import { isDirector, openDialog, panel, seek, session, source } from "page/store";
+import { isDirector, openDialog, panel, run, seek, session, source } from "page/store";
 
 /** @typedef {import("page/apply").Record} Record */
 
@@ -69,7 +69,7 @@ export function Details({ record, onHeight }) {
     <div class="feed-buttons">
       <${Button} label="Rewind here" icon="turn" onClick=${() => void seek(k)} />
       ${isDirector.value ? html`<${Button} label="Branch from here" icon="branch" onClick=${() => openDialog("branch", { eventId: id })} />` : null}
-      ${isDirector.value && /: budget$/.test(record.row.text ?? "") && record.row.icon === "run" ? html`<${Button} label="Raise limit" icon="plus" onClick=${() => openDialog("purse", { isRaising: true })} />` : null}
+      ${isDirector.value && record.row.icon === "run" && run()?.axis && /^(finished|paused)\b/.test(record.row.text ?? "") ? html`<${Button} label="Raise limit" icon="plus" onClick=${() => openDialog("purse", { isRaising: true })} />` : null}
       <${Button} label="Why" icon="question" kbd="W" onClick=${() => (panel.value = `why:${id}`)} />
       <${Button} label="Copy link" icon="link" kind="quiet" onClick=${() => void copyLink({ at: id })} />
     </div>

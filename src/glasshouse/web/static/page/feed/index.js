@@ -8,6 +8,7 @@
 import { effect } from "@preact/signals";
 import { graphOf, sessionOf } from "page/apply";
 import { hasFingers } from "page/form";
+import { noteHandles } from "page/feed/handles";
 import { isOfKind } from "page/feed/kinds";
 import { recordsPerPage } from "page/source";
 import { headView, record } from "page/store";
@@ -28,6 +29,10 @@ const heightsFor = {
 export let heights = heightsFor.mouse;
 /** What is done behind the scenes: two and more of it in a row are folded. */
 const backstageIcons = new Set(["session", "tool"]);
+/** What a group tool does step by step: its answer tells all of it in a sentence. */
+const deedIcons = new Set(["session", "creature", "channel", "wire"]);
+/** A group tool that changes nothing. */
+const looksRound = "looks round";
 /** Rows that say little: they take one line. */
 const compactIcons = new Set(["silence", "tool", "session"]);
 /** What is done before a session's first scene: it is folded, so that the feed reads like a play. */
@@ -64,6 +69,8 @@ class PageIndex {
     this.turns = new Map();
     /** @type {Set<string>} */
     this.begun = new Set();
+    /** Who has called a group tool that has not answered yet. */
+    this.deed = "";
     /** Where the fold stands that is being filled; -1: none. */
     this.fold = -1;
   }
@@ -104,7 +111,9 @@ export class FeedIndex {
     }
     for (let k = page.upto + 1; k <= end; k += 1) {
       const entry = record(k);
-      if (entry) this.take(page, entry);
+      if (!entry) continue;
+      noteHandles(entry);
+      this.take(page, entry);
     }
     page.upto = end;
     return page;
@@ -128,11 +137,15 @@ export class FeedIndex {
   /** @param {PageIndex} page @param {Record} entry */
   take(page, entry) {
     const { k, row } = entry;
+    if (row.icon === "copy" && !saidInSeveral.has(row.actor)) page.deed = row.actor;
     if (row.icon === "turn" || !this.isWanted(entry)) return;
     page.rows += 1;
     const session = sessionOf(entry.id);
     const isSetup = row.turn === 0 && setupIcons.has(row.icon) && !page.begun.has(session);
-    if (this.isPlain && (isSetup || backstageIcons.has(row.icon))) {
+    const isDeed = row.icon === "tool" && row.actor === page.deed;
+    const isOfDeed = page.deed !== "" && deedIcons.has(row.icon);
+    if (isDeed) page.deed = "";
+    if (this.isPlain && (isSetup || isOfDeed || (backstageIcons.has(row.icon) && (!isDeed || row.text === looksRound)))) {
       this.fold(page, k);
       return;
     }

@@ -7,6 +7,7 @@ import { register } from "page/keys";
 import { recordsPerPage } from "page/source";
 import { isDrawer, isDrawerOpen, tab } from "page/sides";
 import { filters, head, isRewound, loadPage, moment, panel, record, selection, session, shown, view } from "page/store";
+import { isCurtainDown, verdictTold } from "page/curtain/state";
 import { Chips, Choices, isChoosing, isSearching, isUnfiltered, openSearch, Search } from "page/feed/filters";
 import { DrawerClose } from "page/feed/drawer";
 import { List, listed } from "page/feed/list";
@@ -23,8 +24,9 @@ function openChoices() {
   isChoosing.value = true;
 }
 
-/** The event that "why" asks about: the row that has the focus, what is selected, or the last line of the creature that is. @returns {Promise<string>} */
+/** The event that "why" asks about: the verdict on the curtain, the row that has the focus, what is selected, or the last line of the creature that is. @returns {Promise<string>} */
 async function askedAbout() {
+  if (isCurtainDown.value && verdictTold.value) return verdictTold.value;
   const row = document.activeElement?.closest(".feed-row, .script-row");
   if (row instanceof HTMLElement) return record(Number(row.dataset.k))?.id ?? "";
   const chosen = selection.value;

@@ -5,6 +5,7 @@ import { icon } from "page/icons";
 import { short } from "page/ui";
 import { graphColour } from "page/colours";
 import { headView, record } from "page/store";
+import { wasHandle } from "page/feed/handles";
 import { wordsOf } from "page/feed/kinds";
 import { Details } from "page/feed/details";
 
@@ -13,7 +14,7 @@ import { Details } from "page/feed/details";
 /** Whether a word is the handle of a creature, or the name of a graph, which is one. @param {string} word */
 const isHandle = (word) => {
   const story = headView();
-  if (!story || word in story.creatures) return story !== null;
+  if (!story || word in story.creatures || wasHandle(word)) return story !== null;
   const isGraph = Object.values(story.lanes).some((lane) => lane.name === word);
   return isGraph || (word.includes("-") && Object.values(story.creatures).some((creature) => creature.handle === word));
 };

@@ -4,7 +4,7 @@ import { creatureCalled } from "page/apply";
 import { edit } from "page/commands";
 import { graphName, titleOf } from "page/graph/summary";
 import { harmless } from "page/plain";
-import { canReadMinds, flip, isDirector, isImported, isRecorded, isRewound, openDialog, panel, record, setFilters, view } from "page/store";
+import { canDisturb, canReadMinds, flip, isDirector, isImported, isRewound, openDialog, panel, record, setFilters, view } from "page/store";
 import { tab } from "page/sides";
 import { toast } from "page/toast";
 
@@ -106,7 +106,7 @@ export function graphItems(id, fit) {
   if (canEdit()) {
     items.unshift({ label: "Spawn here…", icon: "plus", kbd: "N", run: () => openDialog("spawn", graph ? { graph: id } : { graph: "" }) });
     if (graph) items.splice(1, 0, { label: "Open channel…", icon: "channel", run: () => openDialog("channel", { graph: id }) });
-    if (graph && !isRecorded.value) items.splice(2, 0, { label: "Disturb it…", icon: "bolt", kbd: "I", run: () => openDialog("disturb", { graph: id }) });
+    if (graph && canDisturb.value) items.splice(2, 0, { label: "Disturb it…", icon: "bolt", kbd: "I", run: () => openDialog("disturb", { graph: id }) });
   }
   return items;
 }

@@ -16,7 +16,7 @@ import { listenToPointer } from "page/graph/pointer";
 import { counted, summaryOf } from "page/graph/summary";
 import { ScreenReaderTree } from "page/graph/screen_reader_tree";
 import { register } from "page/keys";
-import { isReplaying, isRewound, moment, onRecord, openDialog, panel, selection, session, status, thinking, view } from "page/store";
+import { isDirector, isReplaying, isRewound, moment, onRecord, openDialog, panel, selection, session, status, thinking, view } from "page/store";
 import { Button, IconButton } from "page/ui";
 import { path } from "page/why/path";
 
@@ -44,6 +44,9 @@ function roomIn(box) {
 /** The picture that is shown, for tests and for what lies over it. @type {import("@preact/signals").Signal<ReturnType<typeof makePicture>|null>} */
 export const picture = signal(null);
 
+/** Only directors change the graph. */
+const isFor = () => isDirector.value;
+
 export function Graph() {
   const box = useRef(/** @type {HTMLDivElement|null} */ (null));
   const canvas = useRef(/** @type {HTMLCanvasElement|null} */ (null));
@@ -56,9 +59,9 @@ export function Graph() {
       register({ id: "fit", key: "0", label: "Fit the graph", group: "Graph", run: () => picture.value?.fit() }),
       register({ id: "zoom-in", key: "+ =", label: "Zoom in", group: "Graph", run: () => zoom(zoomStep) }),
       register({ id: "zoom-out", key: "-", label: "Zoom out", group: "Graph", run: () => zoom(1 / zoomStep) }),
-      register({ id: "spawn", key: "N", label: "Spawn a creature", group: "Graph", when: canEdit, run: () => openDialog("spawn") }),
-      register({ id: "connect", key: "C", label: "Connect", group: "Graph", when: canEdit, run: () => openDialog("connect") }),
-      register({ id: "disconnect", key: "X", label: "Disconnect or remove", group: "Graph", when: canEdit, run: () => openDialog("disconnect") }),
+      register({ id: "spawn", key: "N", label: "Spawn a creature", group: "Graph", isFor, when: canEdit, run: () => openDialog("spawn") }),
+      register({ id: "connect", key: "C", label: "Connect", group: "Graph", isFor, when: canEdit, run: () => openDialog("connect") }),
+      register({ id: "disconnect", key: "X", label: "Disconnect or remove", group: "Graph", isFor, when: canEdit, run: () => openDialog("disconnect") }),
     ];
     return () => ends.forEach((end) => end());
   }, []);
@@ -132,9 +135,12 @@ function follow(box, canvas) {
       requestAnimationFrame(resize); // The panel that covers the graph is drawn by then.
     }),
     effect(() => {
-      // Each link leads from the one before it, which has the next number.
+      // Each link leads to one with a smaller number; several lead to a verdict: the lines that it cites.
       const links = path.value?.links ?? [];
-      made.shown.path = links.map(({ n, actor, isDisturbance }, at) => ({ creature: actor, number: n, from: links[at + 1]?.actor, isDisturbance }));
+      made.shown.path = links.flatMap(({ n, actor, isDisturbance }) => {
+        const before = links.filter(({ to }) => to === n);
+        return (before.length ? before : [undefined]).map((cause) => ({ creature: actor, number: n, from: cause?.actor, isDisturbance }));
+      });
       made.wake();
     }),
     effect(() => (status.value === "live" && !isStill ? blinkNowAndThen(made) : undefined)),

@@ -10,13 +10,15 @@ import { face, labelOf } from "page/centre/faces";
 import { Centre } from "page/centre/panel";
 import { Graph } from "page/graph/panel";
 import { Feed } from "page/feed/panel";
+import { Curtain } from "page/curtain/panel";
+import { hasEnded, isCurtainDown, putCurtainAside, showCurtain } from "page/curtain/state";
 import { LowBar, PhoneBar } from "page/phone/bar";
 import { CastStrip } from "page/phone/cast_strip";
 import { ThumbRow } from "page/phone/row";
 import { swiping } from "page/phone/touch";
 import { Words } from "page/phone/words";
 import { areLanesOpen, tab } from "page/sides";
-import { dialog, head, moment, panel, shown, view } from "page/store";
+import { dialog, goLive, head, moment, panel, shown, view } from "page/store";
 import { Time } from "page/time/panel";
 import { Why } from "page/why/panel";
 
@@ -32,20 +34,22 @@ export function PhonePage({ children }) {
   const centre = html`<section class="panel at-graph" aria-label=${labelOf(face.value)}>${face.value === "graph" ? html`<${Graph} />` : html`<${Centre} />`}</section>`;
   const feed = html`<section class="panel at-feed" aria-label="Events"><${Feed} /></section>`;
   const time = html`<${TimeSheet} />`;
+  const curtain = isCurtainDown.value ? html`<section class="panel at-curtain" aria-label="The end"><${Curtain} /></section>` : null;
   if (form.value === "low") {
     return html`<div class="page" inert=${dialog.value !== null}><${LowBar} />
-      <main class="panels">${words}<${CastStrip} />${centre}${time}${feed}${why}</main>${children}</div>`;
+      <main class="panels">${curtain}${words}<${CastStrip} />${centre}${time}${feed}${why}</main>${children}</div>`;
   }
-  return html`<div class=${`page tab-${tab.value}`} inert=${dialog.value !== null}>
+  return html`<div class=${`page tab-${tab.value}${curtain ? " has-curtain" : ""}`} inert=${dialog.value !== null}>
     <${PhoneBar} /><${Tabs} />
-    <main class="panels" ...${swiping(turnTo)}>${words}${centre}${feed}${why}</main>
-    ${tab.value === "words" ? html`<${CastStrip} />` : null}
+    <main class="panels" ...${swiping(turnTo)}>${words}${centre}${feed}${curtain}${why}</main>
+    ${tab.value === "words" && !curtain ? html`<${CastStrip} />` : null}
     ${time}<${ThumbRow} />${children}</div>`;
 }
 
 /** @param {1|-1} by */
 function turnTo(by) {
   if (panel.value) return;
+  putCurtainAside();
   const at = tabs.indexOf(tab.value) + by;
   tab.value = tabs[Math.max(0, Math.min(tabs.length - 1, at))];
 }
@@ -55,7 +59,8 @@ function Tabs() {
   const labels = { words: "Words", graph: labelOf(face.value), feed: "Events" };
   const counts = { words: 0, graph: face.value === "graph" ? Object.keys(view()?.graphs ?? {}).length : 0, feed: shown.value };
   return html`<nav class="tabs" aria-label="Panels" ...${swiping(turnTo)}>
-    ${tabs.map((name) => html`<button type="button" key=${name} aria-pressed=${tab.value === name} onClick=${() => (tab.value = name)}>${labels[name]}${head.value && counts[name] ? html`<span class="count">${counts[name]}</span>` : null}</button>`)}
+    ${tabs.map((name) => html`<button type="button" key=${name} aria-pressed=${tab.value === name && !isCurtainDown.value} onClick=${() => (putCurtainAside(), (tab.value = name))}>${labels[name]}${head.value && counts[name] ? html`<span class="count">${counts[name]}</span>` : null}</button>`)}
+    ${hasEnded.value ? html`<button type="button" aria-pressed=${isCurtainDown.value} onClick=${() => (goLive(), showCurtain())}>The end</button>` : null}
   </nav>`;
 }
 

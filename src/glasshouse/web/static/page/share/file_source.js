@@ -61,6 +61,7 @@ export function fileSource(packed) {
     events: async () => ({ events: [], next: null }),
     event: not,
     about: not,
+    curtain: not,
     lineage: async () => ({ run_id: packed.run_id, sessions: [], sessions_count: 0, family: [], family_count: 0 }),
     eventsAddress: () => "",
     listAddress: () => "",

@@ -17,14 +17,6 @@ const quoteCharsMax = 220;
 const championsMax = 3;
 const headingCharsMax = 64;
 const numbers = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
-const axes = /** @type {{[axis: string]: string}} */ ({
-  max_turns: "all of its turns were played",
-  max_total_calls: "its calls were spent",
-  max_total_tokens: "its tokens were spent",
-  max_total_usd: "its money was spent",
-  hourly_budget_usd: "the money of an hour was spent",
-  max_wall_minutes: "its time was over",
-});
 
 /** A small number as a word. @param {number} count */
 export const inWords = (count) => numbers[count] ?? String(count);
@@ -80,7 +72,7 @@ function Ribbon() {
   const champions = story.players.filter((player) => team.includes(player.handle));
   const name = !winner ? "" : champions.length === 1 && champions[0].handle === winner ? champions[0].title || nameOf(winner) : nameOf(winner);
   const sentence = winner && why.startsWith(name) ? sentenceOf(why) : "";
-  const heading = winner ? sentence || `${name} won` : endingOf(packed.run);
+  const heading = sentence || endingOf(packed.run);
   const rest = sentence ? why.slice(sentence.length + 1).trim() : why;
   const quote = rest || (packed.decided_at ? "" : last?.text);
   return html`<div class=${`ribbon${winner ? "" : " has-no-winner"}`}>
@@ -96,14 +88,10 @@ function sentenceOf(text) {
   return sentence.length <= headingCharsMax ? sentence : "";
 }
 
-/** Why a run without a winner ended. @param {import("page/apply").Run} run */
-function endingOf({ state, reason, axis }) {
-  if (state === "playing") return "It was still playing";
-  if (state === "paused") return "It was paused here";
-  if (reason === "budget") return `It ended when ${axes[axis ?? ""] ?? "a limit was reached"}`;
-  if (reason === "stopped") return "It was stopped here";
-  if (reason === "no_contest") return "Nobody won";
-  return "It came to its end";
+/** How a run ended, or how it stood here. @param {import("page/apply").Run} run */
+function endingOf({ state, ending }) {
+  if (ending) return harmless(ending.text).replace(/\.$/, "");
+  return state === "paused" ? "It was paused here" : "It was still playing";
 }
 
 function Facts() {
@@ -112,7 +100,7 @@ function Facts() {
   const last = lastOf(packed);
   const facts = /** @type {[string, any, string?][]} */ ([
     ["Seed", harmless(seed) || "none", "serif"],
-    ["Rng seed", rngSeed],
+    ["Random seed", rngSeed],
     ["Played", when(packed.began)],
     ["Duration", duration(Date.parse(packed.ended) - Date.parse(packed.began))],
     ["Turns", limits?.max_turns ? `${spent.turns} of ${limits.max_turns}` : spent.turns],

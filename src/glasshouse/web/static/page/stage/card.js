@@ -67,7 +67,7 @@ function Doing({ creature, isThinking, elapsed, progress, queue, kind, place }) 
     return html`<span class="doing"><i class="dots" aria-hidden="true"><i></i><i></i><i></i></i><span class="hidden">thinks</span>${elapsed ? html`<span class="mono">${elapsed}</span>` : null}${progress ? html`<span>${progress}</span>` : null}</span>`;
   }
   const owed = creature.owes?.count ?? 0;
-  if (owed) return html`<span class="doing">owes ${owed === 1 ? "an answer" : `${owed} answers`}</span>`;
+  if (owed) return html`<span class="doing" title="It heard something that it has not answered yet">${owed === 1 ? "will answer" : `will answer ${owed} lines`}</span>`;
   if (creature.role === "judge") return html`<span class="bio is-judge" title=${harmless(creature.bio ?? "")}>judge</span>`;
   if (kind === "row") return html`<span class="bio is-place" dir="auto">${place}</span>`;
   const about = creature.bio || { narrator: "Narrator", root: "Root" }[creature.role] || "";

@@ -1,9 +1,9 @@
 // @ts-check
 /** How a play ended, inside the stage and never over it: the verdict, or which limit was reached and what can be done. */
 import { html, useRef } from "page/html";
-import { nameOf } from "page/apply";
+import { isCurtainDown, showCurtain } from "page/curtain/state";
 import { Face } from "page/face";
-import { isDirector, moment, openDialog, panel, record, run, seek, view } from "page/store";
+import { goLive, isDirector, moment, openDialog, panel, record, run, seek, view } from "page/store";
 import { limitWords } from "page/limits";
 import { harmless } from "page/plain";
 import { useScrolling } from "page/scrolling";
@@ -14,7 +14,7 @@ const askedFor = "asked to";
 export function Ending() {
   moment.value;
   const ended = run();
-  if (!ended) return null;
+  if (!ended || isCurtainDown.value) return null;
   if (ended.state === "finished" && ended.reason !== "budget") return html`<${Verdict} ended=${ended} />`;
   return ended.axis ? Limit(ended) : ended.state === "paused" && ended.reason && ended.reason !== askedFor ? Pause(ended) : null;
 }
@@ -38,10 +38,10 @@ function Verdict({ ended }) {
   return html`<div class="verdict" ref=${box} role="group" aria-label="How it ended" tabIndex=${scrolling.tabIndex}>
     ${won.length ? html`<span class="winners">${won.slice(0, 3).map((id) => html`<${Face} id=${creatures[id].handle} colour=${`var(--g${(graphs[creatures[id].graph]?.colour ?? 0) % 8})`} size=${30} />`)}</span>` : null}
     <div class="verdict-words">
-      <b dir="auto">${harmless(headline(ended))}</b>
+      <b dir="auto">${harmless(ended.ending?.text ?? "")}</b>
       ${text ? html`<p class="line" dir="auto">${harmless(text)}</p>` : null}
       ${ended.full_turns ? html`<p>${fullTurns(ended)}</p>` : null}
-      ${verdict ? html`<p class="verdict-links"><button type="button" class="text-button" onClick=${() => seek(verdict.n)}>Go to event ${verdict.n}</button>${Why(verdict.n)}</p>` : null}
+      <p class="verdict-links">${verdict ? html`<button type="button" class="text-button" onClick=${() => seek(verdict.n)}>Go to event ${verdict.n}</button>${Why(verdict.n)}` : null}<${TheEnd} /></p>
     </div>
   </div>`;
 }
@@ -52,11 +52,9 @@ function Why(k) {
   return id ? html` <button type="button" class="text-button" onClick=${() => (panel.value = `why:${id}`)}>Why?</button>` : null;
 }
 
-/** @param {import("page/apply").Run} ended */
-function headline({ winner, reason }) {
-  if (winner) return `${nameOf(winner, view() ?? undefined)} ${winners(winner).length > 1 ? "win" : "wins"}`;
-  if (reason === "no_contest") return "No contest";
-  return reason === "stopped" ? "Finished by a director" : "The play is over, without a winner";
+/** The way back to the curtain. */
+function TheEnd() {
+  return html`<button type="button" class="text-button" onClick=${() => (goLive(), showCurtain())}>Show the end</button>`;
 }
 
 /** How many turns had no calls left for what was still owed. @param {import("page/apply").Run} ended */
@@ -67,11 +65,12 @@ function Limit(ended) {
   const canDirect = isDirector.value;
   return html`<div class="verdict is-limit" role="group" aria-label="Why it stopped">
     <div class="verdict-words">
-      <b>Stopped: ${limitWords(ended.axis)}</b>
-      <p>${ended.state === "paused" ? "The run continues when the limit allows it." : "The run is finished. Branch it to continue."}${fullTurns(ended)}</p>
+      <b>${ended.ending?.text ?? `Stopped: ${limitWords(ended.axis)}`}</b>
+      <p>${ended.state === "paused" ? "The run continues when the limit allows it." : canDirect ? "The run is over. Branch it to play on." : "The run is over."}${fullTurns(ended)}</p>
       ${canDirect ? html`<p class="verdict-buttons">
         <button type="button" class="button small" onClick=${() => openDialog("purse", { isRaising: true })}>Raise limit</button>
         <button type="button" class="button small" onClick=${() => openDialog("branch")}>Branch from here</button></p>` : null}
+      ${ended.ending ? html`<p class="verdict-links"><${TheEnd} /></p>` : null}
     </div>
   </div>`;
 }

@@ -8,6 +8,9 @@ import { head, session, source } from "page/store";
  *   branch_at: string|null, leaves_at: number|null, session: string|null, events: number, labels: string[]}} Relative
  */
 
+/** What the run is called that the others branched from, while nobody has named it. */
+export const originalName = "original";
+
 /** @type {import("@preact/signals").Signal<Relative[]>} */
 export const family = signal([]);
 /** Other runs, where they leave this story. */
@@ -45,7 +48,7 @@ function named(runs) {
   let branches = 0;
   return runs.map((run) => {
     if (run.branch_of) branches += 1;
-    return { ...run, name: run.labels[0] ?? (run.branch_of ? `branch ${branches}` : "main") };
+    return { ...run, name: run.labels[0] ?? (run.branch_of ? `branch ${branches}` : originalName) };
   });
 }
 

@@ -156,13 +156,8 @@ function words() {
   return "Every event is kept. Drag to rewind.";
 }
 
-/** How a run ended, in a sentence. @param {import("page/apply").Run|undefined} ended */
-export function endingOf(ended) {
-  if (ended?.state !== "finished") return "";
-  if (ended.winner) return `${nameOf(ended.winner, headView())} won.`;
-  if (ended.axis) return `Stopped: ${limitWords(ended.axis)}.`;
-  return { stopped: "It was stopped before its end.", no_contest: "No contest, and nobody won." }[ended.reason ?? ""] ?? (ended.why ? "A verdict, and nobody won." : "The play ran its course.");
-}
+/** How a run ended, in a sentence: the server's, as everywhere. @param {import("page/apply").Run|undefined} ended */
+export const endingOf = (ended) => harmless(ended?.ending?.text ?? "");
 
 /** What a run took, in a sentence. @param {import("page/apply").Run|undefined} ended */
 function figuresOf(ended) {

@@ -16,7 +16,7 @@ export function WhyPath({ lineage, axis }) {
     .map((link) => ({ ...link, x: axis.x(link.k), y: yOf(lineage.lineOf.get(sessionOf(link.id))?.row ?? 0) }));
   const [first, last] = [links[0], links[links.length - 1]];
   if (!first || first === last) return null;
-  const arcs = links.slice(1).map((link, number) => ({ from: links[number], to: link }));
+  const arcs = links.flatMap((from) => links.filter(({ n }) => n === from.to).map((to) => ({ from, to })));
   const words = `${last.k - first.k} events from the ${first.isDisturbance ? "disturbance" : "beginning"} to the line`;
   const isLeft = first.x > wordsPixels;
   return html`<svg class="why-path" width=${axis.width} height="90" aria-hidden="true" focusable="false">

@@ -13,7 +13,7 @@ import { numberHere } from "page/feed/numbers";
 import { useAnswer } from "page/feed/details";
 import { goLive, head, isRewound, numberOf, panel, seek, session, shown, source, view } from "page/store";
 import { path } from "page/why/path";
-import { beganWords, connectorOf, costOf, doingOf, inWords } from "page/why/words";
+import { beganWords, citesConnector, connectorOf, costOf, doingOf, inWords } from "page/why/words";
 
 /** @typedef {import("page/why/words").Link} Link */
 
@@ -33,7 +33,7 @@ export function Why({ eventId }) {
   }, [eventId]);
   useEffect(() => {
     if (!why) return undefined;
-    path.value = { eventId, k: why.links[0].k, links: why.links.map(asPathLink), selected: chosen + 1 };
+    path.value = { eventId, k: why.links[0].k, links: why.links.map((/** @type {NumberedLink} */ link, /** @type {number} */ at) => asPathLink(link, at, why.links)), selected: chosen + 1 };
     return undefined;
   }, [why, chosen]);
   useLayoutEffect(() => {
@@ -68,7 +68,7 @@ export function Why({ eventId }) {
     ${why && areKnowersOpen ? html`<${Knowers} why=${why} />` : null}
     ${why
       ? html`<ol class="why-body" aria-label="Causes, the newest first">
-          ${why.links.map((/** @type {NumberedLink} */ link, /** @type {number} */ at) => html`<${LinkItem} key=${link.event.id} link=${link} cause=${why.links[at + 1]} at=${at} isChosen=${at === chosen} onChoose=${choose} />`)}
+          ${why.links.map((/** @type {NumberedLink} */ link, /** @type {number} */ at) => html`<${LinkItem} key=${link.event.id} link=${link} next=${why.links[at + 1]} at=${at} isChosen=${at === chosen} onChoose=${choose} />`)}
         </ol>`
       : null}
   </div>`;
@@ -102,9 +102,10 @@ async function knewOf(run, id) {
   }
 }
 
-/** @param {NumberedLink} link @param {number} at @returns {import("page/why/path").PathLink} */
-function asPathLink({ event, who, k, came }, at) {
-  return { n: at + 1, k, id: event.id, actor: event.actor, handle: who, graph: event.graph_id, isDisturbance: event.kind === "user.injected", came };
+/** @param {NumberedLink} link @param {number} at @param {NumberedLink[]} links @returns {import("page/why/path").PathLink} */
+function asPathLink({ event, who, k, came, cited_by }, at, links) {
+  const to = cited_by ? links.findIndex((other) => other.event.id === cited_by) + 1 : at;
+  return { n: at + 1, k, id: event.id, actor: event.actor, handle: who, graph: event.graph_id, isDisturbance: event.kind === "user.injected", came, to };
 }
 
 /** The page goes to the moment of the event, and back to where it was when the panel closes. @param {string} eventId */
@@ -143,13 +144,17 @@ function Sums({ why }) {
   </p>`;
 }
 
-/** @param {{link: NumberedLink, cause: NumberedLink|undefined, at: number, isChosen: boolean, onChoose: (at: number) => void}} props */
-function LinkItem({ link, cause, at, isChosen, onChoose }) {
+/** @param {{link: NumberedLink, next: NumberedLink|undefined, at: number, isChosen: boolean, onChoose: (at: number) => void}} props */
+function LinkItem({ link, next, at, isChosen, onChoose }) {
   const { event, k } = link;
+  // What a verdict cites comes behind it, and no cause of the link above.
+  const cause = next?.cited_by ? undefined : next;
   const isDisturbance = event.kind === "user.injected";
   const text = harmless(typeof event.payload?.text === "string" ? event.payload.text : (event.payload?.reason ?? ""));
   const cited = link.cites.map((cite) => numberHere(cite.id)).filter(Boolean).join(", ");
-  const connector = cause ? connectorOf(link, cause, { number: (id) => String(numberHere(id) || "") }) : null;
+  const number = (/** @type {string} */ id) => String(numberHere(id) || "");
+  const isOwn = !next?.cited_by || next.cited_by === event.id;
+  const connector = !next ? null : isOwn ? connectorOf(link, cause, { number }) : citesConnector(number(next.cited_by));
   const name = isDisturbance ? "A visitor" : link.who === "world" ? "The world" : nameOf(harmless(link.who), view() ?? undefined);
   return html`<li class=${`why-link${isDisturbance ? " is-disturbance" : ""}${isChosen ? " is-chosen" : ""}${cause?.event.kind === "user.injected" ? " from-disturbance" : ""}`}>
     <span class="why-step" aria-hidden="true">${at + 1}</span>

@@ -6,8 +6,9 @@
 import { computed, signal } from "@preact/signals";
 
 /**
- * One link of the path: which event, who did it and how what led to it came to them. `isDisturbance`: a visitor did it.
- * @typedef {{n: number, k: number, id: string, actor: string, handle: string, graph: string, isDisturbance: boolean, came: string|null}} PathLink
+ * One link of the path: which event, who did it and how what led to it came to them. `isDisturbance`: a visitor did it. `to`: the number
+ * of the link that it led to, or that cites it; 0 for the event itself.
+ * @typedef {{n: number, k: number, id: string, actor: string, handle: string, graph: string, isDisturbance: boolean, came: string|null, to: number}} PathLink
  */
 
 /** The path that the page shows; null: none. */

@@ -1,7 +1,7 @@
 // @ts-check
 /** Why something was said, in words. */
 
-/** @typedef {{event: any, who: string, came: string|null, by: string, lines: any[], tools: any[], cites: any[], missing: string[]}} Link */
+/** @typedef {{event: any, who: string, came: string|null, by: string, cited_by: string, lines: any[], tools: any[], cites: any[], missing: string[]}} Link */
 
 const small = ["none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
 /** Small numbers as words. @param {number} count */
@@ -41,6 +41,9 @@ export function connectorOf(link, cause, { number }) {
   else if (link.came === "asked") came = { icon: "question", text: "was asked for an answer" };
   return rests ? { icon: "quote", text: `${rests}; ${came.text}` } : came;
 }
+
+/** What stands between two links that are no cause and effect: the second is a line that a verdict above cites. @param {string} verdict its number */
+export const citesConnector = (verdict) => ({ icon: "quote", text: verdict ? `${verdict} cites this line, too` : "the verdict cites this line, too" });
 
 /** @param {string[]} parts */
 const listed = (parts) => (parts.length > 1 ? `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}` : parts[0]);
