@@ -61,6 +61,34 @@ async def test_a_stream_begins_with_the_view_and_goes_on_with_records() -> None:
             assert view == head
 
 
+async def test_whoever_has_no_stream_asks_for_what_is_new() -> None:
+    async with Terrarium(MemoryStore()) as t, served(t) as page:
+        run = await t.open_world("mystery-roots")
+        path = f"/api/v1/runs/{run.id}/stream"
+
+        async def asked(last: str) -> list[Block]:
+            answer = await page.client.get(
+                path, params={"once": True, "last_event_id": last} if last else {"once": True}
+            )
+            lines = answer.aiter_lines()
+            return [block async for block in blocks_of(lines, has_signals=True)]
+
+        view, signal = await asked("")
+        assert (view.name, signal.name) == ("view", "signal")
+        assert [block.name for block in await asked(view.id)] == ["signal"]
+        await t.run(run.id, turns=2)
+        *records, signal = await asked(view.id)
+
+        assert {block.name for block in records} == {""}
+        assert brought_on(view.data, [block.data for block in records]) == await page.get(
+            f"/api/v1/runs/{run.id}/view"
+        )
+        assert [block.name for block in await asked("1")] == [
+            "view",
+            "signal",
+        ]  # What was missed is not kept.
+
+
 async def test_a_lost_stream_goes_on_without_gap_or_duplicate() -> None:
     async with Terrarium(MemoryStore()) as t:
         run = await t.open_world("mystery-roots")

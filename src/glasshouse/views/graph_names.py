@@ -95,4 +95,6 @@ def _candidates(first: list[str], channels: Sequence[str]) -> Iterator[str]:
 
 
 def _names_of(creature: Json) -> list[str]:
-    return list({as_read(creature["handle"]): None, as_read(creature.get("title") or creature["handle"]): None})
+    return list(
+        {as_read(creature["handle"]): None, as_read(creature.get("title") or creature["handle"]): None}
+    )

@@ -96,7 +96,9 @@ class Feed:
         self.viewers: set[Viewer] = set()
         self._signal = b""
         """What the viewers were told last about what goes on."""
-        self._blocks: deque[tuple[int, bytes]] = deque(maxlen=blocks_kept_max)
+        self._blocks: deque[tuple[int, bytes]] = deque()
+        self._before = 0
+        """The position of the event right before the first block that is kept."""
         self._early: list[Event] | None = []
         """What happened while the feed was being loaded; none once it is there."""
         self.loading = asyncio.Lock()
@@ -113,6 +115,7 @@ class Feed:
             self.story = stories.of_run(self.run_id)
             self.fold = await stories.view_at(self.story, self.role)
             self._blocks.clear()
+            self._before = self.fold.view["position"] or 0
             early = self._early
             self._early = None
             for event in early:
@@ -130,6 +133,8 @@ class Feed:
             return
         block = block_of(position, _encode(self.fold.fold(event)))
         self._blocks.append((position, block))
+        if len(self._blocks) > blocks_kept_max:
+            self._before, _ = self._blocks.popleft()
         for viewer in self.viewers:
             viewer.offer(block)
         if self.fold.view["k"] % view_events_between == 0:
@@ -159,8 +164,8 @@ class Feed:
         if position == self.fold.view["position"]:
             return b""
         kept = [block for at, block in self._blocks if at > position]
-        is_complete = bool(self._blocks) and any(at == position for at, _ in self._blocks)
-        return b"".join(kept) if is_complete else None
+        is_known = position == self._before or any(at == position for at, _ in self._blocks)
+        return b"".join(kept) if is_known else None
 
 
 class Feeds:
@@ -243,8 +248,18 @@ class Feeds:
                 yield some + signal or HEARTBEAT
         finally:
             feed.viewers.discard(viewer)
-            if feed.role == "director":
-                self._left_at |= dict.fromkeys(feed.story.runs, asyncio.get_running_loop().time())
+            self._note_left(feed)
+
+    def once(self, feed: Feed, last_position: int | None) -> bytes:
+        """What a viewer without a stream is sent when it asks: what it missed or the whole view, and what goes on."""
+        missed = None if last_position is None else feed.missed(last_position)
+        self._signals.look()
+        self._note_left(feed)  # Until it asks again it is as if it had just left.
+        return (feed.whole() if missed is None else missed) + self._signals.of(feed.story)
+
+    def _note_left(self, feed: Feed) -> None:
+        if feed.role == "director":
+            self._left_at |= dict.fromkeys(feed.story.runs, asyncio.get_running_loop().time())
 
     def alone_seconds(self, run_id: str) -> float:
         """How long no director has looked on at a run's story; 0 while one does."""

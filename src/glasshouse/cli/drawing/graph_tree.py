@@ -11,7 +11,7 @@ from rich.tree import Tree
 
 from glasshouse.cli.drawing.screen import Screen, counted, facts_of, one_line, print_json
 from glasshouse.cli.drawing.voices import QUIET, Voices
-from glasshouse.cli.store_reader import Story, StoreReader, event_count_at, short_ids
+from glasshouse.cli.store_reader import StoreReader, Story, event_count_at, short_ids
 from glasshouse.terrarium import stories_of
 from glasshouse.views.page_fold import PageFold
 from glasshouse.views.topology import Member, Shape

@@ -158,6 +158,7 @@ def _made(_newest: int) -> Page:
         "script-src": f"'self' {hash_of(mapped)} {hash_of(theme)}",
         "style-src": f"'self' {hash_of(style)}",
         "img-src": "'self' data: blob:",
+        "worker-src": "'self'",
         "object-src": "'none'",
         "base-uri": "'none'",
         "form-action": "'none'",
