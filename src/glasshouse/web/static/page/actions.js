@@ -2,6 +2,7 @@
 /** What can be done from anywhere on the page. Panels add what belongs to them. */
 import { flipTheme } from "page/colours";
 import { nextLine, pause, play, resume, step } from "page/commands";
+import { canImport, chooseFile } from "page/importing";
 import { listen, register } from "page/keys";
 import { isDrawer, isDrawerOpen } from "page/sides";
 import { canReadMinds, closeDialog, dialog, driver, goLive, isDirector, isRecorded, isReplaying, isRewound, open, openDialog, panel, replay, run, seek, selection, session, skipToNextLine, source, status, stepBy, stepToMark, stopReplay, toggleMinds } from "page/store";
@@ -63,6 +64,7 @@ const actions = [
   { id: "play-on", label: "Play on in a new run", group: "Show", when: canPlayOn, run: () => void playOn() },
   { id: "start", label: "Start a new play", group: "Show", when: () => isDirector.value, run: () => openDialog("start") },
   { id: "archive", label: "Open the archive", group: "Show", run: () => openDialog("archive") },
+  { id: "import", label: "Import a run", group: "Show", when: canImport, run: chooseFile },
   { id: "share", label: "Share this run", group: "Show", when: hasRun, run: () => openDialog("share") },
   { id: "minds", key: "T", label: "Read all minds", group: "Show", when: canReadMinds, run: toggleMinds },
   { id: "drawer", key: "E", label: "Events drawer", group: "Page", run: () => (isDrawerOpen.value = !isDrawerOpen.value) },

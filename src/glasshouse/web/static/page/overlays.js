@@ -2,6 +2,7 @@
 /** What lies over the page: the dialog that is open, and short messages. */
 import { html } from "page/html";
 import { dialogs } from "page/dialogs/all";
+import { DropVeil } from "page/importing";
 import { Toasts } from "page/toasts";
 import { dialog } from "page/store";
 
@@ -9,5 +10,5 @@ export function Overlays() {
   const open = dialog.value;
   const Shown = open ? dialogs[open.name] : undefined;
   return html`${Shown ? html`<${Shown} key=${open?.name} ...${open?.args ?? {}} />` : null}
-    <${Toasts} />`;
+    <${DropVeil} /><${Toasts} />`;
 }

@@ -10,6 +10,7 @@
 import { followed } from "page/following";
 
 export const recordsPerPage = 1000;
+const fileNameCharsMax = 200;
 
 /** An answer of the server that is no answer: its status and its reason in words. */
 export class Refusal extends Error {
@@ -80,6 +81,13 @@ export function serverSource(base) {
         method: "POST",
         headers: { "content-type": "application/json" },
         body: JSON.stringify(body),
+      }),
+    /** Import a file, as it is. @param {File} file @returns {Promise<{session_id: string, run_id: string|null, events: number}>} */
+    importFile: (file) =>
+      fetched(`${base}/imports${asQuery({ name: file.name.slice(-fileNameCharsMax) })}`, {
+        method: "POST",
+        headers: { "content-type": "application/octet-stream" },
+        body: file,
       }),
     /** Follow a story as it happens. Returns what ends it. @param {string} run @param {Handlers} handlers */
     stream: (run, handlers) => followed(new URL(`${base}/${of(run)}/stream${asQuery({ role })}`, document.baseURI).href, import.meta.resolve("page/following"), handlers),
