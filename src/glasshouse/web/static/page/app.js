@@ -9,12 +9,14 @@ import { Stage } from "page/stage/panel";
 import { DrawerTab } from "page/feed/drawer";
 import { Feed } from "page/feed/panel";
 import { Time } from "page/time/panel";
-import { Why } from "page/why/panel";
-import { Compare } from "page/compare/panel";
 import { registerActions } from "page/actions";
+import { later } from "page/later";
 import { areSidesFree, Divider, isDrawerOpen, keepLayoutInAddress, sideWidths, tab } from "page/sides";
 import { dialog, head, openDialog, panel, session, status, trouble } from "page/store";
 import { Button } from "page/ui";
+
+const Why = later(() => import("page/why/panel").then((part) => part.Why));
+const Compare = later(() => import("page/compare/panel").then((part) => part.Compare));
 
 export function App() {
   useEffect(registerActions, []);

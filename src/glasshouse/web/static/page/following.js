@@ -9,11 +9,11 @@
  * This file is both: the page imports it, and the worker runs it. It imports nothing, because import maps do not reach workers.
  * Always holds: what a follower is told begins with a whole view, and goes on with every record behind it, each once.
  *
- * @typedef {{kind: "view"|"record"|"signal", data: string, id: string}} Block what the server sent
+ * @typedef {{kind: "view"|"record"|"signal"|"progress", data: string, id: string}} Block what the server sent
  * @typedef {{kind: "connection", isOpen: boolean, isRefused: boolean}} Connection
  * @typedef {(told: Block|Connection) => void} Tell
  * @typedef {{onView(view: any): void, onRecord(record: any): void, onSignal(told: any): void,
- *   onConnection(isOpen: boolean, isRefused?: boolean): void}} Handlers
+ *   onConnection(isOpen: boolean, isRefused?: boolean): void, onProgress?(told: {k: number, of: number}): void}} Handlers
  */
 
 /** Of six connections, two stay free for pages and commands. */
@@ -51,7 +51,7 @@ function streamed(address, last, tell) {
     stream = opened;
     /** @param {Block["kind"]} kind */
     const take = (kind) => (/** @type {MessageEvent} */ event) => {
-      if (kind !== "signal") last = event.lastEventId;
+      if (kind === "view" || kind === "record") last = event.lastEventId;
       tell({ kind, data: event.data, id: last });
     };
     opened.onopen = () => {
@@ -60,6 +60,7 @@ function streamed(address, last, tell) {
     };
     opened.addEventListener("view", take("view"));
     opened.addEventListener("signal", take("signal"));
+    opened.addEventListener("progress", take("progress"));
     opened.onmessage = take("record");
     opened.onerror = () => {
       const isRefused = opened.readyState === EventSource.CLOSED;
@@ -86,7 +87,7 @@ export function blocksIn(text, last) {
     const block = { kind: /** @type {Block["kind"]} */ ("record"), data: "", id: last };
     for (const line of part.split("\n")) {
       const [name, value] = [line.slice(0, line.indexOf(":")), line.slice(line.indexOf(":") + 2)];
-      if (name === "event") block.kind = value === "view" ? "view" : "signal";
+      if (name === "event") block.kind = /** @type {Block["kind"]} */ (value);
       else if (name === "id") last = block.id = value;
       else if (name === "data") block.data = value;
     }
@@ -199,6 +200,7 @@ const told = (handlers) => (told) => {
   if (told.kind === "connection") handlers.onConnection(told.isOpen, told.isRefused);
   else if (told.kind === "view") handlers.onView(JSON.parse(told.data));
   else if (told.kind === "record") handlers.onRecord(JSON.parse(told.data));
+  else if (told.kind === "progress") handlers.onProgress?.(JSON.parse(told.data));
   else handlers.onSignal(JSON.parse(told.data));
 };
 
@@ -237,7 +239,6 @@ class Story {
     this.followers = new Map();
     this.isStream = false;
     this.last = "";
-    this.signal = /** @type {Block|null} */ (null);
     this.connection = /** @type {Connection|null} */ (null);
     this.hasView = false;
     this.end = () => {};
@@ -253,8 +254,7 @@ class Story {
   /** @param {Block|Connection} told */
   take(told) {
     if (told.kind === "connection") this.connection = told;
-    else if (told.kind === "signal") this.signal = told;
-    else this.last = told.id;
+    else if (told.kind === "view" || told.kind === "record") this.last = told.id;
     const isView = told.kind === "view";
     this.hasView ||= isView;
     for (const [tab, waiting] of this.followers) {

@@ -6,7 +6,9 @@ import { short } from "page/ui";
 import { graphColour } from "page/colours";
 import { headView, record } from "page/store";
 import { wordsOf } from "page/feed/kinds";
-import { Details } from "page/feed/details";
+import { later } from "page/later";
+
+const Details = later(() => import("page/feed/details").then((part) => part.Details));
 
 /** @typedef {import("page/apply").Record} Record */
 
