@@ -71,17 +71,21 @@ class Looking:
         moves: bool = False,
         may_fail: str = "",
         reads_plain: bool = False,
+        beside: Viewer | None = None,
     ) -> Viewer:
         """Open an address. Addresses that contain `may_fail` may not load. With `reads_plain`, nothing
-        is sent compressed."""
-        context = await self._browser.new_context(
-            viewport={"width": size[0], "height": size[1]},
-            color_scheme=theme,
-            extra_http_headers={"accept-encoding": "identity"} if reads_plain else None,
-            reduced_motion="no-preference" if moves else "reduce",
-        )
-        context.set_default_timeout(milliseconds_max)
-        self.contexts.append(context)
+        is sent compressed. `beside` another viewer, it is a tab of the same browser."""
+        if beside is None:
+            context = await self._browser.new_context(
+                viewport={"width": size[0], "height": size[1]},
+                color_scheme=theme,
+                extra_http_headers={"accept-encoding": "identity"} if reads_plain else None,
+                reduced_motion="no-preference" if moves else "reduce",
+            )
+            context.set_default_timeout(milliseconds_max)
+            self.contexts.append(context)
+        else:
+            context = beside.page.context
         page = await context.new_page()
         viewer = Viewer(page, [])
         host = urlsplit(address).netloc

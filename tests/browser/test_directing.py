@@ -129,11 +129,26 @@ async def test_a_play_is_started_paused_rewound_and_branched_by_keyboard_alone(l
         assert await ledger_bytes(t, parent.id) == before
 
 
-async def test_space_pauses_and_continues_without_an_event_of_its_own(look: Looking) -> None:
+# A file that is dragged over the page, or dropped on it.
+DRAGGED = """([bytes, what]) => {
+  const held = new DataTransfer();
+  held.items.add(new File([new Uint8Array(bytes)], "kept.glass"));
+  document.body.dispatchEvent(new DragEvent(what, {dataTransfer: held, bubbles: true, cancelable: true}));
+}"""
+
+
+async def exported(folder: Path, *worlds: str) -> dict[str, Path]:
+    """A run of each world in a file, from another store."""
+    async with Terrarium(MemoryStore()) as t:
+        runs = {world: await t.open_world(world) for world in worlds}
+        return {world: await t.export(run.id, folder / f"{world}.glass") for world, run in runs.items()}
+
+
+async def test_space_pauses_and_continues_without_an_event_of_its_own(look: Looking, tmp_path: Path) -> None:
     model = Halting()
     async with Terrarium(MemoryStore(), models=ModelRouter(model)) as t, look.at(t) as page:
         run = await t.open_world(world_of(ticking("ada"), title="Moths", governor={"max_turns": 3}))
-        viewer = await (await look(page_of(page, run))).ready()
+        viewer = await (await look(page_of(page, run), may_fail="/imports")).ready()
         status, press = viewer.page.get_by_role("status"), viewer.page.keyboard.press
         await expect(status).to_have_text("Paused")
         await press("Space")
@@ -161,6 +176,23 @@ async def test_space_pauses_and_continues_without_an_event_of_its_own(look: Look
         await expect(status).to_have_text("Recorded")
         kinds_written = {event.kind for event in await t.run_events(run.id)}
         assert not kinds_written & {kinds.RUN_PAUSED, kinds.RUN_CONTINUED}
+
+        # A file is imported by the palette, or by dropping it anywhere; then it is a run that is over.
+        files = await exported(tmp_path, "mystery-roots", "two-tale-hearth")
+        async with viewer.page.expect_file_chooser() as choosing:
+            await press("Control+k")
+            await viewer.page.keyboard.type("import")
+            await press("Enter")
+        await (await choosing.value).set_files(files["mystery-roots"])
+        await expect(viewer.page).to_have_title(re.compile("^Mystery.* · Recorded"))
+        bytes_of_file = list(files["two-tale-hearth"].read_bytes())
+        await viewer.page.evaluate(DRAGGED, [bytes_of_file, "dragover"])
+        await expect(viewer.page.get_by_text("Drop to import")).to_be_visible()
+        await viewer.page.evaluate(DRAGGED, [bytes_of_file[:99], "drop"])
+        await expect(viewer.page.get_by_text("kept.glass cannot be read")).to_be_visible()
+        await viewer.page.evaluate(DRAGGED, [bytes_of_file, "drop"])
+        await expect(viewer.page).to_have_title(re.compile("^Two.* · Recorded"))
+        await expect(viewer.page.get_by_text("Drop to import")).to_have_count(0)
 
 
 async def test_an_earlier_topology_comes_back_and_is_branched_from(look: Looking) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from playwright.async_api import expect
 
-from glasshouse import MemoryStore, Terrarium
+from glasshouse import Terrarium
 from tests.browser.looking import Looking, page_of
 
 # A source whose story says "line K" at event K, and which answers when it is told to.
@@ -143,32 +143,3 @@ async def test_the_page_s_state_has_neither_gap_nor_duplicate_nor_a_wrong_number
         await viewer.page.goto(page_of(address, face=""))
         await expect(viewer.region("Script")).to_be_visible()
         await expect(viewer.region("Graph")).to_be_visible()
-
-
-STREAMS = """async (run) => {
-  const { serverSource } = await import("page/source");
-  Object.defineProperty(document, "hidden", {get: () => window.isAway, configurable: true});
-  window.isAway = true;
-  window.received = [];
-  const follow = (n) => serverSource("./api/v1").stream(run, {
-    onView: () => window.received.push(n), onRecord: () => window.received.push(n), onSignal: () => {}, onConnection: () => {}});
-  window.ends = [];
-  for (let n = 0; n < 9; n += 1) {
-    window.ends.push(follow(n));
-    while (!window.received.includes(n)) await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-  return (await serverSource("./api/v1").view(run)).k;
-}"""
-
-
-async def test_pages_that_nobody_looks_at_leave_room_for_others(look: Looking) -> None:
-    """A browser opens six connections to one server, over all tabs. The seventh stream would wait for ever."""
-    async with Terrarium(MemoryStore()) as t, look.at(t) as address:
-        run = await t.open_world("mystery-roots")
-        viewer = await (await look(page_of(address, run))).ready()
-        assert await viewer.page.evaluate(STREAMS, run.id) == await viewer.evaluate("store.head.value")
-        # Those that are seen again resume where they were.
-        await viewer.page.evaluate("ends.slice(2).forEach((end) => end()), received.length = 0")
-        await t.disturb(run.id, "A goose walks in.")
-        await viewer.page.evaluate("isAway = false, document.dispatchEvent(new Event('visibilitychange'))")
-        await viewer.page.wait_for_function("() => received.includes(0) && received.includes(1)")

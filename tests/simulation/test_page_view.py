@@ -51,9 +51,12 @@ def check_shape(t: Terrarium, view: Json) -> None:
     assert {name: c.get("parent") for name, c in view["creatures"].items()} == {
         c.id: c.parent for c in world.creatures.values()
     }
-    assert {name: (g["name"], g["session"], g["turn"]) for name, g in view["graphs"].items()} == {
-        g.id: (g.name, g.session_id, g.turn) for g in world.graphs.values()
+    assert {name: (g["session"], g["turn"]) for name, g in view["graphs"].items()} == {
+        g.id: (g.session_id, g.turn) for g in world.graphs.values()
     }
+    names = [graph["name"] for graph in view["graphs"].values()]
+    assert len(set(names)) == len(names)
+    assert not {c.handle for c in world.creatures.values()} & set(names)
     assert {name: (c["name"], c["graph"], c["edges"]) for name, c in view["channels"].items()} == {
         c.id: (c.name, c.graph_id, world.topology.members_of.get(c.id, {})) for c in world.channels.values()
     }

@@ -63,7 +63,10 @@ def _row(name: str, route: dict[str, Any]) -> str:
         if parameter["in"] == "query" and parameter["name"] != "role"
     ]
     if (body := route.get("requestBody")) is not None:
-        asked.append(_type(body["content"]["application/json"]["schema"]))
+        asked += [
+            _type(content["schema"]) if kind == "application/json" else f"`{kind}`"
+            for kind, content in body["content"].items()
+        ]
     good = next(answer for status, answer in route["responses"].items() if status < "3")
     answers = [
         _type(content["schema"]) if kind == "application/json" else f"`{kind}`"

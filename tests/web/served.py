@@ -40,7 +40,11 @@ async def served(
 ) -> AsyncIterator[Served]:
     """Serve an open terrarium on the loopback address, or an app of another kind."""
     config = uvicorn.Config(
-        page or app(terrarium, access), port=0, log_level="warning", timeout_graceful_shutdown=1
+        page or app(terrarium, access),
+        port=0,
+        log_level="warning",
+        timeout_graceful_shutdown=1,
+        server_header=False,
     )
     server = uvicorn.Server(config)
     running = asyncio.create_task(server.serve())

@@ -29,11 +29,13 @@ async def opened(stack: AsyncExitStack, page: Served, path: str, **headers: str)
     return answer
 
 
-async def half_sent(page: Served, path: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+async def half_sent(
+    page: Served, path: str, kind: str = "application/json"
+) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
     """A command whose body has begun and does not come."""
     port = page.server.servers[0].sockets[0].getsockname()[1]
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    head = f"POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n"
+    head = f"POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: {kind}\r\ncontent-length: 9\r\n\r\n"
     writer.write(head.encode() + b"{")
     await writer.drain()
     return reader, writer

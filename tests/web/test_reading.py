@@ -13,6 +13,7 @@ from glasshouse import MemoryStore, Terrarium
 from glasshouse.events.event import Event, Json
 from glasshouse.events.redaction import ROLES
 from glasshouse.runtime.ledger.history import HistoryReader
+from glasshouse.runtime.past import stories as stories_module
 from glasshouse.terrarium import stories_of
 from glasshouse.views.page import Record, apply
 from glasshouse.web import feeds
@@ -59,6 +60,58 @@ async def test_a_stream_begins_with_the_view_and_goes_on_with_records() -> None:
             while view["k"] < head["k"]:
                 brought_on(view, [(await anext(blocks)).data])
             assert view == head
+
+
+async def test_a_stream_tells_how_far_a_long_story_is_until_its_view_is_there(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(feeds, "progress_seconds", 0.0)
+    async with Terrarium(MemoryStore()) as t:
+        run = await t.open_world("mystery-roots")
+        await t.run(run.id, turns=4)
+        monkeypatch.setattr(stories_module, "page_events_max", 10)
+        async with served(t) as page, page.client.stream("GET", f"/api/v1/runs/{run.id}/stream") as answer:
+            assert (await page.client.get("/api/v1/runs/r-none/stream")).status_code == 404
+            blocks = blocks_of(answer.aiter_lines())
+            told = [await anext(blocks)]
+            while told[-1].name != "view":
+                told.append(await anext(blocks))
+            head = told[-1].data["k"]
+            *progress, _ = told
+
+            assert {block.name for block in progress} == {"progress"}
+            numbers = [block.data["k"] for block in progress]
+            assert numbers == sorted(numbers)
+            assert {block.data["of"] for block in progress if block.data["of"]} == {head}
+            assert numbers[-1] > 0
+
+
+async def test_whoever_has_no_stream_asks_for_what_is_new() -> None:
+    async with Terrarium(MemoryStore()) as t, served(t) as page:
+        run = await t.open_world("mystery-roots")
+        path = f"/api/v1/runs/{run.id}/stream"
+
+        async def asked(last: str) -> list[Block]:
+            answer = await page.client.get(
+                path, params={"once": True, "last_event_id": last} if last else {"once": True}
+            )
+            lines = answer.aiter_lines()
+            return [block async for block in blocks_of(lines, has_signals=True)]
+
+        view, signal = await asked("")
+        assert (view.name, signal.name) == ("view", "signal")
+        assert [block.name for block in await asked(view.id)] == ["signal"]
+        await t.run(run.id, turns=2)
+        *records, signal = await asked(view.id)
+
+        assert {block.name for block in records} == {""}
+        assert brought_on(view.data, [block.data for block in records]) == await page.get(
+            f"/api/v1/runs/{run.id}/view"
+        )
+        assert [block.name for block in await asked("1")] == [
+            "view",
+            "signal",
+        ]  # What was missed is not kept.
 
 
 async def test_a_lost_stream_goes_on_without_gap_or_duplicate() -> None:

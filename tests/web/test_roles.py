@@ -69,6 +69,7 @@ ROUTES: Final[dict[str, Asked]] = {
     "GET /api/v1/me": Asked(),
     "GET /healthz": Asked(),
     "POST /api/v1/session": Asked(body={"token": "no"}, is_harmless=False),
+    "POST /api/v1/imports": Asked(("name=a.glass",), body={}, roles=DIRECTOR, is_harmless=False),
     "POST /api/v1/estimate": Asked(body={"world": "twenty-sprouts"}, roles=DIRECTOR),
     "POST /api/v1/approvals": Asked(
         body={"creature": "{creature}", "is_approved": False}, roles=DIRECTOR, is_harmless=False

@@ -38,12 +38,19 @@ class ManifestFields(msgspec.Struct, frozen=True, gc=False):
     played_by: str | None = None
 
 
+class TroupeFields(msgspec.Struct, frozen=True, gc=False):
+    """How many creatures a troupe of a scenario has: its cast, in the order of the run's."""
+
+    cast: tuple[object, ...] = ()
+
+
 class ScenarioFields(msgspec.Struct, frozen=True, gc=False):
     """What is shown of a scenario. A run without a scenario has empty fields."""
 
     name: str = ""
     title: str = ""
     disturbances: tuple[str, ...] = ()
+    troupes: dict[str, TroupeFields] = {}
 
 
 PUBLIC_FIELDS: Final = frozenset({"name", "role", "title", "bio"})

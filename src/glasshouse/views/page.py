@@ -15,7 +15,7 @@ import msgspec
 from glasshouse.events.event import Json
 from glasshouse.reprs import repr_of
 
-version: Final = 6
+version: Final = 8
 """Increased when the view or its fold changes, so that snapshots of the old one are not used."""
 list_items_max: Final = 20
 """A list in a view keeps its newest items."""

@@ -13,13 +13,14 @@ from typing import Final
 
 import msgspec
 
+from glasshouse.events import kinds
 from glasshouse.events.event import CONDUCTOR, Event
 from glasshouse.events.redaction import Role, redacted_except_calls
 from glasshouse.views.page import Record, Row, cut, text_chars_max
 from glasshouse.views.page_runs import FOLDS as OF_RUNS
 from glasshouse.views.page_runs import note_cost, owe, settle_debts
 from glasshouse.views.page_shape import FOLDS as OF_THE_SHAPE
-from glasshouse.views.page_shape import name_lane, note_lane
+from glasshouse.views.page_shape import name_lane, note_lane, settle_name
 from glasshouse.views.page_state import FoldOne, Page, PageSnapshot
 from glasshouse.views.page_talk import FOLDS as OF_TALK
 from glasshouse.views.page_talk import note_sealed, say
@@ -48,6 +49,8 @@ class PageFold:
         spent = note_cost(page, event)
         fold_one = _FOLDS.get(event.kind, say)
         icon, text = fold_one(page, event, shown, k)
+        if event.kind not in kinds.ENGINE:
+            settle_name(page, event)
         name_lane(page, event)
         if event.sealed is not None:
             note_sealed(page, event, shown)

@@ -61,6 +61,7 @@ def _start_run(page: Page, event: Event, shown: Event, _k: int) -> FeedLine:
     run_id = event.run_id or ""
     scenario = scenario_fields_of(started.scenario)
     title = scenario.title or scenario.name
+    _note_troupes(page, payload_of(event, payloads.RunStarted))
     for entry in started.cast:
         if entry.creature in page.view["creatures"]:
             page.changes.set("creatures", entry.creature, "profile", entry.profile)
@@ -84,6 +85,14 @@ def _start_run(page: Page, event: Event, shown: Event, _k: int) -> FeedLine:
     }
     page.changes.set("runs", run_id, {name: value for name, value in run.items() if value is not None})
     return "run", title
+
+
+def _note_troupes(page: Page, started: payloads.RunStarted) -> None:
+    """Note which troupe each creature of a run begins in. The run's cast is that of its troupes, one after the other."""
+    troupes = scenario_fields_of(started.scenario).troupes.items()
+    seats = [name for name, troupe in troupes for _ in troupe.cast]
+    if len(seats) == len(started.cast):  # A run without a scenario, and a world of one cast, have no troupes.
+        page.behind.troupes |= {entry.creature: name for entry, name in zip(started.cast, seats, strict=True)}
 
 
 def _join_team(page: Page, team: str, handles: set[str]) -> None:

@@ -7,6 +7,7 @@ creature listens to.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import Final
 
@@ -17,6 +18,7 @@ from glasshouse.events.described_tool import DescribedTool, key_of
 from glasshouse.events.event import Event, Json
 from glasshouse.events.payloads import payload_of
 from glasshouse.events.recorded_fields import fields_of
+from glasshouse.views.graph_names import is_own_name, name_for
 from glasshouse.views.page import cut, text_chars_max
 from glasshouse.views.page_runs import merge_clocks, split_clock, take_over_debts, take_over_spent
 from glasshouse.views.page_state import FeedLine, FoldOne, Page
@@ -63,6 +65,61 @@ def name_lane(page: Page, event: Event) -> None:
         page.changes.set("lanes", event.session_id, "name", graph["name"])
 
 
+# Names of graphs
+
+
+def settle_name(page: Page, event: Event) -> None:
+    """The first event that is played in a graph decides its name for good."""
+    graph_id = event.graph_id
+    if graph_id in page.view["graphs"] and graph_id not in page.behind.settled:
+        name_graph(page, graph_id)
+        page.behind.settled[graph_id] = None
+
+
+def _name_until_settled(page: Page, graph_id: str) -> None:
+    graph = page.view["graphs"].get(graph_id)
+    if graph is not None and not (graph_id in page.behind.settled and is_own_name(graph["name"])):
+        name_graph(page, graph_id)
+
+
+def name_graph(page: Page, graph_id: str) -> None:
+    """Give a graph the name that fits it best now."""
+    graph = page.view["graphs"][graph_id]
+    old = graph["name"]
+    new = _best_name(page, graph_id)
+    if new == old:
+        return
+    page.names.give(graph_id, old, new)
+    page.changes.set("graphs", graph_id, "name", new)
+    lane = page.view["lanes"].get(graph["session"])
+    if lane is not None and lane["graph"] == graph_id and "name" in lane:
+        page.changes.set("lanes", graph["session"], "name", new)
+
+
+def _best_name(page: Page, graph_id: str) -> str:
+    channels = page.view["channels"]
+    ages = page.behind.channels_in.get(graph_id, {})
+    ranked = sorted(ages, key=lambda name: (-len(channels[name]["edges"]), ages[name]))
+    first = (page.behind.heirs.get(graph_id, ""), _troupe_of(page, graph_id))
+    return name_for(graph_id, first, [channels[name]["name"] for name in ranked], page.names)
+
+
+def _troupe_of(page: Page, graph_id: str) -> str:
+    """The troupe that most creatures of a graph began in; of several, the one of its oldest member."""
+    troupes = page.behind.troupes
+    if not troupes:
+        return ""
+    counts = Counter([troupes[name] for name in page.behind.members.get(graph_id, ()) if name in troupes])
+    return max(counts, key=counts.__getitem__, default="")
+
+
+def _take_names(page: Page, creature: Json) -> None:
+    """Note the names of a creature. A graph that has one of them gets another name."""
+    page.names.add_creature(creature)
+    for graph_id in page.names.graphs_called_as(creature):
+        name_graph(page, graph_id)
+
+
 # Creatures
 
 
@@ -73,7 +130,7 @@ def _start_creature(page: Page, event: Event, shown: Event, _k: int) -> FeedLine
         page.changes.set("creatures", name, "is_running", True)
         return "creature", f"{born.handle} starts again"
     was = page.view["creatures"].get(born.incarnation_of or "")
-    _enter_graph(page, event, born.handle, was)
+    _carry_troupe(page, born)
     manifest = fields_of(born.manifest or {})
     public = fields_of(payload_of(shown, payloads.CreatureStarted).manifest or {})
     creature: Json = {
@@ -91,8 +148,11 @@ def _start_creature(page: Page, event: Event, shown: Event, _k: int) -> FeedLine
     }
     if was is not None:
         creature |= {kept: was[kept] for kept in ("line", "mood", "thought", "team") if kept in was}
-    page.changes.set("creatures", name, {key: value for key, value in creature.items() if value is not None})
+    creature = {key: value for key, value in creature.items() if value is not None}
+    page.changes.set("creatures", name, creature)
+    _take_names(page, creature)
     page.behind.members.setdefault(event.graph_id, {})[name] = None
+    _enter_graph(page, event, was)
     for kind in sorted(manifest.subscribes_to):  # A set: its order depends on the hash seed.
         page.behind.subscribers.setdefault(kind, {})[name] = None
     if born.is_root:
@@ -111,20 +171,30 @@ def _start_creature(page: Page, event: Event, shown: Event, _k: int) -> FeedLine
     return "creature", f"{born.handle} comes in"
 
 
-def _enter_graph(page: Page, event: Event, name: str, was: Json | None = None) -> None:
-    if event.graph_id in page.view["graphs"]:
-        return
+def _carry_troupe(page: Page, born: payloads.CreatureStarted) -> None:
+    """A creature of a branch is of the troupe of the one that it continues."""
+    if born.incarnation_of in page.behind.troupes:
+        page.behind.troupes.setdefault(born.creature, page.behind.troupes[born.incarnation_of])
+
+
+def _enter_graph(page: Page, event: Event, was: Json | None = None) -> None:
+    """Show the graph of an event, if it is new. `was` is the creature of a past that a branch continues there."""
     graphs = page.view["graphs"]
+    if event.graph_id in graphs:
+        return
     before = graphs.get(was["graph"]) if was is not None else None
     taken = {graph["colour"] for graph in graphs.values()}
     free = next(number for number in range(len(taken) + 1) if number not in taken)
+    if before is not None and is_own_name(before["name"]):
+        page.behind.heirs[event.graph_id] = before["name"]
     graph = {
-        "name": name,
+        "name": _best_name(page, event.graph_id),
         "session": event.session_id,
         "turn": event.turn,
         "colour": free if before is None else before["colour"],
     }
     page.changes.set("graphs", event.graph_id, graph)
+    page.names.give(event.graph_id, None, graph["name"])
 
 
 def _stop_creature(page: Page, event: Event, _shown: Event, _k: int) -> FeedLine:
@@ -145,6 +215,7 @@ def _remove_creature(page: Page, name: str) -> None:
     graph_id = page.view["creatures"][name]["graph"]
     for channel in page.behind.channels_of.pop(name, {}):
         page.changes.delete("channels", channel, "edges", name)
+    page.names.remove_creature(page.view["creatures"][name])
     page.changes.delete("creatures", name)
     for table in (
         page.behind.members.get(graph_id, {}),
@@ -152,6 +223,7 @@ def _remove_creature(page: Page, name: str) -> None:
         page.behind.owed,
         page.behind.stops,
         page.behind.grants,
+        page.behind.troupes,
     ):
         table.pop(name, None)
     for subscribers in page.behind.subscribers.values():
@@ -160,8 +232,11 @@ def _remove_creature(page: Page, name: str) -> None:
 
 def _rename_creature(page: Page, event: Event, _shown: Event, _k: int) -> FeedLine:
     renamed = payload_of(event, payloads.CreatureRenamed)
-    if renamed.creature in page.view["creatures"]:
+    creature = page.view["creatures"].get(renamed.creature)
+    if creature is not None:
+        page.names.remove_creature(creature)
         page.changes.set("creatures", renamed.creature, "handle", renamed.handle)
+        _take_names(page, creature)
     return "creature", f"{renamed.old_handle} is called {renamed.handle} now"
 
 
@@ -173,9 +248,12 @@ def _open_channel(page: Page, event: Event, _shown: Event, _k: int) -> FeedLine:
     channel: Json = {"name": opened.name, "graph": event.graph_id, "edges": {}}
     if opened.description:
         channel["description"] = opened.description
-    _enter_graph(page, event, opened.name)
     page.changes.set("channels", opened.channel_id, channel)
-    page.behind.channels_in.setdefault(event.graph_id, {})[opened.channel_id] = None
+    page.behind.channels_opened += 1
+    page.behind.channels_in.setdefault(event.graph_id, {})[opened.channel_id] = page.behind.channels_opened
+    _enter_graph(page, event)
+    if not is_own_name(page.view["graphs"][event.graph_id]["name"]):
+        name_graph(page, event.graph_id)
     if opened.incarnation_of:
         _remove_channel(page, opened.incarnation_of)
     return "channel", f"#{opened.name} opens"
@@ -328,6 +406,7 @@ def _change_graphs(page: Page, event: Event, _shown: Event, _k: int) -> FeedLine
     names = [page.view["graphs"].get(name, {}).get("name", name) for name in change.old_graph_ids]
     if change.kind == "merge":
         survivor = change.new_graph_ids[0]
+        page.behind.settled[survivor] = None
         merge_clocks(page, change.old_graph_ids, survivor)
         graphs = page.view["graphs"]
         turns = [graphs[graph_id]["turn"] for graph_id in change.old_graph_ids if graph_id in graphs]
@@ -345,6 +424,8 @@ def _change_graphs(page: Page, event: Event, _shown: Event, _k: int) -> FeedLine
     if not change.new_graph_ids:
         for graph_id in change.old_graph_ids:
             _close_graph(page, graph_id)
+    for graph_id in change.new_graph_ids:
+        _name_until_settled(page, graph_id)
     return "session", ""
 
 
@@ -352,10 +433,10 @@ def _absorb(page: Page, survivor: str, graph_id: str) -> None:
     for name in page.behind.members.pop(graph_id, {}):
         page.changes.set("creatures", name, "graph", survivor)
         page.behind.members.setdefault(survivor, {})[name] = None
-    for name in page.behind.channels_in.pop(graph_id, {}):
+    for name, age in page.behind.channels_in.pop(graph_id, {}).items():
         page.changes.set("channels", name, "graph", survivor)
-        page.behind.channels_in.setdefault(survivor, {})[name] = None
-    page.changes.delete("graphs", graph_id)
+        page.behind.channels_in.setdefault(survivor, {})[name] = age
+    _forget_graph(page, graph_id)
 
 
 def _part(page: Page, event: Event, change: payloads.TopologyChanged) -> None:
@@ -364,8 +445,8 @@ def _part(page: Page, event: Event, change: payloads.TopologyChanged) -> None:
     if known and change.affected_count <= len(change.affected_creatures):
         split_clock(page, event.graph_id, target)
         turn = page.view["graphs"].get(event.graph_id, {}).get("turn", event.turn)
-        _enter_graph(page, replace(event, graph_id=target, turn=turn), page.handle_of(known[0]))
         _move(page, known, target)
+        _enter_graph(page, replace(event, graph_id=target, turn=turn))
 
 
 def _move(page: Page, creatures: Iterable[str], graph_id: str) -> None:
@@ -380,8 +461,8 @@ def _move(page: Page, creatures: Iterable[str], graph_id: str) -> None:
         for channel in page.behind.channels_of.get(name, ()):
             before = page.view["channels"][channel]["graph"]
             if before != graph_id:
-                page.behind.channels_in.get(before, {}).pop(channel, None)
-                page.behind.channels_in.setdefault(graph_id, {})[channel] = None
+                age = page.behind.channels_in.get(before, {}).pop(channel, 0)
+                page.behind.channels_in.setdefault(graph_id, {})[channel] = age
                 page.changes.set("channels", channel, "graph", graph_id)
 
 
@@ -390,7 +471,16 @@ def _close_graph(page: Page, graph_id: str) -> None:
         page.changes.delete("channels", name)
     for name in list(page.behind.members.pop(graph_id, {})):
         _remove_creature(page, name)
+    _forget_graph(page, graph_id)
+
+
+def _forget_graph(page: Page, graph_id: str) -> None:
+    graph = page.view["graphs"].get(graph_id)
+    if graph is not None:
+        page.names.give(graph_id, graph["name"], None)
     page.changes.delete("graphs", graph_id)
+    page.behind.heirs.pop(graph_id, None)
+    page.behind.settled.pop(graph_id, None)
 
 
 def _fork(page: Page, event: Event, _shown: Event, _k: int) -> FeedLine:
@@ -407,9 +497,10 @@ def _attach(page: Page, event: Event, _shown: Event, _k: int) -> FeedLine:
     attached = payload_of(event, payloads.SessionAttached)
     known = [name for name in attached.creatures if name in page.view["creatures"]]
     if known:
-        _enter_graph(page, event, page.handle_of(known[0]))
         _move(page, known, event.graph_id)
+        _enter_graph(page, event)
         page.changes.set("graphs", event.graph_id, "session", event.session_id)
+        _name_until_settled(page, event.graph_id)
     return "session", ""
 
 
@@ -426,8 +517,8 @@ def _restate(page: Page, event: Event, _shown: Event, k: int) -> FeedLine:
         page.changes.delete("wires", name)
     take_over_debts(page, restated, k)
     page.changes.set("graphs", event.graph_id, "turn", restated.carried.shape.turn)
-    page.changes.set("graphs", event.graph_id, "name", restated.carried.shape.name)
-    page.changes.set("lanes", event.session_id, "name", restated.carried.shape.name)
+    name_graph(page, event.graph_id)
+    page.behind.settled[event.graph_id] = None
     take_over_spent(page, event.graph_id, restated)
     return "session", "the past is taken over"
 

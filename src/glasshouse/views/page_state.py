@@ -15,6 +15,7 @@ import msgspec
 from glasshouse.events.event import Event, Json
 from glasshouse.events.model_use import Usage
 from glasshouse.events.redaction import Role
+from glasshouse.views.graph_names import NamesTaken
 from glasshouse.views.page import Changes, Icon, empty_view
 from glasshouse.views.timeline import Timeline
 from glasshouse.world.state.state import Grant
@@ -58,8 +59,15 @@ class Behind(msgspec.Struct):
     """Graph -> its creatures."""
     channels_of: dict[str, dict[str, None]] = {}
     """Creature -> the channels it is on."""
-    channels_in: dict[str, dict[str, None]] = {}
-    """Graph -> its channels."""
+    channels_in: dict[str, dict[str, int]] = {}
+    """Graph -> its channels, each with its number by age."""
+    channels_opened: int = 0
+    troupes: dict[str, str] = {}
+    """Creature -> the troupe of its world that it began in, where the world has several."""
+    heirs: dict[str, str] = {}
+    """Graph of a branch -> the name of the graph that it continues."""
+    settled: dict[str, None] = {}
+    """The graphs that something was played in: they keep their names."""
     owed: dict[str, dict[str, Debt]] = {}
     """Creature -> cause -> what it owes for it."""
     clocks: dict[str, Clock] = {}
@@ -97,6 +105,7 @@ class Page:
         self.view: Json = empty_view(role) if snapshot is None else snapshot.view
         self.behind = Behind() if snapshot is None else snapshot.behind
         self.changes = Changes(self.view)
+        self.names = NamesTaken(self.view)
 
     def handle_of(self, creature: str) -> str:
         """The handle of a creature, or its id if the view does not have it."""

@@ -2,7 +2,8 @@
 
 Always holds: a request is answered for one role, and never for a higher one than its token grants. Without a secret the
 server answers this machine alone, and whoever asks is the director. Another site cannot use a visitor's browser: the
-`Host` header must be a known name, and a command without a bearer token must be JSON and have the page's own `Origin`.
+`Host` header must be a known name, and a command without a bearer token must be JSON, or bytes where a file is imported, and
+have the page's own `Origin`.
 """
 
 from __future__ import annotations
@@ -47,6 +48,8 @@ retry_seconds: Final = 5
 _OPEN: Final = frozenset({"/", "/healthz", "/api/v1/session"})
 """What is answered without a token: the empty page, whether the server is there, and the exchange of a token for a cookie."""
 _FILES: Final = "/static/"
+IMPORTS: Final = "/api/v1/imports"
+"""Where a file is sent to, as it is. All other commands are JSON."""
 
 Receive = Callable[[], Awaitable[Any]]
 Send = Callable[[Any], Awaitable[None]]
@@ -100,7 +103,7 @@ class Access:
         is_bearer = scheme.lower() == "bearer" and bool(given)
         cookie = _cookie_in(headers.get("cookie", ""))
         if method not in _SAFE and not is_bearer:
-            _check_is_from_the_page(headers, has_cookie=bool(cookie))
+            _check_is_from_the_page(path, headers, has_cookie=bool(cookie))
         if not self._key:
             return "director"
         token = given if is_bearer else cookie
@@ -144,11 +147,13 @@ def _cookie_in(header: str) -> str:
     return "" if cookie is None else cookie.value
 
 
-def _check_is_from_the_page(headers: Mapping[str, str], *, has_cookie: bool) -> None:
+def _check_is_from_the_page(path: str, headers: Mapping[str, str], *, has_cookie: bool) -> None:
     """Refuse a command that another site may have a browser send. Only browsers send cookies, and with each command
-    they say where it comes from."""
-    if headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
-        raise Denied(415, "A command is sent as application/json.")
+    they say where it comes from. Both types of content are such that a browser asks before it sends them elsewhere."""
+    wanted = "application/octet-stream" if path == IMPORTS else "application/json"
+    if headers.get("content-type", "").partition(";")[0].strip().lower() != wanted:
+        noun = "A file" if path == IMPORTS else "A command"
+        raise Denied(415, f"{noun} is sent as {wanted}.")
     origin = headers.get("origin")
     host = headers.get("host", "")
     if (has_cookie or origin is not None) and (origin or "").partition("://")[2] != host:

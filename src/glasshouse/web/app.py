@@ -16,7 +16,7 @@ from pydantic import BaseModel, Field
 from glasshouse.events.redaction import Role
 from glasshouse.runtime.inbox.guest import Guest
 from glasshouse.terrarium import Terrarium, guest_of, stories_of
-from glasshouse.web import approvals, archive, causes, commands, events, reading, sharing, starting
+from glasshouse.web import approvals, archive, causes, commands, events, importing, reading, sharing, starting
 from glasshouse.web.access import COOKIE, Access, AccessMiddleware, Denied
 from glasshouse.web.driving import Drivers
 from glasshouse.web.feeds import Feeds
@@ -85,7 +85,7 @@ def app(terrarium: Terrarium, access: Access | None = None, *, root_path: str = 
         terrarium.approver = served.state.approvals.ask
     served.state.estimates = starting.Estimates()
     served.state.packing = asyncio.Lock()
-    for part in (reading, events, archive, starting, causes, commands, sharing, approvals):
+    for part in (reading, events, archive, starting, causes, commands, importing, sharing, approvals):
         served.include_router(part.router)
     access = access or Access()
     served.add_middleware(LimitsMiddleware)

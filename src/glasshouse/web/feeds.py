@@ -32,6 +32,8 @@ blocks_waiting_max: Final = 500
 feeds_max: Final = 64
 """With more stories open, those without viewers are let go."""
 heartbeat_seconds: Final = 15.0
+progress_seconds: Final = 0.25
+"""How long apart two viewers' words are about how far a long story is folded that no page has shown yet."""
 
 HEARTBEAT: Final = b": still here\n\n"
 _encode: Final = msgspec.json.Encoder().encode
@@ -96,10 +98,14 @@ class Feed:
         self.viewers: set[Viewer] = set()
         self._signal = b""
         """What the viewers were told last about what goes on."""
-        self._blocks: deque[tuple[int, bytes]] = deque(maxlen=blocks_kept_max)
+        self._blocks: deque[tuple[int, bytes]] = deque()
+        self._before = 0
+        """The position of the event right before the first block that is kept."""
         self._early: list[Event] | None = []
         """What happened while the feed was being loaded; none once it is there."""
         self.loading = asyncio.Lock()
+        self.come_to = 0
+        """The event that it has come to while it is being loaded."""
 
     @property
     def is_loaded(self) -> bool:
@@ -111,14 +117,18 @@ class Feed:
         async with self.loading:
             self._early = [] if self._early is None else self._early
             self.story = stories.of_run(self.run_id)
-            self.fold = await stories.view_at(self.story, self.role)
+            self.fold = await stories.view_at(self.story, self.role, tell=self._note_progress)
             self._blocks.clear()
+            self._before = self.fold.view["position"] or 0
             early = self._early
             self._early = None
             for event in early:
                 self.take(event, stories)
         for viewer in self.viewers:
             viewer.begin_again()
+
+    def _note_progress(self, k: int) -> None:
+        self.come_to = k
 
     def take(self, event: Event, stories: Stories) -> None:
         """Show an event of the house to those who look on, if it is of this story."""
@@ -130,6 +140,8 @@ class Feed:
             return
         block = block_of(position, _encode(self.fold.fold(event)))
         self._blocks.append((position, block))
+        if len(self._blocks) > blocks_kept_max:
+            self._before, _ = self._blocks.popleft()
         for viewer in self.viewers:
             viewer.offer(block)
         if self.fold.view["k"] % view_events_between == 0:
@@ -159,8 +171,8 @@ class Feed:
         if position == self.fold.view["position"]:
             return b""
         kept = [block for at, block in self._blocks if at > position]
-        is_complete = bool(self._blocks) and any(at == position for at, _ in self._blocks)
-        return b"".join(kept) if is_complete else None
+        is_known = position == self._before or any(at == position for at, _ in self._blocks)
+        return b"".join(kept) if is_known else None
 
 
 class Feeds:
@@ -176,7 +188,7 @@ class Feeds:
         self._signalling: asyncio.Task[None] | None = None
         self._left_at: dict[str, float] = {}
         """When a director last stopped looking at each run."""
-        self._reloads: set[asyncio.Task[None]] = set()
+        self._reloads: set[asyncio.Task[Any]] = set()
 
     def end(self) -> None:
         """End every stream, also those that are just beginning."""
@@ -228,8 +240,17 @@ class Feeds:
                 return
             del self._feeds[key]
 
-    async def stream(self, feed: Feed, last_position: int | None) -> AsyncIterator[bytes]:
-        """A viewer's stream: what it missed or the whole view, then everything as it happens."""
+    async def stream(self, run_id: str, role: Role, last_position: int | None) -> AsyncIterator[bytes]:
+        """A viewer's stream: how far the story is folded, if that takes a while; what it missed or the whole view; then
+        everything as it happens."""
+        loading = asyncio.create_task(self.of(run_id, role))
+        self._reloads.add(loading)  # It goes on if this viewer leaves: others may wait for it.
+        loading.add_done_callback(self._reloads.discard)
+        while not loading.done():
+            await asyncio.wait({loading}, timeout=progress_seconds)
+            if not loading.done() and (known := self._feeds.get((run_id, role))) is not None:
+                yield self._progress_of(known)
+        feed = loading.result()
         viewer, first = feed.begin(self._signals, last_position)
         if self._signalling is None or self._signalling.done():
             self._signalling = asyncio.create_task(self._signal_on(), name="signals")
@@ -243,8 +264,23 @@ class Feeds:
                 yield some + signal or HEARTBEAT
         finally:
             feed.viewers.discard(viewer)
-            if feed.role == "director":
-                self._left_at |= dict.fromkeys(feed.story.runs, asyncio.get_running_loop().time())
+            self._note_left(feed)
+
+    def _progress_of(self, feed: Feed) -> bytes:
+        story = feed.story
+        length = 0 if story.is_imported else self._stories.length(story)
+        return b"event: progress\ndata: " + _encode({"k": feed.come_to, "of": length}) + b"\n\n"
+
+    def once(self, feed: Feed, last_position: int | None) -> bytes:
+        """What a viewer without a stream is sent when it asks: what it missed or the whole view, and what goes on."""
+        missed = None if last_position is None else feed.missed(last_position)
+        self._signals.look()
+        self._note_left(feed)  # Until it asks again it is as if it had just left.
+        return (feed.whole() if missed is None else missed) + self._signals.of(feed.story)
+
+    def _note_left(self, feed: Feed) -> None:
+        if feed.role == "director":
+            self._left_at |= dict.fromkeys(feed.story.runs, asyncio.get_running_loop().time())
 
     def alone_seconds(self, run_id: str) -> float:
         """How long no director has looked on at a run's story; 0 while one does."""

@@ -15,7 +15,7 @@ from typing import Any, Final, Literal, NamedTuple
 import msgspec
 
 from glasshouse.web import connections
-from glasshouse.web.access import App, Denied, Receive, Send, answer_denied
+from glasshouse.web.access import IMPORTS, App, Denied, Receive, Send, answer_denied
 
 streams_per_client_max: Final = 128
 """A client (a peer address with its role) that opens more is answered 429."""
@@ -34,7 +34,16 @@ body_bytes_max: Final = 256 * 1024
 body_seconds_max: Final = 10.0
 """How long the body of a command may take to arrive."""
 
-Sort = Literal["streams", "commands", "reads"]
+file_bytes_max: Final = 256 * 1024 * 1024
+"""A larger file to import is answered 413. Its content is bounded as that of `glasshouse import` is."""
+file_pause_seconds_max: Final = 10.0
+"""How long the next piece of a file to import may take to arrive."""
+imports_per_client_max: Final = 1
+"""More files at once of one client are answered 429."""
+imports_max: Final = 2
+"""More files at once on the server are answered 503: a whole file is checked in memory."""
+
+Sort = Literal["streams", "commands", "reads", "imports"]
 
 
 class Bound(NamedTuple):
@@ -54,6 +63,8 @@ def _bound(sort: Sort) -> Bound:
             return Bound(commands_per_client_max, commands_max, "Wait until others have been carried out.")
         case "reads":
             return Bound(reads_per_client_max, reads_max, "Ask for less at once.")
+        case "imports":
+            return Bound(imports_per_client_max, imports_max, "Wait until the other file is imported.")
 
 
 class LimitsMiddleware:
@@ -65,6 +76,7 @@ class LimitsMiddleware:
             "streams": Counter(),
             "commands": Counter(),
             "reads": Counter(),
+            "imports": Counter(),
         }
         self._of_address = Counter[str]()
         """Address -> requests of all sorts and roles. An address without a proxy has a connection for each of them."""
@@ -80,8 +92,8 @@ class LimitsMiddleware:
         try:
             self._check(sort, client)
             self._check_address(address)
-            if sort == "commands":
-                _check_length(scope)
+            if sort in {"commands", "imports"}:
+                _check_length(scope, sort)
         except Denied as denied:
             await answer_denied(send, denied)
             return
@@ -91,6 +103,8 @@ class LimitsMiddleware:
         try:
             if sort == "commands":
                 await self._command(scope, receive, send)
+            elif sort == "imports":
+                await self._app(scope, _bounded(receive), send)
             else:
                 await self._app(scope, receive, send)
         finally:
@@ -147,7 +161,7 @@ async def _body(receive: Receive) -> bytes | None:
         if message["type"] != "http.request":
             return None
         body += message.get("body", b"")
-        _check_size(len(body))
+        _check_size(len(body), "commands")
         if not message.get("more_body", False):
             _check_json(body)
             return bytes(body)
@@ -162,20 +176,40 @@ def _check_json(body: bytearray) -> None:
         raise Denied(422, "The body is not JSON, or nested too deep.") from None
 
 
-def _check_length(scope: Any) -> None:
+def _bounded(receive: Receive) -> Receive:
+    """What a client sends of a file, as long as it is not too much and keeps coming. It is passed on as it comes."""
+    size = 0
+    is_whole = False
+
+    async def received() -> Any:
+        nonlocal size, is_whole
+        try:
+            message = await asyncio.wait_for(receive(), None if is_whole else file_pause_seconds_max)
+        except TimeoutError:
+            raise Denied(408, f"Nothing of the file came for {file_pause_seconds_max:g} seconds.") from None
+        size += len(message.get("body", b""))
+        is_whole = not message.get("more_body", False)
+        _check_size(size, "imports")
+        return message
+
+    return received
+
+
+def _check_length(scope: Any, sort: Sort) -> None:
     length = dict(scope["headers"]).get(b"content-length", b"0")
     if length.isdigit() and len(length) <= 18:
-        _check_size(int(length))
+        _check_size(int(length), sort)
 
 
-def _check_size(size: int) -> None:
-    if size > body_bytes_max:
-        raise Denied(413, f"A command has at most {body_bytes_max:,} bytes.")
+def _check_size(size: int, sort: Sort) -> None:
+    noun, bytes_max = ("A file", file_bytes_max) if sort == "imports" else ("A command", body_bytes_max)
+    if size > bytes_max:
+        raise Denied(413, f"{noun} has at most {bytes_max:,} bytes.")
 
 
 def _sort_of(scope: Any) -> Sort:
     if scope["method"] not in {"GET", "HEAD", "OPTIONS"}:
-        return "commands"
+        return "imports" if scope["path"].endswith(IMPORTS) else "commands"
     return "streams" if scope["path"].endswith("/stream") else "reads"
 
 

@@ -1,4 +1,4 @@
-"""The page and its files as answers: compressed, and kept by browsers for as long as they are the same.
+"""The page and its files as answers: without comments, compressed, and kept by browsers for as long as they are the same.
 
 Always holds: a file whose address holds the hash of its content never changes there, so browsers keep it and do not ask again.
 Under any other address, and for the page itself, they ask each time whether it is still the same.
@@ -27,7 +27,6 @@ _ASKED_AGAIN: Final = "no-cache"
 _KEPT: Final = f"public, max-age={kept_seconds}, immutable"
 _ALWAYS: Final = {
     "x-content-type-options": "nosniff",
-    "referrer-policy": "no-referrer",
     "vary": "accept-encoding",
 }
 _SMALLEST: Final = 9
@@ -82,7 +81,9 @@ def add_page(served: FastAPI) -> None:
 
 
 def _answer(request: Request, content: Content, media_type: str, tag: str, kept: str) -> Response:
-    headers = {**_ALWAYS, "cache-control": kept, "etag": f'W/"{tag}"'}
+    headers = {**_ALWAYS, "cache-control": kept}
+    if kept != _KEPT:  # What is kept is never asked for again, and there are a hundred such files.
+        headers |= {"etag": f'W/"{tag}"', "referrer-policy": "no-referrer"}
     if is_known(request, tag):
         return Response(status_code=304, headers=headers)
     body = content.plain
@@ -103,4 +104,6 @@ def _file_content(path: Path, _changed_at: int) -> Content:
     plain = path.read_bytes()
     if path.suffix in _PACKED_ALREADY:
         return Content(plain, None)
+    if path.suffix == ".js" and not path.is_relative_to(page_files.VENDOR):  # Theirs hold their licences.
+        plain = page_files.without_comments(plain.decode()).encode()
     return Content(plain, gzip.compress(plain, _SMALLEST, mtime=0))

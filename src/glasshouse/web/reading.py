@@ -170,21 +170,28 @@ async def stream(
     source: Source,
     role: AsRole,
     run_id: str,
+    *,
     last_event_id: Annotated[str | None, Header(description="The id of the last block that came.")] = None,
     after: Annotated[
         int | None,
         Query(alias="last_event_id", ge=0, le=2**53, description="The same, where no header can be sent."),
     ] = None,
-) -> StreamingResponse:
+    once: Annotated[
+        bool, Query(description="Only what there is now, for whoever asks again and again.")
+    ] = False,
+) -> Response:
     """The story as it happens: the whole view first, or what was missed since `Last-Event-ID`, then a record an event."""
-    feed = await source.feeds.of(run_id, role)
+    source.stories.of_run(run_id)  # A run that is not here is refused before anything is streamed.
     is_number = (
         last_event_id is not None and last_event_id.isdecimal() and len(last_event_id) <= number_digits_max
     )
     position = int(last_event_id or 0) if is_number else after
     headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
+    if once:
+        feed = await source.feeds.of(run_id, role)
+        return Response(source.feeds.once(feed, position), media_type="text/event-stream", headers=headers)
     return StreamingResponse(
-        source.feeds.stream(feed, position), media_type="text/event-stream", headers=headers
+        source.feeds.stream(run_id, role, position), media_type="text/event-stream", headers=headers
     )
 
 

@@ -96,6 +96,7 @@ async def serve_app(
         http=bounded_by(Connections(proxies)),
         log_config=None,
         access_log=False,
+        server_header=False,
         lifespan="on",
         # Anybody can write an address into a header: only a proxy that was named is believed.
         proxy_headers=bool(proxies),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import msgspec
 from rich.text import Text
@@ -10,7 +11,9 @@ from rich.tree import Tree
 
 from glasshouse.cli.drawing.screen import Screen, counted, facts_of, one_line, print_json
 from glasshouse.cli.drawing.voices import QUIET, Voices
-from glasshouse.cli.store_reader import StoreReader, event_count_at, short_ids
+from glasshouse.cli.store_reader import StoreReader, Story, event_count_at, short_ids
+from glasshouse.terrarium import stories_of
+from glasshouse.views.page_fold import PageFold
 from glasshouse.views.topology import Member, Shape
 from glasshouse.world.state.values import Channel
 
@@ -23,6 +26,8 @@ class TreeRead:
     event_id: str | None
     number: int | None
     shapes: tuple[Shape, ...]
+    names: Mapping[str, str] = field(default_factory=dict)
+    """What each graph is called, as on the page."""
 
 
 async def read_tree(reader: StoreReader, name: str, at: str | None) -> TreeRead:
@@ -42,7 +47,23 @@ async def read_tree(reader: StoreReader, name: str, at: str | None) -> TreeRead:
             return shape.graph.session_id == story.name
         return any(member.run_id == story.run_id for member in shape.members)
 
-    return TreeRead(story.name, event_id, number, tuple(filter(is_mine, shapes)))
+    names = await _names_of_graphs(reader, story, number)
+    return TreeRead(story.name, event_id, number, tuple(filter(is_mine, shapes)), names)
+
+
+async def _names_of_graphs(reader: StoreReader, story: Story, number: int | None) -> dict[str, str]:
+    """What the graphs of a story are called after one of its events, by the fold that names them on the page."""
+    if story.run is not None:
+        stories = stories_of(reader.terrarium)
+        shown = stories.of_run(story.run.id)
+        last = None if number is None else story.events[number - 1]
+        k = None if last is None else await stories.number_of(shown, "director", last)
+        fold = await stories.view_at(shown, "director", k)
+    else:
+        fold = PageFold("director")
+        for event in story.events[:number]:
+            fold.fold(event)
+    return {graph_id: graph["name"] for graph_id, graph in fold.view["graphs"].items()}
 
 
 def print_tree(read: TreeRead) -> None:
@@ -50,6 +71,7 @@ def print_tree(read: TreeRead) -> None:
     for shape in read.shapes:
         graph = shape.graph
         about = {"name": read.name, "event_id": read.event_id, "at": read.number, "graph_id": graph.id}
+        about["graph_name"] = read.names.get(graph.id)
         parts = {"creatures": shape.members, "channels": shape.channels, "wires": graph.wires}
         print_json({**about, **facts_of(graph, "session_id", "turn"), **msgspec.to_builtins(parts)})
 
@@ -65,13 +87,15 @@ def draw_tree(read: TreeRead) -> None:
     voices = Voices([member.handle for shape in read.shapes for member in shape.members])
     short = short_ids([shape.graph.id for shape in read.shapes])
     for shape in read.shapes:
-        screen.draw(_tree_of(shape, short[shape.graph.id], voices))
+        graph_id = shape.graph.id
+        screen.draw(_tree_of(shape, read.names.get(graph_id, ""), short[graph_id], voices))
 
 
-def _tree_of(shape: Shape, name: str, voices: Voices) -> Tree:
+def _tree_of(shape: Shape, name: str, short_id: str, voices: Voices) -> Tree:
     graph = shape.graph
+    called = f"graph {one_line(name)}, {short_id}" if name else f"graph {short_id}"
     note = f"  turn {graph.turn}, {counted(len(shape.members), 'creature')}"
-    top = Tree(Text.assemble((f"graph {name}", "bold"), (note, QUIET)), guide_style=QUIET)
+    top = Tree(Text.assemble((called, "bold"), (note, QUIET)), guide_style=QUIET)
     handles = {member.id: one_line(member.handle) for member in shape.members}
     _add_members(top.add(Text("creatures", QUIET)), shape.members, voices)
     channels = top.add(Text("channels", QUIET)) if shape.channels else top

@@ -7,7 +7,8 @@ behind it: at most `view_events_between` where somebody followed the story or lo
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping
 from hashlib import blake2b
 from typing import Final, NamedTuple
 
@@ -27,6 +28,8 @@ from glasshouse.world.state.lineage import joined_prefixes, span_of
 
 view_events_between: Final = 1_000
 """A view is kept each time this many events were folded."""
+view_bytes_small: Final = 65_536
+"""Views up to this size are kept each time: they take at most an eighth of what the events between them take."""
 page_events_max: Final = 1_000
 """A story is read from the store in pages of this many events."""
 orders_kept_max: Final = 4
@@ -184,19 +187,26 @@ class Stories:
                     return event.position or 0
         raise _beyond(self.length(story), k)
 
-    async def view_at(self, story: Story, role: Role, k: int | None = None) -> PageFold:
-        """The page's view right after event number `k` of a story; without a number, at its end."""
+    async def view_at(
+        self, story: Story, role: Role, k: int | None = None, tell: Callable[[int], None] = lambda _: None
+    ) -> PageFold:
+        """The page's view right after event number `k` of a story; without a number, at its end. `tell` is called with the
+        numbers of events that it has come to."""
         fold = await self._nearest(story, role, k)
         if k is not None and fold.view["k"] == k:
             return fold
-        # On a long way few views are kept: a view between them is near one, and then keeps its own neighbours.
+        # Of a story with large views few are kept on a long way: they would be larger than the story. A view between them is
+        # near one, and then keeps its own neighbours.
         is_far = (self.length(story) if k is None else k) - fold.view["k"] > 10 * view_events_between
-        between = view_events_between * (10 if is_far else 1)
+        between = view_events_between
         async for some in self.events(story, fold.view["k"], fold.view["position"] or 0):
+            tell(fold.view["k"])
+            await asyncio.sleep(0)  # A store in memory never waits, and others want to be answered meanwhile.
             for event in some:
                 fold.fold(event)
                 if fold.view["k"] % between == 0:
-                    self.keep(story, fold)
+                    is_large = self.keep(story, fold) > view_bytes_small
+                    between = view_events_between * (10 if is_far and is_large else 1)
                 if fold.view["k"] == k:
                     return fold
         if k is not None and k > 0:
@@ -238,10 +248,12 @@ class Stories:
         kept = await self._history.store.snapshot(story.id, _name(role), _key(), k) if k != 0 else None
         return PageFold(role) if kept is None else PageFold(role, _decode_snapshot(kept.body))
 
-    def keep(self, story: Story, fold: PageFold) -> None:
-        """Keep a view, so that those behind it are near. A view is a cache: that it is kept is not waited for."""
+    def keep(self, story: Story, fold: PageFold) -> int:
+        """Keep a view, so that those behind it are near, and return its bytes. A view is a cache: that it is kept is not
+        waited for."""
         body = msgspec.msgpack.encode(fold.snapshot())
         self._history.ledger.keep_snapshot(Snapshot(story.id, _name(fold.role), _key(), fold.view["k"], body))
+        return len(body)
 
 
 def _beyond(length: int, k: int) -> Refused:

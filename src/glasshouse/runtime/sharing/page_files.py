@@ -21,10 +21,12 @@ from typing import Final, NamedTuple
 
 STATIC: Final = (Path(str(files("glasshouse"))) / "web" / "static").resolve()
 VENDOR: Final = STATIC / "vendor"
-FIRST_STYLES: Final = ("theme", "layout")
+FIRST_STYLES: Final = ("theme", "layout", "later_fonts")
 """Style sheets that the others build on."""
 PHONE: Final = "(max-width: 820px), (max-height: 479.98px)"
 """On which screens the page has the form of a phone, or is low, as `page/form.js` has it. Only they load those parts."""
+LATER_STYLE: Final = "later_fonts"
+"""The style sheet with the fonts that the page loads after its first picture."""
 MISSING: Final = "The page's third-party files are missing. Run make setup, then reload."
 
 hash_chars: Final = 12
@@ -95,6 +97,21 @@ def import_map(addresses: Mapping[str, str]) -> str:
     return json.dumps({"imports": dict(addresses)}, indent=1).replace("</", "<\\/")
 
 
+def without_comments(text: str) -> str:
+    """A module without the lines that hold nothing but a comment. All other lines keep their numbers, so that errors say where
+    they are. It reads lines, not JavaScript: a test compares the tokens of every module of the page before and after."""
+    lines = text.split("\n")
+    is_inside = False
+    for number, line in enumerate(map(str.strip, lines)):
+        if not is_inside and not line.startswith(("//", "/**")):
+            continue
+        if not is_inside and line.startswith("/**") and "*/" in line and not line.endswith("*/"):
+            continue  # Code stands behind it.
+        lines[number] = ""
+        is_inside = (is_inside or line.startswith("/**")) and not line.endswith("*/")
+    return "\n".join(lines)
+
+
 def hash_of(script: str) -> str:
     """How a policy names a script that stands in the page."""
     return f"'sha256-{b64encode(sha256(script.encode()).digest()).decode()}'"
@@ -147,7 +164,10 @@ def _made(_newest: int) -> Page:
     # find out about each only when it has read the one that imports it.
     mapped = import_map({name: address_of(path) for name, path in modules().items()})
     theme = (STATIC / "theme_first.js").read_text(encoding="utf-8")
-    style = "\n".join(with_addresses(path, address_of) for path in styles())
+    own = [path for path in styles() if not path.is_relative_to(STATIC / "page" / "share")]
+    sheets = {path: with_addresses(path, address_of) for path in own}
+    style = "\n".join(sheet for path, sheet in sheets.items() if path.stem != LATER_STYLE)
+    fonts = "\n".join(sheet for path, sheet in sheets.items() if path.stem == LATER_STYLE)
     entry = modules_of("page/main").values()
     phone = [path for path in modules_of("page/phone/page").values() if path not in entry]
     links = "\n".join(
@@ -156,14 +176,22 @@ def _made(_newest: int) -> Page:
     )
     text = (STATIC / "index.html").read_text(encoding="utf-8")
     start = address_of(modules()["page/main"])
-    values = {"import map": mapped, "theme": theme, "styles": style, "modules": links, "entry": start}
+    values = {
+        "import map": mapped,
+        "theme": theme,
+        "styles": style,
+        "later fonts": fonts,
+        "modules": links,
+        "entry": start,
+    }
     for name, value in values.items():
         text = text.replace(f"<!-- {name} -->", value)
     policy = {
         "default-src": "'self'",
         "script-src": f"'self' {hash_of(mapped)} {hash_of(theme)}",
-        "style-src": f"'self' {hash_of(style)}",
+        "style-src": f"'self' {hash_of(style)} {hash_of(fonts)}",
         "img-src": "'self' data: blob:",
+        "worker-src": "'self'",
         "object-src": "'none'",
         "base-uri": "'none'",
         "form-action": "'none'",

@@ -3,6 +3,7 @@
 import { flipTheme } from "page/colours";
 import { isCurtainDown, putCurtainAside, showCurtain } from "page/curtain/state";
 import { nextLine, pause, play, resume, step } from "page/commands";
+import { canImport, chooseFile } from "page/importing";
 import { listen, register } from "page/keys";
 import { areLanesOpen, areSidesFree, isDrawer, isDrawerOpen, tab } from "page/sides";
 import { canDisturb, canReadMinds, closeDialog, dialog, driver, goLive, isDirector, isRecorded, isReplaying, isRewound, open, openDialog, panel, replay, run, seek, selection, session, skipToNextLine, source, status, stepBy, stepToMark, stopReplay, toggleMinds } from "page/store";
@@ -73,6 +74,7 @@ const actions = [
   { id: "play-on", label: "Play on in a new run", group: "Show", isFor, when: canPlayOn, run: () => void playOn() },
   { id: "start", label: "Start a new play", group: "Show", isFor, when: () => isDirector.value, run: () => openDialog("start") },
   { id: "archive", label: "Open the archive", group: "Show", run: () => openDialog("archive") },
+  { id: "import", label: "Import a run", group: "Show", when: canImport, run: chooseFile },
   { id: "share", label: "Share this run", group: "Show", when: hasRun, run: () => openDialog("share") },
   { id: "minds", key: "T", label: "Read all minds", group: "Show", isFor: canReadMinds, when: canReadMinds, run: toggleMinds },
   { id: "drawer", key: "E", label: "Events drawer", group: "Page", run: showEvents },

@@ -13,13 +13,12 @@ import { Stage } from "page/stage/panel";
 import { DrawerTab } from "page/feed/drawer";
 import { Feed } from "page/feed/panel";
 import { Time } from "page/time/panel";
-import { Why } from "page/why/panel";
 import { registerActions } from "page/actions";
-import { Curtain } from "page/curtain/panel";
 import { isCurtainDown } from "page/curtain/state";
 import { areSidesFree, Divider, isDrawerOpen, keepLayoutInAddress, sideWidths } from "page/sides";
 import { dialog, head, isDirector, openDialog, panel, session, status, trouble } from "page/store";
 import { Button } from "page/ui";
+
 
 export function App() {
   useEffect(registerActions, []);
@@ -50,8 +49,8 @@ export function App() {
       <${Divider} side="feed" />
       <section class="panel at-feed" aria-label="Events"><${Feed} /></section>
       <${DrawerTab} />
-      ${isCurtainDown.value ? html`<section class="panel at-curtain" aria-label="The end"><${Curtain} /></section>` : null}
-      ${isWhy ? html`<section class="panel at-why" aria-label="Why was this said?"><${Why} eventId=${panel.value.slice(4)} /></section>` : null}
+      ${isCurtainDown.value ? html`<section class="panel at-curtain" aria-label="The end"><${Part} name="curtain" /></section>` : null}
+      ${isWhy ? html`<section class="panel at-why" aria-label="Why was this said?"><${Part} name="why" given=${{ eventId: panel.value.slice(4) }} /></section>` : null}
     </main>
     <section class="panel at-time" aria-label="Timeline"><${Time} /></section>
     ${nothing}

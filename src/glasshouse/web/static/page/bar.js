@@ -7,7 +7,7 @@ import { flipTheme, theme } from "page/colours";
 import { compareWith } from "page/compare/open";
 import { family, loadFamily, originalName } from "page/time/family";
 import { harmless } from "page/plain";
-import { canDisturb, goLive, isDirector, moment, open, openDialog, run, session, shown, status } from "page/store";
+import { canDisturb, folded, goLive, isDirector, moment, open, openDialog, run, session, shown, status } from "page/store";
 
 const words = /** @type {{[status: string]: string}} */ ({
   live: "Live",
@@ -73,7 +73,10 @@ function BranchPill() {
 }
 
 /** How the run stands, in words. */
-const statusWords = () => (status.value === "rewound" ? `Rewound to ${shown.value}` : words[status.value]);
+/** How far a long story is read that no page has shown yet. */
+const progressWords = () => (folded.value?.of ? `Opening, event ${folded.value.k.toLocaleString("en")} of ${folded.value.of.toLocaleString("en")}` : words.loading);
+
+const statusWords = () => (status.value === "rewound" ? `Rewound to ${shown.value}` : status.value === "loading" ? progressWords() : words[status.value]);
 
 export function StatusPill() {
   const now = status.value;

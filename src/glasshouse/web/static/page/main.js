@@ -4,6 +4,7 @@ import { effect } from "@preact/signals";
 import { html, render } from "page/html";
 import { App } from "page/app";
 import { address, isStill, setAddress } from "page/address";
+import { showLaterFonts } from "page/later_fonts";
 import * as store from "page/store";
 import { Refusal } from "page/source";
 
@@ -43,6 +44,10 @@ async function begin(token) {
   }
 }
 
+// What the first picture does not need comes when it is painted.
+effect(() => {
+  if (store.head.value || store.dialog.value || store.trouble.value) requestAnimationFrame(() => setTimeout(showLaterFonts));
+});
 // Before anything is drawn: panels add what tests read of them.
 if (isStill) Object.assign(globalThis, { glasshouse: { store } });
 root.replaceChildren();

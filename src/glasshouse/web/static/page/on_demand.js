@@ -4,7 +4,7 @@ import { signal } from "@preact/signals";
 import { html, useEffect } from "page/html";
 import { Button } from "page/ui";
 
-/** @typedef {"script"|"table"|"teams"|"compare"} PartName */
+/** @typedef {"script"|"table"|"teams"|"compare"|"why"|"curtain"|"details"|"dialog"} PartName */
 
 /* The modules of a part are asked for all at once: a browser would find out about each only when it has read the one that imports it. */
 const script = () => Promise.all([import("page/script/panel"), import("page/script/list"), import("page/script/layout"), import("page/script/items"), import("page/script/row"), import("page/script/fold"), import("page/script/marks")]);
@@ -16,6 +16,10 @@ const sources = {
   table: () => import("page/table/panel").then(({ Table }) => Table),
   teams: () => import("page/teams/panel").then(({ Teams }) => Teams),
   compare: () => compare().then(([{ Compare }]) => Compare),
+  why: () => import("page/why/panel").then(({ Why }) => Why),
+  curtain: () => import("page/curtain/panel").then(({ Curtain }) => Curtain),
+  details: () => import("page/feed/details").then(({ Details }) => Details),
+  dialog: () => import("page/dialogs/all").then(({ AnyDialog }) => AnyDialog),
 };
 
 /** The components that are here; "lost" where the server did not answer. @type {import("@preact/signals").Signal<{[name: string]: any}>} */

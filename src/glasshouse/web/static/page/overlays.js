@@ -1,13 +1,13 @@
 // @ts-check
 /** What lies over the page: the dialog that is open, and short messages. */
 import { html } from "page/html";
-import { dialogs } from "page/dialogs/all";
+import { DropVeil } from "page/importing";
+import { Part } from "page/on_demand";
 import { Toasts } from "page/toasts";
 import { dialog } from "page/store";
 
 export function Overlays() {
   const open = dialog.value;
-  const Shown = open ? dialogs[open.name] : undefined;
-  return html`${Shown ? html`<${Shown} key=${open?.name} ...${open?.args ?? {}} />` : null}
-    <${Toasts} />`;
+  return html`${open ? html`<${Part} key=${open.name} name="dialog" given=${{ name: open.name, args: open.args ?? {} }} />` : null}
+    <${DropVeil} /><${Toasts} />`;
 }

@@ -4,13 +4,13 @@
  *
  * @typedef {import("page/apply").View} View
  * @typedef {import("page/apply").Record} Record
- * @typedef {{onView(view: View): void, onRecord(record: Record): void, onSignal(told: any): void,
- *   onConnection(isOpen: boolean, isRefused?: boolean): void}} Handlers
+ * @typedef {import("page/following").Handlers} Handlers
  * @typedef {ReturnType<typeof serverSource>} Source
  */
+import { followed } from "page/following";
 
 export const recordsPerPage = 1000;
-const retrySecondsMax = 15;
+const fileNameCharsMax = 200;
 
 /** An answer of the server that is no answer: its status and its reason in words. */
 export class Refusal extends Error {
@@ -29,10 +29,16 @@ export function serverSource(base) {
   const get = (path, query = {}, token = "") => fetched(`${base}/${path}${asQuery(query)}`, token ? { headers: { authorization: `Bearer ${token}` } } : {});
   /** @param {string} run */
   const of = (run) => `runs/${encodeURIComponent(run)}`;
+  /** What the server answers for: tabs that share a stream have one role. */
+  let role = "";
   return {
     kind: /** @type {"server"|"file"} */ ("server"),
     /** @param {string} [token] of a link whose cookie is not there yet */
-    me: (token) => get("me", {}, token),
+    me: async (token) => {
+      const me = await get("me", {}, token);
+      role = me?.role ?? "";
+      return me;
+    },
     worlds: () => get("worlds"),
     models: () => get("models"),
     /** @param {{[name: string]: any}} [query] */
@@ -78,8 +84,15 @@ export function serverSource(base) {
         headers: { "content-type": "application/json" },
         body: JSON.stringify(body),
       }),
+    /** Import a file, as it is. @param {File} file @returns {Promise<{session_id: string, run_id: string|null, events: number}>} */
+    importFile: (file) =>
+      fetched(`${base}/imports${asQuery({ name: file.name.slice(-fileNameCharsMax) })}`, {
+        method: "POST",
+        headers: { "content-type": "application/octet-stream" },
+        body: file,
+      }),
     /** Follow a story as it happens. Returns what ends it. @param {string} run @param {Handlers} handlers */
-    stream: (run, handlers) => followed(`${base}/${of(run)}/stream`, handlers),
+    stream: (run, handlers) => followed(new URL(`${base}/${of(run)}/stream${asQuery({ role })}`, document.baseURI).href, import.meta.resolve("page/following"), handlers),
   };
 }
 
@@ -122,83 +135,4 @@ function reasonIn(answer) {
   if (typeof answer?.detail === "string") return answer.detail;
   const first = Array.isArray(answer?.detail) ? answer.detail[0] : undefined;
   return first ? `${(first.loc ?? []).slice(1).join(".")}: ${first.msg}` : undefined;
-}
-
-const streamsMax = 4;
-const streamName = "glasshouse stream";
-
-/** Whether this browser has many streams open. It allows six to one server, over all tabs; then everything waits. */
-async function areStreamsMany() {
-  const { held = [] } = (await navigator.locks?.query()) ?? {};
-  return !navigator.locks || held.filter(({ name }) => name === streamName).length > streamsMax;
-}
-
-/**
- * A stream that comes back by itself. The browser resumes a broken one behind the last event it got; one that the server
- * refuses is asked for again, later and later. Of many tabs, those that nobody looks at rest; they resume when they are seen.
- * @param {string} address
- * @param {Handlers} handlers
- */
-function followed(address, handlers) {
-  let isEnded = false;
-  let waits = 1;
-  let last = "";
-  /** @type {EventSource|null} */
-  let stream = null;
-  /** @type {ReturnType<typeof setTimeout>|undefined} */
-  let timer;
-  let release = () => {};
-  let isResting = false;
-  const others = new BroadcastChannel(streamName);
-  const open = () => {
-    isResting = false;
-    const opened = new EventSource(last ? `${address}?last_event_id=${last}` : address);
-    stream = opened;
-    const held = new Promise((resolve) => (release = () => resolve(undefined)));
-    void navigator.locks?.request(streamName, { mode: "shared" }, () => held);
-    others.postMessage("opened");
-    opened.onopen = () => {
-      waits = 1;
-      handlers.onConnection(true);
-    };
-    opened.addEventListener("view", (event) => {
-      last = event.lastEventId;
-      handlers.onView(JSON.parse(event.data));
-    });
-    opened.onmessage = (event) => {
-      last = event.lastEventId;
-      handlers.onRecord(JSON.parse(event.data));
-    };
-    opened.addEventListener("signal", (event) => handlers.onSignal(JSON.parse(event.data)));
-    opened.onerror = () => {
-      const isRefused = opened.readyState === EventSource.CLOSED;
-      handlers.onConnection(false, isRefused);
-      if (!isRefused || isEnded) return;
-      close();
-      timer = setTimeout(open, waits * 1000);
-      waits = Math.min(waits * 2, retrySecondsMax);
-    };
-  };
-  const close = () => {
-    clearTimeout(timer);
-    stream?.close();
-    stream = null;
-    release();
-  };
-  const restOrResume = async () => {
-    if (!document.hidden && isResting) open();
-    else if (document.hidden && stream && (await areStreamsMany()) && document.hidden && stream) {
-      close();
-      isResting = true;
-    }
-  };
-  document.addEventListener("visibilitychange", restOrResume);
-  others.onmessage = restOrResume;
-  open();
-  return () => {
-    isEnded = true;
-    close();
-    others.close();
-    document.removeEventListener("visibilitychange", restOrResume);
-  };
 }

@@ -37,6 +37,8 @@ export const isRewound = signal(false);
 export const moment = signal(0);
 export const loadedFrom = signal(1);
 export const connection = signal(/** @type {"opening"|"open"|"lost"} */ ("opening"));
+/** How far the server has folded a long story that no page has shown yet. */
+export const folded = signal(/** @type {{k: number, of: number}|null} */ (null));
 export const trouble = signal(/** @type {{status: number, message: string}|null} */ (null));
 export const thinking = signal(/** @type {{[creature: string]: any}} */ ({}));
 /** What the run does on the server; `reading` is the line that the next act waits for. */
@@ -67,7 +69,7 @@ export const status = computed(() => {
   moment.value;
   if (trouble.value) return "error";
   if (!session.value.run) return "idle";
-  if (connection.value === "opening" && !head.value) return "loading";
+  if (connection.value !== "lost" && !head.value) return "loading";
   if (connection.value === "lost") return "reconnecting";
   if (isRewound.value) return "rewound";
   const state = run()?.state ?? "playing";
@@ -166,6 +168,7 @@ function follow(run, isThere = () => {}) {
     },
     onRecord: takeRecord,
     onSignal: takeSignal,
+    onProgress: (told) => (folded.value = told),
     onConnection: (isOpen, isRefused) => {
       connection.value = isOpen ? "open" : "lost";
       if (!isOpen && (isRefused || !newest)) void explainWhyNot(run);
@@ -230,6 +233,7 @@ function takeView(view) {
   }
   newest = cloneView(view);
   batch(() => {
+    folded.value = null;
     connection.value = "open";
     head.value = view.k;
     if (!isRewound.value) shown.value = view.k;

@@ -6,6 +6,7 @@ import { nameOf } from "page/apply";
 import { linkTo } from "page/address";
 import { post } from "page/commands";
 import { icon } from "page/icons";
+import { canImport, chooseFile } from "page/importing";
 import { Downloads, Leaderboard } from "page/dialogs/leaderboard";
 import { Thumbnail } from "page/dialogs/thumbnail";
 import { harmless } from "page/plain";
@@ -62,6 +63,7 @@ function Runs({ tabs }) {
   const first = () => /** @type {HTMLElement|null|undefined} */ (box.current?.querySelector("tbody a"))?.focus();
   const footer = html`<span>${page ? `${runs.length === page.total ? page.total : `${runs.length} of ${page.total}`} ${page.total === 1 ? "run" : "runs"}` : ""}</span>
     <${Downloads} list="runs" query=${queryOf(wanted, runsMax)} />
+    ${canImport() ? html`<${Button} label="Import a run" icon="archive" onClick=${chooseFile} />` : null}
     ${isDirector.value ? html`<${Button} label="Start a new play" icon="plus" onClick=${() => openDialog("start")} />` : null}
     <${Button} label="Close" kind="primary" onClick=${closeDialog} />`;
   return html`<${Dialog} id="archive" title="Archive" width=${1120} onSubmit=${first} footer=${footer}>

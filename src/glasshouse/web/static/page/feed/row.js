@@ -7,7 +7,7 @@ import { graphColour } from "page/colours";
 import { headView, record } from "page/store";
 import { wasHandle } from "page/feed/handles";
 import { wordsOf } from "page/feed/kinds";
-import { Details } from "page/feed/details";
+import { Part } from "page/on_demand";
 
 /** @typedef {import("page/apply").Record} Record */
 
@@ -50,7 +50,7 @@ function draw({ record, words, isDouble, colour, isCompact, isNow, isSelected, i
       <span class="feed-text" dir="auto">${marked(isDouble ? withBoth(text) : text, words)}</span>
       <span class="feed-number"><span class="hidden">event </span>${k}</span>
     </button>
-    ${isOpen ? html`<${Details} record=${record} onHeight=${onHeight} />` : null}
+    ${isOpen ? html`<${Part} name="details" given=${{ record, onHeight }} />` : null}
   </div>`;
 }
 

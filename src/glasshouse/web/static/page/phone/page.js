@@ -10,8 +10,8 @@ import { face, labelOf } from "page/centre/faces";
 import { Centre } from "page/centre/panel";
 import { Graph } from "page/graph/panel";
 import { Feed } from "page/feed/panel";
-import { Curtain } from "page/curtain/panel";
 import { hasEnded, isCurtainDown, putCurtainAside, showCurtain } from "page/curtain/state";
+import { Part } from "page/on_demand";
 import { LowBar, PhoneBar } from "page/phone/bar";
 import { CastStrip } from "page/phone/cast_strip";
 import { ThumbRow } from "page/phone/row";
@@ -20,7 +20,6 @@ import { Words } from "page/phone/words";
 import { areLanesOpen, tab } from "page/sides";
 import { dialog, goLive, head, moment, panel, shown, view } from "page/store";
 import { Time } from "page/time/panel";
-import { Why } from "page/why/panel";
 
 export { PhoneBar };
 
@@ -29,12 +28,12 @@ const tabs = ["words", "graph", "feed"];
 
 /** @param {{children?: any}} props what stands over the panels */
 export function PhonePage({ children }) {
-  const why = panel.value.startsWith("why:") ? html`<section class="panel at-why" aria-label="Why was this said?"><${Why} eventId=${panel.value.slice(4)} /></section>` : null;
+  const why = panel.value.startsWith("why:") ? html`<section class="panel at-why" aria-label="Why was this said?"><${Part} name="why" given=${{ eventId: panel.value.slice(4) }} /></section>` : null;
   const words = html`<section class="panel at-stage" aria-label="Words"><${Words} /></section>`;
   const centre = html`<section class="panel at-graph" aria-label=${labelOf(face.value)}>${face.value === "graph" ? html`<${Graph} />` : html`<${Centre} />`}</section>`;
   const feed = html`<section class="panel at-feed" aria-label="Events"><${Feed} /></section>`;
   const time = html`<${TimeSheet} />`;
-  const curtain = isCurtainDown.value ? html`<section class="panel at-curtain" aria-label="The end"><${Curtain} /></section>` : null;
+  const curtain = isCurtainDown.value ? html`<section class="panel at-curtain" aria-label="The end"><${Part} name="curtain" /></section>` : null;
   if (form.value === "low") {
     return html`<div class="page" inert=${dialog.value !== null}><${LowBar} />
       <main class="panels">${curtain}${words}<${CastStrip} />${centre}${time}${feed}${why}</main>${children}</div>`;

@@ -68,6 +68,7 @@ export function fileSource(packed) {
     archive: async () => ({ total: 0, runs: [], worlds: [], labels: [] }),
     shared: not,
     post: not,
+    importFile: not,
     /** The story is over for this file: its last view, and nothing after it.
      * @param {string} _run @param {import("page/source").Handlers} handlers */
     stream: (_run, handlers) => {
