@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from playwright.async_api import expect
+from playwright.async_api import Locator, expect
 
 from glasshouse import Terrarium
-from tests.browser.looking import Looking, page_of
+from tests.browser.looking import Looking, Viewer, page_of
 
 # A source whose story says "line K" at event K, and which answers when it is told to.
 SOURCE = """
@@ -71,6 +71,37 @@ SCROLL_UP = """async (k) => {
 }"""
 
 
+async def read_the_script(viewer: Viewer) -> Locator:
+    """The script of a long story: it ends at the moment shown, few of its rows are in the page, older records come when one
+    scrolls up, and new lines are read aloud where that is wanted. Its newest line."""
+    await viewer.page.keyboard.press("2")
+    newest = viewer.region("Script").locator(".script-row.is-newest")
+    await expect(newest).to_contain_text("line 5500")
+    await viewer.page.wait_for_function(IS_WHOLE)
+    assert await viewer.evaluate("store.record(4_900)") is None
+    first, rows = await viewer.page.evaluate(SCROLL_UP, 4_900)
+    assert (first > 4_800, rows < rows_in_page_max) == (True, True)
+    await expect(viewer.region("Script").get_by_text("line 5500")).to_have_count(0)
+    assert await viewer.evaluate("store.shown.value") == 5_500
+    await viewer.region("Script").get_by_role("button", name="Jump to 5500").click()
+    await viewer.button("Event 5499: rewind there").click()
+    await expect(newest).to_contain_text("line 5499")
+    await viewer.evaluate("store.goLive()")
+    await expect(newest).to_contain_text("line 84205")
+    await viewer.evaluate("import('page/script/aloud').then(({ turnAloud }) => turnAloud(true))")
+    await viewer.evaluate("window.fake.happen(1)")
+    await expect(newest).to_contain_text("line 84206")
+    log = viewer.region("Script").get_by_role("log")
+    await expect(log).to_have_attribute("aria-live", "polite")
+    await expect(log.locator("[aria-live=off]")).to_have_count(1)
+    await expect(log.locator("> .hidden")).to_contain_text("line 84206")
+    await viewer.page.wait_for_function(IS_WHOLE)
+    assert await viewer.page.locator(".script-row").count() < rows_in_page_max
+    assert "face=script" in viewer.page.url
+    await viewer.seek(5_500)
+    return newest
+
+
 async def test_the_page_s_state_has_neither_gap_nor_duplicate_nor_a_wrong_number(look: Looking) -> None:
     async with Terrarium() as house, look.at(house) as address:
         viewer = await look(page_of(address, await house.open_world("mystery-roots")))
@@ -105,33 +136,7 @@ async def test_the_page_s_state_has_neither_gap_nor_duplicate_nor_a_wrong_number
         assert "records 5" in asked
         assert not {"records 8", "records 7", "records 6"} & set(asked)
 
-        # The script of so long a story: it ends at the moment shown, few of its rows are in the page, and older records come when
-        # one scrolls up.
-        await viewer.page.keyboard.press("2")
-        newest = viewer.region("Script").locator(".script-row.is-newest")
-        await expect(newest).to_contain_text("line 5500")
-        await viewer.page.wait_for_function(IS_WHOLE)
-        assert await viewer.evaluate("store.record(4_900)") is None
-        first, rows = await viewer.page.evaluate(SCROLL_UP, 4_900)
-        assert (first > 4_800, rows < rows_in_page_max) == (True, True)
-        await expect(viewer.region("Script").get_by_text("line 5500")).to_have_count(0)
-        assert await viewer.evaluate("store.shown.value") == 5_500
-        await viewer.button("Jump to 5500").click()
-        await viewer.button("Event 5499: rewind there").click()
-        await expect(newest).to_contain_text("line 5499")
-        await viewer.evaluate("store.goLive()")
-        await expect(newest).to_contain_text("line 84205")
-        await viewer.evaluate("import('page/script/aloud').then(({ turnAloud }) => turnAloud(true))")
-        await viewer.evaluate("window.fake.happen(1)")
-        await expect(newest).to_contain_text("line 84206")
-        log = viewer.region("Script").get_by_role("log")
-        await expect(log).to_have_attribute("aria-live", "polite")
-        await expect(log.locator("[aria-live=off]")).to_have_count(1)
-        await expect(log.locator("> .hidden")).to_contain_text("line 84206")
-        await viewer.page.wait_for_function(IS_WHOLE)
-        assert await viewer.page.locator(".script-row").count() < rows_in_page_max
-        assert "face=script" in viewer.page.url
-        await viewer.seek(5_500)
+        newest = await read_the_script(viewer)
 
         # Where a run joins, the events are counted anew. The moment shown is the same event.
         await viewer.evaluate("window.fake.join()")

@@ -30,7 +30,7 @@ function Said({ item, beside, isNewest, isActive, hasMinds }) {
     <${Number} k=${item.k} isActive=${isActive} />
     <span class="script-portrait">${face ? html`<${Face} id=${actor} colour=${graphColour(colour)} size=${30} hasCrown=${line.isPrivileged} isJudge=${line.isJudge} isOpen=${isNewest} />` : html`<i aria-hidden="true">${icon(kind === "visitor" ? "bolt" : kind, 16)}</i>`}</span>
     <div class="script-words">
-      <p class="script-who"><b dir="auto">${line.name}</b> <span dir="auto">${beside}</span>${line.icon === "judge" && line.verb ? html` <em>${line.verb}</em>` : null}${line.mood && hasMinds ? html` <em>${line.mood}</em>` : null}</p>
+      <p class="script-who"><b dir="auto">${line.name}</b>${line.icon === "judge" && line.verb ? html` <em>${line.verb}</em>` : null} <span dir="auto">${beside}</span>${line.mood && hasMinds ? html` <em>${line.mood}</em>` : null}</p>
       <p class="script-said" dir="auto">${line.text}</p>
       ${hasMinds && line.thought && kind !== "thought" ? html`<p class="script-thought" dir="auto"><span class="hidden">thinks, privately: </span>${line.thought}</p>` : null}
     </div>
