@@ -83,7 +83,7 @@ export function addresseeOf(view, id, recordOf) {
 /** Where a line was said. @param {View} view @param {string|undefined} channel @param {string} graph */
 function placeOf(view, channel, graph) {
   if (channel) return `in ${harmless(channel)}`;
-  return view.graphs[graph] ? `in ${graphName(view.graphs[graph], view)}` : "";
+  return view.graphs[graph] ? `in ${graphName(view.graphs[graph])}` : "";
 }
 
 /** Who said the line with an id, if it is one of those before event number `n`. @param {string} eventId @param {number} n @param {(k: number) => Record|undefined} recordOf */
