@@ -84,7 +84,7 @@ export async function forecast(what, fields) {
 /** @param {{kind: string, old_graph_ids: string[], new_graph_ids: string[]}} change */
 function sentenceOf(change) {
   const now = view();
-  const names = change.old_graph_ids.map((id) => (now?.graphs[id] ? harmless(nameOf(now.graphs[id].name, now)) : id));
+  const names = change.old_graph_ids.map((id) => (now?.graphs[id] ? harmless(nameOf(now.graphs[id].name)) : id));
   if (change.kind === "merge") return `Merges ${names.join(" and ")}`;
   if (change.kind === "split") return `Splits ${names.join(" and ")} into ${change.new_graph_ids.length}`;
   return "Graphs stay as they are";

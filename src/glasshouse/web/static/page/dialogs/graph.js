@@ -16,7 +16,7 @@ const handleChars = 64;
 
 /** Creatures by graph, as options. @param {{view: View, except?: string, graph?: string, withChannels?: boolean, prefix?: string}} props */
 function Options({ view: now, except, graph: only, withChannels = false, prefix = "" }) {
-  return Object.entries(now.graphs).filter(([id]) => !only || id === only).map(([id, graph]) => html`<optgroup label=${`${prefix}${graphName(graph, now)}`}>
+  return Object.entries(now.graphs).filter(([id]) => !only || id === only).map(([id, graph]) => html`<optgroup label=${`${prefix}${graphName(graph)}`}>
     ${Object.entries(now.creatures).filter(([one, creature]) => creature.graph === id && one !== except).map(([one, creature]) => html`<option value=${one}>${titleOf(creature)}</option>`)}
     ${withChannels ? Object.entries(now.channels).filter(([, channel]) => channel.graph === id).map(([one, channel]) => html`<option value=${`channel ${one}`}>#${harmless(channel.name)}</option>`) : null}
   </optgroup>`);
@@ -74,7 +74,7 @@ function changeOf(kind, from, to, isOneWay, now) {
 }
 
 /** The names of another run's graphs in place of their ids. @param {string} text @param {View} other */
-const withNames = (text, other) => Object.entries(other.graphs).reduce((words, [id, graph]) => words.replaceAll(id, graphName(graph, other)), text);
+const withNames = (text, other) => Object.entries(other.graphs).reduce((words, [id, graph]) => words.replaceAll(id, graphName(graph)), text);
 
 /** Runs whose creatures can be reached too: two runs in one graph stay two runs with two purses. @param {{onChoose: (view: View|null) => void}} props */
 function OtherRuns({ onChoose }) {
@@ -156,7 +156,7 @@ export function ChannelName({ graph, channel }) {
     if (change && !forecast?.isRefused && (await make(change))) closeDialog();
   };
   return html`<${Dialog} title=${entry ? `Rename #${harmless(entry.name)}` : "Open a channel"} onSubmit=${send} footer=${html`<${Button} label="Cancel" onClick=${closeDialog} /><${Button} label=${entry ? "Rename" : "Open"} kind="primary" type="submit" onClick=${() => {}} isDisabled=${!change || forecast?.isRefused} />`}>
-    <${Field} label="Name" hint=${entry ? "Everybody on it hears on." : `In ${graphName(view()?.graphs[graph] ?? { name: "" }, /** @type {View} */ (view()))}. Nobody is on it yet.`}><input type="text" value=${name} maxlength=${handleChars} data-first autocomplete="off" onInput=${(/** @type {any} */ event) => setName(event.target.value.trim())} /><//>
+    <${Field} label="Name" hint=${entry ? "Everybody on it hears on." : `In ${graphName(view()?.graphs[graph] ?? { name: "" })}. Nobody is on it yet.`}><input type="text" value=${name} maxlength=${handleChars} data-first autocomplete="off" onInput=${(/** @type {any} */ event) => setName(event.target.value.trim())} /><//>
     ${forecast?.isRefused ? html`<${ForecastLine} forecast=${forecast} />` : null}
   <//>`;
 }
@@ -180,7 +180,7 @@ export function Spawn({ graph: firstGraph, channel: firstChannel }) {
   };
   const channels = Object.values(now.channels).filter(({ graph }) => graph === choice.graph);
   const graph = now.graphs[choice.graph];
-  const words = !graph ? "Begins a graph of its own" : choice.channel || channels.length === 1 ? `Comes in to ${graphName(graph, now)} on #${harmless(choice.channel || channels[0].name)}` : `Comes in to ${graphName(graph, now)}, on a channel with its oldest member`;
+  const words = !graph ? "Begins a graph of its own" : choice.channel || channels.length === 1 ? `Comes in to ${graphName(graph)} on #${harmless(choice.channel || channels[0].name)}` : `Comes in to ${graphName(graph)}, on a channel with its oldest member`;
   return html`<${Dialog} id="spawn" title="Spawn a creature" width=${600} onSubmit=${send} footer=${html`<${Button} label="Cancel" onClick=${closeDialog} /><${Button} label="Spawn" kind="primary" type="submit" onClick=${() => {}} isDisabled=${!change || forecast?.isRefused} />`}>
     <div class="spawn-name">
       <span class="spawn-face"><${Face} id=${choice.name || "?"} colour=${graph ? graphColour(graph.colour) : "var(--ink-3)"} size=${44} isDim=${!choice.name} isJudge=${choice.role === "judge"} /></span>
@@ -191,7 +191,7 @@ export function Spawn({ graph: firstGraph, channel: firstChannel }) {
     <${Field} label="Bio" hint="One sentence that everybody may read"><input class="serif" type="text" value=${choice.bio} onInput=${put("bio")} /><//>
     <div class="three-fields">
       <${Field} label="Model profile"><select value=${choice.profile} onChange=${put("profile")}>${(sizes.length ? sizes : [{ size: "fast", model: null, problem: null }]).map(({ size, model }) => html`<option value=${size}>${size}${model ? ` (${model})` : ""}</option>`)}</select><//>
-      <${Field} label="Graph"><select value=${choice.graph} onChange=${put("graph")}>${Object.entries(now.graphs).map(([id, one]) => html`<option value=${id}>${graphName(one, now)}</option>`)}<option value="">A new graph</option></select><//>
+      <${Field} label="Graph"><select value=${choice.graph} onChange=${put("graph")}>${Object.entries(now.graphs).map(([id, one]) => html`<option value=${id}>${graphName(one)}</option>`)}<option value="">A new graph</option></select><//>
       <${Field} label="Channel"><select value=${choice.channel} disabled=${!graph} onChange=${put("channel")}><option value="">${channels.length === 1 ? `#${harmless(channels[0].name)}` : "A new one"}</option>${channels.length > 1 ? channels.map(({ name }) => html`<option value=${name}>#${harmless(name)}</option>`) : null}</select><//>
     </div>
     ${change ? html`<${ForecastLine} forecast=${forecast} words=${words} />` : html`<p class="forecast is-open" style=${{ color: graph ? graphInk(graph.colour) : undefined }}>${words}</p>`}

@@ -31,7 +31,7 @@ const creatureName = (id) => nameOf(harmless(headView()?.creatures[id]?.handle ?
 function graphName(id) {
   const story = headView();
   const lane = Object.values(story?.lanes ?? {}).find((entry) => entry.graph === id && entry.name);
-  return nameOf(harmless(story?.graphs[id]?.name ?? lane?.name ?? id), story ?? undefined);
+  return nameOf(harmless(story?.graphs[id]?.name ?? lane?.name ?? id));
 }
 
 /** The chips below the header: kinds, what is filtered by, and what the selection offers. */

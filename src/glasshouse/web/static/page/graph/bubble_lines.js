@@ -77,7 +77,7 @@ export function addresseeOf(view, id, recordOf) {
   const record = recordOf(line.n);
   const owing = (record ? owedBy(record, id) : []).map((other) => view.creatures[other]).filter((creature) => creature?.owes);
   const to = toWords(author && author[0] !== id ? titleOf(author[1]) : answered === "visitor" ? "the visitor" : "", owing.map(titleOf));
-  return to || (view.graphs[graph] ? `in ${graphName(view.graphs[graph], view)}` : "");
+  return to || (view.graphs[graph] ? `in ${graphName(view.graphs[graph])}` : "");
 }
 
 /** Who said the line with an id, if it is one of those before event number `n`. @param {string} eventId @param {number} n @param {(k: number) => Record|undefined} recordOf */

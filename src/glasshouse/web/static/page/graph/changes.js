@@ -102,7 +102,7 @@ export function graphItems(id, fit) {
   const graph = id === undefined ? undefined : now?.graphs[id];
   /** @type {Item[]} */
   const items = [{ label: "Fit", icon: "fit", kbd: "0", run: fit }];
-  if (graph && now) items.unshift({ label: `Only events of ${graphName(graph, now)}`, icon: "filter", run: () => showOnly({ graph: id }) });
+  if (graph && now) items.unshift({ label: `Only events of ${graphName(graph)}`, icon: "filter", run: () => showOnly({ graph: id }) });
   if (canEdit()) {
     items.unshift({ label: "Spawn here…", icon: "plus", kbd: "N", run: () => openDialog("spawn", graph ? { graph: id } : { graph: "" }) });
     if (graph) items.splice(1, 0, { label: "Open channel…", icon: "channel", run: () => openDialog("channel", { graph: id }) });

@@ -28,6 +28,8 @@ const spreadNodesMax = 90;
 const placesKeptMax = 20_000;
 const alphaMin = 0.004;
 const alphaDecay = 0.03;
+/** Dots begin near their places and have no names to make room for: they come to rest in half the steps. */
+const alphaDecayOfDots = 0.06;
 const sizes = {
   faces: { creature: 46, channel: 31, charge: -430, link: 92 },
   dots: { creature: 19, channel: 14, charge: -60, link: 60 },
@@ -103,9 +105,10 @@ export function makeLayout() {
         const [dx, dy] = [x - node.x, y - node.y];
         node.vx += (dx * pull) / stretch;
         node.vy += dy * pull * stretch;
-        const outside = Math.hypot(dx, dy) - (r - node.pad);
+        const far = Math.sqrt(dx * dx + dy * dy); // Math.hypot takes several times as long.
+        const outside = far - (r - node.pad);
         if (outside > 0 && circles.size > 1) {
-          const back = Math.min(0.12, alpha) * (outside / Math.hypot(dx, dy));
+          const back = Math.min(0.12, alpha) * (outside / far);
           node.vx += dx * back;
           node.vy += dy * back;
         }
@@ -238,10 +241,19 @@ export function makeLayout() {
         const width = Math.max(box.right, x + room) - Math.min(box.left, x - room);
         const height = Math.max(box.bottom, y + room) - Math.min(box.top, y - room);
         const cost = Math.max(width / aspect, height) + Math.hypot(x, y) * 0.1;
-        if (cost < least && others.every((circle) => Math.hypot(circle.x - x, circle.y - y) >= circle.r + room + 1.9 * circleGap)) [best, least] = [{ x, y }, cost];
+        if (cost < least && isFree(others, x, y, room + 1.9 * circleGap)) [best, least] = [{ x, y }, cost];
       }
     }
     return best;
+  }
+
+  /** Whether all circles are so far from a place. @param {Circle[]} others @param {number} x @param {number} y @param {number} gap */
+  function isFree(others, x, y, gap) {
+    for (const circle of others) {
+      const [dx, dy, wanted] = [circle.x - x, circle.y - y, circle.r + gap];
+      if (dx * dx + dy * dy < wanted * wanted) return false;
+    }
+    return true;
   }
 
   /** The radius that some nodes need. @param {Node[]} some */
@@ -255,13 +267,16 @@ export function makeLayout() {
     for (const circle of circles.values()) {
       if (!circle.nodes.length) continue;
       let far = 0;
-      for (const node of circle.nodes) far = Math.max(far, Math.hypot(node.x - circle.x, node.y - circle.y) + node.pad);
+      for (const node of circle.nodes) {
+        const [dx, dy] = [node.x - circle.x, node.y - circle.y];
+        far = Math.max(far, Math.sqrt(dx * dx + dy * dy) + node.pad);
+      }
       circle.r += (Math.min(far, roomOf(circle.nodes) * 1.35) - circle.r) * 0.2;
     }
   }
 
   function tick() {
-    const alpha = nodeForces.alpha() * (1 - alphaDecay);
+    const alpha = nodeForces.alpha() * (1 - (areDots ? alphaDecayOfDots : alphaDecay));
     across.strength(0.09 / aspect);
     down.strength(0.09 * aspect);
     circleForces.alpha(Math.max(0.4, alpha)).tick();

@@ -32,7 +32,7 @@ export function Tip() {
     <b>${titleOf(creature)}</b>${states ? html` <small>${states}</small>` : null}
     ${creature.bio ? html`<p>${harmless(creature.bio)}</p>` : null}
     ${creature.line?.text ? html`<q dir="auto">${firstChars(harmless(creature.line.text), lineChars)}</q>` : null}
-    <small style=${{ color: graphInk(graph?.colour ?? 0) }}>${graph ? graphName(graph, now) : ""}${creature.model ? ` · ${creature.model}` : ""}</small>
+    <small style=${{ color: graphInk(graph?.colour ?? 0) }}>${graph ? graphName(graph) : ""}${creature.model ? ` · ${creature.model}` : ""}</small>
   </div>`;
 }
 
@@ -49,7 +49,7 @@ export function Menus({ fit }) {
 /** @param {string} id */
 function graphNamed(id) {
   const now = view();
-  return now?.graphs[id] ? graphName(now.graphs[id], now) : "Graph";
+  return now?.graphs[id] ? graphName(now.graphs[id]) : "Graph";
 }
 
 const closeMenu = () => {

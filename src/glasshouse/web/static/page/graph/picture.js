@@ -33,6 +33,8 @@ const namesShareMax = 0.34;
 const hitPixelsMin = 12;
 const slowMilliseconds = 50;
 const settleMilliseconds = 160;
+/** Of a crowd, a frame takes less: it comes to rest over a few frames, and the page is ready meanwhile. */
+const settleMillisecondsOfDots = 60;
 const labelFrames = 12;
 const blinkMilliseconds = 130;
 
@@ -112,7 +114,7 @@ export function makePicture(canvas, how = {}) {
         return { x: circle.x + (node.x - circle.x) * share, y: circle.y + (node.y - circle.y) * share, pad: node.pad, half: node.half * share, low: node.low };
       });
       const count = circle.nodes.reduce((sum, { kind }) => sum + Number(kind === "creature"), 0);
-      hulls.push({ id: circle.id, name: graphName(graph, /** @type {View} */ (view)), count, colour: eased(`graph ${circle.id}`, graphHex(circle.id)), points: hullOf(points), nodes: circle.nodes, alpha: 1, isLit: shown.selected === circle.id || shown.litGraphs.includes(circle.id) });
+      hulls.push({ id: circle.id, name: graphName(graph), count, colour: eased(`graph ${circle.id}`, graphHex(circle.id)), points: hullOf(points), nodes: circle.nodes, alpha: 1, isLit: shown.selected === circle.id || shown.litGraphs.includes(circle.id) });
       before.delete(circle.id);
     }
     for (const [id, hull] of before) if (hull.alpha === 1 && !isReduced()) gone.set(id, { hull, start: now });
@@ -208,7 +210,7 @@ export function makePicture(canvas, how = {}) {
       const passed = lastTime ? Math.min(6, Math.max(0.2, (time - lastTime) / frameMilliseconds)) : 1;
       lastTime = time;
       if (isReduced()) {
-        layout.settle(isStill ? Infinity : settleMilliseconds);
+        layout.settle(isStill ? Infinity : layout.areDots() ? settleMillisecondsOfDots : settleMilliseconds);
         isMoving = layout.isMoving();
       }
       else for (let step = 0; step < (layout.areDots() || passed < 1.5 ? 1 : 2); step += 1) isMoving = layout.step() || isMoving;
@@ -247,7 +249,9 @@ export function makePicture(canvas, how = {}) {
   }
 
   wish.addEventListener("change", wake);
-  void document.fonts?.ready.then(() => ((slotsAge = Infinity), wake()));
+  const drawWithFonts = () => ((slotsAge = Infinity), wake());
+  void document.fonts?.ready.then(drawWithFonts);
+  document.fonts?.addEventListener?.("loadingdone", drawWithFonts); // Some come after the first picture.
 
   return {
     shown,
@@ -292,7 +296,7 @@ export function makePicture(canvas, how = {}) {
       view = next;
       const change = layout.update(next);
       if (isFirst) {
-        layout.settle(isStill ? Infinity : settleMilliseconds);
+        layout.settle(isStill ? Infinity : layout.areDots() ? settleMillisecondsOfDots : settleMilliseconds);
         findHulls(performance.now());
         lens.follow();
         lens.aim(bounds());

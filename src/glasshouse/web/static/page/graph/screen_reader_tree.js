@@ -118,7 +118,7 @@ export function ScreenReaderTree({ picture }) {
     ${Object.entries(now.graphs).map(([id, graph]) => {
       const isOpen = isSmall || id === graphHere;
       const [creatures, channels] = [creaturesOf.get(id) ?? [], channelsOf.get(id) ?? []];
-      return html`<div key=${id} role="treeitem" data-id=${id} tabindex=${id === here ? 0 : -1} aria-expanded=${isOpen} aria-selected=${selection.value?.id === id} aria-label=${`Graph ${graphName(graph, now)}, ${counted(creatures.length, "creature")}, ${counted(channels.length, "channel")}`}>
+      return html`<div key=${id} role="treeitem" data-id=${id} tabindex=${id === here ? 0 : -1} aria-expanded=${isOpen} aria-selected=${selection.value?.id === id} aria-label=${`Graph ${graphName(graph)}, ${counted(creatures.length, "creature")}, ${counted(channels.length, "channel")}`}>
         ${isOpen ? html`<div role="group">
           ${creatures.map(([one, creature]) => html`<div key=${one} role="treeitem" data-id=${one} tabindex=${one === here ? 0 : -1} aria-selected=${selection.value?.id === one} aria-label=${creatureWords(now, one, creature)}></div>`)}
           ${channels.map(([one, channel]) => html`<div key=${one} role="treeitem" data-id=${one} tabindex=${one === here ? 0 : -1} aria-selected=${selection.value?.id === one} aria-label=${`Channel #${harmless(channel.name)}, ${counted(Object.keys(channel.edges).length, "creature")}`}></div>`)}

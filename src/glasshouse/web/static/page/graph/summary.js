@@ -4,15 +4,16 @@ import { nameOf } from "page/apply";
 import { harmless } from "page/plain";
 
 const namesMax = 12;
+const numbers = new Intl.NumberFormat("en"); // Made once: to make one takes longer than to use it.
 
 /** A creature's name as it is shown. @param {import("page/apply").Creature} creature */
 export const titleOf = (creature) => harmless(creature.title || nameOf(creature.handle));
 
-/** A graph is called like the creature it began with, unless somebody named it. @param {{name: string}} graph @param {import("page/apply").View} view */
-export const graphName = (graph, view) => harmless(nameOf(graph.name, view));
+/** A graph's name as it is shown. The server names graphs, and none like a creature. @param {{name: string}} graph */
+export const graphName = (graph) => harmless(nameOf(graph.name));
 
 /** @param {number} count @param {string} noun */
-export const counted = (count, noun) => `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
+export const counted = (count, noun) => `${numbers.format(count)} ${noun}${count === 1 ? "" : "s"}`;
 
 /** @param {string[]} names */
 function listed(names) {
@@ -25,6 +26,6 @@ function listed(names) {
 export function summaryOf(view) {
   const graphs = Object.entries(view.graphs);
   const creatures = Object.values(view.creatures);
-  const parts = graphs.slice(0, namesMax).map(([id, graph]) => `${graphName(graph, view)}: ${listed(creatures.filter((creature) => creature.graph === id).map(titleOf))}`);
+  const parts = graphs.slice(0, namesMax).map(([id, graph]) => `${graphName(graph)}: ${listed(creatures.filter((creature) => creature.graph === id).map(titleOf))}`);
   return `${counted(graphs.length, "graph")}, ${counted(creatures.length, "creature")}, ${counted(Object.keys(view.channels).length, "channel")}. ${parts.join(". ")}.`;
 }

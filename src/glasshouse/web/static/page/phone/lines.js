@@ -43,7 +43,7 @@ export function saidBefore(view, n, recordOf, most) {
 /** Where a creature's last line was said, and to whom: "in moat, to Pond Skater". @param {View} view @param {string} id @param {(k: number) => Record|undefined} recordOf */
 export function whereAndToWhom(view, id, recordOf) {
   const { graph } = view.creatures[id];
-  const where = view.graphs[graph] ? `in ${graphName(view.graphs[graph], view)}` : "";
+  const where = view.graphs[graph] ? `in ${graphName(view.graphs[graph])}` : "";
   const to = addresseeOf(view, id, recordOf);
   return to.startsWith("to ") ? [where, to].filter(Boolean).join(", ") : where || to;
 }

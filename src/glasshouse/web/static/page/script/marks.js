@@ -27,7 +27,7 @@ const toldIcons = new Set(["merge", "split", "creature", "channel", "wire", "too
 export function goneWith(view, record) {
   const removed = record.d.filter(([what, path]) => what === "x" && path.length === 2).map(([, path]) => path);
   return {
-    graphs: removed.filter(([table, id]) => table === "graphs" && view.graphs[id]).map(([, id]) => graphName(view.graphs[id], view)),
+    graphs: removed.filter(([table, id]) => table === "graphs" && view.graphs[id]).map(([, id]) => graphName(view.graphs[id])),
     creatures: removed.filter(([table, id]) => table === "creatures" && view.creatures[id]).map(([, id]) => ({ handle: view.creatures[id].handle, name: titleOf(view.creatures[id]) })),
     channels: removed.filter(([table, id]) => table === "channels" && view.channels[id]).map(([, id]) => harmless(view.channels[id].name)),
     edges: record.d.filter(([what, path]) => what === "x" && path[0] === "channels" && path[2] === "edges" && view.channels[path[1]] && view.creatures[path[3]]).map(([, path]) => ({ who: titleOf(view.creatures[path[3]]), channel: harmless(view.channels[path[1]].name) })),
@@ -101,7 +101,7 @@ export function makePlaces() {
     of(view, graph) {
       const name = view.graphs[graph]?.name ?? Object.values(view.lanes).find((lane) => lane.graph === graph && lane.name)?.name ?? "";
       let words = shown.get(name);
-      if (words === undefined) shown.set(name, (words = name && graphName({ name }, view)));
+      if (words === undefined) shown.set(name, (words = name && graphName({ name })));
       return words;
     },
     /** Creatures came or went: a graph may be called after one. */

@@ -48,7 +48,7 @@ function Following() {
 export function placesOf(view) {
   const living = Object.values(view.graphs);
   const gone = Object.values(view.lanes).reverse().flatMap(({ name }) => (name ? [{ name }] : []));
-  return [...new Set([...living, ...gone].map((graph) => graphName(graph, view)))].slice(0, placesMax);
+  return [...new Set([...living, ...gone].map((graph) => graphName(graph)))].slice(0, placesMax);
 }
 
 /** @param {{onOpen: (at: {x: number, y: number}) => void}} props */

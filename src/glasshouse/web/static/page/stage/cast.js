@@ -151,11 +151,10 @@ export function Cast() {
 
 /** The place of a creature in a word: the channel that it is on, else its graph. @param {string} id @param {import("page/apply").View} shownView */
 function placeOf(id, { creatures, channels, graphs }) {
-  const { line, graph, handle } = creatures[id];
-  const channel = line?.channel ?? Object.values(channels).find(({ edges }) => edges[id])?.name;
-  if (channel) return harmless(channel);
-  const name = graphs[graph]?.name ?? "";
-  return name === handle ? "" : harmless(name);
+  const { line, graph } = creatures[id];
+  if (line?.channel) return harmless(line.channel);
+  for (const name in channels) if (channels[name].graph === graph && channels[name].edges[id]) return harmless(channels[name].name);
+  return harmless(graphs[graph]?.name ?? "");
 }
 
 /** How far the cast is scrolled, how large it is, and how high the open cards in it are. */

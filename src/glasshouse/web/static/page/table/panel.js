@@ -94,7 +94,7 @@ function Tables({ shown }) {
   if (graphs.length < 2) return null;
   return html`<div class="table-chips" role="group" aria-label="Whose table">
     ${graphs.slice(0, chipsMax).map(([id, ids]) => html`<button type="button" key=${id} class=${`chip of-${now.graphs[id].colour % 8}${id === shown ? " is-shown" : ""}`} aria-pressed=${id === chosen.value}
-      title=${id === chosen.value ? "Follow whoever speaks again" : "Stay at this table"} onClick=${() => (chosen.value = chosen.value === id ? "" : id)}><i class="table-dot"></i>${graphName(now.graphs[id], now)} <span class="mono">${ids.length}</span></button>`)}
+      title=${id === chosen.value ? "Follow whoever speaks again" : "Stay at this table"} onClick=${() => (chosen.value = chosen.value === id ? "" : id)}><i class="table-dot"></i>${graphName(now.graphs[id])} <span class="mono">${ids.length}</span></button>`)}
   </div>`;
 }
 
@@ -269,7 +269,7 @@ function Seats({ layout, now, graph, newest }) {
     const list = /** @type {HTMLElement} */ (event.currentTarget);
     /** @type {HTMLElement|null} */ (list.querySelector(`[data-id="${CSS.escape(walked.value)}"] .table-sitter`))?.focus();
   };
-  return html`<ul class="table-seats" aria-label=${`Seats at ${graphName(now.graphs[graph], now)}`} onKeyDown=${onKeyDown}>
+  return html`<ul class="table-seats" aria-label=${`Seats at ${graphName(now.graphs[graph])}`} onKeyDown=${onKeyDown}>
     ${seats.map((seat) => html`<${SeatOf} key=${seat.id} seat=${seat} creature=${now.creatures[seat.id]} colour=${now.graphs[graph]?.colour ?? 0} isNewest=${seat.id === newest}
       isWalked=${seat.id === current} isThinking=${Boolean(thinks[seat.id])} isChosen=${selection.value?.id === seat.id} canTake=${canSpeak()} name=${nameAt(now, seat.id)} />`)}
   </ul>`;

@@ -56,7 +56,7 @@ export function lineageOf(view, others, axisEvents) {
       parent.goesInto = line;
       parent.last = lane.first;
     }
-    line.nodes.push({ k: lane.first, kind: kindOf(lane, line), session, name: lane.name ? nameOf(lane.name, view) : "" });
+    line.nodes.push({ k: lane.first, kind: kindOf(lane, line), session, name: lane.name ? nameOf(lane.name) : "" });
   }
   const forks = others.map((other) => ({ ...other, length: Math.min(other.length, axisEvents * forkShare), row: 0, from: lineOf.get(other.session) }));
   const rows = putIntoRows(lines, forks, axisEvents);
