@@ -10,7 +10,7 @@ bin := .venv/bin
 code := src tests $(if $(wildcard bench/*.py),bench)
 JOBS ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 
-.PHONY: help setup ready local play serve tour test test-real times quick newest check bench prompts screenshots soak lock clean
+.PHONY: help setup ready local play serve tour test test-real times quick newest check bench prompts screenshots faces soak lock clean
 
 help: ## list what can be done here
 	@echo "Glasshouse. Start with: make play"
@@ -84,6 +84,12 @@ prompts: setup ## ask a real model recorded moments again, and measure: make pro
 screenshots: setup ## take the pictures of the page for the README and the docs, from real plays
 	@tools/chromium.sh >/dev/null
 	@PYTHONPATH=. $(bin)/python tools/screenshots.py
+
+faces: setup ## look at every face of the page, in two themes, four sizes, Chromium and Firefox: about twenty minutes
+	@tools/chromium.sh >/dev/null
+	@tools/firefox.sh >/dev/null
+	@$(bin)/python -m pytest -v -m faces tests/faces
+	@echo "make faces: all passed. The pictures are in build/faces."
 
 soak: setup ## the long rigs: hours of kills, power cuts and random plays
 	@GLASSHOUSE_HYPOTHESIS=soak $(bin)/python -m pytest -v -s -m soak
