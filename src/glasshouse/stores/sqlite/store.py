@@ -13,11 +13,12 @@ import threading
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import suppress
+from datetime import datetime
 from functools import wraps
 from pathlib import Path
 from typing import Any, Concatenate, Final, ParamSpec, TypeVar
 
-from glasshouse.errors import OutcomeUnknown, Refused, StoreFailed, StoreFenced
+from glasshouse.errors import OutcomeUnknown, Refused, StoreError, StoreFailed, StoreFenced
 from glasshouse.runtime.store_port import Batch, StoreRole
 from glasshouse.stores.sqlite.conversion import OnProgress
 from glasshouse.stores.sqlite.faults import FAULTS, in_doubt, may_be_written, store_error, written_by_another
@@ -151,6 +152,10 @@ class SqliteStore:
         """Whether this object commits, or is a guest."""
         return "guest" if self.is_guest else "owner"
 
+    def lapse(self) -> StoreError | None:
+        """That another process has written the file, though this one has locked it; else None."""
+        return StoreFenced(written_by_another(self.path)) if self._is_fenced else None
+
     async def owner(self) -> str:
         """Who has this store open for writing, in words; empty if nobody does."""
         holder = holder_of(self.path)
@@ -175,6 +180,10 @@ class SqliteStore:
     async def wait_beyond(self, position: int, seconds: float) -> int:
         """The position, as soon as it is after this one; after so many seconds, as it is."""
         return await self._looked_for(self.position, lambda now: now > position, seconds)
+
+    async def time(self) -> datetime | None:
+        """None: senders are on this machine."""
+        return None
 
     async def wait_for_more(self, seen: str, seconds: float) -> str:
         """The mark of the inbox, as soon as it is another than this one; after so many seconds, as it is."""
