@@ -33,7 +33,9 @@ async def test_a_snapshot_is_given_back_under_its_own_key_only(store: Store) -> 
     assert await store.snapshot("s-bo", "stage", "1.a") is None
 
 
-async def test_a_snapshot_of_another_version_is_dropped_or_stands_beside_but_is_never_given_for_it(store: Store) -> None:
+async def test_a_snapshot_of_another_version_is_dropped_or_stands_beside_but_is_never_given_for_it(
+    store: Store,
+) -> None:
     older = Snapshot("", "world", "1", 3, b"old")
     await store.commit([Batch(snapshot=older)])
 

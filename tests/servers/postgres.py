@@ -116,7 +116,7 @@ class PostgresServer:
                 stdout=log,
                 stderr=log,
                 cwd="/",
-                preexec_fn=None if file_bytes_max is None else bounded,
+                preexec_fn=None if file_bytes_max is None else bounded,  # noqa: PLW1509  It calls nothing that takes a lock.
                 **_unprivileged(),
             )
         self.wait_until_ready()

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from glasshouse.assembly import SqliteStore
+from glasshouse.assembly import PostgresStore, SqliteStore, StoreAddress
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -34,9 +34,9 @@ class ConversionBar:
             self._bar.stop()
 
 
-def store_to_write(path: str | Path) -> SqliteStore:
-    """The store at a path, for the one process that writes it. If it must be converted first, a bar shows how far it is."""
-    return SqliteStore(path, on_conversion=ConversionBar(Path(path)).show)
+def store_to_write(address: StoreAddress) -> SqliteStore | PostgresStore:
+    """A store for the one process that writes it. If a file must be converted first, a bar shows how far it is."""
+    return address.to_write(ConversionBar(Path(str(address))).show)
 
 
 def _begun(words: str, count: int) -> Progress:

@@ -16,7 +16,9 @@ USUAL_HOUSE: Final = "main"
 house_name_chars_max: Final = 120
 """How long the name of a house may be."""
 
-_EXAMPLE: Final = "Write postgresql://USER@HOST:5432/DATABASE#HOUSE, with special characters of the password as %XX."
+_EXAMPLE: Final = (
+    "Write postgresql://USER@HOST:5432/DATABASE#HOUSE, with special characters of the password as %XX."
+)
 
 
 def is_address(text: str) -> bool:
@@ -53,7 +55,8 @@ def address_of(text: str, house: str | None = None) -> Address:
     name = house or named or USUAL_HOUSE
     if len(name) > house_name_chars_max or not name.isprintable():
         raise Refused(
-            f"A house's name has at most {house_name_chars_max} characters that can be printed.", "Shorten it."
+            f"A house's name has at most {house_name_chars_max} characters that can be printed.",
+            "Shorten it.",
         )
     user = parts.netloc.rpartition("@")[0].partition(":")[0]
     shown = urlunsplit(("postgresql", f"{user}@{host}" if user else host, parts.path, "", ""))

@@ -5,26 +5,56 @@ Always holds: a message quotes what the server says, and nothing of the address 
 
 from __future__ import annotations
 
-import asyncio
+from collections.abc import Mapping
 from typing import Any, Final
 
 from glasshouse.errors import StoreBusy, StoreDamaged, StoreError, StoreFailed
 
-_NO_DATABASE: Final = "3D000"
-_NO_TABLE: Final = ("42P01", "3F000", "42703")
-_NO_RIGHT: Final = "42501"
-_NO_LOGIN: Final = ("28000", "28P01")
-_READ_ONLY: Final = "25006"
-_FULL: Final = ("53100", "53200")
-_NO_ROOM: Final = "53300"
-_IN_THE_WAY: Final = ("55P03", "57014", "40P01")
+_NO_LOGIN: Final = "{}: the server refuses this user: {}. Check the user and the password; PGPASSWORD or ~/.pgpass may hold it."
+_NO_RIGHT: Final = (
+    "{}: this user lacks a right: {}. Nothing was written. Grant it glasshouse_owner to play, glasshouse_follower to leave lines,"
+    " glasshouse_reader to read."
+)
+_FULL: Final = (
+    "The server of {} has no room: {}. Everything acknowledged before is safe. Make room, then try again."
+)
+_LOCKED: Final = "{} is locked by another connection: {}. Try again."
+_NO_TABLE: Final = "{} lacks a table or a column: {}. Restore a copy of it."
+
+_BY_CODE: Final[Mapping[str, tuple[type[StoreError], str]]] = {
+    "3D000": (StoreFailed, "{}: there is no such database: {}. Make it first: createdb NAME."),
+    "28000": (StoreFailed, _NO_LOGIN),
+    "28P01": (StoreFailed, _NO_LOGIN),
+    "42501": (
+        StoreFailed,
+        _NO_RIGHT,
+    ),
+    "25006": (StoreFailed, "{} may only be read now: {}. Nothing was written. Use the primary server."),
+    "53100": (StoreFailed, _FULL),
+    "53200": (StoreFailed, _FULL),
+    "53300": (StoreFailed, "The server of {} takes no more connections: {}. Try again later."),
+    "55P03": (StoreBusy, _LOCKED),
+    "57014": (StoreBusy, _LOCKED),
+    "40P01": (StoreBusy, _LOCKED),
+    "42P01": (StoreDamaged, _NO_TABLE),
+    "3F000": (StoreDamaged, _NO_TABLE),
+    "42703": (StoreDamaged, _NO_TABLE),
+}
+"""What an error's SQLSTATE means here: the address and the server's words are filled in."""
 
 
 def driver_errors() -> tuple[type[BaseException], ...]:
-    """What the driver and the network raise. The driver is an extra, so it is asked only once it is there."""
+    """What the driver and the network raise, a time limit too. The driver is an extra, so it is asked only once it is there."""
     import asyncpg
 
-    return (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError, EOFError, ValueError)
+    return (
+        asyncpg.PostgresError,
+        asyncpg.InterfaceError,
+        asyncpg.InternalClientError,
+        OSError,
+        EOFError,
+        ValueError,
+    )
 
 
 def is_of_connection(wrong: BaseException) -> bool:
@@ -40,7 +70,7 @@ def is_of_connection(wrong: BaseException) -> bool:
         ConnectionError,
         EOFError,
     )
-    return isinstance(wrong, kinds) and not isinstance(wrong, asyncio.TimeoutError)
+    return isinstance(wrong, kinds)
 
 
 def store_error(shown: str, wrong: BaseException) -> StoreError:
@@ -48,43 +78,25 @@ def store_error(shown: str, wrong: BaseException) -> StoreError:
     if isinstance(wrong, StoreError):
         return wrong
     code: Any = getattr(wrong, "sqlstate", None)
+    if code in _BY_CODE:
+        kind, words = _BY_CODE[code]
+        return kind(words.format(shown, _said(wrong)))
+    return StoreFailed(_without_code(shown, wrong))
+
+
+def _without_code(shown: str, wrong: BaseException) -> str:
+    """What went wrong outside the server."""
     if isinstance(wrong, TimeoutError):
-        return StoreFailed(f"{shown} did not answer in time. Check the server and the network, then try again.")
-    if code == _NO_DATABASE:
-        return StoreFailed(f"{shown}: there is no such database. Make it first: createdb NAME.")
-    if code in _NO_LOGIN:
-        return StoreFailed(
-            f"{shown}: the server refuses this user: {_said(wrong)}. Check the user and the password; PGPASSWORD or ~/.pgpass may"
-            " hold it."
-        )
-    if code == _NO_RIGHT:
-        return StoreFailed(
-            f"{shown}: this user lacks a right: {_said(wrong)}. Nothing was written. Grant it glasshouse_owner to play,"
-            " glasshouse_follower to leave lines, glasshouse_reader to read."
-        )
-    if code == _READ_ONLY:
-        return StoreFailed(
-            f"{shown} may only be read now: {_said(wrong)}. Nothing was written. Use the primary server."
-        )
-    if code in _FULL:
-        return StoreFailed(
-            f"The server of {shown} has no room: {_said(wrong)}. Everything acknowledged before is safe. Make room, then try again."
-        )
-    if code == _NO_ROOM:
-        return StoreFailed(f"The server of {shown} takes no more connections: {_said(wrong)}. Try again later.")
-    if code in _IN_THE_WAY:
-        return StoreBusy(f"{shown} is locked by another connection: {_said(wrong)}. Try again.")
-    if code in _NO_TABLE:
-        return StoreDamaged(f"{shown} lacks a table or a column: {_said(wrong)}. Restore a copy of it.")
+        return f"{shown} did not answer in time. Check the server and the network, then try again."
     if isinstance(wrong, ConnectionRefusedError):
-        return StoreFailed(f"No server answers at {shown}. Start it, or name another --store.")
-    if isinstance(wrong, OSError):
-        return StoreFailed(f"{shown} cannot be reached: {wrong.strerror or type(wrong).__name__}. Check the host and the network.")
+        return f"No server answers at {shown}. Start it, or name another --store."
+    if isinstance(wrong, OSError) and not isinstance(wrong, ConnectionError):
+        return f"{shown} cannot be reached: {wrong.strerror or type(wrong).__name__}. Check the host and the network."
     if isinstance(wrong, ValueError):  # The driver cannot read an option, and its words quote the address.
-        return StoreFailed(f"{shown}: an option of the address cannot be read. Check what stands behind the '?'.")
+        return f"{shown}: an option of the address cannot be read. Check what stands behind the '?'."
     if is_of_connection(wrong):
-        return StoreFailed(f"The connection to {shown} broke: {_said(wrong)}. Try again.")
-    return StoreFailed(f"{shown} could not be used: {_said(wrong)}.")
+        return f"The connection to {shown} broke: {_said(wrong)}. Try again."
+    return f"{shown} could not be used: {_said(wrong)}."
 
 
 def _said(wrong: BaseException) -> str:

@@ -23,7 +23,9 @@ older one then may not take the house."""
 def bundled_migrations() -> list[Migration]:
     """The migrations that ship with Glasshouse, as (number, SQL), in order."""
     folder = files("glasshouse.stores.postgres").joinpath("migrations")
-    scripts = sorted((entry.name, entry.read_text()) for entry in folder.iterdir() if entry.name.endswith(".sql"))
+    scripts = sorted(
+        (entry.name, entry.read_text()) for entry in folder.iterdir() if entry.name.endswith(".sql")
+    )
     return [(int(name.partition("_")[0]), text) for name, text in scripts]
 
 
@@ -63,7 +65,9 @@ async def migrate(server: Server, migrations: list[Migration], *, is_guest: bool
     if version == newest:
         return
     if is_guest:
-        what = "There is no Glasshouse store in" if not version else "An older Glasshouse has made the tables of"
+        what = (
+            "There is no Glasshouse store in" if not version else "An older Glasshouse has made the tables of"
+        )
         raise StoreFailed(f"{what} {server.shown}. Play something in it first, or name another --store.")
     connection = await server.take_connection()
     try:
@@ -105,7 +109,9 @@ async def _migrate(connection: Any, migrations: list[Migration]) -> None:
 
 async def _may_grant(connection: Any) -> bool:
     """Whether this user may make roles, or whoever administers the server has made them."""
-    may_make: bool = await connection.fetchval("SELECT rolcreaterole OR rolsuper FROM pg_roles WHERE rolname = current_user")
+    may_make: bool = await connection.fetchval(
+        "SELECT rolcreaterole OR rolsuper FROM pg_roles WHERE rolname = current_user"
+    )
     made: int = await connection.fetchval(
         "SELECT count(*) FROM pg_roles WHERE rolname IN ('glasshouse_owner', 'glasshouse_follower', 'glasshouse_reader')"
     )

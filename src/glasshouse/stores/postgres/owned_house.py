@@ -63,7 +63,9 @@ class OwnedHouse:
             if row["token"] in self.tokens:  # It was taken, and the answer was lost.
                 self._begin(row["epoch"], row["token"], servers.monotonic())
                 return
-            is_silent = seen == (row["epoch"], row["beat"]) and servers.monotonic() - since >= self.lease_seconds
+            is_silent = (
+                seen == (row["epoch"], row["beat"]) and servers.monotonic() - since >= self.lease_seconds
+            )
             if row["owner"] and not is_silent:
                 self._check_is_silent(row, seen)
                 seen = (row["epoch"], row["beat"])
@@ -96,7 +98,15 @@ class OwnedHouse:
         token = secrets.token_bytes(16)
         self.tokens.append(token)
         sent_at = servers.monotonic()
-        values = (row["number"], row["epoch"], row["token"], token, self._server.name, this_process(), format_number)
+        values = (
+            row["number"],
+            row["epoch"],
+            row["token"],
+            token,
+            self._server.name,
+            this_process(),
+            format_number,
+        )
         try:
             taken = await self._server.fetch_row(SQL["take"], *values, seconds=lock_seconds_max)
         except TimeoutError:
@@ -165,10 +175,14 @@ class OwnedHouse:
                 values = (self.number, self.epoch, known, token)
                 row = await self._server.fetch_row(SQL["change_token"], *values, seconds=lock_seconds_max)
                 if row is None:
-                    row = await self._server.fetch_row(SQL["change_token"], self.number, self.epoch, self.tokens, token)
+                    row = await self._server.fetch_row(
+                        SQL["change_token"], self.number, self.epoch, self.tokens, token
+                    )
                 break
         else:
-            raise StoreBusy(f"{self._shown} is locked by a connection that cannot be ended. Ask who runs the server.")
+            raise StoreBusy(
+                f"{self._shown} is locked by a connection that cannot be ended. Ask who runs the server."
+            )
         self.suspects.clear()
         self.is_in_doubt = False
         if row is None:
@@ -178,15 +192,17 @@ class OwnedHouse:
 
     async def announce(self, words: str) -> None:
         """Say who owns the house, in other words."""
-        with suppress(*driver_errors(), TimeoutError):
+        with suppress(*driver_errors()):
             await self._server.fetch(SQL["announce"], self.number, self.epoch, self.tokens, words)
 
     async def let_go(self) -> None:
         """Let another process take the house at once."""
         self._server.disown(self)
         if self.fenced is None:
-            with suppress(*driver_errors(), TimeoutError):  # Otherwise the next owner waits for a lease.
-                await self._server.fetch(SQL["let_go"], self.number, self.epoch, self.tokens, seconds=lock_seconds_max)
+            with suppress(*driver_errors()):  # Otherwise the next owner waits for a lease.
+                await self._server.fetch(
+                    SQL["let_go"], self.number, self.epoch, self.tokens, seconds=lock_seconds_max
+                )
 
 
 def in_a_sentence(words: str) -> str:

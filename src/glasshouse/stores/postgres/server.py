@@ -25,7 +25,7 @@ from importlib.resources import files
 from typing import Any, Final, Protocol
 from weakref import WeakKeyDictionary
 
-from glasshouse.errors import StoreError
+from glasshouse.errors import GlasshouseError
 from glasshouse.installation import missing_extra
 from glasshouse.runtime.waiting import Waiters
 from glasshouse.stores.named_statements import statements
@@ -117,7 +117,9 @@ class Server:
         except ModuleNotFoundError as missing:
             if missing.name != "asyncpg":
                 raise
-            raise missing_extra("PostgreSQL needs the extra `postgres`, which is not installed.", "postgres") from None
+            raise missing_extra(
+                "PostgreSQL needs the extra `postgres`, which is not installed.", "postgres"
+            ) from None
         settings = {"application_name": self.name, "synchronous_commit": "on", "timezone": "UTC"}
         async with asyncio.timeout(connect_seconds_max):
             return await asyncpg.connect(self._dsn, timeout=connect_seconds_max, server_settings=settings)
@@ -212,7 +214,7 @@ class Server:
         try:
             async with asyncio.timeout(seconds):
                 now, beaten = await self.fetch_row(SQL["beat"], numbers, epochs, self.name, seconds=seconds)
-        except (*driver_errors(), TimeoutError, StoreError):
+        except driver_errors():
             return False
         self._note_time(now, sent_at)
         for number, house in houses.items():
@@ -229,7 +231,10 @@ class Server:
     def _note_time(self, now: datetime, at: float) -> None:
         known = self._time
         if known is None or now >= known[0] + timedelta(seconds=at - known[1]):
-            self._time = now, at  # Never backwards: a clock of the server that jumps back counts on as it was.
+            self._time = (
+                now,
+                at,
+            )  # Never backwards: a clock of the server that jumps back counts on as it was.
 
     async def now(self) -> datetime:
         """The database's time: as the last beat told it, plus our own monotonic time."""
@@ -258,14 +263,14 @@ class Server:
         channels = [*self._unsent]
         self._unsent.clear()
         # A wake is a hint. Who misses it looks by itself.
-        with suppress(*driver_errors(), TimeoutError, StoreError):
+        with suppress(*driver_errors(), GlasshouseError):
             await self.fetch(SQL["notify"], channels, seconds=look_seconds)
 
     async def listen(self, channel: str) -> float:
         """Hear a channel from now on; after how many seconds to look without a wake."""
         if self._listener is None or channel not in self._channels:
             async with self._listening:
-                with suppress(*driver_errors(), TimeoutError, StoreError):
+                with suppress(*driver_errors(), GlasshouseError):
                     await self._hear(channel)
         return look_seconds if channel in self._channels else look_seconds_without_listener
 
@@ -313,7 +318,7 @@ class Server:
         idle = [*self._idle]
         self._idle.clear()
         for connection in (*idle, *([] if listener is None else [listener])):
-            with suppress(*driver_errors(), TimeoutError):
+            with suppress(*driver_errors()):
                 async with asyncio.timeout(1.0):
                     await connection.close()
                 continue

@@ -42,7 +42,13 @@ from glasshouse.stores.placing import check_room, in_order_of_histories, soundly
 from glasshouse.stores.postgres import server as servers
 from glasshouse.stores.postgres.address import Address, address_of
 from glasshouse.stores.postgres.faults import driver_errors, store_error
-from glasshouse.stores.postgres.migrate import Migration, bundled_migrations, check_server, format_number, migrate
+from glasshouse.stores.postgres.migrate import (
+    Migration,
+    bundled_migrations,
+    check_server,
+    format_number,
+    migrate,
+)
 from glasshouse.stores.postgres.owned_house import OwnedHouse, lease_seconds_usual
 from glasshouse.stores.postgres.placement import Placement
 from glasshouse.stores.postgres.server import SQL, Server, let_go, server_for
@@ -179,10 +185,10 @@ class PostgresStore:
         has_schema = (await server.fetch_row(SQL["has_schema"]))[0]
         return await server.fetch_row(SQL["house"], self.address.house) if has_schema else None
 
-    async def announce(self, words: str) -> None:
-        """Say for messages who plays this house."""
+    async def announce(self, address: str) -> None:
+        """Note for messages where this house is shown."""
         if self._house is not None:
-            await self._house.announce(words)
+            await self._house.announce(f"{servers.this_process()} ({address})")
 
     def lapse(self) -> StoreError | None:
         """Why this process may ask no model for this house now; None if it may."""
@@ -198,7 +204,7 @@ class PostgresStore:
             raise
         except BaseException as wrong:
             # Only now: without the extra, there is no driver to ask.
-            if isinstance(wrong, TimeoutError) or isinstance(wrong, driver_errors()):
+            if isinstance(wrong, driver_errors()):
                 raise store_error(self._name, wrong) from None  # The driver's words may quote the address.
             raise
 
@@ -262,14 +268,14 @@ class PostgresStore:
             self._forget()
             if connection is None:
                 # Nothing was sent: there was no connection.
-                if isinstance(wrong, TimeoutError) or isinstance(wrong, driver_errors()):
+                if isinstance(wrong, driver_errors()):
                     raise store_error(self._name, wrong) from None
                 raise
             with suppress(*driver_errors()):
                 house.must_settle(connection.get_server_pid())
             house.is_in_doubt = True
             server.throw_away(connection)
-            if isinstance(wrong, TimeoutError) or isinstance(wrong, driver_errors()):
+            if isinstance(wrong, driver_errors()):
                 raise OutcomeUnknown(str(store_error(self._name, wrong))) from wrong
             raise
         server.give_back(connection)
@@ -326,7 +332,9 @@ class PostgresStore:
         for event in lines.events:
             kept = kept_of(event.session_id)
             if kept is None or kept.head != event.seq - 1:
-                await self._place(Batch((SegmentWrite(event.session_id, event.seq - 1, (encoded(event),)),)), placement)
+                await self._place(
+                    Batch((SegmentWrite(event.session_id, event.seq - 1, (encoded(event),)),)), placement
+                )
                 continue
             kept.head = event.seq
             placement.add_event(kept.number, event.seq, placement.position + 1, encoded(event))
@@ -429,7 +437,9 @@ class PostgresStore:
 
     async def labels(self) -> dict[str, tuple[str, ...]]:
         """The labels of every run that has some."""
-        read = {run_id.decode(): _soundly(_decode_labels, body) for run_id, body in await self._rows("labels")}
+        read = {
+            run_id.decode(): _soundly(_decode_labels, body) for run_id, body in await self._rows("labels")
+        }
         return {run_id: labels for run_id, labels in read.items() if labels}
 
     async def records(self) -> dict[str, str]:
@@ -548,7 +558,9 @@ class PostgresStore:
 
 
 def _segment_from(row: Any) -> Segment:
-    parents = tuple([Parent(name.decode(), upto) for name, upto in zip(row["parents"], row["uptos"], strict=True)])
+    parents = tuple(
+        [Parent(name.decode(), upto) for name, upto in zip(row["parents"], row["uptos"], strict=True)]
+    )
     name = row["id"].decode()
     if row["origin"] in GOES_ON and not parents:
         raise StoreDamaged(f"The ledger lacks the parents of session {name}. Restore a copy.")

@@ -20,6 +20,7 @@ from typing import Any, Concatenate, Final, ParamSpec, TypeVar
 
 from glasshouse.errors import OutcomeUnknown, Refused, StoreError, StoreFailed, StoreFenced
 from glasshouse.runtime.store_port import Batch, StoreRole
+from glasshouse.stores.postgres.address import is_address
 from glasshouse.stores.sqlite.conversion import OnProgress
 from glasshouse.stores.sqlite.faults import FAULTS, in_doubt, may_be_written, store_error, written_by_another
 from glasshouse.stores.sqlite.journal import Journal, LogFile, prepare, sync_fully
@@ -68,6 +69,10 @@ class SqliteStore:
             raise Refused(
                 f"A SqliteStore needs the name of a file, and {str(path)!r} is none.",
                 "Name one, or use MemoryStore() to keep nothing.",
+            )
+        if is_address(str(path).replace(":/", "://", 1)):  # A Path has one slash less.
+            raise Refused(
+                "A SqliteStore keeps a file, and this is the address of a database.", "Use PostgresStore."
             )
         self.path = Path(path).absolute()
         self.is_guest = is_guest
@@ -160,6 +165,10 @@ class SqliteStore:
         """Who has this store open for writing, in words; empty if nobody does."""
         holder = holder_of(self.path)
         return "" if holder is None else holder.words
+
+    async def announce(self, address: str) -> None:
+        """Note for messages where this store is shown."""
+        self.lock.announce(address)
 
     async def close(self) -> None:
         """Stop the threads, close the file, release the lock."""
