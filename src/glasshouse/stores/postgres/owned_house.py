@@ -22,7 +22,7 @@ from glasshouse.stores.postgres import server as servers
 from glasshouse.stores.postgres.address import Address
 from glasshouse.stores.postgres.faults import driver_errors, store_error
 from glasshouse.stores.postgres.migrate import format_number
-from glasshouse.stores.postgres.server import SQL, Server, this_process
+from glasshouse.stores.postgres.server import SQL, Server, inbox_channel, this_process
 
 lease_seconds_usual: Final = 5.0
 """How long an owner may be silent before another process takes its house."""
@@ -135,6 +135,7 @@ class OwnedHouse:
                 " somebody removed the house. Nothing more is written here. Close this one, and open the store again."
             )
         self._server.disown(self)
+        self._server.wakes(inbox_channel(self.number)).wake()  # Who waits for the inbox is told.
 
     def lapse(self) -> StoreError | None:
         """Why this process may ask no model now: it has lost the house, or could not beat for a lease; None if it may."""

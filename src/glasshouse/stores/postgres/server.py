@@ -71,6 +71,11 @@ class Beating(Protocol):
         """The database knows another owner."""
 
 
+def inbox_channel(number: int) -> str:
+    """The channel on which it is told that the inbox of a house has changed."""
+    return f"glasshouse_inbox_{number}"
+
+
 class Wakes(Waiters):
     """Those who wait on a channel, and how often they were woken: who looks first and then waits misses none."""
 

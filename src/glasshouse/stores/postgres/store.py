@@ -51,7 +51,7 @@ from glasshouse.stores.postgres.migrate import (
 )
 from glasshouse.stores.postgres.owned_house import OwnedHouse, lease_seconds_usual
 from glasshouse.stores.postgres.placement import Placement
-from glasshouse.stores.postgres.server import SQL, Server, let_go, server_for
+from glasshouse.stores.postgres.server import SQL, Server, inbox_channel, let_go, server_for
 from glasshouse.world.decisions.requests import Request, decoded_request
 from glasshouse.world.state.lineage import Span
 from glasshouse.world.state.state import Parent, Segment
@@ -525,7 +525,7 @@ class PostgresStore:
 
     @property
     def _inbox_channel(self) -> str:
-        return f"glasshouse_inbox_{self._number}"
+        return inbox_channel(self._number)
 
     async def wait_beyond(self, position: int, seconds: float) -> int:
         """The position, as soon as it is after this one; after so many seconds, as it is."""
@@ -547,6 +547,8 @@ class PostgresStore:
         look_seconds = await self._opened().listen(channel) if seconds > 0 else 0.0
         while True:
             wakes = self._opened().wakes(channel)
+            if not self.is_guest:
+                self._owned()  # Who waits as the owner is told that it is the owner no more.
             count = wakes.count
             seen = await look()
             left = until - servers.monotonic()
