@@ -51,7 +51,9 @@ class LostStore(GatedStore):
 async def test_after_a_fence_no_drive_asks_a_model_and_every_call_says_why(is_together: bool) -> None:
     store, model = LostStore(), Counted()
     async with on_stage(store, models=ModelRouter(model)) as t:
-        await t.open_world(world_of(ticking("ada", together=is_together), ticking("bo", together=is_together)))
+        await t.open_world(
+            world_of(ticking("ada", together=is_together), ticking("bo", together=is_together))
+        )
         await soon(t.step_one())
         asked = model.answered
         store.is_fenced = True
@@ -69,7 +71,9 @@ async def test_after_a_fence_no_drive_asks_a_model_and_every_call_says_why(is_to
         assert model.answered == asked_at_fence
 
 
-async def test_an_act_that_waits_for_a_model_ends_as_soon_as_the_fence_is_known_and_the_store_is_closed() -> None:
+async def test_an_act_that_waits_for_a_model_ends_as_soon_as_the_fence_is_known_and_the_store_is_closed() -> (
+    None
+):
     store, model = LostStore(), Counted()
     async with on_stage(store, models=ModelRouter(model)) as t:
         await t.open_world(world_of(ticking("ada"), ticking("bo")))

@@ -39,7 +39,7 @@ SETTINGS = {
     "unix_socket_directories": "",
     "shared_buffers": "32MB",
     "max_connections": "80",
-    "max_wal_size": "256MB",
+    "max_wal_size": "64MB",
     "autovacuum": "off",
     "log_min_messages": "fatal",
     "fsync": "on",
@@ -86,7 +86,7 @@ class PostgresServer:
             nobody = pwd.getpwnam("nobody")
             os.chown(self.folder, nobody.pw_uid, nobody.pw_gid)
         self._run(
-            "initdb", "--no-sync", "--auth=trust", f"--username={USER}", "--encoding=UTF8", "--locale=C", "--wal-segsize=4"
+            "initdb", "--no-sync", "--auth=trust", f"--username={USER}", "--encoding=UTF8", "--locale=C", "--wal-segsize=1"
         )  # fmt: skip
         self.start()
 
@@ -209,7 +209,7 @@ class Admin:
         name = f"glasshouse_{os.getpid()}"
         self.execute(f'DROP DATABASE IF EXISTS "{name}"')
         self.execute(f'CREATE DATABASE "{name}"')
-        atexit.register(lambda: self.drop(name))
+        atexit.register(self._leave, name)
 
         async def fill() -> None:
             store = PostgresStore(self.at(name), "first")
@@ -219,6 +219,11 @@ class Admin:
         self._do(fill)
         self.execute_in(name, "DELETE FROM glasshouse.houses")
         return name
+
+    def _leave(self, template: str) -> None:
+        self.drop(template)
+        if self._connection is not None:
+            self._loop.call_soon_threadsafe(self._connection.terminate)
 
     def execute_in(self, database: str, statement: str) -> list[Any]:
         """Run a statement in another database."""

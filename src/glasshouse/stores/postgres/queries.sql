@@ -5,8 +5,11 @@
 SELECT current_setting('server_version_num')::int, current_setting('fsync'), current_setting('synchronous_commit'), pg_is_in_recovery(),
     current_setting('transaction_read_only');
 
+-- Not `to_regclass`: in a transaction that has waited for a lock, it may still remember that there was no such table.
 -- name: has_schema
-SELECT to_regclass('glasshouse.versions') IS NOT NULL;
+SELECT EXISTS (
+    SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = 'glasshouse' AND c.relname = 'versions'
+);
 
 -- name: version
 SELECT max(version) FROM glasshouse.versions;
