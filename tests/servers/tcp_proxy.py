@@ -38,7 +38,7 @@ class TcpProxy:
 
     def cut(self) -> None:
         """End every connection, as a cable that is pulled."""
-        for writer in self._writers:
+        for writer in [*self._writers]:
             writer.transport.abort()
 
     async def _pass(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

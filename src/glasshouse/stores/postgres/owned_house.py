@@ -30,7 +30,7 @@ looks_a_lease: Final = 20
 """How often in a lease somebody who waits for a house looks whether its owner beats."""
 takes_max: Final = 20
 """How often a house is tried to be taken, if others are faster or the old owner's locks remain."""
-lock_seconds_max: Final = 2.0
+lock_seconds_max = 2.0
 """How long a statement waits for the lock of a house before it ends the connections that may hold it, and tries again."""
 
 
@@ -94,7 +94,7 @@ class OwnedHouse:
         """Take the house by compare-and-set. False if somebody was faster, or a lock is in the way."""
         if row["owner"]:
             with suppress(*driver_errors()):  # Without the right to end them, the locks may still be gone.
-                await self._server.fetch(SQL["end_connections"], row["owner"])
+                await self._server.fetch(SQL["end_connections"], row["owner"], seconds=lock_seconds_max)
         token = secrets.token_bytes(16)
         self.tokens.append(token)
         sent_at = servers.monotonic()
@@ -171,14 +171,15 @@ class OwnedHouse:
         for _ in range(takes_max):
             for process in self.suspects:
                 with suppress(*driver_errors()):
-                    await self._server.fetch(SQL["end_connection"], process, self._server.name)
+                    await self._server.fetch(
+                        SQL["end_connection"], process, self._server.name, seconds=lock_seconds_max
+                    )
             with suppress(TimeoutError):  # The lock is still held.
                 values = (self.number, self.epoch, known, token)
                 row = await self._server.fetch_row(SQL["change_token"], *values, seconds=lock_seconds_max)
                 if row is None:
-                    row = await self._server.fetch_row(
-                        SQL["change_token"], self.number, self.epoch, self.tokens, token
-                    )
+                    values = (self.number, self.epoch, self.tokens, token)
+                    row = await self._server.fetch_row(SQL["change_token"], *values, seconds=lock_seconds_max)
                 break
         else:
             raise StoreBusy(

@@ -36,10 +36,10 @@ connections_max: Final = 12
 """How many statements of one process run at once."""
 connections_idle_max: Final = 4
 """How many connections stay open while nothing runs. With the listener, an idle process has five."""
-connect_seconds_max: Final = 4.0
+connect_seconds_max = 4.0
 """How long a connection may take to open: with it, a command says within five seconds that no server is there."""
-statement_seconds_max: Final = 30.0
-"""How long a statement may take that nobody needs sooner."""
+statement_seconds_max = 15.0
+"""How long a statement may take that nobody needs sooner, such as one that reads a page of events."""
 wake_seconds_min: Final = 0.010
 """The shortest time between two wakes that a process sends."""
 look_seconds: Final = 5.0
@@ -155,12 +155,12 @@ class Server:
         self._room.release()
         connection.terminate()
 
-    async def fetch(self, query: str, *values: object, seconds: float = statement_seconds_max) -> list[Any]:
+    async def fetch(self, query: str, *values: object, seconds: float | None = None) -> list[Any]:
         """The rows of a statement that may be repeated: if its connection broke, another one is tried."""
         for is_last in (False, True):
             connection = await self.take_connection()
             try:
-                rows: list[Any] = await connection.fetch(query, *values, timeout=seconds)
+                rows: list[Any] = await connection.fetch(query, *values, timeout=seconds or statement_seconds_max)
             except BaseException as wrong:
                 self.throw_away(connection)
                 if is_last or not is_of_connection(wrong):
@@ -171,7 +171,7 @@ class Server:
                 return rows
         raise AssertionError("The last try returns or raises.")
 
-    async def fetch_row(self, query: str, *values: object, seconds: float = statement_seconds_max) -> Any:
+    async def fetch_row(self, query: str, *values: object, seconds: float | None = None) -> Any:
         """The first row of a statement that may be repeated; None if there is none."""
         rows = await self.fetch(query, *values, seconds=seconds)
         return rows[0] if rows else None

@@ -57,7 +57,7 @@ from glasshouse.world.state.lineage import Span
 from glasshouse.world.state.state import Parent, Segment
 from glasshouse.world.state.values import GOES_ON
 
-commit_seconds_max: Final = 5.0
+commit_seconds_max = 5.0
 """How long a commit may take, and longer if it is large. Then it is in doubt, and is looked up."""
 commit_bytes_a_second_min: Final = 1024 * 1024
 puts_max: Final = 3
