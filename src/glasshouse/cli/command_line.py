@@ -18,7 +18,7 @@ from glasshouse.errors import Refused
 from glasshouse.manifests.world_folders import found_worlds
 from glasshouse.settings import Settings, settings
 
-WITHOUT_STORE: Final = frozenset({"check", "models", "new", "worlds"})
+WITHOUT_STORE: Final = frozenset({"check", "copy", "models", "new", "worlds"})
 """The commands that read no store."""
 
 

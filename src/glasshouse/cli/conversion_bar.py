@@ -28,7 +28,7 @@ class ConversionBar:
         if self._bar is None:
             if done == count or not sys.stderr.isatty():
                 return  # It takes no time, or nobody watches.
-            self._bar = _begun(f"{self._path.name} is from an older version. Converting its events", count)
+            self._bar = begun_bar(f"{self._path.name} is from an older version. Converting its events", count)
         self._bar.update(self._bar.task_ids[0], completed=done)
         if done == count:
             self._bar.stop()
@@ -39,7 +39,8 @@ def store_to_write(address: StoreAddress) -> SqliteStore | PostgresStore:
     return address.to_write(ConversionBar(Path(str(address))).show)
 
 
-def _begun(words: str, count: int) -> Progress:
+def begun_bar(words: str, count: int) -> Progress:
+    """A bar on standard error that has begun, with one task."""
     # Imported here: the command line starts quicker, and this is hardly ever needed.
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn

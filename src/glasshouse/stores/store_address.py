@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
+from urllib.parse import quote
 
 from glasshouse.stores.postgres.address import Address, address_of, is_address
 from glasshouse.stores.sqlite import SqliteStore
@@ -45,6 +46,23 @@ class StoreAddress:
         if self.path is None or other.path is None:
             return self.server == other.server and self.path == other.path
         return self.path.absolute() == other.path.absolute()
+
+    @property
+    def house(self) -> str:
+        """The house in a database; empty for a file."""
+        return "" if self.server is None else self.server.house
+
+    def of_house(self, name: str) -> StoreAddress:
+        """Another house in the same database."""
+        return StoreAddress(f"{self.text.partition('#')[0]}#{quote(name)}")
+
+    async def has_house(self) -> bool:
+        """Whether the database has this house."""
+        return await self._house(is_guest=True).exists()
+
+    async def rename_house(self, name: str) -> None:
+        """Give a house that nobody plays another name."""
+        await self._house(is_guest=True).rename(name)
 
     def to_write(self, on_conversion: OnProgress | None = None) -> SqliteStore | PostgresStore:
         """The store for the one process that writes it."""

@@ -25,8 +25,8 @@ from glasshouse.errors import (
     ModelMisconfigured,
     ModelUnreachable,
     Refused,
-    StoreFailed,
     StoreError,
+    StoreFailed,
     StoreFenced,
     UnusableReply,
 )

@@ -160,7 +160,9 @@ class Server:
         for is_last in (False, True):
             connection = await self.take_connection()
             try:
-                rows: list[Any] = await connection.fetch(query, *values, timeout=seconds or statement_seconds_max)
+                rows: list[Any] = await connection.fetch(
+                    query, *values, timeout=seconds or statement_seconds_max
+                )
             except BaseException as wrong:
                 self.throw_away(connection)
                 if is_last or not is_of_connection(wrong):

@@ -170,16 +170,33 @@ class PostgresStore:
 
     async def owner(self) -> str:
         """Who has this house, in words; empty if nobody has, or its owner has been silent for a lease."""
-        is_open = self._server is not None
-        server = self._server or server_for(self.address)
-        try:
-            row = await self._in_words(self._row_if_there(server))
-        finally:
-            if not is_open:
-                await let_go(self.address, server)
+        row = await self._asked(self._row_if_there)
         if row is None or not row["owner"] or row["silent_seconds"] > self.lease_seconds:
             return ""
         return str(row["owner_words"])
+
+    async def exists(self) -> bool:
+        """Whether the database has this house, open or not."""
+        return await self._asked(self._row_if_there) is not None
+
+    async def rename(self, name: str) -> None:
+        """Give this house another name, if nobody has it open."""
+
+        async def renaming(server: Server) -> list[Any]:
+            return await server.fetch(SQL["rename_house"], self.address.house, name)
+
+        if not await self._asked(renaming):
+            raise StoreFailed(f"{self._name} cannot be renamed: somebody plays it, or it is gone.")
+
+    async def _asked(self, ask: Callable[[Server], Awaitable[T]]) -> T:
+        """Ask the database something, whether this store is open or not."""
+        is_open = self._server is not None
+        server = self._server or server_for(self.address)
+        try:
+            return await self._in_words(ask(server))
+        finally:
+            if not is_open:
+                await let_go(self.address, server)
 
     async def _row_if_there(self, server: Server) -> Any:
         has_schema = (await server.fetch_row(SQL["has_schema"]))[0]
