@@ -9,6 +9,7 @@ from glasshouse import tools as tools
 from glasshouse import views as views
 from glasshouse.assembly import MemoryStore as MemoryStore
 from glasshouse.assembly import ModelRouter as ModelRouter
+from glasshouse.assembly import PostgresStore as PostgresStore
 from glasshouse.assembly import SqliteStore as SqliteStore
 from glasshouse.assembly import Toolbox as Toolbox
 from glasshouse.assembly import tool as tool

@@ -17,7 +17,7 @@ from glasshouse.runtime.ports import Toolbox as AnyToolbox
 from glasshouse.runtime.store_port import Store
 from glasshouse.stores.memory import MemoryStore
 from glasshouse.stores.sqlite import SqliteStore
-from glasshouse.stores.sqlite.lock import holder_of
+from glasshouse.stores.store_address import StoreAddress
 from glasshouse.tools.documents.document_tools import DocumentTools
 from glasshouse.tools.function import tool
 from glasshouse.tools.group.group_tools import GroupTools
@@ -30,19 +30,29 @@ if TYPE_CHECKING:
     from glasshouse.models.local.llama_child import Loading
     from glasshouse.models.named_models import Choice, NamedModels, missing_models, pull_model
     from glasshouse.models.price_proposals import PROVIDER_IDS, ProposedPrice, has_price_list, proposed_price
+    from glasshouse.stores.copying import copy_store
+    from glasshouse.stores.postgres.store import PostgresStore
     from glasshouse.tools.mcp.tool_server import ToolServer
 
 __all__ = [
-    "PARAMETERS_B", "PROVIDER_IDS", "Choice", "Loading", "MemoryStore", "ModelRouter", "NamedModels", "ProposedPrice", "ServerTools", "SqliteStore", "ToolServer", "Toolbox", "has_price_list", "holder_of", "hosted_model", "in_words", "missing_models", "proposed_price", "pull_model", "tool",
+    "PARAMETERS_B", "PROVIDER_IDS", "Choice", "Loading", "MemoryStore", "ModelRouter", "NamedModels", "PostgresStore", "ProposedPrice", "ServerTools", "SqliteStore", "StoreAddress", "ToolServer", "Toolbox", "copy_store", "has_price_list", "hosted_model", "in_words", "missing_models", "proposed_price", "pull_model", "tool",
     "why_not_chosen",
 ]  # fmt: skip
 """The adapters that other modules take from here."""
 
 
 def __getattr__(name: str) -> Any:
-    """Models by name and tool servers are imported when they are asked for: a play offline needs none of them."""
+    """Models by name, tool servers and PostgreSQL are imported when they are asked for: a play offline needs none of them."""
     if name not in __all__:
         raise AttributeError(f"{__name__} has no name {name!r}.")
+    if name == "copy_store":
+        from glasshouse.stores.copying import copy_store
+
+        return copy_store
+    if name == "PostgresStore":
+        from glasshouse.stores.postgres.store import PostgresStore
+
+        return PostgresStore
     if name == "ToolServer":
         from glasshouse.tools.mcp.tool_server import ToolServer
 
@@ -56,11 +66,11 @@ def __getattr__(name: str) -> Any:
 
 
 def store_meant(given: Store | str | Path | None) -> Store:
-    """The given store, a SQLite store for a path, or a store in memory for None."""
+    """The given store, the one at a path or an address, or a store in memory for None."""
     if given is None:
         return MemoryStore()
     if isinstance(given, str | Path):
-        return SqliteStore(given)
+        return StoreAddress(given).to_write()
     check_has("Terrarium(store)", given, "commit", "a path or a store", 'Write Terrarium("show.glasshouse").')
     return given
 

@@ -26,8 +26,9 @@ class Settings(BaseSettings):
 
     model_config = SettingsConfigDict(env_prefix="GLASSHOUSE_", frozen=True, extra="ignore")
 
-    store: Path = Field(
-        default=Path("show.glasshouse"), description="The store that commands read and write."
+    store: str = Field(
+        default="show.glasshouse",
+        description="The store that commands read and write: a file, or postgresql://HOST/DB#HOUSE.",
     )
     models: str = Field(
         default="",

@@ -12,13 +12,14 @@ the caller: changing the JSON of a returned event changes no other reader's copy
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Collection, Coroutine, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 from glasshouse.assembly import ModelRouter, router_meant, server_tools, store_meant, usual_agent, usual_tools
-from glasshouse.errors import Refused, StoreDamaged, UnknownName, check_has, check_type
+from glasshouse.errors import Refused, StoreDamaged, StoreFenced, UnknownName, check_has, check_type
 from glasshouse.events.event import VISITOR, Draft, Event, own_copy
 from glasshouse.events.filter import EventFilter
 from glasshouse.events.payloads import FinishReason, Governor, History, check_governor
@@ -78,6 +79,9 @@ class Terrarium:
     recorded as `agent.failed`, and the others continue. `agents` play, by handle, the creatures that are added or
     opened with a world, and those that were added with an agent; of these, those without one wait (see `attach`).
     """
+
+    _ending: asyncio.Task[None] | None = None
+    """Closes this terrarium, once another process has taken its store over."""
 
     def __init__(
         self,
@@ -161,9 +165,15 @@ class Terrarium:
             await self._close_models()
             raise
         if self._guest is None:
+            self._house.ledger.writer.on_fenced = self._end
             self._stage.listen()
         if is_event_log_read():
             self._house.observe(EventLog(partial(span_of, self)), None)
+
+    def _end(self, fenced: StoreFenced) -> None:
+        """Another process has taken the store over: end the acts at once, then close. Whoever calls is told why."""
+        self._parts.conductor.end_acts(fenced)
+        self._ending = asyncio.create_task(self.close(), name="glasshouse ends")
 
     async def close(self) -> None:
         """Wait until everything in flight is durable, then close the store."""

@@ -33,13 +33,24 @@ async def test_a_snapshot_is_given_back_under_its_own_key_only(store: Store) -> 
     assert await store.snapshot("s-bo", "stage", "1.a") is None
 
 
-async def test_a_newer_snapshot_replaces_the_older_whatever_its_key(store: Store) -> None:
+async def test_a_snapshot_of_another_version_is_dropped_or_stands_beside_but_is_never_given_for_it(
+    store: Store,
+) -> None:
+    older = Snapshot("", "world", "1", 3, b"old")
+    await store.commit([Batch(snapshot=older)])
+
+    await store.commit([Batch(snapshot=Snapshot("", "world", "2", 3, b"new"))])
+
+    assert await store.snapshot("", "world", "1") in (None, older)
+    assert await store.snapshot("", "world", "2") == Snapshot("", "world", "2", 3, b"new")
+
+
+async def test_a_newer_snapshot_of_the_same_place_replaces_the_older(store: Store) -> None:
     await store.commit([Batch(snapshot=Snapshot("", "world", "1", 3, b"old"))])
 
-    await store.commit([Batch(snapshot=Snapshot("", "world", "2", 5, b"new"))])
+    await store.commit([Batch(snapshot=Snapshot("", "world", "1", 3, b"new"))])
 
-    assert await store.snapshot("", "world", "1") is None
-    assert await store.snapshot("", "world", "2") == Snapshot("", "world", "2", 5, b"new")
+    assert await store.snapshot("", "world", "1") == Snapshot("", "world", "1", 3, b"new")
 
 
 async def test_snapshots_are_kept_through_time_and_found_by_the_moment(store: Store) -> None:

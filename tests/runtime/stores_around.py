@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from datetime import datetime
 
 from glasshouse import MemoryStore
-from glasshouse.errors import OutcomeUnknown, StoreFailed
+from glasshouse.errors import OutcomeUnknown, StoreError, StoreFailed
 from glasshouse.events.event import Event
 from glasshouse.events.shown import Shown
 from glasshouse.runtime.store_port import Batch, InboxLine, InboxRequest, Snapshot, Store, StoreRole
@@ -39,6 +40,9 @@ class StoreAround:
     @property
     def role(self) -> StoreRole:
         return self.inner.role
+
+    def lapse(self) -> StoreError | None:
+        return self.inner.lapse()
 
     async def owner(self) -> str:
         return await self.inner.owner()
@@ -102,6 +106,9 @@ class StoreAround:
 
     async def withdraw_request(self, number: int) -> bool:
         return await self.inner.withdraw_request(number)
+
+    async def time(self) -> datetime | None:
+        return await self.inner.time()
 
     async def wait_for_more(self, seen: str, seconds: float) -> str:
         return await self.inner.wait_for_more(seen, seconds)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Any, cast
 
 import apsw
 
+from glasshouse.errors import StoreError
 from glasshouse.events.event import Event
 from glasshouse.events.shown import Shown
 from glasshouse.runtime.store_port import Batch, InboxLine, InboxRequest, Snapshot, StoreRole
@@ -70,6 +72,9 @@ class JournalStore:
     def role(self) -> StoreRole:
         return "owner"
 
+    def lapse(self) -> StoreError | None:
+        return None
+
     async def owner(self) -> str:
         return "This process"
 
@@ -129,6 +134,9 @@ class JournalStore:
 
     async def withdraw_request(self, number: int) -> bool:
         return self._journal.withdraw_request(number)
+
+    async def time(self) -> datetime | None:
+        return None
 
     async def wait_for_more(self, seen: str, seconds: float) -> str:
         if seen:

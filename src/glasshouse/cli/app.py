@@ -45,6 +45,7 @@ COMMANDS: Final = {
     "digest": "Print the digest of a run.",
     "export": "Write a run or session into a file.",
     "import": "Read a session from a file into a store.",
+    "copy": "Copy a whole store: a file, or a house in a database.",
     "tournament": "Let models play a world against each other.",
     "rehearse": "Measure how models manage a world, in each form.",
     "leaderboard": "Show who has won how often.",

@@ -5,7 +5,6 @@ Always holds: every printed command can be pasted unchanged. It names the store 
 
 from __future__ import annotations
 
-import os
 import shlex
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,18 +12,19 @@ from typing import Final
 
 from pydantic import ValidationError
 
+from glasshouse.assembly import StoreAddress
 from glasshouse.cli.program import program_called
 from glasshouse.errors import Refused
 from glasshouse.manifests.world_folders import found_worlds
 from glasshouse.settings import Settings, settings
 
-WITHOUT_STORE: Final = frozenset({"check", "models", "new", "worlds"})
+WITHOUT_STORE: Final = frozenset({"check", "copy", "models", "new", "worlds"})
 """The commands that read no store."""
 
 
-def store_path(given: Path | None) -> Path:
-    """The path of the store: `--store`, else the settings."""
-    return given if given is not None else checked_settings().store
+def store_path(given: str | Path | StoreAddress | None) -> StoreAddress:
+    """The address of the store: `--store`, else the settings."""
+    return StoreAddress(given if given is not None else checked_settings().store)
 
 
 def checked_settings() -> Settings:
@@ -49,12 +49,12 @@ class CommandLine:
     program: str
     store: str = ""
     path: str = ""
-    """The path of the store."""
+    """The path of the store, or its address without a password."""
 
     @classmethod
-    def on(cls, store: Path) -> CommandLine:
+    def on(cls, store: StoreAddress) -> CommandLine:
         """For a store."""
-        is_usual = os.path.abspath(store) == os.path.abspath(checked_settings().store)
+        is_usual = store.is_same(StoreAddress(checked_settings().store))
         return cls(program_called(), "" if is_usual else f" --store {shlex.quote(str(store))}", str(store))
 
     def call(self, *words: str) -> str:

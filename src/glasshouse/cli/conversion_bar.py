@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from glasshouse.assembly import SqliteStore
+from glasshouse.assembly import PostgresStore, SqliteStore, StoreAddress
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -28,18 +28,19 @@ class ConversionBar:
         if self._bar is None:
             if done == count or not sys.stderr.isatty():
                 return  # It takes no time, or nobody watches.
-            self._bar = _begun(f"{self._path.name} is from an older version. Converting its events", count)
+            self._bar = begun_bar(f"{self._path.name} is from an older version. Converting its events", count)
         self._bar.update(self._bar.task_ids[0], completed=done)
         if done == count:
             self._bar.stop()
 
 
-def store_to_write(path: str | Path) -> SqliteStore:
-    """The store at a path, for the one process that writes it. If it must be converted first, a bar shows how far it is."""
-    return SqliteStore(path, on_conversion=ConversionBar(Path(path)).show)
+def store_to_write(address: StoreAddress) -> SqliteStore | PostgresStore:
+    """A store for the one process that writes it. If a file must be converted first, a bar shows how far it is."""
+    return address.to_write(ConversionBar(Path(str(address))).show)
 
 
-def _begun(words: str, count: int) -> Progress:
+def begun_bar(words: str, count: int) -> Progress:
+    """A bar on standard error that has begun, with one task."""
     # Imported here: the command line starts quicker, and this is hardly ever needed.
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn

@@ -22,13 +22,13 @@ from rich.padding import Padding
 from rich.table import Column, Table
 from rich.text import Text
 
-from glasshouse.assembly import Choice, NamedModels, ToolServer
+from glasshouse.assembly import Choice, NamedModels, StoreAddress, ToolServer
 from glasshouse.cli.command_line import CommandLine, checked_settings, store_path
 from glasshouse.cli.drawing.screen import GAP, Screen, counted, longest_word, one_line
 from glasshouse.cli.live.progress_lines import ProgressLines
 from glasshouse.cli.model_choice import OFFLINE, ModelChoice, about, remarks_on
 from glasshouse.cli.program import commands_to_paste, program_called
-from glasshouse.cli.store_reader import StoreReader, holder_of, in_words, read_store
+from glasshouse.cli.store_reader import StoreReader, in_words, read_store
 from glasshouse.cli.tool_servers import listed_by, servers_here, tool_names
 from glasshouse.errors import GlasshouseError, Refused
 from glasshouse.events.described_tool import DescribedTool
@@ -120,7 +120,7 @@ Report = Callable[[Finding], None]
 """Is given each finding as soon as it is known."""
 
 
-def examine(store: Path | None, choice: ModelChoice, report: Report, waiting: Waiting) -> None:
+def examine(store: str | None, choice: ModelChoice, report: Report, waiting: Waiting) -> None:
     """Make all checks, in the order in which a play needs them."""
     first = [_python(), _packages(), _page(), *_settings()]
     for finding in first:
@@ -180,6 +180,7 @@ def _page() -> Finding:
 def _settings() -> Iterator[Finding]:
     try:
         values = checked_settings().model_dump()
+        values["store"] = StoreAddress(values["store"])  # As text, it has no password.
     except GlasshouseError as wrong:
         yield Finding("settings", "broken", str(wrong))
         return
@@ -191,8 +192,9 @@ def _settings() -> Iterator[Finding]:
     yield Finding("settings", "ok", f"{', '.join(f'{name}={value}' for name, value in values.items())}.")
 
 
-def _store(path: Path) -> Finding:
-    if not os.path.lexists(path):
+def _store(address: StoreAddress) -> Finding:
+    path = address.path
+    if path is not None and not os.path.lexists(path):
         folder = path.absolute().parent
         todo = "Make it, or choose another --store."
         if not folder.is_dir():
@@ -201,16 +203,15 @@ def _store(path: Path) -> Finding:
             return Finding("store", "broken", f"{folder} cannot be written.", "Choose another --store.")
         return Finding("store", "ok", f"{path}: none yet; the first play makes it.")
 
-    async def counts(reader: StoreReader) -> tuple[int, int]:
-        return len(reader.terrarium.runs()), await reader.store.position()
+    async def counts(reader: StoreReader) -> tuple[int, int, int | None]:
+        return len(reader.terrarium.runs()), await reader.store.position(), await address.holder()
 
     try:
-        runs, events = read_store(path, counts)
+        runs, events, holder = read_store(address, counts)
     except GlasshouseError as wrong:
         return Finding("store", "broken", str(wrong))
-    holder = holder_of(path)
     by = "nobody plays it now" if holder is None else f"{in_words(holder)} plays it now"
-    return Finding("store", "ok", f"{path}: {counted(runs, 'run')}, {events:,} events; {by}.")
+    return Finding("store", "ok", f"{address}: {counted(runs, 'run')}, {events:,} events; {by}.")
 
 
 def _models(choice: ModelChoice, report: Report, waiting: Waiting) -> None:

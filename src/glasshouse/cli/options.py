@@ -33,9 +33,11 @@ def argument(metavar: str, help_text: str, **checks: Any) -> Any:
 RUN_NAMES = "its id, the beginning of its id, or `last` for the last run."
 _NAMED_RUN = f"A run, or a session: {RUN_NAMES}"
 
-_STORE = "The store. Default: $GLASSHOUSE_STORE, else show.glasshouse here."
-# Not readable: the store's own message says why it cannot be read.
-StoreOption = Annotated[Path | None, typer.Option("--store", metavar="PATH", readable=False, help=_STORE)]
+_STORE = (
+    "The store: a file, or postgresql://HOST/DB#HOUSE. Default: $GLASSHOUSE_STORE, else show.glasshouse here."
+)
+# A text: a path would take one of the two slashes out of an address.
+StoreOption = Annotated[str | None, typer.Option("--store", metavar="STORE", help=_STORE)]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object a line instead.")]
 EventsOption = Annotated[
     bool,

@@ -17,8 +17,7 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
-from glasshouse.assembly import SqliteStore
-from glasshouse.assembly import holder_of as lock_holder
+from glasshouse.assembly import PostgresStore, SqliteStore, StoreAddress
 from glasshouse.cli.command_line import CommandLine, store_path, world_to_try
 from glasshouse.errors import Refused
 from glasshouse.events import kinds
@@ -43,12 +42,6 @@ from glasshouse.views.stage import past_runs
 T = TypeVar("T")
 
 short_id_chars: Final = 8
-
-
-def holder_of(store: Path) -> int | None:
-    """The process that plays a store now, if one does; 0 if its number is not known."""
-    holder = lock_holder(store)
-    return None if holder is None else holder.process or 0
 
 
 def in_words(process: int) -> str:
@@ -107,7 +100,10 @@ class Story:
 class StoreReader:
     """One store, and the terrarium that was opened on it."""
 
-    def __init__(self, store: SqliteStore, terrarium: Terrarium) -> None:
+    def __init__(
+        self, address: StoreAddress, store: SqliteStore | PostgresStore, terrarium: Terrarium
+    ) -> None:
+        self.address = address
         self.store = store
         self.terrarium = terrarium
 
@@ -126,7 +122,7 @@ class StoreReader:
 
     def _id_meant(self, noun: str, name: str, known: Sequence[str]) -> str:
         if name == LAST and not known:
-            play = CommandLine.on(self.store.path).call("play", world_to_try())
+            play = CommandLine.on(self.address).call("play", world_to_try())
             raise Refused("Nothing was played in this store yet.", f"Play a world first: {play}")
         return id_meant(noun, name, known)
 
@@ -174,14 +170,14 @@ class _NoModels:
 
 
 @asynccontextmanager
-async def open_reader(path: Path) -> AsyncIterator[StoreReader]:
+async def open_reader(address: StoreAddress) -> AsyncIterator[StoreReader]:
     """Open a store for reading, beside the process that may play it."""
-    store = SqliteStore(path, is_guest=True)
+    store = address.guest()
     async with Terrarium(store, models=_NoModels()) as terrarium:
-        yield StoreReader(store, terrarium)
+        yield StoreReader(address, store, terrarium)
 
 
-def read_store(given: Path | None, read: Callable[[StoreReader], Awaitable[T]]) -> T:
+def read_store(given: str | StoreAddress | None, read: Callable[[StoreReader], Awaitable[T]]) -> T:
     """Open a store, read something from it, and close it."""
 
     async def reading() -> T:
@@ -226,7 +222,7 @@ class NamedEvent:
 
 
 def ask_about(
-    store: Path | None, name: str, run: str | None, ask: Callable[[Terrarium, str], Awaitable[T]]
+    store: str | None, name: str, run: str | None, ask: Callable[[Terrarium, str], Awaitable[T]]
 ) -> tuple[NamedEvent, T]:
     """The event that a name means, and what the terrarium answers about it."""
 

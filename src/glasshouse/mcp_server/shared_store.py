@@ -11,10 +11,9 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import Final
 
-from glasshouse.assembly import ModelRouter, SqliteStore, ToolServer
+from glasshouse.assembly import ModelRouter, StoreAddress, ToolServer
 from glasshouse.errors import GlasshouseError, Refused
 from glasshouse.runtime.ledger.ledger import sent_by
 from glasshouse.runtime.ledger.subscriptions import Subscription
@@ -34,12 +33,12 @@ class SharedStore:
 
     def __init__(
         self,
-        path: Path,
+        address: StoreAddress,
         models: Callable[[], Router],
         act_seconds_max: float,
         tool_servers: Collection[ToolServer] = (),
     ) -> None:
-        self.path = path
+        self.address = address
         self.starting = asyncio.Lock()
         """Held from the check that one more run may be played until it is played."""
         self._models = models
@@ -63,7 +62,7 @@ class SharedStore:
             async with self.hold() as terrarium:
                 yield terrarium
             return
-        async with Terrarium(SqliteStore(self.path, is_guest=True), models=ModelRouter()) as terrarium:
+        async with Terrarium(self.address.guest(), models=ModelRouter()) as terrarium:
             guest = guest_of(terrarium)
             assert guest is not None
             following = asyncio.create_task(guest.follow_until_cancelled(), name="follow the store")
@@ -87,7 +86,7 @@ class SharedStore:
 
     async def _opened(self) -> Terrarium:
         terrarium = Terrarium(
-            SqliteStore(self.path),
+            self.address.to_write(),
             models=self._models(),
             tool_servers=self._tool_servers,
             act_seconds_max=self._act_seconds_max,

@@ -16,7 +16,7 @@ from typing import Annotated, Any, Final
 from msgspec.structs import replace
 from pydantic import Field
 
-from glasshouse.assembly import SqliteStore, usual_tools
+from glasshouse.assembly import usual_tools
 from glasshouse.errors import Refused, StoreBusy, UnknownName
 from glasshouse.events.event import Event, event_id
 from glasshouse.events.model_use import FREE
@@ -207,7 +207,7 @@ class Tools:
 
     async def _left(self, run: str, text: str) -> answers.Disturbed:
         """Leave a line for the process that holds the store."""
-        store = SqliteStore(self._store.path, is_guest=True)
+        store = self._store.address.guest()
         async with Terrarium(store) as terrarium:
             run_id = _run_meant(terrarium, run)
             if terrarium.run_of(run_id).is_finished:

@@ -18,10 +18,12 @@ that it raises on purpose is a `StoreError`, a `Conflict` or a `Refused`.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Iterator, Sequence
+from datetime import datetime
 from typing import Any, Final, Literal, NamedTuple, Protocol
 
 import msgspec
 
+from glasshouse.errors import StoreError
 from glasshouse.events.codec import encoded
 from glasshouse.events.event import Event
 from glasshouse.events.shown import Shown
@@ -169,6 +171,13 @@ class LedgerStore(Protocol):
     def role(self) -> StoreRole:
         """Whether this object commits, or reads what another process commits. It is known before the store is opened."""
 
+    def lapse(self) -> StoreError | None:
+        """Why the owner may ask nothing of models and tools now; None: it may.
+
+        `StoreFenced`: another process has taken the store over, and that is final. Another error: the place where the store is kept has not
+        answered for so long that another process may have. A store that no second owner can take answers None.
+        """
+
     async def owner(self) -> str:
         """Who has this store open as its owner, in words that begin a sentence ("Process 12"); empty if nobody has."""
 
@@ -218,8 +227,8 @@ class LedgerStore(Protocol):
         """The segments whose first event comes after this position, in the order of commits."""
 
     async def snapshot(self, scope: str, name: str, key: str, at_most: int | None = None) -> Snapshot | None:
-        """The newest snapshot with this key that was taken at `at_most` or before, if one is kept. A snapshot with another
-        key drops those of the same scope and name before it."""
+        """The newest snapshot with this key that was taken at `at_most` or before, if one is kept. A store may drop those of another
+        key when a new one comes; one that programs of different versions open keeps two keys side by side."""
 
 
 class SideTables(Protocol):
@@ -269,6 +278,9 @@ class Inbox(Protocol):
 
     async def withdraw_request(self, number: int) -> bool:
         """Remove a request that nobody has taken. False if somebody has."""
+
+    async def time(self) -> datetime | None:
+        """The time by which requests are timed, if their senders may be on other machines; None: the clock of this one."""
 
     async def wait_for_more(self, seen: str, seconds: float) -> str:
         """Wait until the inbox is another than it was at the mark `seen`: a line came or was removed, a request came, was

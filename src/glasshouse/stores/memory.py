@@ -10,12 +10,13 @@ import zlib
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from datetime import datetime
 from itertools import islice
 from typing import Any
 
 import msgspec
 
-from glasshouse.errors import Refused
+from glasshouse.errors import Refused, StoreError
 from glasshouse.events.codec import BodyStart, decoded
 from glasshouse.events.event import Event
 from glasshouse.events.shown import Shown
@@ -137,6 +138,10 @@ class MemoryStore:
     def role(self) -> StoreRole:
         """Always the owner: no other process sees this memory."""
         return "owner"
+
+    def lapse(self) -> StoreError | None:
+        """None: no other process sees this memory."""
+        return None
 
     async def owner(self) -> str:
         """This process, while the store is open."""
@@ -361,6 +366,10 @@ class MemoryStore:
         del self._inbox_requests[number]
         self._note_inbox_changed()
         return True
+
+    async def time(self) -> datetime | None:
+        """None: senders have the clock of this process."""
+        return None
 
     async def wait_for_more(self, seen: str, seconds: float) -> str:
         """The mark of the inbox, as soon as it is another than this one; after so many seconds, as it is."""

@@ -14,7 +14,7 @@ from glasshouse.cli.command_line import CommandLine, store_path
 from glasshouse.cli.drawing.screen import Screen, print_json
 from glasshouse.cli.options import JsonOption, StoreOption, argument
 from glasshouse.cli.prose import say
-from glasshouse.cli.store_reader import StoreReader, holder_of, in_words, read_store
+from glasshouse.cli.store_reader import StoreReader, in_words, read_store
 from glasshouse.errors import Refused
 from glasshouse.events.event import event_id, payload_bytes_max, seq_digits_max
 from glasshouse.events.payloads import UserInjected
@@ -77,7 +77,7 @@ async def _left(reader: StoreReader, name: str, text: str) -> dict[str, Any]:
     if run.is_finished:
         reason = f"Run {run.id} has finished, and nobody in it hears anything any more."
         raise Refused(reason, "Play the world again.")
-    holder = holder_of(reader.store.path)
+    holder = await reader.address.holder()
     number = await reader.store.put_line(text, run.id)
     status = "heard" if holder is not None and await _is_read(reader, number) else "waiting"
     return {"run_id": run.id, "text": text, "line": number, "status": status, "played_by": holder}

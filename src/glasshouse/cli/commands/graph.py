@@ -18,6 +18,7 @@ from typing import Annotated, Any, Final, NamedTuple
 import msgspec
 import typer
 
+from glasshouse.assembly import StoreAddress
 from glasshouse.cli.command_line import store_path
 from glasshouse.cli.commands import add_command
 from glasshouse.cli.conversion_bar import store_to_write
@@ -26,7 +27,7 @@ from glasshouse.cli.interrupts import run_until_interrupted
 from glasshouse.cli.options import JsonOption, StoreOption, argument, flag, option
 from glasshouse.cli.program import examples_to_paste
 from glasshouse.cli.prose import say
-from glasshouse.cli.store_reader import StoreReader, holder_of, open_reader
+from glasshouse.cli.store_reader import StoreReader, open_reader
 from glasshouse.cli.tool_servers import servers_here
 from glasshouse.errors import Refused, StoreBusy, UnknownName
 from glasshouse.events import kinds
@@ -155,7 +156,7 @@ class Edit(NamedTuple):
 class Asking(NamedTuple):
     """What the options that all commands share say."""
 
-    store: Path
+    store: StoreAddress
     run: str | None
     wait: float
     dry_run: bool
@@ -164,12 +165,12 @@ class Asking(NamedTuple):
         """The answer, what was asked, and the process that answered if it is another one."""
         if not self.store.exists():
             raise Refused(f"There is no store at {self.store}.", "Play something, or name another --store.")
-        holder = holder_of(self.store)
+        holder = await self.store.holder()
         if holder is None:
             with suppress(StoreBusy):  # Somebody began to play it just now.
                 store = store_to_write(self.store)
                 async with Terrarium(store, tool_servers=servers_here()) as terrarium:
-                    return *await self._asked(StoreReader(store, terrarium), edit_of), None
+                    return *await self._asked(StoreReader(self.store, store, terrarium), edit_of), None
         async with open_reader(self.store) as reader:
             return *await self._asked(reader, edit_of), holder
 

@@ -12,6 +12,7 @@ from typing import Final
 
 import typer
 
+from glasshouse.assembly import StoreAddress
 from glasshouse.cli.command_line import CommandLine, store_path
 from glasshouse.cli.conversion_bar import store_to_write
 from glasshouse.cli.drawing.screen import Screen, print_json
@@ -61,7 +62,7 @@ def import_file(
         say(f"The run also went on in another session: {line.call('show', session_id)}")
 
 
-async def _import(path: Path, into: Path) -> None:
+async def _import(path: Path, into: StoreAddress) -> None:
     async with Terrarium(store_to_write(into)) as terrarium:
         await terrarium.import_file(path)
 

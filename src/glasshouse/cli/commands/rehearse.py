@@ -12,13 +12,12 @@ from collections.abc import Sequence
 from contextlib import suppress
 from enum import StrEnum
 from functools import partial
-from pathlib import Path
 from typing import Final, NamedTuple
 
 import typer
 from msgspec import to_builtins
 
-from glasshouse.assembly import NamedModels
+from glasshouse.assembly import NamedModels, StoreAddress
 from glasshouse.cli.command_line import store_path
 from glasshouse.cli.drawing.screen import Screen, counted, print_json
 from glasshouse.cli.expected_cost import check_agreed, is_priced
@@ -105,7 +104,7 @@ class Rehearsing(NamedTuple):
     forms: list[Form]
     rounds: int
     prompting: list[int]
-    store: Path | None
+    store: str | None
     minutes: float
     as_json: bool
 
@@ -260,7 +259,7 @@ async def _recorded(asked: Rehearsing, model: str) -> list[Column]:
     return columns
 
 
-def _not_recorded(number: int, world: str, model: str, path: Path) -> Refused:
+def _not_recorded(number: int, world: str, model: str, path: StoreAddress) -> Refused:
     return Refused(
         f"This version writes prompts of number {prompting_now()}, not {number}, and {path} has no play of {world} by "
         f"{model} under number {number}.",

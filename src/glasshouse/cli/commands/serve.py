@@ -11,12 +11,11 @@ import sys
 import threading
 import webbrowser
 from collections.abc import Collection
-from pathlib import Path
 from typing import Annotated, Final
 
 import typer
 
-from glasshouse.assembly import NamedModels, SqliteStore, ToolServer
+from glasshouse.assembly import NamedModels, StoreAddress, ToolServer
 from glasshouse.cli import options
 from glasshouse.cli.command_line import CommandLine, checked_settings, store_path
 from glasshouse.cli.conversion_bar import store_to_write
@@ -70,7 +69,8 @@ def serve(
       glasshouse serve --host 0.0.0.0                         for others, with GLASSHOUSE_TOKEN set
       glasshouse serve --root-path /show --allow-host glass.example --proxy 127.0.0.1   behind a proxy
     """
-    command_line = CommandLine.on(store_path(store))
+    address = store_path(store)
+    command_line = CommandLine.on(address)
     if not re.fullmatch(r"(/[\w.~-]+)*", root := f"/{root_path.strip('/')}".rstrip("/"), re.ASCII):
         raise typer.BadParameter(f"{root_path!r} is no path. Write --root-path /show.")
     secret = checked_token(host, allow_host, command_line.call("serve", "--host", host))
@@ -78,7 +78,7 @@ def serve(
     with listening(host, port) as listener:
         names = {name_of(listener), host, *(allow_host or ())}
         servers = servers_here(tools)
-        page = _Page(listener, proxies, Access(secret, names), root, command_line, is_opened)
+        page = _Page(listener, proxies, Access(secret, names), root, address, command_line, is_opened)
         try:
             run_until_interrupted(lambda: page.serve(ModelChoice(models, {}, env_file), servers))
         except (ModelUnreachable, ModelMisconfigured) as away:
@@ -95,6 +95,7 @@ class _Page:
         proxies: Collection[Network],
         access: Access,
         root_path: str,
+        store: StoreAddress,
         command_line: CommandLine,
         is_opened: bool | None,
     ) -> None:
@@ -103,7 +104,8 @@ class _Page:
         self._access = access
         self._root_path = root_path
         self._command_line = command_line
-        self._is_new = not Path(command_line.path).exists()
+        self._store = store
+        self._is_new = not store.exists()
         self._is_opened = sys.stdout.isatty() and has_display() if is_opened is None else is_opened
 
     async def serve(self, choice: ModelChoice, servers: Collection[ToolServer]) -> None:
@@ -112,18 +114,18 @@ class _Page:
         models = choice.models()
         seconds_max = checked_settings().act_seconds_max
         try:
-            store = store_to_write(path)
+            store = store_to_write(self._store)
             async with Terrarium(
                 store, models=models, tool_servers=servers, act_seconds_max=seconds_max
             ) as terrarium:
                 if isinstance(models, NamedModels):
                     Screen().draw(*heading(models))
                     print(f"  {self._command_line.call('models', *choice.words(models))}")
-                store.lock.announce(self._address)
+                await store.announce(self._address)
                 new = " is new and empty. It" if self._is_new else ""
                 await self._show(terrarium, f"{path}{new} is shown here:")
         except StoreBusy:
-            guest = SqliteStore(path, is_guest=True)
+            guest = self._store.guest()
             async with Terrarium(guest, models=choice.models()) as terrarium:
                 owner = await guest.owner() or "Another process"
                 remark = f"{owner} plays {path}. This page follows it, and asks it for changes."

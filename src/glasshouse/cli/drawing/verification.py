@@ -6,7 +6,6 @@ The runs that it continues are verified too, because their past is part of its s
 from __future__ import annotations
 
 from difflib import unified_diff
-from pathlib import Path
 from typing import Any
 
 from glasshouse.cli.drawing.screen import Screen, counted, facts_of, print_json, spelled
@@ -19,7 +18,7 @@ from glasshouse.runtime.replay.replay import Verification
 from glasshouse.terrarium import verify
 
 
-def is_verified(store: Path | None, name: str, *, as_json: bool) -> bool:
+def is_verified(store: str | None, name: str, *, as_json: bool) -> bool:
     """Whether a run, and every run that it continues, comes out the same; printed with the first difference."""
     results = read_store(store, lambda reader: _results(reader, name))
     if as_json:

@@ -35,7 +35,6 @@ from glasshouse.cli.pace import Pace, pace_here
 from glasshouse.cli.prose import say
 from glasshouse.cli.store_reader import (
     StoreReader,
-    holder_of,
     open_reader,
     read_store,
 )
@@ -75,7 +74,7 @@ class LiveRequest:
 
     def __init__(
         self,
-        store: Path | None,
+        store: str | None,
         pace: Pace | None,
         *,
         turns: int | None,
@@ -205,7 +204,7 @@ async def _play(
         act_seconds_max=seconds_max,
         strict=request.is_strict,
     ) as terrarium:
-        source = StoreReader(store, terrarium)
+        source = StoreReader(request.store, store, terrarium)
         display = request.display()
         opened = await opener(source)
         for run in opened.runs:
@@ -393,7 +392,7 @@ async def _watch(request: LiveRequest, world: str | None, run_id: str | None) ->
             reader = request.reader(display, feed, disturb, stack, WATCHING)
             unplayed_looks = 0
             while not view.is_finished and not reader.is_leaving and unplayed_looks < unplayed_looks_max:
-                is_played = holder_of(request.store) is not None
+                is_played = await request.store.holder() is not None
                 count = await feed.show(reader)
                 unplayed_looks = 0 if count or is_played else unplayed_looks + 1
                 if not count:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
+from glasshouse.assembly import StoreAddress
 from glasshouse.cli.command_line import checked_settings
 from glasshouse.cli.conversion_bar import store_to_write
 from glasshouse.cli.drawing.screen import Screen, draw_table, facts_of, one_line, print_json
@@ -44,7 +44,7 @@ async def play_matches(
     name: str,
     models: Sequence[str],
     rounds: int,
-    store: Path,
+    store: StoreAddress,
     choice: ModelChoice,
     *,
     is_solo: bool,

@@ -8,9 +8,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
-from glasshouse.assembly import NamedModels, models_named
+from glasshouse.assembly import NamedModels, StoreAddress, models_named
 from glasshouse.cli.command_line import CommandLine
 from glasshouse.cli.drawing.screen import Screen, print_json
 from glasshouse.cli.expected_cost import check_agreed, expected_of_rest, how_to_price, is_priced
@@ -58,7 +57,7 @@ def start_of_world(
     return Start(who, expected, servers=servers_of_world(world), rehearsed_seconds=seconds)
 
 
-def start_of_rest(store: Path, name: str, turns: int | None, limits: Mapping[str, float]) -> Start:
+def start_of_rest(store: StoreAddress, name: str, turns: int | None, limits: Mapping[str, float]) -> Start:
     """For a run, or a session, that continues, with these limits in place of its own."""
 
     async def read(reader: StoreReader) -> Start:

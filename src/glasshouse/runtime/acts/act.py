@@ -25,7 +25,9 @@ from glasshouse.errors import (
     ModelMisconfigured,
     ModelUnreachable,
     Refused,
+    StoreError,
     StoreFailed,
+    StoreFenced,
     UnusableReply,
 )
 from glasshouse.events import kinds
@@ -102,6 +104,10 @@ class Acts:
         self._act_seconds_max = act_seconds_max
         """The bound of acts whose manifest names none. None, in a replay: no act is bounded."""
         self._characters_cache: dict[str, Character] = {}
+
+    def end_all(self, fenced: StoreFenced) -> None:
+        """End every act that thinks: another process has taken the store over, and the acts are its own now."""
+        self._timer.end_all(fenced)
 
     async def make_ready(self, due: Due) -> BatchWorld | None:
         """Load the past that an act may need: the world at the start of its batch, the record of its run's parent, and the
@@ -272,7 +278,8 @@ class Acts:
             axis = stop.reason if isinstance(stop, BudgetExceeded) else None
             return replace(context.end(), failure=str(stop), axis=axis, attempts=len(calls.calls)), stop
         except Exception as wrong:
-            if using is not None and using.store_failure is wrong:
+            is_of_store = using is not None and using.store_failure is wrong
+            if is_of_store or (isinstance(wrong, StoreError) and self._ledger.lapse() is not None):
                 raise  # The store failed, not the agent: this must stop the drive.
             return self._failure(context, wrong), None
         except asyncio.CancelledError as wrong:

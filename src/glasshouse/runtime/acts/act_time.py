@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import msgspec
 
-from glasshouse.errors import BudgetExceeded, Refused
+from glasshouse.errors import BudgetExceeded, Refused, StoreFenced
 
 act_seconds_max: Final = 300.0
 """The bound of an act, unless its manifest or its terrarium says otherwise."""
@@ -26,6 +26,14 @@ class ActTimer:
     def __init__(self) -> None:
         self.acts: dict[ActTime, None] = {}
         self.rings_at = inf
+        self.fenced: StoreFenced | None = None
+        """Why every act was ended: another process plays the store."""
+
+    def end_all(self, fenced: StoreFenced) -> None:
+        """End every act: another process has taken the store over, and will play them."""
+        self.fenced = fenced
+        for act in list(self.acts):
+            act.end()
 
     def set(self, ends_at: float) -> None:
         """Ring at this time, which is earlier than the one set."""
@@ -44,7 +52,8 @@ class ActTimer:
 
 
 class ActTime(msgspec.Struct, eq=False):
-    """Bounds the code inside it. Raises `BudgetExceeded` at the end of the wall time, `Refused` at that of the act."""
+    """Bounds the code inside it. Raises `BudgetExceeded` at the end of the wall time, `Refused` at that of the act, `StoreFenced` if the
+    store was taken over."""
 
     timer: ActTimer
     task: asyncio.Task[Any]
@@ -104,6 +113,8 @@ class ActTime(msgspec.Struct, eq=False):
         # As in `asyncio.timeout`: if somebody else cancelled the task as well, it stays cancelled.
         if not self._is_over or self.task.uncancel() > self._cancelling or kind is not asyncio.CancelledError:
             return  # It ended by itself, or somebody else cancelled it.
+        if self.timer.fenced is not None:
+            raise self.timer.fenced from None
         if self.task.get_loop().time() >= self._wall_at:
             raise BudgetExceeded("max_wall_minutes") from None
         raise Refused(

@@ -27,7 +27,7 @@ from typing import Any, Final, cast
 
 from msgspec.structs import replace
 
-from glasshouse.errors import ModelFailed, ModelMisconfigured, ModelUnreachable, Refused
+from glasshouse.errors import ModelFailed, ModelMisconfigured, ModelUnreachable, Refused, StoreError
 from glasshouse.events.model_use import NOTHING, Call, Usage, usage_of
 from glasshouse.events.shown import Shown
 from glasshouse.model_values import Tokens
@@ -63,8 +63,15 @@ _calls_inside: ContextVar[ActCalls | None] = ContextVar(
 class ModelAccess:
     """Asks models for acts. It keeps who asks now; what an act has asked so far, the act keeps."""
 
-    def __init__(self, reservations: Reservations, clock: Clock, hooks: Hooks | None = None) -> None:
+    def __init__(
+        self,
+        reservations: Reservations,
+        clock: Clock,
+        lapse: Callable[[], StoreError | None],
+        hooks: Hooks | None = None,
+    ) -> None:
         self.reservations = reservations
+        self._lapse = lapse
         self.clock = clock
         self.hooks = hooks
         """Who looks on while models are asked and acts are thought; None: nobody."""
@@ -198,6 +205,7 @@ class ModelAccess:
         under_way: CallUnderWay | None = None,
     ) -> Completion:
         """Make one request: reserve its worst case, ask, and settle what it cost."""
+        self._check_is_owner()
         if act.calls:
             prompt = _as_sent(act, route, prompt)
         asked = asked_of(route, prompt)
@@ -206,6 +214,7 @@ class ModelAccess:
         queued_ms = 0.0
         if under_way is not None and not under_way.queue.enter_now():
             queued_ms = await self._wait_for_slot(act, under_way)
+            self._check_is_owner(act, under_way)
         try:
             if under_way is None:  # A model that answers at once needs no bound in time.
                 completion = as_recorded(await route.model.complete(prompt), route, asked.worst)
@@ -222,6 +231,16 @@ class ModelAccess:
             queue.leave()
         self._settle(act, prompt, shown, answered_call(route, prompt, asked, completion, queued_ms))
         return completion
+
+    def _check_is_owner(self, act: ActCalls | None = None, under_way: CallUnderWay | None = None) -> None:
+        """Ask no model for a store that another process plays, or may play, by now (ADR 0145). Whoever waited for a slot leaves it."""
+        lapse = self._lapse()
+        if lapse is None:
+            return
+        if act is not None and under_way is not None:
+            under_way.queue.leave()
+            self.reservations.settle(act.mine, NOTHING)
+        raise lapse
 
     async def _wait_for_slot(self, act: ActCalls, under_way: CallUnderWay) -> float:
         """Wait in the queue; how many milliseconds it took. Whoever waited in vain has sent and spent nothing."""

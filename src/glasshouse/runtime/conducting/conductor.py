@@ -23,7 +23,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 
-from glasshouse.errors import BudgetExceeded, EngineFault, StoreError
+from glasshouse.errors import BudgetExceeded, EngineFault, StoreError, StoreFenced
 from glasshouse.events.event import Json
 from glasshouse.events.model_use import Call
 from glasshouse.events.payloads import Governor
@@ -151,6 +151,9 @@ class Conductor:
         self, order: Lockstep, progress: DriveProgress, before_act: BeforeAct | None, graph_id: str
     ) -> bool:
         """Take the next step of a graph. False if it took none, because the drive is held or another drive was faster."""
+        lapse = self._ledger.lapse()
+        if lapse is not None:
+            raise lapse  # Another process plays this store, or may: no act begins here.
         if before_act is not None and graph_id not in progress.turns_just_begun:
             await self._settle(progress)  # At the gate, readers find everything in the ledger.
             if not await progress.has_passed(before_act(graph_id)):
@@ -387,10 +390,16 @@ class Conductor:
 
     # Letting go
 
+    def end_acts(self, fenced: StoreFenced) -> None:
+        """End every act at once: another process has taken the store over."""
+        self._acts.end_all(fenced)
+
     async def close(self) -> None:
         """Cancel what still thinks ahead, which stays due. Write what was thought ahead, and what has cost something and no
         event tells yet."""
         await self._ahead.close()
+        if self._ledger.writer.ended is not None:
+            return  # Nothing more can be written. The acts are due for whoever plays the store now.
         for record in [*self._in_flight.ahead.values()]:
             if record.result is not None:
                 await self.runs.give_up(record)

@@ -11,12 +11,12 @@ lines of other runs do not wait for it. Requests for changes of the graph are an
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import Final
 
-from glasshouse.errors import StoreError
+from glasshouse.errors import StoreError, StoreFenced
 from glasshouse.events.event import Event
 from glasshouse.runtime.inbox.requests import Edit, answer_requests
 from glasshouse.runtime.ledger.ledger import Ledger
@@ -34,6 +34,17 @@ idle_seconds_max: Final = 60.0
 
 Say = Callable[[str, str, int], Awaitable[Event]]
 """Says a text to a run as the visitor, and removes the line with this number from the inbox."""
+
+
+@contextmanager
+def _tried_again_later() -> Iterator[None]:
+    """Suppress what a store raises, for it is tried again, but not that another process has taken it over."""
+    try:
+        yield
+    except StoreFenced:
+        raise
+    except StoreError:
+        pass
 
 
 class InboxReader:
@@ -57,20 +68,27 @@ class InboxReader:
         """
         seen = ""
         is_empty = True
-        while True:
-            await self._clock.sleep(inbox_seconds_min)
-            if is_empty:
-                with suppress(StoreError):
-                    seen = await self._store.wait_for_more(seen, idle_seconds_max)
-            are_answered = False
-            with suppress(StoreError):
-                await answer_requests(self._store, self._ledger, self._clock, self._edit)
-                are_answered = True
-            are_said = False
-            if not is_driven():
-                with suppress(StoreError):
-                    are_said = not await self._are_lines_left()
-            is_empty = are_answered and are_said
+        try:
+            while True:
+                await self._clock.sleep(inbox_seconds_min)
+                if is_empty:
+                    with _tried_again_later():
+                        seen = await self._store.wait_for_more(seen, idle_seconds_max)
+                is_empty = await self._is_emptied(is_driven)
+        except StoreFenced as fenced:
+            self._ledger.writer.end(fenced)  # Another process reads this inbox now.
+
+    async def _is_emptied(self, is_driven: Callable[[], bool]) -> bool:
+        """Answer the requests, and say the lines unless a drive does; whether nothing is left."""
+        are_answered = False
+        with _tried_again_later():
+            await answer_requests(self._store, self._ledger, self._clock, self._edit)
+            are_answered = True
+        are_said = False
+        if not is_driven():
+            with _tried_again_later():
+                are_said = not await self._are_lines_left()
+        return are_answered and are_said
 
     async def say_waiting_lines(self) -> None:
         """Say the waiting lines, unless the inbox is being read or was read a moment ago."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Final
 
 import msgspec
@@ -46,10 +46,15 @@ async def answer_requests(store: Store, ledger: Ledger, clock: Clock, edit: Edit
         if request.is_taken:
             await _refuse(ledger, request, _NOT_DECIDED)
         elif await store.take_request(request.number):
-            await _decide(ledger, clock, edit, request)
+            await _decide(ledger, await _now(store, clock), edit, request)
 
 
-async def _decide(ledger: Ledger, clock: Clock, edit: Edit, request: InboxRequest) -> None:
+async def _now(store: Store, clock: Clock) -> datetime:
+    """The time by which requests are timed: the store's own, else that of this machine."""
+    return await store.time() or clock.now()
+
+
+async def _decide(ledger: Ledger, now: datetime, edit: Edit, request: InboxRequest) -> None:
     def answered(decision: Decision | Receipt) -> InboxWrites:
         has_changed = bool(decision.writes if isinstance(decision, Decision) else decision.events)
         answer = Answer(decision.change, decision.subject, has_changed=has_changed)
@@ -57,7 +62,7 @@ async def _decide(ledger: Ledger, clock: Clock, edit: Edit, request: InboxReques
 
     try:
         asked = decoded_asked(request.body)
-        if clock.now() > asked.until:
+        if now > asked.until:
             return await _refuse(ledger, request, _TOO_LATE)
         with sent_by(asked.sender):
             receipt = await edit(asked.intent, None if asked.dry_run else answered)
@@ -84,7 +89,7 @@ async def ask(
 
     Raises `Refused` if the change is refused, and if nobody answers; then nothing is changed later, unless it says so.
     """
-    until = clock.now() + timedelta(seconds=seconds)
+    until = await _now(store, clock) + timedelta(seconds=seconds)
     number = await store.put_request(msgspec.json.encode(Asked(intent, sender, until, dry_run)).decode())
     try:
         answer = await _answer(store, clock, number, seconds)

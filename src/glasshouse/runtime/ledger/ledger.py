@@ -32,7 +32,7 @@ from typing import Any, Final, TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from glasshouse.errors import Refused, StoreDamaged, StoreFailed
+from glasshouse.errors import Refused, StoreDamaged, StoreError, StoreFailed
 from glasshouse.events import codec
 from glasshouse.events.codec import encoded_within_bounds
 from glasshouse.events.event import Draft, Event, own_copy
@@ -155,6 +155,10 @@ class Ledger(Pending):
         """Wait until `writer.takes_more`. Raises if the ledger is closed, or if the world cannot be folded again."""
         if not self.writer.takes_more:
             await self.writer.wait_for_room()
+
+    def lapse(self) -> StoreError | None:
+        """Why nothing may be asked of models and tools now: this process has lost its store, or may have; None if it may."""
+        return self.writer.ended or self._store.lapse()
 
     @property
     def is_settled(self) -> bool:

@@ -20,6 +20,7 @@ from __future__ import annotations
 import asyncio
 from asyncio import Future
 from collections import deque
+from collections.abc import Callable
 from operator import attrgetter
 from typing import Any, Final
 
@@ -38,6 +39,8 @@ from glasshouse.runtime.store_port import Batch, EventNames, Lines, Snapshot, St
 
 commit_events_max = 512
 """A commit takes at most this many events, unless one batch alone has more."""
+commit_bytes_max = 4 * 1024 * 1024
+"""A commit takes at most this many bytes, unless one batch alone has more: a server gets it as one message."""
 pending_events_max = 16_384
 """With this many uncommitted events, callers wait."""
 pending_bytes_max = 64 * 1024 * 1024
@@ -108,8 +111,10 @@ class Writer:
         self._gate_moved = asyncio.Event()
         self._broken: BaseException | None = None
         """Why the pending world is not the real one. It is folded again for the next caller."""
-        self._ended: StoreError | None = None
+        self.ended: StoreError | None = None
         """Why nothing more is written here: the store was taken over, or nobody knows what it holds."""
+        self.on_fenced: Callable[[StoreFenced], None] | None = None
+        """Is told once that another process has taken the store over."""
         self._is_refolding = False
         self._is_closing = False
 
@@ -237,7 +242,10 @@ class Writer:
     def _next_group(self) -> list[Queued | QueuedLines]:
         """What the next commit takes from the queue."""
         queue = self._queue
-        if self._pending.position - self._taken_upto <= commit_events_max:
+        if (
+            self._pending.position - self._taken_upto <= commit_events_max
+            and self.queued_bytes <= commit_bytes_max
+        ):
             group = [*queue]
             queue.clear()
             self._taken_upto = self._pending.position
@@ -245,11 +253,16 @@ class Writer:
         else:
             group = [queue.popleft()]
             events = len(group[0].events)
+            size = _bytes_in(group[0].batch)
             while queue and events + len(queue[0].events) <= commit_events_max:
+                more = _bytes_in(queue[0].batch)
+                if size + more > commit_bytes_max:
+                    break
                 group.append(queue.popleft())
                 events += len(group[-1].events)
+                size += more
             self._taken_upto += events
-            self.queued_bytes -= sum([_bytes_in(queued.batch) for queued in group])
+            self.queued_bytes -= size
         self._lines = None
         self._batches_in_commit = len(group)
         if not self.takes_more:
@@ -258,8 +271,8 @@ class Writer:
 
     async def _commit(self, group: list[Queued | QueuedLines]) -> None:
         """Commit a group; then acknowledge it, or refold and refuse it."""
-        if self._ended is not None:
-            self._refuse(self._give_up(group, self._ended))
+        if self.ended is not None:
+            self._refuse(self._give_up(group, self.ended))
             return  # Nothing may be written any more, not even a snapshot, which is queued at any time.
         upto = self._taken_upto
         try:
@@ -268,7 +281,7 @@ class Writer:
             await self._settle_doubt(group, upto, doubt)
         except (StoreError, Conflict) as failure:
             if isinstance(failure, StoreFenced):
-                self._ended = failure
+                self.end(failure)
             await self._refold_and_refuse(group, failure)
         else:
             self._acknowledge(group, first_position)
@@ -328,11 +341,19 @@ class Writer:
             else:
                 await self._refold_and_refuse(group, StoreFailed(f"{doubt} Nothing was written; try again."))
             return  # It is known now, and everybody is answered.
-        self._ended = OutcomeUnknown(
+        self.ended = OutcomeUnknown(
             f"{doubt} Nobody knows whether it was written, and looking for it failed {lookups_max} times: {why} Nothing"
             " more is written here: open the store again, and look."
         )
-        self._refuse(self._give_up(group, self._ended))
+        self._refuse(self._give_up(group, self.ended))
+
+    def end(self, fenced: StoreFenced) -> None:
+        """Write nothing more: another process has taken the store over, which is final."""
+        if self.ended is None:
+            self.ended = fenced
+            self.give_up_world(fenced)
+            if self.on_fenced is not None:
+                self.on_fenced(fenced)
 
     async def _is_written(self, group: list[Queued | QueuedLines], first_position: int, upto: int) -> bool:
         """Whether a commit in doubt is in the store. One without events cannot be looked up: it is made again, which changes
@@ -388,7 +409,7 @@ class Writer:
         except StoreError as failure:
             self._broken = failure
         else:
-            self._broken = self._ended
+            self._broken = self.ended
         finally:
             self._is_refolding = False
             self._move_gate()
@@ -407,7 +428,9 @@ class Writer:
     # Waiting
 
     def check_is_open(self) -> None:
-        """Raise `StoreFailed` if the ledger is not open yet, is closing, or is closed."""
+        """Raise `StoreFailed` if the ledger is not open yet, is closing, or is closed, or why nothing more is written."""
+        if self.ended is not None:
+            raise self.ended
         if self._task is None or self._task.done() or self._is_closing:
             raise StoreFailed(
                 "This terrarium is not open. Use it inside 'async with Terrarium(...) as t:'."
@@ -423,8 +446,6 @@ class Writer:
         """Wait until `takes_more`. Raises if the ledger is closed, or if the world cannot be folded again."""
         while not self.takes_more:
             self.check_is_open()
-            if self._ended is not None:
-                raise self._ended
             if self._broken is None or self._is_refolding:
                 self._gate_moved.clear()
                 await self._gate_moved.wait()

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 
-from glasshouse.errors import Conflict
+from glasshouse.errors import Conflict, StoreError
 from glasshouse.events.codec import decoded
 from glasshouse.events.event import Event
 from glasshouse.events.shown import Shown
@@ -54,6 +55,10 @@ class OverlayStore:
     def role(self) -> StoreRole:
         """Always the owner: only this replay writes above the store below."""
         return "owner"
+
+    def lapse(self) -> StoreError | None:
+        """None: no other process writes into a replay."""
+        return None
 
     async def owner(self) -> str:
         """This process: nobody else sees the overlay."""
@@ -198,6 +203,10 @@ class OverlayStore:
     async def withdraw_request(self, number: int) -> bool:  # noqa: ARG002
         """Always false."""
         return False
+
+    async def time(self) -> datetime | None:
+        """None: nobody sends requests to a replay."""
+        return None
 
     async def wait_for_more(self, seen: str, seconds: float) -> str:
         """Wait so long for nothing: nobody leaves anything for a replay."""

@@ -10,7 +10,6 @@ rest of an event is spread over columns (ADR 0111). A file from before that has 
 from __future__ import annotations
 
 import os
-import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -39,6 +38,7 @@ from glasshouse.runtime.store_port import (
     SegmentWrite,
     Snapshot,
 )
+from glasshouse.stores.named_statements import statements
 from glasshouse.stores.placing import answers_kept_max, broken_event, check_room, in_order_of_histories
 from glasshouse.stores.sqlite.rows import (
     Columns,
@@ -103,17 +103,6 @@ _SnapshotRow = tuple[str, str, str, int, bytes]
 _RequestRow = tuple[int, str, int, str | None]
 _EventRow = Sequence[Any]
 """Position, change, seq, then the `Columns` of an event, then what the query adds."""
-
-_HEADING: Final = re.compile(r"^-- name: (\w+)$", re.MULTILINE)
-
-
-def statements(text: str) -> dict[str, str]:
-    """The statements of a SQL text by their `-- name:` heading, each on one line."""
-    _, *parts = _HEADING.split(text)
-    return {
-        name: " ".join(body.split()).rstrip(";") for name, body in zip(parts[::2], parts[1::2], strict=True)
-    }
-
 
 SQL: Final = statements(files("glasshouse.stores.sqlite").joinpath("queries.sql").read_text())
 """The statements of `queries.sql`, by name."""

@@ -13,12 +13,14 @@ import threading
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import suppress
+from datetime import datetime
 from functools import wraps
 from pathlib import Path
 from typing import Any, Concatenate, Final, ParamSpec, TypeVar
 
-from glasshouse.errors import OutcomeUnknown, Refused, StoreFailed, StoreFenced
+from glasshouse.errors import OutcomeUnknown, Refused, StoreError, StoreFailed, StoreFenced
 from glasshouse.runtime.store_port import Batch, StoreRole
+from glasshouse.stores.postgres.address import is_address
 from glasshouse.stores.sqlite.conversion import OnProgress
 from glasshouse.stores.sqlite.faults import FAULTS, in_doubt, may_be_written, store_error, written_by_another
 from glasshouse.stores.sqlite.journal import Journal, LogFile, prepare, sync_fully
@@ -67,6 +69,10 @@ class SqliteStore:
             raise Refused(
                 f"A SqliteStore needs the name of a file, and {str(path)!r} is none.",
                 "Name one, or use MemoryStore() to keep nothing.",
+            )
+        if is_address(str(path).replace(":/", "://", 1)):  # A Path has one slash less.
+            raise Refused(
+                "A SqliteStore keeps a file, and this is the address of a database.", "Use PostgresStore."
             )
         self.path = Path(path).absolute()
         self.is_guest = is_guest
@@ -151,10 +157,18 @@ class SqliteStore:
         """Whether this object commits, or is a guest."""
         return "guest" if self.is_guest else "owner"
 
+    def lapse(self) -> StoreError | None:
+        """That another process has written the file, though this one has locked it; else None."""
+        return StoreFenced(written_by_another(self.path)) if self._is_fenced else None
+
     async def owner(self) -> str:
         """Who has this store open for writing, in words; empty if nobody does."""
         holder = holder_of(self.path)
         return "" if holder is None else holder.words
+
+    async def announce(self, address: str) -> None:
+        """Note for messages where this store is shown."""
+        self.lock.announce(address)
 
     async def close(self) -> None:
         """Stop the threads, close the file, release the lock."""
@@ -175,6 +189,10 @@ class SqliteStore:
     async def wait_beyond(self, position: int, seconds: float) -> int:
         """The position, as soon as it is after this one; after so many seconds, as it is."""
         return await self._looked_for(self.position, lambda now: now > position, seconds)
+
+    async def time(self) -> datetime | None:
+        """None: senders are on this machine."""
+        return None
 
     async def wait_for_more(self, seen: str, seconds: float) -> str:
         """The mark of the inbox, as soon as it is another than this one; after so many seconds, as it is."""

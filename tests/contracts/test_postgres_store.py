@@ -1,0 +1,494 @@
+"""What only the PostgreSQL store promises: fencing, takeover, doubt, roles, versions, and few connections."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections.abc import AsyncIterator, Callable, Iterator
+from typing import Any
+
+import pytest
+
+from glasshouse import MemoryStore, PostgresStore, Refused, SqliteStore, Terrarium
+from glasshouse.errors import OutcomeUnknown, StoreBusy, StoreFailed, StoreFenced, StoreTooNew
+from glasshouse.runtime.clock import HandMovedClock, SeededIds
+from glasshouse.runtime.store_port import (
+    Batch,
+    InboxLine,
+    InboxWrites,
+    SegmentWrite,
+    SideWrites,
+    Snapshot,
+    Store,
+)
+from glasshouse.stores.postgres import owned_house, server, store
+from glasshouse.stores.postgres.migrate import bundled_migrations
+from glasshouse.stores.store_address import StoreAddress
+from tests.contracts.writing import lines, one_batch, opening, root, texts_of
+from tests.runtime.troupe import soon
+from tests.servers.postgres import admin, drop_databases, new_database
+from tests.servers.tcp_proxy import Fault, TcpProxy
+
+ADA = root("ada")
+lease = 0.4
+_numbers = itertools.count()
+
+
+@pytest.fixture
+def database() -> Iterator[str]:
+    yield new_database()
+    drop_databases()
+
+
+def elsewhere(address: str) -> str:
+    """The same database by another address, so that this process has a second `Server` for it, as another process would."""
+    return f"{address}?application_name=elsewhere{next(_numbers)}"
+
+
+def house(address: str, name: str = "main", **more: Any) -> PostgresStore:
+    return PostgresStore(address, name, lease_seconds=lease, **more)
+
+
+async def opened(address: str, name: str = "main", **more: Any) -> PostgresStore:
+    made = house(address, name, **more)
+    await made.open("a house")
+    return made
+
+
+async def silence(owner: PostgresStore) -> None:
+    """Let the owner beat no more, as one that is stopped or cut off."""
+    assert owner._server is not None
+    owner._server._owned.clear()
+    beating = owner._server._tasks["beat"]
+    beating.cancel()
+    await asyncio.gather(beating, return_exceptions=True)
+
+
+async def until(is_so: Callable[[], bool]) -> None:
+    async with asyncio.timeout(30):
+        while not is_so():  # noqa: ASYNC110  Nothing tells when.
+            await asyncio.sleep(0.01)
+
+
+async def ledger_of(kept: Store) -> list[str]:
+    return texts_of(await kept.read_after(0, 1_000))
+
+
+# Ownership
+
+
+async def test_a_silent_owner_is_taken_over_and_can_never_write_again(database: str) -> None:
+    first = await opened(database)
+    await first.commit(one_batch(opening(ADA, "one")))
+    number = await first.put_request("{}")
+    await silence(first)
+
+    second = await opened(elsewhere(database))
+    await second.commit(one_batch(lines(ADA, 1, "two")))
+
+    for _ in range(2):
+        with pytest.raises(StoreFenced, match="taken over"):
+            await first.commit(one_batch(lines(ADA, 1, "late")))
+    with pytest.raises(StoreFenced):
+        await first.take_request(number)
+    assert isinstance(first.lapse(), StoreFenced)
+    assert await second.take_request(number)
+    assert await ledger_of(second) == ["one", "two"]
+    epochs = admin().execute_in(
+        database.rpartition("/")[2], "SELECT epoch FROM glasshouse.events ORDER BY position"
+    )
+    assert [row[0] for row in epochs] == [1, 2]
+    await first.close()
+    assert await second.owner()
+    await second.close()
+
+
+async def test_taking_a_request_is_fenced_by_itself(database: str) -> None:
+    first = await opened(database)
+    number = await first.put_request("{}")
+    await silence(first)
+    second = await opened(elsewhere(database))
+
+    with pytest.raises(StoreFenced):
+        await first.take_request(number)
+
+    assert not (await second.open_requests(9))[0].is_taken
+    await first.close()
+    await second.close()
+
+
+async def test_a_house_whose_owner_beats_is_busy_and_a_closed_one_is_free_at_once(database: str) -> None:
+    first = await opened(database)
+
+    for address in (database, elsewhere(database)):
+        with pytest.raises(StoreBusy, match=r"is being played by process \d+"):
+            await soon(house(address).open("another"))
+    await first.close()
+
+    second = await soon(opened(elsewhere(database)))
+    assert second.house_id == "a house"
+    await second.close()
+
+
+async def test_a_takeover_ends_a_connection_of_the_old_owner_that_keeps_the_lock(database: str) -> None:
+    import asyncpg
+
+    first = await opened(database)
+    assert first._server is not None
+    stuck = await asyncpg.connect(database, server_settings={"application_name": first._server.name})
+    await stuck.execute("BEGIN")
+    await stuck.execute("SELECT FROM glasshouse.houses FOR NO KEY UPDATE")
+    await silence(first)
+
+    second = await soon(opened(elsewhere(database)))
+
+    assert await second.commit(one_batch(opening(ADA, "one"))) == 1
+    stuck.terminate()
+    await first.close()
+    await second.close()
+
+
+async def test_an_owner_that_cannot_beat_for_a_lease_has_lapsed_by_its_own_monotonic_clock(
+    database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 1_000.0
+    monkeypatch.setattr(server, "monotonic", lambda: now)
+    first = await opened(database)
+    await silence(first)
+
+    now += lease
+    assert first.lapse() is None
+    now += 0.1
+    assert isinstance(first.lapse(), StoreFailed)
+    assert first._house is not None
+    first._house.was_beaten(now)
+    assert first.lapse() is None
+    await first.close()
+
+
+# In doubt
+
+
+@pytest.fixture
+async def proxy(database: str) -> AsyncIterator[tuple[str, TcpProxy]]:
+    """The address of the database by way of a proxy."""
+    host, _, name = database.rpartition("/")
+    user, _, port = host.rpartition(":")
+    between = TcpProxy(int(port))
+    await between.open()
+    yield f"{user}:{between.port}/{name}", between
+    await between.close()
+
+
+@pytest.mark.parametrize(
+    ("fault", "is_written"), [("drop replies", True), ("keep sync", False), ("cut", True), ("refuse", False)]
+)
+async def test_a_commit_whose_answer_is_lost_is_found_by_its_position_or_can_never_be_written(
+    proxy: tuple[str, TcpProxy], fault: Fault, is_written: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address, between = proxy
+    monkeypatch.setattr(store, "commit_seconds_max", 0.2)
+    monkeypatch.setattr(owned_house, "lock_seconds_max", 0.3)
+    first = PostgresStore(address, lease_seconds=60)
+    await first.open("a house")
+    await first.commit(one_batch(opening(ADA)))
+    await first.commit(one_batch(lines(ADA, 0, "one")))  # Now the statement is prepared.
+    between.fault = fault
+    if fault == "refuse":
+        between.cut()
+
+    with pytest.raises((OutcomeUnknown, StoreFailed)):
+        await first.commit(one_batch(lines(ADA, 1, "two")))
+    between.fault = ""
+
+    assert await soon(first.committed(2)) == is_written
+    expected = ["one", "two"] if is_written else ["one"]
+    assert await ledger_of(first) == expected
+    assert await first.commit(one_batch(lines(ADA, len(expected), "three"))) == len(expected) + 1
+    assert await ledger_of(first) == [*expected, "three"]
+    await first.close()
+
+
+async def test_every_error_of_the_driver_in_a_commit_means_that_nobody_knows(database: str) -> None:
+    first = await opened(database)
+    await first.commit(one_batch(opening(ADA, "one")))
+    first._segments_cache[ADA.id].number = 1 << 40  # No column has room for it.
+
+    with pytest.raises(OutcomeUnknown):
+        await first.commit(one_batch(lines(ADA, 1, "two")))
+
+    assert not await first.committed(2)
+    assert await first.commit(one_batch(lines(ADA, 1, "two"))) == 2
+    await first.close()
+
+
+async def test_a_line_whose_answer_was_lost_is_left_once(
+    database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    guest_of = await opened(database)
+    asked = guest_of._row
+    failures = iter([True, False])
+
+    async def row(query: str, *values: object) -> Any:
+        answer = await asked(query, *values)
+        if query == "put_line" and next(failures):
+            raise StoreFailed("The connection broke.")
+        return answer
+
+    monkeypatch.setattr(guest_of, "_row", row)
+
+    assert await guest_of.put_line("a bell rings") == 1
+    assert await guest_of.lines(9) == [InboxLine(1, None, "a bell rings")]
+    await guest_of.close()
+
+
+# What is kept
+
+
+async def test_a_nul_is_kept_in_every_text(database: str) -> None:
+    kept = await opened(database)
+    segment = root("a\0da")
+    body = lines(segment, 0, "b\0o").bodies[0]
+    await kept.commit(
+        [
+            Batch((SegmentWrite(segment.id, 0, (body,), segment),)),
+            Batch(
+                side=SideWrites(
+                    prompts=(("d\0", "p\0"),), labels=(("r\0", ("l\0",)),), records=(("n\0", "x\0"),)
+                )
+            ),
+            Batch(snapshot=Snapshot("s\0", "n\0", "k\0", 1, b"\0")),
+        ]
+    )
+    await kept.put_line("l\0", "r\0")
+
+    assert texts_of(await kept.read_after(0, 9)) == ["b\0o"]
+    assert [found.id for found in await kept.segments_after(0)] == [segment.id]
+    assert await kept.prompt("d\0") == "p\0"
+    assert await kept.labels() == {"r\0": ("l\0",)}
+    assert await kept.records() == {"n\0": "x\0"}
+    assert await kept.snapshot("s\0", "n\0", "k\0") == Snapshot("s\0", "n\0", "k\0", 1, b"\0")
+    assert await kept.lines(9) == [InboxLine(1, "r\0", "l\0")]
+    await kept.close()
+
+
+async def test_snapshots_of_two_versions_stand_side_by_side_and_a_third_drops_the_oldest(
+    database: str,
+) -> None:
+    kept = await opened(database)
+    versions = [Snapshot("", "world", str(n), n, b"%d" % n) for n in (1, 2, 3)]
+    for snapshot in versions[:2]:
+        await kept.commit([Batch(snapshot=snapshot)])
+    assert [await kept.snapshot("", "world", key) for key in "12"] == versions[:2]
+    await kept.commit([Batch(snapshot=versions[2])])
+    await kept.close()
+
+    kept = await opened(database)
+
+    assert [await kept.snapshot("", "world", key) for key in "123"] == [None, *versions[1:]]
+    await kept.close()
+
+
+async def test_houses_of_one_database_share_nothing_and_count_their_inboxes_apart(database: str) -> None:
+    first, second = await opened(database, "first"), await opened(database, "second")
+    await first.commit(one_batch(opening(ADA, "one")))
+    await second.commit(one_batch(opening(ADA, "other", "more")))
+
+    assert [await first.put_line("a"), await first.put_request("{}"), await second.put_line("b")] == [1, 2, 1]
+    assert [await ledger_of(kept) for kept in (first, second)] == [["one"], ["other", "more"]]
+    await first.close()
+    await second.close()
+
+
+async def test_requests_are_timed_by_the_database(database: str) -> None:
+    kept = await opened(database)
+    (now,) = admin().execute("SELECT clock_timestamp()")[0]
+
+    told = await kept.time()
+
+    assert told is not None
+    assert abs((told - now).total_seconds()) < 60
+    await kept.close()
+
+
+async def test_a_play_has_the_digest_that_it_has_in_memory_and_in_a_file(
+    database: str, tmp_path: Any
+) -> None:
+    digests = []
+    for kept in (MemoryStore(), SqliteStore(tmp_path / "a.glasshouse"), house(database)):
+        async with Terrarium(kept, clock=HandMovedClock(), ids=SeededIds(1)) as t:
+            run = await t.open_world("mystery-roots")
+            await t.run(turns=3)
+            digests.append(await t.digest(run.id))
+
+    assert len({*digests}) == 1
+
+
+# Wakes, connections, statements
+
+
+async def test_a_follower_in_another_process_is_woken_and_does_not_look_by_itself(
+    database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server, "look_seconds", 600.0)
+    owner = await opened(database)
+    guest = await opened(elsewhere(database), is_guest=True)
+    await guest._opened().listen(guest._events_channel)
+    await owner._opened().listen(owner._inbox_channel)
+    waiting = asyncio.create_task(guest.wait_beyond(0, 600))
+    mark = await owner.wait_for_more("", 0)
+    reading = asyncio.create_task(owner.wait_for_more(mark, 600))
+    await asyncio.sleep(0)
+
+    await owner.commit(one_batch(opening(ADA, "one")))
+    await guest.put_line("a bell rings")
+
+    assert await soon(waiting) == 1
+    assert await soon(reading) != mark
+    await guest.close()
+    await owner.close()
+
+
+async def test_idle_houses_share_five_connections_and_one_beat(
+    database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    houses = [PostgresStore(database, f"house {n}") for n in range(60)]
+    await asyncio.gather(*[kept.open("a house") for kept in houses])
+    waiting = [
+        asyncio.create_task(kept.wait_for_more(await kept.wait_for_more("", 0), 600)) for kept in houses
+    ]
+    shared = houses[0]._opened()
+    await until(lambda: len(shared._channels) == len(houses))
+    statements: list[str] = []
+    fetch = shared.fetch
+
+    async def counted(query: str, *values: object, **more: Any) -> list[Any]:
+        statements.append(query)
+        return await fetch(query, *values, **more)
+
+    monkeypatch.setattr(shared, "fetch", counted)
+    beaten = houses[7]._house
+    assert beaten is not None
+    for _ in ("what was to be looked at is looked at", "and now nothing is"):
+        statements.clear()
+        before = beaten._beaten_at
+        await until(lambda before=before: beaten._beaten_at > before)  # type: ignore[misc]
+
+    name = database.rpartition("/")[2]
+    rows = admin().execute(f"SELECT count(*) FROM pg_stat_activity WHERE datname = '{name}'")
+    assert rows[0][0] <= 5
+    assert set(statements) == {server.SQL["beat"]}
+    for task in waiting:
+        task.cancel()
+    await asyncio.gather(*waiting, return_exceptions=True)
+    await asyncio.gather(*[kept.close() for kept in houses])
+
+
+# Versions and rights
+
+
+async def test_several_processes_may_make_the_tables_at_once() -> None:
+    empty = new_database(is_empty=True)
+    names = [f"house {n}" for n in range(4)]
+
+    kept = await asyncio.gather(*[opened(elsewhere(empty), name) for name in names])
+
+    assert len({one._number for one in kept}) == 4
+    await asyncio.gather(*[one.close() for one in kept])
+    drop_databases()
+
+
+async def test_newer_tables_and_a_house_that_a_newer_program_played_are_left_alone(database: str) -> None:
+    name = database.rpartition("/")[2]
+    kept = await opened(database)
+    await kept.close()
+    admin().execute_in(name, "UPDATE glasshouse.houses SET format = 99")
+    with pytest.raises(StoreTooNew, match="format 99"):
+        await opened(database)
+    guest = await opened(database, is_guest=True)
+    await guest.close()
+    admin().execute_in(name, "INSERT INTO glasshouse.versions VALUES (99)")
+
+    for is_guest in (False, True):
+        with pytest.raises(StoreTooNew, match="version 99"):
+            await opened(database, is_guest=is_guest)
+
+
+async def test_a_migration_that_fails_changes_nothing(database: str) -> None:
+    broken = [*bundled_migrations(), (2, "CREATE TABLE more (n int); SELECT 1 / 0;")]
+
+    with pytest.raises(StoreFailed, match="division by zero"):
+        await opened(database, migrations=broken)
+
+    kept = await opened(database)
+    assert await kept.position() == 0
+    await kept.close()
+
+
+async def test_the_three_roles_may_what_they_are_named_after(database: str) -> None:
+    owner = await opened(database)
+    await owner.commit(one_batch(opening(ADA, "one")))
+    await owner.close()
+    as_user = {}
+    for role in ("owner", "follower", "reader"):
+        admin().execute(f"DROP ROLE IF EXISTS test_{role}")
+        admin().execute(f"CREATE ROLE test_{role} LOGIN IN ROLE glasshouse_{role}")
+        as_user[role] = database.replace("//glass@", f"//test_{role}@")
+    try:
+        for role in ("follower", "reader"):
+            with pytest.raises(StoreFailed, match="lacks a right"):
+                await opened(as_user[role])
+            guest = await opened(as_user[role], is_guest=True)
+            assert await ledger_of(guest) == ["one"]
+            if role == "reader":
+                with pytest.raises(StoreFailed, match="lacks a right"):
+                    await guest.put_line("may I?")
+            else:
+                assert await guest.put_line("a bell rings") == 1
+                assert await guest.withdraw_request(await guest.put_request("{}"))
+            await guest.close()
+        played = await opened(as_user["owner"])
+        assert (
+            await played.commit([*one_batch(lines(ADA, 1, "two")), Batch(inbox=InboxWrites(done=(1,)))]) == 2
+        )
+        await played.close()
+    finally:
+        for role in as_user:
+            admin().execute(f"DROP ROLE test_{role}")
+
+
+# Addresses
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "postgresql://ada:hush@127.0.0.1:1/x#house",
+        "postgresql://ada:hush@127.0.0.1:1/x?password=hush&sslmode=disable",
+        "postgresql://ada:hu@sh@127.0.0.1:1/x",
+        "postgresql://ada:hush@127.0.0.1:port/x",
+        "postgres://ada:hush@[::1/x",
+        "postgresql://ada:hush@127.0.0.1:1/x?sslmode=hush",
+    ],
+)
+async def test_no_message_holds_a_password(address: str) -> None:
+    with pytest.raises((StoreFailed, Refused)) as wrong:
+        await opened(address, "house")
+
+    assert "hush" not in f"{wrong.value} {wrong.value!r} {wrong.value.__cause__!r}"
+
+
+def test_an_address_is_a_text_that_a_path_would_spoil() -> None:
+    address = StoreAddress("postgresql://ada:hush@glass.example:6543/show?sslmode=require#night%20one")
+
+    assert str(address) == "postgresql://ada@glass.example:6543/show#night%20one"
+    assert address.server is not None
+    assert (address.server.house, address.server.dsn) == (
+        "night one",
+        "postgresql://ada:hush@glass.example:6543/show?sslmode=require",
+    )
+    assert str(StoreAddress("show.glasshouse")) == "show.glasshouse"
+    for wrong in ("postgresql://ada:hush@x/y", "postgresql:/ada:hush@x/y"):
+        with pytest.raises(Refused) as refused:
+            SqliteStore(wrong)
+        assert "hush" not in str(refused.value)
