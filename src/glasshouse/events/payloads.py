@@ -400,7 +400,7 @@ class ToolAccepted(Payload, frozen=True):
 
 
 class Recipe(Payload, frozen=True):
-    """The scenario that a run was opened from: its path, and the digest of its content at that time."""
+    """The scenario that a run was opened from: its path, and the digest of its content at that time, before any edit."""
 
     path: str
     digest: str
@@ -467,6 +467,9 @@ class RunStarted(Payload, frozen=True):
     """The number of the rules that it is played by (`rules_now`)."""
     prompting: int = 1
     """The number under which its models are asked at first (`prompting_now`). Each act says its own."""
+    is_edited: bool = False
+    """Whether its world was edited before the start (ADR 0137). Then `recipe` has the digest of what was edited, and a
+    run that continues takes its world from this record."""
 
 
 class RunFinished(Payload, frozen=True, omit_defaults=False):

@@ -58,6 +58,8 @@ class LoadedWorld:
     """What may be dealt, by the key of its deal."""
     path: Path | None = None
     """The folder or the scenario file it was loaded from, if any."""
+    edited_from: str | None = None
+    """The digest of the world that was edited into this one (`editing`); none if nobody has edited it."""
 
     def __repr__(self) -> str:
         return shown(self, name=self.scenario.name, path=self.path and str(self.path), digest=self.digest)

@@ -317,6 +317,7 @@ RUN_PAYLOADS: dict[str, tuple[str, Payload]] = {
             models="ollama:qwen3:8b",
             rules=2,
             prompting=2,
+            is_edited=True,
         ),
     ),
     kinds.RUN_PAUSED: (
@@ -382,7 +383,7 @@ GROWN: dict[str, tuple[str, ...]] = {
     kinds.CREATURE_SESSION_ATTACHED: ("stayed",),
     kinds.LOOP_SUSPECTED: ("of",),
     kinds.RUN_FINISHED: ("full_turns",),
-    kinds.RUN_STARTED: ("rules", "prompting"),
+    kinds.RUN_STARTED: ("rules", "prompting", "is_edited"),
     kinds.SESSION_FORKED: ("on_turn_limit",),
     kinds.SESSION_RESTATED: ("full_turns",),
     kinds.TURN_STARTED: ("full",),

@@ -113,6 +113,8 @@ class Plan(msgspec.Struct, frozen=True, gc=False):
     profiles: tuple[str, ...] = ()
     """The model profiles that its cast and its spawnable creatures use."""
     scenario_digest: str = ""
+    is_edited: bool = False
+    """Whether its world was edited before the start."""
 
     @property
     def digest(self) -> str:
@@ -190,6 +192,11 @@ class Purse(msgspec.Struct, dict=True, array_like=True):
     def scenario_digest(self) -> str:
         """The digest of its scenario; empty if it has none."""
         return self.plan.scenario_digest
+
+    @property
+    def is_edited(self) -> bool:
+        """Whether its world was edited before the start, so that only the record has it."""
+        return self.plan.is_edited
 
     @property
     def has_come_to_its_end(self) -> bool:
@@ -489,6 +496,7 @@ class Runs(msgspec.Struct):
             spawnable=spawnable,
             profiles=tuple([name for name in dict.fromkeys(profiles) if name]),
             scenario_digest=started.scenario_digest,
+            is_edited=started.is_edited,
         )
         purse = self.purses[run_id] = Purse(
             plan.digest,
