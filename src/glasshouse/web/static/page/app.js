@@ -3,6 +3,7 @@
 import { html, useEffect } from "page/html";
 import { Bar } from "page/bar";
 import { Centre } from "page/centre/panel";
+import { EmptyPage } from "page/empty/panel";
 import { Face } from "page/face";
 import { Overlays } from "page/overlays";
 import { Stage } from "page/stage/panel";
@@ -13,7 +14,7 @@ import { Why } from "page/why/panel";
 import { Compare } from "page/compare/panel";
 import { registerActions } from "page/actions";
 import { areSidesFree, Divider, isDrawerOpen, keepLayoutInAddress, sideWidths, tab } from "page/sides";
-import { dialog, head, openDialog, panel, session, status, trouble } from "page/store";
+import { dialog, isEmpty, openDialog, panel, status, trouble } from "page/store";
 import { Button } from "page/ui";
 
 export function App() {
@@ -21,6 +22,7 @@ export function App() {
   useEffect(keepLayoutInAddress, []);
   const name = status.value;
   if (name === "error") return html`<div class="page" inert=${dialog.value !== null}><${Bar} /><main class="only-words"><${Trouble} /></main></div><${Overlays} />`;
+  if (name === "idle" && isEmpty.value) return html`<div class="page is-empty" inert=${dialog.value !== null}><${Bar} /><${EmptyPage} /></div><${Overlays} />`;
   const { stage, feed } = sideWidths.value;
   const isWhy = panel.value.startsWith("why:");
   if (panel.value.startsWith("compare:")) {
@@ -42,13 +44,8 @@ export function App() {
       ${isWhy ? html`<section class="panel at-why" aria-label="Why was this said?"><${Why} eventId=${panel.value.slice(4)} /></section>` : null}
     </main>
     <section class="panel at-time" aria-label="Timeline"><${Time} /></section>
-    ${name === "idle" && session.value.run === "" && head.value === 0 ? html`<${NoRun} />` : null}
   </div>
   <${Overlays} />`;
-}
-
-function NoRun() {
-  return html`<p class="no-run">Nothing plays here yet. <${Button} label="Start a play" kind="primary" onClick=${() => openDialog("start")} /></p>`;
 }
 
 const troubles = /** @type {{[status: number]: [string, string]}} */ ({

@@ -1,6 +1,7 @@
 // @ts-check
-/** What lies over the page: the dialog that is open, and short messages. */
+/** What lies over the page: the dialog that is open, hints for newcomers, and short messages. */
 import { html } from "page/html";
+import { CoachMarks } from "page/coach/marks";
 import { dialogs } from "page/dialogs/all";
 import { Toasts } from "page/toasts";
 import { dialog } from "page/store";
@@ -9,5 +10,6 @@ export function Overlays() {
   const open = dialog.value;
   const Shown = open ? dialogs[open.name] : undefined;
   return html`${Shown ? html`<${Shown} key=${open?.name} ...${open?.args ?? {}} />` : null}
+    <${CoachMarks} />
     <${Toasts} />`;
 }
