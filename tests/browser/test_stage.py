@@ -49,6 +49,7 @@ async def test_of_a_large_cast_only_what_is_in_sight_and_what_has_changed_is_dra
 async def test_a_play_goes_from_its_start_to_its_limit_and_on_in_a_branch(look: Looking) -> None:
     async with Terrarium(MemoryStore()) as t, look.at(t) as page:
         viewer = await look(page_of(page), may_fail="/api/v1/")
+        await viewer.button("Configure").click()
         dialog = viewer.page.get_by_role("dialog")
         await dialog.get_by_role("radio", name="Hedge Parliament").check()
         await expect(dialog.get_by_label("Seed text")).to_have_value("a gate in every hedge")
