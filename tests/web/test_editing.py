@@ -77,7 +77,7 @@ async def test_an_edited_play_starts_and_is_played_on_from_its_record() -> None:
             "seedkeeper", "pocket-actor", "critic",
         }  # fmt: skip
         assert view["runs"][run["id"]]["is_edited"]
-        assert [one["is_edited"] for one in listed] == [True]
+        assert [info["is_edited"] for info in listed] == [True]
         assert child["is_edited"]
         assert (await verify(t, run["id"])).is_same
 

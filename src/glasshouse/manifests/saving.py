@@ -33,7 +33,7 @@ def save_world(
     here = Path.cwd() if here is None else here
     folder = here / "worlds" / name
     taken = [folder, *(folder.with_name(f"{name}{ending}") for ending in YAML_ENDINGS)]
-    if any(os.path.lexists(path) for path in taken) or name in {found.name for found in found_worlds(here)}:
+    if any(os.path.lexists(path) for path in taken) or name in {world.name for world in found_worlds(here)}:
         raise Refused(f"There is a world or a file called {name!r} already.", "Give it another name.")
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)

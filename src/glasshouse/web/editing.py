@@ -131,8 +131,8 @@ def check(stage: Stage, world: World, draft: Draft) -> Checked:
     """Tell what is wrong with edits of a world, each mistake beside its field. Nothing is started."""
     loaded = listed_world(world)
     edited, problems = world_and_problems(loaded, draft.edits, tools=tools_of(stage.terrarium))
-    told = [ProblemInfo(handle=p.handle, field=p.field, text=p.text) for p in problems]
-    return Checked(is_edited=edited is not loaded, problems=told)
+    answers = [ProblemInfo(handle=p.handle, field=p.field, text=p.text) for p in problems]
+    return Checked(is_edited=edited is not loaded, problems=answers)
 
 
 @router.post("/worlds", status_code=201)

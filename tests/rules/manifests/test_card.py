@@ -41,9 +41,9 @@ def test_what_a_world_leaves_out_is_told_from_its_data(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", [world.name for world in bundled_worlds()])
 def test_the_length_that_is_told_from_data_is_about_right(name: str) -> None:
     world = load_world(name)
-    told = card_of(world).minutes
+    minutes = card_of(world).minutes
 
-    assert told / 2.3 <= card_of(without_card(world)).minutes <= told * 2.3
+    assert minutes / 2.3 <= card_of(without_card(world)).minutes <= minutes * 2.3
 
 
 def test_the_kinds_of_worlds_are_told_apart() -> None:

@@ -22,9 +22,9 @@ def edited(world: LoadedWorld, **edits: Any) -> LoadedWorld:
 
 
 def problems(world: LoadedWorld, **edits: Any) -> list[tuple[str, str]]:
-    _, found = world_and_problems(world, WorldEdits.model_validate(edits))
-    assert all(problem.text for problem in found)
-    return [(problem.handle, problem.field) for problem in found]
+    _, refused = world_and_problems(world, WorldEdits.model_validate(edits))
+    assert all(problem.text for problem in refused)
+    return [(problem.handle, problem.field) for problem in refused]
 
 
 def test_a_world_without_an_edit_stays_itself(tmp_path: Path) -> None:
@@ -80,9 +80,9 @@ def test_a_cast_that_cannot_play_is_refused_beside_the_cast(tmp_path: Path) -> N
 def test_a_value_that_does_not_fit_is_refused_beside_its_field(tmp_path: Path) -> None:
     wrong = {"persona": "x" * 20_000, "schedule": {"tick_every": 0}, "model_profile": "huge"}
 
-    found = problems(lane(tmp_path), creatures={"grey-moth": wrong})
+    places = problems(lane(tmp_path), creatures={"grey-moth": wrong})
 
-    assert found == [("grey-moth", "persona"), ("grey-moth", "schedule"), ("grey-moth", "model_profile")]
+    assert places == [("grey-moth", "persona"), ("grey-moth", "schedule"), ("grey-moth", "model_profile")]
 
 
 def test_whoever_judges_changes_duties_with_the_judge_there_was() -> None:

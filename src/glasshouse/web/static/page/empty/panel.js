@@ -26,7 +26,7 @@ export function EmptyPage() {
     void import("page/empty/recording").then((loaded) => setRecording(/** @type {any} */ (loaded.recording)));
   }, []);
   useEffect(lookForRuns, []);
-  return html`<main class="empty-page">
+  return html`<main class=${`empty-page${mayStart ? "" : " is-waiting"}`}>
     <section class="hero" aria-label="What this is">
       <div class="hero-words">
         <h2>A small theatre, played by language models, under glass.</h2>

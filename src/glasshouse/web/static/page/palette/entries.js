@@ -13,6 +13,8 @@ const linesLookedAtMax = 3000;
 const linesFoundMax = 10;
 const runsAskedFor = 20;
 const searchCharsMin = 2;
+const excerptFrom = 36;
+const excerptBefore = 14;
 const said = new Set(["line", "judge", "visitor", "world"]);
 
 /** What can be done now. @returns {Entry[]} */
@@ -51,13 +53,20 @@ export function lineEntries(typed) {
     const entry = record(k);
     if (!entry || !said.has(entry.row.icon)) continue;
     const text = `${entry.row.actor} ${entry.row.text ?? ""}`.toLowerCase();
-    if (words.every((word) => text.includes(word))) found.push(lineEntry(k, entry.row.actor, entry.row.text ?? ""));
+    if (words.every((word) => text.includes(word))) found.push(lineEntry(k, entry.row.actor, entry.row.text ?? "", words));
   }
   return found;
 }
 
-/** @param {number} k @param {string} actor @param {string} text @returns {Entry} */
-const lineEntry = (k, actor, text) => ({ id: `line ${k}`, kind: "line", name: harmless(text), words: harmless(nameOf(actor, view())), hint: `${harmless(nameOf(actor, view()))}, ${k}`, run: () => void seek(k) });
+/** A line from a little before the first word that was looked for. @param {string} text @param {string[]} words */
+function excerpt(text, words) {
+  const at = Math.max(0, Math.min(...words.map((word) => text.toLowerCase().indexOf(word)).filter((place) => place >= 0), text.length));
+  const from = at < excerptFrom || at === text.length ? 0 : text.lastIndexOf(" ", at - excerptBefore) + 1;
+  return from > 0 ? `… ${text.slice(from)}` : text;
+}
+
+/** @param {number} k @param {string} actor @param {string} text @param {string[]} words @returns {Entry} */
+const lineEntry = (k, actor, text, words) => ({ id: `line ${k}`, kind: "line", name: harmless(excerpt(text, words)), words: harmless(`${nameOf(actor, view())} ${text}`), hint: `${harmless(nameOf(actor, view()))}, ${k}`, run: () => void seek(k) });
 
 /** Lines that the page has not loaded, from the server. @param {string} typed @returns {Promise<Entry[]>} */
 export async function olderLines(typed) {
@@ -65,7 +74,7 @@ export async function olderLines(typed) {
   if (isWhole || !session.value.run || typed.trim().length < searchCharsMin || source().kind === "file") return [];
   const before = Math.max(loadedFrom.value, head.value - linesLookedAtMax);
   const { events } = await source().events(session.value.run, { show: "speech", text: typed.trim(), order: "newest", before, limit: linesFoundMax });
-  return events.map((/** @type {any} */ match) => lineEntry(match.k, match.event.actor, match.event.payload.text ?? ""));
+  return events.map((/** @type {any} */ match) => lineEntry(match.k, match.event.actor, match.event.payload.text ?? "", typed.trim().toLowerCase().split(/\s+/)));
 }
 
 /** The worlds that a director may start. @returns {Promise<Entry[]>} */
