@@ -656,9 +656,10 @@ class Terrarium:
     ) -> Run:
         """Continue a session that is closed, imported or over, in a child session.
 
-        `recipe` opens the scenario as it is on disk now, edited or not; each creature keeps its own past. `as-was`
-        restores the graphs that the session ended with. `world` says where the scenario is now, if it has moved. If
-        several scenarios had met in the session, all of them continue: `beside` of the returned run names the others.
+        `recipe` opens the scenario as it is on disk now, edited or not; one that was edited before the start comes from
+        its record. Each creature keeps its own past. `as-was` restores the graphs that the session ended with. `world`
+        says where the scenario is now, if it has moved. If several scenarios had met in the session, all of them
+        continue: `beside` of the returned run names the others.
         """
         return await self._archive.resume(session_id, shape, world=world)
 
@@ -781,6 +782,11 @@ def skews_of(terrarium: Terrarium) -> Mapping[str, int]:
 def router_of(terrarium: Terrarium) -> Router:
     """What the page's server tells about models: the router of a terrarium."""
     return terrarium._parts.router
+
+
+def tools_of(terrarium: Terrarium) -> frozenset[str]:
+    """What the page's server checks worlds with: the names of the tools that a terrarium can grant."""
+    return terrarium._parts.tools.names()
 
 
 def guest_of(terrarium: Terrarium) -> Guest | None:

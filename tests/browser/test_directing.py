@@ -5,20 +5,62 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from playwright.async_api import expect
+from playwright.async_api import Locator, expect
 
 from glasshouse import Manifest, MemoryStore, Terrarium, kinds
 from glasshouse.events.codec import encoded
 from glasshouse.models.router import ModelRouter
-from tests.browser.looking import Looking, page_of
+from tests.browser.looking import Looking, Viewer, page_of
 from tests.runtime.stage_crew import ticking, world_of
 from tests.web.test_signals import Halting
 
 MEMBERS = "glasshouse.graph.members()"
 
 
+RANKED = """
+(async () => {
+  const { ranked } = await import("page/palette/rank");
+  const entry = (kind, name, words = "") => ({id: `${kind} ${name}`, kind, name, words, run() {}});
+  const all = [
+    entry("line", "The newt is new here.", "Reed"), entry("run", "Newer Pond"), entry("world", "Pond", "a new world"), entry("creature", "Newt"),
+    entry("creature", "Renew", "a moth"), entry("command", "To the newest event"), entry("command", "New play"), entry("setting", "Théme: dark", "light"),
+  ];
+  const many = Array.from({length: 500}, (_, n) => entry("creature", `Moth ${n}`));
+  const names = (typed, some = all) => ranked(typed, some).map(({name}) => name);
+  return [names("new"), names("newt"), names("theme"), names("play new"), names("reed"), names("nothing like it"), names("moth", many).length, names(" (").length];
+})()
+"""
+RANKING = [
+    ["New play", "Newt", "Newer Pond", "To the newest event", "Renew", "Pond", "The newt is new here."],
+    ["Newt", "The newt is new here."],
+    ["Théme: dark"],
+    ["New play"],
+    ["The newt is new here."],
+    [],
+    10,
+    0,
+]
+"""What is found for each text, in order: names before other words, what can be done before who there is, few of each kind."""
+HINTS = """
+(async () => {
+  const { hintDue } = await import("page/coach/due");
+  const facts = {seen: new Set(), lines: 9, graphs: 2, face: "graph", mayChange: true, mayRead: true, isCovered: false, places: new Set(["time", "draw", "minds"])};
+  const seen = (...names) => ({...facts, seen: new Set(names)});
+  return [facts, seen("time"), seen("time", "draw"), seen("time", "draw", "minds"), {...seen("time"), mayChange: false},
+    {...facts, mayChange: false, mayRead: false}, {...facts, lines: 1}, {...facts, isCovered: true}].map(hintDue);
+})()
+"""
+
+
 async def ledger_bytes(t: Terrarium, run_id: str) -> list[bytes]:
     return [encoded(event) for event in await t.run_events(run_id)]
+
+
+async def wants_of(t: Terrarium, run_id: str) -> set[tuple[str, str]]:
+    """What each creature of a run wants. Nobody plays who was left out."""
+    births = [event.payload for event in await t.run_events(run_id) if event.kind == "creature.started"]
+    assert "gate-snail" not in {birth["handle"] for birth in births}
+    return {(birth["handle"], birth["manifest"].get("wants", "")) for birth in births}
 
 
 async def unfinished_file(folder: Path) -> Path:
@@ -29,19 +71,38 @@ async def unfinished_file(folder: Path) -> Path:
         return await t.export(run.id, folder / "unfinished.glass")
 
 
+async def edit_the_cast(viewer: Viewer, dialog: Locator) -> None:
+    """The world that was chosen is in the dialog. Who plays may be edited: what does not hold is refused beside its field, and what holds is played."""
+    await expect(dialog.get_by_role("radio", name=re.compile("Mystery Roots"))).to_be_checked()
+    await dialog.get_by_text("Edit the cast before the start").click()
+    await dialog.get_by_label("Who judges").select_option("hypothesis-former")
+    await expect(dialog.get_by_role("alert")).to_contain_text("contestants must not judge")
+    await expect(viewer.button("Start the play")).to_be_disabled()
+    await dialog.get_by_title("Edit Clue Gatherer").click()
+    assert await viewer.axe("[role=dialog]") == []
+    await viewer.button("Undo all").click()
+    await dialog.get_by_role("checkbox", name="Gate Snail plays").uncheck()
+    await dialog.get_by_role("textbox", name="Wants").fill("To find a dry clue.")
+    await expect(viewer.button("Start the play")).to_be_enabled()
+
+
 async def test_a_play_is_started_watched_disturbed_finished_and_played_on(
     look: Looking, tmp_path: Path
 ) -> None:
     async with Terrarium(MemoryStore()) as t, look.at(t) as page:
         viewer = await look(page_of(page))
+        await viewer.page.get_by_role("radio", name=re.compile("Mystery Roots")).check()
+        await expect(viewer.button("Watch Mystery Roots")).to_be_enabled()
+        await viewer.button("Configure").click()
         dialog = viewer.page.get_by_role("dialog", name="What shall they play tonight?")
-        await dialog.get_by_role("radio", name=re.compile("Mystery Roots")).check()
         await dialog.get_by_label("Seed text").fill("a lamp with a cold")
+        await edit_the_cast(viewer, dialog)
         await expect(dialog).to_contain_text(re.compile(r"[Cc]alls"))
         await viewer.button("Start the play").click()
         await viewer.ready()
         (run,) = t.runs()
-        assert run.seed == "a lamp with a cold"
+        assert (run.seed, run.is_edited) == ("a lamp with a cold", True)
+        assert await wants_of(t, run.id) >= {("clue-gatherer", "To find a dry clue.")}
         await expect(viewer.page.get_by_role("heading", level=1)).to_have_text("Mystery Roots")
         await expect(viewer.page.get_by_role("status")).to_have_text("Live")
         await viewer.until("Object.values(store.view().creatures).some((creature) => creature.line)")
@@ -93,9 +154,7 @@ async def test_a_play_is_started_paused_rewound_and_branched_by_keyboard_alone(l
     async with Terrarium(MemoryStore()) as t, look.at(t) as page:
         viewer = await look(page_of(page))
         press = viewer.page.keyboard.press
-        await expect(viewer.page.locator("input:checked")).to_be_focused()
-        await press("ArrowDown")
-        await press("ArrowUp")
+        await expect(viewer.button("Watch Three Ways In")).to_be_enabled()
         await press("Enter")
         await viewer.ready()
         await viewer.until("store.head.value > 12")
@@ -123,7 +182,28 @@ async def test_a_play_is_started_paused_rewound_and_branched_by_keyboard_alone(l
         branch = await viewer.evaluate("store.session.value.run")
         assert t.run_of(branch).branch_of is not None
         await press("Control+k")
-        await viewer.page.keyboard.type("pause")
+        option = viewer.page.get_by_role("option")
+        for typed, first in (
+            ("new", "New play"),
+            ("theme", "Theme: "),
+            ("stone b", "Stone Bench"),
+            ("mystery", "Mystery Roots"),
+        ):
+            await viewer.page.get_by_role("combobox").fill(typed)
+            await expect(option.first).to_contain_text(first)
+            await expect(option.first).to_have_attribute("aria-selected", "true")
+        assert await viewer.page.evaluate(RANKED) == RANKING
+        assert await viewer.page.evaluate(HINTS) == [
+            "time",
+            "draw",
+            "minds",
+            None,
+            "minds",
+            "time",
+            None,
+            None,
+        ]
+        await viewer.page.get_by_role("combobox").fill("pause")
         await press("Enter")
         await expect(viewer.page.get_by_role("dialog")).to_have_count(0)
         assert await ledger_bytes(t, parent.id) == before

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from playwright.async_api import expect
+from playwright.async_api import Locator, expect
 
 from glasshouse import Manifest, MemoryStore, Terrarium, kinds
 from tests.browser.looking import Looking, Viewer, page_of
@@ -49,6 +49,7 @@ async def test_of_a_large_cast_only_what_is_in_sight_and_what_has_changed_is_dra
 async def test_a_play_goes_from_its_start_to_its_limit_and_on_in_a_branch(look: Looking) -> None:
     async with Terrarium(MemoryStore()) as t, look.at(t) as page:
         viewer = await look(page_of(page), may_fail="/api/v1/")
+        await viewer.button("Configure").click()
         dialog = viewer.page.get_by_role("dialog")
         await dialog.get_by_role("radio", name="Hedge Parliament").check()
         await expect(dialog.get_by_label("Seed text")).to_have_value("a gate in every hedge")
@@ -82,9 +83,7 @@ async def test_a_play_goes_from_its_start_to_its_limit_and_on_in_a_branch(look: 
         await viewer.page.get_by_role("button", name="Archive").click()
         await expect(dialog.get_by_text("2 runs")).to_be_visible()
         await expect_no_barriers(viewer)
-        await dialog.get_by_role("searchbox").fill("nothing of the kind")
-        await expect(dialog.get_by_text("No run matches.")).to_be_visible()
-        await dialog.get_by_role("button", name="Clear filters").click()
+        await expect_an_empty_search(dialog)
         await dialog.get_by_role("button", name="Label Hedge Parliament").last.click()
         await viewer.page.keyboard.type("the first, short")
         await viewer.page.keyboard.press("Enter")
@@ -99,6 +98,13 @@ async def test_a_play_goes_from_its_start_to_its_limit_and_on_in_a_branch(look: 
         await expect(viewer.page.get_by_role("dialog")).to_have_count(0)
         await expect(viewer.button("Archive")).to_be_focused()
         await expect_a_curtain(t, viewer)
+
+
+async def expect_an_empty_search(dialog: Locator) -> None:
+    """What no run has is not found, and the filters can be cleared."""
+    await dialog.get_by_role("searchbox").fill("nothing of the kind")
+    await expect(dialog.get_by_text("No run matches.")).to_be_visible()
+    await dialog.get_by_role("button", name="Clear filters").click()
 
 
 async def expect_a_curtain(t: Terrarium, viewer: Viewer) -> None:

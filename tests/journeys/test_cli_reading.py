@@ -52,7 +52,7 @@ def test_runs_for_machines_has_the_documented_keys(store: str) -> None:
 
     assert " ".join(first) == (
         "run_id world title status reason winner branch_of how seed rng_seed turns calls tokens usd session_id"
-        " graph_ids began"
+        " graph_ids began is_edited"
     )
     assert (first["run_id"], first["status"], first["reason"]) == (WOOD, "finished", "ended")
     assert (second["run_id"], second["world"]) == (ROOTS, "mystery-roots")

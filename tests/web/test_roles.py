@@ -65,6 +65,8 @@ ROUTES: Final[dict[str, Asked]] = {
     "GET /api/v1/archive": Asked(("", "format=csv")),
     "GET /api/v1/leaderboard": Asked(("", "by=model", "format=csv")),
     "GET /api/v1/worlds": Asked(),
+    "GET /api/v1/worlds/{world}/sheet": Asked(roles=DIRECTOR),
+    "POST /api/v1/worlds/{world}/check": Asked(body={"edits": {"judge": ""}}, roles=DIRECTOR),
     "GET /api/v1/models": Asked(),
     "GET /api/v1/me": Asked(),
     "GET /healthz": Asked(),
@@ -83,6 +85,7 @@ ROUTES: Final[dict[str, Asked]] = {
         f"POST {path}": Asked(body=body, roles=DIRECTOR, is_harmless=False)
         for path, body in (
             ("/api/v1/runs", {"world": "twenty-sprouts"}),
+            ("/api/v1/worlds", {"name": "mine", "world": "twenty-sprouts"}),
             (f"{RUN}/play", {}),
             (f"{RUN}/pause", {}),
             (f"{RUN}/step", {}),
@@ -227,7 +230,12 @@ async def check_route(
         event for event in events if event.calls or event.sealed or event.kind == kinds.RUN_STARTED
     ][:6]
     for event in asked_about if "{event_id}" in route else asked_about[:1]:
-        names = {"{run_id}": run_id, "{event_id}": event.id, "{creature}": events_creature(events)}
+        names = {
+            "{run_id}": run_id,
+            "{event_id}": event.id,
+            "{creature}": events_creature(events),
+            "{world}": "twenty-sprouts",
+        }
         for query in asked.queries:
             # A lower role that asks for a higher one gets its own.
             wanted = [query, f"{query}&role=director".lstrip("&")] if role != "director" else [query]
@@ -278,7 +286,7 @@ async def test_no_stream_sends_what_its_reader_may_not_read(role: Role) -> None:
 async def test_no_refusal_tells_what_its_reader_may_not_read(tmp_path: Path) -> None:
     async with played() as show:
         run_id, events = next(iter(show.events.items()))
-        names = {"{run_id}": run_id, "{event_id}": events[-1].id}
+        names = {"{run_id}": run_id, "{event_id}": events[-1].id, "{world}": "twenty-sprouts"}
         for role in ROLES:
             for wrong in WRONG:
                 call = _filled(wrong, names)

@@ -10,6 +10,7 @@ import pytest
 from glasshouse import MemoryStore, ModelRouter, Terrarium
 from glasshouse.contests import expected_cost
 from glasshouse.events.model_use import Price
+from glasshouse.manifests.card import about_chars_max
 from glasshouse.manifests.loading import load_world
 from glasshouse.manifests.world_folders import bundled_worlds
 from glasshouse.models.router import offline_names
@@ -48,11 +49,16 @@ async def test_every_world_tells_what_a_start_needs_to_know() -> None:
     assert set(listed) == {world.name for world in bundled_worlds()}
     for world in listed.values():
         assert world["problem"] is None
-        assert 20 < len(world["synopsis"]) <= starting.synopsis_chars_max
+        assert 20 < len(world["synopsis"]) <= about_chars_max
+        assert world["kind"]
+        assert world["shows"]
+        assert 1 <= world["minutes"] <= 20
         assert world["cast"]
         assert world["profiles"]
     roots = listed["mystery-roots"]
-    assert roots["synopsis"].endswith("and what it was that they did.")
+    assert roots["synopsis"] == "Five have a key to the garden. One of them did it."
+    assert (roots["kind"], roots["shows"]) == ("contest", "Every claim cites a clue")
+    assert listed["three-ways-in"]["kind"] == "several graphs"
     assert roots["seed"] == "the bell from the pear tree"
     assert (roots["limits"]["max_turns"], roots["limits"]["max_total_calls"]) == (20, 200)
     assert roots["limits"]["hourly_budget_usd"] is None

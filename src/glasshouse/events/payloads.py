@@ -400,7 +400,7 @@ class ToolAccepted(Payload, frozen=True):
 
 
 class Recipe(Payload, frozen=True):
-    """The scenario that a run was opened from: its path, and the digest of its content at that time."""
+    """The scenario that a run was opened from: its path, and the digest of its content at that time, before any edit."""
 
     path: str
     digest: str
@@ -469,6 +469,9 @@ class RunStarted(Payload, frozen=True):
     """The number under which its models are asked at first (`prompting_now`). Each act says its own."""
     documents: dict[str, str] = msgspec.field(default_factory=dict)
     """The files that its creatures may look things up in: path from the world's folder -> digest."""
+    is_edited: bool = False
+    """Whether its world was edited before the start (ADR 0137). Then `recipe` has the digest of what was edited, and a
+    run that continues takes its world from this record."""
 
 
 class RunFinished(Payload, frozen=True, omit_defaults=False):

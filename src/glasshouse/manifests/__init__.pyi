@@ -1,3 +1,6 @@
+from glasshouse.manifests.editing import CreatureEdits as CreatureEdits
+from glasshouse.manifests.editing import WorldEdits as WorldEdits
+from glasshouse.manifests.editing import edited_world as edited_world
 from glasshouse.manifests.loading import LoadedWorld as LoadedWorld
 from glasshouse.manifests.loading import load_world as load_world
 from glasshouse.manifests.manifest import Manifest as Manifest

@@ -61,6 +61,8 @@ class LoadedWorld:
     """The folder or the scenario file it was loaded from, if any."""
     documents: Mapping[str, Document] = field(default_factory=dict)
     """The files that its creatures may look things up in, by path from its folder."""
+    edited_from: str | None = None
+    """The digest of the world that was edited into this one (`editing`); none if nobody has edited it."""
 
     def __repr__(self) -> str:
         return shown(self, name=self.scenario.name, path=self.path and str(self.path), digest=self.digest)

@@ -54,7 +54,7 @@ def opening_of(
         goal=scenario.goal,
         scenario=plain,
         scenario_digest=world.digest,
-        recipe=None if world.path is None else Recipe(str(world.path), world.digest),
+        recipe=None if world.path is None else Recipe(str(world.path), world.edited_from or world.digest),
         competition=msgspec.convert(plain["competition"], RunCompetition),
         limits=scenario.limits if limits is None else settled(limits, creatures),
         limits_given=[] if limits is None else axes_given(limits, Governor()),
@@ -65,6 +65,7 @@ def opening_of(
         spawnable={
             name: world.manifests[name].as_json() for name in scenario.spawnable if name in world.manifests
         },
+        is_edited=world.edited_from is not None,
     )
     troupes = tuple(_troupe(world, plan, dealt, bound, chosen) for plan in scenario.stages.values())
     return OpenRun(run_id, started, troupes, scenario.opening.format(seed=chosen))

@@ -276,6 +276,17 @@ class EndsWhenPlan(Strict):
         return self
 
 
+class CardPlan(Strict):
+    """How a world is shown to whoever chooses one. It is no part of a run: neither its digest nor its ledger has it."""
+
+    about: fields.Bio = ""
+    """What it is about, in one sentence. Left out: the first sentence of its goal."""
+    shows: fields.Title = ""
+    """What it shows off, in a few words. Left out: told from its cast, its competition and its troupes."""
+    minutes: Count | None = None
+    """How long an offline play takes to read, about. Left out: told from its limits and its cast."""
+
+
 Fields = Annotated[dict[fields.FieldName, FieldType], Field(max_length=fields.list_items_max)]
 
 
@@ -328,6 +339,8 @@ class Scenario(Strict):
     """The language that creatures must speak."""
     troupes: dict[fields.WorldName, Troupe] = Field(default_factory=dict)
     """Several casts, each with its own channels, instead of `cast`."""
+    card: CardPlan = Field(default=CardPlan(), exclude=True)
+    """How it is shown to whoever chooses a world."""
 
     @model_validator(mode="after")
     def _has_one_kind_of_cast(self) -> Scenario:  # noqa: N804 (after validation it is handed the instance)

@@ -82,6 +82,14 @@ def valid_part_of(
     return None, complaints or [], damaged, source
 
 
+def valid_or_complaints(plain: Any, model: type[M]) -> tuple[M | None, list[Complaint]]:
+    """A model of plain data, or what is wrong with it."""
+    try:
+        return model.model_validate(plain), []
+    except ValidationError as fault:
+        return None, [_complaint(dict(error), model) for error in fault.errors(include_url=False)]
+
+
 def _at(loc: At) -> At:
     return tuple(part for part in loc if part != "[key]")
 

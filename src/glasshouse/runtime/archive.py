@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Final, Literal
 from glasshouse.errors import Refused, UnknownName, check_type, in_brief
 from glasshouse.events.digest import digest_of
 from glasshouse.events.event import Event, event_id
-from glasshouse.events.kinds import SESSION_FORKED
-from glasshouse.events.payloads import RunStarted, SessionForked, payload_of
+from glasshouse.events.kinds import CREATURE_STARTED, SESSION_FORKED
+from glasshouse.events.payloads import CreatureStarted, RunStarted, SessionForked, payload_of
 from glasshouse.events.recorded_fields import is_public_part
 from glasshouse.events.redaction import Role, check_role, redacted
 from glasshouse.runtime.acts.routes import Routes
@@ -235,9 +235,10 @@ class Archive:
     ) -> Run:
         """Continue a session that is closed, imported or over, in a child session.
 
-        `recipe` opens the scenario as it is on disk now, edited or not; each creature keeps its own past. `as-was`
-        restores the graphs that the session ended with. `world` says where the scenario is now, if it has moved. If
-        several scenarios had met in the session, all of them continue: `beside` of the returned run names the others.
+        `recipe` opens the scenario as it is on disk now, edited or not; one that was edited before the start comes from
+        its record (ADR 0137). Each creature keeps its own past. `as-was` restores the graphs that the session ended with.
+        `world` says where the scenario is now, if it has moved. If several scenarios had met in the session, all of them
+        continue: `beside` of the returned run names the others.
         """
         check_is_not_live(self._ledger.world, session_id)
         past = await self._pasts.at_the_end(session_id)
@@ -245,7 +246,10 @@ class Archive:
             return await self._restated(past, "resume", WhatIf())
         tools = self._tools.names()
         started = await self._started_in(past)
-        recipes = recipes_of(past, session_id, world, tools, lambda: self._new_run_for(past), started)
+        births = {
+            run_id: await self._births_of(run_id) for run_id, start in started.items() if start.is_edited
+        }
+        recipes = recipes_of(past, session_id, world, tools, lambda: self._new_run_for(past), started, births)
         for old, recipe in recipes.items():
             opening = await self._granted_again(past, recipe)
             recipes[old] = recipe._replace(opening=self._routes.with_models(opening))
@@ -282,6 +286,11 @@ class Archive:
         purses = past.folded.runs.purses
         run_ids = [run_id for run_id in purses if past.holds_run(run_id)]
         return {run_id: payload_of(await event(purses[run_id].told_in), RunStarted) for run_id in run_ids}
+
+    async def _births_of(self, run_id: str) -> list[CreatureStarted]:
+        """The creatures that began in a run, as its record has them."""
+        events = await self.run_events(run_id)
+        return [payload_of(event, CreatureStarted) for event in events if event.kind == CREATURE_STARTED]
 
     def _new_run_for(self, past: Past) -> str:
         """A new id for a run that continues a past: unused in this house and in that past."""

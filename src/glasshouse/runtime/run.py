@@ -51,6 +51,8 @@ class Run:
     """The number under which its models were asked at first. What goes on is asked under that of this version."""
     prompting_of_past: int | None = None
     """The same of the run whose past it shares, if it is a branch or was resumed."""
+    is_edited: bool = False
+    """Whether its world was edited before the start. Then it is resumed from its record, not from files."""
 
     @property
     def calls(self) -> int:
@@ -167,4 +169,5 @@ def run_of(folded: Folded, run_id: str, calls_recalled: int = 0) -> Run:
         calls_recalled=calls_recalled,
         prompting=purse.prompting,
         prompting_of_past=None if purse.branch_of is None else purse.branch_of.prompting,
+        is_edited=purse.is_edited,
     )

@@ -79,6 +79,7 @@ def _start_run(page: Page, event: Event, shown: Event, _k: int) -> FeedLine:
         "seed": started.seed,
         "rng_seed": started.rng_seed,
         "state": "playing",
+        "is_edited": started.is_edited or None,
         "branch_of": None if parent is None else {"run_id": parent.run_id, "at": parent.at},
         "limits": None if started.limits is None else msgspec.to_builtins(started.limits),
         "spent": {"turns": 0, "calls": 0, "tokens": 0, "usd": 0.0},

@@ -129,6 +129,8 @@ class RunStatus(msgspec.Struct, frozen=True, gc=False):
     paused: str | None = None
     """Why it is paused; none if it is not paused."""
     finished: payloads.RunFinished | None = None
+    is_edited: bool = False
+    """Whether its world was edited before the start."""
 
 
 class ToolAsked(msgspec.Struct, frozen=True, gc=False):
@@ -459,6 +461,7 @@ def _start_run(stage: StageProjection, event: Event) -> Touched:
         seed=started.seed,
         budget=started.limits,
         disturbances=scenario.disturbances,
+        is_edited=started.is_edited,
     )
     touched: list[Part] = [("runs", name)]
     if len(stage.runs) > stage_runs_max:

@@ -16,7 +16,18 @@ from pydantic import BaseModel, Field
 from glasshouse.events.redaction import Role
 from glasshouse.runtime.inbox.guest import Guest
 from glasshouse.terrarium import Terrarium, guest_of, stories_of
-from glasshouse.web import approvals, archive, causes, commands, events, importing, reading, sharing, starting
+from glasshouse.web import (
+    approvals,
+    archive,
+    causes,
+    commands,
+    editing,
+    events,
+    importing,
+    reading,
+    sharing,
+    starting,
+)
 from glasshouse.web.access import COOKIE, Access, AccessMiddleware, Denied
 from glasshouse.web.driving import Drivers
 from glasshouse.web.feeds import Feeds
@@ -45,9 +56,12 @@ class Me(BaseModel):
     holder: str | None = None
 
 
-def app(terrarium: Terrarium, access: Access | None = None, *, root_path: str = "") -> FastAPI:
+def app(
+    terrarium: Terrarium, access: Access | None = None, *, root_path: str = "", saves_worlds: bool = False
+) -> FastAPI:
     """The server of a terrarium that is open as long as the server runs. Without an access of its own it answers this
-    machine alone. `root_path` is where a proxy shows it to browsers.
+    machine alone. `root_path` is where a proxy shows it to browsers. With `saves_worlds`, directors at this machine may write
+    new worlds to `./worlds`.
 
     It may be mounted into another app. Starlette does not run the lifespan of a mounted app: enter
     `served.router.lifespan_context(served)` in the lifespan of the other one, so that acts in flight may end.
@@ -85,7 +99,19 @@ def app(terrarium: Terrarium, access: Access | None = None, *, root_path: str = 
         terrarium.approver = served.state.approvals.ask
     served.state.estimates = starting.Estimates()
     served.state.packing = asyncio.Lock()
-    for part in (reading, events, archive, starting, causes, commands, importing, sharing, approvals):
+    served.state.saves_worlds = saves_worlds
+    for part in (
+        reading,
+        events,
+        archive,
+        starting,
+        editing,
+        causes,
+        commands,
+        importing,
+        sharing,
+        approvals,
+    ):
         served.include_router(part.router)
     access = access or Access()
     served.add_middleware(LimitsMiddleware)

@@ -20,6 +20,7 @@ from glasshouse.events import kinds
 from glasshouse.events.event import Event
 from glasshouse.events.payloads import Governor, RunStarted, payload_of, with_limits
 from glasshouse.events.recorded_fields import scenario_fields_of
+from glasshouse.manifests.editing import WorldEdits, edited_world
 from glasshouse.manifests.loading import LoadedWorld, load_world
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.manifests.world_folders import found_worlds
@@ -82,6 +83,9 @@ class Start(Driven):
     rng_seed: Annotated[int, Field(ge=0, le=2**53)] = 0
     limits: Limits | None = None
     models: dict[Name, Name] = Field(default_factory=dict, max_length=100)
+    edits: WorldEdits | None = Field(
+        default=None, description="What is changed of the world before the start."
+    )
 
 
 class Play(Command):
@@ -179,6 +183,12 @@ def listed_world(name: str) -> LoadedWorld:
     return load_world(Path(folders[name]))
 
 
+def world_meant(name: str, edits: WorldEdits | None) -> LoadedWorld:
+    """The world that is listed under a name, with these edits. They bring no code along."""
+    world = listed_world(name)
+    return world if edits is None else edited_world(world, edits)
+
+
 def limits_in(world: LoadedWorld, given: Limits | None) -> Governor:
     """The limits of a run of a world: those given, and for the rest the world's own."""
     limits = world.scenario.limits
@@ -187,8 +197,8 @@ def limits_in(world: LoadedWorld, given: Limits | None) -> Governor:
 
 @router.post("/runs", status_code=201)
 async def start(stage: Stage, command: Start) -> RunInfo:
-    """Open a world and play it."""
-    world = listed_world(command.world)
+    """Open a world, as it is listed or edited, and play it."""
+    world = world_meant(command.world, command.edits)
     limits = None if command.limits is None else limits_in(world, command.limits)
     run = await stage.terrarium.open_world(
         world, command.seed, command.rng_seed, limits, models=command.models or None
@@ -299,11 +309,14 @@ async def raise_limits(stage: Stage, run_id: str, command: Raise) -> RunInfo:
 @router.post("/runs/{run_id}/resume", status_code=201)
 async def resume(stage: Stage, run_id: str, command: Driven) -> RunInfo:
     """Play on what is over here, in a child: a run that came in a file unfinished as it was, a finished one as its world is now
-    if that is listed here, otherwise as it was."""
+    if that is listed here, or as it was edited before the start; otherwise as it was."""
     events = await stage.terrarium.run_events(run_id)
     session_id = session_at_end(run_id, events)
-    world = _world_to_play_again(run_id, events)
-    if world is None:
+    started = _start_of_finished(run_id, events)
+    world = None if started is None else _listed_path(started)
+    if started is not None and started.is_edited:
+        child = await stage.terrarium.resume(session_id)  # Its record has the world that was edited.
+    elif world is None:
         child = await stage.terrarium.resume(session_id, "as-was")
     else:
         child = await stage.terrarium.resume(session_id, world=world)
@@ -311,15 +324,18 @@ async def resume(stage: Stage, run_id: str, command: Driven) -> RunInfo:
     return await _info(stage, child.id)
 
 
-def _world_to_play_again(run_id: str, events: Sequence[Event]) -> str | None:
-    """Where the world of a finished run lies, if it is listed here. The path in the record is not followed: a file may name any."""
+def _start_of_finished(run_id: str, events: Sequence[Event]) -> RunStarted | None:
+    """How a run began, if it is over."""
     own = [event for event in events if event.run_id == run_id]
     if not any(event.kind == kinds.RUN_FINISHED for event in own):
         return None
     started = next((event for event in own if event.kind == kinds.RUN_STARTED), None)
-    if started is None:
-        return None
-    name = scenario_fields_of(payload_of(started, RunStarted).scenario).name
+    return None if started is None else payload_of(started, RunStarted)
+
+
+def _listed_path(started: RunStarted) -> str | None:
+    """Where the world of a run lies, if it is listed here. The path in the record is not followed: a file may name any."""
+    name = scenario_fields_of(started.scenario).name
     return next((world.path for world in found_worlds() if world.name == name), None)
 
 

@@ -61,6 +61,7 @@ class RunInfo(BaseModel):
     )
     labels: list[str]
     is_imported: bool = Field(description="Whether it came in a file.")
+    is_edited: bool = Field(description="Whether its world was edited before the start.")
     lanes: list[LaneInfo] = Field(description="Its sessions, the oldest first, for a small picture.")
 
 
@@ -95,6 +96,7 @@ async def run_info(
         prompting_note=run.prompting_note,
         labels=list(mine),
         is_imported=False,
+        is_edited=run.is_edited,
         lanes=_picture(stories, story),
     )
 
@@ -147,5 +149,6 @@ def imported_info(run_id: str, events: tuple[Event, ...], stories: Stories) -> R
         prompting_note="",
         labels=[],
         is_imported=True,
+        is_edited=start.is_edited,
         lanes=_picture(stories, stories.of_run(run_id)),
     )

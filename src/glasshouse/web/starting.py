@@ -22,6 +22,8 @@ from glasshouse.errors import GlasshouseError, UnknownName
 from glasshouse.events.model_use import FREE
 from glasshouse.events.payloads import Governor
 from glasshouse.events.redaction import Role
+from glasshouse.manifests.card import Kind, card_of
+from glasshouse.manifests.editing import WorldEdits
 from glasshouse.manifests.loading import LoadedWorld, load_world
 from glasshouse.manifests.scenario import EndsWhenPlan
 from glasshouse.manifests.world_folders import FoundWorld, found_worlds
@@ -30,13 +32,11 @@ from glasshouse.runtime.capabilities import capabilities_of, capabilities_of_rou
 from glasshouse.runtime.ports import Route, Router
 from glasshouse.terrarium import router_of
 from glasshouse.turns.moment.prompt import PROFILES
-from glasshouse.web.commands import Command, Limits, Name, Stage, limits_in, listed_world
+from glasshouse.web.commands import Command, Limits, Name, Stage, limits_in, world_meant
 from glasshouse.web.packed import content_tag, not_changed, tagged
 from glasshouse.web.reading import AsRole, Source
 from glasshouse.web.refusals import COMMANDS, READS
 
-synopsis_chars_max: Final = 160
-"""The sentence about a world in the start dialog is cut here."""
 names_listed_max: Final = 500
 """How many models are listed by name."""
 estimate_calls_max: Final = 2_000
@@ -86,6 +86,10 @@ class WorldInfo(BaseModel):
     title: str
     where: Literal["here", "bundled"]
     synopsis: str = Field("", description="What it is about, in one sentence.")
+    kind: Kind | None = Field(None, description="What sort of play it is; null if it cannot be played.")
+    shows: str = Field("", description="What it shows off, in a few words.")
+    minutes: int | None = Field(None, description="How long an offline play takes to read, about.")
+    graphs: int = Field(0, description="How many graphs it opens with.")
     seed: str = Field("", description="The text that a play starts from unless another one is given.")
     seeds: list[str] = []
     cast: list[CastInfo] = []
@@ -131,6 +135,7 @@ class Estimate(Command):
     rng_seed: Annotated[int, Field(ge=0, le=2**53)] = 0
     limits: Limits | None = None
     models: dict[Name, Name] = Field(default_factory=dict, max_length=100)
+    edits: WorldEdits | None = None
 
 
 class EstimateInfo(BaseModel):
@@ -186,13 +191,18 @@ def _world_info(listed: FoundWorld) -> WorldInfo:
     except GlasshouseError as wrong:
         return WorldInfo(name=listed.name, title=title, where=listed.where, problem=str(wrong))
     scenario = world.scenario
+    card = card_of(world)
     cast = _cast_of(world)
     limits = msgspec.to_builtins(scenario.limits)
     return WorldInfo(
         name=listed.name,
         title=title,
         where=listed.where,
-        synopsis=_first_sentence(scenario.goal),
+        synopsis=card.about,
+        kind=card.kind,
+        shows=card.shows,
+        minutes=card.minutes,
+        graphs=len(scenario.stages),
         seed=next(iter(scenario.seeds), ""),
         seeds=list(scenario.seeds),
         cast=cast,
@@ -223,14 +233,6 @@ def _cast_of(world: LoadedWorld) -> list[CastInfo]:
             )
         )
     return cast
-
-
-def _first_sentence(text: str) -> str:
-    """The first sentence of a text, cut at a clause if it is long."""
-    sentence = re.split(r"(?<=[.!?])\s", text.strip(), maxsplit=1)[0]
-    if len(sentence) > synopsis_chars_max:
-        sentence = re.split(r"[:;]\s", sentence, maxsplit=1)[0].rstrip(".") + "."
-    return sentence if len(sentence) <= synopsis_chars_max else f"{sentence[: synopsis_chars_max - 1]}…"
 
 
 def _ending(plan: EndsWhenPlan | None) -> str:
@@ -296,7 +298,7 @@ class Estimates:
 @router.post("/estimate", responses=COMMANDS)
 async def estimate(stage: Stage, request: Request, command: Estimate) -> EstimateInfo:
     """Tell what a start will probably cost with the models of this server. No model is asked."""
-    world = listed_world(command.world)
+    world = world_meant(command.world, command.edits)
     models = router_of(stage.terrarium)
     known = {*world.scenario.cast_by_handle, *world.scenario.competition.teams}
     for name, model in command.models.items():

@@ -318,6 +318,7 @@ RUN_PAYLOADS: dict[str, tuple[str, Payload]] = {
             rules=2,
             prompting=2,
             documents={"notes/kettle.md": "0011223344556677"},
+            is_edited=True,
         ),
     ),
     kinds.RUN_PAUSED: (
@@ -383,7 +384,7 @@ GROWN: dict[str, tuple[str, ...]] = {
     kinds.CREATURE_SESSION_ATTACHED: ("stayed",),
     kinds.LOOP_SUSPECTED: ("of",),
     kinds.RUN_FINISHED: ("full_turns",),
-    kinds.RUN_STARTED: ("rules", "prompting", "documents"),
+    kinds.RUN_STARTED: ("rules", "prompting", "documents", "is_edited"),
     kinds.SESSION_FORKED: ("on_turn_limit",),
     kinds.SESSION_RESTATED: ("full_turns",),
     kinds.TURN_STARTED: ("full",),

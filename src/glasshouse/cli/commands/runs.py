@@ -36,13 +36,27 @@ async def _facts(reader: StoreReader) -> list[dict[str, Any]]:
     for run in reader.terrarium.runs():
         first = await reader.terrarium.event(f"{run.session_id}.1")
         origin = reader.terrarium.session(run.session_id).origin
-        about = {"run_id": run.id, "world": run.scenario, "title": run.title, "status": run.status}
+        about = {
+            "run_id": run.id,
+            "world": run.scenario,
+            "title": run.title,
+            "status": run.status,
+        }
         ending = {"reason": None if run.finished is None else run.finished.reason, "winner": run.winner}
         past = {"branch_of": run.branch_of, "how": None if run.branch_of is None else origin}
         played = facts_of(
             run, "seed", "rng_seed", "turns", "calls", "tokens", "usd", "session_id", "graph_ids"
         )
-        facts.append({**about, **ending, **past, **played, "began": first.created_at.isoformat()})
+        facts.append(
+            {
+                **about,
+                **ending,
+                **past,
+                **played,
+                "began": first.created_at.isoformat(),
+                "is_edited": run.is_edited,
+            }
+        )
     return facts
 
 
@@ -54,7 +68,8 @@ def _draw(listed: list[dict[str, Any]]) -> None:
         how = "branch" if run["how"] == "branch" else "resumed"
         grown_from = "" if parent is None else f"{short.get(parent, parent[:short_id_chars])} ({how})"
         began = run["began"][5:16].replace("T", " ")
-        played = (run["world"], run["reason"] or run["status"], run["winner"] or "")
+        world = f"{run['world']} (edited)" if run["is_edited"] else run["world"]
+        played = (world, run["reason"] or run["status"], run["winner"] or "")
         counts = (str(run["turns"]), str(run["calls"]))
         rows.append((short[run["run_id"]], grown_from, *played, *counts, began, run["seed"]))
     headings = ["run", "grown from", "world", "status", "winner", "turns", "calls", "began", "seed"]

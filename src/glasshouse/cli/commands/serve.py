@@ -33,7 +33,7 @@ from glasshouse.terrarium import Terrarium
 from glasshouse.web.access import Access
 from glasshouse.web.app import app
 from glasshouse.web.connections import Network, networks
-from glasshouse.web.server import listening, name_of
+from glasshouse.web.server import is_of_this_machine, listening, name_of
 from glasshouse.web.server import serve as serve_page
 
 usual_port: Final = 8420
@@ -78,7 +78,18 @@ def serve(
     with listening(host, port) as listener:
         names = {name_of(listener), host, *(allow_host or ())}
         servers = servers_here(tools)
-        page = _Page(listener, proxies, Access(secret, names), root, address, command_line, is_opened)
+        # Behind a proxy, whoever asks seems to be at this machine.
+        is_own = is_of_this_machine(host) and not (proxies or allow_host or root)
+        page = _Page(
+            listener,
+            proxies,
+            Access(secret, names),
+            root,
+            address,
+            command_line,
+            is_opened,
+            saves_worlds=is_own,
+        )
         try:
             run_until_interrupted(lambda: page.serve(ModelChoice(models, {}, env_file), servers))
         except (ModelUnreachable, ModelMisconfigured) as away:
@@ -98,7 +109,10 @@ class _Page:
         store: StoreAddress,
         command_line: CommandLine,
         is_opened: bool | None,
+        *,
+        saves_worlds: bool,
     ) -> None:
+        self._saves_worlds = saves_worlds
         self._listener = listener
         self._proxies = proxies
         self._access = access
@@ -137,7 +151,7 @@ class _Page:
         if self._is_opened:  # A browser in a terminal would not return.
             link = links[0].split()[-1]
             threading.Thread(target=webbrowser.open, args=[link], daemon=True).start()
-        page = app(terrarium, self._access, root_path=self._root_path)
+        page = app(terrarium, self._access, root_path=self._root_path, saves_worlds=self._saves_worlds)
         await serve_page(page, self._listener, self._proxies)
 
     @property

@@ -97,6 +97,8 @@ class StageThen:
         screen.draw(Text.assemble((title, "bold"), f"  {name}" if title != name else ""))
         if run is not None and run.seed:
             screen.draw(Text(f"from: {one_line(run.seed)}", style=QUIET))
+        if run is not None and run.is_edited:
+            screen.draw(Text("edited: its world was changed before the start", style=QUIET))
         state = "not begun" if run is None else run.state
         reached = f"event {self._count:,} of {len(self._story.events):,}, turn {stage.turn}, {state}"
         counts = f"{counters.lines} lines, {counters.passes} passes, {counters.failures} failures"

@@ -1,7 +1,8 @@
 """The recipes of a past: the scenario of each run, as it is on disk now, edited or not (ADR 0054).
 
 Always holds: a scenario is looked for in the worlds that the caller gives, then in the folder that the run was opened
-from, then by its name. If none of these has it, resuming is refused. The modules that read worlds are imported when a
+from, then by its name. If none of these has it, resuming is refused. A world that was edited before its run started is on no
+disk: unless the caller gives a world, the record has it (ADR 0137). The modules that read worlds are imported when a
 world is read, because few programs resume a session.
 """
 
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from msgspec.structs import replace
 
 from glasshouse.errors import Refused, UnknownName
-from glasshouse.events.payloads import AXES, RunStarted, axes_changed, settled
+from glasshouse.events.payloads import AXES, CreatureStarted, RunStarted, axes_changed, settled
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.past.past_world import Past
 from glasshouse.runtime.past.regrow import Recipe, Recipes
@@ -56,8 +57,10 @@ def recipes_of(
     tools: frozenset[str],
     new_run_id: Callable[[], str],
     started: Mapping[str, RunStarted],
+    births: Mapping[str, Sequence[CreatureStarted]],
 ) -> Recipes:
-    """The opening of every scenario in a past, each with a new run id, by the old run id."""
+    """The opening of every scenario in a past, each with a new run id, by the old run id. `births` has the creatures that began
+    in each run of an edited world."""
     from glasshouse.manifests.opening import opening_of
 
     purses = {
@@ -69,13 +72,33 @@ def recipes_of(
         raise _without_scenario(f"Session {session_id}")
     scenarios = _scenarios_now(list(purses.values()), given, tools)
     recipes: Recipes = {}
-    for (run_id, purse), loaded in zip(purses.items(), scenarios, strict=True):
+    for (run_id, purse), now in zip(purses.items(), scenarios, strict=True):
+        loaded = _recorded(started[run_id], births[run_id]) if now is None else now
         own = _own_pasts(past, run_id, started[run_id], loaded)
-        opening = opening_of(loaded, run_id=new_run_id(), seed=purse.seed, rng_seed=purse.rng_seed)
+        models = _models_chosen(started[run_id]) if now is None else {}
+        opening = opening_of(
+            loaded, run_id=new_run_id(), seed=purse.seed, rng_seed=purse.rng_seed, models=models
+        )
         opening = _with_privilege_kept(opening, past.world, own, started[run_id])
         begun = _with_limits_kept(opening.started, started[run_id])
+        if (
+            now is None
+        ):  # The same world: also where it deals nothing more, or was written by another version.
+            then = started[run_id]
+            begun = replace(begun, scenario=then.scenario, scenario_digest=then.scenario_digest)
         recipes[run_id] = Recipe(replace(opening, started=begun), own)
     return recipes
+
+
+def _recorded(started: RunStarted, births: Sequence[CreatureStarted]) -> LoadedWorld:
+    from glasshouse.runtime.past.recorded_worlds import recorded_world
+
+    return recorded_world(started, births)
+
+
+def _models_chosen(started: RunStarted) -> dict[str, str]:
+    """The models that were chosen for creatures by name: a part of the edited world, which its record has."""
+    return {entry.handle: entry.model for entry in started.cast if entry.is_bound and entry.model}
 
 
 def _with_privilege_kept(
@@ -83,9 +106,9 @@ def _with_privilege_kept(
 ) -> OpenRun:
     """The opening with the privilege that somebody outside granted or revoked since the run began. Whoever nobody
     changed has what the scenario says now."""
-    from glasshouse.manifests.scenario import Scenario
+    from glasshouse.runtime.past.recorded_worlds import recorded_scenario
 
-    seats = _seats(Scenario.model_validate(then.scenario))
+    seats = _seats(recorded_scenario(then))
     cast = zip(then.cast, seats, strict=True)
     flags_then = {entry.creature: seat.privileged for entry, (_, seat) in cast}
     flags_now = {name: world.creatures[name].is_privileged for name in pasts if name in flags_then}
@@ -103,11 +126,11 @@ def _with_privilege_kept(
 def _with_limits_kept(now: RunStarted, then: RunStarted) -> RunStarted:
     """The start of a resumed run with its limits: those that the caller gave then, and those that the scenario has not
     changed since (ADR 0059)."""
-    from glasshouse.manifests.scenario import Scenario
+    from glasshouse.runtime.past.recorded_worlds import recorded_scenario
 
     if then.limits is None or now.limits is None:
         return now
-    plan = Scenario.model_validate(then.scenario).governor
+    plan = recorded_scenario(then).governor
     changed = axes_changed(now.limits, plan.limits(len(then.cast)))
     kept = [axis for axis in AXES if axis in then.limits_given or axis not in changed]
     limits = replace(now.limits, **{axis: getattr(then.limits, axis) for axis in kept})
@@ -120,13 +143,13 @@ def _own_pasts(past: Past, run_id: str, started: RunStarted, world: LoadedWorld)
     That is the one with its handle, or with the handle that it `was`. Where several troupes have the handle, the one of
     its own troupe. If that creature was removed, the member starts empty.
     """
-    from glasshouse.manifests.scenario import Scenario
+    from glasshouse.runtime.past.recorded_worlds import recorded_scenario
 
     purse = past.folded.runs.purses[run_id]
     _check_was(past.world, run_id, purse, world)
     living = {member.id: member for member in past.world.creatures.values() if member.run_id == run_id}
     by_handle: dict[str, dict[str, str]] = {}  # handle -> troupe -> creature
-    seats_then = _seats(Scenario.model_validate(started.scenario))
+    seats_then = _seats(recorded_scenario(started))
     seats = _seats(world.scenario)
     for (troupe, seat), entry in zip(seats_then, started.cast, strict=True):
         by_handle.setdefault(seat.name, {})[troupe] = entry.creature
@@ -160,7 +183,7 @@ def _check_was(world: World, run_id: str, purse: Purse, now: LoadedWorld) -> Non
 
 def is_edited(folded: Folded, run_id: str, given: WorldsNow, tools: frozenset[str]) -> bool:
     """Whether the scenario on disk differs from the one that a run was opened from. If so, it must be one that the run
-    can be resumed with."""
+    can be resumed with. What was edited before the start has no file that could differ."""
     purse = folded.runs.purses.get(the_run(folded.world, run_id).id)
     if purse is None or not purse.playbill.name:
         raise _without_scenario(f"Run {run_id}")
@@ -168,6 +191,8 @@ def is_edited(folded: Folded, run_id: str, given: WorldsNow, tools: frozenset[st
     if len(loaded) > 1:
         loaded = [world for world in loaded if world.scenario.name == purse.playbill.name]
     now = _scenario_now(purse, loaded[0] if loaded else None, tools)
+    if now is None:
+        return False
     _check_was(folded.world, run_id, purse, now)
     return now.digest != purse.scenario_digest
 
@@ -183,8 +208,11 @@ def _loaded(given: WorldsNow, tools: frozenset[str]) -> list[LoadedWorld]:
     return [load_world(world, tools=tools) if isinstance(world, str | Path) else world for world in worlds]
 
 
-def _scenarios_now(purses: Sequence[Purse], given: WorldsNow, tools: frozenset[str]) -> Sequence[LoadedWorld]:
-    """The scenario of each run as it is now. If there are several, given worlds are matched by name."""
+def _scenarios_now(
+    purses: Sequence[Purse], given: WorldsNow, tools: frozenset[str]
+) -> Sequence[LoadedWorld | None]:
+    """The scenario of each run as it is now; none if its record has it. If there are several, given worlds are matched by
+    name."""
     loaded = _loaded(given, tools)
     if len(purses) == 1 and len(loaded) == 1:
         return loaded
@@ -199,10 +227,10 @@ def _scenarios_now(purses: Sequence[Purse], given: WorldsNow, tools: frozenset[s
     return [_scenario_now(purse, by_name.get(purse.playbill.name), tools) for purse in purses]
 
 
-def _scenario_now(purse: Purse, given: LoadedWorld | None, tools: frozenset[str]) -> LoadedWorld:
+def _scenario_now(purse: Purse, given: LoadedWorld | None, tools: frozenset[str]) -> LoadedWorld | None:
     from glasshouse.manifests.loading import load_world
 
-    if given is not None:
+    if given is not None or purse.is_edited:
         return given
     for source in (purse.folder, purse.playbill.name):
         try:

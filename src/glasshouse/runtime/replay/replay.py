@@ -40,11 +40,11 @@ from glasshouse.events.payloads import payload_of
 from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.manifests.opening import opening_of
-from glasshouse.manifests.scenario import Scenario
 from glasshouse.reprs import repr_of
 from glasshouse.runtime.clock import SeededIds
 from glasshouse.runtime.house import House
 from glasshouse.runtime.parts import Parts
+from glasshouse.runtime.past.recorded_worlds import births_in, recorded_scenario
 from glasshouse.runtime.ports import Toolbox
 from glasshouse.runtime.replay.house_of_file import house_of_file
 from glasshouse.runtime.replay.overlay import OverlayStore
@@ -473,9 +473,8 @@ def _is_said_from_outside(event: Event) -> bool:
 def _opening(run_id: str, events: Sequence[Event]) -> OpenRun:
     """The recorded opening of a run, with scenario, manifests and deals from the ledger."""
     started = payload_of(events[0], payloads.RunStarted)
-    scenario = Scenario.model_validate(started.scenario)
-    born_in = [event for event in events if event.kind == kinds.CREATURE_STARTED]
-    births = {born.creature: born for born in [payload_of(e, payloads.CreatureStarted) for e in born_in]}
+    scenario = recorded_scenario(started)
+    births = births_in(events)
     manifests = {born.cast_key: Manifest.model_validate(born.manifest) for born in births.values()}
     world = LoadedWorld(scenario.model_copy(update={"deal": {}}), manifests, {})
     opening = opening_of(world, run_id=run_id, seed=started.seed, rng_seed=started.rng_seed)

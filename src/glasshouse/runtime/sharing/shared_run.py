@@ -224,10 +224,16 @@ class SharedRun:
         }
 
     def _command(self) -> str | None:
-        """The command that plays it again; none for a branch, which has a past that they have not."""
+        """The command that plays it again; none for a branch, which has a past that they have not, and none for a world
+        that was edited before the start, which no file has."""
         run = self._run
         seed = str(run.get("seed", ""))
-        if not self._world or "branch_of" in run or not (seed + self._world).isprintable():
+        if (
+            not self._world
+            or "branch_of" in run
+            or "is_edited" in run
+            or not (seed + self._world).isprintable()
+        ):
             return None
         words = ["glasshouse", "play", self._world, *(["--seed", seed] if seed else [])]
         return shlex.join([*words, "--rng-seed", str(run.get("rng_seed", 0))])

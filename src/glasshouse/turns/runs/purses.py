@@ -115,6 +115,8 @@ class Plan(msgspec.Struct, frozen=True, gc=False):
     scenario_digest: str = ""
     documents: dict[str, str] = msgspec.field(default_factory=dict)
     """The files that its creatures may look things up in, each with its digest when it began."""
+    is_edited: bool = False
+    """Whether its world was edited before the start."""
 
     @property
     def digest(self) -> str:
@@ -192,6 +194,11 @@ class Purse(msgspec.Struct, dict=True, array_like=True):
     def scenario_digest(self) -> str:
         """The digest of its scenario; empty if it has none."""
         return self.plan.scenario_digest
+
+    @property
+    def is_edited(self) -> bool:
+        """Whether its world was edited before the start, so that only the record has it."""
+        return self.plan.is_edited
 
     @property
     def has_come_to_its_end(self) -> bool:
@@ -492,6 +499,7 @@ class Runs(msgspec.Struct):
             profiles=tuple([name for name in dict.fromkeys(profiles) if name]),
             scenario_digest=started.scenario_digest,
             documents=started.documents,
+            is_edited=started.is_edited,
         )
         purse = self.purses[run_id] = Purse(
             plan.digest,

@@ -16,9 +16,8 @@ import { Time } from "page/time/panel";
 import { registerActions } from "page/actions";
 import { isCurtainDown } from "page/curtain/state";
 import { areSidesFree, Divider, isDrawerOpen, keepLayoutInAddress, sideWidths } from "page/sides";
-import { dialog, head, isDirector, openDialog, panel, session, status, trouble } from "page/store";
+import { dialog, isEmpty, openDialog, panel, status, trouble } from "page/store";
 import { Button } from "page/ui";
-
 
 export function App() {
   useEffect(registerActions, []);
@@ -31,13 +30,13 @@ export function App() {
   if (!isWide && !phone.value) return html`<div class="page"></div><${Overlays} />`; // Its parts are on their way.
   const Top = isWide || !phone.value ? Bar : phone.value.PhoneBar;
   if (name === "error") return html`<div class="page" inert=${dialog.value !== null}><${Top} /><main class="only-words"><${Trouble} /></main></div><${Overlays} />`;
+  if (name === "idle" && isEmpty.value) return html`<div class="page is-empty" inert=${dialog.value !== null}><${Top} /><${Part} name="empty" /></div><${Overlays} />`;
   const { stage, feed } = sideWidths.value;
   const isWhy = panel.value.startsWith("why:");
   if (panel.value.startsWith("compare:")) {
     return html`<div class="page" inert=${dialog.value !== null}><${Top} /><main class="compare-page"><${Part} name="compare" given=${{ run: panel.value.slice(8) }} /></main></div><${Overlays} />`;
   }
-  const nothing = name === "idle" && session.value.run === "" && head.value === 0 ? html`<${NoRun} />` : null;
-  if (!isWide && phone.value) return html`<${phone.value.PhonePage}>${nothing}<//><${Overlays} />`;
+  if (!isWide && phone.value) return html`<${phone.value.PhonePage} /><${Overlays} />`;
   return html`<div class=${`page face-${face.value}${isDrawerOpen.value ? " has-drawer" : ""}${isWhy ? " has-why" : ""}${isCurtainDown.value ? " has-curtain" : ""}`} inert=${dialog.value !== null}
       style=${areSidesFree() ? { "--stage-width": `${stage}px`, "--feed-width": `${feed}px` } : {}}>
     <${Bar} />
@@ -53,13 +52,8 @@ export function App() {
       ${isWhy ? html`<section class="panel at-why" aria-label="Why was this said?"><${Part} name="why" given=${{ eventId: panel.value.slice(4) }} /></section>` : null}
     </main>
     <section class="panel at-time" aria-label="Timeline"><${Time} /></section>
-    ${nothing}
   </div>
   <${Overlays} />`;
-}
-
-function NoRun() {
-  return html`<p class="no-run">Nothing plays here yet. ${isDirector.value ? html`<${Button} label="Start a play" kind="primary" onClick=${() => openDialog("start")} />` : null}</p>`;
 }
 
 const troubles = /** @type {{[status: number]: [string, string]}} */ ({

@@ -20,7 +20,7 @@
  * @typedef {{from: string, to: string, with_content: boolean, when?: any}} Wire
  * @typedef {{graph: string, origin: string, parents: [string, number][], first: number, last: number, name?: string,
  *   colour?: number}} Lane
- * @typedef {{title: string, goal?: string, seed: string, rng_seed: number, state: string, reason?: string, axis?: string,
+ * @typedef {{title: string, goal?: string, seed: string, rng_seed: number, state: string, is_edited?: boolean, reason?: string, axis?: string,
  *   winner?: string, why?: string, full_turns?: number, ending?: {text: string, lines: number}, branch_of?: {run_id: string, at: string}, limits?: any,
  *   spent: {turns: number, calls: number, tokens: number, usd: number|null}}} Run
  * @typedef {{k: number, position: number|null, event_id: string, role: string, runs: {[id: string]: Run},

@@ -27,7 +27,7 @@ export function Bar() {
   useTabTitle();
   return html`<header class="bar">
     <a class="mark" href="./" aria-label="Glasshouse" onClick=${(/** @type {Event} */ event) => (event.preventDefault(), openDialog("archive"))}>${mark()}<b>Glasshouse</b></a>
-    ${shownRun ? html`<span class="slash" aria-hidden="true">/</span><h1>${shownRun.title}</h1><${BranchPill} />` : html`<h1 class="hidden">Glasshouse</h1>`}
+    ${shownRun ? html`<span class="slash" aria-hidden="true">/</span><h1>${shownRun.title}</h1><${BranchPill} />${shownRun.is_edited ? html`<span class="pill" title="Its world was edited before the start">edited</span>` : null}` : html`<h1 class="hidden">Glasshouse</h1>`}
     ${StatusPill()}
     <span class="spacer"></span>
     ${shownRun ? Meters() : null}

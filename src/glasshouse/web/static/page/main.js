@@ -34,8 +34,8 @@ async function begin(token) {
     ]);
     store.trouble.value = null;
     store.session.value = { ...store.session.value, role: me.role, isGuest: me.is_guest, holder: me.holder ?? "" };
+    store.isEmpty.value = !newest;
     if (newest) void store.open(newest, { at, panel });
-    else if (me.role === "director") store.openDialog("start");
     endsKeepingPanel();
     endsKeepingPanel = effect(() => setAddress({ panel: store.panel.value }));
   } catch (wrong) {

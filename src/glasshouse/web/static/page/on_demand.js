@@ -4,7 +4,7 @@ import { signal } from "@preact/signals";
 import { html, useEffect } from "page/html";
 import { Button } from "page/ui";
 
-/** @typedef {"script"|"table"|"teams"|"compare"|"why"|"curtain"|"details"|"dialog"} PartName */
+/** @typedef {"script"|"table"|"teams"|"compare"|"why"|"curtain"|"details"|"dialog"|"empty"} PartName */
 
 /* The modules of a part are asked for all at once: a browser would find out about each only when it has read the one that imports it. */
 const script = () => Promise.all([import("page/script/panel"), import("page/script/list"), import("page/script/layout"), import("page/script/items"), import("page/script/row"), import("page/script/fold"), import("page/script/marks")]);
@@ -19,6 +19,7 @@ const sources = {
   why: () => import("page/why/panel").then(({ Why }) => Why),
   curtain: () => import("page/curtain/panel").then(({ Curtain }) => Curtain),
   details: () => import("page/feed/details").then(({ Details }) => Details),
+  empty: () => import("page/empty/panel").then(({ EmptyPage }) => EmptyPage),
   dialog: () => import("page/dialogs/all").then(({ AnyDialog }) => AnyDialog),
 };
 

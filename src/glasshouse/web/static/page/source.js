@@ -41,6 +41,8 @@ export function serverSource(base) {
     },
     worlds: () => get("worlds"),
     models: () => get("models"),
+    /** What of a world may be edited before its start. @param {string} world */
+    sheet: (world) => get(`worlds/${encodeURIComponent(world)}/sheet`),
     /** @param {{[name: string]: any}} [query] */
     leaderboard: (query) => get("leaderboard", query),
     /** @param {{[name: string]: any}} [query] */

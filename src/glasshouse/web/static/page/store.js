@@ -51,6 +51,8 @@ export const filters = signal(filtersIn(address()));
 export const minds = signal(false);
 export const flipped = signal(/** @type {Set<string>} */ (new Set()));
 export const panel = signal("");
+/** Whether the server has no run to show. */
+export const isEmpty = signal(false);
 export const dialog = signal(/** @type {{name: string, args?: any}|null} */ (null));
 /** Whether a rewound page plays on by itself, without the server. */
 export const isReplaying = signal(false);

@@ -9,7 +9,8 @@ import { Purse } from "page/dialogs/purse";
 import { Share } from "page/dialogs/share";
 import { Start } from "page/dialogs/start";
 import { ChannelName, Connect, Disconnect, Grant, Spawn } from "page/dialogs/graph";
-import { Help, Palette, Settings } from "page/dialogs/keys_and_settings";
+import { Help, Settings } from "page/dialogs/keys_and_settings";
+import { Palette } from "page/palette/panel";
 
 /** @type {{[name: string]: any}} */
 export const dialogs = { spawn: Spawn, connect: Connect, disconnect: Disconnect, channel: ChannelName, grant: Grant, help: Help, palette: Palette, settings: Settings, start: Start, archive: Archive, disturb: Disturb, finish: Finish, branch: Branch, purse: Purse, share: Share };

@@ -15,7 +15,7 @@ import { ago, Button, Dialog, dollars } from "page/ui";
 
 /**
  * @typedef {{id: string, world: string, title: string, state: string, reason: string|null, winner: string|null, seed: string, turns: number,
- *   events: number, usd: number|null, began: string, branch_of: string|null, labels: string[], is_imported: boolean, lanes: any[]}} RunRow
+ *   events: number, usd: number|null, began: string, branch_of: string|null, labels: string[], is_imported: boolean, is_edited?: boolean, lanes: any[]}} RunRow
  * @typedef {{search: string, world: string, state: string, since: string, until: string, cost: string, label: string}} Wanted
  * @typedef {{total: number, runs: RunRow[], worlds: {[name: string]: number}, labels: {[name: string]: number}}} ArchivePage
  * @typedef {{by: string, isUp: boolean}} Order

@@ -1,50 +1,49 @@
 // @ts-check
 /** The start dialog: which world is played, from which words, within which limits and by which models. */
 import { html, useEffect, useMemo, useRef, useState } from "page/html";
-import { isStill } from "page/address";
+import { Editor, isEdited, noEdits, useProblems } from "page/dialogs/start_edit";
+import { startPlay } from "page/empty/start";
+import { freshSeed, inOrder, WorldCards } from "page/empty/worlds";
 import { Face } from "page/face";
 import { icon } from "page/icons";
-import { closeDialog, open, openDialog, source } from "page/store";
+import { openDialog, source } from "page/store";
 import { Button, Dialog, Field } from "page/ui";
 
 /**
- * @typedef {{handle: string, title: string, role: string, bio: string, profile: string, team: string|null, is_privileged: boolean}} Member
- * @typedef {{name: string, title: string, where: string, synopsis: string, seed: string, seeds: string[], cast: Member[],
- *   limits: {[name: string]: number|null}|null, ending: string, profiles: string[], problem: string|null}} World
+ * @typedef {import("page/empty/worlds").World} World
  * @typedef {{size: string, model: string|null, is_local: boolean|null, is_free: boolean|null, usd_per_million: {input: number, output: number}|null, problem: string|null}} Size
  * @typedef {{sizes: Size[], names: string[]}} Models
- * @typedef {{world: string, seed: string, rng_seed: string, turns: string, tokens: string, usd: string, models: {[handle: string]: string}, speed: string, alone: boolean}} Choice
+ * @typedef {{world: string, seed: string, rng_seed: string, turns: string, tokens: string, usd: string, models: {[handle: string]: string}, speed: string, alone: boolean,
+ *   edits: import("page/dialogs/start_edit").Edits}} Choice
  */
 
-const featured = ["thousand-token-wood", "three-ways-in", "hedge-parliament"];
-const washes = [0, 2, 1, 3, 4, 5, 6, 7];
-const facesShown = 4;
 const estimateMilliseconds = 400;
 const seedCharsMax = 200;
-const randomSeeds = 10_000;
 
-export function Start() {
+/** @param {{world?: string}} props the world that is chosen at first */
+export function Start({ world: wanted }) {
   const [worlds, setWorlds] = useState(/** @type {World[]|null} */ (null));
   const [models, setModels] = useState(/** @type {Models} */ ({ sizes: [], names: [] }));
-  const [choice, setChoice] = useState(/** @type {Choice} */ ({ world: "", seed: "", rng_seed: freshSeed(), turns: "", tokens: "", usd: "", models: {}, speed: "reading", alone: false }));
+  const [choice, setChoice] = useState(/** @type {Choice} */ ({ world: "", seed: "", rng_seed: String(freshSeed()), turns: "", tokens: "", usd: "", models: {}, speed: "reading", alone: false, edits: noEdits() }));
   const [problem, setProblem] = useState("");
   const [isStarting, setStarting] = useState(false);
-  const load = () => {
+  const load = (/** @type {string|undefined} */ name = wanted) => {
     setProblem("");
     Promise.all([source().worlds(), source().models()]).then(
       ([found, known]) => {
         const sorted = inOrder(found);
         setWorlds(sorted);
         setModels(known);
-        const first = sorted.find((world) => !world.problem);
+        const first = sorted.find((world) => world.name === name && !world.problem) ?? sorted.find((world) => !world.problem);
         if (first) setChoice((before) => ({ ...before, ...chosen(first) }));
       },
       (wrong) => setProblem(wrong.message),
     );
   };
-  useEffect(load, []);
+  useEffect(() => load(), []);
   const world = worlds?.find(({ name }) => name === choice.world);
   const wrong = wrongIn(choice);
+  const { problems, isSound } = useProblems(world?.name, choice.edits);
   const change = (/** @type {Partial<Choice>} */ parts) => {
     setProblem("");
     setChoice((before) => ({ ...before, ...parts }));
@@ -53,20 +52,18 @@ export function Start() {
     if (!world || isStarting || Object.keys(wrong).length) return;
     setStarting(true);
     try {
-      const begun = await source().post("runs", requestOf(choice, { withSpeed: true }));
-      closeDialog();
-      void open(begun.id, { isStep: true });
+      await startPlay(requestOf(choice, { withSpeed: true }));
     } catch (refused) {
       setProblem(refused instanceof Error ? refused.message : String(refused));
       setStarting(false);
     }
   };
-  const footer = html`<div class="start-words"><${Cost} choice=${choice} isSound=${Boolean(world) && !Object.keys(wrong).length} /><small>Stops by itself at the first limit it reaches.</small></div>
+  const footer = html`<div class="start-words"><${Cost} choice=${choice} isSound=${Boolean(world) && !Object.keys(wrong).length && isSound} /><small>Stops by itself at the first limit it reaches.</small></div>
     <${Button} label="Open the archive" onClick=${() => openDialog("archive")} />
-    <${Button} label="Start the play" kind="primary" kbd="Enter" type="submit" onClick=${() => {}} isDisabled=${!world || isStarting} />`;
-  return html`<${Dialog} id="start" title="What shall they play tonight?" width=${760} isBlurred onSubmit=${begin} footer=${footer}>
-    <${Worlds} worlds=${worlds} chosen=${choice.world} onChoose=${(/** @type {World} */ next) => change(chosen(next))} />
-    ${worlds === null && problem ? html`<p><${Button} label="Try again" onClick=${load} /></p>` : null}
+    <${Button} label="Start the play" kind="primary" kbd="Enter" type="submit" onClick=${() => {}} isDisabled=${!world || isStarting || problems.length > 0} />`;
+  return html`<${Dialog} id="start" title="What shall they play tonight?" width=${960} isBlurred onSubmit=${begin} footer=${footer}>
+    <${WorldCards} worlds=${worlds} chosen=${choice.world} onChoose=${(/** @type {World} */ next) => change(chosen(next))} isFocused />
+    ${worlds === null && problem ? html`<p><${Button} label="Try again" onClick=${() => load()} /></p>` : null}
     <${Seed} world=${world} seed=${choice.seed} onChange=${(/** @type {string} */ seed) => change({ seed })} onStart=${begin} />
     <div class="start-row">
       <${Amount} label="Turns" name="turns" choice=${choice} wrong=${wrong.turns} usual=${world?.limits?.max_turns} change=${change} />
@@ -74,17 +71,11 @@ export function Start() {
       <${Amount} label="Spend limit" name="usd" choice=${choice} wrong=${wrong.usd} usual=${world?.limits?.max_total_usd} change=${change} unit="$" title="For the whole play" />
       <${Who} world=${world} models=${models} choice=${choice} />
     </div>
+    ${world ? html`<${Editor} key=${world.name} world=${world} edits=${choice.edits} problems=${problems} models=${choice.models} sizes=${models.sizes} request=${() => requestOf(choice)} onSaved=${load}
+      onChange=${(/** @type {import("page/dialogs/start_edit").Edits} */ edits) => change({ edits })} onModel=${(/** @type {string} */ handle, /** @type {string} */ model) => change({ models: { ...choice.models, [handle]: model } })} />` : null}
     <${More} world=${world} models=${models} choice=${choice} wrong=${wrong} change=${change} />
     ${problem ? html`<p class="start-problem" role="alert">${icon("error")}<span>${problem}</span></p>` : null}
   <//>`;
-}
-
-const freshSeed = () => (isStill ? "0" : String(1 + Math.floor(Math.random() * randomSeeds)));
-
-/** The user's own worlds, then those that show most, then the others. @param {World[]} worlds */
-function inOrder(worlds) {
-  const rank = (/** @type {World} */ { name, where }) => (where === "here" ? -1 : featured.includes(name) ? featured.indexOf(name) : featured.length);
-  return [...worlds].sort((a, b) => rank(a) - rank(b));
 }
 
 /** What a world suggests. @param {World} world @returns {Partial<Choice>} */
@@ -95,6 +86,7 @@ const chosen = (world) => ({
   tokens: shownAs(world.limits?.max_total_tokens),
   usd: shownAs(world.limits?.max_total_usd),
   models: {},
+  edits: noEdits(),
 });
 
 /** @param {number|null|undefined} value */
@@ -121,27 +113,9 @@ function wrongIn(choice) {
 function requestOf(choice, how = {}) {
   const limits = { max_turns: numberIn(choice.turns), max_total_tokens: numberIn(choice.tokens), max_total_usd: numberIn(choice.usd) };
   const models = Object.fromEntries(Object.entries(choice.models).filter(([, model]) => model.trim()));
-  const { world, seed, speed, alone } = choice;
-  return { world, ...(seed ? { seed } : {}), rng_seed: numberIn(choice.rng_seed), limits, models, ...(how.withSpeed ? { speed, ...(alone ? { continue_alone: true } : {}) } : {}) };
+  const { world, seed, speed, alone, edits } = choice;
+  return { world, ...(seed ? { seed } : {}), rng_seed: numberIn(choice.rng_seed), limits, models, ...(isEdited(edits) ? { edits } : {}), ...(how.withSpeed ? { speed, ...(alone ? { continue_alone: true } : {}) } : {}) };
 }
-
-/** @param {{worlds: World[]|null, chosen: string, onChoose: (world: World) => void}} props */
-function Worlds({ worlds, chosen: name, onChoose }) {
-  const box = useRef(/** @type {HTMLElement|null} */ (null));
-  const areThere = worlds !== null;
-  useEffect(() => /** @type {HTMLElement|null|undefined} */ (box.current?.querySelector("input:checked"))?.focus(), [areThere]);
-  if (!worlds) return html`<div class="worlds is-coming" aria-hidden="true">${[0, 1, 2].map(() => html`<div class="world"><i class="skeleton round"></i><i class="skeleton name"></i><i class="skeleton words"></i></div>`)}</div>`;
-  return html`<fieldset class="worlds" ref=${box}><legend class="hidden">World</legend>
-    ${worlds.map((world, number) => html`<label key=${world.name} class=${`world of-${washes[number % washes.length]}${world.problem ? " is-broken" : ""}`} title=${world.problem ?? world.synopsis}>
-      <input type="radio" name="world" value=${world.name} checked=${world.name === name} disabled=${Boolean(world.problem)} onChange=${() => onChoose(world)} />
-      <span class="faces">${facesFor(world).map(({ handle, is_privileged }) => html`<${Face} id=${handle} colour=${`var(--g${washes[number % washes.length]})`} size=${34} hasCrown=${is_privileged} />`)}${world.cast.length > facesShown ? html`<small class="mono">+${world.cast.length - facesShown}</small>` : null}</span>
-      <b>${world.title}</b><span class="synopsis">${world.problem ?? world.synopsis}</span>
-    </label>`)}
-  </fieldset>`;
-}
-
-/** @param {World} world */
-const facesFor = (world) => [...world.cast].sort((a, b) => Number(b.is_privileged) - Number(a.is_privileged)).slice(0, facesShown);
 
 /** @param {{world: World|undefined, seed: string, onChange: (seed: string) => void, onStart: () => void}} props */
 function Seed({ world, seed, onChange, onStart }) {

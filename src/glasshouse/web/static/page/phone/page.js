@@ -26,8 +26,7 @@ export { PhoneBar };
 /** The tabs, in their order. The one in the middle is named after the face that it shows. @type {("words"|"graph"|"feed")[]} */
 const tabs = ["words", "graph", "feed"];
 
-/** @param {{children?: any}} props what stands over the panels */
-export function PhonePage({ children }) {
+export function PhonePage() {
   const why = panel.value.startsWith("why:") ? html`<section class="panel at-why" aria-label="Why was this said?"><${Part} name="why" given=${{ eventId: panel.value.slice(4) }} /></section>` : null;
   const words = html`<section class="panel at-stage" aria-label="Words"><${Words} /></section>`;
   const centre = html`<section class="panel at-graph" aria-label=${labelOf(face.value)}>${face.value === "graph" ? html`<${Graph} />` : html`<${Centre} />`}</section>`;
@@ -36,13 +35,13 @@ export function PhonePage({ children }) {
   const curtain = isCurtainDown.value ? html`<section class="panel at-curtain" aria-label="The end"><${Part} name="curtain" /></section>` : null;
   if (form.value === "low") {
     return html`<div class="page" inert=${dialog.value !== null}><${LowBar} />
-      <main class="panels">${curtain}${words}<${CastStrip} />${centre}${time}${feed}${why}</main>${children}</div>`;
+      <main class="panels">${curtain}${words}<${CastStrip} />${centre}${time}${feed}${why}</main></div>`;
   }
   return html`<div class=${`page tab-${tab.value}${curtain ? " has-curtain" : ""}`} inert=${dialog.value !== null}>
     <${PhoneBar} /><${Tabs} />
     <main class="panels" ...${swiping(turnTo)}>${words}${centre}${feed}${curtain}${why}</main>
     ${tab.value === "words" && !curtain ? html`<${CastStrip} />` : null}
-    ${time}<${ThumbRow} />${children}</div>`;
+    ${time}<${ThumbRow} /></div>`;
 }
 
 /** @param {1|-1} by */

@@ -48,6 +48,7 @@ export function fileSource(packed) {
     me: async () => ({ role: packed.role, is_guest: false, holder: null }),
     worlds: async () => [],
     models: async () => ({ sizes: [], names: [] }),
+    sheet: async () => null,
     leaderboard: async () => [],
     runs: async () => [],
     /** @param {string} _run @param {number} [at] */
