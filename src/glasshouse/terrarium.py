@@ -26,6 +26,7 @@ from glasshouse.events.redaction import Role
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.reprs import shown
 from glasshouse.runtime.acts.act_time import act_seconds_max
+from glasshouse.runtime.acts.shared_purse import SharedPurse
 from glasshouse.runtime.blocking import outcome_of
 from glasshouse.runtime.capabilities import Pacing, capabilities_of_router
 from glasshouse.runtime.clock import RandomIds, SystemClock
@@ -765,6 +766,11 @@ def skews_of(terrarium: Terrarium) -> Mapping[str, int]:
 def router_of(terrarium: Terrarium) -> Router:
     """What the page's server tells about models: the router of a terrarium."""
     return terrarium._parts.router
+
+
+def share_purse(terrarium: Terrarium, purse: SharedPurse) -> None:
+    """Let the runs of a terrarium draw on a purse that other terrariums draw on too, beside their own."""
+    terrarium._parts.model_access.reservations.shared = purse
 
 
 def guest_of(terrarium: Terrarium) -> Guest | None:
