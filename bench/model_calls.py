@@ -44,7 +44,7 @@ PROMPT = Prompt("You keep the bean rows, and you say what is missing. " * 12, LI
 
 
 @contextmanager
-def _server(seconds: float) -> Iterator[str]:
+def model_server(seconds: float) -> Iterator[str]:
     """The address of a model server in a process of its own, so that its work is not measured."""
     process = subprocess.Popen([sys.executable, str(SERVER), str(seconds)], stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
@@ -98,7 +98,7 @@ async def _through_a_backend(url: str, at_once: int) -> float:
 def _ratios() -> dict[int, float]:
     """Both take turns, and the quickest round of each counts: others use these cores, too."""
     ratios = {}
-    with _server(0.0) as url:
+    with model_server(0.0) as url:
         for at_once in concurrencies:
             pairs = [
                 (event_loop.run(_bare(url, at_once)), event_loop.run(_through_a_backend(url, at_once)))
@@ -134,7 +134,7 @@ def run() -> list[Result]:
         judged(f"a call through the backend against bare httpx2, {at_once} at once", ratio, "× CPU", "≤", 1.3)
         for at_once, ratio in _ratios().items()
     ]
-    with _server(server_seconds) as url:
+    with model_server(server_seconds) as url:
         seconds, cpu = event_loop.run(_crowded_turns(url))
 
         def profile() -> str:

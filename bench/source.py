@@ -27,6 +27,7 @@ _PARTS: Final = {
     "runtime/telemetry": "telemetry",
     "cli/watched": "telemetry",
     "frameworks": "other frameworks",
+    "grids": "grids",
 } | dict.fromkeys(("cli", "views", "contests", "testing"), "faces")
 """Folder -> its part, which its inner folders belong to as well unless they are named. All others are the engine (ADR 0079)."""
 

@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 import pytest
 from opentelemetry import trace
+from pydantic import BaseModel
 from typer.main import get_command
 
 import glasshouse
@@ -21,6 +22,7 @@ import glasshouse.cli.app
 from glasshouse import errors
 from glasshouse.events import kinds
 from glasshouse.events.payloads import PAYLOAD_TYPES, RUN_PAYLOAD_TYPES
+from glasshouse.grids.grid_file import GridFile, WhatIfPlan
 from glasshouse.manifests.checked_world import BUILT_IN_REFEREES
 from glasshouse.manifests.loading import problems_in
 from glasshouse.manifests.manifest import Manifest
@@ -266,7 +268,7 @@ def test_every_call_is_documented_with_its_parameters() -> None:
 
     assert calls
     assert wrong == []
-    for call in (glasshouse.play, glasshouse.Terrarium, glasshouse.contests.Tournament):
+    for call in (glasshouse.play, glasshouse.Terrarium, glasshouse.contests.Tournament, glasshouse.Grid):
         assert f"`{call.__name__}({parameters_of(call)})`" in page
 
 
@@ -289,6 +291,13 @@ def test_every_field_of_a_models_file_is_documented_with_its_default(heading: st
     documented = sections(page_text("docs/reference/models-file.md"))
 
     assert rows_in_table(documented.get(heading, "")) == fields_and_defaults(MODELS_FILE_FIELDS[heading])
+
+
+@pytest.mark.parametrize(("heading", "model"), [("Axes", GridFile), ("what_ifs", WhatIfPlan)])
+def test_every_field_of_a_grid_file_is_documented(heading: str, model: type[BaseModel]) -> None:
+    documented = sections(page_text("docs/reference/grid-file.md"))
+
+    assert [name for name, _ in rows_in_table(documented[heading])] == [*model.model_fields]
 
 
 @pytest.mark.parametrize("heading", sorted(TOOLS_FILE_FIELDS))

@@ -1,6 +1,6 @@
 """Glasshouse: a runtime for troupes of small language-model agents that live under glass.
 
-The names that most programs need. Others are in `glasshouse.contests`, `errors`, `events`, `frameworks`, `manifests`,
+The names that most programs need. Others are in `glasshouse.contests`, `errors`, `events`, `frameworks`, `grids`, `manifests`,
 `models`, `testing`, `tools` and `views`; `docs/reference/api.md` lists them all.
 """
 

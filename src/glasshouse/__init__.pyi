@@ -2,6 +2,7 @@ from glasshouse import contests as contests
 from glasshouse import errors as errors
 from glasshouse import events as events
 from glasshouse import frameworks as frameworks
+from glasshouse import grids as grids
 from glasshouse import manifests as manifests
 from glasshouse import models as models
 from glasshouse import testing as testing
@@ -21,6 +22,8 @@ from glasshouse.events.event import EngineEvent as EngineEvent
 from glasshouse.events.event import Event as Event
 from glasshouse.events.filter import EventFilter as EventFilter
 from glasshouse.events.payloads import Governor as Governor
+from glasshouse.grids.grid import Grid as Grid
+from glasshouse.grids.grid import experiment as experiment
 from glasshouse.manifests.manifest import Manifest as Manifest
 from glasshouse.manifests.scenario import Scenario as Scenario
 from glasshouse.runtime.ledger.observer import Observer as Observer

@@ -103,6 +103,13 @@ def models_named(
     return NamedModels(str(wanted), partial(value_of, env_file=file), pins=pins)
 
 
+def troupe_digest() -> str:
+    """A digest of everything that the offline troupe plays from: its scripts, its grammar and its words."""
+    from glasshouse.troupe.data_files import digest_of_all
+
+    return digest_of_all()
+
+
 def usual_tools(
     tools: AnyToolbox | None = None, approver: Approver | None = None, servers: ServerTools | None = None
 ) -> AnyToolbox:

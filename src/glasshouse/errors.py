@@ -13,6 +13,7 @@
     ├── Conflict           an id is already taken by other content     -> read again, then append at the new seq
     ├── ImportConflict     a file disagrees with what the store holds  -> import it into another store
     ├── BadWorld           a file of a world or models.yaml has faults -> correct the file at the named line
+    ├── GridStopped        a grid cannot go on                         -> do what it says; the same grid continues
     ├── EngineFault        the engine itself is at fault               -> report it with its message
     └── StoreError         the store cannot be used
         ├── StoreBusy      another process has it open                 -> stop the other, or wait
@@ -31,7 +32,7 @@ from collections.abc import Collection, Iterable
 from datetime import datetime
 from difflib import get_close_matches
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:  # The list of commands is printed without msgspec.
     from glasshouse.model_values import Tokens
@@ -208,6 +209,15 @@ class BadWorld(GlasshouseError):
     def __init__(self, problems: str | Iterable[object]) -> None:
         self.problems: tuple[object, ...] = (problems,) if isinstance(problems, str) else tuple(problems)
         super().__init__("\n".join(map(str, self.problems)))
+
+
+class GridStopped(GlasshouseError):
+    """A grid cannot go on. What was played is safe, and the same grid in the same folder continues."""
+
+    def __init__(self, why: Literal["outage", "store", "budget"], reason: str) -> None:
+        super().__init__(reason)
+        self.why: Literal["outage", "store", "budget"] = why
+        """Whether a server is away or refuses what it is asked, a store cannot be used, or the money is spent."""
 
 
 class EngineFault(GlasshouseError):

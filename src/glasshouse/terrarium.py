@@ -27,6 +27,7 @@ from glasshouse.events.redaction import Role
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.reprs import shown
 from glasshouse.runtime.acts.act_time import act_seconds_max
+from glasshouse.runtime.acts.shared_purse import SharedPurse
 from glasshouse.runtime.blocking import outcome_of
 from glasshouse.runtime.capabilities import Pacing, capabilities_of_router
 from glasshouse.runtime.clock import RandomIds, SystemClock
@@ -787,6 +788,11 @@ def router_of(terrarium: Terrarium) -> Router:
 def tools_of(terrarium: Terrarium) -> frozenset[str]:
     """What the page's server checks worlds with: the names of the tools that a terrarium can grant."""
     return terrarium._parts.tools.names()
+
+
+def share_purse(terrarium: Terrarium, purse: SharedPurse) -> None:
+    """Let the runs of a terrarium draw on a purse that other terrariums draw on too, beside their own."""
+    terrarium._parts.model_access.reservations.shared = purse
 
 
 def guest_of(terrarium: Terrarium) -> Guest | None:

@@ -28,6 +28,7 @@ WORDS: dict[str, tuple[str, ...]] = {
     "export": (WOOD, "again.glass"),
     "import": ("play.glass",),
     "tournament": ("twenty-sprouts", "--models", "offline,offline:hasty"),
+    "grid": ("night.yaml",),
     "rehearse": ("twenty-sprouts", "--rounds", "1", "--turns", "2", "--form", "prose"),
     "leaderboard": (),
     "check": ("twenty-sprouts",),
@@ -40,7 +41,7 @@ WORDS: dict[str, tuple[str, ...]] = {
 SERVERS = {"serve", "mcp"}
 """They run until they are stopped, and have tests with processes of their own."""
 
-TELLS_PROGRESS = {"rehearse"}
+TELLS_PROGRESS = {"grid", "rehearse"}
 """What takes minutes with a real model tells on standard error how far it is."""
 
 
@@ -53,6 +54,8 @@ def test_a_command_works_in_a_process_that_is_started_for_it(name: str, own_stor
     store = {"GLASSHOUSE_STORE": str(own_store)}
     if name == "import":
         run("export", WOOD, "play.glass", cwd=own_store.parent, **store)
+
+    (own_store.parent / "night.yaml").write_text("worlds: [twenty-sprouts]\n")
 
     result = run_anew(name, *WORDS[name], cwd=own_store.parent, **store)
 

@@ -47,6 +47,7 @@ COMMANDS: Final = {
     "import": "Read a session from a file into a store.",
     "copy": "Copy a whole store: a file, or a house in a database.",
     "tournament": "Let models play a world against each other.",
+    "grid": "Play many runs: worlds, seeds, models and what-ifs.",
     "rehearse": "Measure how models manage a world, in each form.",
     "leaderboard": "Show who has won how often.",
     "check": "Find everything that is wrong with a world's files.",
@@ -57,7 +58,7 @@ COMMANDS: Final = {
 }
 """Every command with its line in the help, in the order of the help."""
 
-PLAYING: Final = frozenset({"play", "serve", "branch", "resume", "tournament", "rehearse", "mcp"})
+PLAYING: Final = frozenset({"play", "serve", "branch", "resume", "tournament", "grid", "rehearse", "mcp"})
 """The commands that play or serve: they can send telemetry and write logs."""
 
 

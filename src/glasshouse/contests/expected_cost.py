@@ -36,6 +36,8 @@ class Expected(NamedTuple):
     """What it may cost in all; none: that has no limit."""
     usd_hourly_max: float | None = None
     """What it may cost in an hour."""
+    at_once: float = 1.0
+    """How many calls are made at once."""
 
     def within(self, limits: Governor, spent_usd: float = 0.0) -> Expected:
         """The same, for a run with these limits that has spent so much."""
@@ -65,7 +67,7 @@ class Expected(NamedTuple):
     @property
     def minutes(self) -> int:
         """How long it will probably take, at least one."""
-        return max(1, round(self.calls * call_seconds_typical / 60))
+        return max(1, round(self.calls * call_seconds_typical / 60 / self.at_once))
 
     def __str__(self) -> str:
         usd = "an unknown price" if self.usd is None else f"${self.usd:.2f}"
@@ -74,8 +76,8 @@ class Expected(NamedTuple):
 
     def times(self, count: int) -> Expected:
         """For this many plays like this one."""
-        amounts = [None if usd is None else usd * count for usd in (self.usd, self.usd_total_max)]
-        return Expected(self.calls * count, *amounts)
+        usd, total_max = (None if usd is None else usd * count for usd in (self.usd, self.usd_total_max))
+        return Expected(self.calls * count, usd, total_max, at_once=self.at_once)
 
     def facts(self) -> Json:
         """The same for machines."""

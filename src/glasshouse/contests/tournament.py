@@ -6,11 +6,13 @@ Every match is an ordinary run in the store. The world, the models and the round
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
 from itertools import chain, combinations, zip_longest
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
+from glasshouse.contests.plays import Play, played, played_at_once
 from glasshouse.errors import Refused
 from glasshouse.events import kinds
 from glasshouse.events.event import RESERVED_ACTORS, Draft, Event, is_event_id
@@ -28,6 +30,9 @@ rounds_max: Final = 1_000
 """A longer tournament is refused."""
 models_max: Final = 16
 """More models in one tournament are refused."""
+matches_at_once_usual: Final = 8
+"""How many matches are in flight unless somebody says otherwise: enough for the slots of most servers, and few are left open
+if somebody stops the tournament."""
 lines_read_max: Final = 120
 """How many lines of each play are read out. The bound lets the judge hear all lines of both plays."""
 
@@ -54,6 +59,14 @@ class MatchPlayed:
         return self.seats.get(self.winner or "")
 
 
+class _Pairing(NamedTuple):
+    """A match before it is played."""
+
+    round: int
+    rng_seed: int
+    seats: Mapping[str, str]
+
+
 class Tournament:
     """Matches of one world. `models` are names that the terrarium's router knows."""
 
@@ -67,6 +80,7 @@ class Tournament:
         rng_seed: int = 0,
         seed: str | None = None,
         is_against_solo: bool = False,
+        at_once: int = matches_at_once_usual,
     ) -> None:
         check_draw(world, models, rounds, is_against_solo=is_against_solo)
         self._terrarium = terrarium
@@ -75,6 +89,7 @@ class Tournament:
         self._rounds = [(number + 1, rng_seed + number) for number in range(rounds)]
         self._seed = seed
         self._is_against_solo = is_against_solo
+        self._at_once = at_once
         for model in models:
             check_model(router_of(terrarium), model)
 
@@ -92,13 +107,20 @@ class Tournament:
 
     async def _among_models(self) -> AsyncIterator[MatchPlayed]:
         """In every round, let each pair of models play in both orders of seats."""
+        matches = [*self._pairings()]
+        plays = [Play(self._world, self._seed, match.rng_seed, models=match.seats) for match in matches]
+        async with aclosing(played_at_once(self._terrarium, plays, self._at_once)) as ended:
+            pairings = iter(matches)
+            async for _, run in ended:
+                yield _match_played(*next(pairings), run)
+
+    def _pairings(self) -> Iterator[_Pairing]:
         seats = seats_in(self._world)
         for number, rng_seed in self._rounds:
             for pair in combinations(self._models, 2):
                 for first in (0, 1):
                     models = {seat: pair[(at + first) % 2] for at, seat in enumerate(seats)}
-                    run = await self._played(self._world, rng_seed, models)
-                    yield _match_played(number, rng_seed, run, models)
+                    yield _Pairing(number, rng_seed, models)
 
     async def _against_solo(self) -> AsyncIterator[MatchPlayed]:
         """Let the troupe play, then one creature with the budget that the troupe spent; judge both, in both orders."""
@@ -110,15 +132,13 @@ class Tournament:
                 runs = {TROUPE: troupe.id, SOLO: solo.id}
                 for order in ((TROUPE, SOLO), (SOLO, TROUPE)):
                     run = await self._read(runs, order, rng_seed, model)
-                    yield _match_played(number, rng_seed, run, dict.fromkeys(order, model), runs)
+                    yield _match_played(number, rng_seed, dict.fromkeys(order, model), run, runs)
 
     async def _played(
         self, world: LoadedWorld, rng_seed: int, models: Mapping[str, str], governor: Governor | None = None
     ) -> Run:
         """Play a world to its end and return its run."""
-        run = await self._terrarium.open_world(world, self._seed, rng_seed, governor, models=models)
-        await self._terrarium.run(run.id)
-        return self._terrarium.run_of(run.id)
+        return await played(self._terrarium, Play(world, self._seed, rng_seed, governor, models))
 
     async def _alone(self, troupe: Run, rng_seed: int, model: str) -> Run:
         """Play the same goal with one creature, limited to the calls and tokens that the troupe has spent."""
@@ -174,7 +194,7 @@ def seats_in(world: LoadedWorld) -> tuple[str, ...]:
 
 
 def _match_played(
-    number: int, rng_seed: int, run: Run, seats: Mapping[str, str], runs: Mapping[str, str] | None = None
+    number: int, rng_seed: int, seats: Mapping[str, str], run: Run, runs: Mapping[str, str] | None = None
 ) -> MatchPlayed:
     why = None if run.finished is None else run.finished.why
     return MatchPlayed(number, rng_seed, run.id, seats, run.winner, why, runs or {})

@@ -122,12 +122,13 @@ _Dumper.add_representer(str, _text)
 
 
 def _files_named(world: LoadedWorld) -> list[str]:
-    """The files beside a world that it needs: code of its referee and tools, scripts of its servers, large decks."""
+    """The files beside a world that it needs: code of its referee and tools, scripts of its servers, large decks, documents."""
     scenario = world.scenario
     named = _code_named(world)
     named += [word for server in scenario.tool_servers.values() for word in server.command]
     named += [deal.source for deal in scenario.deal.values() if isinstance(deal.source, str)]
-    return [file for file in dict.fromkeys(named) if file and Path(file).name == file]
+    beside = [file for file in dict.fromkeys(named) if file and Path(file).name == file]
+    return [*beside, *world.documents]
 
 
 def _copy(world: LoadedWorld, file: str, folder: Path) -> None:
@@ -138,7 +139,9 @@ def _copy(world: LoadedWorld, file: str, folder: Path) -> None:
         raise Refused(
             f"{file} beside the world has more than {code_bytes_max:,} bytes.", "Copy the folder by hand."
         )
-    shutil.copyfile(source, folder / file)
+    target = folder / file
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(source, target)
 
 
 def _check(world: LoadedWorld, name: str, folder: Path, tools: frozenset[str] | None) -> None:

@@ -125,6 +125,16 @@ def source_of(text: str | bytes, path: str) -> Source:
         return Source.unreadable(path, *fault.args)
 
 
+def node_of(value: Any) -> Node:
+    """Plain data that a program wrote, as if it were read from a file. It has no lines."""
+    nowhere = Position(0, 0)
+    if isinstance(value, dict):
+        return Node(nowhere, sort=dict, children={name: node_of(each) for name, each in value.items()})
+    if isinstance(value, list | tuple | range):
+        return Node(nowhere, sort=list, children={number: node_of(each) for number, each in enumerate(value)})
+    return Node(nowhere, value)
+
+
 def source_at(path: Path) -> Source:
     """A YAML file as data with positions; that it cannot be opened is a problem like any other."""
     try:

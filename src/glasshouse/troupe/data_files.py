@@ -7,6 +7,7 @@ may have sections, each under a heading in square brackets.
 from __future__ import annotations
 
 from functools import lru_cache
+from hashlib import blake2b
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from types import MappingProxyType
@@ -28,6 +29,21 @@ def names_in(folder: str) -> tuple[str, ...]:
     """The names of the text files in a folder, without their ending."""
     files = (file.name for file in _data().joinpath(folder).iterdir())
     return tuple(sorted(name.removesuffix(".txt") for name in files if name.endswith(".txt")))
+
+
+@lru_cache(maxsize=1)
+def digest_of_all() -> str:
+    """A hash of all files with their names: sixteen hexadecimal characters."""
+    digest = blake2b(digest_size=8)
+    folders = [_data()]
+    for folder in folders:
+        entries = sorted(folder.iterdir(), key=lambda entry: entry.name)
+        folders += [entry for entry in entries if entry.is_dir()]
+        for file in entries:
+            if file.is_file():
+                content = file.read_bytes()
+                digest.update(f"{file.name}\n{len(content)}\n".encode() + content)
+    return digest.hexdigest()
 
 
 @lru_cache(maxsize=64)

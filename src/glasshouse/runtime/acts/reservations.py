@@ -21,6 +21,7 @@ from glasshouse.errors import BudgetExceeded
 from glasshouse.events.model_use import NOTHING, Usage
 from glasshouse.events.payloads import Governor
 from glasshouse.runtime.acts.act_time import ActTime
+from glasshouse.runtime.acts.shared_purse import SharedPurse
 from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.ports import Clock
 from glasshouse.turns.runs.purses import (
@@ -101,6 +102,8 @@ class Reservations:
         self._held: dict[str, tuple[Held, Held]] = {}
         """Done and open, for each run with several acts under way. An act that is alone needs no sums."""
         self._moved = asyncio.Event()
+        self.shared: SharedPurse | None = None
+        """A limit in dollars that holds for other terrariums too; None: there is none."""
 
     def begin(self, mine: Reservation) -> None:
         """Open the reservation of an act that begins."""
@@ -125,6 +128,19 @@ class Reservations:
     async def reserve(self, mine: Reservation, worst: Usage) -> None:
         """Reserve the worst case of a call, waiting for open calls if need be. Raises `BudgetExceeded` if it cannot fit
         even when all open calls turn out to be free."""
+        if self.shared is None:
+            await self._reserve_of_run(mine, worst)
+            return
+        with mine.waiting():
+            await self.shared.reserve(worst.usd_known)
+        try:
+            await self._reserve_of_run(mine, worst)
+        except BaseException:
+            self.shared.settle(worst.usd_known, 0.0)
+            raise
+
+    async def _reserve_of_run(self, mine: Reservation, worst: Usage) -> None:
+        """The same within the purse of the run alone."""
         while True:
             # Every merge and split begins a session: while their number is the same, each creature is where it was.
             world = self._ledger.folded.world
@@ -155,6 +171,8 @@ class Reservations:
 
     def settle(self, mine: Reservation, cost: Usage) -> None:
         """Replace the worst case of a call that has ended by its cost."""
+        if self.shared is not None:
+            self.shared.settle(mine.open.usd_known, cost.usd_known)
         done = cost if mine.done is NOTHING else mine.done if cost is NOTHING else mine.done.plus(cost)
         if mine.run_id in self._held:
             self._hold(mine, done, NOTHING)

@@ -15,6 +15,7 @@ from glasshouse.events.event import Event
 from glasshouse.events.payloads import payload_of
 from glasshouse.events.recorded_fields import is_public_part
 from glasshouse.manifests.decks import decks_of
+from glasshouse.manifests.documents import Document
 from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.manifests.scenario import Scenario
@@ -57,4 +58,6 @@ def recorded_world(started: payloads.RunStarted, births: Iterable[payloads.Creat
     recipe = started.recipe
     path = Path(recipe.path) if recipe is not None and recipe.path else None
     known_by = started.scenario_digest if recipe is None else recipe.digest
-    return LoadedWorld(scenario, manifests, decks, path, edited_from=known_by)
+    # Their texts are not on record: a creature that looks something up reads the files as they are then.
+    documents = {file: Document(file, "", digest, 0) for file, digest in started.documents.items()}
+    return LoadedWorld(scenario, manifests, decks, path, documents, edited_from=known_by)

@@ -1,0 +1,37 @@
+"""A small world in files, and grid files, for tests of grids: a cell of it takes a few milliseconds."""
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from glasshouse.manifests.loading import LoadedWorld, load_world
+
+CREATURE = "persona: Talks about {}.\nwants: to be heard\nschedule: {{tick_every: 1}}\n"
+
+
+def small_world(folder: Path, name: str = "pond", turns: int = 3) -> Path:
+    """Write a world of two creatures that talk for some turns; its folder."""
+    world = folder / name
+    (world / "creatures").mkdir(parents=True)
+    (world / "scenario.yaml").write_text(
+        f"name: {name}\nopening: It rains on {{seed}}.\nseeds: [the reeds]\ncast: [ada, bo]\ngoal: Talk.\n"
+        f"governor: {{max_turns: {turns}}}\n"
+    )
+    for creature in ("ada", "bo"):
+        (world / "creatures" / f"{creature}.yaml").write_text(
+            f"name: {creature}\n{CREATURE.format('frogs' if creature == 'ada' else 'toads')}"
+        )
+    return world
+
+
+def loaded(folder: Path, **how: Any) -> LoadedWorld:
+    return load_world(small_world(folder, **how))
+
+
+def grid_file(folder: Path, **axes: Any) -> Path:
+    """Write a grid file of the small world, with these axes in place of the usual ones."""
+    path = folder / "night.yaml"
+    fields = {"worlds": ["pond"], "rng_seeds": "0..3", **axes}
+    path.write_text(yaml.safe_dump(fields, sort_keys=False))
+    return path

@@ -1,0 +1,296 @@
+"""Grids in one process: the same digests however they are played, cut and continued; money; what fails and what stops."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from glasshouse import ModelRouter, Terrarium, play, verify
+from glasshouse.errors import BadWorld, GridStopped, ModelUnreachable, Refused, StoreBusy
+from glasshouse.events.model_use import Price
+from glasshouse.grids import Grid, Row, experiment
+from glasshouse.model_values import Tokens
+from glasshouse.runtime.ports import Route
+from glasshouse.turns.moment.prompt import Completion, Prompt, text_digest
+from tests.grid_worlds import grid_file, loaded, small_world
+
+PRICE = Price(input=10.0, output=100.0)
+
+
+class Talker:
+    """A model that says something new each time, as its prompt and seed decide, and counts its calls."""
+
+    name = "talker"
+
+    def __init__(self, prompt_tokens: int = 400) -> None:
+        self.asked = 0
+        self.prompt_tokens = prompt_tokens
+
+    async def complete(self, prompt: Prompt) -> Completion:
+        self.asked += 1
+        await asyncio.sleep(0)
+        text = f"{text_digest(prompt.user)} {prompt.seed}"
+        words = " ".join(text[start : start + 5] for start in range(0, 40, 5))
+        reply = f'{{"kind": "agent.spoke", "thought": "Hm.", "text": "{words}", "mood": "calm"}}'
+        return Completion(reply, self.name, Tokens(self.prompt_tokens, 20))
+
+
+def priced(model: Any) -> ModelRouter:
+    route = Route(model, "talker", 8_192, 256, PRICE)
+    return ModelRouter({"fast": route})
+
+
+async def rows_of(grid: Grid) -> list[Row]:
+    return [row async for row in grid.play()]
+
+
+async def first_rows(grid: Grid, count: int) -> AsyncIterator[Row]:
+    """Play so many cells, then leave in the middle."""
+    async with aclosing(grid.play()) as rows:
+        async for row in rows:
+            yield row
+            count -= 1
+            if not count:
+                return
+
+
+def by_cell(rows: list[Row]) -> dict[str, str]:
+    return {row.cell: row.digest for row in rows}
+
+
+async def test_a_cell_is_an_ordinary_run_with_the_digest_of_a_play(tmp_path: Path) -> None:
+    world = loaded(tmp_path)
+
+    rows = await rows_of(Grid(world, rng_seeds=[3], folder=tmp_path / "grid"))
+
+    assert [row.digest for row in rows] == [play(world, rng_seed=3).digest]
+    async with Terrarium(tmp_path / "grid" / rows[0].store) as terrarium:
+        assert (await verify(terrarium, rows[0].run)).is_same
+        assert terrarium.run_of(rows[0].run).calls == rows[0].calls
+
+
+@pytest.mark.parametrize("at_once", [1, 3, 64])
+async def test_digests_do_not_depend_on_how_many_runs_are_in_flight(tmp_path: Path, at_once: int) -> None:
+    world = loaded(tmp_path)
+    what_ifs: list[dict[str, Any]] = [
+        {"name": "as is"},
+        {"name": "boo", "lines": [{"turn": 2, "text": "Boo."}, {"turn": 3, "text": "Bah."}]},
+    ]
+
+    rows = await rows_of(Grid(world, rng_seeds="0..5", what_ifs=what_ifs, at_once=at_once))
+
+    alone = await rows_of(
+        Grid(world, rng_seeds="0..5", what_ifs=what_ifs, at_once=1, folder=tmp_path / "grid")
+    )
+    assert by_cell(rows) == by_cell(alone)
+    assert len({*by_cell(rows).values()}) > 6
+
+
+async def test_lines_are_said_before_their_turns(tmp_path: Path) -> None:
+    what_ifs = [{"name": "boo", "lines": [{"turn": 1, "text": "First."}, {"turn": 3, "text": "Third."}]}]
+    (row,) = await rows_of(Grid(loaded(tmp_path), what_ifs=what_ifs, folder=tmp_path / "grid"))
+
+    async with Terrarium(tmp_path / "grid" / row.store) as terrarium:
+        events = await terrarium.run_events(row.run)
+
+    said = [(event.payload["text"], event.turn) for event in events if event.kind == "user.injected"]
+    assert said == [("First.", 0), ("Third.", 2)]
+
+
+@pytest.mark.parametrize("cut_after", [1, 3])
+async def test_a_grid_that_was_left_goes_on_and_plays_no_finished_cell_again(
+    tmp_path: Path, cut_after: int
+) -> None:
+    world = loaded(tmp_path, turns=4)
+    lines = [{"name": "boo", "lines": [{"turn": 2, "text": "Boo."}]}]
+    axes: dict[str, Any] = {"rng_seeds": "0..5", "what_ifs": lines}
+    whole = Talker()
+    uncut = await rows_of(Grid(world, models=priced(whole), **axes))
+    model = Talker()
+    how: dict[str, Any] = {"models": priced(model), "folder": tmp_path / "grid", "at_once": 3, **axes}
+
+    before = [row async for row in first_rows(Grid(world, **how), cut_after)]
+    after = await rows_of(Grid(world, **how))
+
+    assert len({row.cell for row in (*before, *after)}) == len(before) + len(after) == 6
+    assert by_cell([*before, *after]) == by_cell(uncut)
+    # Of the calls that were in flight, each may be paid twice: at most one for each creature of a run in flight.
+    assert whole.asked <= model.asked <= whole.asked + 3 * 2
+
+
+async def test_the_same_cells_in_an_extended_grid_are_not_played_again(tmp_path: Path) -> None:
+    world = loaded(tmp_path)
+    await rows_of(Grid(world, rng_seeds="0..2", folder=tmp_path / "grid"))
+
+    added = await rows_of(Grid(world, rng_seeds="0..4", folder=tmp_path / "grid"))
+
+    assert sorted(row.rng_seed for row in added) == [3, 4]
+
+
+async def test_a_world_that_was_edited_since_is_refused_with_its_line(tmp_path: Path) -> None:
+    world = small_world(tmp_path)
+    file = grid_file(tmp_path)
+    await rows_of(Grid(file=file, folder=tmp_path / "grid"))
+    creature = world / "creatures" / "ada.yaml"
+    creature.write_text(creature.read_text().replace("frogs", "newts"))
+
+    with pytest.raises(
+        BadWorld, match=r"night.yaml:2:3: worlds: this world was edited since the grid began."
+    ):
+        await rows_of(Grid(file=file, folder=tmp_path / "grid"))
+
+
+async def test_another_process_on_the_same_folder_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("glasshouse.grids.folder.lock_seconds_max", 0.0)
+    world = loaded(tmp_path)
+
+    async with Grid(world, folder=tmp_path / "grid"):
+        with pytest.raises(StoreBusy, match="is being played by process"):
+            await Grid(world, folder=tmp_path / "grid").open()
+
+
+@pytest.mark.parametrize("max_usd", [0.05, 0.2])
+async def test_what_is_recorded_never_costs_more_than_the_limit(tmp_path: Path, max_usd: float) -> None:
+    world = loaded(tmp_path, turns=4)
+    how: dict[str, Any] = {"rng_seeds": "0..9", "models": priced(Talker()), "folder": tmp_path / "grid"}
+
+    with pytest.raises(GridStopped, match="leaves no room for another call") as stopped:
+        await rows_of(Grid(world, max_usd=max_usd, **how))
+
+    assert stopped.value.why == "budget"
+    assert 0 < await recorded_usd(tmp_path / "grid") <= max_usd
+    await rows_of(Grid(world, max_usd=50.0, **how))
+    async with Grid(world, **how) as grid:
+        assert (grid.progress.done, grid.progress.left) == (10, 0)
+
+
+def stores_in(folder: Path) -> list[Path]:
+    return sorted(folder.glob("*.glasshouse"))
+
+
+async def recorded_usd(folder: Path) -> float:
+    """What the stores of a folder say that all their runs cost."""
+    total = 0.0
+    for store in stores_in(folder):
+        async with Terrarium(store) as terrarium:
+            total += sum(run.usd or 0.0 for run in terrarium.runs())
+    return total
+
+
+async def test_an_unknown_price_under_a_limit_is_refused_before_the_first_cell(tmp_path: Path) -> None:
+    model = Talker()
+
+    with pytest.raises(
+        BadWorld, match="models: nobody knows the price of talker, and a limit in dollars is set"
+    ):
+        await rows_of(
+            Grid(loaded(tmp_path), models=ModelRouter(model), max_usd=1.0, folder=tmp_path / "grid")
+        )
+
+    assert model.asked == 0
+    assert not (tmp_path / "grid").exists()
+
+
+class Away(Talker):
+    """A model whose server is away after some calls."""
+
+    backend = "http://away"
+
+    async def complete(self, prompt: Prompt) -> Completion:
+        if self.asked >= 5:
+            raise ModelUnreachable("http://away was not reached.")
+        return await super().complete(prompt)
+
+
+async def test_a_server_that_is_away_stops_the_grid_and_leaves_no_trace_in_its_runs(tmp_path: Path) -> None:
+    world = loaded(tmp_path)
+    uncut = await rows_of(Grid(world, rng_seeds="0..3", models=priced(Talker())))
+    grid = Grid(world, rng_seeds="0..3", models=priced(Away()), folder=tmp_path / "grid")
+    pauses: list[float] = []
+
+    async def note(seconds: float) -> None:
+        pauses.append(seconds)
+
+    grid.sleep = note
+    with pytest.raises(GridStopped, match="http://away was not reached") as stopped:
+        await rows_of(grid)
+
+    assert (stopped.value.why, {2.0, 4.0, 8.0} <= {*pauses}) == ("outage", True)
+    how: dict[str, Any] = {"rng_seeds": "0..3", "models": priced(Talker()), "folder": tmp_path / "grid"}
+    await rows_of(Grid(world, **how))
+    async with Grid(world, **how) as grid:
+        assert by_cell([*grid.table()]) == by_cell(uncut)
+
+
+async def test_a_cell_that_fails_is_told_and_tried_again(tmp_path: Path) -> None:
+    world = loaded(tmp_path)
+    how: dict[str, Any] = {"rng_seeds": [1], "folder": tmp_path / "grid"}
+    stuck = [{"name": "p", "limits": {"max_total_calls": 2, "on_budget": "pause"}}]
+
+    (row,) = await rows_of(Grid(world, what_ifs=stuck, **how))
+
+    assert not row.is_done
+    assert "The run did not end: " in row.error
+    (again,) = await rows_of(Grid(world, what_ifs=stuck, **how))
+    assert again.error == row.error
+
+
+async def test_two_names_for_the_same_cells_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadWorld, match="what_ifs: 'p' and 'q' play the same"):
+        await rows_of(Grid(loaded(tmp_path), what_ifs=[{"name": "p"}, {"name": "q"}]))
+
+
+async def test_an_unknown_model_is_refused_with_the_line_of_the_file(tmp_path: Path) -> None:
+    small_world(tmp_path)
+    file = grid_file(tmp_path, models=["ofline"])
+
+    with pytest.raises(
+        BadWorld, match=r"night.yaml:5:3: models: no server is called 'ofline'. Did you mean 'offline'"
+    ):
+        await rows_of(Grid(file=file))
+
+
+async def test_an_unknown_model_of_a_seat_is_refused_too(tmp_path: Path) -> None:
+    small_world(tmp_path)
+    file = grid_file(tmp_path, what_ifs=[{"name": "p", "seats": {"ada": "offline:hasti"}}])
+
+    with pytest.raises(BadWorld, match=r"what_ifs.seats.ada: no model is called 'offline:hasti'."):
+        await rows_of(Grid(file=file))
+
+
+def test_counts_that_cannot_be_played_are_refused(tmp_path: Path) -> None:
+    world = loaded(tmp_path)
+    wrong: list[dict[str, Any]] = [{"at_once": 0}, {"processes": 0}, {"processes": 2}, {"max_usd": -1.0}]
+    for how in wrong:
+        with pytest.raises(Refused):
+            Grid(world, **how)
+
+
+def test_an_experiment_returns_a_table(tmp_path: Path) -> None:
+    table = experiment(loaded(tmp_path), rng_seeds=range(3), models=["offline", "offline:hasty"])
+
+    assert [(row.models, row.rng_seed) for row in table] == [
+        (model, seed) for model in ("offline", "offline:hasty") for seed in range(3)
+    ]
+    assert {figure.measure for figure in table.summary()} >= {"turns", "usd", "nobody won"}
+    assert "<table>" in table._repr_html_()
+
+
+async def test_a_store_that_cannot_be_opened_stops_the_grid(tmp_path: Path) -> None:
+    world = loaded(tmp_path)
+    (tmp_path / "grid").mkdir()
+    (tmp_path / "grid" / "runs-0002.glasshouse").write_text("This is no store.")
+
+    with pytest.raises(GridStopped, match="runs-0002") as stopped:
+        await rows_of(Grid(world, rng_seeds="0..24", folder=tmp_path / "grid"))
+
+    assert stopped.value.why == "store"
+    (tmp_path / "grid" / "runs-0002.glasshouse").unlink()
+    async with Grid(world, rng_seeds="0..24", folder=tmp_path / "grid") as grid:
+        await rows_of(grid)
+        assert grid.progress.done == 25
