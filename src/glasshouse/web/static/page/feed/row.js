@@ -12,7 +12,7 @@ const Details = later(() => import("page/feed/details").then((part) => part.Deta
 
 /** @typedef {import("page/apply").Record} Record */
 
-/** Whether a word is the handle of a creature, or the name of a graph, which is one. @param {string} word */
+/** Whether a word is the handle of a creature, or the name of a graph. @param {string} word */
 const isHandle = (word) => {
   const story = headView();
   if (!story || word in story.creatures) return story !== null;
