@@ -73,11 +73,11 @@ async def test_a_stream_tells_how_far_a_long_story_is_until_its_view_is_there(
         async with served(t) as page, page.client.stream("GET", f"/api/v1/runs/{run.id}/stream") as answer:
             assert (await page.client.get("/api/v1/runs/r-none/stream")).status_code == 404
             blocks = blocks_of(answer.aiter_lines())
-            told = [await anext(blocks)]
-            while told[-1].name != "view":
-                told.append(await anext(blocks))
-            head = told[-1].data["k"]
-            *progress, _ = told
+            blocks_got = [await anext(blocks)]
+            while blocks_got[-1].name != "view":
+                blocks_got.append(await anext(blocks))
+            head = blocks_got[-1].data["k"]
+            *progress, _ = blocks_got
 
             assert {block.name for block in progress} == {"progress"}
             numbers = [block.data["k"] for block in progress]

@@ -187,7 +187,7 @@ def _enter_graph(page: Page, event: Event, was: Json | None = None) -> None:
     free = next(number for number in range(len(taken) + 1) if number not in taken)
     if before is not None and is_own_name(before["name"]):
         page.behind.heirs[event.graph_id] = before["name"]
-    graph = {
+    graph: Json = {
         "name": _best_name(page, event.graph_id),
         "session": event.session_id,
         "turn": event.turn,

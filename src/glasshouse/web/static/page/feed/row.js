@@ -11,7 +11,7 @@ import { Part } from "page/on_demand";
 
 /** @typedef {import("page/apply").Record} Record */
 
-/** Whether a word is the handle of a creature, or the name of a graph, which is one. @param {string} word */
+/** Whether a word is the handle of a creature, or the name of a graph. @param {string} word */
 const isHandle = (word) => {
   const story = headView();
   if (!story || word in story.creatures || wasHandle(word)) return story !== null;
