@@ -15,7 +15,7 @@ from glasshouse.cli.prose import say
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-    from glasshouse.stores.copying import Copied
+    from glasshouse.assembly import Copied
 
 
 def copy(
