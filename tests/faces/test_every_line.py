@@ -18,11 +18,11 @@ async def test_every_line_is_read_at_every_width(look: Looking, world: str) -> N
     async with Terrarium(MemoryStore()) as t, look.at(t) as page:
         run = await t.open_world(world)
         await t.run(run.id)
-        for face in ("", "&face=graph", "&face=script", "&face=table"):
-            viewer = await (await look(page_of(page, run, face))).ready()
+        for face in ("", "graph", "script", "table"):
+            viewer = await (await look(page_of(page, run, face=face))).ready()
             for width, height in SIZES:
                 await viewer.page.set_viewport_size({"width": width, "height": height})
                 answer = await viewer.page.evaluate(UNREAD_LINES, [run.id, 0])
                 assert answer["read"] > 0
-                assert answer["unread"] == [], f"{world}{face} at {width}x{height}"
+                assert answer["unread"] == [], f"{world} {face} at {width}x{height}"
             await look.close()

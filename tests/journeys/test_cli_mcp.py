@@ -17,6 +17,7 @@ from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
 from glasshouse import ModelRouter, Refused, SqliteStore, Terrarium, kinds
+from glasshouse.assembly import StoreAddress
 from glasshouse.errors import UnknownName
 from glasshouse.events.model_use import FREE, Price
 from glasshouse.mcp_server.server import message_bytes_max
@@ -335,7 +336,9 @@ class Held:
 async def held_tools(store: Path, *, price: Price | None) -> AsyncIterator[tuple[Tools, Held, SharedStore]]:
     model = Held()
     route = ModelRouter().route("fast")._replace(model=model, name="held", price=price)
-    shared = SharedStore(store, lambda: ModelRouter(dict.fromkeys(PROFILES, route)), act_seconds_max=60)
+    shared = SharedStore(
+        StoreAddress(store), lambda: ModelRouter(dict.fromkeys(PROFILES, route)), act_seconds_max=60
+    )
     try:
         yield Tools(shared), model, shared
     finally:
