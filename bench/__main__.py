@@ -24,6 +24,7 @@ from bench import (
     listeners,
     model_calls,
     page,
+    postgres,
     quiet,
     reopening,
     scale,
@@ -39,6 +40,7 @@ from bench.result import Result
 
 PARTS: dict[str, Callable[[], list[Result]]] = {
     "appends": appends.run,
+    "postgres": postgres.run,
     "histories": histories.run,
     "why": why.run,
     "branching": branching.run,

@@ -567,7 +567,8 @@ class PostgresStore:
             if not self.is_guest:
                 self._owned()  # Who waits as the owner is told that it is the owner no more.
             count = wakes.count
-            seen = await look()
+            async with self._opened().looking:
+                seen = await look()
             left = until - servers.monotonic()
             if is_it(seen) or left <= 0:
                 return seen
