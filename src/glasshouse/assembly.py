@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from glasshouse.models.named_models import Choice, NamedModels, missing_models, pull_model
     from glasshouse.models.price_proposals import PROVIDER_IDS, ProposedPrice, has_price_list, proposed_price
     from glasshouse.stores.copying import copy_store
-    from glasshouse.stores.postgres.store import PostgresStore
+    from glasshouse.stores.postgres.postgres_store import PostgresStore
     from glasshouse.tools.mcp.tool_server import ToolServer
 
 __all__ = [
@@ -49,7 +49,7 @@ def __getattr__(name: str) -> Any:
 
         return copy_store
     if name == "PostgresStore":
-        from glasshouse.stores.postgres.store import PostgresStore
+        from glasshouse.stores.postgres.postgres_store import PostgresStore
 
         return PostgresStore
     if name == "ToolServer":

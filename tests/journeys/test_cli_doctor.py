@@ -60,7 +60,7 @@ def test_missing_files_of_the_page_are_told(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr(page_files, "VENDOR", tmp_path)
 
     findings: list[health.Finding] = []
-    health.examine(tmp_path / "show", ModelChoice(), findings.append, health.Waiting(ProgressLines(), 1))
+    health.examine(str(tmp_path / "show"), ModelChoice(), findings.append, health.Waiting(ProgressLines(), 1))
 
     (finding,) = [each for each in findings if each.what == "page"]
 

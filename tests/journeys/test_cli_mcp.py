@@ -22,6 +22,7 @@ from glasshouse.events.model_use import FREE, Price
 from glasshouse.mcp_server.server import message_bytes_max
 from glasshouse.mcp_server.shared_store import SharedStore, plays_max
 from glasshouse.mcp_server.tools import Tools, play_minutes_max
+from glasshouse.stores.store_address import StoreAddress
 from glasshouse.turns.moment.prompt import PROFILES, Completion, Prompt
 from tests.journeys.commanding import GLASSHOUSE, environment, objects, run, run_anew
 from tests.servers.imitating_server import imitating_server
@@ -335,7 +336,9 @@ class Held:
 async def held_tools(store: Path, *, price: Price | None) -> AsyncIterator[tuple[Tools, Held, SharedStore]]:
     model = Held()
     route = ModelRouter().route("fast")._replace(model=model, name="held", price=price)
-    shared = SharedStore(store, lambda: ModelRouter(dict.fromkeys(PROFILES, route)), act_seconds_max=60)
+    shared = SharedStore(
+        StoreAddress(store), lambda: ModelRouter(dict.fromkeys(PROFILES, route)), act_seconds_max=60
+    )
     try:
         yield Tools(shared), model, shared
     finally:

@@ -9,6 +9,7 @@ import pytest
 from glasshouse import MemoryStore, ModelRouter, Terrarium, kinds, play, verify
 from glasshouse.mcp_server.shared_store import SharedStore
 from glasshouse.mcp_server.tools import Tools
+from glasshouse.stores.store_address import StoreAddress
 from tests.journeys.commanding import run
 from tests.rules.manifests.test_scenario_files import MYSTERY, SPROUTS, file_beside
 from tests.web.served import served
@@ -84,7 +85,7 @@ async def test_a_file_among_worlds_here_is_started_by_the_page_and_by_an_assista
 ) -> None:
     monkeypatch.chdir(tmp_path)
     file = file_beside(tmp_path / "worlds", "mystery.yaml", f"title: Mine\n{MYSTERY}", "mystery-roots")
-    shared = SharedStore(tmp_path / "show.glasshouse", ModelRouter, act_seconds_max=60)
+    shared = SharedStore(StoreAddress(tmp_path / "show.glasshouse"), ModelRouter, act_seconds_max=60)
 
     async with Terrarium(MemoryStore()) as t, served(t) as page:
         (listed,) = [world for world in await page.get("/api/v1/worlds") if world["name"] == "mystery"]

@@ -206,7 +206,7 @@ class Admin:
     @cache  # noqa: B019  It lives as long as the process.
     def template(self) -> str:
         """A database that has all tables."""
-        from glasshouse.stores.postgres.store import PostgresStore
+        from glasshouse.stores.postgres.postgres_store import PostgresStore
 
         name = f"glasshouse_{os.getpid()}"
         self.execute(f'DROP DATABASE IF EXISTS "{name}"')

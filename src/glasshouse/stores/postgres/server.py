@@ -30,7 +30,7 @@ from glasshouse.installation import missing_extra
 from glasshouse.runtime.waiting import Waiters
 from glasshouse.stores.named_statements import statements
 from glasshouse.stores.postgres.address import Address
-from glasshouse.stores.postgres.faults import driver_errors, is_of_connection, store_error
+from glasshouse.stores.postgres.driver_faults import driver_errors, is_of_connection, store_error
 
 connections_max: Final = 12
 """How many statements of one process run at once."""
@@ -180,21 +180,25 @@ class Server:
 
     async def fetch(self, query: str, *values: object, seconds: float | None = None) -> list[Any]:
         """The rows of a statement that may be repeated: if its connection broke, another one is tried."""
-        for is_last in (False, True):
-            connection = await self.take_connection()
-            try:
-                rows: list[Any] = await connection.fetch(
-                    query, *values, timeout=seconds or statement_seconds_max
-                )
-            except BaseException as wrong:
-                self.throw_away(connection)
-                if is_last or not is_of_connection(wrong):
-                    raise
-                self._drop_idle()
-            else:
-                self.give_back(connection)
-                return rows
-        raise AssertionError("The last try returns or raises.")
+        try:
+            return await self._fetch(query, values, seconds)
+        except GlasshouseError:
+            raise  # Without the driver, nobody can say what it raises.
+        except driver_errors() as wrong:
+            if not is_of_connection(wrong):
+                raise
+        self._drop_idle()
+        return await self._fetch(query, values, seconds)
+
+    async def _fetch(self, query: str, values: tuple[object, ...], seconds: float | None) -> list[Any]:
+        connection = await self.take_connection()
+        try:
+            rows: list[Any] = await connection.fetch(query, *values, timeout=seconds or statement_seconds_max)
+        except BaseException:
+            self.throw_away(connection)
+            raise
+        self.give_back(connection)
+        return rows
 
     async def fetch_row(self, query: str, *values: object, seconds: float | None = None) -> Any:
         """The first row of a statement that may be repeated; None if there is none."""
