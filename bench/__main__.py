@@ -25,6 +25,7 @@ from bench import (
     listeners,
     model_calls,
     page,
+    postgres,
     quiet,
     reopening,
     scale,
@@ -40,6 +41,7 @@ from bench.result import Result
 
 PARTS: dict[str, Callable[[], list[Result]]] = {
     "appends": appends.run,
+    "postgres": postgres.run,
     "histories": histories.run,
     "why": why.run,
     "branching": branching.run,

@@ -9,7 +9,7 @@ import pytest
 from glasshouse import MemoryStore, SqliteStore
 from glasshouse.runtime.replay.overlay import OverlayStore
 from glasshouse.runtime.store_port import Store
-from glasshouse.stores.postgres.store import PostgresStore
+from glasshouse.stores.postgres.postgres_store import PostgresStore
 from tests.servers.postgres import drop_databases, new_database
 
 Opener = Callable[[], Store]

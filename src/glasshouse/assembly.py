@@ -30,12 +30,12 @@ if TYPE_CHECKING:
     from glasshouse.models.local.llama_child import Loading
     from glasshouse.models.named_models import Choice, NamedModels, missing_models, pull_model
     from glasshouse.models.price_proposals import PROVIDER_IDS, ProposedPrice, has_price_list, proposed_price
-    from glasshouse.stores.copying import Copied, copy_store
-    from glasshouse.stores.postgres.store import PostgresStore
+    from glasshouse.stores.copying import copy_store
+    from glasshouse.stores.postgres.postgres_store import PostgresStore
     from glasshouse.tools.mcp.tool_server import ToolServer
 
 __all__ = [
-    "PARAMETERS_B", "PROVIDER_IDS", "Choice", "Copied", "Loading", "MemoryStore", "ModelRouter", "NamedModels", "PostgresStore", "ProposedPrice", "ServerTools", "SqliteStore", "StoreAddress", "ToolServer", "Toolbox", "copy_store", "has_price_list", "hosted_model", "in_words", "missing_models", "proposed_price", "pull_model", "tool",
+    "PARAMETERS_B", "PROVIDER_IDS", "Choice", "Loading", "MemoryStore", "ModelRouter", "NamedModels", "PostgresStore", "ProposedPrice", "ServerTools", "SqliteStore", "StoreAddress", "ToolServer", "Toolbox", "copy_store", "has_price_list", "hosted_model", "in_words", "missing_models", "proposed_price", "pull_model", "tool",
     "why_not_chosen",
 ]  # fmt: skip
 """The adapters that other modules take from here."""
@@ -45,12 +45,12 @@ def __getattr__(name: str) -> Any:
     """Models by name, tool servers and PostgreSQL are imported when they are asked for: a play offline needs none of them."""
     if name not in __all__:
         raise AttributeError(f"{__name__} has no name {name!r}.")
-    if name in ("Copied", "copy_store"):
-        from glasshouse.stores import copying
+    if name == "copy_store":
+        from glasshouse.stores.copying import copy_store
 
-        return getattr(copying, name)
+        return copy_store
     if name == "PostgresStore":
-        from glasshouse.stores.postgres.store import PostgresStore
+        from glasshouse.stores.postgres.postgres_store import PostgresStore
 
         return PostgresStore
     if name == "ToolServer":

@@ -173,7 +173,7 @@ class Terrarium:
 
     def _end(self, fenced: StoreFenced) -> None:
         """Another process has taken the store over: end the acts at once, then close. Whoever calls is told why."""
-        self._parts.conductor.end_acts(fenced)
+        self._parts.conductor.timer.end_all(fenced)
         self._ending = asyncio.create_task(self.close(), name="glasshouse ends")
 
     async def close(self) -> None:

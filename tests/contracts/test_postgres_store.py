@@ -21,8 +21,8 @@ from glasshouse.runtime.store_port import (
     Snapshot,
     Store,
 )
-from glasshouse.stores.postgres import owned_house, server, store
-from glasshouse.stores.postgres.migrate import bundled_migrations
+from glasshouse.stores.postgres import owned_house, postgres_store, server
+from glasshouse.stores.postgres.schema import bundled_migrations
 from glasshouse.stores.store_address import StoreAddress
 from tests.contracts.writing import lines, one_batch, opening, root, texts_of
 from tests.runtime.troupe import soon
@@ -187,7 +187,7 @@ async def test_a_commit_whose_answer_is_lost_is_found_by_its_position_or_can_nev
     proxy: tuple[str, TcpProxy], fault: Fault, is_written: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     address, between = proxy
-    monkeypatch.setattr(store, "commit_seconds_max", 0.2)
+    monkeypatch.setattr(postgres_store, "commit_seconds_max", 0.2)
     monkeypatch.setattr(owned_house, "lock_seconds_max", 0.3)
     first = PostgresStore(address, lease_seconds=60)
     await first.open("a house")
@@ -263,7 +263,7 @@ async def test_a_nul_is_kept_in_every_text(database: str) -> None:
     await kept.put_line("l\0", "r\0")
 
     assert texts_of(await kept.read_after(0, 9)) == ["b\0o"]
-    assert [found.id for found in await kept.segments_after(0)] == [segment.id]
+    assert [session.id for session in await kept.segments_after(0)] == [segment.id]
     assert await kept.prompt("d\0") == "p\0"
     assert await kept.labels() == {"r\0": ("l\0",)}
     assert await kept.records() == {"n\0": "x\0"}
@@ -304,10 +304,10 @@ async def test_requests_are_timed_by_the_database(database: str) -> None:
     kept = await opened(database)
     (now,) = admin().execute("SELECT clock_timestamp()")[0]
 
-    told = await kept.time()
+    now_there = await kept.time()
 
-    assert told is not None
-    assert abs((told - now).total_seconds()) < 60
+    assert now_there is not None
+    assert abs((now_there - now).total_seconds()) < 60
     await kept.close()
 
 
@@ -393,8 +393,8 @@ async def test_several_processes_may_make_the_tables_at_once() -> None:
 
     kept = await asyncio.gather(*[opened(elsewhere(empty), name) for name in names])
 
-    assert len({one._number for one in kept}) == 4
-    await asyncio.gather(*[one.close() for one in kept])
+    assert len({house_kept._number for house_kept in kept}) == 4
+    await asyncio.gather(*[house_kept.close() for house_kept in kept])
     drop_databases()
 
 

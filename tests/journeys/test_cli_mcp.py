@@ -23,6 +23,7 @@ from glasshouse.events.model_use import FREE, Price
 from glasshouse.mcp_server.server import message_bytes_max
 from glasshouse.mcp_server.shared_store import SharedStore, plays_max
 from glasshouse.mcp_server.tools import Tools, play_minutes_max
+from glasshouse.stores.store_address import StoreAddress
 from glasshouse.turns.moment.prompt import PROFILES, Completion, Prompt
 from tests.journeys.commanding import GLASSHOUSE, environment, objects, run, run_anew
 from tests.servers.imitating_server import imitating_server

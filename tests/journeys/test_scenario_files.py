@@ -10,6 +10,7 @@ from glasshouse import MemoryStore, ModelRouter, Terrarium, kinds, play, verify
 from glasshouse.assembly import StoreAddress
 from glasshouse.mcp_server.shared_store import SharedStore
 from glasshouse.mcp_server.tools import Tools
+from glasshouse.stores.store_address import StoreAddress
 from tests.journeys.commanding import run
 from tests.rules.manifests.test_scenario_files import MYSTERY, SPROUTS, file_beside
 from tests.web.served import served

@@ -75,10 +75,11 @@ def free_port() -> int:
 class PostgresServer:
     """One server with data of its own, which can be killed, stopped, restarted and bounded."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_on_disk: bool = False) -> None:
         memory = "/dev/shm"
+        where = "/var/tmp" if is_on_disk else memory
         self.folder = Path(
-            tempfile.mkdtemp(prefix="glasshouse-pg-", dir=memory if os.access(memory, os.W_OK) else None)
+            tempfile.mkdtemp(prefix="glasshouse-pg-", dir=where if os.access(where, os.W_OK) else None)
         )
         self.port = free_port()
         self._process: subprocess.Popen[bytes] | None = None
@@ -86,7 +87,8 @@ class PostgresServer:
             nobody = pwd.getpwnam("nobody")
             os.chown(self.folder, nobody.pw_uid, nobody.pw_gid)
         self._run(
-            "initdb", "--no-sync", "--auth=trust", f"--username={USER}", "--encoding=UTF8", "--locale=C", "--wal-segsize=1"
+            "initdb", "--no-sync", "--auth=trust", f"--username={USER}", "--encoding=UTF8", "--locale=C",
+            "--wal-segsize=1",
         )  # fmt: skip
         self.start()
 
@@ -204,7 +206,7 @@ class Admin:
     @cache  # noqa: B019  It lives as long as the process.
     def template(self) -> str:
         """A database that has all tables."""
-        from glasshouse.stores.postgres.store import PostgresStore
+        from glasshouse.stores.postgres.postgres_store import PostgresStore
 
         name = f"glasshouse_{os.getpid()}"
         self.execute(f'DROP DATABASE IF EXISTS "{name}"')

@@ -51,8 +51,10 @@ class TcpProxy:
             writer.transport.abort()
             return
         self._writers |= {writer, far_writer}
-        ways = [self._forward(reader, far_writer), self._back(far_reader, writer)]
-        tasks = {asyncio.create_task(way) for way in ways}
+        tasks = {
+            asyncio.create_task(self._forward(reader, far_writer)),
+            asyncio.create_task(self._back(far_reader, writer)),
+        }
         self._tasks |= tasks
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         for end in (writer, far_writer):

@@ -19,7 +19,7 @@ from glasshouse.errors import GlasshouseError, StoreError, StoreFenced
 from glasshouse.model_values import Tokens
 from glasshouse.models.router import ModelRouter
 from glasshouse.runtime.clock import SeededIds
-from glasshouse.stores.postgres import owned_house, server, store
+from glasshouse.stores.postgres import owned_house, postgres_store, server
 from glasshouse.turns.moment.prompt import Completion, Prompt
 from tests.made_up_words import word_for
 from tests.runtime.stage_crew import ticking, world_of
@@ -143,7 +143,7 @@ async def until_fenced(address: str, seed: int, first_step: int, tell: Tell) -> 
 
 def main(address: str, seed: int, first_step: int, connection: Connection) -> None:
     """The child's whole life."""
-    store.commit_seconds_max = 0.3
+    postgres_store.commit_seconds_max = 0.3
     owned_house.lock_seconds_max = 0.3
     server.connect_seconds_max = 1.0
     server.statement_seconds_max = 1.0

@@ -198,13 +198,13 @@ def _changes(events: list[Event]) -> Iterator[list[Event]]:
 
 def _boundaries(events: list[Event]) -> list[int]:
     """Where a change begins, and none from before it goes on behind. The first event is left out."""
-    found: list[int] = []
+    boundaries: list[int] = []
     oldest = events[-1].change or 0
     for index in range(len(events) - 1, 0, -1):
         oldest = min(oldest, events[index].change or 0)
         if oldest == events[index].position:
-            found.append(index)
-    return found
+            boundaries.append(index)
+    return boundaries
 
 
 async def _check_is_idle(address: StoreAddress) -> None:

@@ -16,7 +16,7 @@ from glasshouse.stores.sqlite.conversion import OnProgress
 from glasshouse.stores.sqlite.lock import holder_of
 
 if TYPE_CHECKING:
-    from glasshouse.stores.postgres.store import PostgresStore
+    from glasshouse.stores.postgres.postgres_store import PostgresStore
 
 _PROCESS: Final = re.compile(r"Process (\d+)\b")
 
@@ -75,7 +75,7 @@ class StoreAddress:
         return self._house(is_guest=True) if self.path is None else SqliteStore(self.path, is_guest=True)
 
     def _house(self, *, is_guest: bool) -> PostgresStore:
-        from glasshouse.stores.postgres.store import (
+        from glasshouse.stores.postgres.postgres_store import (
             PostgresStore,  # Imported here: a play in a file needs none of it.
         )
 

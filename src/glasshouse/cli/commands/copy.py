@@ -15,8 +15,6 @@ from glasshouse.cli.prose import say
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-    from glasshouse.assembly import Copied
-
 
 def copy(
     source: str = argument("FROM", "The store to copy: a file, or postgresql://HOST/DB#HOUSE."),
@@ -30,12 +28,12 @@ def copy(
 
     \b
     Examples:
-      glasshouse copy show.glasshouse postgresql://localhost/glass#show       from a file into a database
-      glasshouse copy postgresql://localhost/glass#show show.glasshouse       and back
+      glasshouse copy show.glasshouse "postgresql://localhost/glass#show"     from a file into a database
+      glasshouse copy "postgresql://localhost/glass#show" show.glasshouse     and back
     """
     given = StoreAddress(source)
     into = StoreAddress(target)
-    copied: list[Copied] = []
+    copied: list[tuple[int, int, int]] = []
 
     async def copying() -> None:
         with _Bar() as bar:

@@ -27,7 +27,6 @@ from glasshouse.errors import (
     Refused,
     StoreError,
     StoreFailed,
-    StoreFenced,
     UnusableReply,
 )
 from glasshouse.events import kinds
@@ -100,14 +99,11 @@ class Acts:
         self._tools = tools
         self._answers = answers
         self._batch_worlds = batch_worlds
-        self._timer = ActTimer()
+        self.timer = ActTimer()
+        """Ends acts whose time is over, and all of them if another process has taken the store over."""
         self._act_seconds_max = act_seconds_max
         """The bound of acts whose manifest names none. None, in a replay: no act is bounded."""
         self._characters_cache: dict[str, Character] = {}
-
-    def end_all(self, fenced: StoreFenced) -> None:
-        """End every act that thinks: another process has taken the store over, and the acts are its own now."""
-        self._timer.end_all(fenced)
 
     async def make_ready(self, due: Due) -> BatchWorld | None:
         """Load the past that an act may need: the world at the start of its batch, the record of its run's parent, and the
@@ -313,10 +309,10 @@ class Acts:
         """The time that an act may take. A replay needs no bound: it repeats how recorded acts ended."""
         assert task is not None, "an act runs in a task"
         if self._act_seconds_max is None:
-            return ActTime(self._timer, task, inf, inf)  # No act of a replay is bounded.
+            return ActTime(self.timer, task, inf, inf)  # No act of a replay is bounded.
         seconds_max = context.character.act_seconds_max or self._act_seconds_max
         wall_seconds = self._reservations.wall_seconds_left(context.creature.run_id)
-        return ActTime(self._timer, task, inf if agent.keeps_its_own_time else seconds_max, wall_seconds)
+        return ActTime(self.timer, task, inf if agent.keeps_its_own_time else seconds_max, wall_seconds)
 
     async def write(self, record: InFlight, end: EndAct, before: Queued | None = None) -> Queued | None:
         """Stage the event that ends an act; None if there is nothing to write. Await `acknowledged` for durability.

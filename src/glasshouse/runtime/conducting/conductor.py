@@ -23,7 +23,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 
-from glasshouse.errors import BudgetExceeded, EngineFault, StoreError, StoreFenced
+from glasshouse.errors import BudgetExceeded, EngineFault, StoreError
 from glasshouse.events.event import Json
 from glasshouse.events.model_use import Call
 from glasshouse.events.payloads import Governor
@@ -85,6 +85,7 @@ class Conductor:
         self._ledger = ledger
         self._acts = acts
         self._in_flight = acts.in_flight
+        self.timer = acts.timer
         self._clock = clock
         self._endings = endings
         self._warm_lines = warm_lines
@@ -389,10 +390,6 @@ class Conductor:
             self._endings.note(queued.events[0])
 
     # Letting go
-
-    def end_acts(self, fenced: StoreFenced) -> None:
-        """End every act at once: another process has taken the store over."""
-        self._acts.end_all(fenced)
 
     async def close(self) -> None:
         """Cancel what still thinks ahead, which stays due. Write what was thought ahead, and what has cost something and no

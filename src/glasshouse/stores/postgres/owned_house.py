@@ -20,11 +20,11 @@ from typing import Any, Final
 from glasshouse.errors import StoreBusy, StoreError, StoreFailed, StoreFenced, StoreTooNew
 from glasshouse.stores.postgres import server as servers
 from glasshouse.stores.postgres.address import Address
-from glasshouse.stores.postgres.faults import driver_errors, store_error
-from glasshouse.stores.postgres.migrate import format_number
+from glasshouse.stores.postgres.driver_faults import driver_errors, store_error
+from glasshouse.stores.postgres.schema import format_number
 from glasshouse.stores.postgres.server import SQL, Server, inbox_channel, this_process
 
-lease_seconds_usual: Final = 5.0
+lease_seconds_max: Final = 5.0
 """How long an owner may be silent before another process takes its house."""
 looks_a_lease: Final = 20
 """How often in a lease somebody who waits for a house looks whether its owner beats."""
@@ -212,4 +212,4 @@ def in_a_sentence(words: str) -> str:
     return f"{words[:1].lower()}{words[1:]}" or "another process"
 
 
-__all__ = ["OwnedHouse", "lease_seconds_usual", "store_error"]
+__all__ = ["OwnedHouse", "lease_seconds_max", "store_error"]

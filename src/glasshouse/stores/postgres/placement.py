@@ -105,9 +105,27 @@ class Placement:
 
     def statement(self, number: int, epoch: int, token: bytes) -> tuple[str, list[Any]]:
         """The one statement of this commit, and its values."""
+        if len(self.bodies) == 1 and not self._has_more:
+            row = [number, epoch, token, self.position, self._numbers[0], self._seqs[0], self.bodies[0]]
+            return SQL["commit_one_event"], row
         parts = [("commit_held", [number, epoch, token]), *self._parts()]
         values = [value for _, given in parts for value in given]
         return _joined(tuple([name for name, _ in parts]), tuple([len(given) for _, given in parts])), values
+
+    @property
+    def _has_more(self) -> bool:
+        """Whether there is more than events."""
+        return bool(
+            self._opened
+            or self._prompts
+            or self._shown
+            or self._requests
+            or self._labels
+            or self._records
+            or self._snapshots
+            or self._done
+            or self._answers
+        )
 
     def _parts(self) -> list[tuple[str, list[Any]]]:
         parts: list[tuple[str, list[Any]]] = []

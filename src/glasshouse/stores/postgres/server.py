@@ -30,20 +30,24 @@ from glasshouse.installation import missing_extra
 from glasshouse.runtime.waiting import Waiters
 from glasshouse.stores.named_statements import statements
 from glasshouse.stores.postgres.address import Address
-from glasshouse.stores.postgres.faults import driver_errors, is_of_connection, store_error
+from glasshouse.stores.postgres.driver_faults import driver_errors, is_of_connection, store_error
 
 connections_max: Final = 12
 """How many statements of one process run at once."""
 connections_idle_max: Final = 4
 """How many connections stay open while nothing runs. With the listener, an idle process has five."""
+idle_seconds_max: Final = 1.0
+"""How long more connections than that stay open after they were used."""
 connect_seconds_max = 4.0
 """How long a connection may take to open: with it, a command says within five seconds that no server is there."""
 statement_seconds_max = 15.0
 """How long a statement may take that nobody needs sooner, such as one that reads a page of events."""
 wake_seconds_min: Final = 0.010
 """The shortest time between two wakes that a process sends."""
-look_seconds: Final = 5.0
-"""Who waits for a wake looks by itself this often: a wake may be lost."""
+look_seconds = 10.0
+"""Who waits for a wake looks by itself this often: a wake may be lost, if its sender is killed right after its commit."""
+looks_at_once_max: Final = 2
+"""How many of those who wait look at once: a thousand idle houses need no more connections than one."""
 look_seconds_without_listener: Final = 1.0
 beat_share: Final = 1 / 5
 """How much of a lease lies between two beats."""
@@ -99,7 +103,11 @@ class Server:
         """The `application_name` of every connection, by which another process can end them all."""
         self.users = 0
         self._idle: list[Any] = []
+        """Connections that nothing runs on; the one that was used last is at the end, and is taken first."""
+        self._trimming: asyncio.TimerHandle | None = None
         self._room = asyncio.Semaphore(connections_max)
+        self.looking = asyncio.Semaphore(looks_at_once_max)
+        """Held by those who look, because no wake came."""
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._owned: dict[int, Beating] = {}
         self._owned_more = asyncio.Event()
@@ -125,7 +133,13 @@ class Server:
             raise missing_extra(
                 "PostgreSQL needs the extra `postgres`, which is not installed.", "postgres"
             ) from None
-        settings = {"application_name": self.name, "synchronous_commit": "on", "timezone": "UTC"}
+        settings = {
+            "application_name": self.name,
+            "synchronous_commit": "on",
+            # Every statement goes by a key, so one plan serves all values. To plan each commit anew took longer than to run it.
+            "plan_cache_mode": "force_generic_plan",
+            "timezone": "UTC",
+        }
         async with asyncio.timeout(connect_seconds_max):
             return await asyncpg.connect(self._dsn, timeout=connect_seconds_max, server_settings=settings)
 
@@ -143,12 +157,21 @@ class Server:
             raise
 
     def give_back(self, connection: Any) -> None:
-        """Keep a connection for the next statement, or close it if enough are kept."""
+        """Keep a connection for the next statement. If more are kept than an idle process needs, some are closed in a moment."""
         self._room.release()
-        if not connection.is_closed() and len(self._idle) < connections_idle_max and self.users:
-            self._idle.append(connection)
-        else:
+        if connection.is_closed() or not self.users:
             connection.terminate()
+            return
+        self._idle.append(connection)
+        if len(self._idle) > connections_idle_max and self._trimming is None:
+            loop = asyncio.get_running_loop()
+            self._trimming = loop.call_later(idle_seconds_max, self._trim)
+
+    def _trim(self) -> None:
+        """Close the connections that were used least lately, but for those that an idle process keeps."""
+        self._trimming = None
+        while len(self._idle) > connections_idle_max:
+            self._idle.pop(0).terminate()
 
     def throw_away(self, connection: Any) -> None:
         """Close a connection on which something failed, without waiting for the server."""
@@ -157,21 +180,25 @@ class Server:
 
     async def fetch(self, query: str, *values: object, seconds: float | None = None) -> list[Any]:
         """The rows of a statement that may be repeated: if its connection broke, another one is tried."""
-        for is_last in (False, True):
-            connection = await self.take_connection()
-            try:
-                rows: list[Any] = await connection.fetch(
-                    query, *values, timeout=seconds or statement_seconds_max
-                )
-            except BaseException as wrong:
-                self.throw_away(connection)
-                if is_last or not is_of_connection(wrong):
-                    raise
-                self._drop_idle()
-            else:
-                self.give_back(connection)
-                return rows
-        raise AssertionError("The last try returns or raises.")
+        try:
+            return await self._fetch(query, values, seconds)
+        except GlasshouseError:
+            raise  # Without the driver, nobody can say what it raises.
+        except driver_errors() as wrong:
+            if not is_of_connection(wrong):
+                raise
+        self._drop_idle()
+        return await self._fetch(query, values, seconds)
+
+    async def _fetch(self, query: str, values: tuple[object, ...], seconds: float | None) -> list[Any]:
+        connection = await self.take_connection()
+        try:
+            rows: list[Any] = await connection.fetch(query, *values, timeout=seconds or statement_seconds_max)
+        except BaseException:
+            self.throw_away(connection)
+            raise
+        self.give_back(connection)
+        return rows
 
     async def fetch_row(self, query: str, *values: object, seconds: float | None = None) -> Any:
         """The first row of a statement that may be repeated; None if there is none."""
@@ -314,6 +341,8 @@ class Server:
 
     async def close(self) -> None:
         """Stop the tasks, and close all connections."""
+        if self._trimming is not None:
+            self._trimming.cancel()
         tasks = [*self._tasks.values()]
         for task in tasks:
             task.cancel()

@@ -167,8 +167,9 @@ class SqliteStore:
         return "" if holder is None else holder.words
 
     async def announce(self, address: str) -> None:
-        """Note for messages where this store is shown."""
-        self.lock.announce(address)
+        """Note for messages where this store is shown. A guest, who has no lock, notes nothing."""
+        if not self.is_guest:
+            self.lock.announce(address)
 
     async def close(self) -> None:
         """Stop the threads, close the file, release the lock."""

@@ -41,16 +41,16 @@ from glasshouse.runtime.store_port import (
 from glasshouse.stores.placing import check_room, in_order_of_histories, soundly_decoded
 from glasshouse.stores.postgres import server as servers
 from glasshouse.stores.postgres.address import Address, address_of
-from glasshouse.stores.postgres.faults import driver_errors, store_error
-from glasshouse.stores.postgres.migrate import (
+from glasshouse.stores.postgres.driver_faults import driver_errors, store_error
+from glasshouse.stores.postgres.owned_house import OwnedHouse, lease_seconds_max
+from glasshouse.stores.postgres.placement import Placement
+from glasshouse.stores.postgres.schema import (
     Migration,
     bundled_migrations,
     check_server,
     format_number,
     migrate,
 )
-from glasshouse.stores.postgres.owned_house import OwnedHouse, lease_seconds_usual
-from glasshouse.stores.postgres.placement import Placement
 from glasshouse.stores.postgres.server import SQL, Server, inbox_channel, let_go, server_for
 from glasshouse.world.decisions.requests import Request, decoded_request
 from glasshouse.world.state.lineage import Span
@@ -60,6 +60,7 @@ from glasshouse.world.state.values import GOES_ON
 commit_seconds_max = 5.0
 """How long a commit may take, and longer if it is large. Then it is in doubt, and is looked up."""
 commit_bytes_a_second_min: Final = 1024 * 1024
+"""How fast a large commit must at least be sent and written: it gets a second more for so many bytes."""
 puts_max: Final = 3
 """How often a line or a request is left again, if the answer was lost. The database keeps it once."""
 snapshot_keys_max: Final = 2
@@ -73,7 +74,7 @@ T = TypeVar("T")
 _decode_labels: Final = msgspec.json.Decoder(tuple[str, ...]).decode
 
 
-class _Kept(msgspec.Struct):
+class _SegmentHead(msgspec.Struct):
     """A segment in the database: its number, and its last seq with what this commit adds."""
 
     number: int
@@ -91,7 +92,7 @@ class PostgresStore:
         house: str | None = None,
         *,
         is_guest: bool = False,
-        lease_seconds: float = lease_seconds_usual,
+        lease_seconds: float = lease_seconds_max,
         migrations: list[Migration] | None = None,
     ) -> None:
         self.address: Address = address_of(dsn, house)
@@ -108,7 +109,7 @@ class PostgresStore:
         self._must_look = True
         self._position = 0
         self._segment_numbers = 0
-        self._segments_cache: dict[str, _Kept] = {}
+        self._segments_cache: dict[str, _SegmentHead] = {}
         self._prompts_kept_cache: set[str] = set()
 
     def __repr__(self) -> str:
@@ -258,7 +259,7 @@ class PostgresStore:
         placement = Placement(self._position, self._segment_numbers)
         try:
             for batch in batches:
-                await self._place(batch, placement)
+                await self._add_batch(batch, placement)
         except BaseException:
             self._forget()
             raise
@@ -325,9 +326,9 @@ class PostgresStore:
         self._segments_cache.clear()
         self._prompts_kept_cache.clear()
 
-    async def _place(self, batch: Batch, placement: Placement) -> None:
+    async def _add_batch(self, batch: Batch, placement: Placement) -> None:
         if batch.lines is not None:
-            await self._place_lines(batch.lines, placement)
+            await self._add_lines(batch.lines, placement)
             return
         change = placement.position + 1
         numbers: dict[str, int] = {}
@@ -344,12 +345,12 @@ class PostgresStore:
         if batch.snapshot is not None or batch.inbox is not NO_INBOX_WRITES:
             placement.add_notes(batch)
 
-    async def _place_lines(self, lines: Lines, placement: Placement) -> None:
+    async def _add_lines(self, lines: Lines, placement: Placement) -> None:
         kept_of = self._segments_cache.get
         for event in lines.events:
             kept = kept_of(event.session_id)
             if kept is None or kept.head != event.seq - 1:
-                await self._place(
+                await self._add_batch(
                     Batch((SegmentWrite(event.session_id, event.seq - 1, (encoded(event),)),)), placement
                 )
                 continue
@@ -368,7 +369,7 @@ class PostgresStore:
         kept.update([digest for digest, _ in new])
         return msgspec.structs.replace(batch, side=msgspec.structs.replace(batch.side, prompts=new))
 
-    async def _checked(self, write: SegmentWrite, placement: Placement) -> _Kept | None:
+    async def _checked(self, write: SegmentWrite, placement: Placement) -> _SegmentHead | None:
         """The segment of a write, which may begin here; None if these events are stored already."""
         kept = await self._segment(write.session_id)
         head = None if kept is None else kept.head
@@ -377,18 +378,22 @@ class PostgresStore:
             return None
         if kept is None:
             assert write.opens is not None, "checked before"
-            kept = _Kept(placement.open(write.opens), 0, write.opens)
+            kept = _SegmentHead(placement.open(write.opens), 0, write.opens)
             self._segments_cache[write.session_id] = kept
         return kept
 
-    async def _segment(self, session_id: str) -> _Kept | None:
+    async def _segment(self, session_id: str) -> _SegmentHead | None:
         kept = self._segments_cache.get(session_id)
         if kept is None and (row := await self._row("segment", session_id.encode())) is not None:
-            kept = self._segments_cache[session_id] = _Kept(row["number"], row["head"], _segment_from(row))
+            kept = self._segments_cache[session_id] = _SegmentHead(
+                row["number"], row["head"], _segment_from(row)
+            )
         return kept
 
-    async def _bodies(self, write: SegmentWrite, kept: _Kept | None, placement: Placement) -> list[bytes]:
-        """The stored bodies at the place of a write, and those of this commit, which nobody has written yet."""
+    async def _bodies(
+        self, write: SegmentWrite, kept: _SegmentHead | None, placement: Placement
+    ) -> list[bytes]:
+        """The stored bodies where a write belongs, and those of this commit, which nobody has written yet."""
         if kept is None or write.expected_head >= kept.head:
             return []
         first = write.expected_head + 1
@@ -567,7 +572,8 @@ class PostgresStore:
             if not self.is_guest:
                 self._owned()  # Who waits as the owner is told that it is the owner no more.
             count = wakes.count
-            seen = await look()
+            async with self._opened().looking:
+                seen = await look()
             left = until - servers.monotonic()
             if is_it(seen) or left <= 0:
                 return seen

@@ -9,12 +9,13 @@ from importlib.resources import files
 from typing import Any, Final
 
 from glasshouse.errors import StoreFailed, StoreTooNew
-from glasshouse.stores.postgres.faults import driver_errors, store_error
+from glasshouse.stores.postgres.driver_faults import driver_errors, store_error
 from glasshouse.stores.postgres.server import SQL, Server, statement_seconds_max
 
 Migration = tuple[int, str]
 
 server_version_min: Final = 15
+"""The oldest PostgreSQL that is tried. Older ones lack what the grants and tests need."""
 format_number: Final = 1
 """The number of what this program writes into a house. It grows when an older program could not read it, or would play it otherwise; an
 older one then may not take the house."""
