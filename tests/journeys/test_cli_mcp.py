@@ -17,7 +17,6 @@ from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
 from glasshouse import ModelRouter, Refused, SqliteStore, Terrarium, kinds
-from glasshouse.assembly import StoreAddress
 from glasshouse.errors import UnknownName
 from glasshouse.events.model_use import FREE, Price
 from glasshouse.mcp_server.server import message_bytes_max

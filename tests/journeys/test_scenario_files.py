@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from glasshouse import MemoryStore, ModelRouter, Terrarium, kinds, play, verify
-from glasshouse.assembly import StoreAddress
 from glasshouse.mcp_server.shared_store import SharedStore
 from glasshouse.mcp_server.tools import Tools
 from glasshouse.stores.store_address import StoreAddress

@@ -75,7 +75,7 @@ class Parts:
         routes = Routes(router, router_can, offline or router, ledger)
         warm_lines = WarmLines(house.store, ledger)
         reservations = Reservations(ledger, clock, is_limited=not answers.knows_limits)
-        self.model_access = models = ModelAccess(reservations, clock, ledger.lapse, hooks)
+        self.model_access = models = ModelAccess(reservations, clock, ledger, hooks)
         acts = Acts(
             ledger,
             models,

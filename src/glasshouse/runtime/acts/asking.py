@@ -27,7 +27,7 @@ from typing import Any, Final, cast
 
 from msgspec.structs import replace
 
-from glasshouse.errors import ModelFailed, ModelMisconfigured, ModelUnreachable, Refused, StoreError
+from glasshouse.errors import ModelFailed, ModelMisconfigured, ModelUnreachable, Refused
 from glasshouse.events.model_use import NOTHING, Call, Usage, usage_of
 from glasshouse.events.shown import Shown
 from glasshouse.model_values import Tokens
@@ -42,6 +42,7 @@ from glasshouse.runtime.acts.reservations import Reservations
 from glasshouse.runtime.call_time import CallTime
 from glasshouse.runtime.capabilities import ModelCapabilities, capabilities_of, reports_progress
 from glasshouse.runtime.hooks import Hooks
+from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.ports import Clock, OnText, ProgressingModel, Route, StreamingModel
 from glasshouse.turns.moment.prompt import Completion, Prompt, seed_of
 
@@ -67,11 +68,11 @@ class ModelAccess:
         self,
         reservations: Reservations,
         clock: Clock,
-        lapse: Callable[[], StoreError | None],
+        ledger: Ledger,
         hooks: Hooks | None = None,
     ) -> None:
         self.reservations = reservations
-        self._lapse = lapse
+        self._ledger = ledger
         self.clock = clock
         self.hooks = hooks
         """Who looks on while models are asked and acts are thought; None: nobody."""
@@ -205,7 +206,9 @@ class ModelAccess:
         under_way: CallUnderWay | None = None,
     ) -> Completion:
         """Make one request: reserve its worst case, ask, and settle what it cost."""
-        self._check_is_owner()
+        lapse = self._ledger.writer.ended or self._ledger.store_lapse()
+        if lapse is not None:
+            raise lapse  # Another process plays this store, or may by now: no model is asked for it (ADR 0145).
         if act.calls:
             prompt = _as_sent(act, route, prompt)
         asked = asked_of(route, prompt)
@@ -214,7 +217,7 @@ class ModelAccess:
         queued_ms = 0.0
         if under_way is not None and not under_way.queue.enter_now():
             queued_ms = await self._wait_for_slot(act, under_way)
-            self._check_is_owner(act, under_way)
+            self._leave_if_lapsed(act, under_way)
         try:
             if under_way is None:  # A model that answers at once needs no bound in time.
                 completion = as_recorded(await route.model.complete(prompt), route, asked.worst)
@@ -232,15 +235,13 @@ class ModelAccess:
         self._settle(act, prompt, shown, answered_call(route, prompt, asked, completion, queued_ms))
         return completion
 
-    def _check_is_owner(self, act: ActCalls | None = None, under_way: CallUnderWay | None = None) -> None:
-        """Ask no model for a store that another process plays, or may play, by now (ADR 0145). Whoever waited for a slot leaves it."""
-        lapse = self._lapse()
-        if lapse is None:
-            return
-        if act is not None and under_way is not None:
+    def _leave_if_lapsed(self, act: ActCalls, under_way: CallUnderWay) -> None:
+        """Leave a slot that was waited for if the store was lost meanwhile."""
+        lapse = self._ledger.lapse()
+        if lapse is not None:
             under_way.queue.leave()
             self.reservations.settle(act.mine, NOTHING)
-        raise lapse
+            raise lapse
 
     async def _wait_for_slot(self, act: ActCalls, under_way: CallUnderWay) -> float:
         """Wait in the queue; how many milliseconds it took. Whoever waited in vain has sent and spent nothing."""

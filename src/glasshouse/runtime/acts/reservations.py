@@ -128,38 +128,34 @@ class Reservations:
     async def reserve(self, mine: Reservation, worst: Usage) -> None:
         """Reserve the worst case of a call, waiting for open calls if need be. Raises `BudgetExceeded` if it cannot fit
         even when all open calls turn out to be free."""
-        if self.shared is None:
-            await self._reserve_of_run(mine, worst)
-            return
-        with mine.waiting():
-            await self.shared.reserve(worst.usd_known)
-        try:
-            await self._reserve_of_run(mine, worst)
-        except BaseException:
-            self.shared.settle(worst.usd_known, 0.0)
-            raise
-
-    async def _reserve_of_run(self, mine: Reservation, worst: Usage) -> None:
-        """The same within the purse of the run alone."""
-        while True:
-            # Every merge and split begins a session: while their number is the same, each creature is where it was.
-            world = self._ledger.folded.world
-            if world is not self._world_followed or len(world.sessions) != self._sessions_followed:
-                self._follow_the_creatures(world)
-            axis = self._axis(mine, worst, with_open=False) if self._is_limited else None
-            if axis is not None:
-                raise BudgetExceeded(
-                    axis, self._frees_at(mine, worst) if axis == "hourly_budget_usd" else None
-                )
-            if mine.run_id not in self._held:  # An act that is alone has no other open call to wait for.
-                mine.open = worst
-                return
-            if not self._is_limited or self._axis(mine, worst, with_open=True) is None:
-                self._hold(mine, mine.done, worst)
-                return  # It fits, whatever the open calls will cost.
-            self._moved.clear()
+        shared = self.shared
+        if shared is not None:
             with mine.waiting():
-                await self._moved.wait()
+                await shared.reserve(worst.usd_known)
+        try:
+            while True:
+                # Every merge and split begins a session: while their number is the same, each creature is where it was.
+                world = self._ledger.folded.world
+                if world is not self._world_followed or len(world.sessions) != self._sessions_followed:
+                    self._follow_the_creatures(world)
+                axis = self._axis(mine, worst, with_open=False) if self._is_limited else None
+                if axis is not None:
+                    raise BudgetExceeded(
+                        axis, self._frees_at(mine, worst) if axis == "hourly_budget_usd" else None
+                    )
+                if mine.run_id not in self._held:  # An act that is alone has no other open call to wait for.
+                    mine.open = worst
+                    return
+                if not self._is_limited or self._axis(mine, worst, with_open=True) is None:
+                    self._hold(mine, mine.done, worst)
+                    return  # It fits, whatever the open calls will cost.
+                self._moved.clear()
+                with mine.waiting():
+                    await self._moved.wait()
+        except BaseException:
+            if shared is not None:
+                shared.settle(worst.usd_known, 0.0)
+            raise
 
     def wall_seconds_left(self, run_id: str | None) -> float:
         """How long a run may still be played; `inf` if its wall time has no limit."""

@@ -123,6 +123,8 @@ class Ledger(Pending):
         self.writer = Writer(self, store, subscriptions, clock)
         self._lines = QuickLines(self, self.writer, clock)
         self._store = store
+        self.store_lapse = store.lapse
+        """What the store says of its owner: why nothing may be asked now. Acts ask it often, so it is no method of its own."""
         self._clock = clock
         self._subscriptions = subscriptions
         self.may_end: Callable[[tuple[str, str]], bool] = _nobody
@@ -158,7 +160,7 @@ class Ledger(Pending):
 
     def lapse(self) -> StoreError | None:
         """Why nothing may be asked of models and tools now: this process has lost its store, or may have; None if it may."""
-        return self.writer.ended or self._store.lapse()
+        return self.writer.ended or self.store_lapse()
 
     @property
     def is_settled(self) -> bool:
