@@ -63,15 +63,15 @@ class Firefox:
             async for message in self.socket:
                 self._take_in(json.loads(message))
 
-    def _take_in(self, told: dict[str, Any]) -> None:
-        if told["type"] == "event":
-            self._note(told["params"])
+    def _take_in(self, message: dict[str, Any]) -> None:
+        if message["type"] == "event":
+            self._note(message["params"])
             return
-        answer = self._awaited.pop(told["id"])
-        if told["type"] == "error":
-            answer.set_exception(BidiError(f"{told['error']}: {told['message']}"))
+        answer = self._awaited.pop(message["id"])
+        if message["type"] == "error":
+            answer.set_exception(BidiError(f"{message['error']}: {message['message']}"))
         else:
-            answer.set_result(told["result"])
+            answer.set_result(message["result"])
 
     def _note(self, entry: dict[str, Any]) -> None:
         if entry.get("level") == "error":

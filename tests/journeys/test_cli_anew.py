@@ -17,6 +17,8 @@ WORDS: dict[str, tuple[str, ...]] = {
     "runs": (),
     "show": (WOOD,),
     "replay": (WOOD, "--verify"),
+    "search": ("the",),
+    "copy": ("played.glasshouse", "again.glasshouse"),
     "why": ("last",),
     "who-knew": ("last",),
     "lineage": (),

@@ -135,7 +135,7 @@ def test_every_command_that_is_printed_calls_the_program_as_it_was_called(folder
     assert f"{glasshouse} show " in texts["import play.glass --store copy.glasshouse"]
     assert f"#   {glasshouse} check {folder}/pond " in (folder / "pond/scenario.yaml").read_text()
     assert (
-        f": {glasshouse} play {world_to_try()} --store {folder}/empty.glasshouse\n"
+        f": {glasshouse} play {world_to_try()} --store empty.glasshouse\n"
         in texts["play --continue last --store empty.glasshouse"]
     )
     assert f"`{glasshouse} worlds` lists them" in " ".join(texts["play"].split())

@@ -15,10 +15,12 @@ from glasshouse import (
     Draft,
     EventFilter,
     Governor,
+    Grid,
     Manifest,
     MemoryStore,
     ModelRouter,
     Observer,
+    PostgresStore,
     SqliteStore,
     Terrarium,
     Toolbox,
@@ -31,7 +33,16 @@ from glasshouse.contests import Match, MatchPlayed, Measure, Plan, Rehearsal, Ru
 from glasshouse.errors import BadWorld, Refused, UnknownName
 from glasshouse.events import PromptDigests, RunPaused, Tokens, Usage
 from glasshouse.events.described_tool import DescribedTool
-from glasshouse.manifests import ManifestAgent, Memory, Schedule, Voice, load_world
+from glasshouse.grids import Cell, Figure, GridTable, Progress, Row
+from glasshouse.manifests import (
+    CreatureEdits,
+    ManifestAgent,
+    Memory,
+    Schedule,
+    Voice,
+    WorldEdits,
+    load_world,
+)
 from glasshouse.models import (
     CallProgress,
     Completion,
@@ -172,6 +183,17 @@ def _made() -> list[object]:
             ToolAsked("calculator", {"sum": long}),
             ToolUsed("calculator", {"sum": long}, "answered"),
             MatchPlayed(1, 2, "r-1", {"a": "x"}, None, long, {}),
+        ),
+        *(
+            (row := Row(cell=long, world=long, what_if=long, models=long, rng_seed=1, repeat=1, error=long)),
+            GridTable([row]),
+            Cell(long, long, long, long, 1, 1),
+            Figure(long, long, long, long, Measure(0.5, 0.4, 0.6, 9)),
+            Progress(9, 1, 1, None),
+            Grid("mystery-roots"),
+            PostgresStore("postgresql://ada:secret@localhost/glass", house="main"),
+            (edits := CreatureEdits(persona=long)),
+            WorldEdits(off=(long,), creatures={"ada": edits}),
         ),
     ]
 

@@ -56,6 +56,10 @@ class Me(BaseModel):
     holder: str | None = None
 
 
+PARTS: Final = (reading, events, archive, starting, editing, causes, commands, importing, sharing, approvals)
+"""The modules whose routes make up the API, in the order of its reference."""
+
+
 def app(
     terrarium: Terrarium, access: Access | None = None, *, root_path: str = "", saves_worlds: bool = False
 ) -> FastAPI:
@@ -100,18 +104,7 @@ def app(
     served.state.estimates = starting.Estimates()
     served.state.packing = asyncio.Lock()
     served.state.saves_worlds = saves_worlds
-    for part in (
-        reading,
-        events,
-        archive,
-        starting,
-        editing,
-        causes,
-        commands,
-        importing,
-        sharing,
-        approvals,
-    ):
+    for part in PARTS:
         served.include_router(part.router)
     access = access or Access()
     served.add_middleware(LimitsMiddleware)
