@@ -19,6 +19,7 @@ from glasshouse.events.event import Json
 from glasshouse.events.payloads import prompting_now, rules_now, settled
 from glasshouse.grids.grid_file import GridFile
 from glasshouse.grids.variants import Variant
+from glasshouse.reprs import repr_of
 
 naming: Final = 1
 """The number of the rule by which cells are named. Raise it when the same play gets another name."""
@@ -26,6 +27,8 @@ naming: Final = 1
 
 class Cell(NamedTuple):
     """One run of a grid. Its axes are as the grid's file writes them."""
+
+    __repr__ = repr_of("name", "world", "what_if", "models", "rng_seed", "repeat")
 
     name: str
     """Sixteen hexadecimal characters."""

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from glasshouse.contests.measures import Measure, average, share
 from glasshouse.grids.rows import Row
+from glasshouse.reprs import repr_of
 
 
 class Group(NamedTuple):
@@ -29,6 +30,8 @@ class Group(NamedTuple):
 
 class Figure(NamedTuple):
     """One line of the summary."""
+
+    __repr__ = repr_of("measure", "value", "world", "what_if", "models")
 
     world: str
     what_if: str

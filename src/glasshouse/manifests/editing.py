@@ -26,6 +26,7 @@ from glasshouse.manifests.problem import At, Complaint, Problem, unknown
 from glasshouse.manifests.scenario import CastEntry, Scenario, Troupe
 from glasshouse.manifests.validation import valid_or_complaints
 from glasshouse.manifests.world_folders import folder_of
+from glasshouse.reprs import repr_of
 
 deck_inlined_bytes_max: Final = 16_384
 """A larger deck stays the name of its file: the start of a run has 64 KiB for everything."""
@@ -44,6 +45,8 @@ class ScheduleEdit(Strict):
 class CreatureEdits(Strict):
     """What is changed of a creature. Left out: as its file says."""
 
+    __repr__ = repr_of("persona", "wants", "schedule", "model_profile")
+
     persona: str | None = None
     wants: str | None = None
     schedule: ScheduleEdit | None = None
@@ -52,6 +55,8 @@ class CreatureEdits(Strict):
 
 class WorldEdits(Strict):
     """What is changed of a world before its start. Left out: as its files say."""
+
+    __repr__ = repr_of("off", "creatures", "judge")
 
     off: tuple[str, ...] = Field(default=(), max_length=list_items_max, strict=False)
     """The handles of those who do not play."""
