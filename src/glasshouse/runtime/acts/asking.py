@@ -205,7 +205,9 @@ class ModelAccess:
         under_way: CallUnderWay | None = None,
     ) -> Completion:
         """Make one request: reserve its worst case, ask, and settle what it cost."""
-        self._check_is_owner()
+        lapse = self._lapse()
+        if lapse is not None:
+            raise lapse  # Another process plays this store, or may by now (ADR 0145).
         if act.calls:
             prompt = _as_sent(act, route, prompt)
         asked = asked_of(route, prompt)
@@ -214,7 +216,7 @@ class ModelAccess:
         queued_ms = 0.0
         if under_way is not None and not under_way.queue.enter_now():
             queued_ms = await self._wait_for_slot(act, under_way)
-            self._check_is_owner(act, under_way)
+            self._leave_if_lapsed(act, under_way)
         try:
             if under_way is None:  # A model that answers at once needs no bound in time.
                 completion = as_recorded(await route.model.complete(prompt), route, asked.worst)
@@ -232,15 +234,13 @@ class ModelAccess:
         self._settle(act, prompt, shown, answered_call(route, prompt, asked, completion, queued_ms))
         return completion
 
-    def _check_is_owner(self, act: ActCalls | None = None, under_way: CallUnderWay | None = None) -> None:
-        """Ask no model for a store that another process plays, or may play, by now (ADR 0145). Whoever waited for a slot leaves it."""
+    def _leave_if_lapsed(self, act: ActCalls, under_way: CallUnderWay) -> None:
+        """Leave the slot that was waited for, if another process plays this store, or may, by now."""
         lapse = self._lapse()
-        if lapse is None:
-            return
-        if act is not None and under_way is not None:
+        if lapse is not None:
             under_way.queue.leave()
             self.reservations.settle(act.mine, NOTHING)
-        raise lapse
+            raise lapse
 
     async def _wait_for_slot(self, act: ActCalls, under_way: CallUnderWay) -> float:
         """Wait in the queue; how many milliseconds it took. Whoever waited in vain has sent and spent nothing."""

@@ -152,7 +152,7 @@ class Conductor:
         self, order: Lockstep, progress: DriveProgress, before_act: BeforeAct | None, graph_id: str
     ) -> bool:
         """Take the next step of a graph. False if it took none, because the drive is held or another drive was faster."""
-        lapse = self._ledger.lapse()
+        lapse = self._ledger.writer.ended or self._ledger.lapse()
         if lapse is not None:
             raise lapse  # Another process plays this store, or may: no act begins here.
         if before_act is not None and graph_id not in progress.turns_just_begun:

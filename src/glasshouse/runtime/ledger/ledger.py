@@ -32,7 +32,7 @@ from typing import Any, Final, TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from glasshouse.errors import Refused, StoreDamaged, StoreError, StoreFailed
+from glasshouse.errors import Refused, StoreDamaged, StoreFailed
 from glasshouse.events import codec
 from glasshouse.events.codec import encoded_within_bounds
 from glasshouse.events.event import Draft, Event, own_copy
@@ -123,6 +123,8 @@ class Ledger(Pending):
         self.writer = Writer(self, store, subscriptions, clock)
         self._lines = QuickLines(self, self.writer, clock)
         self._store = store
+        self.lapse = store.lapse
+        """Why nothing may be asked of models and tools now: this process has lost its store, or may have; None if it may."""
         self._clock = clock
         self._subscriptions = subscriptions
         self.may_end: Callable[[tuple[str, str]], bool] = _nobody
@@ -155,10 +157,6 @@ class Ledger(Pending):
         """Wait until `writer.takes_more`. Raises if the ledger is closed, or if the world cannot be folded again."""
         if not self.writer.takes_more:
             await self.writer.wait_for_room()
-
-    def lapse(self) -> StoreError | None:
-        """Why nothing may be asked of models and tools now: this process has lost its store, or may have; None if it may."""
-        return self.writer.ended or self._store.lapse()
 
     @property
     def is_settled(self) -> bool:
