@@ -118,8 +118,9 @@ async def owned(address: str, seed: int, first_step: int, tell: Tell) -> bool:
         tell("fenced")
         return False
     except StoreError as wrong:
-        tell(f"failed {wrong}")
-        return True
+        is_fenced = isinstance(terrarium._house.ledger.writer.ended, StoreFenced)
+        tell("fenced" if is_fenced else f"failed {wrong}")
+        return not is_fenced
     finally:
         for task in tasks:
             task.cancel()

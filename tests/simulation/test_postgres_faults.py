@@ -192,7 +192,8 @@ async def play(rig: Rig, seed: int, fault: str) -> None:
         await second.has_done(chance.randint(5, 10))
         if fault == "stop the owner":
             first.signal(signal.SIGCONT)
-            await until(lambda: "fenced" in first.said, first)
+            # It is fenced, or could not find out, opened the house again, and found the other owner.
+            await until(lambda: any(line.startswith(("fenced", "closed")) for line in first.said), first)
     finally:
         for owner in owners:
             await owner.end()

@@ -275,7 +275,9 @@ class Acts:
             return replace(context.end(), failure=str(stop), axis=axis, attempts=len(calls.calls)), stop
         except Exception as wrong:
             is_of_store = using is not None and using.store_failure is wrong
-            if is_of_store or (isinstance(wrong, StoreError) and self._ledger.lapse() is not None):
+            if is_of_store or (
+                isinstance(wrong, StoreError) and (self.timer.fenced or self._ledger.lapse()) is not None
+            ):
                 raise  # The store failed, not the agent: this must stop the drive.
             return self._failure(context, wrong), None
         except asyncio.CancelledError as wrong:
