@@ -25,8 +25,10 @@ from glasshouse.web import (
     events,
     importing,
     reading,
+    rehearsals,
     sharing,
     starting,
+    studio,
 )
 from glasshouse.web.access import COOKIE, Access, AccessMiddleware, Denied
 from glasshouse.web.driving import Drivers
@@ -98,6 +100,7 @@ def app(
     if terrarium.approver is None:  # A program's own approver keeps its place.
         terrarium.approver = served.state.approvals.ask
     served.state.estimates = starting.Estimates()
+    served.state.rehearsals = rehearsals.Rehearsals()
     served.state.packing = asyncio.Lock()
     served.state.saves_worlds = saves_worlds
     for part in (
@@ -106,6 +109,7 @@ def app(
         archive,
         starting,
         editing,
+        studio,
         causes,
         commands,
         importing,
