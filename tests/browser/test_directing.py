@@ -88,6 +88,7 @@ async def edit_the_cast(viewer: Viewer, dialog: Locator) -> None:
 
 async def rehearse_in_the_studio(viewer: Viewer) -> None:
     """A world's texts are edited: a mistake is told under its line, and what checks is rehearsed. Then back."""
+    await viewer.page.get_by_role("radio", name=re.compile("Mystery Roots")).check()
     await viewer.button("Studio").click()
     text = viewer.page.get_by_role("textbox", name="Text of scenario.yaml")
     before = await text.input_value()
@@ -110,10 +111,9 @@ async def test_a_play_is_started_watched_disturbed_finished_and_played_on(
 ) -> None:
     async with Terrarium(MemoryStore()) as t, look.at(t) as page:
         viewer = await look(page_of(page))
-        await viewer.page.get_by_role("radio", name=re.compile("Mystery Roots")).check()
-        await expect(viewer.button("Watch Mystery Roots")).to_be_enabled()
         await rehearse_in_the_studio(viewer)
         await viewer.page.get_by_role("radio", name=re.compile("Mystery Roots")).check()
+        await expect(viewer.button("Watch Mystery Roots")).to_be_enabled()
         await viewer.button("Configure").click()
         dialog = viewer.page.get_by_role("dialog", name="What shall they play tonight?")
         await dialog.get_by_label("Seed text").fill("a lamp with a cold")

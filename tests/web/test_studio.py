@@ -24,6 +24,10 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+def files_in(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.rglob("*") if path.is_file())
+
+
 async def post(page: Served, path: str, body: dict[str, Any], status: int = 200) -> Any:
     answer = await page.client.post(path, json=body)
     assert answer.status_code == status, answer.text
@@ -141,7 +145,7 @@ async def test_only_a_director_is_in_the_studio(here: Path) -> None:
                 body = {"texts": {"scenario.yaml": ""}, "digest": "x"}
                 answer = await page.client.post(f"{WOOD}/{what}", json=body, headers=bearer)
                 assert answer.status_code == 403
-    assert [*here.iterdir()] == []
+    assert files_in(here) == []
 
 
 async def test_texts_are_saved_as_a_new_world_and_then_over_its_files(here: Path) -> None:
@@ -153,7 +157,10 @@ async def test_texts_are_saved_as_a_new_world_and_then_over_its_files(here: Path
         twice = await post(page, f"{WOOD}/texts/save", {**body, "name": "night-wood"}, 409)
         night = "/api/v1/worlds/night-wood"
         mine, read = await texts_of(page, night)
-        titled = {**mine, "scenario.yaml": mine["scenario.yaml"].replace("Thousand Token Wood", "Night Wood", 1)}
+        titled = {
+            **mine,
+            "scenario.yaml": mine["scenario.yaml"].replace("Thousand Token Wood", "Night Wood", 1),
+        }
         await post(page, f"{night}/texts/save", {"texts": titled, "digest": read["digest"]})
         stale = await post(page, f"{night}/texts/save", {"texts": mine, "digest": read["digest"]}, 409)
         broken = {**titled, "scenario.yaml": "name: ["}
@@ -167,8 +174,8 @@ async def test_texts_are_saved_as_a_new_world_and_then_over_its_files(here: Path
     assert "scenario.yaml:1" in refused["message"]
     assert problems_in(here / "worlds/night-wood") == []
     assert load_world(here / "worlds/night-wood").scenario.title == "Night Wood"
-    files = [path.name for path in here.rglob("*") if path.is_file()]
-    assert sorted(files) == sorted(["scenario.yaml", *(f"{name}.yaml" for name in load_world(here / "worlds/night-wood").manifests)])
+    creatures = [f"{name}.yaml" for name in load_world(here / "worlds/night-wood").manifests]
+    assert files_in(here) == sorted(["scenario.yaml", *creatures])
 
 
 async def test_a_server_for_others_writes_no_world(here: Path) -> None:
@@ -176,4 +183,4 @@ async def test_a_server_for_others_writes_no_world(here: Path) -> None:
         texts, info = await texts_of(page)
         body = {"texts": texts, "digest": info["digest"], "name": "night-wood"}
         await post(page, f"{WOOD}/texts/save", body, 403)
-    assert [*here.iterdir()] == []
+    assert files_in(here) == []

@@ -97,7 +97,9 @@ def save_texts_as(
             target = SCENARIO_FILE if is_scenario else f"creatures/{PurePosixPath(path).name}"
             (folder / target).write_text(_named(text, name) if is_scenario else text, encoding="utf-8")
         copy_files(edited, folder)
-        problems = [problem._replace(path=Path(problem.path).name) for problem in problems_in(folder, tools=tools)]
+        problems = [
+            problem._replace(path=Path(problem.path).name) for problem in problems_in(folder, tools=tools)
+        ]
         if problems:
             raise BadWorld(problems)
         load_world(folder, tools=tools)

@@ -39,6 +39,20 @@ from glasshouse.web.page_answers import add_page
 from glasshouse.web.refusals import COMMANDS, EVERY, add_refusals
 from glasshouse.web.signals import Signals
 
+_PARTS: Final = (
+    reading,
+    events,
+    archive,
+    starting,
+    editing,
+    studio,
+    causes,
+    commands,
+    importing,
+    sharing,
+    approvals,
+)
+"""What has routes."""
 token_chars_max: Final = 256
 """A longer token is refused."""
 
@@ -103,19 +117,7 @@ def app(
     served.state.rehearsals = rehearsals.Rehearsals()
     served.state.packing = asyncio.Lock()
     served.state.saves_worlds = saves_worlds
-    for part in (
-        reading,
-        events,
-        archive,
-        starting,
-        editing,
-        studio,
-        causes,
-        commands,
-        importing,
-        sharing,
-        approvals,
-    ):
+    for part in _PARTS:
         served.include_router(part.router)
     access = access or Access()
     served.add_middleware(LimitsMiddleware)

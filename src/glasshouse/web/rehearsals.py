@@ -191,7 +191,9 @@ def sections_of(text: str) -> list[Section]:
     """A message of a prompt by its headings. What a creature heard is quoted below them, so no line forges one."""
     sections: list[tuple[str, list[str]]] = [("", [])]
     for line in text.splitlines():
-        heading = next((name for name in _HEADINGS if line == name or line.startswith((f"{name}:", f"{name} ("))), None)
+        heading = next(
+            (name for name in _HEADINGS if line == name or line.startswith((f"{name}:", f"{name} ("))), None
+        )
         if heading is None:
             sections[-1][1].append(line)
         else:

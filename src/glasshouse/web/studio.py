@@ -45,7 +45,8 @@ problems_told_max: Final = 100
 
 Text = Annotated[str, Field(max_length=text_bytes_max)]
 Texts = Annotated[
-    dict[Name, Text], Field(max_length=texts_max, description="Every file, by its path from the world's folder.")
+    dict[Name, Text],
+    Field(max_length=texts_max, description="Every file, by its path from the world's folder."),
 ]
 RehearsalName = Annotated[Name, Path(description="The rehearsal, as it was told.")]
 
@@ -245,9 +246,7 @@ async def rehearse(stage: Stage, request: Request, world: World, command: Rehear
     return _rehearsal_info(made)
 
 
-@router.get(
-    "/rehearsals/{rehearsal}/events/{event_id}/prompt", dependencies=[Depends(directing_of)]
-)
+@router.get("/rehearsals/{rehearsal}/events/{event_id}/prompt", dependencies=[Depends(directing_of)])
 async def rehearsed_prompt(request: Request, rehearsal: RehearsalName, event_id: Name) -> RehearsedPrompt:
     """Tell what a model was asked for an event of a rehearsal, by the sections of its prompt."""
     made = _rehearsals_of(request).of(rehearsal)

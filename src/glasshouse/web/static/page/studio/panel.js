@@ -150,7 +150,7 @@ function Desk({ world, draft, onDraft }) {
   const held = first ? `${first.line ? `Line ${first.line} of ${first.path}` : first.path} does not check, so nothing new is called.${rehearsal ? " You see the last version that did." : ""}` : "";
   const openPrompt = (/** @type {number} */ line) => (setAt(line), setWho(rehearsal?.lines[line].who ?? ""));
   return html`<header class="bar studio-bar">
-      <a class="mark" href="./" aria-label="Back to the show" onClick=${(/** @type {Event} */ event) => (event.preventDefault(), leaveStudio())}>${mark()}<b>Glasshouse</b></a>
+      <a class="mark" href="./" aria-label="Glasshouse, back to the show" onClick=${(/** @type {Event} */ event) => (event.preventDefault(), leaveStudio())}>${mark()}<b>Glasshouse</b></a>
       <span class="slash" aria-hidden="true">/</span><span>Studio</span><span class="slash" aria-hidden="true">/</span><h1>${titleIn(texts, info.name)}</h1><span class="pill mono">${info.folder}</span>
       <span class=${`pill${mistakes.length ? " status is-error" : ""}`} role="status">${mistakes.length ? `${mistakes.length} problem${mistakes.length === 1 ? "" : "s"}` : checked.of === texts ? "checks" : "checking…"}</span>
       <span class="spacer"></span>
