@@ -104,6 +104,8 @@ async def rehearse_in_the_studio(viewer: Viewer) -> None:
     await expect(viewer.region("Prompt")).to_contain_text("Who you are")
     assert await viewer.axe(".page") == []
     await viewer.button("Leave the studio").click()
+    await viewer.page.get_by_role("radio", name=re.compile("Mystery Roots")).check()
+    await expect(viewer.button("Watch Mystery Roots")).to_be_enabled()
 
 
 async def test_a_play_is_started_watched_disturbed_finished_and_played_on(
@@ -112,8 +114,6 @@ async def test_a_play_is_started_watched_disturbed_finished_and_played_on(
     async with Terrarium(MemoryStore()) as t, look.at(t) as page:
         viewer = await look(page_of(page))
         await rehearse_in_the_studio(viewer)
-        await viewer.page.get_by_role("radio", name=re.compile("Mystery Roots")).check()
-        await expect(viewer.button("Watch Mystery Roots")).to_be_enabled()
         await viewer.button("Configure").click()
         dialog = viewer.page.get_by_role("dialog", name="What shall they play tonight?")
         await dialog.get_by_label("Seed text").fill("a lamp with a cold")
