@@ -86,13 +86,34 @@ async def edit_the_cast(viewer: Viewer, dialog: Locator) -> None:
     await expect(viewer.button("Start the play")).to_be_enabled()
 
 
+async def rehearse_in_the_studio(viewer: Viewer) -> None:
+    """A world's texts are edited: a mistake is told under its line, and what checks is rehearsed. Then back."""
+    await viewer.page.get_by_role("radio", name=re.compile("Mystery Roots")).check()
+    await viewer.button("Studio").click()
+    text = viewer.page.get_by_role("textbox", name="Text of scenario.yaml")
+    before = await text.input_value()
+    rehearsal = viewer.region("Rehearsal")
+    await expect(rehearsal).to_contain_text("0 kept")
+    await text.fill(before.replace("gate-snail", "gate-snial", 1))
+    await expect(rehearsal).to_contain_text("does not check, so nothing new is called")
+    assert await viewer.axe(".page") == []
+    await viewer.page.keyboard.press("Alt+Enter")
+    await expect(text).to_have_value(before)
+    await expect(rehearsal).to_contain_text("0 new")
+    await rehearsal.get_by_role("button", name=re.compile("Prompt of")).first.click()
+    await expect(viewer.region("Prompt")).to_contain_text("Who you are")
+    assert await viewer.axe(".page") == []
+    await viewer.button("Leave the studio").click()
+    await viewer.page.get_by_role("radio", name=re.compile("Mystery Roots")).check()
+    await expect(viewer.button("Watch Mystery Roots")).to_be_enabled()
+
+
 async def test_a_play_is_started_watched_disturbed_finished_and_played_on(
     look: Looking, tmp_path: Path
 ) -> None:
     async with Terrarium(MemoryStore()) as t, look.at(t) as page:
         viewer = await look(page_of(page))
-        await viewer.page.get_by_role("radio", name=re.compile("Mystery Roots")).check()
-        await expect(viewer.button("Watch Mystery Roots")).to_be_enabled()
+        await rehearse_in_the_studio(viewer)
         await viewer.button("Configure").click()
         dialog = viewer.page.get_by_role("dialog", name="What shall they play tonight?")
         await dialog.get_by_label("Seed text").fill("a lamp with a cold")

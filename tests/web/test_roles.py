@@ -67,6 +67,15 @@ ROUTES: Final[dict[str, Asked]] = {
     "GET /api/v1/worlds": Asked(),
     "GET /api/v1/worlds/{world}/sheet": Asked(roles=DIRECTOR),
     "POST /api/v1/worlds/{world}/check": Asked(body={"edits": {"judge": ""}}, roles=DIRECTOR),
+    "GET /api/v1/worlds/{world}/texts": Asked(roles=DIRECTOR),
+    "POST /api/v1/worlds/{world}/texts/check": Asked(body={"texts": {}}, roles=DIRECTOR, status=409),
+    "POST /api/v1/worlds/{world}/texts/save": Asked(
+        body={"texts": {}, "digest": "none"}, roles=DIRECTOR, is_harmless=False
+    ),
+    "POST /api/v1/worlds/{world}/rehearse": Asked(body={"texts": {}}, roles=DIRECTOR, status=409),
+    "POST /api/v1/worlds/{world}/perform": Asked(body={"texts": {}}, roles=DIRECTOR, is_harmless=False),
+    # No rehearsal is kept here: test_studio.py reads what one was asked.
+    "GET /api/v1/rehearsals/{rehearsal}/events/{event_id}/prompt": Asked(roles=DIRECTOR, status=404),
     "GET /api/v1/models": Asked(),
     "GET /api/v1/me": Asked(),
     "GET /healthz": Asked(),

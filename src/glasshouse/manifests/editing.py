@@ -109,7 +109,7 @@ def world_and_problems(
     if scenario is None:
         return None, _placed(faults, draft.scenario, edits)
     decks = {key: world.decks[key] for key in scenario.deal}
-    scenario = _with_decks(scenario, decks).model_copy(update={"card": world.scenario.card})
+    scenario = with_decks(scenario, decks).model_copy(update={"card": world.scenario.card})
     folder = None if world.path is None else folder_of(world.path)
     checked = CheckedWorld(scenario, draft.manifests, tuple(draft.manifests), folder=folder, tools=tools)
     faults = complaints_about(checked)
@@ -286,7 +286,7 @@ def _rooted(troupe: Troupe, off: frozenset[str]) -> Troupe:
     return troupe.model_copy(update={"root": None}) if troupe.root in off else troupe
 
 
-def _with_decks(scenario: Scenario, decks: Mapping[str, Deck]) -> Scenario:
+def with_decks(scenario: Scenario, decks: Mapping[str, Deck]) -> Scenario:
     """The scenario with the cards of its small decks instead of the names of their files."""
     small = {
         key: deck for key, deck in decks.items() if len(msgspec.json.encode(deck)) <= deck_inlined_bytes_max

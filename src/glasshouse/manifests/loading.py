@@ -39,7 +39,7 @@ from glasshouse.manifests.world_folders import (
     scenario_of,
     worlds_in,
 )
-from glasshouse.manifests.yaml_source import Source, shown_path, source_at
+from glasshouse.manifests.yaml_source import Source, shown_path, source_at, source_of
 from glasshouse.reprs import shown
 
 creature_files_max = 256
@@ -118,9 +118,26 @@ def load_world(name_or_path: str | Path, *, tools: frozenset[str] | None = None)
     return world
 
 
+def read_texts(
+    world: Path, texts: Mapping[str, str], *, tools: frozenset[str] | None = None
+) -> tuple[LoadedWorld | None, list[Problem]]:
+    """The world at a path with these texts in place of its scenario and its creatures, if it is sound, and its problems by file and
+    line. Texts are named as `text_files_of` names them; a creature without one is not there. Nothing is written."""
+    loaded, problems = _read_world(world, tools, _Texts(world, texts))
+    return loaded, in_order(problems)
+
+
+def text_files_of(world: Path) -> dict[str, Path]:
+    """The scenario of a world and its creatures, by the path from its folder: the scenario first."""
+    folder = folder_of(world)
+    creatures = [file for file in creature_files_in(world) if world.is_dir() or is_creature(file)]
+    files = [scenario_of(world), *creatures[:creature_files_max]]
+    return {file.relative_to(folder).as_posix(): file for file in files}
+
+
 def load_creature(path: str | Path) -> Manifest:
     """The creature of a file, or `BadWorld` with every problem it has."""
-    file = _CreatureFile(Path(path))
+    file = _CreatureFile(Path(path), _ON_DISK)
     if file.problems or file.manifest is None:
         raise BadWorld(in_order(file.problems))
     return file.manifest
@@ -149,7 +166,7 @@ def problems_in(path: str | Path, *, tools: frozenset[str] | None = None) -> lis
     """All problems of a world, of a creature's file, or of every world in a folder; by file and line."""
     path = Path(path)
     if path.is_file() and not is_scenario(path):
-        return in_order(_CreatureFile(path).problems)
+        return in_order(_CreatureFile(path, _ON_DISK).problems)
     worlds = _worlds_at(path)
     if not worlds:
         text = f"there is no {SCENARIO_FILE} here. Name a world's folder, or a folder of worlds."
@@ -196,11 +213,47 @@ def _worlds_at(path: Path) -> list[Path]:
     return [path] if scenario_in(path) else worlds_in(path)
 
 
+class _Files:
+    """Where a world is read from: the disk."""
+
+    def source(self, path: Path) -> Source:
+        """A file, read."""
+        return source_at(path)
+
+    def creatures(self, world: Path) -> list[Path]:
+        """The files that may be creatures of a world."""
+        return creature_files_in(world)
+
+
+class _Texts(_Files):
+    """Where a world is read from while somebody edits it: these texts. What lies beside them is on the disk."""
+
+    def __init__(self, world: Path, texts: Mapping[str, str]) -> None:
+        self._world = world
+        self._folder = folder_of(world)
+        self._texts = {self._folder / name: (name, text) for name, text in texts.items()}
+
+    def source(self, path: Path) -> Source:
+        """A text, read. Its problems name it as it is named here."""
+        if path not in self._texts:
+            return Source.unreadable(path.name, "there is no text of this file.")
+        name, text = self._texts[path]
+        return source_of(text, name)
+
+    def creatures(self, world: Path) -> list[Path]:
+        """The texts that may be creatures of a world."""
+        files = [path for path in self._texts if path != scenario_of(world)]
+        return sorted(files, key=lambda file: (file.stem, file))
+
+
+_ON_DISK = _Files()
+
+
 class _CreatureFile:
     """One creature's file: its manifest if it is valid, and its problems."""
 
-    def __init__(self, path: Path) -> None:
-        self.source = source_at(path)
+    def __init__(self, path: Path, files: _Files) -> None:
+        self.source = files.source(path)
         manifest, complaints, _, _ = valid_part_of(self.source, Manifest, path.stem)
         if manifest is not None and not complaints:
             complaints = complaints_about_creature(manifest)
@@ -211,13 +264,15 @@ class _CreatureFile:
         self.problems = [*self.source.problems, *map(self.source.problem, complaints)]
 
 
-def _read_world(world: Path, tools: frozenset[str] | None) -> tuple[LoadedWorld | None, list[Problem]]:
+def _read_world(
+    world: Path, tools: frozenset[str] | None, files: _Files = _ON_DISK
+) -> tuple[LoadedWorld | None, list[Problem]]:
     """The world at a path if it is sound, and its problems."""
-    source = source_at(scenario_of(world))
+    source = files.source(scenario_of(world))
     scenario, complaints, damaged, rest = valid_part_of(
         source, Scenario, usual_name(world), may_be_nameless=True
     )
-    creatures, problems = _read_creatures(world, scenario)
+    creatures, problems = _read_creatures(world, scenario, files)
     problems += [*source.problems, *map(source.problem, complaints)]
     if scenario is None:
         return None, problems
@@ -240,14 +295,16 @@ def _patterns(scenario: Scenario, manifests: Mapping[str, Manifest]) -> dict[str
     return {None: scenario.documents, **{name: manifest.documents for name, manifest in manifests.items()}}
 
 
-def _read_creatures(world: Path, scenario: Scenario | None) -> tuple[dict[str, _CreatureFile], list[Problem]]:
+def _read_creatures(
+    world: Path, scenario: Scenario | None, files: _Files
+) -> tuple[dict[str, _CreatureFile], list[Problem]]:
     """The creatures of a world by name, and the problems of their files. A folder's creatures are all read; beside a
     scenario file of its own, which may share its folder with other files, only those that it names."""
-    paths = creature_files_in(world)
+    paths = files.creatures(world)
     if world.is_file():
         named = set() if scenario is None else {*scenario.cast_by_handle.values(), *scenario.spawnable}
         paths = [path for path in paths if path.stem in named]
-    creatures = {path.stem: _CreatureFile(path) for path in paths[: creature_files_max + 1]}
+    creatures = {path.stem: _CreatureFile(path, files) for path in paths[: creature_files_max + 1]}
     problems = [problem for creature in creatures.values() for problem in creature.problems]
     for path, other in pairwise(paths):
         if path.stem == other.stem:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 from functools import partial
@@ -78,6 +79,16 @@ def unknown(noun: str, name: str, known: Iterable[str], otherwise: str | None = 
     """That nothing has this name, and what to do."""
     return f"no {noun} is called {shown(name)}. {likely(name, known, otherwise)}"
 
+
+def likely_name_in(text: str) -> tuple[str, str] | None:
+    """The name that nothing has and the one that was probably meant, if the text of a problem tells both."""
+    wrong = _CALLED.search(text)
+    meant = _MEANT.search(text)
+    return None if wrong is None or meant is None else (wrong[1], meant[1])
+
+
+_CALLED = re.compile(r"is called '([^']+)'\.")
+_MEANT = re.compile(r"Did you mean '([^']+)'\?")
 
 shown = partial(in_brief, chars_max=60)
 """A value as messages show it: short, and on one line."""

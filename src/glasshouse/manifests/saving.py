@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
@@ -30,6 +31,16 @@ def save_world(
 ) -> Path:
     """Write a world to `./worlds/NAME` and return that folder. A name that a world has already is refused."""
     check_name("world name", name)
+
+    def write(draft: Path) -> None:
+        _write(world, name, draft)
+        _check(world, name, draft, tools)
+
+    return new_folder(name, here, write)
+
+
+def new_folder(name: str, here: Path | None, write: Callable[[Path], None]) -> Path:
+    """A new world `./worlds/NAME` that a function writes. If that raises, there is none. A name that a world has already is refused."""
     here = Path.cwd() if here is None else here
     folder = here / "worlds" / name
     taken = [folder, *(folder.with_name(f"{name}{ending}") for ending in YAML_ENDINGS)]
@@ -40,8 +51,7 @@ def save_world(
         # Inside `worlds`, so that it can be moved in one step; one level down, so that nobody lists it before.
         with tempfile.TemporaryDirectory(prefix=".saving-", dir=folder.parent) as made:
             draft = Path(made) / name
-            _write(world, name, draft)
-            _check(world, name, draft, tools)
+            write(draft)
             draft.rename(folder)  # Fails if something that is not empty has appeared there meanwhile.
     except OSError as wrong:
         raise Refused(
@@ -49,6 +59,12 @@ def save_world(
             "Make the folder writable, or give another name.",
         ) from wrong
     return folder
+
+
+def copy_files(world: LoadedWorld, folder: Path) -> None:
+    """Copy the files beside a world that it needs."""
+    for file in _files_named(world):
+        _copy(world, file, folder)
 
 
 def has_code(world: LoadedWorld) -> bool:
@@ -70,8 +86,7 @@ def _write(world: LoadedWorld, name: str, folder: Path) -> None:
     for creature, manifest in world.manifests.items():
         text = _yaml(_creature(manifest))
         (folder / "creatures" / f"{creature}.yaml").write_text(text, encoding="utf-8")
-    for file in _files_named(world):
-        _copy(world, file, folder)
+    copy_files(world, folder)
 
 
 def _scenario(world: LoadedWorld, name: str) -> dict[str, Any]:

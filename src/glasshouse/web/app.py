@@ -25,8 +25,10 @@ from glasshouse.web import (
     events,
     importing,
     reading,
+    rehearsals,
     sharing,
     starting,
+    studio,
 )
 from glasshouse.web.access import COOKIE, Access, AccessMiddleware, Denied
 from glasshouse.web.driving import Drivers
@@ -37,6 +39,20 @@ from glasshouse.web.page_answers import add_page
 from glasshouse.web.refusals import COMMANDS, EVERY, add_refusals
 from glasshouse.web.signals import Signals
 
+_PARTS: Final = (
+    reading,
+    events,
+    archive,
+    starting,
+    editing,
+    studio,
+    causes,
+    commands,
+    importing,
+    sharing,
+    approvals,
+)
+"""What has routes."""
 token_chars_max: Final = 256
 """A longer token is refused."""
 
@@ -54,10 +70,6 @@ class Me(BaseModel):
     has_token: bool
     is_guest: bool = False
     holder: str | None = None
-
-
-PARTS: Final = (reading, events, archive, starting, editing, causes, commands, importing, sharing, approvals)
-"""The modules whose routes make up the API, in the order of its reference."""
 
 
 def app(
@@ -102,9 +114,10 @@ def app(
     if terrarium.approver is None:  # A program's own approver keeps its place.
         terrarium.approver = served.state.approvals.ask
     served.state.estimates = starting.Estimates()
+    served.state.rehearsals = rehearsals.Rehearsals()
     served.state.packing = asyncio.Lock()
     served.state.saves_worlds = saves_worlds
-    for part in PARTS:
+    for part in _PARTS:
         served.include_router(part.router)
     access = access or Access()
     served.add_middleware(LimitsMiddleware)

@@ -204,10 +204,10 @@ async def start(stage: Stage, command: Start) -> RunInfo:
         world, command.seed, command.rng_seed, limits, models=command.models or None
     )
     await stage.drivers.play(run.id, command.speed, continue_alone=command.continue_alone)
-    return await _info(stage, run.id)
+    return await info_of(stage, run.id)
 
 
-async def _info(stage: Directing, run_id: str) -> RunInfo:
+async def info_of(stage: Directing, run_id: str) -> RunInfo:
     """A run as it stands after a command."""
     run = stage.terrarium.run_of(run_id)
     return await run_info(stage.terrarium, run, stage.drivers.state_of(run))
@@ -217,21 +217,21 @@ async def _info(stage: Directing, run_id: str) -> RunInfo:
 async def play(stage: Stage, run_id: str, command: Play) -> RunInfo:
     """Play a run on, or at another speed."""
     await stage.drivers.play(run_id, command.speed, continue_alone=command.continue_alone)
-    return await _info(stage, run_id)
+    return await info_of(stage, run_id)
 
 
 @router.post("/runs/{run_id}/pause")
 async def pause(stage: Stage, run_id: str) -> RunInfo:
     """Pause a run, and runs that share a graph with it. Acts that have begun end first. No event is written."""
     stage.drivers.pause(run_id)
-    return await _info(stage, run_id)
+    return await info_of(stage, run_id)
 
 
 @router.post("/runs/{run_id}/step")
 async def step(stage: Stage, run_id: str) -> RunInfo:
     """Play one turn of a run that is not being played."""
     await stage.drivers.step(run_id)
-    return await _info(stage, run_id)
+    return await info_of(stage, run_id)
 
 
 @router.post("/runs/{run_id}/next")
@@ -239,7 +239,7 @@ async def next_line(stage: Stage, run_id: str) -> RunInfo:
     """Go on to the next line of a run that is played, without waiting until the one shown can have been read. No event is
     written."""
     stage.drivers.next_line(run_id)
-    return await _info(stage, run_id)
+    return await info_of(stage, run_id)
 
 
 @router.post("/runs/{run_id}/finish")
@@ -247,7 +247,7 @@ async def finish(stage: Stage, run_id: str) -> RunInfo:
     """Finish a run. Acts that have begun end first."""
     with sent_by("page"):
         await stage.drivers.finish(run_id)
-    return await _info(stage, run_id)
+    return await info_of(stage, run_id)
 
 
 @router.post("/runs/{run_id}/disturb")
@@ -283,7 +283,7 @@ async def branch(stage: Stage, run_id: str, command: Branch) -> RunInfo:
     run = await stage.terrarium.branch(at.session_id, at.id, change)
     if command.play:
         await stage.drivers.play(run.id, command.speed, continue_alone=command.continue_alone)
-    return await _info(stage, run.id)
+    return await info_of(stage, run.id)
 
 
 @router.post("/runs/{run_id}/limits", status_code=201)
@@ -303,7 +303,7 @@ async def raise_limits(stage: Stage, run_id: str, command: Raise) -> RunInfo:
     last = max(map(stage.terrarium.graph, run.graph_ids), key=lambda graph: graph.turn)
     raised = await stage.terrarium.branch(last.session_id, None, WhatIf(limits=limits))
     await stage.drivers.play(raised.id, command.speed, continue_alone=command.continue_alone)
-    return await _info(stage, raised.id)
+    return await info_of(stage, raised.id)
 
 
 @router.post("/runs/{run_id}/resume", status_code=201)
@@ -321,7 +321,7 @@ async def resume(stage: Stage, run_id: str, command: Driven) -> RunInfo:
     else:
         child = await stage.terrarium.resume(session_id, world=world)
     await stage.drivers.play(child.id, command.speed, continue_alone=command.continue_alone)
-    return await _info(stage, child.id)
+    return await info_of(stage, child.id)
 
 
 def _start_of_finished(run_id: str, events: Sequence[Event]) -> RunStarted | None:

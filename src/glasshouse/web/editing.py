@@ -110,7 +110,7 @@ def sheet(request: Request, world: World) -> Sheet:
         cast=[_seat(loaded, handle, name) for handle, name in loaded.scenario.cast_by_handle.items()],
         judge=next(iter(judges_of(loaded)), ""),
         referee=loaded.scenario.competition.referee or "",
-        may_save=_may_save(request),
+        may_save=may_save_here(request),
     )
 
 
@@ -139,7 +139,7 @@ def check(stage: Stage, world: World, draft: Draft) -> Checked:
 async def save(stage: Stage, request: Request, command: Save) -> Saved:
     """Write a world, with edits, limits and the text it starts from, as a new one in `./worlds`. Only a server that answers this
     machine alone does that."""
-    if not _may_save(request):
+    if not may_save_here(request):
         raise Denied(
             403, "Only a server that answers this machine alone writes worlds. Save it where you work."
         )
@@ -150,7 +150,7 @@ async def save(stage: Stage, request: Request, command: Save) -> Saved:
     return Saved(name=command.name, folder=f"{folder.parent.name}/{folder.name}", note=note)
 
 
-def _may_save(request: Request) -> bool:
+def may_save_here(request: Request) -> bool:
     """Whether this server is this machine's own, and whoever asks is at this machine."""
     client = request.client
     return bool(request.app.state.saves_worlds) and client is not None and is_of_this_machine(client.host)

@@ -32,7 +32,7 @@ from typing import Any, Final, TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from glasshouse.errors import Refused, StoreDamaged, StoreFailed
+from glasshouse.errors import Refused, StoreDamaged, StoreError, StoreFailed
 from glasshouse.events import codec
 from glasshouse.events.codec import encoded_within_bounds
 from glasshouse.events.event import Draft, Event, own_copy

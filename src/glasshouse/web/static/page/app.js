@@ -29,6 +29,7 @@ export function App() {
   const isWide = form.value === "wide";
   if (!isWide && !phone.value) return html`<div class="page"></div><${Overlays} />`; // Its parts are on their way.
   const Top = isWide || !phone.value ? Bar : phone.value.PhoneBar;
+  if (panel.value.startsWith("studio:")) return html`<div class="page is-studio" inert=${dialog.value !== null}><${Part} name="studio" given=${{ world: panel.value.slice(7) }} /></div><${Overlays} />`;
   if (name === "error") return html`<div class="page" inert=${dialog.value !== null}><${Top} /><main class="only-words"><${Trouble} /></main></div><${Overlays} />`;
   if (name === "idle" && isEmpty.value) return html`<div class="page is-empty" inert=${dialog.value !== null}><${Top} /><${Part} name="empty" /></div><${Overlays} />`;
   const { stage, feed } = sideWidths.value;

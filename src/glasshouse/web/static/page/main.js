@@ -36,6 +36,7 @@ async function begin(token) {
     store.session.value = { ...store.session.value, role: me.role, isGuest: me.is_guest, holder: me.holder ?? "" };
     store.isEmpty.value = !newest;
     if (newest) void store.open(newest, { at, panel });
+    else store.panel.value = panel ?? "";
     endsKeepingPanel();
     endsKeepingPanel = effect(() => setAddress({ panel: store.panel.value }));
   } catch (wrong) {

@@ -4,11 +4,13 @@ import { signal } from "@preact/signals";
 import { html, useEffect } from "page/html";
 import { Button } from "page/ui";
 
-/** @typedef {"script"|"table"|"teams"|"compare"|"why"|"curtain"|"details"|"dialog"|"empty"} PartName */
+/** @typedef {"script"|"table"|"teams"|"compare"|"why"|"curtain"|"details"|"dialog"|"empty"|"studio"} PartName */
 
 /* The modules of a part are asked for all at once: a browser would find out about each only when it has read the one that imports it. */
 const script = () => Promise.all([import("page/script/panel"), import("page/script/list"), import("page/script/layout"), import("page/script/items"), import("page/script/row"), import("page/script/fold"), import("page/script/marks")]);
 const compare = () => Promise.all([import("page/compare/panel"), import("page/compare/side"), import("page/compare/align")]);
+
+const studio = () => Promise.all([import("page/studio/panel"), import("page/studio/editor"), import("page/studio/rehearsal"), import("page/studio/prompt"), import("page/studio/texts")]);
 
 /** @type {{[name in PartName]: () => Promise<any>}} */
 const sources = {
@@ -20,6 +22,7 @@ const sources = {
   curtain: () => import("page/curtain/panel").then(({ Curtain }) => Curtain),
   details: () => import("page/feed/details").then(({ Details }) => Details),
   empty: () => import("page/empty/panel").then(({ EmptyPage }) => EmptyPage),
+  studio: () => studio().then(([{ Studio }]) => Studio),
   dialog: () => import("page/dialogs/all").then(({ AnyDialog }) => AnyDialog),
 };
 

@@ -43,6 +43,10 @@ export function serverSource(base) {
     models: () => get("models"),
     /** What of a world may be edited before its start. @param {string} world */
     sheet: (world) => get(`worlds/${encodeURIComponent(world)}/sheet`),
+    /** The files of a world as texts. @param {string} world */
+    texts: (world) => get(`worlds/${encodeURIComponent(world)}/texts`),
+    /** What a model was asked for an event of a rehearsal. @param {string} rehearsal @param {string} id */
+    rehearsedPrompt: (rehearsal, id) => get(`rehearsals/${encodeURIComponent(rehearsal)}/events/${encodeURIComponent(id)}/prompt`),
     /** @param {{[name: string]: any}} [query] */
     leaderboard: (query) => get("leaderboard", query),
     /** @param {{[name: string]: any}} [query] */

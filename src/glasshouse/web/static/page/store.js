@@ -65,7 +65,10 @@ export const isImported = computed(() => driver.value?.state === "recorded");
 /** Whether nothing more comes of the run: it has finished, or it came in a file. */
 export const isRecorded = computed(() => (moment.value, isImported.value || headView()?.runs[session.value.run]?.state === "finished"));
 /** Whether whoever looks on can say something into the run: a director, as long as it goes on and somebody is there to hear it. */
-export const canDisturb = computed(() => isDirector.value && !isRecorded.value && Object.values(headView()?.creatures ?? {}).some((creature) => creature.run === session.value.run));
+export const canDisturb = computed(() => {
+  moment.value; // The newest view is no signal.
+  return isDirector.value && !isRecorded.value && Object.values(headView()?.creatures ?? {}).some((creature) => creature.run === session.value.run);
+});
 /** @type {import("@preact/signals").ReadonlySignal<"idle"|"loading"|"error"|"reconnecting"|"rewound"|"finished"|"recorded"|"paused"|"pausing"|"live">} */
 export const status = computed(() => {
   moment.value;

@@ -6,7 +6,8 @@ import { startPlay } from "page/empty/start";
 import { freshSeed, inOrder, WorldCards } from "page/empty/worlds";
 import { Face } from "page/face";
 import { icon } from "page/icons";
-import { openDialog, source } from "page/store";
+import { closeDialog, openDialog, source } from "page/store";
+import { openStudio } from "page/studio/open";
 import { Button, Dialog, Field } from "page/ui";
 
 /**
@@ -35,7 +36,7 @@ export function Start({ world: wanted }) {
         setWorlds(sorted);
         setModels(known);
         const first = sorted.find((world) => world.name === name && !world.problem) ?? sorted.find((world) => !world.problem);
-        if (first) setChoice((before) => ({ ...before, ...chosen(first) }));
+        if (first) setChoice((before) => ({ ...before, ...chosen(first), seed: before.seed || first.seed })); // What was typed meanwhile stays.
       },
       (wrong) => setProblem(wrong.message),
     );
@@ -59,6 +60,7 @@ export function Start({ world: wanted }) {
     }
   };
   const footer = html`<div class="start-words"><${Cost} choice=${choice} isSound=${Boolean(world) && !Object.keys(wrong).length && isSound} /><small>Stops by itself at the first limit it reaches.</small></div>
+    <${Button} label="Open in the studio" isDisabled=${!choice.world} onClick=${() => (closeDialog(), openStudio(choice.world))} />
     <${Button} label="Open the archive" onClick=${() => openDialog("archive")} />
     <${Button} label="Start the play" kind="primary" kbd="Enter" type="submit" onClick=${() => {}} isDisabled=${!world || isStarting || problems.length > 0} />`;
   return html`<${Dialog} id="start" title="What shall they play tonight?" width=${960} isBlurred onSubmit=${begin} footer=${footer}>

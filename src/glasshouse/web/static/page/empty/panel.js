@@ -7,6 +7,7 @@ import { freshSeed, inOrder, minutesWords, WorldCards } from "page/empty/worlds"
 import { icon } from "page/icons";
 import { register } from "page/keys";
 import { dialog, isDirector, open, openDialog, session, source } from "page/store";
+import { openStudio } from "page/studio/open";
 import { Button } from "page/ui";
 
 /**
@@ -94,6 +95,7 @@ function Doing({ worlds, sizes, world, problem, isStarting, watch, load }) {
   return html`<div class="hero-doing">
       <button type="button" class="button primary" onClick=${() => void watch()} disabled=${!world || isStarting}>${icon("play")}<span>Watch${world ? ` ${world.title}` : ""}</span><kbd aria-hidden="true">Enter</kbd></button>
       <${Button} label="Configure" onClick=${() => openDialog("start", { world: world?.name })} />
+      <${Button} label="Studio" title="Edit its files as texts, and rehearse them" isDisabled=${!world} onClick=${() => world && openStudio(world.name)} />
       <${Cost} sizes=${sizes} world=${world} />
     </div>
     ${problem ? html`<p class="start-problem" role="alert">${icon("error")}<span>${problem}</span>${worlds ? null : html`<${Button} label="Try again" onClick=${load} />`}</p>` : null}`;

@@ -6,6 +6,7 @@ import { nameOf } from "page/apply";
 import { harmless } from "page/plain";
 import { ago } from "page/ui";
 import { head, isDirector, loadedFrom, open, openDialog, record, seek, selection, session, source, view } from "page/store";
+import { openStudio } from "page/studio/open";
 
 /** @typedef {import("page/palette/rank").Entry} Entry */
 
@@ -81,7 +82,9 @@ export async function olderLines(typed) {
 export async function worldEntries() {
   if (!isDirector.value || session.value.isGuest || source().kind === "file") return [];
   const worlds = await source().worlds();
-  return worlds.filter((/** @type {any} */ world) => !world.problem).map((/** @type {any} */ world) => ({ id: `world ${world.name}`, kind: "world", name: world.title, words: `${world.name} ${world.synopsis} ${world.shows} ${world.kind} start play world`, hint: "start this world", run: () => openDialog("start", { world: world.name }) }));
+  const studio = worlds.map((/** @type {any} */ world) => ({ id: `studio ${world.name}`, kind: "world", name: `Studio: ${world.title}`, words: `${world.name} edit text yaml studio rehearse world`, hint: "edit its texts", run: () => openStudio(world.name) }));
+  const plays = worlds.filter((/** @type {any} */ world) => !world.problem).map((/** @type {any} */ world) => ({ id: `world ${world.name}`, kind: "world", name: world.title, words: `${world.name} ${world.synopsis} ${world.shows} ${world.kind} start play world`, hint: "start this world", run: () => openDialog("start", { world: world.name }) }));
+  return [...plays, ...studio];
 }
 
 /** Runs of the server: the newest, or those that a text names. @param {string} typed @returns {Promise<Entry[]>} */

@@ -49,6 +49,8 @@ export function fileSource(packed) {
     worlds: async () => [],
     models: async () => ({ sizes: [], names: [] }),
     sheet: async () => null,
+    texts: async () => null,
+    rehearsedPrompt: async () => null,
     leaderboard: async () => [],
     runs: async () => [],
     /** @param {string} _run @param {number} [at] */
