@@ -109,6 +109,7 @@ async def test_records_change_a_view_in_the_browser_as_they_do_here(look: Lookin
 
         # The rows are the turns, and are walked by keys.
         reader = await (await look(page_of(page, run))).ready()
+        await reader.button("Look at the stage").click()
         await reader.button("Teams").click()
         await expect(reader.page.locator(".teams-turn")).to_have_count(len(turns))
         focused = reader.page.locator(":focus")

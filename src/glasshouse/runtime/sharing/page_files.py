@@ -25,6 +25,22 @@ FIRST_STYLES: Final = ("theme", "layout", "later_fonts")
 """Style sheets that the others build on."""
 PHONE: Final = "(max-width: 820px), (max-height: 479.98px)"
 """On which screens the page has the form of a phone, or is low, as `page/form.js` has it. Only they load those parts."""
+LATER_FOLDERS: Final = (
+    "coach",
+    "compare",
+    "curtain",
+    "dialogs",
+    "empty",
+    "palette",
+    "phone",
+    "script",
+    "share",
+    "studio",
+    "table",
+    "teams",
+    "why",
+)
+"""Folders of the page whose style sheets come with their parts (`page/on_demand.js`), or belong to shared files alone."""
 LATER_STYLE: Final = "later_fonts"
 """The style sheet with the fonts that the page loads after its first picture."""
 MISSING: Final = "The page's third-party files are missing. Run make setup, then reload."
@@ -162,9 +178,11 @@ def page() -> Page:
 def _made(_newest: int) -> Page:
     # Each file is a request: style sheets stand in the page, and modules are asked for all at once, since a browser would
     # find out about each only when it has read the one that imports it.
-    mapped = import_map({name: address_of(path) for name, path in modules().items()})
+    later = [path for path in styles() if path.parent.name in LATER_FOLDERS]
+    named = {path.relative_to(STATIC).as_posix(): path for path in later}
+    mapped = import_map({name: address_of(path) for name, path in {**modules(), **named}.items()})
     theme = (STATIC / "theme_first.js").read_text(encoding="utf-8")
-    own = [path for path in styles() if not path.is_relative_to(STATIC / "page" / "share")]
+    own = [path for path in styles() if path not in later]
     sheets = {path: with_addresses(path, address_of) for path in own}
     style = "\n".join(sheet for path, sheet in sheets.items() if path.stem != LATER_STYLE)
     fonts = "\n".join(sheet for path, sheet in sheets.items() if path.stem == LATER_STYLE)

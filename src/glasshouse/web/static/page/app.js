@@ -27,7 +27,7 @@ export function App() {
   useForm();
   const name = status.value;
   const isWide = form.value === "wide";
-  if (!isWide && !phone.value) return html`<div class="page"></div><${Overlays} />`; // Its parts are on their way.
+  if (!isWide && !phone.value) return html`<div class="page"><main aria-busy="true"><h1 class="hidden">Glasshouse</h1></main></div><${Overlays} />`; // Its parts are on their way.
   const Top = isWide || !phone.value ? Bar : phone.value.PhoneBar;
   if (panel.value.startsWith("studio:")) return html`<div class="page is-studio" inert=${dialog.value !== null}><${Part} name="studio" given=${{ world: panel.value.slice(7) }} /></div><${Overlays} />`;
   if (name === "error") return html`<div class="page" inert=${dialog.value !== null}><${Top} /><main class="only-words"><${Trouble} /></main></div><${Overlays} />`;

@@ -3,6 +3,7 @@
  * Which form the page has: "wide" with panels side by side, "phone" with one panel at a time, or "low", which scrolls as a whole: a phone
  * on its side, or a page that is enlarged to 400 %.
  */
+import { styled } from "page/sheets";
 import { computed, effect, signal } from "@preact/signals";
 import { theme } from "page/colours";
 import { useEffect, useLayoutEffect } from "page/html";
@@ -24,13 +25,15 @@ const isCoarse = signal(coarse.matches);
 coarse.addEventListener("change", ({ matches }) => (isCoarse.value = matches));
 for (const query of [narrow, low]) query.addEventListener("change", () => (form.value = formNow()));
 
+const phoneSheets = ["phone/fingers", "phone/low", "phone/phone"];
+
 /** The parts that only a phone and a low page have, once one of them is shown: a wide page does not load them. @type {import("@preact/signals").Signal<typeof import("page/phone/page")|null>} */
 export const phone = signal(null);
 
 /** Load what the form needs, now and when it changes. Returns what ends that. */
 export const followForm = () =>
   effect(() => {
-    if (form.value !== "wide" && !phone.peek()) void import("page/phone/page").then((parts) => (phone.value = parts));
+    if (form.value !== "wide" && !phone.peek()) void Promise.all([import("page/phone/page"), ...phoneSheets.map(styled)]).then(([parts]) => (phone.value = parts));
   });
 
 /** Tell the style sheets which form the page has and how high a keyboard covers it, and the system which colour its bars have. */

@@ -11,7 +11,6 @@ import { isCurtainDown, verdictTold } from "page/curtain/state";
 import { Chips, Choices, isChoosing, isSearching, isUnfiltered, openSearch, Search } from "page/feed/filters";
 import { DrawerClose } from "page/feed/drawer";
 import { List, listed } from "page/feed/list";
-import { copyLink, exportAs } from "page/feed/export";
 
 /** Have the feed in sight, also where it is a drawer or a tab. */
 function showFeed() {
@@ -23,6 +22,10 @@ function openChoices() {
   showFeed();
   isChoosing.value = true;
 }
+
+/** Files and links are made by a part that is loaded when somebody wants one. @param {"csv"|"jsonl"} format */
+const exportAs = (format) => import("page/feed/export").then((part) => part.exportAs(format));
+const copyLink = () => import("page/feed/export").then((part) => part.copyLink());
 
 /** The event that "why" asks about: the verdict on the curtain, the row that has the focus, what is selected, or the last line of the creature that is. @returns {Promise<string>} */
 async function askedAbout() {
@@ -54,8 +57,8 @@ export function Feed() {
       register({ id: "filter", key: "F", label: "Filter the events", group: "Events", when: hasRun, run: openChoices }),
       register({ id: "search", key: "/", label: "Search the events", group: "Events", when: hasRun, run: () => (showFeed(), openSearch()) }),
       register({ id: "why", key: "W", label: "Why was this said?", group: "Events", when: hasRun, run: () => void openWhy() }),
-      register({ id: "export-csv", label: "Download the events as CSV", group: "Events", when: hasRun, run: () => exportAs("csv") }),
-      register({ id: "export-json", label: "Download the events as JSON", group: "Events", when: hasRun, run: () => exportAs("jsonl") }),
+      register({ id: "export-csv", label: "Download the events as CSV", group: "Events", when: hasRun, run: () => void exportAs("csv") }),
+      register({ id: "export-json", label: "Download the events as JSON", group: "Events", when: hasRun, run: () => void exportAs("jsonl") }),
     ];
     return () => ends.forEach((end) => end());
   }, []);
@@ -89,8 +92,8 @@ function Header() {
     ${isChoosing.value ? html`<${Choices} onClose=${close} />` : null}
     ${menu
       ? html`<${Menu} label="Export the events" x=${menu.x} y=${menu.y} onClose=${() => setMenu(null)} items=${[
-          { label: "Download CSV", icon: "download", run: () => exportAs("csv") },
-          { label: "Download JSON", icon: "download", run: () => exportAs("jsonl") },
+          { label: "Download CSV", icon: "download", run: () => void exportAs("csv") },
+          { label: "Download JSON", icon: "download", run: () => void exportAs("jsonl") },
           { label: "Copy link", icon: "link", run: () => void copyLink() },
         ]} />`
       : null}

@@ -7,10 +7,13 @@ import { canReadMinds, isRewound, isSpeech, minds, moment, onRecord, run, shown,
 import { Cast, noteSpeaker } from "page/stage/cast";
 import { Ending } from "page/stage/ending";
 import { Proposals } from "page/stage/proposals";
+import { Part } from "page/on_demand";
 import { useScrolling } from "page/scrolling";
-import { WithheldTools } from "page/stage/withheld";
 
 const marks = new Set(["merge", "split"]);
+
+/** Whether a tool of some creature is withheld. @param {import("page/apply").View} view */
+export const hasWithheld = ({ creatures }) => Object.values(creatures).some(({ withheld }) => withheld !== undefined);
 
 export function Stage() {
   moment.value;
@@ -22,7 +25,7 @@ export function Stage() {
   return html`<${Scene} scene=${shownView.scene} key=${shownView.scene.n ?? 0} />
     <${Ending} />
     <${Proposals} />
-    <${WithheldTools} />
+    ${hasWithheld(shownView) ? html`<${Part} name="withheld" />` : null}
     <div class="cast-head">
       <h2 class="panel-title">Cast<span class="count">${count}</span></h2>
       ${canReadMinds() ? html`<button type="button" class="button small" aria-pressed=${minds.value} onClick=${toggleMinds}>
