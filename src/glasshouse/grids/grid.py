@@ -367,18 +367,25 @@ class Grid:
 
     def check_on(self, on: str) -> None:
         """Refuse what no cluster can play."""
-        from glasshouse.grids.ray_cluster import address_of, check_installed  # Imported here: most grids need none.
+        from glasshouse.grids.ray_cluster import (
+            address_of,
+            check_installed,
+        )  # Imported here: most grids need none.
 
         address_of(on, os.environ)
         check_installed()
         if self.folder is None:
             raise Refused("A cluster needs a folder to send its runs to.", "Give a folder.")
         if self._has_objects:
-            raise Refused("Models that are Python objects answer in one process only.", "Name models by texts.")
+            raise Refused(
+                "Models that are Python objects answer in one process only.", "Name models by texts."
+            )
         if self.processes > 1:
             raise Refused("A cluster has processes of its own.", "Leave processes away.")
         if self._terms.tool_servers:
-            raise Refused("Tools of servers answer on this machine only.", "Leave them away, or play without Ray.")
+            raise Refused(
+                "Tools of servers answer on this machine only.", "Leave them away, or play without Ray."
+            )
 
     async def _on_ray(self, on: str, bundles: Sequence[Bundle]) -> Executor:
         self.check_on(on)

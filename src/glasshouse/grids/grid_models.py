@@ -82,9 +82,7 @@ class GridModels:
         """Open one router. A name that a seat names and nobody knows is found afterwards, with its line."""
         router = self._given.get(name)
         if router is None:
-            router = named = models_named(
-                self._texts[name], env_file=self._env_file, noted=self.variables
-            )
+            router = named = models_named(self._texts[name], env_file=self._env_file, noted=self.variables)
             known = [seat for seat in seats if _is_name_of(named, seat)]
             await named.open(*known)
         else:
@@ -173,7 +171,8 @@ class GridModels:
         """The servers of an entry, and how many calls each takes at once."""
         routes = [route for route in self.routes(name).values() if not _answers_at_once(route)]
         return {
-            capabilities_of(route.model).backend: capabilities_of(route.model).max_parallel for route in routes
+            capabilities_of(route.model).backend: capabilities_of(route.model).max_parallel
+            for route in routes
         }
 
     def slots(self, name: str) -> float:

@@ -155,7 +155,9 @@ class OnRay:
                 wrong = _words(died)
                 if "failed to import" in wrong or "ModuleNotFoundError" in wrong:
                     self._stop(
-                        GridStopped("outage", f"A machine of the cluster lacks Glasshouse or a part of it: {wrong}")
+                        GridStopped(
+                            "outage", f"A machine of the cluster lacks Glasshouse or a part of it: {wrong}"
+                        )
                     )
                     return
                 self._on_lost(Lost(bundle.number, beat.calls, beat.usd, wrong))
@@ -196,7 +198,9 @@ class OnRay:
     def _slots_of(self, number: int, bundle: Bundle) -> dict[str, float]:
         """The slots of servers that a task holds, of those that the cluster declares as resources: other grids use them too."""
         servers = self._models.servers(bundle.models)
-        parts = {slots_resource(server): part_of(slots, (number, self._count)) for server, slots in servers.items()}
+        parts = {
+            slots_resource(server): part_of(slots, (number, self._count)) for server, slots in servers.items()
+        }
         return {name: slots for name, slots in parts.items() if name in self._resources and slots < math.inf}
 
     @property
@@ -210,13 +214,17 @@ class OnRay:
         try:
             put_home(self._folder / bundle.store, home.store)
         except OSError as wrong:
-            self._stop(GridStopped("store", f"{wrong.filename}: {wrong.strerror}. Make room, or mend the disk."))
+            self._stop(
+                GridStopped("store", f"{wrong.filename}: {wrong.strerror}. Make room, or mend the disk.")
+            )
             return
         for row in home.rows:
             self._rows.put_nowait(replace(row, begun_again=begun_again) if begun_again else row)
         if home.why == "budget":
             left = {row.cell for row in home.rows}
-            self._broke.append(bundle._replace(cells=tuple([cell for cell in bundle.cells if cell.name not in left])))
+            self._broke.append(
+                bundle._replace(cells=tuple([cell for cell in bundle.cells if cell.name not in left]))
+            )
         elif home.why is not None:
             self._stop(GridStopped(home.why, home.reason))
 

@@ -89,7 +89,9 @@ def unpack(parcel: Parcel, folder: Path, names: tuple[str, ...]) -> Unpacked:
         models_files[name].write_bytes(content)
     env_file = parcel.terms.env_file
     terms = parcel.terms._replace(
-        folder=folder, models=names, env_file=env_file if env_file is not None and env_file.is_file() else None
+        folder=folder,
+        models=names,
+        env_file=env_file if env_file is not None and env_file.is_file() else None,
     )
     needed = {name: path for name, path in models_files.items() if name in names}
     models = GridModels(names, folder=terms.models_folder, env_file=terms.env_file, files=needed)
@@ -125,5 +127,3 @@ async def open_here(parcel: Parcel, here: Unpacked) -> None:
                 f"There, another model answers to {name!r}, or it is asked otherwise.",
                 "Give all machines the same models.",
             )
-
-

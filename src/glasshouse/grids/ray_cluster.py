@@ -78,7 +78,9 @@ def connected(on: str) -> Iterator[Any]:
             ray.init(address or "local", **_how(address))
         except (ConnectionError, RuntimeError, ValueError, ray.exceptions.RayError) as wrong:
             text = " ".join(str(wrong).split())
-            raise GridStopped("outage", f"No Ray cluster was reached at {address or 'this machine'}: {text}") from wrong
+            raise GridStopped(
+                "outage", f"No Ray cluster was reached at {address or 'this machine'}: {text}"
+            ) from wrong
         try:
             yield ray
         finally:

@@ -20,7 +20,9 @@ _FILE = "The grid file: worlds, rng_seeds, models, what_ifs and repeats, as YAML
 _FOLDER = "Where its stores and tables are. Default: beside FILE, named after it, with the ending .grid."
 _AT_ONCE = "How many runs are in flight. They share the slots of a model server."
 _PROCESSES = "How many processes play, for offline plays. They divide the slots of a model server."
-_ON = "Play on a Ray cluster: ray, or ray://HOST:PORT. Needs the extra [ray], and a token beyond this machine."
+_ON = (
+    "Play on a Ray cluster: ray, or ray://HOST:PORT. Needs the extra [ray], and a token beyond this machine."
+)
 _MAX_USD = "What the whole grid may cost, in US dollars, earlier parts included."
 
 

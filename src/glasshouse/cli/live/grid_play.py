@@ -91,9 +91,7 @@ def _total(expected: Expected, now: Progress) -> float | None:
     return None if usd is None or now.usd is None else usd + now.usd
 
 
-async def _play(
-    grid: Grid, progress: ProgressLines, *, as_json: bool, on: str | None
-) -> GridStopped | None:
+async def _play(grid: Grid, progress: ProgressLines, *, as_json: bool, on: str | None) -> GridStopped | None:
     """Play what is left. What stopped it, if something did."""
     begun = time.monotonic()
     before = grid.progress
