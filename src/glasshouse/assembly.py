@@ -106,10 +106,10 @@ def models_named(
         raise Refused(f"There is no file {file}.", "Name a file with lines such as OPENAI_API_KEY=...")
 
     def value(variable: str) -> str:
-        found = value_of(variable, env_file=file)
-        if found and noted is not None:
+        text = value_of(variable, env_file=file)
+        if text and noted is not None:
             noted.add(variable)
-        return found
+        return text
 
     return NamedModels(str(wanted), value, pins=pins)
 

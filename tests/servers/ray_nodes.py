@@ -9,7 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import psutil
 
@@ -64,8 +64,8 @@ def main() -> None:
     """Be a cluster."""
     from ray.cluster_utils import Cluster
 
-    cluster = Cluster()
-    how = {"num_cpus": 1, "include_dashboard": False, "object_store_memory": store_bytes}
+    cluster: Any = Cluster()
+    how: dict[str, Any] = {"num_cpus": 1, "include_dashboard": False, "object_store_memory": store_bytes}
     nodes = [
         cluster.add_node(node_ip_address="127.0.0.2", _system_config=HEALTH, **how),
         cluster.add_node(node_ip_address="127.0.0.3", **how),

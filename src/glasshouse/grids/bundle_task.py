@@ -63,8 +63,9 @@ def play_bundle(parcel: Parcel, order: Order) -> Iterator[Beat | Home]:
         try:
             with TemporaryDirectory(prefix="glasshouse-grid-") as folder:
                 event_loop.run(_play(parcel, order, Path(folder), said))
-        except BaseException as wrong:  # noqa: BLE001 (it is raised again, where somebody waits)
-            said.put(wrong)
+        except BaseException as wrong:
+            said.put(wrong)  # It is raised again where somebody waits.
+            raise
 
     threading.Thread(target=play, name="glasshouse bundle", daemon=True).start()
     while True:
@@ -98,9 +99,11 @@ async def _play(
                 rows.append(row)
                 said.put(_beat(rows, purse))
     except GridStopped as stopped:
-        why, reason = stopped.why, str(stopped) if stopped.why == "budget" else _told_here(stopped)
+        why = stopped.why
+        reason = _told_here(stopped)
     except GlasshouseError as wrong:
-        why, reason = "outage", _told_here(wrong)
+        why = "outage"
+        reason = _told_here(wrong)
     finally:
         await here.models.close()
     spent = 0.0 if purse is None else purse.spent_usd

@@ -252,11 +252,11 @@ def slots_resource(server: str) -> str:
 
 async def store_at_home(path: Path) -> bytes | None:
     """A bundle's store as it travels: one file. What a killed process left beside it is put into it first."""
-    if not path.exists():
+    if not await asyncio.to_thread(path.exists):
         return None
     async with Terrarium(path):
         pass
-    return path.read_bytes()
+    return await asyncio.to_thread(path.read_bytes)
 
 
 def put_home(path: Path, content: bytes | None) -> None:
