@@ -21,6 +21,7 @@ store_bytes = 80 * 1024 * 1024
 HEALTH = {
     "health_check_initial_delay_ms": 0,
     "health_check_period_ms": 300,
+    "health_check_timeout_ms": 1000,
     "health_check_failure_threshold": 3,
 }
 
