@@ -74,6 +74,9 @@ class Progress(NamedTuple):
 class Grid:
     """Cells, and how they are played. What is wrong with it is refused when it is made or opened."""
 
+    _cells_away: Callable[[], int] = int
+    """Tells how many cells are over on other machines; none, of a grid that is played here."""
+
     def __init__(
         self,
         worlds: Sequence[str | Path | LoadedWorld] | str | Path | LoadedWorld = (),
@@ -118,7 +121,6 @@ class Grid:
         variants = variants_of(self.read, given_worlds, tools)
         self._variants = {(each.world_name, each.what_if): each for each in variants}
         asked_for = self.read.file.models
-        self._has_objects = bool(given_models)
         self._models = GridModels(asked_for, folder=self.read.folder, given=given_models, env_file=keys)
         self._terms = Terms(
             self._variants,
@@ -132,9 +134,6 @@ class Grid:
         )
         self._held: GridFolder | None = None
         self._rows: dict[str, Row] = {}
-        self._lost: list[Lost] = []
-        self._cells_away: Callable[[], int] = int
-        """Tells how many cells are over on other machines; nobody, of a grid that is played here."""
         self._is_open = False
         self.sleep: Sleep = asyncio.sleep
         """How a grid waits between two tries to reach a server."""
@@ -168,7 +167,6 @@ class Grid:
                 held = GridFolder(self.folder)
                 await asyncio.to_thread(held.open)
                 self._held = held
-                self._lost = held.lost
                 held.check_begun(self.read, self._begun())
                 self._rows = {
                     cell.name: held.rows[cell.name] for cell in self.cells if cell.name in held.rows
@@ -299,6 +297,10 @@ class Grid:
             needed[key] = offline_play(variant.world, variant.seed, rng_seed, governor=limits)
         return needed
 
+    @property
+    def _lost(self) -> list[Lost]:
+        return [] if self._held is None else self._held.lost
+
     def agreed_usd(self) -> float | None:
         """What somebody agreed to pay for the whole grid. None: nobody was asked. Infinite: whatever it costs."""
         return None if self._held is None else self._held.agreed_usd()
@@ -376,7 +378,7 @@ class Grid:
         check_installed()
         if self.folder is None:
             raise Refused("A cluster needs a folder to send its runs to.", "Give a folder.")
-        if self._has_objects:
+        if self._models.has_objects:
             raise Refused(
                 "Models that are Python objects answer in one process only.", "Name models by texts."
             )

@@ -113,6 +113,11 @@ class GridModels:
         while self._opened:
             await capabilities_of_router(self._opened.pop()).close()
 
+    @property
+    def has_objects(self) -> bool:
+        """Whether a program gave some of the models as Python objects."""
+        return bool(self._given)
+
     def router(self, name: str) -> Router:
         """The router of an entry."""
         return self._routers[name]
