@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -87,12 +86,17 @@ def router_meant(given: Router | str | Path | None) -> Router:
 
 
 def models_named(
-    wanted: str | Path, *, pins: Mapping[str, str] | None = None, env_file: str | Path | None = None
+    wanted: str | Path,
+    *,
+    pins: Mapping[str, str] | None = None,
+    env_file: str | Path | None = None,
+    noted: set[str] | None = None,
 ) -> NamedModels:
     """The models that a text names: a server such as `ollama`, `ollama:MODEL`, an address, `local:FILE.gguf`, or the path of a
     models.yaml.
 
     `pins` lets other models play some handles or teams. Keys come from the environment, or else from `env_file`.
+    The names of the variables that were asked for and have a value are added to `noted`.
     """
     from glasshouse.models.named_models import NamedModels
     from glasshouse.settings import value_of  # Imported here, so that settings are read only if needed.
@@ -100,7 +104,14 @@ def models_named(
     file = None if env_file is None else Path(env_file)
     if file is not None and not file.is_file():
         raise Refused(f"There is no file {file}.", "Name a file with lines such as OPENAI_API_KEY=...")
-    return NamedModels(str(wanted), partial(value_of, env_file=file), pins=pins)
+
+    def value(variable: str) -> str:
+        text = value_of(variable, env_file=file)
+        if text and noted is not None:
+            noted.add(variable)
+        return text
+
+    return NamedModels(str(wanted), value, pins=pins)
 
 
 def troupe_digest() -> str:

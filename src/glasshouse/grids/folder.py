@@ -69,8 +69,20 @@ class _RowLine(msgspec.Struct, frozen=True, tag="row", tag_field="type"):
     row: Row
 
 
+class Lost(msgspec.Struct, frozen=True, tag="lost", tag_field="type"):
+    """A bundle was lost with the machine or the process that played it, and begins again from nothing."""
+
+    number: int
+    """Of the bundle."""
+    calls: int
+    """How many calls were lost with it, at least."""
+    usd: float
+    """What these had cost, at least."""
+    error: str
+
+
 _begun_in = msgspec.json.Decoder(Begun).decode
-_line_in = msgspec.json.Decoder(_BundleLine | _RowLine).decode
+_line_in = msgspec.json.Decoder(_BundleLine | _RowLine | Lost).decode
 
 
 class GridFolder:
@@ -80,6 +92,8 @@ class GridFolder:
         self.path = path
         self.rows: dict[str, Row] = {}
         """Cell -> its row, of all cells that are over; the newest if it was tried several times."""
+        self.lost: list[Lost] = []
+        """Bundles that were lost and begun again."""
         self._numbers: dict[str, int] = {}
         """Cell -> the number of its bundle."""
         self._lock: int | None = None
@@ -188,7 +202,12 @@ class GridFolder:
         self._write([_RowLine(row)])
         self.rows[row.cell] = row
 
-    def _write(self, lines: Iterable[_BundleLine | _RowLine]) -> None:
+    def add_lost(self, lost: Lost) -> None:
+        """Note that a bundle was lost."""
+        self._write([lost])
+        self.lost.append(lost)
+
+    def _write(self, lines: Iterable[_BundleLine | _RowLine | Lost]) -> None:
         assert self._journal is not None, "the folder is open"
         content = b"".join([msgspec.json.encode(line) + b"\n" for line in lines])
         size = os.fstat(self._journal).st_size
@@ -209,23 +228,26 @@ class GridFolder:
         if len(whole) < len(content):
             os.ftruncate(self._journal, len(whole))
         try:
-            self._numbers, self.rows = _journal(whole)
+            self._numbers, self.rows, self.lost = _journal(whole)
         except msgspec.MsgspecError as wrong:
             raise StoreDamaged(
                 f"{path} is damaged ({wrong}). Restore a copy, or choose another --folder."
             ) from wrong
 
 
-def _journal(content: bytes) -> tuple[dict[str, int], dict[str, Row]]:
+def _journal(content: bytes) -> tuple[dict[str, int], dict[str, Row], list[Lost]]:
     numbers: dict[str, int] = {}
     rows: dict[str, Row] = {}
+    lost: list[Lost] = []
     for text in content.splitlines():
         line = _line_in(text)
         if isinstance(line, _BundleLine):
             numbers |= dict.fromkeys(line.cells, line.number)
+        elif isinstance(line, Lost):
+            lost.append(line)
         else:
             rows[line.row.cell] = line.row
-    return numbers, rows
+    return numbers, rows, lost
 
 
 def rows_in(path: Path) -> dict[str, Row]:

@@ -7,8 +7,9 @@ cell that is done is never played again.
 from __future__ import annotations
 
 import asyncio
+import os
 from collections import Counter
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from functools import cached_property
 from hashlib import blake2b
@@ -23,7 +24,7 @@ from glasshouse.events.described_tool import SERVER_SEPARATOR
 from glasshouse.events.payloads import settled
 from glasshouse.grids.cells import Cell, cells_of
 from glasshouse.grids.executors import Bundle, Executor, Terms, at_once_usual, bundles_of
-from glasshouse.grids.folder import Begun, GridFolder
+from glasshouse.grids.folder import Begun, GridFolder, Lost
 from glasshouse.grids.grid_file import ReadGrid, grid_of, load_grid_file
 from glasshouse.grids.grid_models import GridModels, Sleep
 from glasshouse.grids.in_process import InProcess
@@ -57,6 +58,12 @@ class Progress(NamedTuple):
     failed: int
     usd: float | None
     """What all cells that are over have cost. None: unknown."""
+    away: int = 0
+    """Cells that are over on other machines, in stores that are not at home yet."""
+    begun_again: int = 0
+    """How often a bundle of cells was lost with a machine or a process, and begun again from nothing."""
+    lost_calls: int = 0
+    """How many calls were lost so, at least."""
 
     @property
     def left(self) -> int:
@@ -66,6 +73,9 @@ class Progress(NamedTuple):
 
 class Grid:
     """Cells, and how they are played. What is wrong with it is refused when it is made or opened."""
+
+    _cells_away: Callable[[], int] = int
+    """Tells how many cells are over on other machines; none, of a grid that is played here."""
 
     def __init__(
         self,
@@ -246,6 +256,9 @@ class Grid:
             len(done),
             len(rows) - len(done),
             sum(known) if len(known) == len(costs) else None,
+            self._cells_away(),
+            len(self._lost),
+            sum(lost.calls for lost in self._lost),
         )
 
     @property
@@ -284,6 +297,10 @@ class Grid:
             needed[key] = offline_play(variant.world, variant.seed, rng_seed, governor=limits)
         return needed
 
+    @property
+    def _lost(self) -> list[Lost]:
+        return [] if self._held is None else self._held.lost
+
     def agreed_usd(self) -> float | None:
         """What somebody agreed to pay for the whole grid. None: nobody was asked. Infinite: whatever it costs."""
         return None if self._held is None else self._held.agreed_usd()
@@ -300,14 +317,20 @@ class Grid:
 
     # Playing
 
-    async def play(self, executor: Executor | None = None) -> AsyncGenerator[Row, None]:
+    async def play(
+        self, executor: Executor | None = None, *, on: str | None = None
+    ) -> AsyncGenerator[Row, None]:
         """Play what is left, and yield the row of each cell as soon as its run is over. Opens and closes the grid unless it is open.
+
+        With `on="ray"` or `on="ray://HOST:PORT"`, a Ray cluster plays, and its runs come back to the folder.
 
         Raises `GridStopped` if a server is away, the disk is full or `max_usd` is spent. What was played until then is safe, and
         the same grid in the same folder continues.
         """
         if not self._is_open:
-            async with self, aclosing(self.play(executor)) as rows:
+            if on is not None:
+                self.check_on(on)
+            async with self, aclosing(self.play(executor, on=on)) as rows:
                 async for row in rows:
                     yield row
             return
@@ -317,7 +340,7 @@ class Grid:
         bundles = bundles_of(left) if self._held is None else self._held.bundles_left(left)
         if not bundles:
             return
-        playing = executor or await self._executor(bundles)
+        playing = executor or await (self._executor(bundles) if on is None else self._on_ray(on, bundles))
         try:
             async with aclosing(playing.play(_each(bundles))) as rows:
                 async for row in rows:
@@ -344,9 +367,41 @@ class Grid:
         purse = None if self.max_usd is None else SharedPurse(self.max_usd, spent)
         return InProcess(self._terms, self._models, purse=purse, sleep=self.sleep)
 
+    def check_on(self, on: str) -> None:
+        """Refuse what no cluster can play."""
+        from glasshouse.grids.ray_cluster import (
+            address_of,
+            check_installed,
+        )  # Imported here: most grids need none.
+
+        address_of(on, os.environ)
+        check_installed()
+        if self.folder is None:
+            raise Refused("A cluster needs a folder to send its runs to.", "Give a folder.")
+        if self._models.has_objects:
+            raise Refused(
+                "Models that are Python objects answer in one process only.", "Name models by texts."
+            )
+        if self.processes > 1:
+            raise Refused("A cluster has processes of its own.", "Leave processes away.")
+        if self._terms.tool_servers:
+            raise Refused(
+                "Tools of servers answer on this machine only.", "Leave them away, or play without Ray."
+            )
+
+    async def _on_ray(self, on: str, bundles: Sequence[Bundle]) -> Executor:
+        self.check_on(on)
+        from glasshouse.grids.on_ray import OnRay  # Imported here: most grids need none.
+
+        assert self._held is not None, "a grid on Ray has a folder"
+        usd_left = None if self.max_usd is None else max(0.0, self.max_usd - await self._spent(bundles))
+        playing = OnRay(self._terms, self._models, on, self._held.add_lost, usd_left)
+        self._cells_away = lambda: playing.cells_away
+        return playing
+
     async def _spent(self, bundles: Sequence[Bundle]) -> float:
         """What was recorded until now: by cells that are over, and by runs that were cut off."""
-        total = sum(row.usd or 0.0 for row in self._rows.values())
+        total = sum(row.usd or 0.0 for row in self._rows.values()) + sum(lost.usd for lost in self._lost)
         for bundle in bundles:
             path = None if self.folder is None else self.folder / bundle.store
             if path is not None and path.exists():
@@ -368,9 +423,13 @@ class Grid:
 
 
 def experiment(
-    worlds: Sequence[str | Path | LoadedWorld] | str | Path | LoadedWorld = (), **how: Any
+    worlds: Sequence[str | Path | LoadedWorld] | str | Path | LoadedWorld = (),
+    *,
+    on: str | None = None,
+    **how: Any,
 ) -> GridTable:
-    """Play a grid to its end and return its table: a blocking call for scripts and notebooks. What it takes is as in `Grid`.
+    """Play a grid to its end and return its table: a blocking call for scripts and notebooks. What it takes is as in `Grid`; `on` is
+    as in `Grid.play`.
 
     If the grid stops because its money is spent, the table has the cells that were played.
     """
@@ -378,7 +437,7 @@ def experiment(
     async def table() -> GridTable:
         async with Grid(worlds, **how) as grid:
             try:
-                async for _ in grid.play():
+                async for _ in grid.play(on=on):
                     pass
             except GridStopped as stopped:
                 if stopped.why != "budget":

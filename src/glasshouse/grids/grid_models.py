@@ -45,12 +45,17 @@ class GridModels:
         folder: Path,
         given: Mapping[str, Router] | None = None,
         env_file: Path | None = None,
+        files: Mapping[str, Path] | None = None,
     ) -> None:
+        """`files` are models.yaml that came from another machine, by the names that the grid has for them."""
         self._env_file = env_file
+        self.variables: set[str] = set()
+        """The names of the variables that hold keys or addresses for these models, and have a value here."""
         self._routers: dict[str, Router] = {}
         self._opened: list[Router] = []
         self._given = dict(given or {})
         self._texts = {name: text_meant(name, folder) for name in names if name not in self._given}
+        self._texts |= {name: str(path) for name, path in (files or {}).items()}
 
     async def open(self, grid: ReadGrid) -> None:
         """Look up what the servers have. Raises `BadWorld` with the lines of models that nobody can ask."""
@@ -77,7 +82,7 @@ class GridModels:
         """Open one router. A name that a seat names and nobody knows is found afterwards, with its line."""
         router = self._given.get(name)
         if router is None:
-            router = named = models_named(self._texts[name], env_file=self._env_file)
+            router = named = models_named(self._texts[name], env_file=self._env_file, noted=self.variables)
             known = [seat for seat in seats if _is_name_of(named, seat)]
             await named.open(*known)
         else:
@@ -107,6 +112,11 @@ class GridModels:
         """Close all connections, and end the children that were started."""
         while self._opened:
             await capabilities_of_router(self._opened.pop()).close()
+
+    @property
+    def has_objects(self) -> bool:
+        """Whether a program gave some of the models as Python objects."""
+        return bool(self._given)
 
     def router(self, name: str) -> Router:
         """The router of an entry."""
@@ -157,6 +167,19 @@ class GridModels:
             capabilities_of(route.model).backend.startswith("local:") for route in self.routes(name).values()
         )
 
+    def file(self, name: str) -> Path | None:
+        """The models.yaml that an entry names, if it names one."""
+        text = self._texts.get(name, "")
+        return Path(text) if text.endswith((".yaml", ".yml")) else None
+
+    def servers(self, name: str) -> dict[str, float]:
+        """The servers of an entry, and how many calls each takes at once."""
+        routes = [route for route in self.routes(name).values() if not _answers_at_once(route)]
+        return {
+            capabilities_of(route.model).backend: capabilities_of(route.model).max_parallel
+            for route in routes
+        }
+
     def slots(self, name: str) -> float:
         """How many calls the servers of an entry take at once, at least one of them."""
         routes = [route for route in self.routes(name).values() if not _answers_at_once(route)]
@@ -205,6 +228,14 @@ def _facts_of(route: Route) -> Json:
     }
 
 
+def part_of(slots: float, share: tuple[int, int]) -> float:
+    """How many of a server's slots the process with this number has, of so many processes."""
+    number, count = share
+    if count == 1 or slots == inf:
+        return slots
+    return max(1, slots // count + (number < slots % count))
+
+
 class GridModel:
     """A model of a server as a grid asks it. In all else it is the model itself."""
 
@@ -222,11 +253,7 @@ class GridModel:
     @property
     def max_parallel(self) -> float:
         """How many calls this process may send: its part of the server's slots."""
-        slots = capabilities_of(self._model).max_parallel
-        number, count = self._share
-        if count == 1 or slots == inf:
-            return slots
-        return max(1, slots // count + (number < slots % count))
+        return part_of(capabilities_of(self._model).max_parallel, self._share)
 
     async def complete(self, prompt: Prompt, **how: Any) -> Completion:
         """The answer of the model. If its server is away for good, the grid is told, and this waits until it is cancelled."""

@@ -43,6 +43,8 @@ class Row(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     store: str = ""
     """The file of the grid's folder that holds the run. Empty: it was played in memory."""
     run: str = ""
+    begun_again: int = 0
+    """How often it was begun anew from nothing, because the machine or the process that played it was lost."""
     error: str = ""
     """Why it failed. Empty: it was played to its end."""
 

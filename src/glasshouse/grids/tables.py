@@ -33,9 +33,9 @@ EXTRA: Final = "tables"
 
 COLUMNS: Final = (
     "cell", "world", "what_if", "models", "rng_seed", "repeat", "seed", "winner", "reason", "turns", "calls", "tokens", "usd",
-    "digest", "store", "run", "verify", "error",
+    "digest", "store", "run", "verify", "begun_again", "error",
 )  # fmt: skip
-_COUNTS: Final = frozenset({"rng_seed", "repeat", "turns", "calls", "tokens"})
+_COUNTS: Final = frozenset({"rng_seed", "repeat", "turns", "calls", "tokens", "begun_again"})
 _SUMMARY_COLUMNS: Final = ("world", "what_if", "models", "measure", "value", "low", "high", "n")
 
 

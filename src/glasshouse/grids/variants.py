@@ -141,7 +141,7 @@ def digest_beside(world: LoadedWorld) -> str:
     if world.path is None:
         return ""
     folder = folder_of(world.path)
-    files = _files_beside(world, folder)
+    files = files_beside(world, folder)
     if not files:
         return ""
     digest = blake2b(digest_size=8)
@@ -158,7 +158,7 @@ def digest_beside(world: LoadedWorld) -> str:
     return digest.hexdigest()
 
 
-def _files_beside(world: LoadedWorld, folder: Path) -> Sequence[Path]:
+def files_beside(world: LoadedWorld, folder: Path) -> Sequence[Path]:
     """Documents and scripts of a folder that is the world's own, and the code that the world names."""
     named = [
         world.scenario.competition.referee or "",

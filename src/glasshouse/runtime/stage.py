@@ -113,7 +113,7 @@ class Stage:
             advice = "Give its name, its path, or a LoadedWorld."
             check_type("open_world()", world, LoadedWorld, "a world", advice)
             check_tools(loaded := world, names)
-        _check_code_beside(loaded)
+        check_code_beside(loaded)
         for manifest in loaded.manifests.values():
             self._minds.check(manifest)
         opening = opening_of(
@@ -288,7 +288,7 @@ class Stage:
         await self._conductor.close()
 
 
-def _check_code_beside(world: LoadedWorld) -> None:
+def check_code_beside(world: LoadedWorld) -> None:
     """Refuse a world whose own referee or tools cannot be loaded, before anything is written."""
     folder = None if world.path is None else str(world.path)
     if world.scenario.competition.referee is not None:

@@ -20,6 +20,9 @@ _FILE = "The grid file: worlds, rng_seeds, models, what_ifs and repeats, as YAML
 _FOLDER = "Where its stores and tables are. Default: beside FILE, named after it, with the ending .grid."
 _AT_ONCE = "How many runs are in flight. They share the slots of a model server."
 _PROCESSES = "How many processes play, for offline plays. They divide the slots of a model server."
+_ON = (
+    "Play on a Ray cluster: ray, or ray://HOST:PORT. Needs the extra [ray], and a token beyond this machine."
+)
 _MAX_USD = "What the whole grid may cost, in US dollars, earlier parts included."
 
 
@@ -29,6 +32,7 @@ def grid(
     folder: Path | None = option("DIR", _FOLDER),
     at_once: int = option("N", _AT_ONCE, at_once_usual, min=1, max=at_once_max),
     processes: int = option("N", _PROCESSES, 1, min=1, max=processes_max),
+    on: str | None = option("ray[://HOST:PORT]", _ON),
     max_usd: float | None = option("X", _MAX_USD, None, min=0),
     env_file: EnvFileOption = None,
     tools: ToolsOption = None,
@@ -45,6 +49,7 @@ def grid(
     Examples:
       glasshouse grid night.yaml                        play all cells, 64 at once
       glasshouse grid night.yaml --processes 8          offline plays on eight cores
+      glasshouse grid night.yaml --on ray://head:6379   on the machines of a Ray cluster
       glasshouse grid night.yaml --max-usd 20 --yes     until the next call could cost more than that
       glasshouse grid night.yaml --json | head          a line for each cell, for machines
     """
@@ -60,6 +65,6 @@ def grid(
         tool_servers=servers_here(tools),
         act_seconds_max=checked_settings().act_seconds_max,
     )
-    failed = run_until_interrupted(partial(play_grid, planned, is_agreed=yes, as_json=as_json))
+    failed = run_until_interrupted(partial(play_grid, planned, is_agreed=yes, as_json=as_json, on=on))
     if failed:
         raise typer.Exit(CHECK_FAILED)

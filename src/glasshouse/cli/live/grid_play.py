@@ -33,15 +33,17 @@ groups_shown_max: Final = 40
 """More lines of the summary are left to its file."""
 
 
-async def play_grid(grid: Grid, *, is_agreed: bool, as_json: bool) -> bool:
+async def play_grid(grid: Grid, *, is_agreed: bool, as_json: bool, on: str | None = None) -> bool:
     """Play a grid and tell what came of it. Whether some of its cells failed."""
     progress = ProgressLines()
+    if on is not None:
+        grid.check_on(on)
     async with progress.watching(lambda: "Grid: looking for its models and for what was played."):
         await grid.open()
     try:
         _say_what_there_is(grid, progress)
         await _agree(grid, progress, is_agreed=is_agreed, as_json=as_json)
-        stopped = await _play(grid, progress, as_json=as_json)
+        stopped = await _play(grid, progress, as_json=as_json, on=on)
         _tell(grid, stopped, as_json=as_json)
         if stopped is not None and stopped.why != "budget":
             raise GridStopped(
@@ -89,7 +91,7 @@ def _total(expected: Expected, now: Progress) -> float | None:
     return None if usd is None or now.usd is None else usd + now.usd
 
 
-async def _play(grid: Grid, progress: ProgressLines, *, as_json: bool) -> GridStopped | None:
+async def _play(grid: Grid, progress: ProgressLines, *, as_json: bool, on: str | None) -> GridStopped | None:
     """Play what is left. What stopped it, if something did."""
     begun = time.monotonic()
     before = grid.progress
@@ -100,7 +102,7 @@ async def _play(grid: Grid, progress: ProgressLines, *, as_json: bool) -> GridSt
         return _how_far(grid.progress, before, time.monotonic() - begun)
 
     try:
-        async with progress.watching(words), aclosing(grid.play()) as rows:
+        async with progress.watching(words), aclosing(grid.play(on=on)) as rows:
             async for row in rows:
                 if as_json:
                     print_json(_facts(row, grid))
@@ -120,10 +122,19 @@ async def _play(grid: Grid, progress: ProgressLines, *, as_json: bool) -> GridSt
 def _how_far(now: Progress, before: Progress, seconds: float) -> str:
     """One line: cells done and failed, cost, time left."""
     parts = [f"{now.done:,} of {now.cells:,} cells done", f"{now.failed:,} failed", _dollars(now.usd)]
+    if now.away:
+        parts.append(f"{now.away:,} more over on the cluster")
+    if now.begun_again:
+        parts.append(_lost(now))
     played = now.cells - now.left - (before.cells - before.left)
     if played > 0 and now.left:
         parts.append(f"about {_duration(seconds / played * now.left)} left")
     return f"Grid: {', '.join(parts)}"
+
+
+def _lost(now: Progress) -> str:
+    bundles = counted(now.begun_again, "bundle")
+    return f"{bundles} lost and begun again ({counted(now.lost_calls, 'call')} or more)"
 
 
 def _duration(seconds: float) -> str:
@@ -150,6 +161,8 @@ def _tell(grid: Grid, stopped: GridStopped | None, *, as_json: bool) -> None:
                 "failed": now.failed,
                 "left": now.left,
                 "usd": now.usd,
+                "begun_again": now.begun_again,
+                "lost_calls": now.lost_calls,
                 "stopped_by": stopped and stopped.why,
                 "folder": str(grid.folder),
                 **{name: str(grid.folder / file) for name, file in files.items()},
@@ -161,6 +174,8 @@ def _tell(grid: Grid, stopped: GridStopped | None, *, as_json: bool) -> None:
     _draw_groups(screen, groups_of(table.rows))
     screen.draw("")
     screen.draw(f"{now.done:,} of {now.cells:,} cells done, {now.failed:,} failed, {_dollars(now.usd)}.")
+    if now.begun_again:
+        screen.draw(f"{_lost(now)}.")
     for error, count in _errors(table.rows):
         screen.draw(f"{counted(count, 'cell')} failed: {error}")
     if stopped is not None and stopped.why == "budget":

@@ -17,6 +17,14 @@ from glasshouse.runtime.minds.faults import fault_in_words
 
 BUNDLED: Final = Path(__file__).resolve().parents[2] / "worlds"
 
+_brought: Final[dict[str, Path]] = {}
+"""World, as its runs name it -> the folder on this machine that its files were brought to from another one."""
+
+
+def bring_world(world: str, folder: Path) -> None:
+    """From now on, the code beside a world of another machine is in this folder."""
+    _brought[world] = folder
+
 
 def is_world_code_allowed() -> bool:
     """Whether Python code that a world names may run."""
@@ -29,7 +37,7 @@ def path_beside(world: str, file: str) -> Path:
     """Where a file beside a world is. The world's path is its folder, or its scenario file."""
     from glasshouse.manifests.world_folders import folder_of  # Imported here: most worlds bring no code.
 
-    return folder_of(Path(world)) / file
+    return (_brought.get(world) or folder_of(Path(world))) / file
 
 
 def function_beside(world: str, name: str, noun: str, advice: str) -> Callable[..., Any]:

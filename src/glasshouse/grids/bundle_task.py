@@ -1,0 +1,123 @@
+"""What another machine does with a bundle: plays it by `InProcess` in a folder of its own, and sends the store file and the rows home.
+
+Always holds: what it yields last is `Home`, with the rows of all cells that are over and the files that hold their runs. Before
+that, each `Beat` says how far it is, so that whoever waits can tell it, and can count what is lost if this process dies.
+"""
+
+from __future__ import annotations
+
+import queue
+import socket
+import threading
+from collections.abc import AsyncIterator, Iterator
+from contextlib import aclosing
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+from glasshouse.errors import GlasshouseError, GridStopped
+from glasshouse.grids.executors import Bundle, StopReason
+from glasshouse.grids.in_process import InProcess
+from glasshouse.grids.parcels import Parcel, open_here, unpack
+from glasshouse.grids.rows import Row
+from glasshouse.runtime import event_loop
+from glasshouse.runtime.acts.shared_purse import SharedPurse
+
+
+class Order(NamedTuple):
+    """What a task is to play, and with what."""
+
+    bundle: Bundle
+    store: bytes | None
+    """The bundle's store as it is at home. None: it was not begun."""
+    share: tuple[int, int]
+    """Which of how many tasks it is, as slots of servers are divided."""
+    usd_max: float | None
+    """What it may spend. None: no limit."""
+
+
+class Beat(NamedTuple):
+    """How far a task is: cells that are over, and what they took."""
+
+    cells: int
+    calls: int
+    usd: float
+
+
+class Home(NamedTuple):
+    """A task is over. With a reason, because it cannot go on."""
+
+    rows: tuple[Row, ...]
+    store: bytes | None
+    """The file that holds their runs. None: nothing was begun."""
+    spent_usd: float = 0.0
+    why: StopReason | None = None
+    reason: str = ""
+
+
+def play_bundle(parcel: Parcel, order: Order) -> Iterator[Beat | Home]:
+    """Play a bundle. Its event loop is in a thread of its own, because whoever runs this takes values as they come."""
+    said: queue.SimpleQueue[Beat | Home | BaseException] = queue.SimpleQueue()
+
+    def play() -> None:
+        try:
+            with TemporaryDirectory(prefix="glasshouse-grid-") as folder:
+                event_loop.run(_play(parcel, order, Path(folder), said))
+        except BaseException as wrong:
+            said.put(wrong)  # It is raised again where somebody waits.
+            raise
+
+    threading.Thread(target=play, name="glasshouse bundle", daemon=True).start()
+    while True:
+        match said.get():
+            case Beat() as beat:
+                yield beat
+            case Home() as home:
+                yield home
+                return
+            case wrong:
+                raise wrong
+
+
+async def _play(
+    parcel: Parcel, order: Order, folder: Path, said: queue.SimpleQueue[Beat | Home | BaseException]
+) -> None:
+    bundle = order.bundle
+    path = folder / bundle.store
+    if order.store is not None:
+        path.write_bytes(order.store)
+    here = unpack(parcel, folder, (bundle.models,))
+    rows: list[Row] = []
+    purse = None if order.usd_max is None else SharedPurse(order.usd_max)
+    why: StopReason | None = None
+    reason = ""
+    try:
+        await open_here(parcel, here)
+        playing = InProcess(here.terms, here.models, purse=purse, share=order.share)
+        async with aclosing(playing.play(_only(bundle))) as each:
+            async for row in each:
+                rows.append(row)
+                said.put(_beat(rows, purse))
+    except GridStopped as stopped:
+        why = stopped.why
+        reason = _told_here(stopped)
+    except GlasshouseError as wrong:
+        why = "outage"
+        reason = _told_here(wrong)
+    finally:
+        await here.models.close()
+    spent = 0.0 if purse is None else purse.spent_usd
+    said.put(Home(tuple(rows), path.read_bytes() if path.exists() else None, spent, why, reason))
+
+
+async def _only(bundle: Bundle) -> AsyncIterator[Bundle]:
+    yield bundle
+
+
+def _beat(rows: list[Row], purse: SharedPurse | None) -> Beat:
+    usd = sum(row.usd or 0.0 for row in rows) if purse is None else purse.spent_usd
+    return Beat(len(rows), sum(row.calls for row in rows), usd)
+
+
+def _told_here(wrong: GlasshouseError) -> str:
+    return f"On {socket.gethostname()}: {wrong}"

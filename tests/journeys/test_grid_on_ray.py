@@ -1,0 +1,190 @@
+"""A grid on a real Ray cluster of two nodes with a token, on loopback: whatever is killed, no cell is lost or doubled."""
+
+import csv
+import json
+import os
+import secrets
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator
+from math import inf
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from glasshouse import Terrarium
+from glasshouse.grids import experiment
+from glasshouse.turns.moment.prompt import text_digest
+from tests.grid_worlds import grid_file, small_world
+from tests.journeys.commanding import GLASSHOUSE, environment, run
+from tests.servers.imitating_server import ImitatingServer, imitating_server
+from tests.servers.ray_nodes import Nodes, two_nodes
+
+look_seconds = 0.05
+KEY = "GRID_TEST_KEY"
+
+
+@pytest.fixture(scope="module")
+def nodes() -> Iterator[Nodes]:
+    with two_nodes(secrets.token_hex(32)) as up:
+        yield up
+
+
+class Gate:
+    """Answers of a model, of which so many may be given. Others wait until there is more room."""
+
+    def __init__(self) -> None:
+        self.answered = 0
+        self.waiting = 0
+        self._room = inf
+        self._moved = threading.Condition()
+
+    def say(self, prompt: str) -> str:
+        with self._moved:
+            self.waiting += 1
+            self._moved.wait_for(lambda: self.answered < self._room)
+            self.waiting -= 1
+            self.answered += 1
+        return f"I see {text_digest(prompt)[:12]}."
+
+    def let(self, more: float) -> None:
+        """Give so many more answers, then none."""
+        with self._moved:
+            self._room = self.answered + more
+            self._moved.notify_all()
+
+
+def models_file(
+    folder: Path, server: ImitatingServer, *, slots: int = 4, keyed: bool = False, **profile: Any
+) -> str:
+    fields = {"backend": "mine", "model": server.model, "context_tokens": 8192, **profile}
+    backend: dict[str, Any] = {"server": "vllm", "url": server.url, "max_parallel": slots}
+    if keyed:
+        backend["key_variable"] = KEY
+    path = folder / "models.yaml"
+    path.write_text(yaml.safe_dump({"backends": {"mine": backend}, "profiles": {"fast": fields}}))
+    return "models.yaml"
+
+
+def wait_for(is_so: Callable[[], Any]) -> None:
+    while not is_so():
+        time.sleep(look_seconds)
+
+
+def rows_in(folder: Path) -> list[dict[str, str]]:
+    with (folder / "cells.csv").open(newline="") as file:
+        return [*csv.DictReader(file)]
+
+
+def lost_in(folder: Path) -> int:
+    return (folder / "journal.jsonl").read_text().count('"type":"lost"')
+
+
+def plays(nodes: Nodes, node: int, folder: Path) -> bool:
+    """Whether a node plays a bundle that is not home. The name of a process that has just ended one is still there."""
+    journal = (folder / "journal.jsonl").read_text()
+    stores = [process.cmdline()[0].split()[-1] for process in nodes.busy(node)]
+    return any(f'"store":"{store}"' not in journal for store in stores)
+
+
+def stores_in(folder: Path) -> list[Path]:
+    return sorted(folder.glob("*.glasshouse"))
+
+
+async def recorded_usd(folder: Path) -> float:
+    """What the stores that came home say that all their runs cost."""
+    total = 0.0
+    for store in stores_in(folder):
+        async with Terrarium(store) as terrarium:
+            total += sum(run.usd or 0.0 for run in terrarium.runs())
+    return total
+
+
+def on_cluster(nodes: Nodes, *words: str, cwd: Path, **more: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*GLASSHOUSE, "grid", "night.yaml", "--on", nodes.on, "--json", *words],
+        env=environment(**nodes.variables, **more), cwd=cwd, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+
+async def test_slots_and_money_hold_over_the_cluster(nodes: Nodes, tmp_path: Path) -> None:
+    small_world(tmp_path)
+    with imitating_server("vllm", delay_seconds=0.01) as server:
+        priced = models_file(tmp_path, server, price={"input": 5.0, "output": 50.0})
+        grid_file(tmp_path, models=[priced], rng_seeds="0..19")
+
+        result = on_cluster(nodes, "--max-usd", "0.2", "--yes", cwd=tmp_path)
+
+        assert server.in_flight_most <= 4
+    last = json.loads(result.stdout.splitlines()[-1])
+    assert (result.returncode, last["stopped_by"], last["left"] > 0) == (0, "budget", True), result.stderr
+    assert 0 < await recorded_usd(tmp_path / "night.grid") <= 0.2
+
+
+def test_a_worker_that_lacks_a_key_says_which(nodes: Nodes, tmp_path: Path) -> None:
+    small_world(tmp_path)
+    with imitating_server("vllm", key="s3cret-of-this-test") as server:
+        grid_file(tmp_path, models=[models_file(tmp_path, server, keyed=True)])
+
+        result = on_cluster(nodes, cwd=tmp_path, **{KEY: "s3cret-of-this-test"})
+
+    assert result.returncode == 3
+    assert f"It lacks {KEY}, which is set where the grid was started." in " ".join(result.stderr.split())
+    assert "s3cret-of-this-test" not in result.stderr
+
+
+def test_offline_cells_have_the_digests_of_the_local_grid(nodes: Nodes, tmp_path: Path) -> None:
+    small_world(tmp_path)
+    file = grid_file(tmp_path, rng_seeds="0..39")
+
+    result = on_cluster(nodes, cwd=tmp_path)
+
+    assert result.returncode == 0, result.stderr
+    alone = experiment(file=file)
+    rows = rows_in(tmp_path / "night.grid")
+    assert [(row["cell"], row["digest"]) for row in rows] == [(row.cell, row.digest) for row in alone]
+
+
+def test_whatever_is_killed_no_cell_is_lost_or_doubled(nodes: Nodes, tmp_path: Path) -> None:
+    small_world(tmp_path, turns=2)
+    gate = Gate()
+    with imitating_server("vllm", say=gate.say) as server:
+        file = grid_file(tmp_path, models=[models_file(tmp_path, server, slots=2)], rng_seeds="0..39")
+        alone = experiment(file=file, folder=tmp_path / "alone")
+        folder = tmp_path / "night.grid"
+        # Two bundles are in flight. With half of all answers, at least one of four is home, and two others are not.
+        gate.let(gate.answered // 2 + 2)
+        with subprocess.Popen(
+            [*GLASSHOUSE, "grid", "night.yaml", "--on", nodes.on, "--json"],
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment(**nodes.variables), cwd=tmp_path, text=True,
+        ) as driver:  # fmt: skip
+            assert driver.stdout is not None
+            driver.stdout.readline()  # A bundle is home.
+            wait_for(lambda: gate.waiting)  # No more bundle ends.
+            wait_for(lambda: plays(nodes, 0, folder) and plays(nodes, 1, folder))
+            nodes.busy(0)[0].kill()
+            wait_for(lambda: lost_in(folder) == 1)
+            wait_for(lambda: plays(nodes, 1, folder))
+            os.kill(nodes.raylets[1], signal.SIGKILL)
+            driver.kill()
+        home = (folder / "journal.jsonl").read_text().count('"type":"row"')
+        gate.let(inf)
+
+        result = on_cluster(nodes, cwd=tmp_path)
+
+    assert result.returncode == 0, result.stderr
+    *cells, last = map(json.loads, result.stdout.splitlines())
+    assert (last["done"], last["failed"], last["left"]) == (40, 0, 0)
+    assert 10 <= home < 40
+    assert home + len(cells) == 40, "a cell that was home was played again"
+    rows = rows_in(folder)
+    assert len({row["run"] for row in rows}) == len(rows) == 40
+    # Two local plays with this server have other digests too, so each run is held to its own record.
+    assert [row["cell"] for row in rows] == [row.cell for row in alone]
+    assert last["begun_again"] >= 1
+    verified = run(*rows[39]["verify"].split()[1:])
+    assert (verified.returncode, rows[39]["digest"] in verified.stdout) == (0, True)
