@@ -19,7 +19,7 @@ from glasshouse.events.event import Json
 from glasshouse.events.payloads import prompting_now, rules_now, settled
 from glasshouse.grids.grid_file import GridFile
 from glasshouse.grids.variants import Variant
-from glasshouse.reprs import repr_of
+from glasshouse.reprs import shown
 
 naming: Final = 1
 """The number of the rule by which cells are named. Raise it when the same play gets another name."""
@@ -27,8 +27,6 @@ naming: Final = 1
 
 class Cell(NamedTuple):
     """One run of a grid. Its axes are as the grid's file writes them."""
-
-    __repr__ = repr_of("name", "world", "what_if", "models", "rng_seed", "repeat")
 
     name: str
     """Sixteen hexadecimal characters."""
@@ -38,6 +36,17 @@ class Cell(NamedTuple):
     rng_seed: int
     repeat: int
     """From 1 on."""
+
+    def __repr__(self) -> str:
+        return shown(
+            self,
+            name=self.name,
+            world=self.world,
+            what_if=self.what_if,
+            models=self.models,
+            rng_seed=self.rng_seed,
+            repeat=self.repeat,
+        )
 
     @property
     def run_id(self) -> str:

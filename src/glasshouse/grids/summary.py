@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from glasshouse.contests.measures import Measure, average, share
 from glasshouse.grids.rows import Row
-from glasshouse.reprs import repr_of
+from glasshouse.reprs import shown
 
 
 class Group(NamedTuple):
@@ -31,14 +31,22 @@ class Group(NamedTuple):
 class Figure(NamedTuple):
     """One line of the summary."""
 
-    __repr__ = repr_of("measure", "value", "world", "what_if", "models")
-
     world: str
     what_if: str
     models: str
     measure: str
     """`failed`, `won by WINNER`, `nobody won`, `ended: REASON`, `turns`, `calls`, `tokens` or `usd`."""
     value: Measure
+
+    def __repr__(self) -> str:
+        return shown(
+            self,
+            measure=self.measure,
+            value=self.value,
+            world=self.world,
+            what_if=self.what_if,
+            models=self.models,
+        )
 
 
 def groups_of(rows: Iterable[Row]) -> list[Group]:
