@@ -56,8 +56,8 @@ def two_nodes(token: str) -> Iterator[Nodes]:
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment(**variables), text=True,
     ) as child:  # fmt: skip
         assert child.stdout is not None
-        line = next(json.loads(line) for line in child.stdout if line.startswith("{"))
-        yield Nodes(f"ray://{line['address']}", variables, (line["raylets"][0], line["raylets"][1]))
+        started = next(json.loads(line) for line in child.stdout if line.startswith("{"))
+        yield Nodes(f"ray://{started['address']}", variables, (started["raylets"][0], started["raylets"][1]))
         child.communicate()
 
 
