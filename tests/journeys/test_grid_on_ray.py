@@ -149,6 +149,7 @@ def test_offline_cells_have_the_digests_of_the_local_grid(nodes: Nodes, tmp_path
     assert [(row["cell"], row["digest"]) for row in rows] == [(row.cell, row.digest) for row in alone]
 
 
+@pytest.mark.soak
 def test_whatever_is_killed_no_cell_is_lost_or_doubled(nodes: Nodes, tmp_path: Path) -> None:
     small_world(tmp_path, turns=2)
     gate = Gate()

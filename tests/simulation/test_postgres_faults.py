@@ -87,7 +87,7 @@ class Owner:
         await asyncio.to_thread(self._reading.join)
 
 
-async def until(is_so: Callable[[], bool], owner: Owner, seconds: float = 30.0) -> None:
+async def until(is_so: Callable[[], bool], owner: Owner, seconds: float = 120.0) -> None:
     try:
         async with asyncio.timeout(seconds):
             while not is_so():  # noqa: ASYNC110  The child tells by a pipe that a thread reads.
@@ -192,8 +192,12 @@ async def play(rig: Rig, seed: int, fault: str) -> None:
         await second.has_done(chance.randint(5, 10))
         if fault == "stop the owner":
             first.signal(signal.SIGCONT)
-            # It is fenced, or could not find out, opened the house again, and found the other owner.
-            await until(lambda: any(line.startswith(("fenced", "closed")) for line in first.said), first)
+            # It is fenced, or could not find out, opened the house again, and found the other owner. On a busy machine the other one may
+            # lapse meanwhile, and lose the house to it again.
+            said = (first.said, second.said)
+            await until(
+                lambda: any(line.startswith(("fenced", "closed")) for some in said for line in some), first
+            )
     finally:
         for owner in owners:
             await owner.end()
@@ -252,7 +256,8 @@ def added(ledger: list[Event], handle: str) -> int:
     )
 
 
-@pytest.mark.parametrize("seed", rig_seeds(20, plays=1_000))
+# Faults of the server itself take longer and are played in the soak: short here are those of owners and of the network.
+@pytest.mark.parametrize("seed", rig_seeds(len(OF_OWNERS) + len(OF_THE_NETWORK), plays=1_000))
 async def test_a_fault_loses_and_doubles_nothing(rig: Rig, seed: int) -> None:
     with replayable(seed, "test_postgres_faults.py::test_a_fault_loses_and_doubles_nothing"):
         await play(rig, seed, ALL[seed % len(ALL)])
