@@ -194,7 +194,7 @@ async def play(rig: Rig, seed: int, fault: str) -> None:
             first.signal(signal.SIGCONT)
             # It is fenced, or could not find out, opened the house again, and found the other owner. On a busy machine the other one may
             # lapse meanwhile, and lose the house to it again.
-            said = (first.said, second.said)
+            reports = (first.said, second.said)
             await until(
                 lambda: any(line.startswith(("fenced", "closed")) for some in said for line in some), first
             )
