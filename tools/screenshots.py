@@ -1,8 +1,9 @@
 """Take the pictures of the README and the docs: `make screenshots`.
 
 A bundled world whose graphs merge and split is played offline with a fixed seed. The light picture shows it live, while its
-graphs are still apart; the dark one looks back from its end, at the moment when they merge, and reads all minds. The third
-is another run as a shared file, opened from disk at the line before the verdict.
+graphs are still apart; the dark one looks back from its end, at the moment when they merge, and reads all minds. Then come the
+other faces of the page: empty page, script, table, teams, curtain, studio and phone, each from a real play. The last is another run as a
+shared file, opened from disk at the line before the verdict.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Literal, NamedTuple
 
 from playwright.async_api import Browser, Page, async_playwright
 
@@ -23,6 +25,7 @@ IMAGES = Path(__file__).resolve().parent.parent / "docs" / "images"
 WORLD, RNG_SEED = "three-ways-in", 3
 WIDTH, HEIGHT = 1440, 900
 SHARED_WIDTH, SHARED_HEIGHT = 1200, 1500
+PHONE = (390, 844)
 settle_milliseconds = 1500
 turns_apart = 7
 merges_shown = 2
@@ -40,6 +43,57 @@ SHOWN = """async (merges) => {
 }"""
 
 
+class Face(NamedTuple):
+    """One face of the page: its picture's name, the play that it shows, and how the page is opened."""
+
+    name: str
+    world: str
+    rng_seed: int
+    query: str
+    theme: Literal["light", "dark"] = "light"
+    size: tuple[int, int] = (WIDTH, HEIGHT)
+    turns: int | None = None
+    """How many turns are played first; none: all."""
+
+
+FACES = (
+    Face("script", WORLD, RNG_SEED, "&face=script", turns=9),
+    Face("table", "mystery-roots", 1, "&face=table", "dark", turns=6),
+    Face("teams", "twenty-sprouts", 4, "&face=teams", turns=9),
+    Face("curtain", WORLD, RNG_SEED, ""),
+    Face("studio", "thousand-token-wood", 0, "&panel=studio:thousand-token-wood", turns=1),
+    Face("phone", WORLD, RNG_SEED, "", "dark", PHONE, turns=9),
+)
+
+
+async def take_faces(browser: Browser) -> None:
+    """Keep a picture of every other face, each from a play of its own; first of the page on which nothing plays yet."""
+    async with Terrarium(MemoryStore()) as t, served(t) as page:
+        await take_page(browser, f"{page.address}/", "empty", "light", (WIDTH, HEIGHT))
+    for face in FACES:
+        async with Terrarium(MemoryStore()) as t, served(t) as page:
+            run = await t.open_world(face.world, rng_seed=face.rng_seed)
+            await t.run(run.id, turns=face.turns)
+            await take_page(
+                browser, f"{page.address}/?run={run.id}{face.query}", face.name, face.theme, face.size
+            )
+
+
+async def take_page(
+    browser: Browser, address: str, name: str, theme: Literal["light", "dark"], size: tuple[int, int]
+) -> None:
+    """Open an address, let it come to rest, and keep its picture."""
+    context = await browser.new_context(
+        viewport={"width": size[0], "height": size[1]}, color_scheme=theme, reduced_motion="reduce"
+    )
+    opened = await context.new_page()
+    await opened.goto(address)
+    await opened.evaluate("document.fonts.ready.then(() => true)")
+    await opened.wait_for_timeout(2 * settle_milliseconds)
+    await keep(opened, name)
+    await context.close()
+
+
 async def main() -> None:
     """Play, look, and keep the pictures."""
     IMAGES.mkdir(parents=True, exist_ok=True)
@@ -55,6 +109,7 @@ async def main() -> None:
                 await asyncio.sleep(0.1)
             await take(browser, page, run, "dark", merges_shown)
             await take_shared(browser, await shared(t))
+            await take_faces(browser)
             await browser.close()
 
 
