@@ -44,11 +44,13 @@ def test_every_import_of_a_module_is_in_the_map() -> None:
 
 
 def test_the_map_names_files_beside_the_page() -> None:
+    files = {
+        **page_files.modules(),
+        **{path.relative_to(page_files.STATIC).as_posix(): path for path in page_files.styles()},
+    }
     for name, address in the_map().items():
         assert address.startswith("./static/"), name
-        assert page_files.file_at(address.removeprefix("./static/")) == (page_files.modules()[name], True), (
-            name
-        )
+        assert page_files.file_at(address.removeprefix("./static/")) == (files[name], True), name
 
 
 def test_only_screens_that_need_them_load_the_parts_of_a_phone() -> None:

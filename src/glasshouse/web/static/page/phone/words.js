@@ -13,7 +13,8 @@ import { speaker } from "page/stage/cast";
 import { Ending } from "page/stage/ending";
 import { noteRecord } from "page/stage/panel";
 import { Proposals } from "page/stage/proposals";
-import { WithheldTools } from "page/stage/withheld";
+import { Part } from "page/on_demand";
+import { hasWithheld } from "page/stage/panel";
 import { canReadMinds, flip, flipped, goLive, isDirector, isRewound, loadedFrom, minds, moment, onRecord, openDialog, panel, record, run, seek, selection, shown, source, status, view } from "page/store";
 import { Button } from "page/ui";
 
@@ -37,7 +38,7 @@ export function Words() {
   if (!now) return html`<p class="empty">${status.value === "idle" ? "Nothing plays yet." : "The run is being opened."}</p>`;
   const line = read ? html`<${Read} view=${now} id=${read} />` : html`<p class="words-none">${Object.keys(now.creatures).length ? "Nobody has spoken yet." : "Nobody is on stage yet."}</p>`;
   const earlier = html`<${Earlier} view=${now} n=${now.creatures[read]?.line?.n ?? now.k + 1} />`;
-  const notices = html`<${Ending} /><${Proposals} /><${WithheldTools} />`;
+  const notices = html`<${Ending} /><${Proposals} />${hasWithheld(now) ? html`<${Part} name="withheld" />` : null}`;
   const scene = html`<${Scene} view=${now} key=${now.scene.n ?? 0} />`;
   const past = isRewound.value ? html`<${LookingBack} />` : null;
   if (form.value === "low") return html`${past}<div class="words">${line}${notices}${earlier}</div>${scene}`;
