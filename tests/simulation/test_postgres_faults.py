@@ -196,7 +196,7 @@ async def play(rig: Rig, seed: int, fault: str) -> None:
             # lapse meanwhile, and lose the house to it again.
             reports = (first.said, second.said)
             await until(
-                lambda: any(line.startswith(("fenced", "closed")) for some in said for line in some), first
+                lambda: any(line.startswith(("fenced", "closed")) for some in reports for line in some), first
             )
     finally:
         for owner in owners:
