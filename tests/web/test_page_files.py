@@ -237,3 +237,13 @@ async def test_an_event_has_the_number_that_its_record_has() -> None:
             assert await stories.number_of(story, "director", await t.event(record.id)) == record.k
         with pytest.raises(UnknownName):
             await stories.number_of(story, "director", await t.event(f"{other.session_id}.1"))
+
+
+def test_every_sheet_that_comes_later_is_brought_by_a_part() -> None:
+    sources = [
+        (page_files.STATIC / f"page/{name}.js").read_text(encoding="utf-8") for name in ("on_demand", "form")
+    ]
+    brought = {f"page/{name}.css" for text in sources for name in re.findall(r'"([a-z]+/[a-z]+)"[,\]]', text)}
+    later = {name for name in the_map() if name.endswith(".css") and not name.startswith("page/share/")}
+
+    assert brought == later
