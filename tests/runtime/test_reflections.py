@@ -114,7 +114,7 @@ async def test_a_full_turn_leaves_reflections_out_and_goes_on(how: str) -> None:
         assert [event.turn for event in lines] == sorted([1, 2, 3, 4, 5] * 2)
         assert reflected == [1, 2, 3, 4, 5]  # Two are owed in each turn, and there is one call for them.
         assert (await the_end(t, run_id)).payload["axis"] == "max_turns"
-        assert await verify(t, run_id)
+        assert (await verify(t, run_id)).is_same
 
 
 class _Reflects(Agent):
@@ -177,12 +177,12 @@ async def test_a_run_with_reflections_verifies_and_branches_at_every_event_to_th
         run_id, events = await played(t, table(turns=4))
         digest = await t.digest(run_id)
 
-        assert await verify(t, run_id)
+        assert (await verify(t, run_id)).is_same
         for event in events:
             branch = await t.branch(event.session_id, event.id)
             await t.run(branch.id)
             assert await t.digest(branch.id) == digest, event
-            assert await verify(t, branch.id), event
+            assert (await verify(t, branch.id)).is_same, event
 
 
 @pytest.mark.parametrize(
@@ -230,7 +230,7 @@ async def test_counts_and_debts_go_on_through_merges_and_splits() -> None:
         assert len({event.graph_id for event in events if event.kind == kinds.AGENT_REFLECTED}) > 1
         await check_ends(t._house.store)
         await check_folds(t._house.store)
-        assert await verify(t, run.id)
+        assert (await verify(t, run.id)).is_same
 
 
 async def test_a_resumed_run_counts_on_where_its_past_stopped() -> None:

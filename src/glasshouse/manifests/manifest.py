@@ -9,10 +9,10 @@ import operator
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from glasshouse.events import kinds
 from glasshouse.events.codec import canonical_json
@@ -166,15 +166,16 @@ class Manifest(Strict):
             raise ValueError(f"only the engine writes {forbidden[0]}; remove it from may_emit")
         return given
 
-    @model_validator(mode="after")
-    def _reflects_itself(cls) -> Self:
+    @field_validator("played_by")
+    @classmethod
+    def _visitors_reflect_for_themselves(cls, given: str | None, others: ValidationInfo) -> str | None:
         """A reflection is written by a model or a program. A visitor is asked for lines only."""
-        if cls.memory.reflect_every is not None and cls.played_by == "visitor":
+        memory = others.data.get("memory")
+        if given == "visitor" and isinstance(memory, Memory) and memory.reflect_every is not None:
             raise ValueError(
-                "memory.reflect_every is for creatures that a model or a program plays, and played_by says visitor;"
-                " remove one of them"
+                "a visitor is asked for no reflections; remove memory.reflect_every, or let a model play this creature"
             )
-        return cls
+        return given
 
     def as_root(self) -> Manifest:
         """The same creature as a root: with that role, and subscribed to the visitor."""

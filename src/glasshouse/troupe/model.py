@@ -29,6 +29,7 @@ from glasshouse.troupe.skills.guessing import named_or_asked
 from glasshouse.troupe.skills.judging import verdict
 from glasshouse.troupe.skills.keeping import kept_answer
 from glasshouse.troupe.skills.pairing import bluffed
+from glasshouse.troupe.skills.reflecting import reflected, taken_up
 from glasshouse.troupe.skills.regrouping import is_group_tool, regrouped
 from glasshouse.troupe.skills.sleuthing import hypothesis, objection
 from glasshouse.troupe.skills.solo_parts import parts_in_turn
@@ -46,6 +47,7 @@ hasty_lines_max: Final = 3
 Skill = Callable[[Speaker, Sequence[Branch]], Reply | None]
 
 SKILLS: Final[tuple[Skill, ...]] = (
+    reflected,
     bluffed,
     performed,
     consulted,
@@ -111,7 +113,7 @@ def answer(prompt: Prompt, lines_max: int | None = None) -> str:
     reply = regrouped(speaker, branches)
     branches = [branch for branch in branches if not is_group_tool(branch)]
     if reply is None:
-        reply = _in_parts(speaker, branches) or _reply(speaker, branches)
+        reply = taken_up(speaker, _in_parts(speaker, branches) or _reply(speaker, branches))
     said = filled_schema(reply.branch.schema, _source(speaker), reply.fields)
     if reading.titles:
         said = {name: with_titles(value, reading.titles) for name, value in said.items()}
