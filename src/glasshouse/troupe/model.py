@@ -28,6 +28,7 @@ from glasshouse.troupe.skills.debating import argued
 from glasshouse.troupe.skills.guessing import named_or_asked
 from glasshouse.troupe.skills.judging import verdict
 from glasshouse.troupe.skills.keeping import kept_answer
+from glasshouse.troupe.skills.looking_up import looked_up
 from glasshouse.troupe.skills.pairing import bluffed
 from glasshouse.troupe.skills.reflecting import reflected, taken_up
 from glasshouse.troupe.skills.regrouping import is_group_tool, regrouped
@@ -51,6 +52,7 @@ SKILLS: Final[tuple[Skill, ...]] = (
     bluffed,
     performed,
     consulted,
+    looked_up,
     asked_or_acted,
     told_on,
     called_for,
@@ -69,7 +71,7 @@ SKILLS: Final[tuple[Skill, ...]] = (
 )
 """Asked in this order; the first that has an answer gives it."""
 
-_CALLING: Final[tuple[Skill, ...]] = (consulted, used)
+_CALLING: Final[tuple[Skill, ...]] = (consulted, looked_up, used)
 """Those that call tools. The others do not take an argument of a tool for a field of theirs."""
 
 _NUMBERED: Final = re.compile(r"(@[\w-]+)~\d+")
