@@ -52,11 +52,11 @@ class ScriptMemory:
     def _with_reflections(self) -> list[tuple[int, Heard]]:
         """The lines, and between them what I told myself, each with how many lines came before it."""
         inward = [
-            (sum(int(line.ref) < int(told.ref) for line in self.lines), told)
-            for told in self._reading.reflections
+            (sum(int(line.ref) < int(own.ref) for line in self.lines), own)
+            for own in self._reading.reflections
         ]
         both = [*enumerate(self.lines), *inward]
-        return sorted(both, key=lambda place: int(place[1].ref)) if inward else both
+        return sorted(both, key=lambda entry: int(entry[1].ref)) if inward else both
 
     def _take(self, part: Part, line: Heard, index: int) -> None:
         known = recognised(part.script.name, bare_name(line.handle), line.text)

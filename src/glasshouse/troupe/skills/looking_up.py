@@ -57,8 +57,8 @@ def looked_up(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
     said = next((past for past in speaker.reading.tools_said if past.tool == LOOK_UP), None)
     if said is not None:
         speaking = speaking_branch(branches)
-        found = _best_sentence(said.text, str(said.arguments.get("words", ""))) if said.is_ok else None
-        return None if speaking is None or found is None else _reported(speaker, speaking, found)
+        sentence = _best_sentence(said.text, str(said.arguments.get("words", ""))) if said.is_ok else None
+        return None if speaking is None or sentence is None else _reported(speaker, speaking, sentence)
     branch = next((branch for branch in branches if branch.tool == LOOK_UP), None)
     asked = None if branch is None else _question_for_a_fact(speaker.reading)
     things = [] if asked is None else _things_of(speaker.reading, asked)
@@ -89,8 +89,8 @@ def _things_of(reading: Reading, question: str) -> list[str]:
     return list(dict.fromkeys(phrases))[:things_looked_up_max]
 
 
-def _reported(speaker: Speaker, branch: Branch, found: Found) -> Reply:
-    gaps = {"file": found.file, "answer": found.sentence}
+def _reported(speaker: Speaker, branch: Branch, quoted: Found) -> Reply:
+    gaps = {"file": quoted.file, "answer": quoted.sentence}
     texts = with_gaps_filled(shelf.sections(BOOK)["written"], gaps)
     return with_line(branch, speaker.dress(texts, "answer", "I say what is written, and where"))
 

@@ -74,9 +74,9 @@ def taken_up(speaker: Speaker, reply: Reply) -> Reply:
 def _counted_up(speaker: Speaker, branch: Branch) -> Reply | None:
     reading = speaker.reading
     field = _field_of_refs(branch)
-    told = {match[0] for line in reading.reflections if (match := _template_of(line.text)) is not None}
+    known = {match[0] for line in reading.reflections if (match := _template_of(line.text)) is not None}
     for insight in _insights(reading):
-        if insight.heading in told:
+        if insight.heading in known:
             continue
         inner = [line.partition(" | ")[0] for line in shelf.sections(BOOK)[insight.heading]]
         texts = with_gaps_filled(inner, insight.gaps)
@@ -118,13 +118,13 @@ def _insights(reading: Reading) -> Iterator[Insight]:
 def _things_of_two(reading: Reading, cast: Sequence[Heard]) -> Iterator[tuple[Heard, Heard, Noun]]:
     """Things that two others have spoken of, the newest first, each with the first line of either."""
     first_by_thing: dict[str, tuple[Heard, Noun]] = {}
-    found: list[tuple[Heard, Heard, Noun]] = []
+    pairs: list[tuple[Heard, Heard, Noun]] = []
     for line in cast:
         for noun in sayable_in(reading, line.text):
             before, named = first_by_thing.setdefault(noun.key, (line, noun))
-            if before.handle != line.handle and not any(noun.key == pair[2].key for pair in found):
-                found.append((before, line, named))
-    yield from reversed(found)
+            if before.handle != line.handle and not any(noun.key == pair[2].key for pair in pairs):
+                pairs.append((before, line, named))
+    yield from reversed(pairs)
 
 
 def _field_of_refs(branch: Branch) -> str:
