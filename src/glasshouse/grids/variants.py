@@ -25,7 +25,7 @@ from glasshouse.manifests.loading import LoadedWorld, load_world
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.manifests.problem import At, Complaint, unknown
 from glasshouse.manifests.validation import valid_part_of
-from glasshouse.manifests.world_folders import find_world, folder_of, found_worlds
+from glasshouse.manifests.world_folders import SCRIPT_FILE, find_world, folder_of, found_worlds
 from glasshouse.manifests.yaml_source import Source, node_of
 
 beside_bytes_max: Final = 64 * 1_048_576
@@ -33,7 +33,7 @@ beside_bytes_max: Final = 64 * 1_048_576
 beside_files_max: Final = 4_096
 """More files beside a world are refused, for the same reason."""
 
-_OWN_FILES: Final = ("documents/**/*", "script.*")
+_OWN_FILES: Final = ("documents/**/*", SCRIPT_FILE)
 """The files of a world's own folder that a play may read and that loading the world does not."""
 
 

@@ -15,6 +15,8 @@ from glasshouse.errors import UnknownName, names_shown_max
 from glasshouse.manifests.yaml_source import source_at
 
 SCENARIO_FILE = "scenario.yaml"
+SCRIPT_FILE = "script.txt"
+"""What the offline troupe says in a world, in its folder."""
 YAML_ENDINGS = (".yaml", ".yml")
 BUNDLED = Path(__file__).resolve().parent.parent / "worlds"
 
