@@ -97,5 +97,5 @@ def _there(folder: Path, names: list[str]) -> tuple[str, ...]:
 
 def _matching(folder: Path, patterns: tuple[str, ...]) -> tuple[str, ...]:
     """The files right beside the scenario that a pattern means, by name."""
-    found = {path.name for pattern in patterns for path in folder.glob(pattern) if path.is_file()}
-    return tuple(sorted(found))
+    names = {path.name for pattern in patterns for path in folder.glob(pattern) if path.is_file()}
+    return tuple(sorted(names))
