@@ -30,7 +30,6 @@ from glasshouse.manifests.titles import complaints_about_creature
 from glasshouse.manifests.validation import valid_part_of
 from glasshouse.manifests.world_folders import (
     SCENARIO_FILE,
-    SCRIPT_FILE,
     creature_files_in,
     find_world,
     folder_of,
@@ -39,6 +38,7 @@ from glasshouse.manifests.world_folders import (
     name_of,
     scenario_in,
     scenario_of,
+    script_file_of,
     worlds_in,
 )
 from glasshouse.manifests.yaml_source import Source, shown_path, source_at, source_of
@@ -294,7 +294,7 @@ def _read_world(
     sources[None] = rest
     documents, missing = documents_of(_patterns(scenario, checked.played), folder_of(world))
     complaints += [*missing, *complaints_about(checked)]
-    script, problems_of_its_script = script_and_problems(folder_of(world) / SCRIPT_FILE)
+    script, problems_of_its_script = script_and_problems(script_file_of(world))
     problems += [
         *problems_of_decks,
         *problems_of_its_script,

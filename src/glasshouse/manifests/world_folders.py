@@ -46,6 +46,14 @@ def folder_of(world: Path) -> Path:
     return world.parent if world.is_file() else world
 
 
+def script_file_of(world: Path) -> Path:
+    """Where a world's script is, if it has one: in its folder. That of a file of its own, which may share its folder with others, is
+    named after it."""
+    if world.suffix in YAML_ENDINGS:
+        return world.with_name(f"{world.stem}.{SCRIPT_FILE}")
+    return world / SCRIPT_FILE
+
+
 def creature_files_in(world: Path) -> list[Path]:
     """The files that may be creatures of a world, by name: those in `creatures/` and, if the world is a file of its own, the
     other YAML files in its folder."""

@@ -7,6 +7,7 @@ earlier session has the script that lies beside its world now.
 from __future__ import annotations
 
 from collections import OrderedDict
+from pathlib import Path
 from typing import Final, NamedTuple
 
 from glasshouse.errors import UnknownName
@@ -53,15 +54,15 @@ def _script_beside(world: PlayedWorld) -> str | None:
     """The script that lies beside a world now; none if there is none, or none that can be played."""
     # Imported here: few programs continue a run of an earlier session.
     from glasshouse.manifests.scripts import NoScript, read_script_file
-    from glasshouse.manifests.world_folders import SCRIPT_FILE, find_world
+    from glasshouse.manifests.world_folders import find_world, script_file_of
 
     if world.path is None:
         return None  # It was made in a program that is gone.
     try:
-        file = path_beside(world.path, SCRIPT_FILE)
+        file = path_beside(world.path, script_file_of(Path(world.path)).name)
         if not file.parent.is_dir():
             # The world is not where it was: on another machine, bundled worlds have other paths.
-            file = path_beside(str(find_world(world.name)), SCRIPT_FILE)
+            file = script_file_of(find_world(world.name))
         return read_script_file(file)
     except (NoScript, UnknownName, OSError):
         return None
