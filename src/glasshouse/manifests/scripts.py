@@ -56,8 +56,8 @@ def script_and_problems(file: Path) -> tuple[str | None, list[Problem]]:
 
 def problems_of_script(read: ReadScript, path: str = SCRIPT_FILE) -> list[Problem]:
     """What is wrong in a script, by line."""
-    return [Problem(path, fault.line, fault.column, "", _told(fault)) for fault in read.faults]
+    return [Problem(path, fault.line, fault.column, "", _words_of(fault)) for fault in read.faults]
 
 
-def _told(fault: ScriptFault) -> str:
+def _words_of(fault: ScriptFault) -> str:
     return unknown(fault.noun, fault.name, fault.known) if fault.noun else fault.text

@@ -141,8 +141,8 @@ class Script:
 
         A judge reads labels in place of names, so the line of somebody unknown is sought in every part.
         """
-        found: Recognised | None = self.__dict__["_looked_up_cache"](handle, text)
-        return found
+        recognised: Recognised | None = self.__dict__["_looked_up_cache"](handle, text)
+        return recognised
 
     def _looked_up(self, handle: str, text: str) -> Recognised | None:
         entries = self.parts.get(handle)
