@@ -6,7 +6,6 @@ import os
 import secrets
 import signal
 import subprocess
-import threading
 import time
 from collections.abc import Callable, Iterator
 from math import inf
@@ -17,7 +16,6 @@ import pytest
 
 from glasshouse import Terrarium
 from glasshouse.grids import experiment
-from glasshouse.turns.moment.prompt import text_digest
 from tests.grid_worlds import grid_file, models_file, small_world
 from tests.journeys.commanding import GLASSHOUSE, environment, run
 from tests.servers.gate import Gate

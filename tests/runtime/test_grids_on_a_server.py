@@ -18,7 +18,6 @@ from tests.servers import faults
 from tests.servers.gate import Gate
 from tests.servers.imitating_server import ImitatingServer, imitating_server
 
-look_seconds = 0.005
 CACHE_PRICES = {"input": 5.0, "output": 50.0, "cache_read": 0.5}
 
 
@@ -61,8 +60,7 @@ async def cut_after(file: Path, name: str, answers: int, gate: Gate, **how: Any)
                     rows.append(row)
 
         playing = asyncio.create_task(play())
-        while not gate.waiting:
-            await asyncio.sleep(look_seconds)
+        await asyncio.to_thread(gate.wait_until_shut)
         playing.cancel()
         await asyncio.wait([playing])
     gate.let(inf)

@@ -21,11 +21,17 @@ class Gate:
         """An answer, as soon as there is room for it."""
         with self._moved:
             self.waiting += 1
+            self._moved.notify_all()
             self._moved.wait_for(lambda: self.answered < self._room)
             self.waiting -= 1
             self.answered += 1
         digest = text_digest(prompt)
         return self._echoes if self._echoes and digest[0] in "01234567" else f"I see {digest[:12]}."
+
+    def wait_until_shut(self) -> None:
+        """Wait until somebody waits for more answers."""
+        with self._moved:
+            self._moved.wait_for(lambda: self.waiting)
 
     def let(self, more: float) -> None:
         """Give so many more answers, then none."""
