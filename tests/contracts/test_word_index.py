@@ -1,4 +1,5 @@
-"""What every store keeps as `WordIndex`: the same lines give the same answers, whatever keeps them."""
+"""What every store keeps as `WordIndex`: the same lines give the same answers, whatever keeps them. A place is a name for
+where lines stand."""
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -15,14 +16,14 @@ def line(position: int, *words: str, place: str = "pond", lamport: int | None = 
     return PlacedLine(position, position if lamport is None else lamport, (place,), words)
 
 
-def positions(found: dict[str, list[FoundLine]]) -> dict[str, list[int]]:
-    return {word: [line.position for line in lines] for word, lines in found.items()}
+def positions(matches: dict[str, list[FoundLine]]) -> dict[str, list[int]]:
+    return {word: [line.position for line in lines] for word, lines in matches.items()}
 
 
 async def test_an_index_is_empty_until_lines_are_added(store: Store) -> None:
-    found = await store.lines_with(["kettle"], [PlaceRange("pond", 0, ALWAYS)], 9)
+    matches = await store.lines_with(["kettle"], [PlaceRange("pond", 0, ALWAYS)], 9)
 
-    assert found == {"kettle": []}
+    assert matches == {"kettle": []}
     assert await store.indexed() == 0
     assert await store.indexed_places() == {}
 
@@ -30,9 +31,9 @@ async def test_an_index_is_empty_until_lines_are_added(store: Store) -> None:
 async def test_lines_are_found_by_word_the_newest_first(store: Store) -> None:
     await store.index_lines(0, 9, [line(2, "kettle", "sea"), line(5, "kettle"), line(9, "sea", "kettle")])
 
-    found = await store.lines_with(["kettle", "sea", "moon"], [PlaceRange("pond", 0, ALWAYS)], 2)
+    matches = await store.lines_with(["kettle", "sea", "moon"], [PlaceRange("pond", 0, ALWAYS)], 2)
 
-    assert positions(found) == {"kettle": [9, 5], "sea": [9, 2], "moon": []}
+    assert positions(matches) == {"kettle": [9, 5], "sea": [9, 2], "moon": []}
     assert await store.indexed() == 9
 
 
@@ -41,9 +42,9 @@ async def test_only_the_places_and_times_that_are_asked_for_are_searched(store: 
         0, 9, [line(1, "kettle"), line(2, "kettle", place="mill"), line(3, "kettle"), line(4, "kettle")]
     )
 
-    found = await store.lines_with(["kettle"], [PlaceRange("pond", 2, 3), PlaceRange("shed", 0, ALWAYS)], 9)
+    matches = await store.lines_with(["kettle"], [PlaceRange("pond", 2, 3), PlaceRange("shed", 0, ALWAYS)], 9)
 
-    assert positions(found) == {"kettle": [3]}
+    assert positions(matches) == {"kettle": [3]}
     assert await store.indexed_places() == {"pond": (1, 4), "mill": (2, 2)}
 
 
@@ -61,8 +62,8 @@ async def test_lines_are_added_only_where_the_index_ends(store: Store) -> None:
     await store.index_lines(0, 6, [line(5, "kettle")])
     await store.index_lines(4, 8, [line(7, "kettle")])
 
-    found = await store.lines_with(["kettle"], [PlaceRange("pond", 0, ALWAYS)], 9)
-    assert positions(found) == {"kettle": [7, 3]}
+    matches = await store.lines_with(["kettle"], [PlaceRange("pond", 0, ALWAYS)], 9)
+    assert positions(matches) == {"kettle": [7, 3]}
     assert await store.indexed() == 8
 
 
@@ -90,9 +91,9 @@ async def test_words_of_any_letters_are_kept(store: Store) -> None:
     words = ("käse", "чайник", "𐐨𐐨𐐨𐐨", "やかんです")
     await store.index_lines(0, 1, [line(1, *words)])
 
-    found = await store.lines_with(words, [PlaceRange("pond", 0, ALWAYS)], 9)
+    matches = await store.lines_with(words, [PlaceRange("pond", 0, ALWAYS)], 9)
 
-    assert positions(found) == {word: [1] for word in words}
+    assert positions(matches) == {word: [1] for word in words}
 
 
 async def test_the_index_outlives_its_process(opener: Opener) -> None:
@@ -103,10 +104,10 @@ async def test_the_index_outlives_its_process(opener: Opener) -> None:
 
     second = opener()
     await second.open("house-one")
-    found = await second.lines_with(["kettle"], [PlaceRange("pond", 0, ALWAYS)], 9)
+    matches = await second.lines_with(["kettle"], [PlaceRange("pond", 0, ALWAYS)], 9)
     await second.close()
 
-    assert positions(found) == {"kettle": [3]}
+    assert positions(matches) == {"kettle": [3]}
 
 
 async def test_events_are_read_by_their_positions(ledger_store: Store) -> None:
@@ -152,7 +153,7 @@ async def test_every_store_finds_what_a_plain_search_finds(
     await store.index_lines(0, half, all_lines[:half])
     await store.index_lines(half, len(all_lines) + 1, all_lines[half:])
 
-    found = await store.lines_with(["kettle", "sea"], asked, lines_max)
+    matches = await store.lines_with(["kettle", "sea"], asked, lines_max)
 
     for word in ("kettle", "sea"):
         by_hand = {
@@ -161,4 +162,4 @@ async def test_every_store_finds_what_a_plain_search_finds(
             for part in asked
             if word in each.words and part.place in each.places and part.first <= each.lamport <= part.last
         }
-        assert found[word] == sorted(by_hand, reverse=True)[:lines_max]
+        assert matches[word] == sorted(by_hand, reverse=True)[:lines_max]

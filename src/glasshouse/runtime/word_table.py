@@ -1,5 +1,5 @@
 """`WordTable`: which lines have a word, in memory. A store in memory keeps its index of words in one, and so do searches for what a
-store has not indexed yet.
+store has not indexed yet. A place is a name for where lines stand, chosen by whoever searches.
 
 Always holds: the same lines give the same answers, whatever the order in which they were added, and as often as they were.
 """
@@ -25,12 +25,12 @@ class WordTable:
     def add(self, lines: Iterable[PlacedLine], upto: int) -> None:
         """Add lines, after which all lines up to this position are in here."""
         for line in lines:
-            found = FoundLine(line.lamport, line.position)
+            entry = FoundLine(line.lamport, line.position)
             for place in line.places:
                 first, last = self.places.get(place, (line.lamport, line.lamport))
                 self.places[place] = min(first, line.lamport), max(last, line.lamport)
                 for word in line.words:
-                    _insert(self._lines.setdefault((place, word), []), found)
+                    _insert(self._lines.setdefault((place, word), []), entry)
         self.upto = max(self.upto, upto)
 
     def lines_with(
@@ -39,13 +39,13 @@ class WordTable:
         """For each word, the newest lines that have it in these ranges, newest first."""
         newest: dict[str, list[FoundLine]] = {}
         for word in words:
-            found: list[FoundLine] = []
+            matches: list[FoundLine] = []
             for place, first, last in ranges:
                 lines = self._lines.get((place, word), ())
                 start = bisect_left(lines, (first, 0))
                 stop = bisect_right(lines, (last, position_max))
-                found += lines[max(start, stop - lines_max) : stop]
-            newest[word] = newest_of(found, lines_max)
+                matches += lines[max(start, stop - lines_max) : stop]
+            newest[word] = newest_of(matches, lines_max)
         return newest
 
 
@@ -53,9 +53,9 @@ position_max = 2**63 - 1
 """No position is greater: stores keep 64 bits."""
 
 
-def newest_of(found: Iterable[FoundLine], lines_max: int) -> list[FoundLine]:
+def newest_of(matches: Iterable[FoundLine], lines_max: int) -> list[FoundLine]:
     """The newest of these lines, each once, newest first."""
-    return sorted(set(found), reverse=True)[:lines_max]
+    return sorted(set(matches), reverse=True)[:lines_max]
 
 
 def _insert(lines: list[FoundLine], line: FoundLine) -> None:

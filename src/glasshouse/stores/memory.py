@@ -417,7 +417,8 @@ class MemoryStore:
         self, words: Sequence[str], ranges: Sequence[PlaceRange], lines_max: int
     ) -> dict[str, list[FoundLine]]:
         """For each word, the newest lines that have it in these ranges."""
-        return self._words.lines_with(words, ranges, lines_max)
+        asked = dict.fromkeys(words)  # A word that is asked for twice is searched once.
+        return self._words.lines_with([*asked], ranges, lines_max)
 
     async def drop_index(self) -> None:
         """Empty the index."""

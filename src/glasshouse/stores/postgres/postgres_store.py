@@ -3,6 +3,7 @@
 Always holds: one process at a time owns a house, and a commit is one statement that holds only for the owner's epoch and token (`owned_house.py`). Every
 error of the driver during a commit means that nobody knows whether it was written: it is looked up by its position before anybody is answered.
 Texts are kept as bytes, so a NUL stays what it was.
+A place is a name for where lines stand in the index of words.
 """
 
 from __future__ import annotations
@@ -510,18 +511,18 @@ class PostgresStore:
         self, words: Sequence[str], ranges: Sequence[PlaceRange], lines_max: int
     ) -> dict[str, list[FoundLine]]:
         """For each word, the newest lines that have it in these ranges."""
-        found: dict[str, list[FoundLine]] = {word: [] for word in words}
+        matches: dict[str, list[FoundLine]] = {word: [] for word in words}
         rows = await self._rows(
             "lines_with",
-            [word.encode() for word in found],
+            [word.encode() for word in matches],
             [part.place.encode() for part in ranges],
             [part.first for part in ranges],
             [part.last for part in ranges],
             lines_max,
         )
         for word, lamport, position in rows:
-            found[word.decode()].append(FoundLine(lamport, position))
-        return found
+            matches[word.decode()].append(FoundLine(lamport, position))
+        return matches
 
     async def drop_index(self) -> None:
         """Empty the index."""

@@ -1,4 +1,5 @@
-"""The index of words in a SQLite file: three tables that are made when somebody first searches.
+"""The index of words in a SQLite file: three tables that are made when somebody first searches. A place is a name for where lines stand,
+chosen by whoever searches.
 
 Always holds: a file in which nobody searches has none of them, and no version of the file asks for them. What is in them follows from the
 events, so they may be dropped by anybody at any time.
@@ -57,16 +58,16 @@ class WordIndexTables:
         known = sorted([part for part in ranges if part.place in numbers], key=lambda part: -part.last)
         newest: dict[str, list[FoundLine]] = {}
         for word in words:
-            found: list[FoundLine] = []
+            matches: list[FoundLine] = []
             oldest = 0
             for place, first, last in known:
                 if last < oldest:
                     break
                 rows = self._rows("lines_with", numbers[place], word, max(first, oldest), last, lines_max)
                 if rows:
-                    found = newest_of([*found, *[FoundLine(*row) for row in rows]], lines_max)
-                    oldest = found[-1].lamport if len(found) == lines_max else 0
-            newest[word] = found
+                    matches = newest_of([*matches, *[FoundLine(*row) for row in rows]], lines_max)
+                    oldest = matches[-1].lamport if len(matches) == lines_max else 0
+            newest[word] = matches
         return newest
 
     def index_lines(self, after: int, upto: int, lines: Sequence[PlacedLine]) -> None:
