@@ -57,9 +57,9 @@ def test_a_fact_that_may_be_said_or_is_made_for_telling_does_not_count() -> None
 def test_a_fact_may_be_said_in_the_kinds_that_the_scenario_names_and_in_no_other() -> None:
     rule = DealRule(may_say=("hint.given",))
 
-    told = Draft(kind="hint.given", payload={"hint": "A fern."})
+    lifted = Draft(kind="hint.given", payload={"hint": "A fern."})
 
-    assert sealed_facts_said(told, at(rule=rule)) == {}
+    assert sealed_facts_said(lifted, at(rule=rule)) == {}
     assert sealed_facts_said(spoke("A fern."), at(rule=rule)) == {"word": "fern"}
 
 

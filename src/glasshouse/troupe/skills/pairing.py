@@ -218,10 +218,10 @@ def _lifted(reading: Reading, table: Table, word: str) -> dict[str, bool]:
     """Who has told the word under their thimble, and whether it is mine."""
     calls = _calls_after_the_votes(reading, table)
     ends = [*calls, len(reading.discussion)]
-    told = reading.discussion[calls[_LIFTING - 1] : ends[_LIFTING]]
+    lines = reading.discussion[calls[_LIFTING - 1] : ends[_LIFTING]]
     return {
         line.handle: word in WORD.findall(line.text.lower())
-        for line in told
+        for line in lines
         if line.origin == "cast" and not reading.is_mine(line)
     }
 
