@@ -21,6 +21,7 @@ from glasshouse.troupe.salience import main_thing, owed_by
 from glasshouse.troupe.script_files import (
     ACTS,
     CHANGES,
+    DEALT_WORD,
     GAME_FACT,
     REMARK,
     SLOT,
@@ -350,7 +351,7 @@ class _Performance:
         for phrasing, bound in self._sayings(entry, cue):
             text = with_capitals(_filled(phrasing.text, bound))
             if entry.act not in _NOTHING_ADDED and not self._answers_later(entry):
-                text = self.speaker.with_what_is_owed(text)
+                text = self.speaker.with_what_is_owed(text, tells_secret=DEALT_WORD in phrasing.slots)
             fields = self._fields_of(entry, branch, bound)
             if text and fields is not None:
                 return with_line(branch, self._spoken(entry, text, bound), **fields)
