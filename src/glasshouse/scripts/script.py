@@ -36,14 +36,16 @@ REMARK: Final = "remark"
 
 GAME_FACT: Final = "game:"
 """How the names begin of what a game knows and no line says."""
+DEALT_WORD: Final = "word"
+"""The slot for the word that a game has dealt to me. A line with it tells the word."""
 GAME_SLOTS: Final = frozenset(
     {
-        *("clause", "told", "suspect", "name", "pick", "accuser", "friend"),
+        *("clause", "told", "suspect", "name", "pick", "accuser", "friend", DEALT_WORD, "odd"),
         *("day", "lit", "length", "seen", "best", "most"),
     }
 )
-"""Slots that a game fills: in one of near-twins what is true of my word, what another said, who that is and as whom
-addressed; where days are looked up the day, what was read of it, and what is known of others."""
+"""Slots that a game fills: in one of near-twins my word and what is true of it, what another said, who that is and as whom
+addressed, who holds the odd word; where days are looked up the day, what was read of it, and what is known of others."""
 
 _ARTICLES: Final = ("a ", "an ", "the ", "his ", "her ", "my ", "one ")
 

@@ -11,7 +11,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final, NamedTuple
 
-from glasshouse.scripts.script import ACTS, CHANGES, GAME_FACT, REMARK, SLOT, Entry, Part, Phrasing
+from glasshouse.scripts.script import (
+    ACTS,
+    CHANGES,
+    DEALT_WORD,
+    GAME_FACT,
+    REMARK,
+    SLOT,
+    Entry,
+    Part,
+    Phrasing,
+)
 from glasshouse.troupe import kinds
 from glasshouse.troupe.grammar import slots_for, with_capitals
 from glasshouse.troupe.noun_classes import class_of
@@ -339,7 +349,7 @@ class _Performance:
         for phrasing, bound in self._sayings(entry, cue):
             text = with_capitals(_filled(phrasing.text, bound))
             if entry.act not in _NOTHING_ADDED and not self._answers_later(entry):
-                text = self.speaker.with_what_is_owed(text)
+                text = self.speaker.with_what_is_owed(text, tells_secret=DEALT_WORD in phrasing.slots)
             fields = self._fields_of(entry, branch, bound)
             if text and fields is not None:
                 return with_line(branch, self._spoken(entry, text, bound), **fields)
