@@ -276,10 +276,10 @@ class Play:
             for event in ledger
             if event.kind == kinds.CREATURE_STOPPED and event.payload["reason"] == "removed"
         }
-        place = {event.id: at for at, event in enumerate(ledger)}
+        index = {event.id: at for at, event in enumerate(ledger)}
         for name, line in {*owing} - ends.keys():
-            caused_in = ledger[place[line]]
-            is_left_out = any(event.kind == kinds.TURN_STARTED for event in ledger[place[line] :])
+            caused_in = ledger[index[line]]
+            is_left_out = any(event.kind == kinds.TURN_STARTED for event in ledger[index[line] :])
             assert (
                 agenda.owes_reflection(name, line) or name in gone or caused_in.run_id in over or is_left_out
             ), (name, line)

@@ -39,11 +39,11 @@ def test_what_nobody_says_is_no_line(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", sorted(kinds.INNER))
 def test_what_a_creature_told_itself_is_found_by_those_who_may_read_it(kind: str) -> None:
-    told = replace(A_LINE, kind=kind)
+    line = replace(A_LINE, kind=kind)
 
-    found = {role: line_in(redacted(told, role)) for role in ROLES}
+    shown = {role: line_in(redacted(line, role)) for role in ROLES}
 
-    assert found == {
+    assert shown == {
         "spectator": "",
         "audience": "The moss is listening.",
         "director": "The moss is listening.",
