@@ -12,3 +12,5 @@ TOOL_CALLED: Final = "tool.called"
 AGENT_REFLECTED: Final = "agent.reflected"
 INNER: Final = frozenset({"agent.thought", AGENT_REFLECTED})
 """What nobody else hears."""
+LOOK_UP: Final = "look_up"
+"""The tool that searches the documents of a world."""

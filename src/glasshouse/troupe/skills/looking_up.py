@@ -10,8 +10,8 @@ import re
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from glasshouse.events.described_tool import LOOK_UP
 from glasshouse.troupe import data_files as shelf
+from glasshouse.troupe.kinds import LOOK_UP
 from glasshouse.troupe.reading import Heard, Reading
 from glasshouse.troupe.salience import sayable_in
 from glasshouse.troupe.skills.branches import (

@@ -11,8 +11,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from glasshouse.events.described_tool import LOOK_UP
 from glasshouse.troupe import data_files as shelf
+from glasshouse.troupe.kinds import LOOK_UP
 from glasshouse.troupe.reading import Reading, ToolSaid, value_in
 from glasshouse.troupe.schema import chosen_word
 from glasshouse.troupe.skills.branches import (
