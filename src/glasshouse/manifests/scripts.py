@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from glasshouse.events.kinds import AGENT_REFLECTED
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.manifests.problem import Problem, shown, unknown
 from glasshouse.manifests.scenario import Scenario
@@ -125,10 +126,13 @@ def _faults_of_parts(
             if handle not in handles:
                 column = placed.header.find(handle) + 1
                 yield ScriptFault(placed.line, column, "", "creature", handle, handles)
-        writes = cast[entry.handle].may_emit if entry.handle in cast else (entry.kind,)
+        # Whether it reflects is its memory's, not in what it may write.
+        writes = {*cast[entry.handle].may_emit, AGENT_REFLECTED} if entry.handle in cast else {entry.kind}
         if entry.kind and entry.kind not in writes:
             column = placed.header.find(f"kind={entry.kind}") + len("kind=") + 1
-            yield ScriptFault(placed.line, column, "", f"kind of {entry.handle}", entry.kind, tuple(writes))
+            yield ScriptFault(
+                placed.line, column, "", f"kind of {entry.handle}", entry.kind, tuple(sorted(writes))
+            )
 
 
 def _lines_too_long(read: ReadScript, cast: Mapping[str, Manifest]) -> Iterator[ScriptFault]:
