@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from glasshouse.events.payloads import Governor
 from glasshouse.runtime.acts.act import Acts
 from glasshouse.runtime.acts.asking import ModelAccess
+from glasshouse.runtime.acts.long_memory import LongMemory
 from glasshouse.runtime.acts.recorded_answers import BranchAnswers, RecordedAnswers
 from glasshouse.runtime.acts.reservations import Reservations
 from glasshouse.runtime.acts.routes import Routes
@@ -84,6 +85,7 @@ class Parts:
             ToolAccess(ledger, tools, answers, event, warm_lines, reservations, hooks),
             answers,
             BatchWorlds(house.store, event),
+            LongMemory(house.store, ledger, event),
             act_seconds_max,
             is_strict=strict,
         )

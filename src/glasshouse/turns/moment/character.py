@@ -34,10 +34,12 @@ class Schedule(msgspec.Struct, frozen=True):
 
 
 class Memory(msgspec.Struct, frozen=True):
-    """How many lines of the discussion a creature's prompt shows."""
+    """How many lines of the discussion a creature's prompt shows, and how far back it remembers."""
 
     window: int | None = None
     """None: as many as suit the size of the model that plays."""
+    long: bool = False
+    """Whether it remembers everything that it ever heard or said."""
 
 
 class Character(msgspec.Struct, frozen=True, cache_hash=True):
