@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Iterator
 from itertools import takewhile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,7 +15,7 @@ from glasshouse import Draft, Event, Manifest, MemoryStore, Refused, SqliteStore
 from glasshouse.errors import StoreDamaged
 from glasshouse.events.redaction import redacted
 from glasshouse.manifests.loading import LoadedWorld
-from glasshouse.manifests.manifest import Memory, Schedule
+from glasshouse.manifests.manifest import Memory
 from glasshouse.manifests.scenario import Scenario
 from glasshouse.models.router import ModelRouter
 from glasshouse.models.scripted import CountingModel, ScriptedModel
@@ -41,7 +42,7 @@ CALL = json.dumps(
 )
 
 
-def mill(*more: Manifest, cora: Manifest = CORA, **fields: object) -> LoadedWorld:
+def mill(*more: Manifest, cora: Manifest = CORA, **fields: Any) -> LoadedWorld:
     cast = [ADA, cora, *more]
     own_kinds = {ASKED: {"text": "string"}, "mill.closed": {"text": "string"}}
     scenario = {
@@ -205,7 +206,7 @@ async def test_who_has_no_long_memory_is_not_offered_recall() -> None:
 
 
 async def test_a_recorded_line_that_its_creature_could_not_hear_shows_in_a_replay(tmp_path: Path) -> None:
-    whisper = {
+    whisper: dict[str, Any] = {
         "channels": {"stage": "", "den": ""},
         "cast": [
             {"use": "ada", "channels": {"listen": ["stage", "den"], "send": ["stage", "den"]}},
@@ -294,14 +295,14 @@ async def test_a_damaged_index_is_made_again_and_fails_no_act(*, fails_for_good:
     model = CountingModel(ScriptedModel(LINE, OTHER_LINE))
     store = BrokenIndex(MemoryStore(), fails_for_good=fails_for_good)
     async with Terrarium(store, models=ModelRouter(model)) as t:
-        run = await t.open_world(mill())
+        await t.open_world(mill())
         await says(t, "ada", "The copper kettle has seven dents.")
         await much_is_said(t)
         await asked(t)
         await asked(t, "And who mends that copper kettle?")
 
-    found = [line for prompt in model.prompts for line in remembered(prompt.user)]
-    assert found == ['[-1] ada (cast, agent.spoke): "The copper kettle has seven dents."'] * 2
+    lines = [line for prompt in model.prompts for line in remembered(prompt.user)]
+    assert lines == ['[-1] ada (cast, agent.spoke): "The copper kettle has seven dents."'] * 2
     assert store.drops == 1
 
 
@@ -309,7 +310,7 @@ async def test_a_torn_table_in_the_file_fails_no_act(tmp_path: Path) -> None:
     model = CountingModel(ScriptedModel(LINE))
     path = tmp_path / "mill.glasshouse"
     async with Terrarium(SqliteStore(path), models=ModelRouter(model)) as t:
-        run = await t.open_world(mill())
+        await t.open_world(mill())
         await says(t, "ada", "The copper kettle has seven dents.")
         await much_is_said(t, 1_100)
         await asked(t)

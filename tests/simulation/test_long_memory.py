@@ -171,7 +171,7 @@ async def sees_this_copy(terrarium: Terrarium, name: str, event: Event) -> bool:
     return any(saw.sighting.creature.id == name for saw in seen)
 
 
-async def found(
+async def ids_found(
     memory: LongMemory, terrarium: Terrarium, name: str, words: Iterable[str], upto: int | None = None
 ) -> set[str]:
     ledger = terrarium._house.ledger
@@ -197,12 +197,12 @@ async def check_memory(terrarium: Terrarium, chance: random.Random) -> int:
         for word in VOCABULARY:
             with_word = [line for line in lines if word in words_of_line(line)]
             count += len(with_word)
-            assert await found(memory, terrarium, name, [word]) == {line.id for line in with_word}, (
+            assert await ids_found(memory, terrarium, name, [word]) == {line.id for line in with_word}, (
                 name,
                 word,
             )
             before = {line.id for line in with_word if line.lamport <= upto}
-            assert await found(memory, terrarium, name, [word], upto) == before, (name, word, upto)
+            assert await ids_found(memory, terrarium, name, [word], upto) == before, (name, word, upto)
     return count
 
 

@@ -42,9 +42,9 @@ def recall_result(result: object) -> RecallResult:
         return RecallResult()
 
 
-def recalled_text(found: Iterable[RecalledLine]) -> str:
+def recalled_text(lines: Iterable[RecalledLine]) -> str:
     """The text of an answer with these lines."""
-    return "\n".join([line.text for line in found]) or NOTHING_RECALLED
+    return "\n".join([line.text for line in lines]) or NOTHING_RECALLED
 
 
 def without_thoughts(answer: Json) -> Json:
@@ -52,9 +52,9 @@ def without_thoughts(answer: Json) -> Json:
     result = recall_result(answer.get("result"))
     if not any(line.kind in kinds.MINDS for line in result.found):
         return answer
-    found = [
+    lines = [
         msgspec.structs.replace(line, text=HIDDEN) if line.kind in kinds.MINDS else line
         for line in result.found
     ]
-    kept = msgspec.structs.replace(result, found=tuple(found))
-    return {**answer, "text": recalled_text(found), "result": msgspec.to_builtins(kept)}
+    kept = msgspec.structs.replace(result, found=tuple(lines))
+    return {**answer, "text": recalled_text(lines), "result": msgspec.to_builtins(kept)}

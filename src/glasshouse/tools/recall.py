@@ -57,13 +57,13 @@ class RecallTool:
         if context.recall is None:
             return ToolAnswer(is_ok=False, text="You have no long memory.", is_engine=True)
         lines = await context.recall(str(call.arguments.get("words", "")))
-        found = tuple([_recalled(line) for line in lines])
+        recalled = tuple([_recalled(line) for line in lines])
         world = context.folded.world
         is_untrusted = any(
             line.event.actor == VISITOR or is_by_stranger(world, line.event.actor) for line in lines
         )
-        result = msgspec.to_builtins(RecallResult(found, is_untrusted))
-        return ToolAnswer(is_ok=True, text=recalled_text(found), result=result)
+        result = msgspec.to_builtins(RecallResult(recalled, is_untrusted))
+        return ToolAnswer(is_ok=True, text=recalled_text(recalled), result=result)
 
 
 def _recalled(line: FarLine) -> RecalledLine:

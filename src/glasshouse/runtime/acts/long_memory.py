@@ -1,7 +1,7 @@
 """Long memory: searches everything that a creature ever heard or said.
 
 Theory of operation. The store's index of words names candidates, the lines themselves come from the ledger, and the rule of hearing decides about
-each (`turns.heard.memory_places`). The index catches up when a search needs it, in steps: first in the memory of this process, and every
+each. A place is where a line stands in the index (`turns.heard.memory_places`). The index catches up when a search needs it, in steps: first in the memory of this process, and every
 `step_events_max` events in the store. A search sees the past of its act: nothing after the act's time, and nothing that was written after
 its act looked at the world.
 
