@@ -36,7 +36,6 @@ from glasshouse.troupe.salience import (
     times_said,
     topic_of,
 )
-from glasshouse.troupe.script_files import part_of
 from glasshouse.troupe.speech_acts import ASK, CHANGE, REPORT, question_in, speech_act
 from glasshouse.troupe.vocabulary import of_sort, stems_of
 from glasshouse.troupe.voice import Voice, breaks_a_vow, voice_of
@@ -116,7 +115,7 @@ class Speaker:
         self.want: Want = want_of(reading.me)
         self.cares = (dice.choice(self.want.cares),) if self.want.cares else ()
         self.stock = stock_of(reading.me, reading.scene)
-        self.has_a_part = part_of(reading.me) is not None
+        self.has_a_part = reading.part is not None
         """Whether a script has lines for me: then the general openers and my examples are not mine to repeat."""
         self.slots = self._slots_of(self.topic.noun)
 
