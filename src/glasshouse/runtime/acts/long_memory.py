@@ -43,7 +43,7 @@ step_events_max: Final = 1_024
 """The index catches up in steps of this many events, and a step is what its store writes at once. Newer lines are kept in memory."""
 lines_of_word_max: Final = 128
 """A search considers this many lines of each word, the newest."""
-lines_read_max: Final = 48
+lines_read_max: Final = 32
 """A search reads this many lines from the ledger: those with the most of its words; of lines with as many, the newest."""
 
 _log = logging.getLogger("glasshouse.memory")
