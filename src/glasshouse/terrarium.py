@@ -797,7 +797,7 @@ def share_purse(terrarium: Terrarium, purse: SharedPurse) -> None:
 
 def keep_script(terrarium: Terrarium, world: LoadedWorld) -> None:
     """Play the script of this world in its runs that were opened before, wherever its files are."""
-    terrarium._stage.keep_script(world)
+    terrarium._parts.routes.keep_script(world)
 
 
 def leave_acts_due(terrarium: Terrarium) -> None:

@@ -129,10 +129,6 @@ class Stage:
         await self._ledger.change(self._routes.with_models(self._with_agents(opening)))
         return self.run_of(opening.run_id)
 
-    def keep_script(self, world: LoadedWorld) -> None:
-        """Play the script of this world in its runs, also in those that were opened before."""
-        self._routes.keep_script(world)
-
     def _with_agents(self, opening: OpenRun) -> OpenRun:
         """The same opening, in which this terrarium's agents play the members that have their handles."""
 
