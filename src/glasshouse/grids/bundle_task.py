@@ -1,7 +1,7 @@
 """What another machine does with a bundle: plays it by `InProcess` in a folder of its own, and sends the store file and the rows home.
 
 Always holds: what it yields last is `Home`, with the rows of all cells that are over and the files that hold their runs. Before
-that, `Begun` says which machine plays, and each `Beat` how far it is, so that whoever waits can tell it, and can count what is lost
+that, `OnNode` says which machine plays, and each `Beat` how far it is, so that whoever waits can tell it, and can count what is lost
 if this process dies. A process whose node has died ends: nobody would hear what it brings home (ADR 0155).
 """
 
@@ -42,7 +42,7 @@ class Order(NamedTuple):
     """What it may spend. None: no limit."""
 
 
-class Begun(NamedTuple):
+class OnNode(NamedTuple):
     """A task plays, on this node."""
 
     node: str
@@ -67,7 +67,7 @@ class Home(NamedTuple):
     reason: str = ""
 
 
-def play_bundle(parcel: Parcel, order: Order) -> Iterator[Begun | Beat | Home]:
+def play_bundle(parcel: Parcel, order: Order) -> Iterator[OnNode | Beat | Home]:
     """Play a bundle. Its event loop is in a thread of its own, because whoever runs this takes values as they come."""
     said: queue.SimpleQueue[Beat | Home | BaseException] = queue.SimpleQueue()
     is_over = threading.Event()
@@ -85,7 +85,7 @@ def play_bundle(parcel: Parcel, order: Order) -> Iterator[Begun | Beat | Home]:
     ).start()
     threading.Thread(target=play, name="glasshouse bundle", daemon=True).start()
     try:
-        yield Begun(import_module("ray").get_runtime_context().get_node_id())
+        yield OnNode(import_module("ray").get_runtime_context().get_node_id())
         while True:
             match said.get():
                 case Beat() as beat:

@@ -24,7 +24,7 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from glasshouse.errors import GridStopped, Refused
-from glasshouse.grids.bundle_task import Beat, Begun, Home, Order, play_bundle
+from glasshouse.grids.bundle_task import Beat, Home, OnNode, Order, play_bundle
 from glasshouse.grids.executors import Bundle, Terms
 from glasshouse.grids.folder import Lost
 from glasshouse.grids.grid_models import GridModels, part_of
@@ -216,7 +216,7 @@ class OnRay:
         """Note what a task says, up to what it brings home."""
         async for reference in said:
             match await reference:
-                case Begun(node):
+                case OnNode(node):
                     self._listening[number].node = node
                 case Beat() as beat:
                     self._beats[number] = beat
