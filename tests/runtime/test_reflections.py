@@ -113,6 +113,9 @@ async def test_a_full_turn_leaves_reflections_out_and_goes_on(how: str) -> None:
         reflected = [event.turn for event in events if event.kind == kinds.AGENT_REFLECTED]
         assert [event.turn for event in lines] == sorted([1, 2, 3, 4, 5] * 2)
         assert reflected == [1, 2, 3, 4, 5]  # Two are owed in each turn, and there is one call for them.
+        turn_of = {event.id: event.turn for event in lines}
+        causes = [event.caused_by or "" for event in events if event.kind == kinds.AGENT_REFLECTED]
+        assert [turn_of[cause] for cause in causes] == reflected  # What a turn left out does not come later.
         assert (await the_end(t, run_id)).payload["axis"] == "max_turns"
         assert (await verify(t, run_id)).is_same
 
