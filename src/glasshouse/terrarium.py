@@ -664,6 +664,11 @@ class Terrarium:
         """
         return await self._archive.resume(session_id, shape, world=world)
 
+    async def script_change(self, run_id: str) -> str:
+        """A sentence if a run that goes on plays from another script than it began with, or than the run that it continues; else
+        empty."""
+        return await self._archive.script_change(run_id)
+
 
 def _checked(call: str, agent: Agent) -> Agent:
     """The agent, or a refusal of what cannot act."""
@@ -793,6 +798,11 @@ def tools_of(terrarium: Terrarium) -> frozenset[str]:
 def share_purse(terrarium: Terrarium, purse: SharedPurse) -> None:
     """Let the runs of a terrarium draw on a purse that other terrariums draw on too, beside their own."""
     terrarium._parts.model_access.reservations.shared = purse
+
+
+def keep_script(terrarium: Terrarium, world: LoadedWorld) -> None:
+    """Play the script of this world in its runs that were opened before, wherever its files are."""
+    terrarium._parts.routes.keep_script(world)
 
 
 def leave_acts_due(terrarium: Terrarium) -> None:
