@@ -88,6 +88,18 @@ def test_the_night_that_is_chosen_is_the_brightest_that_was_read_and_is_still_op
 
 
 @pytest.mark.parametrize("seed", SEEDS)
+def test_no_word_that_was_dealt_is_said_by_anybody_before_the_thimbles_are_lifted(seed: int) -> None:
+    events = played("one-odd-acorn", seed)
+    dealt = {word for event in events if event.sealed for word in event.sealed["facts"].values()}
+    lifted = [event for event in events if event.kind == "thimble.lifted"]
+    before = " ".join(str(e.payload.get("text", "")) for e in events[: events.index(lifted[0])]).lower()
+
+    assert len(dealt) == 2
+    assert not [word for word in dealt if re.search(rf"\b{re.escape(word)}(?:e?s)?\b", before)]
+    assert [any(word in event.payload["text"].lower() for word in dealt) for event in lifted] == [True] * 4
+
+
+@pytest.mark.parametrize("seed", SEEDS)
 def test_nobody_names_its_word_and_what_is_said_of_it_is_true(seed: int) -> None:
     words = {
         event.sealed["to"][0]: event.sealed["facts"]["word"]
