@@ -294,6 +294,20 @@ def test_somebody_tells_how_it_ended(world: str, last: str, seed: int) -> None:
     assert [e for e in spoken[:-1] if handles(world, seed).get(e.actor) == last] == []
 
 
+def test_no_word_that_may_be_dealt_stands_in_the_world_where_it_has_a_near_twin() -> None:
+    folder = files("glasshouse").joinpath("worlds/one-odd-acorn")
+    listed = folder.joinpath("pairs.txt").read_text(encoding="utf-8")
+    dealt = {
+        word.strip() for line in listed.splitlines() if not line.startswith("#") for word in line.split("|")
+    }
+    texts = "\n".join(
+        folder.joinpath(name).read_text(encoding="utf-8") for name in ("scenario.yaml", "script.txt")
+    )
+
+    assert len(dealt) > 8
+    assert [word for word in dealt if word and re.search(rf"\b{word}(?:e?s)?\b", texts, re.IGNORECASE)] == []
+
+
 def test_no_word_that_is_guessed_stands_in_what_is_said_beside_the_game() -> None:
     folder = files("glasshouse").joinpath("worlds/twenty-sprouts")
     listed = folder.joinpath("words.txt").read_text(encoding="utf-8")
