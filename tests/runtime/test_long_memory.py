@@ -390,10 +390,10 @@ class Teller(Agent):
 
     async def act(self, moment: Moment) -> Draft | None:
         self.acts += 1
-        told = Draft(
+        line = Draft(
             kind=kinds.AGENT_SPOKE, channel="den", payload={"text": "The copper kettle has seven dents."}
         )
-        return told if self.acts == 1 else None
+        return line if self.acts == 1 else None
 
 
 @pytest.mark.parametrize("with_content", [True, False])
@@ -405,9 +405,9 @@ async def test_a_line_that_a_wire_delivered_comes_back_only_if_its_words_were_de
     async with show(models=ModelRouter(model), minds={"ada": Teller()}, tools=usual_tools()) as t:
         await t.open_world(mill(ada=teller, **TWO_ROOMS))
         await t.wire("ada", "cora", with_content=with_content)
-        told = await t.step_one()
-        assert told is not None
-        assert told.channel == "den"
+        line = await t.step_one()
+        assert line is not None
+        assert line.channel == "den"
         await t.unwire("ada", "cora")
         await much_is_said(t)
         await on(t, "stage", "What of the copper kettle?", ASKED)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from msgspec.structs import replace
 
 from glasshouse.events import kinds
@@ -31,11 +33,11 @@ def far(seq: int, text: str, actor: str = "moth-id", kind: str = kinds.AGENT_SPO
     return FarLine(said(seq, actor, text, kind), HANDLES.get(actor))
 
 
-def asked(*events: Event, cause: Event = QUESTION, **changes: object) -> Moment:
+def asked(*events: Event, cause: Event = QUESTION, **changes: Any) -> Moment:
     return a_moment([*events, cause], cause=cause, character=LONG, lines_before=500, **changes)
 
 
-def recalling(*candidates: FarLine, **changes: object) -> Moment:
+def recalling(*candidates: FarLine, **changes: Any) -> Moment:
     """The moment of an act whose search found these, the newest first."""
     moment = asked(**changes)
     return replace(moment, recalled=chosen_far_lines(moment, candidates, words_sought(moment)))
@@ -145,14 +147,14 @@ def test_a_visitors_words_taint_an_act_when_they_come_back_and_castmates_words_d
 
 def test_what_the_tool_found_taints_an_act_only_by_strangers_words() -> None:
     offer = ToolOffer("recall", "Remember.", {"type": "object", "properties": {}})
-    found = {"found": [{"id": "s-1.3", "kind": "agent.spoke", "text": "moth: hm"}]}
+    result_then = {"found": [{"id": "s-1.3", "kind": "agent.spoke", "text": "moth: hm"}]}
 
     def after(result: object) -> bool | None:
         talk = ToolTalk("recall", {"words": "kettle"}, ToolAnswer(is_ok=True, text="moth: hm", result=result))
         return prompt_for(asked(tools=(offer,), talk=(talk,))).is_untrusted
 
-    assert after(found) is False
-    assert after({**found, "is_untrusted": True}) is True
+    assert after(result_then) is False
+    assert after({**result_then, "is_untrusted": True}) is True
 
 
 def test_a_judge_reads_labels_in_what_it_remembers() -> None:
@@ -178,6 +180,6 @@ def test_the_tool_tells_each_text_once_and_not_the_question() -> None:
         *[far(n, f"No. {n}.") for n in range(30)],
     ]
 
-    told = told_apart(lines, QUESTION.id)
+    lines_told = told_apart(lines, QUESTION.id)
 
-    assert [line.event.seq for line in told] == [9, 0, 1, 2, 3, 4, 5, 6]
+    assert [line.event.seq for line in lines_told] == [9, 0, 1, 2, 3, 4, 5, 6]

@@ -55,7 +55,9 @@ def remembered(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
     said = next((past for past in reading.tools_said if past.tool == RECALL), None)
     if said is not None:
         memory = (
-            _best(_told(said.text, reading), str(said.arguments.get("words", ""))) if said.is_ok else None
+            _best(_memories_in(said.text, reading), str(said.arguments.get("words", "")))
+            if said.is_ok
+            else None
         )
         return None if speaking is None or memory is None else _reported(speaker, speaking, memory)
     question = question_for_a_fact(reading)
@@ -81,7 +83,7 @@ def _far(reading: Reading) -> list[Memory]:
     ]
 
 
-def _told(answer: str, reading: Reading) -> list[Memory]:
+def _memories_in(answer: str, reading: Reading) -> list[Memory]:
     """The same, as a memory that was searched tells it."""
     memories: list[Memory] = []
     for match in map(_LINE.match, answer.split("\n")):
