@@ -6,7 +6,6 @@ import os
 import secrets
 import signal
 import subprocess
-import threading
 import time
 from collections.abc import Callable, Iterator
 from math import inf
@@ -14,14 +13,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from glasshouse import Terrarium
 from glasshouse.grids import experiment
-from glasshouse.turns.moment.prompt import text_digest
-from tests.grid_worlds import grid_file, small_world
+from tests.grid_worlds import grid_file, models_file, small_world
 from tests.journeys.commanding import GLASSHOUSE, environment, run
-from tests.servers.imitating_server import ImitatingServer, imitating_server
+from tests.servers.gate import Gate
+from tests.servers.imitating_server import imitating_server
 from tests.servers.ray_nodes import Nodes, two_nodes
 
 look_seconds = 0.05
@@ -32,42 +30,6 @@ KEY = "GRID_TEST_KEY"
 def nodes() -> Iterator[Nodes]:
     with two_nodes(secrets.token_hex(32)) as up:
         yield up
-
-
-class Gate:
-    """Answers of a model, of which so many may be given. Others wait until there is more room."""
-
-    def __init__(self) -> None:
-        self.answered = 0
-        self.waiting = 0
-        self._room = inf
-        self._moved = threading.Condition()
-
-    def say(self, prompt: str) -> str:
-        with self._moved:
-            self.waiting += 1
-            self._moved.wait_for(lambda: self.answered < self._room)
-            self.waiting -= 1
-            self.answered += 1
-        return f"I see {text_digest(prompt)[:12]}."
-
-    def let(self, more: float) -> None:
-        """Give so many more answers, then none."""
-        with self._moved:
-            self._room = self.answered + more
-            self._moved.notify_all()
-
-
-def models_file(
-    folder: Path, server: ImitatingServer, *, slots: int = 4, keyed: bool = False, **profile: Any
-) -> str:
-    fields = {"backend": "mine", "model": server.model, "context_tokens": 8192, **profile}
-    backend: dict[str, Any] = {"server": "vllm", "url": server.url, "max_parallel": slots}
-    if keyed:
-        backend["key_variable"] = KEY
-    path = folder / "models.yaml"
-    path.write_text(yaml.safe_dump({"backends": {"mine": backend}, "profiles": {"fast": fields}}))
-    return "models.yaml"
 
 
 def wait_for(is_so: Callable[[], Any]) -> None:
@@ -128,7 +90,7 @@ async def test_slots_and_money_hold_over_the_cluster(nodes: Nodes, tmp_path: Pat
 def test_a_worker_that_lacks_a_key_says_which(nodes: Nodes, tmp_path: Path) -> None:
     small_world(tmp_path)
     with imitating_server("vllm", key="s3cret-of-this-test") as server:
-        grid_file(tmp_path, models=[models_file(tmp_path, server, keyed=True)])
+        grid_file(tmp_path, models=[models_file(tmp_path, server, key_variable=KEY)])
 
         result = on_cluster(nodes, cwd=tmp_path, **{KEY: "s3cret-of-this-test"})
 

@@ -19,7 +19,13 @@ from glasshouse.errors import BadWorld, Refused
 from glasshouse.manifests.loading import LoadedWorld, load_world, problems_in
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.manifests.world_files import code_named, files_of
-from glasshouse.manifests.world_folders import SCENARIO_FILE, YAML_ENDINGS, folder_of, found_worlds
+from glasshouse.manifests.world_folders import (
+    SCENARIO_FILE,
+    YAML_ENDINGS,
+    folder_of,
+    found_worlds,
+    script_file_of,
+)
 from glasshouse.world.state.ids import check_name
 
 code_bytes_max: Final = 1_048_576
@@ -63,9 +69,13 @@ def new_folder(name: str, here: Path | None, write: Callable[[Path], None]) -> P
 
 
 def copy_files(world: LoadedWorld, folder: Path) -> None:
-    """Copy the files beside a world that it needs."""
-    for file in files_of(world).saved:
-        _copy(world, file, folder)
+    """Copy the files beside a world that it needs, and write its script, which may have been edited."""
+    files = files_of(world)
+    for file in files.saved:
+        if file not in files.scripts:
+            _copy(world, file, folder)
+    if world.script is not None:
+        script_file_of(folder).write_text(world.script, encoding="utf-8")
 
 
 def has_code(world: LoadedWorld) -> bool:

@@ -11,11 +11,9 @@ from typing import Final, NamedTuple
 
 from glasshouse.manifests.likeness import completed
 from glasshouse.manifests.loading import LoadedWorld, text_files_of
-from glasshouse.manifests.world_folders import folder_of
+from glasshouse.manifests.world_folders import folder_of, script_file_of
 from glasshouse.manifests.yaml_source import source_at
 
-SCRIPTS: Final = ("script.*",)
-"""What the offline troupe says in this world, beside the scenario."""
 NOTES: Final = ("README*", "LICENSE*", "LICENCE*")
 """What readers of a folder expect beside a world."""
 
@@ -77,7 +75,7 @@ def files_of(world: LoadedWorld) -> WorldFiles:
         tuple(text_files_of(world.path)) if is_own_folder else _texts_named(world),
         _there(folder, decks),
         tuple(path for path in world.documents if (folder / path).is_file()),
-        _matching(folder, SCRIPTS) if is_own_folder else (),
+        _there(folder, [script_file_of(world.path).name]),
         _there(folder, [reference.partition(":")[0] for reference in code_named(world)]),
         servers,
         _matching(folder, NOTES) if is_own_folder else (),

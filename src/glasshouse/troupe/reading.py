@@ -12,6 +12,7 @@ from functools import cached_property, lru_cache
 from itertools import chain
 from typing import Any, Final, NamedTuple
 
+from glasshouse.scripts.script import Script
 from glasshouse.troupe.kinds import WORLD_OBSERVED
 from glasshouse.troupe.noun_phrases import Noun
 from glasshouse.troupe.vocabulary import stems_of
@@ -108,8 +109,10 @@ class Identity(NamedTuple):
 class Reading:
     """A prompt as its player understands it."""
 
-    def __init__(self, prompt: Prompt, lines_max: int | None = None) -> None:
+    def __init__(self, prompt: Prompt, lines_max: int | None = None, script: Script | None = None) -> None:
         self.me = identity_of(prompt.system)
+        self.part = None if script is None else script.part_of(self.me.handle, self.me.persona)
+        """My part in the script of my world; none if it has none for me."""
         self.schema: Any = prompt.schema
         parts = _sections(prompt.user)
         self.discussion = _lines(parts.get(DISCUSSION, ()))

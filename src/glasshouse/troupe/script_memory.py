@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
+from glasshouse.scripts.script import Entry, Part
 from glasshouse.troupe.reading import Heard, Reading
-from glasshouse.troupe.script_files import Entry, Part, recognised
 from glasshouse.troupe.surroundings import bare_name
 
 refs_gathered_max: Final = 3
@@ -50,9 +50,9 @@ class ScriptMemory:
         self.movement = part.script.movement_of("\n".join((*narrated, reading.scene)))
 
     def _take(self, part: Part, line: Heard, index: int) -> None:
-        known = recognised(part.script.name, bare_name(line.handle), line.text)
+        known = part.script.recognised(bare_name(line.handle), line.text)
         if known is not None:
-            self.said.append(Said(line, known[0], known[1], index))
+            self.said.append(Said(line, known.entry, known.bound, index))
         elif not self._reading.is_mine(line):
             self.strange.append(line)
 

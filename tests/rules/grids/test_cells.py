@@ -70,7 +70,8 @@ def test_a_world_that_was_edited_has_other_cells(tmp_path: Path, file: str) -> N
         creature.write("documents: [notes/*.md]\n")
     before = names(world)
     path = world / file
-    path.write_text(f"{path.read_text() if path.exists() else ''}# edited\ntitle: Edited\n")
+    added = "title: Edited" if path.suffix == ".yaml" else "# What Ada says."
+    path.write_text(f"{path.read_text() if path.exists() else ''}# edited\n{added}\n")
 
     assert names(world) != before
 

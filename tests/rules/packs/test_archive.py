@@ -120,9 +120,9 @@ ENTRIES = st.lists(
 def flipped(content: bytes, flips: list[tuple[int, int]]) -> bytes:
     """The same bytes with some of them changed."""
     bytes_ = bytearray(content)
-    for place, value in flips:
+    for offset, value in flips:
         if bytes_:
-            bytes_[place % len(bytes_)] = value
+            bytes_[offset % len(bytes_)] = value
     return bytes(bytes_)
 
 

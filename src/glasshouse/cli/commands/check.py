@@ -48,7 +48,8 @@ def check(
     if is_pack:
         problems, warnings = problems_of_pack(checked, tools)
     else:
-        problems, warnings = problems_in(checked, tools=tools), warnings_in(checked, tools=tools)
+        problems = problems_in(checked, tools=tools)
+        warnings = warnings_in(checked, tools=tools)
     if as_json:
         for problem in [*problems, *warnings]:
             where = {

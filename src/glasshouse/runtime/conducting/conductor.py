@@ -97,6 +97,8 @@ class Conductor:
         self.runs = RunMoves(ledger, acts, endings, routes, governor, policy, self._let_go)
         self.drives = 0
         """How many drives are under way."""
+        self.leaves_acts_due = False
+        """Whether closing writes nothing for acts that are cut off, so that a run goes on as if nobody had cut it (ADR 0154)."""
         ledger.after_refold.append(endings.forget)  # Lines that referees have seen may not be in the ledger.
 
     # The loop
@@ -395,8 +397,8 @@ class Conductor:
         """Cancel what still thinks ahead, which stays due. Write what was thought ahead, and what has cost something and no
         event tells yet."""
         await self._ahead.close()
-        if self._ledger.writer.ended is not None:
-            return  # Nothing more can be written. The acts are due for whoever plays the store now.
+        if self._ledger.writer.ended is not None or self.leaves_acts_due:
+            return  # Nothing more is written. The acts are due for whoever plays the store then.
         for record in [*self._in_flight.ahead.values()]:
             if record.result is not None:
                 await self.runs.give_up(record)
