@@ -17,7 +17,7 @@ from glasshouse.errors import BadWorld, Refused
 from glasshouse.manifests.loading import LoadedWorld, load_world
 from glasshouse.manifests.problem import Problem
 from glasshouse.manifests.world_files import WorldFiles, files_of
-from glasshouse.manifests.world_folders import SCENARIO_FILE, folder_of
+from glasshouse.manifests.world_folders import SCENARIO_FILE, SCRIPT_FILE, folder_of
 from glasshouse.packs.archive import check_files, files_max, world_bytes_max
 
 T = TypeVar("T")
@@ -89,12 +89,13 @@ def write_files(folder: Path, files: Mapping[str, bytes]) -> None:
 
 
 def _places(world: LoadedWorld, listed: WorldFiles) -> dict[str, str]:
-    """Where the texts of a scenario file of its own are packed."""
+    """Where the texts and the script of a scenario file of its own are packed."""
     assert world.path is not None, "it was loaded from files"
     if world.path.is_dir():
         return {}
     scenario, *creatures = listed.texts
-    return {scenario: SCENARIO_FILE} | {path: f"creatures/{PurePosixPath(path).name}" for path in creatures}
+    places = {path: f"creatures/{PurePosixPath(path).name}" for path in creatures}
+    return {scenario: SCENARIO_FILE, **places, **dict.fromkeys(listed.scripts, SCRIPT_FILE)}
 
 
 def _content(folder: Path, path: str, most: int) -> bytes:
