@@ -26,7 +26,6 @@ from glasshouse.errors import (
     ModelUnreachable,
     Refused,
     StoreError,
-    StoreFailed,
     UnusableReply,
 )
 from glasshouse.events import kinds
@@ -152,10 +151,11 @@ class Acts:
             # The creature may have been removed, or changed, while this waited.
             world = batch_world or self._ledger.world
             living = self._ledger.world.creatures.get(due.creature)
-        if living is None or not self._ledger.agenda.owes(due.creature, due.cause):
-            return None  # Nobody owes the act any more, so none begins.
+        if living is None or not self._ledger.agenda.owes(due.creature, due.cause) or record.is_baseless:
+            return None  # Nobody owes the act any more, or what it was to see was refused: none begins.
         context = self._context(record, due, cause, world, upto)
         record.context = context
+        record.has_looked = True
         record.kept = None
         calls = context.act_calls
         if before is not None:
@@ -168,6 +168,7 @@ class Acts:
                 calls,
                 context.side_writes,
                 self.in_flight.sent,
+                record.check_base,
                 before=before,
                 gate=record.gate,
                 written=context.written,
@@ -328,10 +329,7 @@ class Acts:
             await self._ledger.wait_for_room()
         if before is not None and before.acknowledged.done() and not before.acknowledged.cancelled():
             before.acknowledged.result()
-        if record.is_baseless:
-            raise StoreFailed(
-                "The event that this act answers was not written. The act is thought again if it is due."
-            )
+        record.check_base()
         queued = None
         try:
             queued = self._ledger.stage(end, context.side_writes())

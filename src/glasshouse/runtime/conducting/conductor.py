@@ -242,8 +242,10 @@ class Conductor:
         return False
 
     async def begin_turn(self, graph: GraphState, turn: int) -> Advanced | None:
-        """Begin a turn, or end a run whose limits do not allow another one: the step that this was."""
+        """Begin a turn, or end a run whose limits do not allow another one: the step that this was. An empty step, if a commit
+        failed meanwhile: then somebody may still owe an act in the turn before."""
         folded = self._ledger.folded
+        refolds = self._ledger.refolds
         has_beats = False
         for run_id in members_of(self._ledger.world, graph).runs_acting:
             purse = folded.runs.purses.get(run_id) or await self.runs.new_purse(run_id, graph)
@@ -255,9 +257,11 @@ class Conductor:
                 return Advanced("end", graph.id, turn, event)  # What the others may do is asked again.
         graph_now = self._ledger.world.graphs.get(graph.id)
         if graph_now is not None and graph_now.turn < turn:
-            shown = shown_at(folded.world, folded.runs, graph_now, turn) if has_beats else ()
             if not self._ledger.writer.takes_more:
                 await self._ledger.wait_for_room()
+            if self._ledger.refolds != refolds:
+                return Advanced("act", graph.id, graph.turn)
+            shown = shown_at(folded.world, folded.runs, graph_now, turn) if has_beats else ()
             full = folded.agenda.runs_left_over(folded.world, graph_now)
             queued = self._ledger.stage(StartTurn(graph.id, turn, shown, full))
             if queued is not None:
