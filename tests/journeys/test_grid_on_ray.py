@@ -24,6 +24,7 @@ from tests.servers.ray_nodes import Nodes, two_nodes
 
 look_seconds = 0.05
 KEY = "GRID_TEST_KEY"
+DEADLY_REFEREE = "import os\n\n\ndef end_it(match):\n    os._exit(1)\n"
 
 
 @pytest.fixture(scope="module")
@@ -111,13 +112,33 @@ def test_offline_cells_have_the_digests_of_the_local_grid(nodes: Nodes, tmp_path
     assert [(row["cell"], row["digest"]) for row in rows] == [(row.cell, row.digest) for row in alone]
 
 
-@pytest.mark.soak
+def test_a_cell_whose_task_dies_again_and_again_is_set_aside_with_its_error(
+    nodes: Nodes, tmp_path: Path
+) -> None:
+    world = small_world(tmp_path)
+    (world / "deadly.py").write_text(DEADLY_REFEREE)
+    with (world / "scenario.yaml").open("a") as scenario:
+        scenario.write(
+            "competition: {kind: versus, referee: 'deadly.py:end_it', teams: {one: [ada], two: [bo]}}\n"
+        )
+    grid_file(tmp_path, rng_seeds="0..1")
+
+    result = on_cluster(nodes, cwd=tmp_path)
+
+    assert result.returncode == 1, result.stderr
+    *cells, last = map(json.loads, result.stdout.splitlines())
+    assert (last["done"], last["failed"], last["begun_again"]) == (0, 2, 4)
+    assert [cell["begun_again"] for cell in cells] == [3, 3]
+    assert all(cell["error"].startswith("Its task died 4 times: ") for cell in cells)
+    assert stores_in(tmp_path / "night.grid") == []
+
+
 def test_whatever_is_killed_no_cell_is_lost_or_doubled(nodes: Nodes, tmp_path: Path) -> None:
     small_world(tmp_path, turns=2)
     gate = Gate()
     with imitating_server("vllm", say=gate.say) as server:
         file = grid_file(tmp_path, models=[models_file(tmp_path, server, slots=2)], rng_seeds="0..39")
-        alone = experiment(file=file, folder=tmp_path / "alone")
+        alone = experiment(file=file)
         folder = tmp_path / "night.grid"
         # Two bundles are in flight. With half of all answers, at least one of four is home, and two others are not.
         gate.let(gate.answered // 2 + 2)
@@ -127,12 +148,13 @@ def test_whatever_is_killed_no_cell_is_lost_or_doubled(nodes: Nodes, tmp_path: P
         ) as driver:  # fmt: skip
             assert driver.stdout is not None
             driver.stdout.readline()  # A bundle is home.
-            wait_for(lambda: gate.waiting)  # No more bundle ends.
+            gate.wait_until_shut()  # No more bundle ends.
             wait_for(lambda: plays(nodes, 0, folder) and plays(nodes, 1, folder))
             nodes.busy(0)[0].kill()
             wait_for(lambda: lost_in(folder) == 1)
             wait_for(lambda: plays(nodes, 1, folder))
             os.kill(nodes.raylets[1], signal.SIGKILL)
+            wait_for(lambda: lost_in(folder) == 2)  # The driver, which lives, was told.
             driver.kill()
         home = (folder / "journal.jsonl").read_text().count('"type":"row"')
         gate.let(inf)
@@ -141,13 +163,11 @@ def test_whatever_is_killed_no_cell_is_lost_or_doubled(nodes: Nodes, tmp_path: P
 
     assert result.returncode == 0, result.stderr
     *cells, last = map(json.loads, result.stdout.splitlines())
-    assert (last["done"], last["failed"], last["left"]) == (40, 0, 0)
+    assert (last["done"], last["failed"], last["left"], last["begun_again"]) == (40, 0, 0, 2)
     assert 10 <= home < 40
     assert home + len(cells) == 40, "a cell that was home was played again"
     rows = rows_in(folder)
     assert len({row["run"] for row in rows}) == len(rows) == 40
-    # Two local plays with this server have other digests too, so each run is held to its own record.
-    assert [row["cell"] for row in rows] == [row.cell for row in alone]
-    assert last["begun_again"] >= 1
+    assert [(row["cell"], row["digest"]) for row in rows] == [(row.cell, row.digest) for row in alone]
     verified = run(*rows[39]["verify"].split()[1:])
     assert (verified.returncode, rows[39]["digest"] in verified.stdout) == (0, True)

@@ -41,7 +41,7 @@ DEALT_WORD: Final = "word"
 GAME_SLOTS: Final = frozenset(
     {
         *("clause", "told", "suspect", "name", "pick", "accuser", "friend", DEALT_WORD, "odd"),
-        *("day", "lit", "length", "seen", "best", "most"),
+        *("day", "lit", "length", "seen", "best", "most", "other", "less", "asker"),
     }
 )
 """Slots that a game fills: in one of near-twins my word and what is true of it, what another said, who that is and as whom

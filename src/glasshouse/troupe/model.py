@@ -30,7 +30,9 @@ from glasshouse.troupe.skills.debating import argued
 from glasshouse.troupe.skills.guessing import named_or_asked
 from glasshouse.troupe.skills.judging import verdict
 from glasshouse.troupe.skills.keeping import kept_answer
+from glasshouse.troupe.skills.looking_up import looked_up
 from glasshouse.troupe.skills.pairing import bluffed
+from glasshouse.troupe.skills.reflecting import reflected, taken_up
 from glasshouse.troupe.skills.regrouping import is_group_tool, regrouped
 from glasshouse.troupe.skills.sleuthing import hypothesis, objection
 from glasshouse.troupe.skills.solo_parts import parts_in_turn
@@ -48,9 +50,11 @@ hasty_lines_max: Final = 3
 Skill = Callable[[Speaker, Sequence[Branch]], Reply | None]
 
 SKILLS: Final[tuple[Skill, ...]] = (
+    reflected,
     bluffed,
     performed,
     consulted,
+    looked_up,
     asked_or_acted,
     told_on,
     called_for,
@@ -69,7 +73,7 @@ SKILLS: Final[tuple[Skill, ...]] = (
 )
 """Asked in this order; the first that has an answer gives it."""
 
-_CALLING: Final[tuple[Skill, ...]] = (consulted, used)
+_CALLING: Final[tuple[Skill, ...]] = (consulted, looked_up, used)
 """Those that call tools. The others do not take an argument of a tool for a field of theirs."""
 
 _NUMBERED: Final = re.compile(r"(@[\w-]+)~\d+")
@@ -123,7 +127,7 @@ def answer(prompt: Prompt, lines_max: int | None = None, script: Script | None =
     reply = regrouped(speaker, branches)
     branches = [branch for branch in branches if not is_group_tool(branch)]
     if reply is None:
-        reply = _in_parts(speaker, branches) or _reply(speaker, branches)
+        reply = taken_up(speaker, _in_parts(speaker, branches) or _reply(speaker, branches))
     said = filled_schema(reply.branch.schema, _source(speaker), reply.fields)
     if reading.titles:
         said = {name: with_titles(value, reading.titles) for name, value in said.items()}

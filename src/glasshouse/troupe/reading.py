@@ -13,7 +13,7 @@ from itertools import chain
 from typing import Any, Final, NamedTuple
 
 from glasshouse.scripts.script import Script
-from glasshouse.troupe.kinds import WORLD_OBSERVED
+from glasshouse.troupe.kinds import AGENT_REFLECTED, WORLD_OBSERVED
 from glasshouse.troupe.noun_phrases import Noun
 from glasshouse.troupe.vocabulary import stems_of
 from glasshouse.turns.moment.prompt import (
@@ -57,7 +57,7 @@ _HEADINGS: Final = frozenset(
     }
 )
 _READ: Final = (DISCUSSION, REMEMBERED, DISTURBANCES, SCENE, KNOWN, TOOLS_SAID)
-_LINE: Final = re.compile(r'\[(\d+)\] (.+?) \((\w+), ([\w.]+)\): ("(?:[^"\\]|\\.)*")(?: (\{.*\}))?')
+_LINE: Final = re.compile(r'\[(-?\d+)\] (.+?) \((\w+), ([\w.]+)\): ("(?:[^"\\]|\\.)*")(?: (\{.*\}))?')
 _TOOL: Final = re.compile(r'([\w./-]+) (\{.*\}) (answered|failed): ("(?:[^"\\]|\\.)*")')
 _CALLED: Final = "Called: "
 _NAMED: Final = re.compile(r"([\w~-]+) \(")
@@ -115,9 +115,15 @@ class Reading:
         """My part in the script of my world; none if it has none for me."""
         self.schema: Any = prompt.schema
         parts = _sections(prompt.user)
-        self.discussion = _lines(parts.get(DISCUSSION, ()))
+        shown = {heading: _lines(parts.get(heading, ())) for heading in (REMEMBERED, DISCUSSION)}
+        inward = {
+            line.ref: line for lines in shown.values() for line in lines if line.kind == AGENT_REFLECTED
+        }
+        self.reflections = sorted(inward.values(), key=lambda line: int(line.ref))
+        """What I told myself alone, oldest first. It is no part of what was said."""
+        self.discussion = [line for line in shown[DISCUSSION] if line.ref not in inward]
         self._observed = [line.text for line in self.discussion if line.kind == WORLD_OBSERVED][-1:]
-        self.remembered = _lines(parts.get(REMEMBERED, ()))
+        self.remembered = [line for line in shown[REMEMBERED] if line.ref not in inward]
         if lines_max is not None:
             self.discussion = self.discussion[-lines_max:]
             self.remembered = []

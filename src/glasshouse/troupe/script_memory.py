@@ -37,7 +37,7 @@ class ScriptMemory:
         self.said: list[Said] = []
         self.strange: list[Heard] = []
         """Lines of others that no script knows, oldest first."""
-        for index, line in enumerate(self.lines):
+        for index, line in self._with_reflections():
             if line.origin == "cast" and line.text:
                 self._take(part, line, index)
         self.counts = Counter(name for said in self.said for name in said.entry.names)
@@ -48,6 +48,15 @@ class ScriptMemory:
         self.bound = {name: value for said in self.said for name, value in said.bound.items()}
         narrated = [line.text for line in self.lines if line.origin == "world"]
         self.movement = part.script.movement_of("\n".join((*narrated, reading.scene)))
+
+    def _with_reflections(self) -> list[tuple[int, Heard]]:
+        """The lines, and between them what I told myself, each with how many lines came before it."""
+        inward = [
+            (sum(int(line.ref) < int(own.ref) for line in self.lines), own)
+            for own in self._reading.reflections
+        ]
+        both = [*enumerate(self.lines), *inward]
+        return sorted(both, key=lambda entry: int(entry[1].ref)) if inward else both
 
     def _take(self, part: Part, line: Heard, index: int) -> None:
         known = part.script.recognised(bare_name(line.handle), line.text)

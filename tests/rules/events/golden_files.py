@@ -149,7 +149,9 @@ MODEL_USE = ModelUse(
     is_stale=True,
 )
 
-MODEL_USE_GROWN = msgspec.structs.replace(MODEL_USE, model_size="tiny", prompting=2)
+MODEL_USE_GROWN = msgspec.structs.replace(
+    MODEL_USE, model_size="tiny", prompting=2, recalled=(f"{SESSION}.3",)
+)
 """With the fields that it got later. The sample of one kind has it: the files of the others stay as they are."""
 
 LIMITS = Governor(
@@ -208,6 +210,8 @@ CARRIED = Carried(
         ticks={"moss": CarriedDebt(f"{OTHER_SESSION}.6", 9, 0, 2, 9, None, f"{OTHER_SESSION}.7", "moss~3")},
         stops={"moss": 1},
         under_way={"moss": CarriedAct(f"{OTHER_SESSION}.4", [f"{OTHER_SESSION}.8"])},
+        reflections={"moss": [CarriedDebt(f"{OTHER_SESSION}.9", 12, 0, 2)]},
+        own_lines={"moss": 2},
     ),
     tables=CarriedTables(
         said={STAGE: CarriedTable([CarriedLines(OTHER_SESSION, 2, 4, [SESSION])], 3, 256, {"moss": None})},
@@ -380,13 +384,13 @@ OPEN_PAYLOADS: dict[str, tuple[str, Json]] = {
 
 GROWN: dict[str, tuple[str, ...]] = {
     kinds.AGENT_FAILED: ("rule",),
-    kinds.AGENT_THOUGHT: ("prompting",),
+    kinds.AGENT_THOUGHT: ("prompting", "recalled"),
     kinds.CREATURE_SESSION_ATTACHED: ("stayed",),
     kinds.LOOP_SUSPECTED: ("of",),
     kinds.RUN_FINISHED: ("full_turns",),
     kinds.RUN_STARTED: ("rules", "prompting", "documents", "is_edited"),
     kinds.SESSION_FORKED: ("on_turn_limit",),
-    kinds.SESSION_RESTATED: ("full_turns",),
+    kinds.SESSION_RESTATED: ("full_turns", "own_lines"),
     kinds.TURN_STARTED: ("full",),
     kinds.USER_INJECTED: ("copy_of",),
 }

@@ -38,6 +38,7 @@ from glasshouse.runtime.acts.act_time import ActTime, ActTimer
 from glasshouse.runtime.acts.asking import ModelAccess
 from glasshouse.runtime.acts.in_flight import ActResult, ActsInFlight, InFlight, Stop
 from glasshouse.runtime.acts.inside import ActUnderWay
+from glasshouse.runtime.acts.long_memory import LongMemory
 from glasshouse.runtime.acts.looking import ActContext
 from glasshouse.runtime.acts.recorded_answers import NOT_ON_RECORD, RecordedAnswers
 from glasshouse.runtime.acts.reservations import Reservation
@@ -56,7 +57,7 @@ from glasshouse.runtime.minds.faults import (
 from glasshouse.runtime.minds.minds import ENGINES_OWN, Agent
 from glasshouse.runtime.ports import Route
 from glasshouse.turns.contests.verdicts import check_verdict, masks_before
-from glasshouse.turns.moment.character import Character, character_of
+from glasshouse.turns.moment.character import Character, character_of, reflecting
 from glasshouse.turns.moment.moment import Moment, own_moment
 from glasshouse.turns.prompts.masking import forget_masked
 from glasshouse.turns.replies.repetition import brings_nothing_new
@@ -64,6 +65,8 @@ from glasshouse.turns.runs.schedule import Due
 from glasshouse.world.decisions.intents import EndAct
 from glasshouse.world.state.state import CreatureState, GraphState, World
 
+reflection_tokens_max: Final = 200
+"""A reflection is a short reply: it reserves and may take at most so many tokens."""
 characters_cache_max: Final = 4_096
 """How many are kept: manifests as the rules use them; more are computed again."""
 _log = logging.getLogger("glasshouse.acts")
@@ -84,6 +87,7 @@ class Acts:
         tools: ToolAccess,
         answers: RecordedAnswers,
         batch_worlds: BatchWorlds,
+        long_memory: LongMemory,
         act_seconds_max: float | None,
         *,
         is_strict: bool = False,
@@ -98,6 +102,7 @@ class Acts:
         self._tools = tools
         self._answers = answers
         self._batch_worlds = batch_worlds
+        self._long_memory = long_memory
         self.timer = ActTimer()
         """Ends acts whose time is over, and all of them if another process has taken the store over."""
         self._act_seconds_max = act_seconds_max
@@ -144,7 +149,8 @@ class Acts:
         batch_world = None if then is None or due.was is not None else then.folded.world
         world = batch_world or self._ledger.world
         living = self._ledger.world.creatures.get(due.creature)
-        if living is not None and self.may_use_tools(world.creatures[due.creature]):
+        reflects = self._ledger.agenda.owes_reflection(due.creature, due.cause)
+        if living is not None and not reflects and self.may_use_tools(world.creatures[due.creature]):
             before = await self._tools.act_so_far(due)
             # A merge may have put the creature into a graph whose lines are not in memory.
             await self._tools.warm_lines.make_ready_for(due.creature)
@@ -160,6 +166,8 @@ class Acts:
         calls = context.act_calls
         if before is not None:
             use = context.fix_the_past(before.as_of, then)
+            if context.recalled_then is None:
+                context.recalled_then = before.recalled
             context.using = ToolUse(
                 self._tools,
                 context.creature,
@@ -172,8 +180,12 @@ class Acts:
                 before=before,
                 gate=record.gate,
                 written=context.written,
+                recall=context.recall,
             )
-        end, stopped_by = await self._end_of(context, context.moment(then))
+        moment = context.moment(then)
+        if context.scope is not None:
+            moment = await context.with_long_memory(moment)
+        end, stopped_by = await self._end_of(context, moment)
         # The moment holds the context, too. Without this, everything of the act would wait for the garbage collector.
         context.looked = None
         if stopped_by is not None and not _is_worth_telling(stopped_by, context):
@@ -212,6 +224,9 @@ class Acts:
         creature = world.creatures[due.creature]
         character = self._character(creature)
         route = self._route_of(creature, character.model_profile)
+        if self._ledger.agenda.owes_reflection(due.creature, due.cause):
+            character = reflecting(character)
+            route = route._replace(reply_tokens_max=min(route.reply_tokens_max, reflection_tokens_max))
         on_record = self._answers.act_on_record(creature, cause)
         if on_record is not NOT_ON_RECORD:
             upto = upto if on_record.upto is None else on_record.upto
@@ -248,7 +263,9 @@ class Acts:
             on_record.answers,
             self._model_access,
             act_calls,
+            self._long_memory,
             written=on_record.written,
+            recalled_then=on_record.recalled,
         )
 
     async def _end_of(self, context: ActContext, moment: Moment) -> tuple[EndAct, Stop | None]:
@@ -273,7 +290,10 @@ class Acts:
             return _end_with(draft, context, moment), None
         except (BudgetExceeded, ModelUnreachable, ModelMisconfigured) as stop:
             axis = stop.reason if isinstance(stop, BudgetExceeded) else None
-            return replace(context.end(), failure=str(stop), axis=axis, attempts=len(calls.calls)), stop
+            end = replace(context.end(), failure=str(stop), axis=axis, attempts=len(calls.calls))
+            if context.character.reflects and axis == "max_calls_per_turn" and calls.calls:
+                return end, None  # A full turn leaves a reflection out. It ends no run.
+            return end, stop
         except Exception as wrong:
             is_of_store = using is not None and using.store_failure is wrong
             if is_of_store or (
@@ -406,7 +426,7 @@ def _end_with(draft: Draft | None, context: ActContext, moment: Moment) -> EndAc
         return context.end(draft, context.written.end.channel_id)
     if kind == kinds.JUDGE_VERDICT:
         check_verdict(draft, moment)
-    if context.act_calls.calls and kind not in kinds.NO_LINES:
+    if context.act_calls.calls and kind not in kinds.NO_LINES and not context.character.reflects:
         context.is_stale = brings_nothing_new(draft, moment)
     check_text(draft)
     if channel is None:

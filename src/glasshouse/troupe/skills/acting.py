@@ -54,6 +54,18 @@ def performed(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
     return _Performance(speaker, branches, part).reply()
 
 
+def performed_inwardly(speaker: Speaker, branch: Branch) -> Reply | None:
+    """A line of my part that I tell myself alone; none if no entry of that kind fits."""
+    part = speaker.reading.part
+    if part is None:
+        return None
+    performance = _Performance(speaker, [branch], part)
+    performance.open_branches = [branch]
+    performance.entries = tuple(entry for entry in part.entries if entry.kind == branch.kind)
+    performance.owed = []  # Nobody hears it, so nothing must be taken up in it.
+    return performance.line_that_fits()
+
+
 def remark(speaker: Speaker, *facts: str) -> str:
     """A sentence of my part to set beside what a game has me say; empty if none fits.
 
