@@ -35,7 +35,7 @@ def test_commands_worlds_models_and_options_are_completed(words: str, offered: l
 
 
 def test_runs_are_completed_from_the_store_that_the_command_would_read(store: str, tmp_path: Path) -> None:
-    assert completed("glasshouse show r-00aa1", store=store) == [WOOD[:10]]
+    assert completed("glasshouse show r-00aa1", store=store) == [WOOD[:8]]
     assert completed(f"glasshouse show --store {store} la") == ["last"]
     assert completed("glasshouse show r-", cwd=tmp_path, store="none.glasshouse") == []
     assert [*tmp_path.iterdir()] == []
