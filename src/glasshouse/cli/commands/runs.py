@@ -44,7 +44,7 @@ def runs(
       glasshouse runs                              every run in the store, the oldest first
       glasshouse runs --store other.glasshouse     of another store
       glasshouse runs --json | tail -n 1           the last one, for machines
-      glasshouse runs --csv > runs.csv             a table: who won, what it cost, how to replay it
+      glasshouse runs --csv                        a table: who won, what it cost, how to replay it
     """
     if as_csv and as_json:
         raise Refused("--csv and --json are two formats.", "Leave one of them out.")
