@@ -33,7 +33,7 @@ async def modules_on_the_walk(folder: Path) -> set[str]:
             await t.disturb(run.id, "A lantern starts whispering recipes.")
             await t.step_one()
             footprints.is_noting = False
-    not_of_the_walk = ("troupe/", "runtime/clock.py")
+    not_of_the_walk = ("troupe/", "scripts/", "runtime/clock.py")
     return {module for module in footprints.modules if not module.startswith(not_of_the_walk)}
 
 

@@ -23,6 +23,7 @@ from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.ports import Route, Router
 from glasshouse.scripts.script_text import script_digest
 from glasshouse.turns.moment.playbill import playbill_of
+from glasshouse.turns.runs.purses import Purse
 from glasshouse.world.decisions.intents import Member, OpenRun, Restate
 from glasshouse.world.state.state import CreatureState
 
@@ -53,6 +54,8 @@ class Routes:
         self._ledger = ledger
         self._scripts = WorldScripts()
         self._scripted_cache: dict[tuple[int, str], _Scripted] = {}
+        self._in_world_cache: dict[tuple[int, str], _Scripted] = {}
+        """The route that a route is in the world with this digest: found with one look, because each act asks for it."""
 
     def route(self, profile: str, model: str | None = None) -> Route:
         """The route of a profile, or of the model that a run names."""
@@ -63,14 +66,25 @@ class Routes:
         purse = self._ledger.folded.runs.purses.get(creature.run_id or "")
         if purse is None:
             return self._router.route(profile)  # It belongs to no run that was begun: its profile decides.
-        world = PlayedWorld(purse.scenario_digest, purse.folder, purse.playbill.name)
-        if purse.is_offline:
-            # Somebody said that its run goes on without servers.
-            return self._with_script(self._offline.route(profile), world)
         bound = purse.bound.get(creature.id)
         if self._can.pin_of is not None:
             bound = self._can.pin_of(creature.handle, purse.playbill.competition.teams, bound)
-        return self._with_script(self.route(profile, bound), world)
+        if purse.is_offline:
+            # Somebody said that its run goes on without servers.
+            route = self._offline.route(profile)
+        else:
+            route = self._router.route(profile) if bound is None else self._router.route(profile, bound)
+        in_world = self._in_world_cache.get((id(route), purse.scenario_digest))
+        return in_world.route if in_world is not None else self._in_world(route, purse)
+
+    def _in_world(self, route: Route, purse: Purse) -> Route:
+        """The route in the world of a run, kept for its next acts."""
+        world = PlayedWorld(purse.scenario_digest, purse.folder, purse.playbill.name)
+        if len(self._in_world_cache) >= scripted_routes_max:
+            self._in_world_cache.clear()
+        kept = _Scripted(route, self._with_script(route, world))
+        self._in_world_cache[id(route), purse.scenario_digest] = kept
+        return kept.route
 
     def _with_script(self, route: Route, world: PlayedWorld) -> Route:
         """The same route in this world. If the world has a script and the model plays from one, the digest is that of the script."""
@@ -117,6 +131,7 @@ class Routes:
     def keep_script(self, world: LoadedWorld) -> None:
         """Play the script of a world that was loaded in the runs that are opened from it."""
         self._scripts.keep(world.digest, world.script)
+        self._in_world_cache.clear()
 
     def script_change(self, then: RunStarted, now: RunStarted) -> str:
         """What is to be said if the script of a run is not the one of the run that it continues: `then` is the start of that."""
