@@ -17,6 +17,7 @@ from glasshouse.manifests import load_world
 from glasshouse.manifests.scripts import checked_script
 from glasshouse.manifests.world_folders import bundled_worlds
 from glasshouse.scripts.script import ACTS, CUES, GAME_FACT, GAME_SLOTS, SLOT, Entry, Script, bound_name
+from glasshouse.scripts.script_names import unanswered_cues
 from glasshouse.scripts.script_text import CONDITIONS, read_script
 from glasshouse.troupe.reading import Identity
 from glasshouse.troupe.voice import breaks_a_vow, voice_of
@@ -272,3 +273,10 @@ def test_every_bundled_world_has_a_script_and_some_have_a_narrator() -> None:
         if "world.observed" in manifest.may_emit
     ]
     assert len(narrators) >= 3
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_somebody_answers_whatever_is_asked_in_a_bundled_world(name: str) -> None:
+    read = read_script(load_world(name).script or "")
+
+    assert [fault.text for fault in unanswered_cues(read)] == []

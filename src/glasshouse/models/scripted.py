@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from glasshouse.errors import Refused
 from glasshouse.model_values import Tokens
 from glasshouse.reprs import repr_of
-from glasshouse.runtime.capabilities import capabilities_of
+from glasshouse.runtime.capabilities import WithScript, capabilities_of
 from glasshouse.runtime.ports import Model
 from glasshouse.turns.moment.prompt import Completion, Prompt
 
@@ -67,6 +67,20 @@ class CountingModel(_KeepsPrompts):
         self.name: Final = "counting" if model is None else capabilities_of(model).name
         self.is_free: Final = model is None or capabilities_of(model).is_free
         super().__init__()
+
+    @property
+    def with_script(self) -> WithScript | None:
+        """The same model in a world that has a script; none if it plays from none. Its prompts are kept here."""
+        scripted = None if self._model is None else capabilities_of(self._model).with_script
+        if scripted is None:
+            return None
+
+        def counted(script: str) -> CountingModel:
+            model = CountingModel(scripted(script))
+            model.prompts = self.prompts
+            return model
+
+        return counted
 
     async def complete(self, prompt: Prompt) -> Completion:
         """The completion of the other model."""
