@@ -114,7 +114,7 @@ async def one_step(terrarium: Terrarium, chance: random.Random) -> None:  # noqa
         case "part":
             await terrarium.disconnect(first, second)
         case "wire":
-            when = chance.choice([None, None, "kind == 'agent.spoke'"])
+            when = chance.choice([None, None, "text has kettle"])
             await terrarium.wire(first, second, with_content=chance.random() < 0.6, when=when)
         case "unwire":
             await terrarium.unwire(first, second)

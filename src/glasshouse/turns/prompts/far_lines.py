@@ -114,11 +114,7 @@ def _far_recalled(moment: Moment, lines: NumberedLines, words: Sequence[str]) ->
     far = moment.recalled
     words = _rarest(lines, words)
     readings = [reading_of(line.event, line.known_as) for line in far]
-    return [
-        _recalled(moment, reading, words, number - len(far))
-        for number, reading in enumerate(readings)
-        if reading.body not in lines.newest_with
-    ]
+    return [_recalled(moment, reading, words, number - len(far)) for number, reading in enumerate(readings)]
 
 
 def _recalled(moment: Moment, reading: Reading, words: Collection[str], index: int) -> Recalled:
