@@ -409,15 +409,18 @@ class Teller(Agent):
         return line if self.acts == 1 else None
 
 
-@pytest.mark.parametrize("with_content", [True, False])
+@pytest.mark.parametrize(
+    ("with_content", "when"),
+    [(True, None), (False, None), (True, "text has lantern"), (True, "text has kettle")],
+)
 async def test_a_line_that_a_wire_delivered_comes_back_only_if_its_words_were_delivered(
-    *, with_content: bool
+    *, with_content: bool, when: str | None
 ) -> None:
     model = CountingModel(ScriptedModel(LINE))
     teller = ADA.model_copy(update={"schedule": Schedule(tick_every=1)})
     async with show(models=ModelRouter(model), minds={"ada": Teller()}, tools=usual_tools()) as t:
         await t.open_world(mill(ada=teller, **TWO_ROOMS))
-        await t.wire("ada", "cora", with_content=with_content)
+        await t.wire("ada", "cora", with_content=with_content, when=when)
         line = await t.step_one()
         assert line is not None
         assert line.channel == "den"
@@ -427,7 +430,7 @@ async def test_a_line_that_a_wire_delivered_comes_back_only_if_its_words_were_de
         await t.step(1)
 
     lines = [line for prompt in model.prompts for line in remembered(prompt.user)]
-    assert ("seven dents" in str(lines)) is with_content
+    assert ("seven dents" in str(lines)) is (with_content and when != "text has lantern")
 
 
 # Nothing that a creature may not find is counted
