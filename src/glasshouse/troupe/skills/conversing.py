@@ -32,13 +32,13 @@ from glasshouse.troupe.talk.situation import QUESTIONS, Event, Open, Situation
 from glasshouse.troupe.talk.understanding import TALK, understood
 from glasshouse.troupe.vocabulary import is_a, stems_of
 
-choice_of_sentences_max: Final = 3
+choice_of_sentences_max: Final = 4
 """Of the sentences that fit, one of the first few is said."""
 lines_before_return_min: Final = 6
 """What happened comes back no sooner."""
 lines_event_is_new_max: Final = 12
 """Of what happened before more lines than this, nobody speaks as of news."""
-questions_answered_max: Final = 2
+questions_answered_max: Final = 3
 seasons: Final = 10
 lines_in_a_season: Final = 8
 """Two sentences that stand together come together again only after so many seasons of so many lines."""
@@ -144,7 +144,8 @@ class _Turn:
         self.gaps: set[str] = set()
         """What stands in the gaps of that line already."""
         self.is_about_event = False
-        self.beside = self.me if speaker.reading.rounds >= rounds_before_closing_min else ""
+        first = speaker.reading.discussion[0].ref if speaker.reading.discussion else "1"
+        self.beside = self.me if first != "1" else ""
         """What the next sentence goes with, late in a play."""
 
     def spoken(self) -> Spoken | None:
@@ -178,12 +179,14 @@ class _Turn:
         return self.speaker.with_what_is_owed(text)
 
     def _with_lead(self, text: str) -> str:
-        own = self.speaker.voice.openings
-        if own and _LEADABLE.intersection(self.moves[:1]) and self.dice.random() < _LED:
+        if self.calling == "narrate" or self.dice.random() > _LED:
+            return text
+        own = [words for words in self.speaker.voice.openings if not nouns_in(words)]
+        if own:
             return with_capitals(f"{self.dice.choice(own)} {_small(text)}")
         leads = shelf.sections("grammar/leads.txt").get(self.disposition.register, ())
         fresh = [lead for lead in leads if f"{lead.lower()} " not in self.reading.own_text]
-        if not fresh or not _LEADABLE.intersection(self.moves[:1]) or self.dice.random() > _LED:
+        if not fresh or not _LEADABLE.intersection(self.moves[:1]):
             return text
         return with_capitals(f"{self.dice.choice(fresh)} {text}")
 
@@ -254,7 +257,7 @@ class _Turn:
             move = (
                 "won" if winner == self.me else "lost" if winner in self.situation.company else "nobody-won"
             )
-            yield self._said(move, line.handle, other=winner if move == "lost" else "")
+            yield self._first([move], line.handle, other=winner if move == "lost" else "")
 
     # What happened
 
@@ -279,7 +282,7 @@ class _Turn:
                     ["note-event", "note-quoted"], self._teller(event), event=event.happenings[0]
                 )
                 if len(event.happenings) > 1 and not self.situation.open_to_me:
-                    yield self._said("bear-event", event=event.happenings[-1])
+                    yield self._first(["bear-event"], event=event.happenings[-1])
 
     def _teller(self, event: Event) -> str:
         """Who told what happened, if it was somebody whom one calls by name."""
@@ -288,7 +291,7 @@ class _Turn:
     def _opening(self) -> str:
         """What there is to see at the beginning."""
         told = [happening for happening in happenings_in(self.reading.scene) if happening.now]
-        return self._said("note-scene", event=self.dice.choice(told)) if told else ""
+        return self._first(["note-scene"], event=self.dice.choice(told)) if told else ""
 
     @property
     def _is_first(self) -> bool:
@@ -315,7 +318,7 @@ class _Turn:
             )
             if is_time and self.dice.random() < _RETURNED:
                 self.is_about_event = True
-                return self._said("return-event", event=event.happenings[0])
+                return self._first(["return-event"], event=event.happenings[0])
         return ""
 
     # Answers
@@ -333,7 +336,7 @@ class _Turn:
         if move == "ask-event":
             event = next(iter(self.situation.events), None)
             self.is_about_event = True
-            yield self._said("answer-event", to, event=event.happenings[0] if event is not None else None)
+            yield self._first(["answer-event"], to, event=event.happenings[0] if event is not None else None)
         elif move == "ask-want":
             yield self._first(self._telling(), to)
         elif move in {"ask-scene", "ask-view"}:
@@ -364,7 +367,8 @@ class _Turn:
         heard = stems_of(line.text)
         known = [fact for fact in self.story.facts if heard & stems_of(fact)]
         if known:
-            return self._said("knows", line.handle, fact=known[0])
+            return self._first(["knows"], line.handle, fact=known[0])
+        self.beside = ""
         thing = main_thing(self.reading, line)
         moves = [f"answer-{question_in(line.text) or 'what'}", "answer-what"]
         if thing is not None:
@@ -417,7 +421,7 @@ class _Turn:
             or self.dice.random() > _SECONDED
         ):
             return ""
-        return self._said("second", to)
+        return self._first(["second"], to)
 
     # What I begin myself
 
@@ -441,7 +445,7 @@ class _Turn:
             options += ["tell-want" if self.reading.rounds < rounds_of_acquaintance else "hold-want"] * 6
         options += self._questions_to(to) * 2
         visible = self.reading.visible_text
-        if self._goal() and self._goal().lower() not in visible:
+        if self._goal and self._goal.lower() not in visible:
             options += ["tell-goal", "ask-goal", "ask-hope"]
         options += ["tell-care", "ask-scene", "ask-view"]
         if self.reading.rounds < rounds_of_acquaintance:
@@ -481,8 +485,8 @@ class _Turn:
         if len(names) < 2:
             names = [*names, *(handle for handle in self.situation.company if handle not in names)]
         if len(names) < 2:
-            return self._said("narrate", event=happening)
-        return self._said("narrate", names[0], event=happening, other=names[1])
+            return self._first(["narrate"], event=happening)
+        return self._first(["narrate"], names[0], event=happening, other=names[1])
 
     # Sentences
 
@@ -550,8 +554,8 @@ class _Turn:
 
     def _shuffled_first(self, patterns: list[Pattern]) -> list[Pattern]:
         first = patterns[:choice_of_sentences_max]
-        self.dice.shuffle(first)
-        return [*first, *patterns[len(first) :]]
+        start = int(self.dice.random() * len(first))
+        return [*first[start:], *first[:start], *patterns[len(first) :]]
 
     def _slots(self, to: str, event: Happening | None, other: str) -> dict[str, str]:
         slots = self._slots_of_mine | self._slots_of_addressee(to)
@@ -580,7 +584,7 @@ class _Turn:
             slots["fact"] = facts[0] if facts[0].startswith("I ") else facts[0][:1].lower() + facts[0][1:]
         if story.cares:
             slots["care"] = min(story.cares, key=lambda care: visible.count(care.lower()))
-        return slots | _filled_only(goal=self._goal())
+        return slots | _filled_only(goal=self._goal)
 
     def _thing(self) -> Noun | None:
         """A thing of a scene that the world told, and that few have spoken of."""
@@ -624,6 +628,7 @@ class _Turn:
         spoken = [line.handle for line in self.reading.fresh if line.origin == "cast"]
         return spoken[-1] if spoken else ""
 
+    @cached_property
     def _goal(self) -> str:
         """What all are here to do, as it stands behind `to`; empty if the goal does not say it so."""
         first = self.reading.me.goal.split(". ")[0].rstrip(". ")

@@ -7,6 +7,7 @@ needs no reply.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
@@ -79,6 +80,8 @@ ACT_OF: Final[Mapping[str, str]] = MappingProxyType(
 """Move -> the act whose mood goes with it; with the others goes one that the temper leans to."""
 
 
+dispositions_cache_identities_max: Final = 512
+"""How more players deal with others is worked out again."""
 brief_example_words_max: Final = 5
 """Whose examples are no longer than this on average says one thing at a time."""
 
@@ -93,6 +96,7 @@ class Disposition(NamedTuple):
     """Whether it says one thing at a time."""
 
 
+@lru_cache(maxsize=dispositions_cache_identities_max)
 def disposition_of(me: Identity) -> Disposition:
     """How a player's temper has it deal with others."""
     weights = weights_of(me)

@@ -17,6 +17,7 @@ from glasshouse.troupe.reading import Heard, Reading
 from glasshouse.troupe.speech_acts import REPORT, speech_act
 from glasshouse.troupe.talk.happenings import Happening, happenings_in
 from glasshouse.troupe.talk.own_story import Story, story_of
+from glasshouse.troupe.talk.replies import ANSWERS
 from glasshouse.troupe.talk.understanding import Said, understood
 from glasshouse.troupe.vocabulary import stem, stems_of
 
@@ -36,6 +37,8 @@ TELLING_WANTS: Final = frozenset(
 )
 rivals_cache_pairs_max: Final = 1_024
 """For more pairs of wants it is asked again whether they are of one thing."""
+lines_a_question_waits_max: Final = 3
+"""Nobody takes up a question to everybody after more lines than this."""
 events_weighed_max: Final = 3
 """Of what happened, the newest are spoken of."""
 
@@ -156,17 +159,27 @@ class Situation:
             and not self.reading.is_mine(cause)
         ):
             fresh.append(cause)
-        talk = [line for line in fresh if not line.fields.get("winner")] or fresh
-        opened = [one for line in reversed(fresh) for one in self._opened(line, is_newest=line is talk[-1])]
+        opened: list[Open] = []
+        said_since: set[str] = set()
+        lines_since = 0
+        for line in reversed(fresh):
+            opened += self._opened(line, said_since, lines_since)
+            if not line.fields.get("winner"):
+                said_since.update(said.move for said in understood(line.text))
+                lines_since += 1
         questions = [one for one in opened if one.said is None or one.said.move in QUESTIONS]
         return questions or opened[:1]
 
-    def _opened(self, line: Heard, *, is_newest: bool) -> Iterator[Open]:
+    def _opened(self, line: Heard, said_since: set[str], lines_since: int) -> Iterator[Open]:
+        """What a line asks of me by name, or of anybody where nobody has answered since."""
         me = self.reading.me.handle
+        is_newest = lines_since == 0
         moves = understood(line.text)
         for said in reversed(moves):
             to = self.addressed(said)
-            if to == me or (not to and is_newest and said.move in QUESTIONS and "you" not in said.slots):
+            is_for_anybody = not to and said.move in QUESTIONS and "you" not in said.slots
+            is_answered = not said_since.isdisjoint(ANSWERS.get(said.move, ()))
+            if to == me or (is_for_anybody and not is_answered and lines_since < lines_a_question_waits_max):
                 yield Open(line, said)
         if line.text.rstrip('" ').endswith("?") and not any(said.pattern.mark == "?" for said in moves):
             others = [
@@ -178,18 +191,15 @@ class Situation:
 
     @cached_property
     def waits_for_another(self) -> Open | None:
-        """A question in sight that somebody else was asked by name and has not spoken after."""
+        """The question in the newest line, if somebody else was asked by name and I am not who asked."""
         me = self.reading.me.handle
-        spoken: set[str] = set()
-        for line in reversed(self.reading.discussion[-2 * len(self.company) - 2 :]):
-            if line.origin != "cast":
-                continue
-            for said in understood(line.text):
-                to = self.addressed(said)
-                is_waiting = to in self.company and to not in {me, line.handle} and to not in spoken
-                if said.move in QUESTIONS and is_waiting:
-                    return Open(line, said)
-            spoken.add(line.handle)
+        spoken = [line for line in self.reading.discussion if line.origin == "cast"]
+        if not spoken or spoken[-1].handle == me:
+            return None
+        for said in understood(spoken[-1].text):
+            to = self.addressed(said)
+            if said.move in QUESTIONS and to in self.company and to not in {me, spoken[-1].handle}:
+                return Open(spoken[-1], said)
         return None
 
     @cached_property
