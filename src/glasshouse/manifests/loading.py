@@ -22,14 +22,22 @@ from glasshouse.manifests.checks import complaints_about, unknown_tools
 from glasshouse.manifests.decks import Deck, decks_of
 from glasshouse.manifests.documents import Document, documents_of
 from glasshouse.manifests.left_out import usual_name, what_is_left_out, with_kinds_of
+from glasshouse.manifests.likeness import completed
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.manifests.problem import Complaint, Problem, in_order, unknown
 from glasshouse.manifests.scenario import Scenario
-from glasshouse.manifests.scripts import problems_of_script, script_and_problems
+from glasshouse.manifests.scripts import (
+    advice_on_script,
+    cast_of,
+    checked_script,
+    handles_of,
+    script_of_world,
+)
 from glasshouse.manifests.titles import complaints_about_creature
 from glasshouse.manifests.validation import valid_part_of
 from glasshouse.manifests.world_folders import (
     SCENARIO_FILE,
+    creature_files_beside,
     creature_files_in,
     find_world,
     folder_of,
@@ -43,7 +51,7 @@ from glasshouse.manifests.world_folders import (
 )
 from glasshouse.manifests.yaml_source import Source, shown_path, source_at, source_of
 from glasshouse.reprs import shown
-from glasshouse.scripts.script_text import read_script, script_digest
+from glasshouse.scripts.script_text import script_digest
 
 creature_files_max = 256
 """More files in `creatures/` are refused."""
@@ -104,8 +112,10 @@ class LoadedWorld:
         checked = CheckedWorld(scenario, by_name, tuple(by_name))
         missing = [] if documents else documents_of(_patterns(scenario, checked.played), None)[1]
         _refuse([*complaints, *missing, *complaints_about(checked)])
-        if problems := [] if script is None else problems_of_script(read_script(script)):
-            raise BadWorld(problems)
+        if script is not None:
+            problems = checked_script(script, cast_of(scenario, by_name), handles_of(scenario)).problems
+            if problems:
+                raise BadWorld(in_order(problems))
         return cls(scenario, checked.played, dealt, documents=documents or {}, script=script)
 
 
@@ -147,7 +157,7 @@ def text_files_of(world: Path) -> dict[str, Path]:
 
 def load_creature(path: str | Path) -> Manifest:
     """The creature of a file, or `BadWorld` with every problem it has."""
-    file = _CreatureFile(Path(path), _ON_DISK)
+    file = _CreatureFile(Path(path), _ON_DISK, _by_name(creature_files_beside(Path(path))))
     if file.problems or file.manifest is None:
         raise BadWorld(in_order(file.problems))
     return file.manifest
@@ -176,7 +186,7 @@ def problems_in(path: str | Path, *, tools: frozenset[str] | None = None) -> lis
     """All problems of a world, of a creature's file, or of every world in a folder; by file and line."""
     path = Path(path)
     if path.is_file() and not is_scenario(path):
-        return in_order(_CreatureFile(path, _ON_DISK).problems)
+        return in_order(_CreatureFile(path, _ON_DISK, _by_name(creature_files_beside(path))).problems)
     worlds = _worlds_at(path)
     if not worlds:
         text = f"there is no {SCENARIO_FILE} here. Name a world's folder, or a folder of worlds."
@@ -202,12 +212,18 @@ def warnings_in(path: str | Path, *, tools: frozenset[str] | None = None) -> lis
     path = Path(path)
     paths = [] if path.is_file() and not is_scenario(path) else _worlds_at(path)
     worlds = [(source_at(scenario_of(path)), _read_world(path, tools)[0]) for path in paths]
-    return in_order(
-        source.problem(complaint)
-        for source, world in worlds
-        if world is not None
-        for complaint in _warnings(source, world)
-    )
+    sound = [(source, world) for source, world in worlds if world is not None]
+    warnings = [
+        source.problem(complaint) for source, world in sound for complaint in _warnings(source, world)
+    ]
+    return in_order([*warnings, *(problem for _, world in sound for problem in _script_warnings(world))])
+
+
+def _script_warnings(world: LoadedWorld) -> list[Problem]:
+    if world.script is None or world.path is None:
+        return []
+    cast = cast_of(world.scenario, world.manifests)
+    return advice_on_script(world.script, cast, shown_path(script_file_of(world.path)))
 
 
 def _warnings(source: Source, world: LoadedWorld) -> Iterator[Complaint]:
@@ -221,6 +237,10 @@ def _worlds_at(path: Path) -> list[Path]:
     if path.is_file():
         return [find_world(path.absolute())]
     return [path] if scenario_in(path) else worlds_in(path)
+
+
+def _by_name(paths: Iterable[Path]) -> dict[str, Path]:
+    return {path.stem: path for path in paths}
 
 
 class _Files:
@@ -262,16 +282,18 @@ _ON_DISK = _Files()
 class _CreatureFile:
     """One creature's file: its manifest if it is valid, and its problems."""
 
-    def __init__(self, path: Path, files: _Files) -> None:
-        self.source = files.source(path)
+    def __init__(self, path: Path, files: _Files, creatures: Mapping[str, Path]) -> None:
+        written = files.source(path)
+        self.source, unlike, _ = completed(written, path.stem, creatures, files.source)
         manifest, complaints, _, _ = valid_part_of(self.source, Manifest, path.stem)
         if manifest is not None and not complaints:
             complaints = complaints_about_creature(manifest)
-        self.manifest = None if self.source.problems or complaints else manifest
+        self.manifest = None if self.source.problems or complaints or unlike else manifest
         if manifest is not None and not complaints and manifest.name != path.stem:
             text = f"the file is called {path.stem}.yaml, so the name must be {path.stem!r}. Change one of the two."
             complaints = [Complaint(("name",), text)]
         self.problems = [*self.source.problems, *map(self.source.problem, complaints)]
+        self.problems += map(written.problem, unlike)
 
 
 def _read_world(
@@ -294,10 +316,11 @@ def _read_world(
     sources[None] = rest
     documents, missing = documents_of(_patterns(scenario, checked.played), folder_of(world))
     complaints += [*missing, *complaints_about(checked)]
-    script, problems_of_its_script = script_and_problems(script_file_of(world))
+    cast = cast_of(checked.scenario, checked.played)
+    script, faults_of_script = script_of_world(script_file_of(world), cast, handles_of(checked.scenario))
     problems += [
         *problems_of_decks,
-        *problems_of_its_script,
+        *faults_of_script,
         *(sources[fault.creature].problem(fault) for fault in complaints),
     ]
     return None if problems else LoadedWorld(
@@ -316,10 +339,11 @@ def _read_creatures(
     """The creatures of a world by name, and the problems of their files. A folder's creatures are all read; beside a
     scenario file of its own, which may share its folder with other files, only those that it names."""
     paths = files.creatures(world)
+    beside = _by_name(paths)
     if world.is_file():
         named = set() if scenario is None else {*scenario.cast_by_handle.values(), *scenario.spawnable}
         paths = [path for path in paths if path.stem in named]
-    creatures = {path.stem: _CreatureFile(path, files) for path in paths[: creature_files_max + 1]}
+    creatures = {path.stem: _CreatureFile(path, files, beside) for path in paths[: creature_files_max + 1]}
     problems = [problem for creature in creatures.values() for problem in creature.problems]
     for path, other in pairwise(paths):
         if path.stem == other.stem:
