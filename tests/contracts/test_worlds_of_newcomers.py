@@ -24,6 +24,8 @@ SEEDS = range(3)
 NOUN = "quandle"
 turn_disturbed = 3
 lines_without_want_max = 6
+lines_in_sight_min = 5
+"""When the older half of a window was dropped, a player sees so many lines for certain."""
 ENGINE_WORDS = re.compile(
     r"\b(?:dealt|face down|conductor|terrarium|schema|prompt|payload|ticks?|subscri\w+)\b|agent\.|_",
     re.IGNORECASE,
@@ -115,7 +117,7 @@ def test_a_question_of_a_castmate_is_answered_or_openly_refused(world: str, seed
     for at, event in enumerate(said):
         moves = [move for move in understood(event.payload["text"]) if move.move in QUESTIONS]
         to = names.get(moves[-1].slots.get("you") or "", "") if moves else ""
-        answered = next((line for line in said[at + 1 :] if line.actor == to), None)
+        answered = next((line for line in said[at + 1 :][:lines_in_sight_min] if line.actor == to), None)
         if answered is not None and answered.id not in ids_of_lookups:
             asked += 1
             if not {move.move for move in understood(answered.payload["text"])} & set(
