@@ -39,16 +39,20 @@ lines_before_return_min: Final = 6
 lines_event_is_new_max: Final = 12
 """Of what happened before more lines than this, nobody speaks as of news."""
 questions_answered_max: Final = 3
+"""So many questions are answered in one line at most; the newest go."""
 seasons: Final = 10
 lines_in_a_season: Final = 8
 """Two sentences that stand together come together again only after so many seasons of so many lines."""
 rounds_before_closing_min: Final = 6
+"""Nobody speaks of the end sooner."""
 rounds_of_acquaintance: Final = 3
 """Later nobody asks what others want, and nobody says who they are, unless asked."""
 lines_without_want_max: Final = 3
 """After this many own lines without it, a player says what it wants."""
 goal_words_max: Final = 16
+"""A longer goal is not said again."""
 sentences_max: Final = 3
+"""A line with so many sentences does not go on to something else."""
 
 _CALLINGS: Final = frozenset({"", "ask", "appraise", "narrate"})
 _SAID_ONCE: Final = frozenset(
@@ -290,8 +294,8 @@ class _Turn:
 
     def _opening(self) -> str:
         """What there is to see at the beginning."""
-        told = [happening for happening in happenings_in(self.reading.scene) if happening.now]
-        return self._first(["note-scene"], event=self.dice.choice(told)) if told else ""
+        seen = [happening for happening in happenings_in(self.reading.scene) if happening.now]
+        return self._first(["note-scene"], event=self.dice.choice(seen)) if seen else ""
 
     @property
     def _is_first(self) -> bool:
@@ -435,10 +439,10 @@ class _Turn:
     def _initiative(self) -> str:
         """Something of my own: what I want, a question to whoever speaks next, what we are here for, what I care about."""
         to = self.situation.next_speaker
-        told = self.me in self.situation.wants or self.story.is_secret
+        is_told = self.me in self.situation.wants or self.story.is_secret
         options: list[str] = []
         if (
-            not told
+            not is_told
             and self.moves.count("tell-want") == 0
             and not set(self.moves) & {"tell-want-too", "close"}
         ):
@@ -450,10 +454,10 @@ class _Turn:
         options += ["tell-care", "ask-scene", "ask-view"]
         if self.reading.rounds < rounds_of_acquaintance:
             options += ["tell-fact"] * 2
-        if self.reading.rounds >= rounds_before_closing_min and told:
+        if self.reading.rounds >= rounds_before_closing_min and is_told:
             options += ["close"] * 2
         self.dice.shuffle(options)
-        if not told and self.reading.rounds < rounds_of_acquaintance:
+        if not is_told and self.reading.rounds < rounds_of_acquaintance:
             options.insert(0, "tell-want")
         return self._first(dict.fromkeys(options), to)
 
@@ -493,12 +497,12 @@ class _Turn:
     def _first(self, moves: Iterable[str], to: str = "", **more: Any) -> str:
         """A sentence of the first of some moves that has one; of all, the first that is in season goes."""
         some = list(moves)
-        found = next((text for move in some if (text := self._said(move, to, **more))), "")
-        if not found and self.beside:
+        sentence = next((text for move in some if (text := self._said(move, to, **more))), "")
+        if not sentence and self.beside:
             is_needed = self.beside == self.me
             self.beside = ""
             return self._first(some, to, **more) if is_needed else ""
-        return found
+        return sentence
 
     def _said(
         self,

@@ -14,11 +14,12 @@ from glasshouse.troupe.reactions import acts
 from glasshouse.troupe.reading import Heard, Reading
 from glasshouse.troupe.skills.branches import Branch, Reply, with_line
 from glasshouse.troupe.speaking import Speaker, Spoken, name_of
-from glasshouse.troupe.talk.credits import Point, points_of, sum_of
+from glasshouse.troupe.talk.credits import PointMade, points_of, sum_of
 from glasshouse.troupe.talk.own_story import story_of
 from glasshouse.troupe.talk.understanding import TALK
 
 lines_cited_max: Final = 3
+"""A verdict rests on so many lines at most."""
 too_close: Final = 0.4
 """Who is ahead by no more than this is not ahead."""
 
@@ -56,7 +57,7 @@ def _is_talk(reading: Reading) -> bool:
     return not any(field in line.fields for line in reading.discussion for field in _GAMES)
 
 
-def _ahead(points: dict[str, list[Point]]) -> str:
+def _ahead(points: dict[str, list[PointMade]]) -> str:
     """Who is ahead by enough; empty if nobody is."""
     ranked = sorted(points, key=lambda name: -sum_of(points[name]))
     if not ranked or not points[ranked[0]]:
@@ -67,7 +68,7 @@ def _ahead(points: dict[str, list[Point]]) -> str:
 
 
 def _undecided(
-    speaker: Speaker, branch: Branch, points: dict[str, list[Point]], before: Sequence[Heard]
+    speaker: Speaker, branch: Branch, points: dict[str, list[PointMade]], before: Sequence[Heard]
 ) -> Reply:
     best = [mine[0].line.ref for mine in points.values() if mine]
     cites = best or [line.ref for line in speaker.reading.discussion[-1:]]

@@ -19,7 +19,9 @@ from glasshouse.troupe.speaking import Speaker, Spoken
 from glasshouse.troupe.vocabulary import stem, stems_of
 
 dice_sides_max: Final = 20
+"""Where a field names no bound, dice have so many sides."""
 rating_max: Final = 10
+"""Where a field names no bound, it is rated from one to this."""
 
 _BESIDE: Final = frozenset({"kind", "text", "thought", "mood"})
 _THROWN: Final = re.compile(r"dice|die|roll|draw|coin|toss|luck")
@@ -43,11 +45,11 @@ _NUMBERS: Final = {
 
 
 def fields_told(speaker: Speaker, branch: Branch, spoken: Spoken, moves: Sequence[str]) -> Reply | None:
-    """The line in a world's own kind; none where a field of it cannot be told."""
+    """The line in a world's own kind; none where a field of it cannot be stated."""
     if _THROWN.search(branch.kind) and not _TRIED.intersection(moves):
         return None
     fields: dict[str, Any] = {}
-    told: list[str] = []
+    stated: list[str] = []
     for name, schema in branch.fields.items():
         if name in _BESIDE or not isinstance(schema, dict) or is_ref(schema) or is_ref(schema.get("items")):
             continue
@@ -56,11 +58,11 @@ def fields_told(speaker: Speaker, branch: Branch, spoken: Spoken, moves: Sequenc
         if words:
             value = _word(speaker, name, words, moves, is_thrown=bool(_THROWN.search(branch.kind)))
             if value is not None and value != _mine_before(speaker.reading, name):
-                told.append(f"{_label(name)}: {value}.")
+                stated.append(f"{_label(name)}: {value}.")
         elif schema.get("type") in {"integer", "number"}:
             value = _number(speaker, branch, name, schema, moves)
             if value is not None and _THROWN.search(f"{branch.kind} {name}"):
-                told.append(f"{_label(name)}: {value}.")
+                stated.append(f"{_label(name)}: {value}.")
         elif schema.get("type") == "string":
             value = named_in_sight(speaker.reading, name) or _mine_before(speaker.reading, name)
         else:
@@ -69,8 +71,8 @@ def fields_told(speaker: Speaker, branch: Branch, spoken: Spoken, moves: Sequenc
             return None
         fields[name] = value
     text = spoken.text
-    both = " ".join((text, *told))
-    if told and speaker.may_say(both):
+    both = " ".join((text, *stated))
+    if stated and speaker.may_say(both):
         text = both
     return with_line(branch, spoken._replace(text=text), **fields)
 

@@ -25,11 +25,12 @@ _WORTH: Final[Mapping[str, float]] = MappingProxyType(
 _FOREIGN_WORTH: Final = 0.8
 """What a statement is worth that is none of the general talk."""
 quote_words_max: Final = 14
+"""A longer sentence is not quoted in a verdict."""
 _SENTENCES: Final = re.compile(r"(?<=[.?!])\s+")
 _CALL: Final = re.compile(r",\s*(?:contestant )?[A-Z][\w-]*(?:\s(?:of|the|[A-Z])[\w-]*){0,4}$")
 
 
-class Point(NamedTuple):
+class PointMade(NamedTuple):
     """One point that a contestant made: its line, what it is worth, and the sentence that made it."""
 
     line: Heard
@@ -37,18 +38,18 @@ class Point(NamedTuple):
     sentence: str
 
 
-def points_of(lines: Iterable[Heard], contestant: str) -> list[Point]:
+def points_of(lines: Iterable[Heard], contestant: str) -> list[PointMade]:
     """The points that one contestant made, the weightiest first, of equals the newest."""
     points = [point for line in lines if line.handle == contestant for point in _points_in(line)]
     return sorted(points, key=lambda point: (-point.worth, -int(point.line.ref)))
 
 
-def sum_of(points: Sequence[Point]) -> float:
+def sum_of(points: Sequence[PointMade]) -> float:
     """What some points are worth together."""
     return sum(point.worth for point in points)
 
 
-def _points_in(line: Heard) -> list[Point]:
+def _points_in(line: Heard) -> list[PointMade]:
     points = []
     moves = understood(line.text)
     start = 0
@@ -60,5 +61,5 @@ def _points_in(line: Heard) -> list[Point]:
         if worth and not sentence.endswith("?"):
             said = _CALL.sub("", sentence.rstrip(".!"))
             if len(said.split()) <= quote_words_max and '"' not in said:
-                points.append(Point(line, worth, said))
+                points.append(PointMade(line, worth, said))
     return points

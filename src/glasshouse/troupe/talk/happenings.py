@@ -95,13 +95,13 @@ class Happening(NamedTuple):
 def happenings_in(text: str) -> tuple[Happening, ...]:
     """The events that a text tells of, in its order."""
     sentences = (sentence.strip() for sentence in _SENTENCES.split(text.strip(' "\u201c\u201d')))
-    found = []
+    happenings = []
     for sentence in sentences:
         if sentence and not sentence.endswith("?"):
             happening = _happening(sentence)
             if happening.stems:
-                found.append(happening)
-    return tuple(found)
+                happenings.append(happening)
+    return tuple(happenings)
 
 
 def _happening(sentence: str) -> Happening:
@@ -156,9 +156,9 @@ def _event(sentence: str) -> Happening:
 
 def _said_of_oneself(plain: Happening) -> Happening:
     """What somebody tells of themselves, as one says it to them: `you found a teapot`."""
-    told = to_you(plain.quoted)
-    told = re.sub(r"^you was\b", "you were", told[:1].lower() + told[1:])
-    return plain._replace(told=told, told_again=told)
+    clause = to_you(plain.quoted)
+    clause = re.sub(r"^you was\b", "you were", clause[:1].lower() + clause[1:])
+    return plain._replace(told=clause, told_again=clause)
 
 
 def _finite_verb_at(tokens: list[str]) -> int | None:

@@ -20,6 +20,7 @@ stories_cache_identities_max: Final = 512
 fact_words_max: Final = 18
 """A longer sentence of a persona is not told."""
 short_deed_words_min: Final = 2
+"""A deed that would have no more words is said in full."""
 
 _SENTENCES: Final = re.compile(r"(?<=[.?!])\s+")
 _MINE: Final = {

@@ -18,7 +18,7 @@ from glasshouse.troupe.speech_acts import REPORT, speech_act
 from glasshouse.troupe.talk.happenings import Happening, happenings_in
 from glasshouse.troupe.talk.own_story import Story, story_of
 from glasshouse.troupe.talk.replies import ANSWERS
-from glasshouse.troupe.talk.understanding import Said, understood
+from glasshouse.troupe.talk.understanding import MoveSaid, understood
 from glasshouse.troupe.vocabulary import stem, stems_of
 
 QUESTIONS: Final = frozenset(
@@ -47,7 +47,7 @@ class Open(NamedTuple):
     """Something that waits for an answer."""
 
     line: Heard
-    said: Said | None
+    said: MoveSaid | None
     """The move, if it is one of the general talk."""
 
 
@@ -93,14 +93,14 @@ class Situation:
                 called[title.lower().removeprefix("the ")] = handle
         return called
 
-    def addressed(self, said: Said) -> str:
+    def addressed(self, said: MoveSaid) -> str:
         """Whom a move calls by name; empty if nobody."""
         return self.names.get(said.slots.get("you", "").lower(), "")
 
     @cached_property
-    def said_by(self) -> dict[str, list[Said]]:
+    def said_by(self) -> dict[str, list[MoveSaid]]:
         """Who in sight said which moves, oldest first."""
-        moves: dict[str, list[Said]] = {}
+        moves: dict[str, list[MoveSaid]] = {}
         for line in (*self.reading.remembered, *self.reading.discussion):
             if line.origin == "cast":
                 moves.setdefault(line.handle, []).extend(understood(line.text))
@@ -112,10 +112,10 @@ class Situation:
         wants = {}
         for handle, moves in self.said_by.items():
             for said in moves:
-                told = said.slots.get("want") or said.slots.get("wish")
+                wish = said.slots.get("want") or said.slots.get("wish")
                 deed = said.slots.get("deed")
-                if said.move in TELLING_WANTS and (told or deed):
-                    wants[handle] = told or f"to {deed}"
+                if said.move in TELLING_WANTS and (wish or deed):
+                    wants[handle] = wish or f"to {deed}"
         return wants
 
     def is_rival(self, handle: str) -> bool:
@@ -167,7 +167,7 @@ class Situation:
             if not line.fields.get("winner"):
                 said_since.update(said.move for said in understood(line.text))
                 lines_since += 1
-        questions = [one for one in opened if one.said is None or one.said.move in QUESTIONS]
+        questions = [item for item in opened if item.said is None or item.said.move in QUESTIONS]
         return questions or opened[:1]
 
     def _opened(self, line: Heard, said_since: set[str], lines_since: int) -> Iterator[Open]:
@@ -207,8 +207,8 @@ class Situation:
         """What the world, visitors and strange lines told since the opening, the newest first."""
         lines = list(self.reading.discussion)
         known = {line.ref for line in lines}
-        told = [line for line in self.reading.disturbances if line.ref not in known]
-        happened = [line for line in (*told, *lines) if line.ref != "1" and self._tells_an_event(line)]
+        brought = [line for line in self.reading.disturbances if line.ref not in known]
+        happened = [line for line in (*brought, *lines) if line.ref != "1" and self._tells_an_event(line)]
         events = []
         for line in reversed(happened):
             happenings = happenings_in(line.text)

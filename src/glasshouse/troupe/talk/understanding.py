@@ -23,7 +23,7 @@ _NAMES: Final = frozenset({"you", "other"})
 _NAME: Final = r"[\w'\u2019-]+(?: [\w'\u2019-]+){0,4}?"
 
 
-class Said(NamedTuple):
+class MoveSaid(NamedTuple):
     """One move in a line: which, in which of its sentences, and what its gaps held."""
 
     move: str
@@ -54,7 +54,7 @@ def _known() -> tuple[_Known, ...]:
             if len(part) >= part_chars_min:
                 known.append(_Known(move, pattern, _regex(pattern), part))
     # Of two that fit, the one that says more by itself is meant.
-    known.sort(key=lambda one: -sum(map(len, one.pattern.texts)))
+    known.sort(key=lambda sentence: -sum(map(len, sentence.pattern.texts)))
     return tuple(known)
 
 
@@ -71,16 +71,16 @@ def _regex(pattern: Pattern) -> re.Pattern[str]:
 
 
 @lru_cache(maxsize=understood_cache_texts_max)
-def understood(text: str) -> tuple[Said, ...]:
+def understood(text: str) -> tuple[MoveSaid, ...]:
     """The moves of a line, in their order; of those that overlap, the one that says more by itself."""
     lower = text.lower()
-    found: list[tuple[int, int, Said]] = []
+    moves_found: list[tuple[int, int, MoveSaid]] = []
     for move, pattern, regex, part in _known():
         if part not in lower:
             continue
         match = regex.search(text)
-        if match is None or any(match.start() < end and start < match.end() for start, end, _ in found):
+        if match is None or any(match.start() < end and start < match.end() for start, end, _ in moves_found):
             continue
-        said = Said(move, pattern, match.groupdict(), match.start())
-        found.append((match.start(), match.end(), said))
-    return tuple(said for _, _, said in sorted(found, key=lambda entry: entry[0]))
+        said = MoveSaid(move, pattern, match.groupdict(), match.start())
+        moves_found.append((match.start(), match.end(), said))
+    return tuple(said for _, _, said in sorted(moves_found, key=lambda entry: entry[0]))
