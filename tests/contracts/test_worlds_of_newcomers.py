@@ -24,7 +24,7 @@ SEEDS = range(3)
 NOUN = "quandle"
 turn_disturbed = 3
 lines_without_want_max = 6
-lines_in_sight_min = 5
+lines_in_sight_min = 4
 """When the older half of a window was dropped, a player sees so many lines for certain."""
 ENGINE_WORDS = re.compile(
     r"\b(?:dealt|face down|conductor|terrarium|schema|prompt|payload|ticks?|subscri\w+)\b|agent\.|_",

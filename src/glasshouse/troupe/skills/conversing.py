@@ -34,7 +34,7 @@ from glasshouse.troupe.vocabulary import is_a, stems_of
 
 choice_of_sentences_max: Final = 4
 """Of the sentences that fit, one of the first few is said."""
-lines_before_return_min: Final = 6
+lines_before_return_min: Final = 5
 """What happened comes back no sooner."""
 lines_event_is_new_max: Final = 12
 """Of what happened before more lines than this, nobody speaks as of news."""
@@ -94,7 +94,7 @@ _LED: Final = 0.2
 _SECONDED: Final = 0.3
 _GOES_ON: Final = 0.7
 """How likely a reply goes on to something else."""
-_RETURNED: Final = 0.4
+_RETURNED: Final = 0.8
 _WANTED: Final = 0.85
 _OWN_KIND: Final = 0.4
 """How likely a world's own kind is taken where plain talk would do."""
@@ -208,7 +208,8 @@ class _Turn:
             if waiting is not None:
                 yield self._seconding(waiting)
                 return
-            made += [text for text in (self._reaction(), self._return()) if text][:1]
+            made += [self._reaction()]
+            made = [text for text in made if text]
         is_asking = any(text.endswith("?") for text in made)
         # Whoever spoke often has said each short reply before, so it goes on to something else.
         is_late = self.reading.rounds >= rounds_of_acquaintance
@@ -218,7 +219,7 @@ class _Turn:
             made += [self._question()]
         elif not is_asking and goes_on and len(made) < sentences_max:
             self.beside = " ".join(made) if is_late else ""
-            made += [self._initiative()]
+            made += [self._return() or self._initiative()]
         made = [text for text in made if text]
         if is_late and len(made) == 1:
             self.beside = made[0]
@@ -316,12 +317,13 @@ class _Turn:
 
     def _return(self) -> str:
         """What happened comes back once, when the talk has gone on."""
-        for event in self.situation.events:
+        for event in sorted(self.situation.events, key=lambda event: event.line.origin == "world"):
             is_time = (
                 event.lines_since >= lines_before_return_min and not event.returns and event.line.ref != "1"
             )
             if is_time and self.dice.random() < _RETURNED:
                 self.is_about_event = True
+                self.beside = ""
                 return self._first(["return-event"], event=event.happenings[0])
         return ""
 
