@@ -1,3 +1,5 @@
+"""What it costs to post something, by whichever way it goes."""
+
 from typing import Annotated
 
 from glasshouse import tool
