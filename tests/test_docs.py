@@ -418,12 +418,6 @@ def test_every_page_is_found_from_the_index_under_its_own_title() -> None:
     assert "docs/README.md" in links(page_text("README.md"))
 
 
-def test_the_readme_names_every_how_to() -> None:
-    linked = links(page_text("README.md"))
-
-    assert [page for page in pages() if page.startswith("docs/how-to/") and page not in linked] == []
-
-
 def test_the_readme_shows_python_that_runs() -> None:
     assert "README.md" in {page for page, _ in samples()}
 
