@@ -54,8 +54,8 @@ class GlasshouseError(Exception):
     @property
     def help(self) -> str:
         """Where the docs say what to do about it: a page and its section."""
-        told = next(kind for kind in type(self).__mro__ if kind.__module__ == __name__)
-        return f"{HELP_PAGE}#{told.__name__.lower()}"
+        listed = next(kind for kind in type(self).__mro__ if kind.__module__ == __name__)
+        return f"{HELP_PAGE}#{listed.__name__.lower()}"
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({in_brief(str(self))})"

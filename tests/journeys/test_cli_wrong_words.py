@@ -33,18 +33,21 @@ def test_the_last_run_of_a_store_without_any_is_answered_with_what_to_do(
 def test_below_a_refusal_stands_where_the_docs_explain_it(store: Path) -> None:
     result = run("show", "r-nobody", cwd=store)
 
-    words, told = result.stderr.splitlines()[0], result.stderr.splitlines()[-1]
-    assert words.startswith("glasshouse: ")
-    assert told == "Help: docs/how-to/troubleshooting.md#unknownname"
+    lines = result.stderr.splitlines()
+    assert lines[0].startswith("glasshouse: ")
+    assert lines[-1] == "Help: docs/how-to/troubleshooting.md#unknownname"
 
 
 def test_with_json_a_refusal_is_also_one_object(store: Path) -> None:
     result = run("show", "r-nobody", "--json", cwd=store)
 
-    told = json.loads(result.stderr.splitlines()[-1])
+    refusal = json.loads(result.stderr.splitlines()[-1])
     assert result.stdout == ""
-    assert result.stderr.startswith(f"glasshouse: {told['message']}")
-    assert (told["error"], told["help"]) == ("UnknownName", "docs/how-to/troubleshooting.md#unknownname")
+    assert result.stderr.startswith(f"glasshouse: {refusal['message']}")
+    assert (refusal["error"], refusal["help"]) == (
+        "UnknownName",
+        "docs/how-to/troubleshooting.md#unknownname",
+    )
 
 
 def test_without_a_store_everybody_says_the_same(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from inspect import iscoroutinefunction
 
 import pytest
 import pytest_asyncio
@@ -15,6 +16,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "site" in item.path.parts:
             item.add_marker("site")
+        if "site" in item.path.parts and iscoroutinefunction(getattr(item, "function", None)):
             item.add_marker(pytest.mark.asyncio(loop_scope="session"), append=False)
 
 

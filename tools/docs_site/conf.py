@@ -22,6 +22,8 @@ html_copy_source = True
 html_show_sphinx = False
 html_show_copyright = False
 html_permalinks_icon = "#"
+# Summaries are fetched, which a page that was opened from disk may not.
+html_show_search_summary = False
 templates_path = ["_templates"]
 # The same bytes for the same sources.
 html_last_updated_fmt = None

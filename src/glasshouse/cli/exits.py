@@ -61,8 +61,8 @@ def _tell_help(error: GlasshouseError) -> None:
     if "--json" not in sys.argv:
         say(f"Help: {error.help}", file=sys.stderr)
         return
-    told = {"error": type(error).__name__, "message": commands_to_paste(str(error)), "help": error.help}
-    print(json.dumps(told, ensure_ascii=False), file=sys.stderr, flush=True)
+    refusal = {"error": type(error).__name__, "message": commands_to_paste(str(error)), "help": error.help}
+    print(json.dumps(refusal, ensure_ascii=False), file=sys.stderr, flush=True)
 
 
 def _close_standard_output() -> None:

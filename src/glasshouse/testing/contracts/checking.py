@@ -14,6 +14,7 @@ from functools import wraps
 from pathlib import Path
 from typing import Any
 
+from glasshouse.errors import Refused
 from glasshouse.runtime.store_port import Store
 
 Opener = Callable[[], Store]
@@ -25,10 +26,11 @@ Method = Callable[[Any, Path], None]
 class Contract:
     """A suite of checks. Derive a class whose name begins with `Test`, and say in `opener` how your store is made."""
 
-    def opener(self, folder: Path) -> Opener:
+    def opener(self, folder: Path) -> Opener:  # noqa: ARG002 (who derives from it uses it)
         """What opens a new, empty store, which may keep its files in a folder of its own."""
-        raise NotImplementedError(
-            f"{type(self).__name__} needs opener(folder): see docs/how-to/write-a-store.md."
+        raise Refused(
+            f"{type(self).__name__} does not say how its store is opened.",
+            "Write opener(self, folder), as docs/how-to/write-a-store.md shows.",
         )
 
 

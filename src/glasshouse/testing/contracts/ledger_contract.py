@@ -25,7 +25,9 @@ from glasshouse.testing.contracts.writing import (
     texts_of,
 )
 
-ADA, BO, CY = root("ada"), root("bo", ordinal=2), root("cy", ordinal=3)
+ADA = root("ada")
+BO = root("bo", ordinal=2)
+CY = root("cy", ordinal=3)
 
 
 class LedgerContract(Contract):
@@ -237,7 +239,8 @@ class LedgerContract(Contract):
 
     @check
     async def test_spans_of_many_segments_come_in_one_order_of_time_then_segment(self, store: Store) -> None:
-        early, late = root("early", base=0, ordinal=8), root("late", base=2, ordinal=3)
+        early = root("early", base=0, ordinal=8)
+        late = root("late", base=2, ordinal=3)
         await store.commit(one_batch(opening(late, "l3", "l4"), opening(early, "e1", "e2", "e3", "e4")))
 
         forwards = await store.read([span(early), span(late)])

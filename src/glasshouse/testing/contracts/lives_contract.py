@@ -23,7 +23,9 @@ from glasshouse.testing.contracts.writing import (
     texts_of,
 )
 
-ADA, BO, CY = root("ada"), root("bo", ordinal=2), root("cy", ordinal=3)
+ADA = root("ada")
+BO = root("bo", ordinal=2)
+CY = root("cy", ordinal=3)
 
 
 class LivesContract(Contract):
@@ -270,7 +272,8 @@ class LivesContract(Contract):
     async def test_a_random_life_of_a_store_equals_a_plain_list(self, opener: Opener, seed: int) -> None:
         chance = random.Random(seed)
         segments = [root(name, base=chance.randrange(9), ordinal=n) for n, name in enumerate("abcd")]
-        plain, store = Plain(), opener()
+        plain = Plain()
+        store = opener()
         await store.open("house-one")
 
         for step in range(80):

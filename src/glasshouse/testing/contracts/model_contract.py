@@ -11,7 +11,7 @@ import msgspec
 from msgspec.structs import replace
 
 from glasshouse.assembly import ModelRouter
-from glasshouse.errors import ModelUnreachable
+from glasshouse.errors import ModelUnreachable, Refused
 from glasshouse.model_values import Form
 from glasshouse.runtime.capabilities import close_model, open_model
 from glasshouse.runtime.ports import Model
@@ -45,7 +45,10 @@ class ModelContract:
 
     def model(self) -> Model:
         """A model that answers."""
-        raise NotImplementedError(f"{type(self).__name__} needs model(): see docs/how-to/write-a-model.md.")
+        raise Refused(
+            f"{type(self).__name__} makes no model.",
+            "Write model(self), as docs/how-to/write-a-model.md shows.",
+        )
 
     def unreachable_model(self) -> Model | None:
         """A model whose server does not answer. None: this kind has no server."""

@@ -113,7 +113,8 @@ class SideTablesContract(Contract):
     async def test_what_calls_were_shown_is_kept_by_the_event_and_in_the_order_of_the_calls(
         self, store: Store
     ) -> None:
-        first, second = Shown(discussion=("s-a.1", "s-a.2")), Shown(scene=("s-a.1",), answered=("s-b.7",))
+        first = Shown(discussion=("s-a.1", "s-a.2"))
+        second = Shown(scene=("s-a.1",), answered=("s-b.7",))
         await store.commit(one_batch(opening(ADA, "a", "b")))
 
         await store.commit(
