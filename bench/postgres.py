@@ -1,24 +1,28 @@
 """A house in PostgreSQL: the CPU of a run against SQLite, appends against a bare batch insert, and many houses at once.
 
-The server is the one of the tests, on a real disk, with the settings that a store demands. CPU is that of this process, which plays: the server's own is not in
-it. The bare insert makes each `Event`, encodes it, and sends as many rows as are in flight here as one statement of asyncpg into the same table with its indexes, and
-waits for it: no rules, no fold, no fence, no tasks. A commit of one house waits for the disk, and so do those of eight, but together: the server
-syncs once for all that wait. How much that brings is a matter of the disk: on a virtual one that others use, whose sync took from 0.2 to 6 ms, the same code measured
-1.3 to 5.4 times the commits of one house. A thousand idle houses are opened and left alone for a few seconds, and what they send is counted.
+The server is the one of the tests, on a real disk, with the settings that a store demands. The CPU of a run is that of this process, which plays: the server's own is
+not in it. The bare insert makes each `Event`, encodes it, and sends as many rows as are in flight here as one statement of asyncpg into the same table with its indexes,
+and waits for it: no rules, no fold, no fence, no tasks.
+
+A ratio is one of two measurements that follow each other at once, and the middle of all rounds is told: a disk or a machine that others use is slow for both. Beside a ratio
+stands what a commit or an append costs in CPU, here and in the server, which hardly depends on others. It says what can be had at most: a commit of one house waits for
+this process, the server and the disk in turn, and eight houses keep all three busy, but no more than the cores that client and server share.
+A thousand idle houses are opened and left alone for a few seconds, and what they send is counted.
 """
 
 from __future__ import annotations
 
 import asyncio
 import tempfile
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from time import perf_counter, process_time
+from typing import NamedTuple
 
 from bench.appends import _append_all, _event
 from bench.creatures import line, pairs
-from bench.result import Result, judged, middle
+from bench.result import Result, figure, judged, middle
 from glasshouse import PostgresStore, SqliteStore, Terrarium
 from glasshouse.events.codec import encoded
 from glasshouse.runtime import event_loop
@@ -43,8 +47,8 @@ def run() -> list[Result]:
     try:
         return [
             _cpu_of_a_run(admin),
-            _appends(admin),
-            _many_houses(admin),
+            *_appends(server, admin),
+            *_many_houses(server, admin),
             *_idle(admin),
         ]
     finally:
@@ -68,21 +72,56 @@ async def _played(store: Store) -> float:
         return process_time() - start
 
 
-def _appends(admin: Admin) -> Result:
-    bare, ours = [], []
+class Cost(NamedTuple):
+    """What some work took."""
+
+    seconds: float
+    here: float
+    """Seconds of CPU in this process."""
+    there: float
+    """Seconds of CPU in the server and the processes of its connections."""
+
+    def each(self, name: str, count: int) -> list[Result]:
+        """The CPU of one of so many, here and there."""
+        return [
+            figure(f"PostgreSQL: CPU of {name}, here", self.here / count * 1e6, "µs"),
+            figure(f"PostgreSQL: CPU of {name}, in the server", self.there / count * 1e6, "µs"),
+        ]
+
+
+async def _cost(server: PostgresServer, work: Awaitable[object]) -> Cost:
+    """What this work takes. Connections stay open until it is measured: a process that has ended is not counted."""
+    there = server.cpu_seconds()
+    here = process_time()
+    start = perf_counter()
+    await work
+    return Cost(perf_counter() - start, process_time() - here, server.cpu_seconds() - there)
+
+
+def _appends(server: PostgresServer, admin: Admin) -> list[Result]:
+    ratios, costs = [], []
     for _ in range(rounds):
-        bare.append(event_loop.run(_bare_seconds(admin.new_database())))
-        ours.append(event_loop.run(_our_seconds(admin.new_database())))
+        bare = event_loop.run(_bare_seconds(admin.new_database()))
+        costs.append(event_loop.run(_our_cost(server, admin.new_database())))
+        ratios.append(bare / costs[-1].seconds)
     name = f"PostgreSQL: durable appends, {in_flight} in flight"
-    return judged(name, middle(bare) / middle(ours), "× bare", "≥", 0.4)
+    return [
+        judged(name, middle(ratios), "× bare", "≥", 0.4),
+        *_middle_cost(costs).each(f"an append, {in_flight} in flight", appended_events),
+    ]
 
 
-async def _our_seconds(address: str) -> float:
+def _middle_cost(costs: Sequence[Cost]) -> Cost:
+    columns = zip(*costs, strict=True)
+    return Cost(*[middle([*column]) for column in columns])
+
+
+async def _our_cost(server: PostgresServer, address: str) -> Cost:
     async with Terrarium(PostgresStore(address)) as terrarium:
         speakers = await pairs(terrarium, 1)
-        start = perf_counter()
-        await _append_all(terrarium, speakers, in_flight=in_flight, events=appended_events)
-        return perf_counter() - start
+        return await _cost(
+            server, _append_all(terrarium, speakers, in_flight=in_flight, events=appended_events)
+        )
 
 
 async def _bare_seconds(address: str) -> float:
@@ -102,24 +141,28 @@ async def _bare_seconds(address: str) -> float:
     return seconds
 
 
-def _many_houses(admin: Admin) -> Result:
-    alone, together = [], []
+def _many_houses(server: PostgresServer, admin: Admin) -> list[Result]:
+    ratios: list[float] = []
+    costs: dict[int, list[Cost]] = {1: [], houses_at_once: []}
     address = admin.new_database()
     for _ in range(rounds):
-        alone.append(event_loop.run(_commits_a_second(address, 1)))
-        together.append(event_loop.run(_commits_a_second(address, houses_at_once)))
+        for count, measured in costs.items():
+            measured.append(event_loop.run(_cost_of_commits(server, address, count)))
+        ratios.append(houses_at_once * costs[1][-1].seconds / costs[houses_at_once][-1].seconds)
     name = f"PostgreSQL: commits of {houses_at_once} houses"
-    return judged(name, middle(together) / middle(alone), "× those of one", "≥", 3)
+    return [
+        judged(name, middle(ratios), "× those of one", "≥", 3),
+        *_middle_cost(costs[1]).each("a commit of one house", commits_a_house),
+        *_middle_cost(costs[houses_at_once]).each(
+            f"a commit of {houses_at_once} houses", houses_at_once * commits_a_house
+        ),
+    ]
 
 
-async def _commits_a_second(address: str, count: int) -> float:
+async def _cost_of_commits(server: PostgresServer, address: str, count: int) -> Cost:
     async with _terraria(address, count) as terraria:
         speakers = [(await pairs(terrarium, 1))[0] for terrarium in terraria]
-        start = perf_counter()
-        async with asyncio.TaskGroup() as group:
-            for terrarium, speaker in zip(terraria, speakers, strict=True):
-                group.create_task(_one_by_one(terrarium, speaker))
-        return count * commits_a_house / (perf_counter() - start)
+        return await _cost(server, asyncio.gather(*map(_one_by_one, terraria, speakers)))
 
 
 async def _one_by_one(terrarium: Terrarium, speaker: str) -> None:

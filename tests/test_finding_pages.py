@@ -29,7 +29,7 @@ QUESTIONS: Final = {
     "use it inside FastAPI": ("how-to/use-it-inside-your-program.md", "fastapi", "lifespan"),
     "keep the ledger in a store of your own": (
         "how-to/write-a-store.md",
-        "one-object-three-protocols",
+        "one-object-four-protocols",
         "LedgerStore",
     ),
     "stop agents that talk in circles": ("how-to/bound-a-run.md", "circles", "loop.suspected"),

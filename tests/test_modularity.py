@@ -11,6 +11,7 @@ from collections import Counter
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Self
 
 import pytest
 
@@ -18,7 +19,9 @@ from glasshouse import Event, MemoryStore, Terrarium, kinds, rebuild_stage
 from glasshouse.manifests import LoadedWorld, load_world
 from glasshouse.manifests.world_folders import bundled_worlds
 from glasshouse.models.router import ModelRouter
+from glasshouse.runtime.capabilities import capabilities_of
 from glasshouse.runtime.clock import HandMovedClock, SeededIds
+from glasshouse.runtime.ports import Model
 from glasshouse.turns.moment.prompt import Completion, Prompt
 from glasshouse.views.stage import StageProjection
 
@@ -33,7 +36,13 @@ class CountedTroupe:
 
     def __init__(self) -> None:
         self.asked = 0
-        self._troupe = ModelRouter().route("fast").model
+        self._troupe: Model = ModelRouter().route("fast").model
+
+    def with_script(self, script: str) -> Self:
+        scripted = capabilities_of(ModelRouter().route("fast").model).with_script
+        assert scripted is not None
+        self._troupe = scripted(script)
+        return self
 
     async def complete(self, prompt: Prompt) -> Completion:
         self.asked += 1

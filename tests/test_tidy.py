@@ -129,7 +129,7 @@ def names_used_twice(files: Iterable[tuple[PurePosixPath, str]]) -> list[str]:
 
 
 # Fields of what creatures write, which may have any shape. All others are read through `payload_of(event, Struct)`.
-OPEN_FIELDS = frozenset({"text", "title", "reason", "winner", "cites"})
+OPEN_FIELDS = frozenset({"text", "title", "reason", "winner", "cites", "rests_on"})
 PAYLOAD_KEY = re.compile(r"""payload(?:\[|\.get\()["']([a-z_]+)["'](?!\]\s*=[^=])""")
 
 

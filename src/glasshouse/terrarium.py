@@ -795,6 +795,16 @@ def share_purse(terrarium: Terrarium, purse: SharedPurse) -> None:
     terrarium._parts.model_access.reservations.shared = purse
 
 
+def keep_script(terrarium: Terrarium, world: LoadedWorld) -> None:
+    """Play the script of this world in its runs that were opened before, wherever its files are."""
+    terrarium._parts.routes.keep_script(world)
+
+
+def leave_acts_due(terrarium: Terrarium) -> None:
+    """Let closing write nothing for acts that are cut off. They are thought again, and the calls they made are paid twice."""
+    terrarium._parts.conductor.leaves_acts_due = True
+
+
 def guest_of(terrarium: Terrarium) -> Guest | None:
     """How a terrarium follows and asks the process that plays its store; None if it plays the store itself."""
     return terrarium._guest

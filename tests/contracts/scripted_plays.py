@@ -13,7 +13,8 @@ from functools import cache
 
 from glasshouse import Event, MemoryStore, Terrarium, kinds
 from glasshouse.manifests import LoadedWorld, load_world
-from glasshouse.troupe.script_files import Entry, recognised, script_named
+from glasshouse.scripts.script import Entry, Script
+from glasshouse.scripts.script_text import script_of
 
 GENERAL = "GENERAL"
 turn_disturbed = 3
@@ -48,6 +49,14 @@ def _loaded(name: str) -> LoadedWorld:
     return load_world(name)
 
 
+@cache
+def script_named(world: str) -> Script:
+    """The script of a bundled world."""
+    script = script_of(_loaded(world).script or "")
+    assert script is not None, f"the script of {world} has a fault"
+    return script
+
+
 def scripted_play(world: str, rng_seed: int, disturbance: str = "", seed: str | None = None) -> ScriptedPlay:
     """Play a world offline, to its end."""
 
@@ -65,8 +74,8 @@ def scripted_play(world: str, rng_seed: int, disturbance: str = "", seed: str | 
     for event in events:
         is_cast = event.caused_by is not None and event.actor not in {"world", "visitor"}
         if is_cast and isinstance(event.payload.get("text"), str) and event.kind != kinds.TOOL_RETURNED:
-            known = recognised(world, event.actor or "", event.payload["text"])
-            played.lines.append(ScriptedLine(event, known[0] if known else None))
+            known = script_named(world).recognised(event.actor or "", event.payload["text"])
+            played.lines.append(ScriptedLine(event, known.entry if known else None))
             played.winner = str(event.payload.get("winner") or played.winner)
     return played
 

@@ -283,8 +283,12 @@ def test_somebody_tells_how_it_ended(world: str, last: str, seed: int) -> None:
 
 
 def test_no_word_that_is_guessed_stands_in_what_is_said_beside_the_game() -> None:
-    listed = files("glasshouse").joinpath("worlds/twenty-sprouts/words.txt").read_text(encoding="utf-8")
+    folder = files("glasshouse").joinpath("worlds/twenty-sprouts")
+    listed = folder.joinpath("words.txt").read_text(encoding="utf-8")
     words = [word for word in listed.splitlines() if word and not word.startswith("#")]
-    texts = [*shelf.entries("scripts/twenty-sprouts.txt"), *shelf.entries("wonderings.tsv")]
+    texts = [
+        *folder.joinpath("script.txt").read_text(encoding="utf-8").splitlines(),
+        *shelf.entries("wonderings.tsv"),
+    ]
 
     assert [word for word in words for text in texts if re.search(rf"\b{word}\b", text.lower())] == []

@@ -30,7 +30,7 @@ from tests.servers.postgres import admin, drop_databases, new_database
 from tests.servers.tcp_proxy import Fault, TcpProxy
 
 ADA = root("ada")
-lease = 0.4
+lease = 1.5
 _numbers = itertools.count()
 
 
@@ -415,7 +415,8 @@ async def test_newer_tables_and_a_house_that_a_newer_program_played_are_left_alo
 
 
 async def test_a_migration_that_fails_changes_nothing(database: str) -> None:
-    broken = [*bundled_migrations(), (2, "CREATE TABLE more (n int); SELECT 1 / 0;")]
+    known = bundled_migrations()
+    broken = [*known, (known[-1][0] + 1, "CREATE TABLE more (n int); SELECT 1 / 0;")]
 
     with pytest.raises(StoreFailed, match="division by zero"):
         await opened(database, migrations=broken)

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from glasshouse import Draft, Event, Manifest, Terrarium, kinds
-from glasshouse.events import digest_of
 from glasshouse.events.codec import content_of, raw_decoded
+from glasshouse.events.digest import digest_with_costs
 
 Role = Literal["spectator", "audience", "director"]
 Line = dict[str, Any]
@@ -55,7 +55,7 @@ def seal(path: Path, lines: list[Line]) -> None:
     """Write lines as somebody would who knows how the last one is made."""
     exported = [{name: line[name] for name in line if name != "change"} for line in lines if "id" in line]
     events = [raw_decoded(json.dumps(line).encode()) for line in exported]
-    rewrite(path, [*lines[:-1], {"end": {"events": len(events), "digest": digest_of(events)}}])
+    rewrite(path, [*lines[:-1], {"end": {"events": len(events), "digest": digest_with_costs(events)}}])
 
 
 def contents(events: tuple[Event, ...]) -> list[Line]:

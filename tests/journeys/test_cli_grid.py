@@ -10,13 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from glasshouse.turns.moment.prompt import text_digest
-from tests.grid_worlds import grid_file, small_world
+from tests.grid_worlds import grid_file, models_file, small_world
 from tests.journeys.commanding import ESCAPE, on_a_terminal, run
 from tests.servers import faults
-from tests.servers.imitating_server import ImitatingServer, imitating_server
+from tests.servers.imitating_server import imitating_server
 
 
 def rows_in(folder: Path) -> list[dict[str, str]]:
@@ -26,15 +25,6 @@ def rows_in(folder: Path) -> list[dict[str, str]]:
 
 def said(result: Any) -> list[dict[str, Any]]:
     return [json.loads(line) for line in result.stdout.splitlines()]
-
-
-def models_file(folder: Path, server: ImitatingServer, **profile: Any) -> str:
-    """A models.yaml that binds every size to the model of a server."""
-    fields = {"backend": "mine", "model": server.model, "context_tokens": 8192, **profile}
-    backend = {"server": "vllm", "url": server.url, "max_parallel": 4}
-    path = folder / "models.yaml"
-    path.write_text(yaml.safe_dump({"backends": {"mine": backend}, "profiles": {"fast": fields}}))
-    return "models.yaml"
 
 
 def test_a_grid_is_played_told_and_not_played_again(tmp_path: Path) -> None:

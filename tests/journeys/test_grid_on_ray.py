@@ -6,7 +6,6 @@ import os
 import secrets
 import signal
 import subprocess
-import threading
 import time
 from collections.abc import Callable, Iterator
 from math import inf
@@ -14,60 +13,24 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from glasshouse import Terrarium
 from glasshouse.grids import experiment
-from glasshouse.turns.moment.prompt import text_digest
-from tests.grid_worlds import grid_file, small_world
+from tests.grid_worlds import grid_file, models_file, small_world
 from tests.journeys.commanding import GLASSHOUSE, environment, run
-from tests.servers.imitating_server import ImitatingServer, imitating_server
+from tests.servers.gate import Gate
+from tests.servers.imitating_server import imitating_server
 from tests.servers.ray_nodes import Nodes, two_nodes
 
 look_seconds = 0.05
 KEY = "GRID_TEST_KEY"
+DEADLY_REFEREE = "import os\n\n\ndef end_it(match):\n    os._exit(1)\n"
 
 
 @pytest.fixture(scope="module")
 def nodes() -> Iterator[Nodes]:
     with two_nodes(secrets.token_hex(32)) as up:
         yield up
-
-
-class Gate:
-    """Answers of a model, of which so many may be given. Others wait until there is more room."""
-
-    def __init__(self) -> None:
-        self.answered = 0
-        self.waiting = 0
-        self._room = inf
-        self._moved = threading.Condition()
-
-    def say(self, prompt: str) -> str:
-        with self._moved:
-            self.waiting += 1
-            self._moved.wait_for(lambda: self.answered < self._room)
-            self.waiting -= 1
-            self.answered += 1
-        return f"I see {text_digest(prompt)[:12]}."
-
-    def let(self, more: float) -> None:
-        """Give so many more answers, then none."""
-        with self._moved:
-            self._room = self.answered + more
-            self._moved.notify_all()
-
-
-def models_file(
-    folder: Path, server: ImitatingServer, *, slots: int = 4, keyed: bool = False, **profile: Any
-) -> str:
-    fields = {"backend": "mine", "model": server.model, "context_tokens": 8192, **profile}
-    backend: dict[str, Any] = {"server": "vllm", "url": server.url, "max_parallel": slots}
-    if keyed:
-        backend["key_variable"] = KEY
-    path = folder / "models.yaml"
-    path.write_text(yaml.safe_dump({"backends": {"mine": backend}, "profiles": {"fast": fields}}))
-    return "models.yaml"
 
 
 def wait_for(is_so: Callable[[], Any]) -> None:
@@ -128,7 +91,7 @@ async def test_slots_and_money_hold_over_the_cluster(nodes: Nodes, tmp_path: Pat
 def test_a_worker_that_lacks_a_key_says_which(nodes: Nodes, tmp_path: Path) -> None:
     small_world(tmp_path)
     with imitating_server("vllm", key="s3cret-of-this-test") as server:
-        grid_file(tmp_path, models=[models_file(tmp_path, server, keyed=True)])
+        grid_file(tmp_path, models=[models_file(tmp_path, server, key_variable=KEY)])
 
         result = on_cluster(nodes, cwd=tmp_path, **{KEY: "s3cret-of-this-test"})
 
@@ -149,13 +112,33 @@ def test_offline_cells_have_the_digests_of_the_local_grid(nodes: Nodes, tmp_path
     assert [(row["cell"], row["digest"]) for row in rows] == [(row.cell, row.digest) for row in alone]
 
 
-@pytest.mark.soak
+def test_a_cell_whose_task_dies_again_and_again_is_set_aside_with_its_error(
+    nodes: Nodes, tmp_path: Path
+) -> None:
+    world = small_world(tmp_path)
+    (world / "deadly.py").write_text(DEADLY_REFEREE)
+    with (world / "scenario.yaml").open("a") as scenario:
+        scenario.write(
+            "competition: {kind: versus, referee: 'deadly.py:end_it', teams: {one: [ada], two: [bo]}}\n"
+        )
+    grid_file(tmp_path, rng_seeds="0..1")
+
+    result = on_cluster(nodes, cwd=tmp_path)
+
+    assert result.returncode == 1, result.stderr
+    *cells, last = map(json.loads, result.stdout.splitlines())
+    assert (last["done"], last["failed"], last["begun_again"]) == (0, 2, 4)
+    assert [cell["begun_again"] for cell in cells] == [3, 3]
+    assert all(cell["error"].startswith("Its task died 4 times: ") for cell in cells)
+    assert stores_in(tmp_path / "night.grid") == []
+
+
 def test_whatever_is_killed_no_cell_is_lost_or_doubled(nodes: Nodes, tmp_path: Path) -> None:
     small_world(tmp_path, turns=2)
     gate = Gate()
     with imitating_server("vllm", say=gate.say) as server:
         file = grid_file(tmp_path, models=[models_file(tmp_path, server, slots=2)], rng_seeds="0..39")
-        alone = experiment(file=file, folder=tmp_path / "alone")
+        alone = experiment(file=file)
         folder = tmp_path / "night.grid"
         # Two bundles are in flight. With half of all answers, at least one of four is home, and two others are not.
         gate.let(gate.answered // 2 + 2)
@@ -165,12 +148,13 @@ def test_whatever_is_killed_no_cell_is_lost_or_doubled(nodes: Nodes, tmp_path: P
         ) as driver:  # fmt: skip
             assert driver.stdout is not None
             driver.stdout.readline()  # A bundle is home.
-            wait_for(lambda: gate.waiting)  # No more bundle ends.
+            gate.wait_until_shut()  # No more bundle ends.
             wait_for(lambda: plays(nodes, 0, folder) and plays(nodes, 1, folder))
             nodes.busy(0)[0].kill()
             wait_for(lambda: lost_in(folder) == 1)
             wait_for(lambda: plays(nodes, 1, folder))
             os.kill(nodes.raylets[1], signal.SIGKILL)
+            wait_for(lambda: lost_in(folder) == 2)  # The driver, which lives, was told.
             driver.kill()
         home = (folder / "journal.jsonl").read_text().count('"type":"row"')
         gate.let(inf)
@@ -179,13 +163,11 @@ def test_whatever_is_killed_no_cell_is_lost_or_doubled(nodes: Nodes, tmp_path: P
 
     assert result.returncode == 0, result.stderr
     *cells, last = map(json.loads, result.stdout.splitlines())
-    assert (last["done"], last["failed"], last["left"]) == (40, 0, 0)
+    assert (last["done"], last["failed"], last["left"], last["begun_again"]) == (40, 0, 0, 2)
     assert 10 <= home < 40
     assert home + len(cells) == 40, "a cell that was home was played again"
     rows = rows_in(folder)
     assert len({row["run"] for row in rows}) == len(rows) == 40
-    # Two local plays with this server have other digests too, so each run is held to its own record.
-    assert [row["cell"] for row in rows] == [row.cell for row in alone]
-    assert last["begun_again"] >= 1
+    assert [(row["cell"], row["digest"]) for row in rows] == [(row.cell, row.digest) for row in alone]
     verified = run(*rows[39]["verify"].split()[1:])
     assert (verified.returncode, rows[39]["digest"] in verified.stdout) == (0, True)

@@ -13,7 +13,17 @@ from glasshouse import MemoryStore
 from glasshouse.errors import OutcomeUnknown, StoreError, StoreFailed
 from glasshouse.events.event import Event
 from glasshouse.events.shown import Shown
-from glasshouse.runtime.store_port import Batch, InboxLine, InboxRequest, Snapshot, Store, StoreRole
+from glasshouse.runtime.store_port import (
+    Batch,
+    FoundLine,
+    InboxLine,
+    InboxRequest,
+    PlacedLine,
+    PlaceRange,
+    Snapshot,
+    Store,
+    StoreRole,
+)
 from glasshouse.world.decisions.requests import Request
 from glasshouse.world.state.lineage import Span
 from glasshouse.world.state.state import Segment
@@ -68,6 +78,26 @@ class StoreAround:
     async def read_after(self, position: int, events_max: int) -> list[Event]:
         await asyncio.sleep(0)
         return await self.inner.read_after(position, events_max)
+
+    async def read_at(self, positions: Sequence[int]) -> list[Event]:
+        return await self.inner.read_at(positions)
+
+    async def indexed(self) -> int:
+        return await self.inner.indexed()
+
+    async def indexed_places(self) -> dict[str, tuple[int, int]]:
+        return await self.inner.indexed_places()
+
+    async def index_lines(self, after: int, upto: int, lines: Sequence[PlacedLine]) -> None:
+        await self.inner.index_lines(after, upto, lines)
+
+    async def lines_with(
+        self, words: Sequence[str], ranges: Sequence[PlaceRange], lines_max: int
+    ) -> dict[str, list[FoundLine]]:
+        return await self.inner.lines_with(words, ranges, lines_max)
+
+    async def drop_index(self) -> None:
+        await self.inner.drop_index()
 
     async def segments_after(self, position: int) -> list[Segment]:
         await asyncio.sleep(0)

@@ -45,7 +45,7 @@ def test_a_model_that_declares_nothing_has_the_defaults() -> None:
 
 def test_a_model_declares_by_attributes_and_may_change_them_when_it_learns() -> None:
     model = Rich()
-    assert capabilities_of(model) == ("rich", True, "http://127.0.0.1:1", 2, True, True, 3.0, "json")
+    assert capabilities_of(model) == ("rich", True, "http://127.0.0.1:1", 2, True, True, 3.0, "json", None)
 
     model.form = "prose"
 

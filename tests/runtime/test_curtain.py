@@ -38,7 +38,8 @@ async def test_a_verdict_is_told_whole_with_the_lines_it_cites_and_every_last_wo
 
     (verdict,) = [event for event in events if event.kind == kinds.JUDGE_VERDICT]
     said = {event.id: text_of(event) for event in events}
-    assert curtain.outcome == "Hedge Squirrel won."
+    (finished,) = [event for event in events if event.kind == kinds.RUN_FINISHED]
+    assert curtain.outcome == f"{finished.payload['winner'].replace('-', ' ').title()} won."
     assert curtain.verdict is not None
     assert (curtain.verdict.event_id, curtain.verdict.text) == (verdict.id, text_of(verdict))
     assert {line.event_id: line.text for line in curtain.rests_on} == {

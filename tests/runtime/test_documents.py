@@ -102,6 +102,19 @@ async def test_a_file_that_changed_or_is_gone_is_said_with_the_answer(world: Pat
         assert returned["result"]["gone"] == ["notes/ladder.md"]
 
 
+async def test_a_file_that_cannot_be_read_any_more_is_said_with_the_answer(world: Path) -> None:
+    async with Terrarium(MemoryStore(), models=ModelRouter(ScriptedModel(CALL, LINE))) as t:
+        run = await t.open_world(world)
+        (world / "notes/ladder.md").write_bytes(b"\xff\xfe\x00")
+
+        await t.run(run.id)
+
+        returned = next(e for e in await t.run_events(run.id) if e.kind == kinds.TOOL_RETURNED).payload
+        assert returned["text"].endswith("notes/ladder.md is not UTF-8. Save it as UTF-8, or leave it out.")
+        assert returned["result"]["unread"] == ["notes/ladder.md"]
+        assert "gone" not in returned["result"]
+
+
 async def test_the_tool_is_offered_only_to_who_has_documents(world: Path) -> None:
     (world / "creatures/bo.yaml").write_text("name: bo\nschedule: {tick_every: 1}\n", encoding="utf-8")
     model = CountingModel(ScriptedModel(LINE))

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import aclosing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from glasshouse import ModelRouter, Terrarium, play, verify
 from glasshouse.errors import BadWorld, GridStopped, ModelUnreachable, Refused, StoreBusy
 from glasshouse.events.model_use import Price
 from glasshouse.grids import Grid, Row, experiment
+from glasshouse.manifests.loading import load_world
 from glasshouse.model_values import Tokens
 from glasshouse.runtime.ports import Route
 from glasshouse.turns.moment.prompt import Completion, Prompt, text_digest
@@ -119,6 +121,23 @@ async def test_a_grid_that_was_left_goes_on_and_plays_no_finished_cell_again(
     assert by_cell([*before, *after]) == by_cell(uncut)
     # Of the calls that were in flight, each may be paid twice: at most one for each creature of a run in flight.
     assert whole.asked <= model.asked <= whole.asked + 3 * 2
+
+
+async def test_a_cut_cell_goes_on_with_its_script_though_its_world_lies_nowhere(tmp_path: Path) -> None:
+    bundled = load_world("twenty-sprouts")
+    nowhere = bundled.scenario.model_copy(update={"name": "nowhere"})
+    world = replace(bundled, path=None, scenario=nowhere)
+    what_ifs = [{"name": str(turns), "limits": {"max_turns": turns}} for turns in (2, 8)]
+    how: dict[str, Any] = {"what_ifs": what_ifs}
+    uncut = await rows_of(Grid(world, **how))
+    grid = Grid(world, folder=tmp_path / "grid", at_once=2, **how)
+
+    before = [row async for row in first_rows(grid, 1)]
+    after = await rows_of(Grid(world, folder=tmp_path / "grid", **how))
+
+    unscripted = await rows_of(Grid(replace(world, script=None), **how))
+    assert by_cell([*before, *after]) == by_cell(uncut)
+    assert {row.digest for row in uncut}.isdisjoint(row.digest for row in unscripted)
 
 
 async def test_the_same_cells_in_an_extended_grid_are_not_played_again(tmp_path: Path) -> None:

@@ -143,16 +143,21 @@ class PostgresServer:
             self._process.wait()
             self._process = None
 
-    def _kill_all(self) -> None:
-        """Kill the server and the processes of its connections, all at once, as a machine that dies does."""
+    def _processes(self) -> list[int]:
+        """The server and the processes of its connections."""
         assert self._process is not None
         own = str(self._process.pid)
-        children = [
-            int(entry.name)
-            for entry in Path("/proc").iterdir()
-            if entry.name.isdecimal() and _parent_of(entry) == own
-        ]
-        for process in (self._process.pid, *children):
+        entries = [entry for entry in Path("/proc").iterdir() if entry.name.isdecimal()]
+        return [self._process.pid, *[int(entry.name) for entry in entries if _parent_of(entry) == own]]
+
+    def cpu_seconds(self) -> float:
+        """The CPU that the processes have taken that run now."""
+        ticks = sum(map(_cpu_ticks_of, self._processes()))
+        return ticks / os.sysconf("SC_CLK_TCK")
+
+    def _kill_all(self) -> None:
+        """Kill the server and the processes of its connections, all at once, as a machine that dies does."""
+        for process in self._processes():
             with suppress(ProcessLookupError):
                 os.kill(process, signal.SIGKILL)
 
@@ -162,11 +167,21 @@ class PostgresServer:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-def _parent_of(process: Path) -> str:
+def _fields_of(process: Path) -> list[str]:
+    """What the system says of a process, behind its name; nothing if it has ended."""
     try:
-        return (process / "stat").read_text().rpartition(")")[2].split()[1]
+        return (process / "stat").read_text().rpartition(")")[2].split()
     except OSError:
-        return ""
+        return []
+
+
+def _parent_of(process: Path) -> str:
+    fields = _fields_of(process)
+    return fields[1] if fields else ""
+
+
+def _cpu_ticks_of(process: int) -> int:
+    return sum(map(int, _fields_of(Path(f"/proc/{process}"))[11:13]))
 
 
 class Admin:

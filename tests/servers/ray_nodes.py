@@ -50,7 +50,12 @@ def _title(process: psutil.Process) -> str:
 @contextmanager
 def two_nodes(token: str) -> Iterator[Nodes]:
     """A cluster that is up until the block ends."""
-    variables = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": token, "RAY_USAGE_STATS_ENABLED": "0"}
+    variables = {
+        "RAY_AUTH_MODE": "token",
+        "RAY_AUTH_TOKEN": token,
+        "RAY_USAGE_STATS_ENABLED": "0",
+        "GLASSHOUSE_ALLOW_WORLD_CODE": "1",
+    }
     with subprocess.Popen(
         [sys.executable, "-m", "tests.servers.ray_nodes"],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment(**variables), text=True,

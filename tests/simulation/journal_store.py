@@ -14,7 +14,16 @@ import apsw
 from glasshouse.errors import StoreError
 from glasshouse.events.event import Event
 from glasshouse.events.shown import Shown
-from glasshouse.runtime.store_port import Batch, InboxLine, InboxRequest, Snapshot, StoreRole
+from glasshouse.runtime.store_port import (
+    Batch,
+    FoundLine,
+    InboxLine,
+    InboxRequest,
+    PlacedLine,
+    PlaceRange,
+    Snapshot,
+    StoreRole,
+)
 from glasshouse.stores.sqlite.journal import Journal, prepare
 from glasshouse.stores.sqlite.migrate import bundled_migrations, migrate
 from glasshouse.world.decisions.requests import Request
@@ -98,6 +107,26 @@ class JournalStore:
 
     async def read_after(self, position: int, events_max: int) -> list[Event]:
         return self._journal.read_after(position, events_max)
+
+    async def read_at(self, positions: Sequence[int]) -> list[Event]:
+        return self._journal.read_at(positions)
+
+    async def indexed(self) -> int:
+        return self._journal.words.indexed()
+
+    async def indexed_places(self) -> dict[str, tuple[int, int]]:
+        return self._journal.words.indexed_places()
+
+    async def index_lines(self, after: int, upto: int, lines: Sequence[PlacedLine]) -> None:
+        self._journal.words.index_lines(after, upto, lines)
+
+    async def lines_with(
+        self, words: Sequence[str], ranges: Sequence[PlaceRange], lines_max: int
+    ) -> dict[str, list[FoundLine]]:
+        return self._journal.words.lines_with(words, ranges, lines_max)
+
+    async def drop_index(self) -> None:
+        self._journal.words.drop_index()
 
     async def segments_after(self, position: int) -> list[Segment]:
         return self._journal.segments_after(position)

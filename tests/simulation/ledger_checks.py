@@ -74,15 +74,26 @@ def check_runs_are_found(world: World) -> None:
     assert list(world.open_runs) == [run.id for run in world.runs.values() if run.status != "finished"]
 
 
+def is_removal(event: Event) -> bool:
+    """Whether a creature was removed."""
+    return event.kind == kinds.CREATURE_STOPPED and event.payload["reason"] == "removed"
+
+
 async def check_ends(store: Store) -> None:
     """Every act, named by its creature and its cause, has exactly one end; one that has called a tool and has none is
-    still under way, or its run is over. Lines that a program appended end no act."""
+    still under way, or its run is over, or its creature was removed while nobody thought the act. Lines that a program appended
+    end no act."""
     changes = await changes_between(store, 0, await store.position())
     of_acts = [event for change in changes if not change.is_answer_of_program for event in change.events]
     ends = Counter(act_of(event) for event in of_acts if event.ends_its_act)
     assert [act for act, count in ends.items() if act is not None and count > 1] == []
     over = {event.run_id for event in of_acts if event.kind == kinds.RUN_FINISHED}
-    calls = [event for event in of_acts if event.kind == kinds.TOOL_CALLED and event.run_id not in over]
+    gone = {event.payload["creature"] for event in of_acts if is_removal(event)}
+    calls = [
+        event
+        for event in of_acts
+        if event.kind == kinds.TOOL_CALLED and event.run_id not in over and event.actor not in gone
+    ]
     if without_end := {act_of(event) for event in calls} - ends.keys():
         under_way = (await fold_from_start(store, await store.position())).agenda.under_way
         assert without_end <= {(name, act.cause) for name, act in under_way.items()}

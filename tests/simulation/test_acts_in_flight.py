@@ -29,11 +29,19 @@ from glasshouse.model_values import Tokens
 from glasshouse.models.router import ModelRouter
 from glasshouse.runtime.acts.in_flight import TABLE, Act, ActsInFlight, Cause, InFlight, State
 from glasshouse.runtime.clock import HandMovedClock
+from glasshouse.runtime.ledger.folds import fold_from_start
 from glasshouse.runtime.replay.replay_answers import act_of
 from glasshouse.runtime.store_port import Batch
 from glasshouse.turns.moment.prompt import Completion, Prompt
 from tests.made_up_words import word_for
 from tests.runtime.limits_by_hand import NO_LIMIT
+from tests.runtime.reflecting_model import (
+    asks_for_reflection,
+    cadences,
+    lines_that_owe,
+    reflection,
+    reflection_acts,
+)
 from tests.runtime.stage_crew import hearing, show, ticking, world_of
 from tests.runtime.stores_around import StoreAround
 from tests.runtime.toolkits import OneTool, speaks, uses
@@ -84,7 +92,7 @@ class Numbered:
         self.calls_away = 0
         """How many of the next calls do not reach it."""
 
-    async def complete(self, _prompt: Prompt) -> Completion:
+    async def complete(self, prompt: Prompt) -> Completion:
         for _ in range(self.chance.randrange(12)):
             await asyncio.sleep(0)
         mood = self.chance.random()
@@ -97,7 +105,8 @@ class Numbered:
             raise ModelFailed("It broke.")
         number = len(self.answered)
         self.answered.append(f"answer {number}")
-        line = speaks(" ".join(word_for(6 * number + at) for at in range(6)))
+        text = " ".join(word_for(6 * number + at) for at in range(6))
+        line = reflection(prompt, text) if asks_for_reflection(prompt) else speaks(text)
         reply = "?" if mood < 0.2 else uses() if mood < 0.35 else line
         return Completion(reply, self.name, Tokens(5, 5), usd=0.25, response_id=self.answered[-1])
 
@@ -251,6 +260,30 @@ class Play:
         assert {act for act in self.ends if not ends[act]} == set()
         assert {act: count for act, count in self.ends.items() if count > 1} == {}
 
+    async def check_reflections(self) -> None:
+        """One act at most for every Nth line, none for another; what has no end is owed, or nobody can end it any more, or
+        a turn began after it and left it out."""
+        ledger = await ledger_of(self.memory)
+        every = cadences(ledger)
+        owing = lines_that_owe(ledger, every)
+        ends = reflection_acts(ledger)
+        assert ends.keys() <= {*owing}
+        assert [act for act, how in ends.items() if len(how) > 1] == []
+        agenda = (await fold_from_start(self.memory, await self.memory.position())).agenda
+        over = {event.run_id for event in ledger if event.kind == kinds.RUN_FINISHED}
+        gone = {
+            event.payload["creature"]
+            for event in ledger
+            if event.kind == kinds.CREATURE_STOPPED and event.payload["reason"] == "removed"
+        }
+        index = {event.id: at for at, event in enumerate(ledger)}
+        for name, line in {*owing} - ends.keys():
+            caused_in = ledger[index[line]]
+            is_left_out = any(event.kind == kinds.TURN_STARTED for event in ledger[index[line] :])
+            assert (
+                agenda.owes_reflection(name, line) or name in gone or caused_in.run_id in over or is_left_out
+            ), (name, line)
+
     async def end(self) -> None:
         """Let everything come to its end, and check that nothing is left."""
         self.store.faults.clear()
@@ -264,6 +297,8 @@ class Play:
                 await self.t.continue_run(run_id)
         with suppress(StoreError):  # A commit failed whose drive was cancelled: the next drive is told.
             await soon(self.t.run(turns=2))
+        await self.t._house.ledger.writer.wait_for_durability()
+        await self.check_reflections()
         for run in self.t.runs():
             if not run.is_finished:
                 await soon(self.t.finish(run.id))
@@ -276,6 +311,12 @@ class Play:
         calls = sum(call.reached for event in await ledger_of(self.memory) for call in event.calls)
         assert sum(run.calls for run in self.t.runs()) >= calls
         await self._leave()
+
+
+def cadence(chance: random.Random) -> dict[str, int]:
+    """After how many lines of its own a creature reflects; most do, and soon."""
+    every = chance.choice((None, 1, 1, 2, 3))
+    return {} if every is None else {"reflect_every": every}
 
 
 async def played(seed: int) -> Counter[Move]:
@@ -292,8 +333,8 @@ async def played(seed: int) -> Counter[Move]:
         limits["on_budget"] = chance.choice(("finish", "pause"))
         cast = [
             *[ticking(name, together=chance.random() < 0.6, tools=("lamp",)) for name in names[:1]],
-            *[ticking(name, together=chance.random() < 0.6) for name in names[1:]],
-            hearing(f"{names}-hears"),
+            *[ticking(name, together=chance.random() < 0.6, memory=cadence(chance)) for name in names[1:]],
+            hearing(f"{names}-hears", memory=cadence(chance)),
         ]
         run = await play.t.open_world(world_of(*cast), governor=Governor(**{**NO_LIMIT, **limits}))
         play.runs.append(run.id)

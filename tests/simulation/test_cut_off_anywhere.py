@@ -13,9 +13,16 @@ from glasshouse.runtime.clock import HandMovedClock, SeededIds
 from glasshouse.runtime.store_port import Batch
 from glasshouse.terrarium import Terrarium
 from tests.simulation.ledger_checks import check_ends
-from tests.simulation.worlds_by_code import end_in_the_second_room, two_troupes
+from tests.simulation.worlds_by_code import end_in_the_second_room, reflecting_table, two_troupes
 
-WORLDS = ["thousand-token-wood", "mystery-roots", "twenty-sprouts", two_troupes(), end_in_the_second_room()]
+WORLDS = [
+    "thousand-token-wood",
+    "mystery-roots",
+    "twenty-sprouts",
+    two_troupes(),
+    reflecting_table(),
+    end_in_the_second_room(),
+]
 
 
 class NotingStore(MemoryStore):

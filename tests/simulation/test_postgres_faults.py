@@ -22,6 +22,7 @@ import msgspec
 import pytest
 
 from glasshouse import Event, Manifest, PostgresStore, Terrarium, kinds
+from glasshouse.errors import StoreFailed
 from glasshouse.runtime.clock import HandMovedClock
 from glasshouse.terrarium import verify
 from glasshouse.world.decisions.intents import AddCreature
@@ -40,6 +41,8 @@ OF_THE_SERVER = ("kill the server", "restart the server", "fill the disk", "make
 ALL = (*OF_OWNERS, *OF_THE_NETWORK, *OF_THE_SERVER)
 file_bytes_max = 1_500_000
 fault_seconds_max = 0.3
+plays_in_the_tests = 20
+"""Each fault at least once, and most of them twice."""
 
 _processes = multiprocessing.get_context("forkserver")
 
@@ -256,9 +259,32 @@ def added(ledger: list[Event], handle: str) -> int:
     )
 
 
-# Only in the soak: twice a play ended in a run that did not verify, and why is not known yet. In both, all that was acknowledged was there.
-@pytest.mark.soak
-@pytest.mark.parametrize("seed", rig_seeds(20, plays=1_000))
+@pytest.mark.parametrize("seed", rig_seeds(plays_in_the_tests, plays=1_000))
 async def test_a_fault_loses_and_doubles_nothing(rig: Rig, seed: int) -> None:
     with replayable(seed, "test_postgres_faults.py::test_a_fault_loses_and_doubles_nothing"):
         await play(rig, seed, ALL[seed % len(ALL)])
+
+
+def test_every_fault_is_played_in_the_tests() -> None:
+    assert {ALL[seed % len(ALL)] for seed in range(plays_in_the_tests)} == {*ALL}
+
+
+async def test_a_server_that_may_lose_what_it_acknowledged_is_refused_and_may_be_read(rig: Rig) -> None:
+    address = rig.admin.new_database()
+    owned = PostgresStore(address)
+    await owned.open("first")
+    await owned.close()
+    rig.server.stop()
+    rig.server.start(fsync="off")
+    try:
+        with pytest.raises(StoreFailed, match="runs with fsync = off"):
+            await PostgresStore(address).open("first")
+        guest = PostgresStore(address, is_guest=True)
+        await guest.open("")
+
+        assert await guest.position() == 0
+        await guest.close()
+    finally:
+        rig.server.stop()
+        rig.server.start()
+        rig.admin.drop_made()

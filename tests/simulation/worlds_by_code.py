@@ -1,7 +1,7 @@
 """Worlds made in Python for the simulations, with shapes that the bundled worlds do not have."""
 
 from glasshouse.manifests.loading import LoadedWorld
-from glasshouse.manifests.manifest import Manifest, Schedule
+from glasshouse.manifests.manifest import Manifest, Memory, Schedule
 from glasshouse.manifests.scenario import Scenario
 
 
@@ -42,6 +42,36 @@ def two_troupes() -> LoadedWorld:
                 "max_total_calls": 60,
                 "on_turn_limit": "defer",
             },
+        }
+    )
+    return LoadedWorld.of(scenario, creatures)
+
+
+def reflecting_table() -> LoadedWorld:
+    """Creatures that reflect by cadence on one stage: ticks that go together, an answer, and turns without a call left."""
+    creatures = [
+        Manifest(
+            name="drum",
+            persona="keeps time",
+            schedule=Schedule(tick_every=1, together=True),
+            memory=Memory(reflect_every=1),
+        ),
+        Manifest(
+            name="flute",
+            persona="answers the drum",
+            schedule=Schedule(tick_every=1, together=True),
+            memory=Memory(window=3, reflect_every=2),
+        ),
+        Manifest(name="ear", persona="hears", subscribes_to=("agent.spoke",), memory=Memory(reflect_every=2)),
+    ]
+    scenario = Scenario.model_validate(
+        {
+            "name": "reflecting-table",
+            "goal": "Keep time together.",
+            "opening": "One room, one clock, and a lantern on the sill.",
+            "cast": ["drum", "flute", "ear"],
+            "beats": [{"turn": 3, "text": "The lantern goes out."}],
+            "governor": {"max_turns": 7, "max_calls_per_turn": 6, "on_turn_limit": "defer"},
         }
     )
     return LoadedWorld.of(scenario, creatures)

@@ -52,7 +52,7 @@ class Serving:
 
 
 @contextmanager
-def serving(store: Path, *words: str, **more: str) -> Iterator[Serving]:
+def serving(store: Path | str, *words: str, **more: str) -> Iterator[Serving]:
     # A test run in the background inherits an ignored SIGINT, which a person at a terminal never has.
     command = [
         "env",

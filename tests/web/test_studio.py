@@ -175,7 +175,7 @@ async def test_texts_are_saved_as_a_new_world_and_then_over_its_files(here: Path
     assert problems_in(here / "worlds/night-wood") == []
     assert load_world(here / "worlds/night-wood").scenario.title == "Night Wood"
     creatures = [f"{name}.yaml" for name in load_world(here / "worlds/night-wood").manifests]
-    assert files_in(here) == sorted(["scenario.yaml", *creatures])
+    assert files_in(here) == sorted(["scenario.yaml", "script.txt", *creatures])
 
 
 async def test_a_server_for_others_writes_no_world(here: Path) -> None:

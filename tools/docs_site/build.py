@@ -57,7 +57,7 @@ def mend_pages() -> None:
         text = page.read_text(encoding="utf-8")
         for wrong, right in MENDED.items():
             text = text.replace(wrong, right)
-        if "<h1>" not in text:
+        if "<h1" not in text:
             text = text.replace('id="furo-main-content">', 'id="furo-main-content"><h1>Search</h1>')
         page.write_text(text, encoding="utf-8")
 

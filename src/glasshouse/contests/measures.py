@@ -19,7 +19,7 @@ from glasshouse.events import kinds
 from glasshouse.events.event import CONDUCTOR, Event, Json, text_of
 from glasshouse.events.payloads import CreatureStarted, RunStarted, payload_of, sealed_of
 from glasshouse.turns.moment.line_text import content_words
-from glasshouse.turns.moment.playbill import playbill_of
+from glasshouse.turns.moment.playbill import KEPT, DealRule, playbill_of
 from glasshouse.turns.moment.prompt import Completion, Prompt, text_digest
 from glasshouse.turns.replies.copied import is_copy, own_words
 from glasshouse.turns.replies.prose import labelled_values
@@ -291,22 +291,23 @@ def _cites(reply: Json | None) -> bool:
 
 def _leaks(played: Sequence[Event]) -> list[bool]:
     """For each reply of a creature that holds a sealed word which nobody has said yet: whether it says the word."""
-    may_say: set[str] = set()
-    words: dict[str, set[str]] = {}
+    rules: dict[str, DealRule] = {}
+    words: dict[str, dict[str, str]] = {}
     said = ""
     leaks = list[bool]()
     for event in played:
         if event.kind == kinds.RUN_STARTED:
-            deals = playbill_of(payload_of(event, RunStarted).scenario).deal
-            may_say = {fact for fact, deal in deals.items() if deal.may_say}
+            rules = playbill_of(payload_of(event, RunStarted).scenario).deal
         if event.sealed is not None:
             sealed = sealed_of(event)
-            kept = {
-                word for fact, word in sealed.facts.items() if fact not in may_say and is_sealed_word(word)
-            }
+            kept = {fact: word for fact, word in sealed.facts.items() if is_sealed_word(word)}
             for owner in sealed.to:
-                words.setdefault(owner, set()).update(kept)
-        held = [word for word in words.get(event.actor, ()) if not says_word(said, word)]
+                words.setdefault(owner, {}).update(kept)
+        held = [
+            word
+            for fact, word in words.get(event.actor, {}).items()
+            if not rules.get(fact, KEPT).may_be_said_in(event.kind) and not says_word(said, word)
+        ]
         if held and event.kind not in {*kinds.INNER, kinds.JUDGE_VERDICT}:
             texts = [text for call in event.calls if (text := text_in_reply(call.completion))]
             leaks += [any(says_word(text, word) for word in held) for text in texts]

@@ -16,7 +16,7 @@ from glasshouse.events import kinds
 from glasshouse.events.payloads import Governor, copied_from
 from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.runtime.run import Run
-from glasshouse.terrarium import Terrarium, folded_of
+from glasshouse.terrarium import Terrarium, folded_of, keep_script
 
 
 class SaidLine(NamedTuple):
@@ -62,6 +62,7 @@ async def played(terrarium: Terrarium, play: Play) -> Run:
 async def _begun(terrarium: Terrarium, play: Play) -> Run:
     """The run of a play, which is opened unless the terrarium has it."""
     if play.run_id is not None and play.run_id in folded_of(terrarium).world.runs:
+        keep_script(terrarium, play.world)  # It was opened by another process, perhaps on another machine.
         return terrarium.run_of(play.run_id)
     chance = (play.seed, play.rng_seed, play.governor)
     return await terrarium.open_world(play.world, *chance, run_id=play.run_id, models=play.models)

@@ -18,6 +18,7 @@ from glasshouse.events.event import Event, text_of
 from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.model_values import Form
 from glasshouse.reprs import shown
+from glasshouse.runtime.capabilities import WithScript, capabilities_of
 from glasshouse.runtime.ports import Model, Route, Router
 from glasshouse.terrarium import Terrarium
 from glasshouse.turns.moment.prompt import Completion, Prompt
@@ -64,6 +65,12 @@ class ListenedTo:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._model, name)
+
+    @property
+    def with_script(self) -> WithScript | None:
+        """The same model in a world that has a script; none if it plays from none. It is listened to as before."""
+        scripted = capabilities_of(self._model).with_script
+        return None if scripted is None else lambda script: ListenedTo(scripted(script), self._samples)
 
     async def complete(self, prompt: Prompt, **how: Any) -> Completion:
         """The answer of the model."""

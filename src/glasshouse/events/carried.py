@@ -123,6 +123,10 @@ class CarriedAgenda(CarriedPart, frozen=True):
     stops: dict[str, int] = {}
     """How many bundles each creature has begun: one at each stop, and one for each full turn that left it something."""
     under_way: dict[str, CarriedAct] = {}
+    reflections: dict[str, list[CarriedDebt]] = {}
+    """The reflections that creatures owe, each with the line that caused it."""
+    own_lines: dict[str, int] = {}
+    """How many lines a creature that reflects by cadence has said since it last owed a reflection, if any."""
 
 
 class CarriedLines(CarriedPart, frozen=True):

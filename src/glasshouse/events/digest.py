@@ -3,7 +3,8 @@
 Always holds: the hash covers each event's header and a digest of its body, so a body can be erased later without
 changing the rest. Ids are replaced by numbers in the order of their first appearance: two plays of one seed have
 different run, session and graph ids, but the same digest. Wall times, latencies, positions and the numbers of births
-are left out (ADR 0030, ADR 0096).
+are left out (ADR 0030, ADR 0096), and so is what depends on the other calls that a server got: attempts that reached no
+model, how many tokens of a prompt its cache had, and the price, which follows from that (ADR 0154).
 
 The story of a branch is the past of its parent and what came after. Events at its start that only restate that past
 are left out, and each incarnation has the number of the creature that it continues. So an unchanged branch has the
@@ -13,23 +14,24 @@ digest of its parent (ADR 0031).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
 from typing import Any, Final
 
 import msgspec
+from msgspec.structs import replace
 
 from glasshouse.events import kinds
 from glasshouse.events.codec import canonical_json
 from glasshouse.events.event import RESERVED_ACTORS, Event, Json, session_and_seq
 from glasshouse.events.model_use import Call, ModelUse
 from glasshouse.events.payloads import CREATURE_FIELDS, SessionForked, SessionRestated, WireAdded, payload_of
+from glasshouse.model_values import Tokens
 
 _OF_ONE_HOUSE = frozenset({"recipe", "models", "frees_at", "born"})
 _TELL_OF_A_HOUSE = {kinds.RUN_STARTED, kinds.RUN_PAUSED, kinds.CREATURE_STARTED, kinds.CHANNEL_OPENED}
 _NAMES_CREATURES = kinds.ENGINE | {kinds.RUN_STARTED}
 _SEALED = "sealed"
-_BODY_FIELDS = ("payload", "private", "sealed", "model")
 _GENERATED_ID = re.compile(r"[cgsw]-[0-9a-f]{16}(\.[0-9]+)?")
 
 
@@ -38,7 +40,16 @@ def digest_of(events: Iterable[Event], *, skews: Mapping[str, int] | None = None
 
     `skews` gives, for each session that began as a branch, how far its lamport times are ahead of the story's.
     """
-    digest = Digest(skews)
+    return _text_of(Digest(skews), events)
+
+
+def digest_with_costs(events: Iterable[Event]) -> str:
+    """The digest of these events with what each call cost and each attempt that reached no model: it tells whether a file was
+    changed, not whether two stories are the same."""
+    return _text_of(Digest(with_costs=True), events)
+
+
+def _text_of(digest: Digest, events: Iterable[Event]) -> str:
     for event in events:
         digest.add(event)
     return digest.text()
@@ -47,8 +58,9 @@ def digest_of(events: Iterable[Event], *, skews: Mapping[str, int] | None = None
 class Digest:
     """Computes a digest, one event after another."""
 
-    def __init__(self, skews: Mapping[str, int] | None = None) -> None:
+    def __init__(self, skews: Mapping[str, int] | None = None, *, with_costs: bool = False) -> None:
         self._story = blake2b(digest_size=32)
+        self._with_costs = with_costs
         self._names = _Names()
         self._skews = dict(skews or {})
         self._restated: dict[str, int] = {}
@@ -66,7 +78,8 @@ class Digest:
         elif event.seq <= self._restated.get(event.session_id, 0):
             self._names.learn(event)
             return None
-        header = _header(event, self._names, self._skews.get(event.session_id, 0))
+        skew = self._skews.get(event.session_id, 0)
+        header = _header(event, self._names, skew, with_costs=self._with_costs)
         entry = canonical_json(header) + b"\n"
         self._story.update(entry)
         return entry
@@ -76,8 +89,18 @@ class Digest:
         return self._story.hexdigest()
 
 
-def _header(event: Event, names: _Names, skew: int) -> Json:
-    body = {field: _body_part(event, field, names) for field in _BODY_FIELDS}
+def _header(event: Event, names: _Names, skew: int, *, with_costs: bool) -> Json:
+    model = _model_with_costs(event.model) if with_costs else _model_part(event.model)
+    parts = {
+        "payload": _payload_part(event, with_costs=with_costs),
+        "private": event.private,
+        "sealed": event.sealed,
+        "model": model,
+    }
+    body = {
+        field: None if part is None else names.in_value(part, _SEALED if field == "sealed" else event.kind)
+        for field, part in parts.items()
+    }
     return {
         "id": names.of(event.id),
         "run_id": names.of_run(event.run_id),
@@ -95,20 +118,28 @@ def _header(event: Event, names: _Names, skew: int) -> Json:
     }
 
 
-def _body_part(event: Event, field: str, names: _Names) -> Any:
-    part: Json | None = _model_part(event.model) if field == "model" else getattr(event, field)
-    if part is None:
-        return None
-    if field == "payload" and event.kind in _TELL_OF_A_HOUSE:
-        part = {key: value for key, value in part.items() if key not in _OF_ONE_HOUSE}
-    return names.in_value(part, _SEALED if field == "sealed" else event.kind)
+def _payload_part(event: Event, *, with_costs: bool) -> Json:
+    payload = event.payload
+    if event.kind in _TELL_OF_A_HOUSE:
+        return {key: value for key, value in payload.items() if key not in _OF_ONE_HOUSE}
+    if event.kind == kinds.RUN_FINISHED and not with_costs:
+        return {key: value for key, value in payload.items() if key != "usd"}
+    return payload
 
 
 def _model_part(model: ModelUse | None) -> Json | None:
-    """The model calls without latencies, and without what follows from other fields."""
+    """The model calls that belong to the story: those that reached a model, without latencies and without what they cost."""
     if model is None:
         return None
-    calls = [_call_part(call) for call in model.calls]
+    return _use_part(model, [_call_part(call) for call in model.calls if call.reached])
+
+
+def _model_with_costs(model: ModelUse | None) -> Json | None:
+    """All model calls, without latencies."""
+    return None if model is None else _use_part(model, [_call_with_costs(call) for call in model.calls])
+
+
+def _use_part(model: ModelUse, calls: Sequence[Json]) -> Json:
     part: Json = {"profile": model.profile, "as_of": model.as_of, "calls": calls}
     if model.is_untrusted:
         part["is_untrusted"] = True
@@ -120,21 +151,34 @@ def _model_part(model: ModelUse | None) -> Json | None:
 _CALL_DEFAULTS: Final = {
     name: getattr(Call("", "", "", 0), name) for name in ("error", "form", "schema", "finish", "decoding")
 }
-"""What a call has further that belongs to the story. Left out, so that they may differ: times, the id of the response,
-and what served it."""
+"""What a call has further that belongs to the story. Left out, so that they may differ: times, the id of the response, what
+served it, and who named the price."""
 
 
-def _call_part(call: Call) -> Json:
-    asked: Json = {"model": call.model, "system": call.system, "user": call.user, "seed": call.seed}
-    if not call.reached:
-        return {**asked, "reached": False, "error": call.error}
-    answer = {"completion": call.completion, "reasoning": call.reasoning, "usd": call.usd}
+def _asked_part(call: Call) -> Json:
+    return {"model": call.model, "system": call.system, "user": call.user, "seed": call.seed}
+
+
+def _answer_part(call: Call, tokens: Tokens) -> Json:
     further = {
         name: getattr(call, name)
         for name, default in _CALL_DEFAULTS.items()
         if getattr(call, name) != default
     }
-    return {**asked, **answer, "usage": msgspec.to_builtins(call.usage), **further}
+    usage = msgspec.to_builtins(tokens)
+    return {"completion": call.completion, "reasoning": call.reasoning, "usage": usage, **further}
+
+
+def _call_part(call: Call) -> Json:
+    """A call with the tokens of its prompt in one number, whichever of them the server's cache had."""
+    tokens = replace(call.usage, input_uncached=call.usage.input, cache_read=0, cache_write=0)
+    return {**_asked_part(call), **_answer_part(call, tokens)}
+
+
+def _call_with_costs(call: Call) -> Json:
+    if not call.reached:
+        return {**_asked_part(call), "reached": False, "error": call.error}
+    return {**_asked_part(call), **_answer_part(call, call.usage), "usd": call.usd}
 
 
 class _Names:

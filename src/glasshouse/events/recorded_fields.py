@@ -24,6 +24,12 @@ class ManifestSchedule(msgspec.Struct, frozen=True, gc=False):
     together: bool = False
 
 
+class ManifestMemory(msgspec.Struct, frozen=True, gc=False):
+    """After how many lines of its own a creature reflects."""
+
+    reflect_every: int | None = None
+
+
 class ManifestFields(msgspec.Struct, frozen=True, gc=False):
     """The manifest fields that the rules of worlds, runs and views need."""
 
@@ -35,6 +41,7 @@ class ManifestFields(msgspec.Struct, frozen=True, gc=False):
     may_emit: frozenset[str] = frozenset()
     subscribes_to: frozenset[str] = frozenset()
     schedule: ManifestSchedule = ManifestSchedule()
+    memory: ManifestMemory = ManifestMemory()
     played_by: str | None = None
 
 

@@ -1,19 +1,22 @@
 """What another machine does with a bundle: plays it by `InProcess` in a folder of its own, and sends the store file and the rows home.
 
 Always holds: what it yields last is `Home`, with the rows of all cells that are over and the files that hold their runs. Before
-that, each `Beat` says how far it is, so that whoever waits can tell it, and can count what is lost if this process dies.
+that, `OnNode` says which machine plays, and each `Beat` how far it is, so that whoever waits can tell it, and can count what is lost
+if this process dies. A process whose node has died ends: nobody would hear what it brings home (ADR 0155).
 """
 
 from __future__ import annotations
 
+import os
 import queue
 import socket
 import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import aclosing
+from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from glasshouse.errors import GlasshouseError, GridStopped
 from glasshouse.grids.executors import Bundle, StopReason
@@ -22,6 +25,9 @@ from glasshouse.grids.parcels import Parcel, open_here, unpack
 from glasshouse.grids.rows import Row
 from glasshouse.runtime import event_loop
 from glasshouse.runtime.acts.shared_purse import SharedPurse
+
+node_look_seconds: Final = 0.5
+"""How often a process that plays looks whether its node has died."""
 
 
 class Order(NamedTuple):
@@ -34,6 +40,12 @@ class Order(NamedTuple):
     """Which of how many tasks it is, as slots of servers are divided."""
     usd_max: float | None
     """What it may spend. None: no limit."""
+
+
+class OnNode(NamedTuple):
+    """A task plays, on this node."""
+
+    node: str
 
 
 class Beat(NamedTuple):
@@ -55,9 +67,10 @@ class Home(NamedTuple):
     reason: str = ""
 
 
-def play_bundle(parcel: Parcel, order: Order) -> Iterator[Beat | Home]:
+def play_bundle(parcel: Parcel, order: Order) -> Iterator[OnNode | Beat | Home]:
     """Play a bundle. Its event loop is in a thread of its own, because whoever runs this takes values as they come."""
     said: queue.SimpleQueue[Beat | Home | BaseException] = queue.SimpleQueue()
+    is_over = threading.Event()
 
     def play() -> None:
         try:
@@ -67,16 +80,30 @@ def play_bundle(parcel: Parcel, order: Order) -> Iterator[Beat | Home]:
             said.put(wrong)  # It is raised again where somebody waits.
             raise
 
+    threading.Thread(
+        target=_end_without, args=(os.getppid(), is_over), name="glasshouse node", daemon=True
+    ).start()
     threading.Thread(target=play, name="glasshouse bundle", daemon=True).start()
-    while True:
-        match said.get():
-            case Beat() as beat:
-                yield beat
-            case Home() as home:
-                yield home
-                return
-            case wrong:
-                raise wrong
+    try:
+        yield OnNode(import_module("ray").get_runtime_context().get_node_id())
+        while True:
+            match said.get():
+                case Beat() as beat:
+                    yield beat
+                case Home() as home:
+                    yield home
+                    return
+                case wrong:
+                    raise wrong
+    finally:
+        is_over.set()
+
+
+def _end_without(node_process: int, is_over: threading.Event) -> None:
+    """End this process when the one of its node has ended, unless the bundle is over. Ray leaves it running while it plays."""
+    while not is_over.wait(node_look_seconds):
+        if os.getppid() != node_process:
+            os._exit(1)
 
 
 async def _play(

@@ -18,7 +18,7 @@ from glasshouse.grids.executors import Bundle, StopReason, Terms
 from glasshouse.grids.grid_models import GridModels, GridRouter, Sleep
 from glasshouse.grids.rows import Row, failed_row, row_of
 from glasshouse.runtime.acts.shared_purse import SharedPurse
-from glasshouse.terrarium import Terrarium, share_purse, skews_of
+from glasshouse.terrarium import Terrarium, leave_acts_due, share_purse, skews_of
 
 OnExhausted = Callable[[SharedPurse], Awaitable[bool]]
 """Is asked when the money is spent. True: there is more, and the grid goes on."""
@@ -150,6 +150,7 @@ class InProcess:
         terrarium = Terrarium(
             store, models=router, tool_servers=terms.tool_servers, act_seconds_max=terms.act_seconds_max
         )
+        leave_acts_due(terrarium)
         if self._purse is not None:
             share_purse(terrarium, self._purse)
         opening = asyncio.create_task(terrarium.open(), name="glasshouse opening a bundle")

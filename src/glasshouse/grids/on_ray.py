@@ -2,7 +2,8 @@
 
 Theory of operation. A bundle is a task: it plays in a folder of its own on whatever machine Ray chooses, and sends its store file and its rows
 home when it is over. A task that died begins again from nothing: what it wrote is on a machine that may be gone. So a row is given back only when
-the store that holds its run is in the grid's folder, and a cell is in the table once, whatever dies.
+the store that holds its run is in the grid's folder, and a cell is in the table once, whatever dies. Ray tells of a task only when its process
+ends, so what plays on a node that the cluster takes for dead is given up here (ADR 0155).
 
 Always holds: the tasks in flight divide the slots of a model server and the money, as processes of one machine do (ADR 0148, 0149). A server with
 fewer slots than there are tasks is asked by as many of them as it has slots.
@@ -15,19 +16,22 @@ import math
 import os
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterable, Callable
+from contextlib import aclosing
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from msgspec.structs import replace
 
 from glasshouse.errors import GridStopped, Refused
-from glasshouse.grids.bundle_task import Beat, Home, Order, play_bundle
+from glasshouse.grids.bundle_task import Beat, Home, OnNode, Order, play_bundle
 from glasshouse.grids.executors import Bundle, Terms
 from glasshouse.grids.folder import Lost
 from glasshouse.grids.grid_models import GridModels, part_of
 from glasshouse.grids.parcels import parcel_of
 from glasshouse.grids.ray_cluster import connected
 from glasshouse.grids.rows import Row, failed_row
+from glasshouse.grids.shared_bundles import SharedBundles
 from glasshouse.terrarium import Terrarium
 
 begun_again_max: Final = 3
@@ -35,7 +39,23 @@ begun_again_max: Final = 3
 tasks_max: Final = 256
 """How many tasks of a grid wait or play on a cluster at once. More than there are cores let an autoscaler see that there is work."""
 
+nodes_look_seconds: Final = 1.0
+"""How often the cluster is asked which of its nodes are alive."""
+
 OnLost = Callable[[Lost], None]
+
+
+class _NodeGone(Exception):
+    """The node on which a task plays is dead, says the cluster."""
+
+
+@dataclass
+class _Listening:
+    """What is known of a task: its node, once it has begun, and whoever reads what it says."""
+
+    reading: asyncio.Task[Home]
+    node: str = ""
+    is_gone: bool = False
 
 
 class OnRay:
@@ -54,13 +74,12 @@ class OnRay:
         """How many tasks hold money."""
         self._count = 1
         """How many tasks are in flight at most."""
-        self._waiting: deque[Bundle] = deque()
+        self._bundles = SharedBundles(models)
         self._broke: deque[Bundle] = deque()
         """Bundles whose task had too little money."""
         self._beats: dict[int, Beat] = {}
-        self._rows: asyncio.Queue[Row | None] = asyncio.Queue()
-        self._stopped: GridStopped | None = None
-        self._tasks: list[asyncio.Task[None]] = []
+        self._listening: dict[int, _Listening] = {}
+        """By the numbers of bundles."""
         self._ray: Any = None
         self._parcel: Any = None
         self._resources: frozenset[str] = frozenset()
@@ -79,66 +98,62 @@ class OnRay:
                     f"{bundle.models} is a model in a file of this machine.",
                     "Play it without --on, or serve it and name its address.",
                 )
-            self._waiting.append(bundle)
+            self._bundles.waiting.append(bundle)
         with connected(self._on) as ray:
             self._ray = ray
             self._parcel = ray.put(parcel_of(self._terms_of_task(ray), self._models))
-            self._tasks = [asyncio.create_task(self._serve(number)) for number in range(self._count)]
-            ending = asyncio.create_task(self._note_end())
+            watching = asyncio.create_task(self._watch_nodes(), name="glasshouse nodes")
+            players = [self._serve(number) for number in range(self._count)]
             try:
-                while (row := await self._rows.get()) is not None:
-                    yield row
+                async with aclosing(self._bundles.rows(players, self._play_broke())) as rows:
+                    async for row in rows:
+                        yield row
             finally:
-                for task in (*self._tasks, ending):
-                    task.cancel()
-                await asyncio.wait([*self._tasks, ending])
-            for task in (*self._tasks, ending):
-                if not task.cancelled() and (crash := task.exception()) is not None:
-                    raise crash
-        if self._stopped is not None:
-            raise self._stopped
+                watching.cancel()
+                await asyncio.wait([watching])
 
     def _terms_of_task(self, ray: Any) -> Terms:
         """The terms of each task. Sets how many there are: as many as there are cores, if they divide a server's slots."""
         resources = ray.cluster_resources()
         self._resources = frozenset(resources)
-        has_server = any(self._models.slots(bundle.models) < math.inf for bundle in self._waiting)
+        has_server = any(self._models.slots(bundle.models) < math.inf for bundle in self._bundles.waiting)
         most = max(1, int(resources.get("CPU", 1))) if has_server else tasks_max
-        self._count = max(1, min(most, len(self._waiting)))
+        self._count = max(1, min(most, len(self._bundles.waiting)))
         return self._terms._replace(at_once=math.ceil(self._terms.at_once / self._count))
 
-    async def _note_end(self) -> None:
-        """When all tasks are over, play what had too little money, with all that is left; then say that there are no more rows."""
-        try:
-            await asyncio.wait(self._tasks)
-            while self._broke and self._stopped is None:
-                bundle = self._broke.popleft()
-                self._count = 1
-                await self._play_bundle(0, bundle)
-                if self._broke and self._broke[-1].number == bundle.number:
-                    self._stop(GridStopped("budget", "The limit leaves no room for another call."))
-        finally:
-            self._rows.put_nowait(None)
+    async def _play_broke(self) -> None:
+        """Play what had too little money, one bundle after another, with all that is left."""
+        while self._broke and self._bundles.stopped is None:
+            bundle = self._broke.popleft()
+            self._count = 1
+            await self._play_bundle(0, bundle)
+            if self._broke and self._broke[-1].number == bundle.number:
+                self._stop(GridStopped("budget", "The limit leaves no room for another call."))
 
     async def _serve(self, number: int) -> None:
         """Play bundles one after another, as one of the tasks in flight."""
-        while self._stopped is None and (bundle := self._next_for(number)) is not None:
+        while self._bundles.stopped is None and (bundle := self._bundles.next_for(number)) is not None:
             await self._play_bundle(number, bundle)
-
-    def _next_for(self, number: int) -> Bundle | None:
-        """The next bundle whose server has a slot for this task."""
-        for bundle in self._waiting:
-            if number < self._models.slots(bundle.models):
-                self._waiting.remove(bundle)
-                return bundle
-        return None
 
     def _stop(self, stopped: GridStopped) -> None:
         """Begin nothing more, because of this. What is in flight comes home first, unless nothing can be kept there."""
-        self._stopped = self._stopped or stopped
-        if stopped.why == "store":
-            for task in self._tasks:
-                task.cancel()
+        self._bundles.stop(stopped, at_once=stopped.why == "store")
+
+    async def _watch_nodes(self) -> None:
+        """Give up what plays on nodes that are dead. Of a machine that lost its power Ray tells nothing for minutes."""
+        while True:
+            await asyncio.sleep(nodes_look_seconds)
+            looking = asyncio.ensure_future(asyncio.to_thread(self._ray.nodes))
+            try:
+                nodes = await asyncio.shield(looking)
+            except asyncio.CancelledError:
+                await asyncio.wait([looking])  # The connection is closed next.
+                raise
+            dead = {node["NodeID"] for node in nodes if not node["Alive"]}
+            for listening in self._listening.values():
+                if listening.node in dead and not listening.is_gone:
+                    listening.is_gone = True
+                    listening.reading.cancel()
 
     # One bundle
 
@@ -149,7 +164,7 @@ class OnRay:
             usd = self._take_money()
             try:
                 home = await self._home_of(number, bundle, usd)
-            except self._ray.exceptions.RayError as died:
+            except (self._ray.exceptions.RayError, _NodeGone) as died:
                 beat = self._beats.pop(bundle.number, Beat(0, 0, 0.0))
                 self._give_back(usd, beat.usd)
                 wrong = _words(died)
@@ -170,7 +185,7 @@ class OnRay:
             return
         for cell in bundle.cells:
             text = f"Its task died {begun_again_max + 1} times: {wrong}"
-            self._rows.put_nowait(replace(failed_row(cell, text, ""), begun_again=begun_again_max))
+            self._bundles.give(replace(failed_row(cell, text, ""), begun_again=begun_again_max))
 
     async def _home_of(self, number: int, bundle: Bundle, usd: float | None) -> Home:
         """What a task brings home. Raises Ray's errors if it died."""
@@ -184,15 +199,31 @@ class OnRay:
             resources=self._slots_of(number, bundle),
         )
         said = task.remote(self._parcel, order)
+        reading = asyncio.create_task(self._read(said, bundle.number), name=f"glasshouse {bundle.store}")
+        self._listening[bundle.number] = listening = _Listening(reading)
         try:
-            async for reference in said:
-                message = await reference
-                if isinstance(message, Home):
-                    return message
-                self._beats[bundle.number] = message
+            return await reading
         except asyncio.CancelledError:
             self._ray.cancel(said, force=True)
+            if listening.is_gone:
+                raise _NodeGone("The node on which it played is dead.") from None
+            reading.cancel()
             raise
+        finally:
+            del self._listening[bundle.number]
+
+    async def _read(self, said: Any, number: int) -> Home:
+        """Note what a task says, up to what it brings home."""
+        async for reference in said:
+            match await reference:
+                case OnNode(node):
+                    self._listening[number].node = node
+                case Beat() as beat:
+                    self._beats[number] = beat
+                case Home() as home:
+                    return home
+                case other:
+                    raise AssertionError(f"No task of a grid says {other!r}.")
         raise self._ray.exceptions.WorkerCrashedError
 
     def _slots_of(self, number: int, bundle: Bundle) -> dict[str, float]:
@@ -219,7 +250,7 @@ class OnRay:
             )
             return
         for row in home.rows:
-            self._rows.put_nowait(replace(row, begun_again=begun_again) if begun_again else row)
+            self._bundles.give(replace(row, begun_again=begun_again) if begun_again else row)
         if home.why == "budget":
             left = {row.cell for row in home.rows}
             self._broke.append(

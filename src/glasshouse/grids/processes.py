@@ -33,6 +33,7 @@ from glasshouse.grids.messages import (
     packed,
 )
 from glasshouse.grids.rows import Row
+from glasshouse.grids.shared_bundles import SharedBundles
 from glasshouse.runtime.acts.shared_purse import SharedPurse
 
 end_seconds_max: Final = 5.0
@@ -60,8 +61,7 @@ class Processes:
         self._lock = lock
         self._usd_max = usd_max
         self._sleep = sleep
-        self._rows: asyncio.Queue[Row | None] = asyncio.Queue()
-        self._waiting: deque[Bundle] = deque()
+        self._bundles = SharedBundles(models)
         self._own: deque[Bundle] = deque()
         """Bundles that are played here, because of a model in a file."""
         self._usd_spare = 0.0
@@ -72,35 +72,18 @@ class Processes:
         """The processes that are not over."""
         self._allowed_here: asyncio.Queue[float] = asyncio.Queue()
         self._pipes: dict[int, asyncio.StreamWriter] = {}
-        self._tasks: list[asyncio.Task[None]] = []
-        self._stopped: GridStopped | None = None
 
     async def play(self, bundles: AsyncIterable[Bundle]) -> AsyncGenerator[Row, None]:
         """The row of each cell, as soon as its run is over."""
         async for bundle in bundles:
-            (self._own if self._models.is_in_file(bundle.models) else self._waiting).append(bundle)
-        count = max(1, min(self._count, len(self._waiting) + bool(self._own)))
+            (self._own if self._models.is_in_file(bundle.models) else self._bundles.waiting).append(bundle)
+        count = max(1, min(self._count, len(self._bundles.waiting) + bool(self._own)))
         usd = None if self._usd_max is None else self._usd_max / count
         self._playing = {*range(count)}
         others = [self._serve(number, count, usd) for number in range(count) if number != _HERE]
-        self._tasks = tasks = [asyncio.create_task(each) for each in (*others, self._play_here(count, usd))]
-        ending = asyncio.create_task(self._note_end(tasks))
-        try:
-            while (row := await self._rows.get()) is not None:
+        async with aclosing(self._bundles.rows((*others, self._play_here(count, usd)))) as rows:
+            async for row in rows:
                 yield row
-        finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.wait([*tasks, ending])
-        for task in tasks:
-            if not task.cancelled() and (crash := task.exception()) is not None:
-                raise crash
-        if self._stopped is not None:
-            raise self._stopped
-
-    async def _note_end(self, tasks: list[asyncio.Task[None]]) -> None:
-        await asyncio.wait(tasks)
-        self._rows.put_nowait(None)
 
     async def _serve(self, number: int, count: int, usd: float | None) -> None:
         """Start a process and give it bundles until it is over."""
@@ -137,9 +120,9 @@ class Processes:
                 return
             match message:
                 case Wanted():
-                    self._say(number, Given(self._next_for(number)))
+                    self._say(number, Given(self._bundles.next_for(number)))
                 case Ended(row):
-                    self._rows.put_nowait(row)
+                    self._bundles.give(row)
                 case Exhausted():
                     self._ask_for_money(number)
                 case Over(usd_left, why, reason):
@@ -150,20 +133,9 @@ class Processes:
                 case _:
                     raise AssertionError(f"No process of a grid says {message!r}.")
 
-    def _next_for(self, number: int) -> Bundle | None:
-        """The next bundle whose server has a slot for this process."""
-        for bundle in self._waiting:
-            if number < self._models.slots(bundle.models):
-                self._waiting.remove(bundle)
-                return bundle
-        return None
-
     def _stop(self, stopped: GridStopped) -> None:
         """Play nothing more, because of this. Who has money left goes on if only that of others is spent."""
-        self._stopped = self._stopped or stopped
-        if stopped.why != "budget":
-            for task in self._tasks:
-                task.cancel()
+        self._bundles.stop(stopped, at_once=stopped.why != "budget")
 
     async def _play_here(self, count: int, usd: float | None) -> None:
         """Play what needs a model in a file, then whatever else is left."""
@@ -186,7 +158,7 @@ class Processes:
         try:
             async with aclosing(playing.play(self._bundles_here())) as rows:
                 async for row in rows:
-                    self._rows.put_nowait(row)
+                    self._bundles.give(row)
         except GridStopped as stopped:
             self._stop(stopped)
         self._leave(_HERE, 0.0 if purse is None else purse.usd_max - purse.spent_usd)
@@ -194,7 +166,7 @@ class Processes:
     async def _bundles_here(self) -> AsyncIterator[Bundle]:
         while self._own:
             yield self._own.popleft()
-        while (bundle := self._next_for(_HERE)) is not None:
+        while (bundle := self._bundles.next_for(_HERE)) is not None:
             yield bundle
 
     def _terms_of(self, count: int) -> Terms:

@@ -7,6 +7,7 @@ asked only with a token, and a Ray that is started here gets one. Nothing is rep
 from __future__ import annotations
 
 import ipaddress
+import logging
 import os
 import secrets
 import sys
@@ -23,6 +24,7 @@ EXTRA: Final = "ray"
 port_usual: Final = 6379
 """Where the first node of a cluster listens unless it was started otherwise."""
 
+_log: Final = logging.getLogger("glasshouse.grids")
 _PREFIX: Final = "ray"
 _QUIET: Final = {"RAY_USAGE_STATS_ENABLED": "0"}
 _OWN_ADDRESS: Final = "127.0.0.2"
@@ -81,10 +83,11 @@ def connected(on: str) -> Iterator[Any]:
             raise GridStopped(
                 "outage", f"No Ray cluster was reached at {address or 'this machine'}: {text}"
             ) from wrong
-        try:
-            yield ray
-        finally:
-            ray.shutdown()
+        with _told_to_the_log():
+            try:
+                yield ray
+            finally:
+                ray.shutdown()
 
 
 def _how(address: str | None) -> dict[str, Any]:
@@ -97,6 +100,24 @@ def _how(address: str | None) -> dict[str, Any]:
     host = address.rpartition(":")[0]
     # Ray looks for its node by the address of this machine, which is another one than that of a node on loopback.
     return {**how, "_node_ip_address": host} if is_this_machine(host) and host != "localhost" else how
+
+
+@contextmanager
+def _told_to_the_log() -> Iterator[None]:
+    """Put what Ray tells of nodes and workers into the log. It would print it among the lines that a command prints for programs, and
+    has no setting for that."""
+    worker: Any = import_module("ray._private.worker")
+    printing = worker.print_to_stdstream
+    worker.print_to_stdstream = _log_lines
+    try:
+        yield
+    finally:
+        worker.print_to_stdstream = printing
+
+
+def _log_lines(said: Mapping[str, Any], **_how: Any) -> None:
+    for line in said["lines"]:
+        _log.info("Ray: %s", line)
 
 
 def _own_token() -> dict[str, str]:

@@ -25,6 +25,7 @@ from glasshouse.manifests.loading import LoadedWorld, load_world
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.manifests.problem import At, Complaint, unknown
 from glasshouse.manifests.validation import valid_part_of
+from glasshouse.manifests.world_files import files_of
 from glasshouse.manifests.world_folders import find_world, folder_of, found_worlds
 from glasshouse.manifests.yaml_source import Source, node_of
 
@@ -32,9 +33,6 @@ beside_bytes_max: Final = 64 * 1_048_576
 """More text beside a world is refused: all of it is read to name the cells."""
 beside_files_max: Final = 4_096
 """More files beside a world are refused, for the same reason."""
-
-_OWN_FILES: Final = ("documents/**/*", "script.*")
-"""The files of a world's own folder that a play may read and that loading the world does not."""
 
 
 class Variant(NamedTuple):
@@ -159,13 +157,5 @@ def digest_beside(world: LoadedWorld) -> str:
 
 
 def files_beside(world: LoadedWorld, folder: Path) -> Sequence[Path]:
-    """Documents and scripts of a folder that is the world's own, and the code that the world names."""
-    named = [
-        world.scenario.competition.referee or "",
-        *[tool for each in world.manifests.values() for tool in each.tools],
-    ]
-    files = {folder / name.partition(":")[0] for name in named if ":" in name}
-    if world.path != folder:
-        return sorted(path for path in files if path.is_file())
-    files |= {path for pattern in _OWN_FILES for path in folder.glob(pattern)}
-    return sorted(path for path in files if path.is_file())
+    """The documents, the script and the code of a world, in its folder."""
+    return [folder / name for name in files_of(world).beside]

@@ -201,6 +201,20 @@ def undeclared_kinds(world: CheckedWorld) -> Iterator[Complaint]:
                     yield Complaint(at, unknown("kind", kind, [*sorted(known), *own], declare), name)
 
 
+def facts_said_in_unknown_kinds(world: CheckedWorld) -> Iterator[Complaint]:
+    """Dealt facts that may be said in a kind of line that nobody writes."""
+    own = world.scenario.kinds
+    for fact, deal in world.scenario.deal.items() if "kinds" not in world.damaged else ():
+        if isinstance(deal.may_say, bool):
+            continue
+        for at, kind in items_at(("deal", fact, "may_say"), deal.may_say):
+            if kind not in own and kind not in WRITTEN_BY_CREATURES:
+                text = unknown(
+                    "kind", kind, [*own, *sorted(WRITTEN_BY_CREATURES)], "Declare it under 'kinds'."
+                )
+                yield Complaint(at, text)
+
+
 def ending_without_cause(world: CheckedWorld) -> Iterator[Complaint]:
     """An ending by a kind of event that nobody may write."""
     ends = world.scenario.ends_when

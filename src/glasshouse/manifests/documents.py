@@ -121,6 +121,8 @@ def read_document(folder: Path, path: str) -> Document:
     file = folder / path
     if not file.resolve().is_relative_to(folder.resolve()):
         raise NoDocument(f"{path} is a link out of the world's folder. Put the file itself there.")
+    if file.exists() and not file.is_file():
+        raise NoDocument(f"{path} is no plain file. Put a text file there, or leave it out.")
     try:
         with file.open("rb") as opened:
             content = opened.read(file_bytes_max + 1)

@@ -25,6 +25,7 @@ from glasshouse.manifests.left_out import usual_name, what_is_left_out, with_kin
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.manifests.problem import Complaint, Problem, in_order, unknown
 from glasshouse.manifests.scenario import Scenario
+from glasshouse.manifests.scripts import problems_of_script, script_and_problems
 from glasshouse.manifests.titles import complaints_about_creature
 from glasshouse.manifests.validation import valid_part_of
 from glasshouse.manifests.world_folders import (
@@ -37,10 +38,12 @@ from glasshouse.manifests.world_folders import (
     name_of,
     scenario_in,
     scenario_of,
+    script_file_of,
     worlds_in,
 )
 from glasshouse.manifests.yaml_source import Source, shown_path, source_at, source_of
 from glasshouse.reprs import shown
+from glasshouse.scripts.script_text import read_script, script_digest
 
 creature_files_max = 256
 """More files in `creatures/` are refused."""
@@ -61,6 +64,8 @@ class LoadedWorld:
     """The folder or the scenario file it was loaded from, if any."""
     documents: Mapping[str, Document] = field(default_factory=dict)
     """The files that its creatures may look things up in, by path from its folder."""
+    script: str | None = None
+    """The text that the offline troupe plays from, if the world has one."""
     edited_from: str | None = None
     """The digest of the world that was edited into this one (`editing`); none if nobody has edited it."""
 
@@ -70,13 +75,15 @@ class LoadedWorld:
     @cached_property
     def digest(self) -> str:
         """A hash of everything that was loaded: sixteen hexadecimal characters."""
-        content = {
+        content: dict[str, Any] = {
             "scenario": self.scenario.as_json(),
             "manifests": {name: manifest.as_json() for name, manifest in self.manifests.items()},
             "decks": {key: list(deck) for key, deck in self.decks.items()},
         }
         if self.documents:
             content["documents"] = {path: document.digest for path, document in self.documents.items()}
+        if self.script is not None:
+            content["script"] = script_digest(self.script)
         return blake2b(canonical_json(content), digest_size=8).hexdigest()
 
     @classmethod
@@ -87,16 +94,19 @@ class LoadedWorld:
         *,
         decks: Mapping[str, Iterable[Any]] | None = None,
         documents: Mapping[str, Document] | None = None,
+        script: str | None = None,
     ) -> LoadedWorld:
         """A world built in Python, without files; refused with all its problems if it has any. Documents are those of another world:
-        they are read from its folder."""
+        they are read from its folder. `script` is the text of its script."""
         by_name = {manifest.name: manifest for manifest in manifests}
         given = {key: tuple(deck) for key, deck in (decks or {}).items()}
         dealt, complaints, _ = decks_of(scenario, None, given)
         checked = CheckedWorld(scenario, by_name, tuple(by_name))
         missing = [] if documents else documents_of(_patterns(scenario, checked.played), None)[1]
         _refuse([*complaints, *missing, *complaints_about(checked)])
-        return cls(scenario, checked.played, dealt, documents=documents or {})
+        if problems := [] if script is None else problems_of_script(read_script(script)):
+            raise BadWorld(problems)
+        return cls(scenario, checked.played, dealt, documents=documents or {}, script=script)
 
 
 def _refuse(complaints: list[Complaint], scenario: Source = _NO_FILE) -> None:
@@ -284,9 +294,14 @@ def _read_world(
     sources[None] = rest
     documents, missing = documents_of(_patterns(scenario, checked.played), folder_of(world))
     complaints += [*missing, *complaints_about(checked)]
-    problems += [*problems_of_decks, *(sources[fault.creature].problem(fault) for fault in complaints)]
+    script, problems_of_its_script = script_and_problems(script_file_of(world))
+    problems += [
+        *problems_of_decks,
+        *problems_of_its_script,
+        *(sources[fault.creature].problem(fault) for fault in complaints),
+    ]
     return None if problems else LoadedWorld(
-        checked.scenario, checked.played, decks, world, documents
+        checked.scenario, checked.played, decks, world, documents, script
     ), problems
 
 

@@ -12,7 +12,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from glasshouse.events import kinds
 from glasshouse.events.codec import canonical_json
@@ -24,6 +24,9 @@ from glasshouse.reprs import repr_of
 
 digest_cache_manifests_max = 1_024
 """How many are kept: digests of manifests, and their JSON; more are computed again."""
+
+reflect_every_max = 1_000
+"""A longer cadence is refused: no creature says so many lines in a play."""
 
 Profile = Literal["tiny", "fast", "balanced", "strong"]
 Role = Literal["worker", "judge", "narrator", "root"]
@@ -55,10 +58,12 @@ class Schedule(Strict):
 
 
 class Memory(Strict):
-    """How many lines a creature's prompt shows."""
+    """How many lines a creature's prompt shows, and when it reflects."""
 
     window: int | None = Field(default=None, ge=0, le=number_max)
     """How many of the latest lines its prompt shows. Left out: as many as suit the size of the model that plays."""
+    reflect_every: int | None = Field(default=None, ge=1, le=reflect_every_max)
+    """After every so many lines of its own it acts once more, to write a reflection that only it reads. Left out: never."""
 
 
 class Manifest(Strict):
@@ -93,7 +98,7 @@ class Manifest(Strict):
     model_profile: Profile = "fast"
     """The size of its model."""
     memory: Memory = Memory()
-    """How many lines its prompt shows."""
+    """How many lines its prompt shows, and after how many of its own it reflects."""
     tools: Texts = ()
     """Tools that it may use."""
     documents: Texts = Field(default=(), exclude_if=operator.not_)
@@ -159,6 +164,17 @@ class Manifest(Strict):
         forbidden = sorted(kinds.NEVER_GRANTED.intersection(given))
         if forbidden:
             raise ValueError(f"only the engine writes {forbidden[0]}; remove it from may_emit")
+        return given
+
+    @field_validator("played_by")
+    @classmethod
+    def _visitors_reflect_for_themselves(cls, given: str | None, others: ValidationInfo) -> str | None:
+        """A reflection is written by a model or a program. A visitor is asked for lines only."""
+        memory = others.data.get("memory")
+        if given == "visitor" and isinstance(memory, Memory) and memory.reflect_every is not None:
+            raise ValueError(
+                "a visitor is asked for no reflections; remove memory.reflect_every, or let a model play this creature"
+            )
         return given
 
     def as_root(self) -> Manifest:

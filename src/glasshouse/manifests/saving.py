@@ -18,7 +18,14 @@ import yaml
 from glasshouse.errors import BadWorld, Refused
 from glasshouse.manifests.loading import LoadedWorld, load_world, problems_in
 from glasshouse.manifests.manifest import Manifest
-from glasshouse.manifests.world_folders import SCENARIO_FILE, YAML_ENDINGS, folder_of, found_worlds
+from glasshouse.manifests.world_files import code_named, files_of
+from glasshouse.manifests.world_folders import (
+    SCENARIO_FILE,
+    YAML_ENDINGS,
+    folder_of,
+    found_worlds,
+    script_file_of,
+)
 from glasshouse.world.state.ids import check_name
 
 code_bytes_max: Final = 1_048_576
@@ -62,22 +69,18 @@ def new_folder(name: str, here: Path | None, write: Callable[[Path], None]) -> P
 
 
 def copy_files(world: LoadedWorld, folder: Path) -> None:
-    """Copy the files beside a world that it needs."""
-    for file in _files_named(world):
-        _copy(world, file, folder)
+    """Copy the files beside a world that it needs, and write its script, which may have been edited."""
+    files = files_of(world)
+    for file in files.saved:
+        if file not in files.scripts:
+            _copy(world, file, folder)
+    if world.script is not None:
+        script_file_of(folder).write_text(world.script, encoding="utf-8")
 
 
 def has_code(world: LoadedWorld) -> bool:
     """Whether a world names Python code beside it: that of a referee or of a tool."""
-    return bool(_code_named(world))
-
-
-def _code_named(world: LoadedWorld) -> list[str]:
-    named = [
-        world.scenario.competition.referee or "",
-        *(t for m in world.manifests.values() for t in m.tools),
-    ]
-    return [reference.partition(":")[0] for reference in named if ":" in reference]
+    return bool(code_named(world))
 
 
 def _write(world: LoadedWorld, name: str, folder: Path) -> None:
@@ -136,20 +139,10 @@ def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
 _Dumper.add_representer(str, _text)
 
 
-def _files_named(world: LoadedWorld) -> list[str]:
-    """The files beside a world that it needs: code of its referee and tools, scripts of its servers, large decks, documents."""
-    scenario = world.scenario
-    named = _code_named(world)
-    named += [word for server in scenario.tool_servers.values() for word in server.command]
-    named += [deal.source for deal in scenario.deal.values() if isinstance(deal.source, str)]
-    beside = [file for file in dict.fromkeys(named) if file and Path(file).name == file]
-    return [*beside, *world.documents]
-
-
 def _copy(world: LoadedWorld, file: str, folder: Path) -> None:
-    """Copy one file from beside a world. A word of a command that is no file there is no file that is needed."""
-    if world.path is None or not (source := folder_of(world.path) / file).is_file():
-        return
+    """Copy one file from beside a world."""
+    assert world.path is not None, "it has files"
+    source = folder_of(world.path) / file
     if source.stat().st_size > code_bytes_max:
         raise Refused(
             f"{file} beside the world has more than {code_bytes_max:,} bytes.", "Copy the folder by hand."

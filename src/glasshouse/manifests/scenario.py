@@ -152,8 +152,9 @@ class Deal(Strict, populate_by_name=True):
     """A file beside the scenario, or a list."""
     odd_one: bool = False
     """Whether one of them gets a different card: each card is a pair, the second for the odd one."""
-    may_say: bool = False
-    """Whether they may say it aloud. Otherwise a line that says a dealt word or two is asked for again, then masked."""
+    may_say: bool | Annotated[Items[Kind], Field(min_length=1)] = False
+    """Whether they may say it aloud, or the kinds of line in which they may. Any other line that says a dealt word or two is
+    asked for again, then masked."""
 
     @model_validator(mode="after")
     def _is_fair(self) -> Deal:  # noqa: N804 (after validation it is handed the instance)

@@ -15,6 +15,8 @@ from glasshouse.errors import UnknownName, names_shown_max
 from glasshouse.manifests.yaml_source import source_at
 
 SCENARIO_FILE = "scenario.yaml"
+SCRIPT_FILE = "script.txt"
+"""What the offline troupe says in a world, in its folder."""
 YAML_ENDINGS = (".yaml", ".yml")
 BUNDLED = Path(__file__).resolve().parent.parent / "worlds"
 
@@ -42,6 +44,14 @@ def scenario_of(world: Path) -> Path:
 def folder_of(world: Path) -> Path:
     """The folder in which a world's decks, code and creatures are."""
     return world.parent if world.is_file() else world
+
+
+def script_file_of(world: Path) -> Path:
+    """Where a world's script is, if it has one: in its folder. That of a file of its own, which may share its folder with others, is
+    named after it."""
+    if world.suffix in YAML_ENDINGS:
+        return world.with_name(f"{world.stem}.{SCRIPT_FILE}")
+    return world / SCRIPT_FILE
 
 
 def creature_files_in(world: Path) -> list[Path]:

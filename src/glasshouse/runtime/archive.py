@@ -252,6 +252,8 @@ class Archive:
         recipes = recipes_of(past, session_id, world, tools, lambda: self._new_run_for(past), started, births)
         for old, recipe in recipes.items():
             opening = await self._granted_again(past, recipe)
+            if recipe.world is not None:
+                self._routes.keep_script(recipe.world)
             recipes[old] = recipe._replace(opening=self._routes.with_models(opening))
         intent = resume_of(past, recipes)
         await self._ledger.change(intent)

@@ -19,6 +19,9 @@ Pacing: TypeAlias = Literal["lockstep", "free"]
 PinOf: TypeAlias = Callable[[str, Mapping[str, tuple[str, ...]], str | None], str | None]
 """The name of the model that a router pins a creature to, from its handle, the teams, and the name that its run binds."""
 
+WithScript: TypeAlias = Callable[[str], Model]
+"""The model that plays from a script, which is given as its text."""
+
 
 async def nothing_to_do() -> None:
     """What opens or closes an object that has no connections."""
@@ -49,6 +52,8 @@ class ModelCapabilities(NamedTuple):
     """How much longer a call may take because the server loads the model first."""
     form: Form = "schema"
     """The strongest form of replies that its server honours, as far as it is known."""
+    with_script: WithScript | None = None
+    """The same model in a world that has a script, which is given as its text. None: it plays from no script."""
 
 
 def capabilities_of(model: Model) -> ModelCapabilities:
@@ -62,6 +67,7 @@ def capabilities_of(model: Model) -> ModelCapabilities:
         getattr(model, "streams", False),
         getattr(model, "load_seconds_max", 0.0),
         getattr(model, "form", "schema"),
+        getattr(model, "with_script", None),
     )
 
 

@@ -72,7 +72,7 @@ class Parts:
         ledger = house.ledger
         event = house.history.event
         answers = answers or BranchAnswers(ledger, house.history)
-        routes = Routes(router, router_can, offline or router, ledger)
+        self.routes = routes = Routes(router, router_can, offline or router, ledger)
         warm_lines = WarmLines(house.store, ledger)
         reservations = Reservations(ledger, clock, is_limited=not answers.knows_limits)
         self.model_access = models = ModelAccess(reservations, clock, ledger, hooks)

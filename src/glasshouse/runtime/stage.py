@@ -125,6 +125,7 @@ class Stage:
             models=models,
         )
         opening = await opening_granted(self._house.servers, opening)
+        self._routes.keep_script(loaded)
         await self._ledger.change(self._routes.with_models(self._with_agents(opening)))
         return self.run_of(opening.run_id)
 

@@ -1,12 +1,13 @@
 """The store's port: what the runtime needs from the place where a terrarium is kept. Adapters are in `stores/`.
 
-A store is one object with three protocols, because one commit makes all three durable together:
+A store is one object with four protocols, because one commit makes the first three durable together:
 
 | protocol | keeps | who reads it |
 |---|---|---|
 | `LedgerStore` | events in the order of commits, segments, snapshots | the ledger and everything that is folded or read from it |
 | `SideTables` | what stands beside the ledger, which is complete without it: prompts, lines shown, requests, labels, records | `why`, replays, the archive |
 | `Inbox` | lines and requests that other processes leave for the one that plays | `runtime/inbox/` |
+| `WordIndex` | which lines have a word, by place: a cache that is made when it is first searched | long memory |
 
 One process is the owner of a store: it alone commits. Any number of guests read, and write only to the inbox. So the owner
 knows its own position; everybody else asks for it, and waits until it has grown.
@@ -146,6 +147,31 @@ class InboxRequest(NamedTuple):
     answer: str | None = None
 
 
+class PlacedLine(NamedTuple):
+    """A line as the index of words keeps it: where it stands, and which words it has."""
+
+    position: int
+    lamport: int
+    places: tuple[str, ...]
+    """Where it is found. What a place is, is up to whoever searches."""
+    words: tuple[str, ...]
+
+
+class PlaceRange(NamedTuple):
+    """The lines of a place from one lamport time to another, both included."""
+
+    place: str
+    first: int
+    last: int
+
+
+class FoundLine(NamedTuple):
+    """A line that has a word. Lines are ordered by time, and those of one time by position."""
+
+    lamport: int
+    position: int
+
+
 class LedgerStore(Protocol):
     """Keeps the events in the order of their commits, the segments that they begin, and snapshots.
 
@@ -223,6 +249,9 @@ class LedgerStore(Protocol):
     async def read_after(self, position: int, events_max: int) -> list[Event]:
         """At most `events_max` events after a position, in the order of commits; empty if there are none."""
 
+    async def read_at(self, positions: Sequence[int]) -> list[Event]:
+        """The events at these positions, in the order of commits. A position without an event is left out."""
+
     async def segments_after(self, position: int) -> list[Segment]:
         """The segments whose first event comes after this position, in the order of commits."""
 
@@ -292,5 +321,33 @@ class Inbox(Protocol):
         """
 
 
-class Store(LedgerStore, SideTables, Inbox, Protocol):
-    """Where a terrarium is kept: a ledger, side tables and an inbox in one object."""
+class WordIndex(Protocol):
+    """Keeps which lines have a word. It is a cache: it is empty until somebody searches, and may be dropped at any time.
+
+    It only names candidates. Whoever searches reads the lines themselves from the ledger, and decides about them. So a store knows nothing of
+    creatures, and all stores find the same lines.
+    """
+
+    async def indexed(self) -> int:
+        """The position up to which all lines are in the index; 0 for none."""
+
+    async def indexed_places(self) -> dict[str, tuple[int, int]]:
+        """The places of the lines in the index, each with the times of its first and its last line."""
+
+    async def index_lines(self, after: int, upto: int, lines: Sequence[PlacedLine]) -> None:
+        """Add all lines that stand after one position, up to another. Called by the owner only.
+
+        All or nothing. Nothing happens if the index does not end at `after`: somebody else has added lines.
+        """
+
+    async def lines_with(
+        self, words: Sequence[str], ranges: Sequence[PlaceRange], lines_max: int
+    ) -> dict[str, list[FoundLine]]:
+        """For each word, the newest `lines_max` lines that have it in these ranges, each once, newest first."""
+
+    async def drop_index(self) -> None:
+        """Empty the index. Called by the owner only."""
+
+
+class Store(LedgerStore, SideTables, Inbox, WordIndex, Protocol):
+    """Where a terrarium is kept: a ledger, side tables, an inbox and an index of words in one object."""

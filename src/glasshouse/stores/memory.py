@@ -24,15 +24,19 @@ from glasshouse.runtime.store_port import (
     NO_INBOX_WRITES,
     NO_SIDE_WRITES,
     Batch,
+    FoundLine,
     InboxLine,
     InboxRequest,
     InboxWrites,
+    PlacedLine,
+    PlaceRange,
     SegmentWrite,
     SideWrites,
     Snapshot,
     StoreRole,
 )
 from glasshouse.runtime.waiting import Waiters
+from glasshouse.runtime.word_table import WordTable
 from glasshouse.stores.placing import answers_kept_max, check_room, in_order_of_histories, soundly_decoded
 from glasshouse.world.decisions.requests import Request, decoded_request, encoded_request
 from glasshouse.world.state.lineage import Span
@@ -119,6 +123,7 @@ class MemoryStore:
         self._requests = _Texts()
         """The requests. `_requested` has the change number of each."""
         self._shown: dict[int, tuple[Shown, ...]] = {}
+        self._words = WordTable()
 
     def __repr__(self) -> str:
         return f"MemoryStore(events={len(self._seqs)})"
@@ -308,6 +313,11 @@ class MemoryStore:
         last = min(start + events_max, len(self._seqs))
         return [decoded(self._body(n), n, change=self._changes[n - 1]) for n in range(start + 1, last + 1)]
 
+    async def read_at(self, positions: Sequence[int]) -> list[Event]:
+        """The events at these positions, in the order of commits."""
+        there = [n for n in sorted({*positions}) if 0 < n <= len(self._seqs)]
+        return [decoded(self._body(n), n, change=self._changes[n - 1]) for n in there]
+
     async def segments_after(self, position: int) -> list[Segment]:
         """The segments that began after this position."""
         return [kept.segment for kept in self._segments.values() if kept.opened_at > position]
@@ -389,3 +399,27 @@ class MemoryStore:
         for old in [request for request in requests.values() if request.number <= number - answers_kept_max]:
             if old.answer is not None:
                 del requests[old.number]
+
+    async def indexed(self) -> int:
+        """The position up to which all lines are in the index of words."""
+        return self._words.upto
+
+    async def indexed_places(self) -> dict[str, tuple[int, int]]:
+        """The places in the index, each with the times of its first and its last line."""
+        return {**self._words.places}
+
+    async def index_lines(self, after: int, upto: int, lines: Sequence[PlacedLine]) -> None:
+        """Add the lines between two positions to the index."""
+        if self._words.upto == after:
+            self._words.add(lines, upto)
+
+    async def lines_with(
+        self, words: Sequence[str], ranges: Sequence[PlaceRange], lines_max: int
+    ) -> dict[str, list[FoundLine]]:
+        """For each word, the newest lines that have it in these ranges."""
+        asked = dict.fromkeys(words)  # A word that is asked for twice is searched once.
+        return self._words.lines_with([*asked], ranges, lines_max)
+
+    async def drop_index(self) -> None:
+        """Empty the index."""
+        self._words = WordTable()

@@ -9,5 +9,8 @@ AGENT_SPOKE: Final = "agent.spoke"
 AGENT_PASSED: Final = "agent.passed"
 WORLD_OBSERVED: Final = "world.observed"
 TOOL_CALLED: Final = "tool.called"
-INNER: Final = frozenset({"agent.thought", "agent.reflected"})
+AGENT_REFLECTED: Final = "agent.reflected"
+INNER: Final = frozenset({"agent.thought", AGENT_REFLECTED})
 """What nobody else hears."""
+LOOK_UP: Final = "look_up"
+"""The tool that searches the documents of a world."""

@@ -14,6 +14,8 @@ from random import Random
 from typing import Any, Final
 
 from glasshouse.model_values import Tokens
+from glasshouse.scripts.script import Script
+from glasshouse.scripts.script_text import script_digest, script_of
 from glasshouse.troupe import kinds
 from glasshouse.troupe.field_texts import told_of
 from glasshouse.troupe.reading import Reading
@@ -28,7 +30,9 @@ from glasshouse.troupe.skills.debating import argued
 from glasshouse.troupe.skills.guessing import named_or_asked
 from glasshouse.troupe.skills.judging import verdict
 from glasshouse.troupe.skills.keeping import kept_answer
+from glasshouse.troupe.skills.looking_up import looked_up
 from glasshouse.troupe.skills.pairing import bluffed
+from glasshouse.troupe.skills.reflecting import reflected, taken_up
 from glasshouse.troupe.skills.regrouping import is_group_tool, regrouped
 from glasshouse.troupe.skills.sleuthing import hypothesis, objection
 from glasshouse.troupe.skills.solo_parts import parts_in_turn
@@ -46,9 +50,11 @@ hasty_lines_max: Final = 3
 Skill = Callable[[Speaker, Sequence[Branch]], Reply | None]
 
 SKILLS: Final[tuple[Skill, ...]] = (
+    reflected,
     bluffed,
     performed,
     consulted,
+    looked_up,
     asked_or_acted,
     told_on,
     called_for,
@@ -67,7 +73,7 @@ SKILLS: Final[tuple[Skill, ...]] = (
 )
 """Asked in this order; the first that has an answer gives it."""
 
-_CALLING: Final[tuple[Skill, ...]] = (consulted, used)
+_CALLING: Final[tuple[Skill, ...]] = (consulted, looked_up, used)
 """Those that call tools. The others do not take an argument of a tool for a field of theirs."""
 
 _NUMBERED: Final = re.compile(r"(@[\w-]+)~\d+")
@@ -86,24 +92,34 @@ class OfflineModel:
     is_free: Final = True
     answers_at_once: Final = True
 
-    def __init__(self, temper: str = "") -> None:
+    def __init__(self, temper: str = "", script: str | None = None) -> None:
+        """`script` is the text of the script of the world that it plays, if that has one."""
         self.name = f"{MODEL_NAME}:{temper}" if temper else MODEL_NAME
+        self._temper = temper
         self._lines_max = TEMPERS[temper]
+        self._script = None if script is None else script_of(script)
+        self._digest = "" if script is None or self._script is None else script_digest(script)
+
+    def with_script(self, script: str) -> OfflineModel:
+        """The same troupe in a world that has a script: this text."""
+        return OfflineModel(self._temper, script)
 
     async def complete(self, prompt: Prompt) -> Completion:
         """Answer at once."""
-        text = answer(prompt, self._lines_max)
+        text = answer(prompt, self._lines_max, self._script)
         return Completion(
             text=text,
             model=self.name,
             usage=Tokens(tokens_guessed(prompt.system) + tokens_guessed(prompt.user), tokens_guessed(text)),
             usd=0.0,
+            served_by=self._digest,
         )
 
 
-def answer(prompt: Prompt, lines_max: int | None = None) -> str:
-    """What the troupe says to a prompt, of whose discussion it reads so many lines; none means all."""
-    reading = Reading(prompt, lines_max)
+def answer(prompt: Prompt, lines_max: int | None = None, script: Script | None = None) -> str:
+    """What the troupe says to a prompt, of whose discussion it reads so many lines; none means all. A player whom the prompt shows to
+    have a part in the script plays it."""
+    reading = Reading(prompt, lines_max, script)
     speaker = Speaker(reading, dice_for(prompt.seed, reading))
     branches = branches_of(reading.schema)
     if not branches:
@@ -111,7 +127,7 @@ def answer(prompt: Prompt, lines_max: int | None = None) -> str:
     reply = regrouped(speaker, branches)
     branches = [branch for branch in branches if not is_group_tool(branch)]
     if reply is None:
-        reply = _in_parts(speaker, branches) or _reply(speaker, branches)
+        reply = taken_up(speaker, _in_parts(speaker, branches) or _reply(speaker, branches))
     said = filled_schema(reply.branch.schema, _source(speaker), reply.fields)
     if reading.titles:
         said = {name: with_titles(value, reading.titles) for name, value in said.items()}

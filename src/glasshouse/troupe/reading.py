@@ -12,7 +12,8 @@ from functools import cached_property, lru_cache
 from itertools import chain
 from typing import Any, Final, NamedTuple
 
-from glasshouse.troupe.kinds import WORLD_OBSERVED
+from glasshouse.scripts.script import Script
+from glasshouse.troupe.kinds import AGENT_REFLECTED, WORLD_OBSERVED
 from glasshouse.troupe.noun_phrases import Noun
 from glasshouse.troupe.vocabulary import stems_of
 from glasshouse.turns.moment.prompt import (
@@ -108,13 +109,21 @@ class Identity(NamedTuple):
 class Reading:
     """A prompt as its player understands it."""
 
-    def __init__(self, prompt: Prompt, lines_max: int | None = None) -> None:
+    def __init__(self, prompt: Prompt, lines_max: int | None = None, script: Script | None = None) -> None:
         self.me = identity_of(prompt.system)
+        self.part = None if script is None else script.part_of(self.me.handle, self.me.persona)
+        """My part in the script of my world; none if it has none for me."""
         self.schema: Any = prompt.schema
         parts = _sections(prompt.user)
-        self.discussion = _lines(parts.get(DISCUSSION, ()))
+        shown = {heading: _lines(parts.get(heading, ())) for heading in (REMEMBERED, DISCUSSION)}
+        inward = {
+            line.ref: line for lines in shown.values() for line in lines if line.kind == AGENT_REFLECTED
+        }
+        self.reflections = sorted(inward.values(), key=lambda line: int(line.ref))
+        """What I told myself alone, oldest first. It is no part of what was said."""
+        self.discussion = [line for line in shown[DISCUSSION] if line.ref not in inward]
         self._observed = [line.text for line in self.discussion if line.kind == WORLD_OBSERVED][-1:]
-        self.remembered = _lines(parts.get(REMEMBERED, ()))
+        self.remembered = [line for line in shown[REMEMBERED] if line.ref not in inward]
         if lines_max is not None:
             self.discussion = self.discussion[-lines_max:]
             self.remembered = []

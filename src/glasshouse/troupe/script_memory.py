@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
+from glasshouse.scripts.script import Entry, Part
 from glasshouse.troupe.reading import Heard, Reading
-from glasshouse.troupe.script_files import Entry, Part, recognised
 from glasshouse.troupe.surroundings import bare_name
 
 refs_gathered_max: Final = 3
@@ -37,7 +37,7 @@ class ScriptMemory:
         self.said: list[Said] = []
         self.strange: list[Heard] = []
         """Lines of others that no script knows, oldest first."""
-        for index, line in enumerate(self.lines):
+        for index, line in self._with_reflections():
             if line.origin == "cast" and line.text:
                 self._take(part, line, index)
         self.counts = Counter(name for said in self.said for name in said.entry.names)
@@ -49,10 +49,19 @@ class ScriptMemory:
         narrated = [line.text for line in self.lines if line.origin == "world"]
         self.movement = part.script.movement_of("\n".join((*narrated, reading.scene)))
 
+    def _with_reflections(self) -> list[tuple[int, Heard]]:
+        """The lines, and between them what I told myself, each with how many lines came before it."""
+        inward = [
+            (sum(int(line.ref) < int(own.ref) for line in self.lines), own)
+            for own in self._reading.reflections
+        ]
+        both = [*enumerate(self.lines), *inward]
+        return sorted(both, key=lambda entry: int(entry[1].ref)) if inward else both
+
     def _take(self, part: Part, line: Heard, index: int) -> None:
-        known = recognised(part.script.name, bare_name(line.handle), line.text)
+        known = part.script.recognised(bare_name(line.handle), line.text)
         if known is not None:
-            self.said.append(Said(line, known[0], known[1], index))
+            self.said.append(Said(line, known.entry, known.bound, index))
         elif not self._reading.is_mine(line):
             self.strange.append(line)
 

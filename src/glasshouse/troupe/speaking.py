@@ -36,7 +36,6 @@ from glasshouse.troupe.salience import (
     times_said,
     topic_of,
 )
-from glasshouse.troupe.script_files import part_of
 from glasshouse.troupe.speech_acts import ASK, CHANGE, REPORT, question_in, speech_act
 from glasshouse.troupe.vocabulary import of_sort, stems_of
 from glasshouse.troupe.voice import Voice, breaks_a_vow, voice_of
@@ -116,7 +115,7 @@ class Speaker:
         self.want: Want = want_of(reading.me)
         self.cares = (dice.choice(self.want.cares),) if self.want.cares else ()
         self.stock = stock_of(reading.me, reading.scene)
-        self.has_a_part = part_of(reading.me) is not None
+        self.has_a_part = reading.part is not None
         """Whether a script has lines for me: then the general openers and my examples are not mine to repeat."""
         self.slots = self._slots_of(self.topic.noun)
 
@@ -155,10 +154,13 @@ class Speaker:
         is_news = remark and remark.lower() not in self.reading.visible_text
         return spoken._replace(text=both) if is_news and self._may_be_said(both) else spoken
 
-    def with_what_is_owed(self, text: str) -> str:
-        """A line that is written already, with what must be taken up and is not in it; empty if it may not be said."""
+    def with_what_is_owed(self, text: str, *, tells_secret: bool = False) -> str:
+        """A line that is written already, with what must be taken up and is not in it; empty if it may not be said.
+
+        `tells_secret`: it is the line in which a secret is told.
+        """
         whole = with_capitals(f"{text}{self._owed(text, set(), 'after')}")
-        return whole if self._may_be_said(whole) else ""
+        return whole if self._may_be_said(whole, tells_secret=tells_secret) else ""
 
     def turn_to(self, noun: Noun, called: str = "") -> None:
         """Speak of this, under that name; what else must be taken up stands beside it."""
@@ -519,13 +521,16 @@ class Speaker:
         both = f"{self.dice.choice(fresh)} {text}" if fresh else text
         return both if self._may_be_said(both) else text
 
-    def _may_be_said(self, text: str) -> bool:
+    def _may_be_said(self, text: str, *, tells_secret: bool = False) -> bool:
         lower = text.lower()
         return (
             len(text.split()) <= self.reading.words_max
             and f"{lower}\n" not in self.reading.visible_text
             and not breaks_a_vow(text, self.voice.forbidden)
-            and not any(re.search(rf"\b{re.escape(secret)}", lower) for secret in self.reading.secrets)
+            and (
+                tells_secret
+                or not any(re.search(rf"\b{re.escape(secret)}", lower) for secret in self.reading.secrets)
+            )
         )
 
     def _plainest(self, last: str, *, named: bool) -> str:

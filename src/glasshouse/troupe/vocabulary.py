@@ -45,7 +45,6 @@ def _with_a_class() -> frozenset[str]:
 def _known() -> frozenset[str]:
     names = [f"{name}.txt" for name in shelf.names_in("") if name not in {"noun_classes", "idioms"}]
     names += ["attributes.tsv", "nouns.tsv", "heroes.tsv", "likenesses.tsv", "wonderings.tsv"]
-    names += [f"scripts/{name}.txt" for name in shelf.names_in("scripts")]
     return _words_in((*names, *_grammar_files())) | _with_a_class()
 
 

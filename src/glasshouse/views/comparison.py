@@ -1,7 +1,8 @@
 """Comparison of two stories: where they diverge, which lines differ, and what each cost.
 
 Always holds: two stories diverge at the first event that makes their digests differ, so they are the same exactly if
-their digests are. Events that only restate a past are not compared, nor are ids, wall times and latencies.
+their digests are. Events that only restate a past are not compared, nor are ids, wall times,
+latencies and costs.
 """
 
 from __future__ import annotations

@@ -17,8 +17,8 @@ words_max: Final = 32
 
 
 def line_in(event: Event) -> str:
-    """The words that were said aloud in an event; empty if it is no line."""
-    if event.kind in kinds.NO_LINES or event.kind in kinds.INNER:
+    """The words of an event that somebody said, or told itself; empty if it is no line, or its reader reads no thoughts."""
+    if event.kind in kinds.NO_LINES:
         return ""
     text = event.payload.get("text")
     return text if isinstance(text, str) else ""

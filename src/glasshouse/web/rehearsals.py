@@ -20,9 +20,11 @@ from glasshouse.errors import UnknownName
 from glasshouse.events.event import Event
 from glasshouse.events.model_use import Call
 from glasshouse.manifests.loading import LoadedWorld
+from glasshouse.runtime.capabilities import capabilities_of
 from glasshouse.runtime.played import Played
 from glasshouse.runtime.ports import Model
 from glasshouse.runtime.store_port import Store
+from glasshouse.scripts.script_text import script_digest
 from glasshouse.terrarium import play
 from glasshouse.turns.moment import prompt as prompts
 from glasshouse.turns.moment.prompt import Completion, Prompt, tokens_guessed
@@ -35,8 +37,8 @@ rehearsals_kept_max: Final = 8
 lines_max: Final = 400
 """How many lines of a rehearsal are told."""
 
-Key = tuple[str, int]
-"""The digest of a prompt and its seed: whoever asks the same gets the same answer."""
+Key = tuple[str, int, str]
+"""The digests of a prompt and of the script that the troupe plays from, and the seed: whoever asks the same gets the same answer."""
 
 _HEADINGS: Final = frozenset(
     {
@@ -63,14 +65,23 @@ class Recorder:
 
     def __init__(self, record: Mapping[Key, Completion]) -> None:
         self._troupe: Model = ModelRouter().route("tiny").model
+        self._script = ""
         self._record = record
         self.name = "offline"
         self.answers: dict[Key, Completion] = {}
         self.new_calls = 0
 
+    def with_script(self, script: str) -> Recorder:
+        """The same recorder in a world that has a script. One rehearsal has one world."""
+        scripted = capabilities_of(self._troupe).with_script
+        if scripted is not None and self._script != script:
+            self._troupe = scripted(script)
+            self._script = script
+        return self
+
     async def complete(self, prompt: Prompt) -> Completion:
         """The recorded answer to this prompt, or a new one."""
-        key = (prompt.digest, prompt.seed)
+        key = (prompt.digest, prompt.seed, script_digest(self._script))
         answer = self._record.get(key)
         if answer is None:
             self.new_calls += 1

@@ -16,7 +16,7 @@ import msgspec
 
 from glasshouse.errors import GlasshouseError
 from glasshouse.events import codec
-from glasshouse.events.digest import digest_of
+from glasshouse.events.digest import digest_with_costs
 from glasshouse.events.shown import Shown, decoded_shown, encoded_shown
 from glasshouse.runtime.ledger import house_record, session_file
 from glasshouse.runtime.ledger.house_record import HouseRecord, KeptRequest, lines_of
@@ -92,7 +92,7 @@ def _session_file() -> bytes:
     digest = session_file.record_digest()
     for line in records:
         digest.update(line)
-    end = {"end": session_file.FileEnd(2, digest_of(lines), digest.hexdigest())}
+    end = {"end": session_file.FileEnd(2, digest_with_costs(lines), digest.hexdigest())}
     before = [msgspec.json.encode(part) for part in (head, segment, *lines)]
     return b"".join([line + b"\n" for line in (*before, *records, msgspec.json.encode(end))])
 

@@ -208,6 +208,8 @@ CARRIED = Carried(
         ticks={"moss": CarriedDebt(f"{OTHER_SESSION}.6", 9, 0, 2, 9, None, f"{OTHER_SESSION}.7", "moss~3")},
         stops={"moss": 1},
         under_way={"moss": CarriedAct(f"{OTHER_SESSION}.4", [f"{OTHER_SESSION}.8"])},
+        reflections={"moss": [CarriedDebt(f"{OTHER_SESSION}.9", 12, 0, 2)]},
+        own_lines={"moss": 2},
     ),
     tables=CarriedTables(
         said={STAGE: CarriedTable([CarriedLines(OTHER_SESSION, 2, 4, [SESSION])], 3, 256, {"moss": None})},
@@ -386,7 +388,7 @@ GROWN: dict[str, tuple[str, ...]] = {
     kinds.RUN_FINISHED: ("full_turns",),
     kinds.RUN_STARTED: ("rules", "prompting", "documents", "is_edited"),
     kinds.SESSION_FORKED: ("on_turn_limit",),
-    kinds.SESSION_RESTATED: ("full_turns",),
+    kinds.SESSION_RESTATED: ("full_turns", "own_lines"),
     kinds.TURN_STARTED: ("full",),
     kinds.USER_INJECTED: ("copy_of",),
 }

@@ -11,16 +11,18 @@ from msgspec.structs import replace
 
 from glasshouse.events import kinds
 from glasshouse.events.codec import canonical_json, decoded
-from glasshouse.events.digest import digest_of
+from glasshouse.events.digest import digest_of, digest_with_costs
 from glasshouse.events.event import CONDUCTOR, Event, Json
-from glasshouse.events.model_use import ModelUse
+from glasshouse.events.model_use import Call, ModelUse
+from glasshouse.model_values import Tokens
 from tests.rules.events.events_by_hand import A_LINE, NOON, a_call, an_event, asked, payloads
 from tests.rules.events.golden_files import FOLDER
 from tests.rules.events.stories import a_story, told_in
 from tests.rules.under_hash_seeds import printed_under_hash_seeds
 from tests.rules.worlds_by_hand import HandWorld
 
-GOLDEN_DIGEST = "f117e128ebcbeb3979ba99908779eae2e8706e83c1c81c3a7604cfd4b7d1783f"
+GOLDEN_DIGEST = "e28dbf274d2751cbe2852c2d73beeca3bac24a4eec53223eadee00daaf9d7c0e"
+GOLDEN_DIGEST_WITH_COSTS = "f117e128ebcbeb3979ba99908779eae2e8706e83c1c81c3a7604cfd4b7d1783f"
 
 STORY = a_story()
 
@@ -147,6 +149,45 @@ def test_what_somebody_says_is_never_taken_for_a_renamed_id() -> None:
     assert len(digests) == len(said)
 
 
+ANSWERED = a_call(120, 0.25)
+LESS_CACHED_OR_BUSY: dict[str, tuple[Call, ...]] = {
+    "another part of the prompt was in the cache": (
+        replace(ANSWERED, usage=Tokens(20, 9, cache_read=70, cache_write=30)),
+    ),
+    "another price": (replace(ANSWERED, usd=0.75, price_source="server"),),
+    "an unknown price": (replace(ANSWERED, usd=None),),
+    "the server was busy first": (a_call(0, reached=False, completion="", error="It is busy."), ANSWERED),
+}
+
+
+@pytest.mark.parametrize("what", LESS_CACHED_OR_BUSY)
+def test_what_depends_on_the_other_calls_of_a_server_shows_only_in_the_digest_of_a_file(what: str) -> None:
+    event = an_event(model=asked(ANSWERED))
+    other = an_event(model=asked(*LESS_CACHED_OR_BUSY[what]))
+
+    assert digest_of([event]) == digest_of([other])
+    assert digest_with_costs([event]) != digest_with_costs([other])
+
+
+def test_what_a_run_cost_in_dollars_shows_only_in_the_digest_of_a_file() -> None:
+    ends = [
+        an_event(kind=kinds.RUN_FINISHED, payload={"reason": "ended", "tokens": 120, "usd": usd})
+        for usd in (0.25, 0.75)
+    ]
+
+    assert digest_of(ends[:1]) == digest_of(ends[1:])
+    assert digest_with_costs(ends[:1]) != digest_with_costs(ends[1:])
+
+
+@pytest.mark.parametrize(
+    "other", [Tokens(121, 9), Tokens(120, 8), Tokens(120, 9, reasoning=1), Tokens(120, 9, is_estimated=True)]
+)
+def test_all_tokens_of_a_prompt_and_a_reply_show_in_the_digest(other: Tokens) -> None:
+    first, second = an_event(model=asked(a_call())), an_event(model=asked(a_call(usage=other)))
+
+    assert digest_of([first]) != digest_of([second])
+
+
 def test_leaving_out_doubling_or_swapping_events_gives_another_digest() -> None:
     story = list(STORY)
     shorter, doubled = story[:-1], [*story, story[-1]]
@@ -166,7 +207,7 @@ def test_who_does_what_shows_though_names_do_not() -> None:
 def test_a_body_enters_only_as_its_digest_so_that_it_can_be_erased() -> None:
     asked = {"model": "offline", "system": "d1", "user": "d2", "seed": 7}
     usage = {"input_uncached": 120, "output": 9}
-    call = {**asked, "completion": "{}", "reasoning": None, "usage": usage, "usd": None}
+    call = {**asked, "completion": "{}", "reasoning": None, "usage": usage}
     body = {
         "payload": A_LINE.payload,
         "private": A_LINE.private,
@@ -201,13 +242,14 @@ def test_the_digest_of_one_event_of_every_kind_is_what_it_always_was() -> None:
     there_from_the_first = [event for event in events if event.kind not in came_later]
 
     assert digest_of(there_from_the_first) == GOLDEN_DIGEST
+    assert digest_with_costs(there_from_the_first) == GOLDEN_DIGEST_WITH_COSTS
 
 
 def test_hash_seeds_do_not_show_in_the_digest_or_in_the_bytes() -> None:
     program = """
 from hashlib import blake2b
 from glasshouse.events.codec import encoded
-from glasshouse.events.digest import digest_of
+from glasshouse.events.digest import digest_of, digest_with_costs
 from tests.rules.events.stories import a_story
 story = a_story()
 print(digest_of(story), blake2b(b"".join(map(encoded, story))).hexdigest())

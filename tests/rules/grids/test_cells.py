@@ -61,13 +61,17 @@ def test_whatever_decides_a_play_changes_the_name_of_its_cell(tmp_path: Path, ho
     assert names(world, **how) != names(world)
 
 
-@pytest.mark.parametrize("file", ["scenario.yaml", "creatures/ada.yaml", "documents/rules.md", "script.txt"])
+@pytest.mark.parametrize("file", ["scenario.yaml", "creatures/ada.yaml", "notes/rules.md", "script.txt"])
 def test_a_world_that_was_edited_has_other_cells(tmp_path: Path, file: str) -> None:
     world = small_world(tmp_path)
+    (world / "notes").mkdir()
+    (world / "notes/rules.md").write_text("Be kind.\n")
+    with (world / "creatures/ada.yaml").open("a") as creature:
+        creature.write("documents: [notes/*.md]\n")
     before = names(world)
     path = world / file
-    path.parent.mkdir(exist_ok=True)
-    path.write_text(f"{path.read_text() if path.exists() else ''}# edited\ntitle: Edited\n")
+    added = "title: Edited" if path.suffix == ".yaml" else "# What Ada says."
+    path.write_text(f"{path.read_text() if path.exists() else ''}# edited\n{added}\n")
 
     assert names(world) != before
 

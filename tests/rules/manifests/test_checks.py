@@ -425,7 +425,7 @@ def test_every_check_complains_of_something_here() -> None:
                 {"use": "cy", "was": "ada"},
             ],
             "kinds": {"agent.spoke": {}},
-            "deal": {"card": {"to": "bo", "from": ["x"]}},
+            "deal": {"card": {"to": "bo", "from": ["x"], "may_say": ["lamp.lit"]}},
             "governor": {"max_turns": 1, "max_calls_per_turn": 1, "on_turn_limit": "finish"},
             "policy": {"population_max": 1},
             "competition": {"kind": "versus", "teams": {"ada": ["ada", "ada"]}, "referee": "x"},

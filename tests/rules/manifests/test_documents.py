@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -78,6 +79,7 @@ def test_the_documents_of_world_and_creatures_are_loaded_with_their_digests(tmp_
         ("notes/binary.md", "notes/binary.md is not UTF-8. Save it as UTF-8, or leave it out."),
         ("notes/large.md", "notes/large.md has more than 1,048,576 bytes. Divide it, or shorten it."),
         ("notes/away.md", "notes/away.md is a link out of the world's folder. Put the file itself there."),
+        ("notes/pipe.md", "notes/pipe.md is no plain file. Put a text file there, or leave it out."),
         ("notes/many-*", "there are more than 200 documents. Name fewer."),
     ],
 )
@@ -89,6 +91,7 @@ def test_what_cannot_be_a_document_is_refused_with_its_line(
     (notes / "binary.md").write_bytes(b"\xff\xfe\x00")
     (notes / "large.md").write_bytes(b"x" * (documents.file_bytes_max + 1))
     (tmp_path / "outside.md").write_text("secret", encoding="utf-8")
+    os.mkfifo(notes / "pipe.md")
     (notes / "away.md").symlink_to(tmp_path / "outside.md")
     for number in range(documents.files_max + 1):
         (notes / f"many-{number}").write_text("x", encoding="utf-8")

@@ -54,6 +54,15 @@ def test_a_fact_that_may_be_said_or_is_made_for_telling_does_not_count() -> None
     assert sealed_facts_said(spoke("A tree fern, old."), at(word="tree-fern")) == {"word": "tree-fern"}
 
 
+def test_a_fact_may_be_said_in_the_kinds_that_the_scenario_names_and_in_no_other() -> None:
+    rule = DealRule(may_say=("hint.given",))
+
+    lifted = Draft(kind="hint.given", payload={"hint": "A fern."})
+
+    assert sealed_facts_said(lifted, at(rule=rule)) == {}
+    assert sealed_facts_said(spoke("A fern."), at(rule=rule)) == {"word": "fern"}
+
+
 @pytest.mark.parametrize("kind", [kinds.AGENT_THOUGHT, kinds.AGENT_REFLECTED, kinds.JUDGE_VERDICT])
 def test_thoughts_and_verdicts_may_say_it(kind: str) -> None:
     assert sealed_facts_said(spoke("A fern.", kind), at()) == {}

@@ -16,6 +16,7 @@ from glasshouse.cli.options import option
 from glasshouse.cli.prose import say
 from glasshouse.cli.store_reader import StoreReader, Story, read_store, short_ids
 from glasshouse.errors import Refused
+from glasshouse.events import kinds
 from glasshouse.events.event import Event
 from glasshouse.events.redaction import Role, redacted
 from glasshouse.views.line_search import holds, line_in, words_in, words_max
@@ -143,7 +144,9 @@ def _draw(matches: list[Match], count: int, wanted: tuple[str, ...]) -> None:
             heading = of_run
             screen.draw(Text(one_line(of_run), style="bold"))
         number = "" if match.number is None else str(match.number)
-        line = f"{number:>6}  turn {event.turn}  {one_line(match.handle)}: {one_line(line_in(event))}"
+        said = f"{one_line(match.handle)}: {one_line(line_in(event))}"
+        shown = f"({said})" if event.kind in kinds.INNER else said
+        line = f"{number:>6}  turn {event.turn}  {shown}"
         screen.draw(_marked(line, wanted, screen.width) if screen.is_terminal else line)
     if count > len(matches):
         screen.draw(

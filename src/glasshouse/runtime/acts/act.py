@@ -26,7 +26,6 @@ from glasshouse.errors import (
     ModelUnreachable,
     Refused,
     StoreError,
-    StoreFailed,
     UnusableReply,
 )
 from glasshouse.events import kinds
@@ -57,7 +56,7 @@ from glasshouse.runtime.minds.faults import (
 from glasshouse.runtime.minds.minds import ENGINES_OWN, Agent
 from glasshouse.runtime.ports import Route
 from glasshouse.turns.contests.verdicts import check_verdict, masks_before
-from glasshouse.turns.moment.character import Character, character_of
+from glasshouse.turns.moment.character import Character, character_of, reflecting
 from glasshouse.turns.moment.moment import Moment, own_moment
 from glasshouse.turns.prompts.masking import forget_masked
 from glasshouse.turns.replies.repetition import brings_nothing_new
@@ -65,6 +64,8 @@ from glasshouse.turns.runs.schedule import Due
 from glasshouse.world.decisions.intents import EndAct
 from glasshouse.world.state.state import CreatureState, GraphState, World
 
+reflection_tokens_max: Final = 200
+"""A reflection is a short reply: it reserves and may take at most so many tokens."""
 characters_cache_max: Final = 4_096
 """How many are kept: manifests as the rules use them; more are computed again."""
 _log = logging.getLogger("glasshouse.acts")
@@ -145,17 +146,19 @@ class Acts:
         batch_world = None if then is None or due.was is not None else then.folded.world
         world = batch_world or self._ledger.world
         living = self._ledger.world.creatures.get(due.creature)
-        if living is not None and self.may_use_tools(world.creatures[due.creature]):
+        reflects = self._ledger.agenda.owes_reflection(due.creature, due.cause)
+        if living is not None and not reflects and self.may_use_tools(world.creatures[due.creature]):
             before = await self._tools.act_so_far(due)
             # A merge may have put the creature into a graph whose lines are not in memory.
             await self._tools.warm_lines.make_ready_for(due.creature)
             # The creature may have been removed, or changed, while this waited.
             world = batch_world or self._ledger.world
             living = self._ledger.world.creatures.get(due.creature)
-        if living is None or not self._ledger.agenda.owes(due.creature, due.cause):
-            return None  # Nobody owes the act any more, so none begins.
+        if living is None or not self._ledger.agenda.owes(due.creature, due.cause) or record.is_baseless:
+            return None  # Nobody owes the act any more, or what it was to see was refused: none begins.
         context = self._context(record, due, cause, world, upto)
         record.context = context
+        record.has_looked = True
         record.kept = None
         calls = context.act_calls
         if before is not None:
@@ -168,6 +171,7 @@ class Acts:
                 calls,
                 context.side_writes,
                 self.in_flight.sent,
+                record.check_base,
                 before=before,
                 gate=record.gate,
                 written=context.written,
@@ -211,6 +215,9 @@ class Acts:
         creature = world.creatures[due.creature]
         character = self._character(creature)
         route = self._route_of(creature, character.model_profile)
+        if self._ledger.agenda.owes_reflection(due.creature, due.cause):
+            character = reflecting(character)
+            route = route._replace(reply_tokens_max=min(route.reply_tokens_max, reflection_tokens_max))
         on_record = self._answers.act_on_record(creature, cause)
         if on_record is not NOT_ON_RECORD:
             upto = upto if on_record.upto is None else on_record.upto
@@ -272,7 +279,10 @@ class Acts:
             return _end_with(draft, context, moment), None
         except (BudgetExceeded, ModelUnreachable, ModelMisconfigured) as stop:
             axis = stop.reason if isinstance(stop, BudgetExceeded) else None
-            return replace(context.end(), failure=str(stop), axis=axis, attempts=len(calls.calls)), stop
+            end = replace(context.end(), failure=str(stop), axis=axis, attempts=len(calls.calls))
+            if context.character.reflects and axis == "max_calls_per_turn" and calls.calls:
+                return end, None  # A full turn leaves a reflection out. It ends no run.
+            return end, stop
         except Exception as wrong:
             is_of_store = using is not None and using.store_failure is wrong
             if is_of_store or (
@@ -328,10 +338,7 @@ class Acts:
             await self._ledger.wait_for_room()
         if before is not None and before.acknowledged.done() and not before.acknowledged.cancelled():
             before.acknowledged.result()
-        if record.is_baseless:
-            raise StoreFailed(
-                "The event that this act answers was not written. The act is thought again if it is due."
-            )
+        record.check_base()
         queued = None
         try:
             queued = self._ledger.stage(end, context.side_writes())
@@ -408,7 +415,7 @@ def _end_with(draft: Draft | None, context: ActContext, moment: Moment) -> EndAc
         return context.end(draft, context.written.end.channel_id)
     if kind == kinds.JUDGE_VERDICT:
         check_verdict(draft, moment)
-    if context.act_calls.calls and kind not in kinds.NO_LINES:
+    if context.act_calls.calls and kind not in kinds.NO_LINES and not context.character.reflects:
         context.is_stale = brings_nothing_new(draft, moment)
     check_text(draft)
     if channel is None:

@@ -82,12 +82,12 @@ class ActCalls(msgspec.Struct, eq=False):
 
     @property
     def unanswered(self) -> int:
-        """How many attempts were made since a model last answered."""
+        """How many attempts reached a model since one last answered. How often a server was too busy decides nothing."""
         attempts = 0
         for call in reversed(self.calls):
             if call.is_answered:
                 break
-            attempts += 1
+            attempts += call.reached
         return attempts
 
     @property

@@ -343,7 +343,7 @@ def _waiting(act: ActCalls, under_way: CallUnderWay) -> Iterator[None]:
 
 
 def _as_sent(act: ActCalls, route: Route, prompt: Prompt) -> Prompt:
-    """The prompt of the next attempt: each has a seed of its own."""
+    """The prompt of the next attempt: each that reaches a model has a seed of its own."""
     attempt = act.unanswered
     if not attempt:
         return prompt  # It is the first one.

@@ -21,7 +21,13 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 import msgspec
 from msgspec.structs import replace
 
-from glasshouse.errors import BudgetExceeded, EngineFault, ModelMisconfigured, ModelUnreachable
+from glasshouse.errors import (
+    BudgetExceeded,
+    EngineFault,
+    ModelMisconfigured,
+    ModelUnreachable,
+    StoreFailed,
+)
 from glasshouse.events.event import event_id, session_and_seq
 from glasshouse.events.model_use import NOTHING, Call, ModelUse, Usage, usage_of
 from glasshouse.runtime.acts.act_calls import INTERRUPTED, UnrecordedCalls
@@ -192,6 +198,8 @@ class InFlight(msgspec.Struct, eq=False):
     state: State = "owed"
     context: ActContext | None = None
     """What it sees and the calls that it makes, from when it begins to think."""
+    has_looked: bool = False
+    """Whether its context is that of the time it thinks now; else it has not looked at the world yet."""
     result: ActResult | None = None
     """What it came to, once it has thought."""
     kept: UnrecordedCalls | None = None
@@ -206,7 +214,17 @@ class InFlight(msgspec.Struct, eq=False):
     left: asyncio.Future[None] | None = None
     """Done when nobody plays it any more, if somebody waits for that."""
     is_baseless: bool = False
-    """Whether the event that it answers was refused while it thought: it must not be written."""
+    """Whether the event that it answers, or something that it saw, was refused while it thought: it must not be written."""
+
+    cause_is_gone: bool = False
+    """Whether the event that it answers was refused. Another event may have the same id now."""
+
+    def check_base(self) -> None:
+        """Raise if the act stands on something that is not in the ledger: nothing of it may be written."""
+        if self.is_baseless:
+            raise StoreFailed(
+                "What this act answers or has seen was not written, because a commit failed. The act is thought again if it is due."
+            )
 
 
 class SentCalls(NamedTuple):
@@ -287,6 +305,7 @@ class ActsInFlight:
         """An act begins to think with its batch. If a drive has taken it, it stays taken."""
         record = self.taken.get(act) or self.ahead.get(act) or self.kept.get(act) or InFlight(act, run_id)
         self._move(record, "begin")
+        record.cause_is_gone = False  # The act is owed, so there is such an event.
         record.gate = asyncio.Event()
         if self.kept:
             self._take_over(record)
@@ -295,7 +314,12 @@ class ActsInFlight:
     def take(self, act: Act, run_id: str) -> InFlight:
         """A drive takes an act: no other drive plays it, and its run is not finished before it is written."""
         record = self.ahead.get(act) or self.taken.get(act) or self.kept.get(act) or InFlight(act, run_id)
+        if record.is_baseless and record.state == "thought":  # It is thought again.
+            self._move(record, "take")
+            self.interrupt(record)
+            record = self.kept.get(act) or InFlight(act, run_id)
         self._move(record, "take")
+        record.cause_is_gone = record.cause_is_gone and record.is_baseless
         if self.kept and record.task is None:
             self._take_over(record)
         return record
@@ -335,7 +359,8 @@ class ActsInFlight:
     def interrupt(self, record: InFlight) -> None:
         """Whoever plays an act cannot go on. If its own task has thought it, only that player is gone."""
         result = record.result
-        is_thought = record.task is not None and result is not None and result.end is not None
+        has_end = record.task is not None and result is not None and result.end is not None
+        is_thought = has_end and not record.is_baseless
         self._move(record, "put back" if is_thought and record.act in self.taken else "interrupt")
 
     def discard(self, record: InFlight) -> None:
@@ -390,7 +415,7 @@ class ActsInFlight:
             axis=None if stopped is None else stopped.axis,
             attempts=len(context.act_calls.calls),
         )
-        if _has_happened(self._ledger.world, end.cause):
+        if not record.cause_is_gone:
             return end  # So it is, unless a commit failed.
         # The event that it answers was refused with it. Nobody owes an act for the first event of a session.
         cause = event_id(end.session_id, 1)
@@ -456,6 +481,7 @@ class ActsInFlight:
         record.gate = None
         record.queued = None
         record.is_baseless = False
+        record.has_looked = False
         if record.state != "stopped":
             record.result = None
         if (
@@ -520,8 +546,19 @@ class ActsInFlight:
         for calls in sent:
             if calls.position > position:
                 self._take_back(calls)
-        for record in (*self.ahead.values(), *self.taken.values()):
-            record.is_baseless = record.is_baseless or not _has_happened(self._ledger.world, record.act[1])
+        for record in (*self.ahead.values(), *self.taken.values(), *self.kept.values()):
+            context = record.context
+            record.cause_is_gone = record.cause_is_gone or not _has_happened(
+                self._ledger.world, record.act[1]
+            )
+            if record.act in self.kept:
+                pass  # It thinks again before it is written, or is given up.
+            elif context is None or not record.has_looked:
+                record.is_baseless = True  # What it was told to look at may be refused.
+            elif record.cause_is_gone or not context.saw_only_what_happened:
+                record.is_baseless = True
+            if context is not None:
+                context.unsee(position)
 
     def _take_back(self, sent: SentCalls) -> None:
         """Calls that were sent before their act ended are not in the ledger: their act keeps them."""

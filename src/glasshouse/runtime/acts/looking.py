@@ -139,6 +139,29 @@ class ActContext(msgspec.Struct):
             tools=() if self.using is None else tuple(self.using.events),
         )
 
+    @property
+    def saw_only_what_happened(self) -> bool:
+        """Whether the pending world holds what its last moment showed. Right after a refold: later, others have the refused positions.
+
+        Only group tools look beyond the graph: they name creatures of others.
+        """
+        ledger = self.ledger
+        if self.using is not None and self.seen > ledger.position:
+            return False
+        session_id, seq = self.seen_in_graph
+        session = ledger.world.sessions.get(session_id)
+        return session is not None and seq <= session.head
+
+    def unsee(self, position: int) -> None:
+        """Forget what it saw beyond this position: it was refused, and other events will get the same ids."""
+        self.seen = min(self.seen, position)
+        world = self.ledger.world
+        session_id, seq = session_and_seq(self.as_of or self.cause.id)
+        session = world.sessions.get(session_id)
+        if session is None or seq > session.head:
+            newest = world.sessions.get(self.session_id)
+            self.as_of = None if newest is None else event_id(self.session_id, newest.head)
+
     def side_writes(self) -> SideWrites:
         """What is stored beside the next event of the act: its prompts, and what it saw if its graph has changed since.
 

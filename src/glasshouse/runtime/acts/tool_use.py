@@ -82,6 +82,7 @@ class ToolUse:
         act_calls: ActCalls,
         side_writes: Callable[[], SideWrites],
         note_sent: Callable[[tuple[str, str], UnrecordedCalls], None],
+        check_base: Callable[[], None],
         *,
         before: ActSoFar = NOTHING_YET,
         gate: asyncio.Event | None = None,
@@ -105,6 +106,8 @@ class ToolUse:
         """What is stored beside the next event of the act."""
         self._note_sent = note_sent
         """Told of the act's calls that are on their way to the ledger before the act ends."""
+        self._check_base = check_base
+        """Raises if something that the act has seen was refused."""
         self._gate = gate
         """Opened when it is this act's turn to be written; None if acts do not think in parallel."""
         self._act_then = written
@@ -320,6 +323,7 @@ class ToolUse:
         await self._access.answers.before_commit()
         if not self._ledger.writer.takes_more:
             await self._ledger.wait_for_room()
+        self._check_base()
         return self._ledger.stage(intent, side_writes())
 
     @contextmanager

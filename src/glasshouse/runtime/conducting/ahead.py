@@ -41,6 +41,11 @@ class Causes:
         self._graphs = graphs
         self._last_cache: Event | None = None
         """The last cause that was found, as it was written: many creatures may answer the same line."""
+        ledger.after_refold.append(self._forget)
+
+    def _forget(self) -> None:
+        """Other events may get the ids of those that were refused."""
+        self._last_cache = None
 
     async def of(self, due: Due) -> Event:
         """The event that an act answers, as its creature hears it."""

@@ -97,6 +97,8 @@ class Conductor:
         self.runs = RunMoves(ledger, acts, endings, routes, governor, policy, self._let_go)
         self.drives = 0
         """How many drives are under way."""
+        self.leaves_acts_due = False
+        """Whether closing writes nothing for acts that are cut off, so that a run goes on as if nobody had cut it (ADR 0154)."""
         ledger.after_refold.append(endings.forget)  # Lines that referees have seen may not be in the ledger.
 
     # The loop
@@ -240,8 +242,10 @@ class Conductor:
         return False
 
     async def begin_turn(self, graph: GraphState, turn: int) -> Advanced | None:
-        """Begin a turn, or end a run whose limits do not allow another one: the step that this was."""
+        """Begin a turn, or end a run whose limits do not allow another one: the step that this was. An empty step, if a commit
+        failed meanwhile: then somebody may still owe an act in the turn before."""
         folded = self._ledger.folded
+        refolds = self._ledger.refolds
         has_beats = False
         for run_id in members_of(self._ledger.world, graph).runs_acting:
             purse = folded.runs.purses.get(run_id) or await self.runs.new_purse(run_id, graph)
@@ -253,9 +257,11 @@ class Conductor:
                 return Advanced("end", graph.id, turn, event)  # What the others may do is asked again.
         graph_now = self._ledger.world.graphs.get(graph.id)
         if graph_now is not None and graph_now.turn < turn:
-            shown = shown_at(folded.world, folded.runs, graph_now, turn) if has_beats else ()
             if not self._ledger.writer.takes_more:
                 await self._ledger.wait_for_room()
+            if self._ledger.refolds != refolds:
+                return Advanced("act", graph.id, graph.turn)
+            shown = shown_at(folded.world, folded.runs, graph_now, turn) if has_beats else ()
             full = folded.agenda.runs_left_over(folded.world, graph_now)
             queued = self._ledger.stage(StartTurn(graph.id, turn, shown, full))
             if queued is not None:
@@ -395,8 +401,8 @@ class Conductor:
         """Cancel what still thinks ahead, which stays due. Write what was thought ahead, and what has cost something and no
         event tells yet."""
         await self._ahead.close()
-        if self._ledger.writer.ended is not None:
-            return  # Nothing more can be written. The acts are due for whoever plays the store now.
+        if self._ledger.writer.ended is not None or self.leaves_acts_due:
+            return  # Nothing more is written. The acts are due for whoever plays the store then.
         for record in [*self._in_flight.ahead.values()]:
             if record.result is not None:
                 await self.runs.give_up(record)

@@ -155,6 +155,9 @@ class RunMoves:
             if record.task is not None and record.gate is not None:
                 record.gate.set()
                 await record.task
+            if record.is_baseless:
+                self._in_flight.interrupt(record)
+                return  # Its line answers nothing that happened. Calls of it are kept, and given up in their turn.
             end = self._in_flight.end_for_good(record)
             queued = None
             if end is None:
@@ -180,12 +183,14 @@ class RunMoves:
         ending: Ending | None = None,
         by: Asker | None = None,
     ) -> Event | None:
-        """End a run once none of its creatures is thinking any more; the `run.finished`, or None if it was over
-        already."""
-        under_way = self.finishing.get(run_id)
-        if under_way is not None:
-            return await asyncio.shield(under_way)  # A cancelled caller must not cancel it for the others.
+        """End a run once none of its creatures is thinking any more; the `run.finished`, or None if it was over already. None
+        too if the conductor found it over and a commit failed meanwhile: what it saw may be refused, and is looked at again."""
+        while (under_way := self.finishing.get(run_id)) is not None:
+            event = await asyncio.shield(under_way)  # A cancelled caller must not cancel it for the others.
+            if event is not None or by is None or self._ledger.world.is_finished(run_id):
+                return event
         done = self.finishing[run_id] = asyncio.get_running_loop().create_future()
+        refolds = self._ledger.refolds
         try:
             while (
                 await self.give_up_all(run_id)
@@ -195,6 +200,9 @@ class RunMoves:
                 await self._in_flight.until_none(run_id)
                 # If a commit fails meanwhile, an act that was on its way is refused and must be written first.
                 await self._ledger.wait_for_room()
+            if by is None and self._ledger.refolds != refolds:
+                done.set_result(None)
+                return None
             ending = ending or self._endings.at_the_end(run_id, reason)
             payload = accounts_of(self._ledger.folded, run_id, ending, axis)
             receipt = await self._ledger.change(

@@ -54,6 +54,7 @@ from glasshouse.runtime.store_port import (
     Snapshot,
     Store,
 )
+from glasshouse.world.decisions.acts import check_reflection
 from glasshouse.world.decisions.decide import decide
 from glasshouse.world.decisions.decision import Decision, Write, stamped
 from glasshouse.world.decisions.intents import EndAct, GraphEdit, Intent, MoveRun, Say
@@ -177,6 +178,8 @@ class Ledger(Pending):
                     f"{intent.creature} owes no act for {intent.cause}: its act has ended, or there was none.",
                     "Write nothing more for it.",
                 )
+            if intent.draft is not None and self.agenda.owes_reflection(*act):
+                check_reflection(self.world, intent.draft)
         return decision
 
     def _stamp(self, decided: tuple[Write, ...]) -> tuple[list[Event], tuple[SegmentWrite, ...]]:

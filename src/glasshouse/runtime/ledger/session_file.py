@@ -34,7 +34,7 @@ from msgspec.structs import replace
 
 from glasshouse.errors import BadEvent, ImportConflict, Refused, StoreDamaged, StoreFailed
 from glasshouse.events.codec import VERSIONS, content_of, decoded, encoded, raw_decoded
-from glasshouse.events.digest import Digest, digest_of
+from glasshouse.events.digest import Digest, digest_with_costs
 from glasshouse.events.event import Event, event_id
 from glasshouse.events.payloads import PAYLOAD_TYPES, payload_of
 from glasshouse.events.redaction import Role, check_role, redacted
@@ -84,7 +84,7 @@ class FileSegment(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class FileEnd(msgspec.Struct, forbid_unknown_fields=True):
-    """The content of the last line: how many events the file has, and the digest over them."""
+    """The content of the last line: how many events the file has, and the digest over them, with what their calls cost."""
 
     events: int
     digest: str
@@ -174,7 +174,7 @@ class _FileInTheMaking:
     def __init__(self, path: Path, head: FileHead, segments: list[FileSegment]) -> None:
         self._path = path
         self._beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
-        self._digest = Digest()
+        self._digest = Digest(with_costs=True)
         self._record_digest: Any = None
         self._changes: dict[int | None, str] = {}
         self._events = 0
@@ -449,7 +449,7 @@ def _upcast(event: Event) -> Event:
 
 
 def _check_end(path: Path, end: FileEnd, carried: Carried, story: list[Event]) -> None:
-    if end.events != len(story) or end.digest != digest_of(story):
+    if end.events != len(story) or end.digest != digest_with_costs(story):
         raise Refused(f"{path} does not hold what its last line says.", "It was changed; export it again.")
     for part in carried.segments:
         events = carried.events[part.segment.id]

@@ -209,7 +209,9 @@ class VisitorAgent(Agent):
         self._seconds_max = 0.0
 
     async def act(self, moment: Moment) -> Draft | None:
-        """Say the next line. Pass if none arrives in time."""
+        """Say the next line. Pass if none arrives in time, and instead of a reflection: visitors think for themselves."""
+        if moment.is_reflection:
+            return None
         while not self._lines:
             self._arrived.clear()
             try:

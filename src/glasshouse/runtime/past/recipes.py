@@ -86,7 +86,7 @@ def recipes_of(
         ):  # The same world: also where it deals nothing more, or was written by another version.
             then = started[run_id]
             begun = replace(begun, scenario=then.scenario, scenario_digest=then.scenario_digest)
-        recipes[run_id] = Recipe(replace(opening, started=begun), own)
+        recipes[run_id] = Recipe(replace(opening, started=begun), own, now)
     return recipes
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from operator import attrgetter
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from msgspec.structs import replace
 
@@ -30,6 +30,9 @@ from glasshouse.world.fold import carried_over
 from glasshouse.world.state.state import ChannelState, CreatureState, GraphState
 from glasshouse.world.state.topology import LISTEN, SEND
 from glasshouse.world.state.values import Wire
+
+if TYPE_CHECKING:
+    from glasshouse.manifests.loading import LoadedWorld
 
 
 def restate_of(
@@ -189,6 +192,8 @@ class Recipe(NamedTuple):
     opening: intents.OpenRun
     pasts: list[str | None]
     """The id of the old creature, or None, for each member of the cast in order."""
+    world: LoadedWorld | None = None
+    """The world as it is on disk now; none if it is taken from the record."""
 
 
 Recipes = dict[str, Recipe]
@@ -201,12 +206,13 @@ def resume_of(past: Past, recipes: Recipes) -> intents.Restate:
     runs: list[intents.RestatedRun] = []
     edited: dict[str, str] = {}
     continued: set[str] = set()
-    for old, (opening, pasts) in recipes.items():
+    for old, recipe in recipes.items():
+        opening = recipe.opening
         purse = past.folded.runs.purses[old]
         members = [member for troupe in opening.troupes for member in troupe.members]
         keys = {
             id(member): name or f"new {old} {n}"
-            for n, (member, name) in enumerate(zip(members, pasts, strict=True))
+            for n, (member, name) in enumerate(zip(members, recipe.pasts, strict=True))
         }
         cast = [cast_entry(member, keys[id(member)]) for member in members]
         branch_of = payloads.BranchOf(old, past.cut, purse.prompting)

@@ -14,8 +14,19 @@ from glasshouse.errors import Conflict, StoreError
 from glasshouse.events.codec import decoded
 from glasshouse.events.event import Event
 from glasshouse.events.shown import Shown
-from glasshouse.runtime.store_port import Batch, InboxLine, InboxRequest, Snapshot, Store, StoreRole
+from glasshouse.runtime.store_port import (
+    Batch,
+    FoundLine,
+    InboxLine,
+    InboxRequest,
+    PlacedLine,
+    PlaceRange,
+    Snapshot,
+    Store,
+    StoreRole,
+)
 from glasshouse.runtime.waiting import Waiters
+from glasshouse.runtime.word_table import WordTable
 from glasshouse.world.decisions.requests import Request
 from glasshouse.world.state.lineage import Span
 from glasshouse.world.state.state import Segment, SessionState
@@ -39,6 +50,7 @@ class OverlayStore:
         """The segments that began above, each with the position of its first event."""
         self._requests: dict[int, Request] = {}
         self._waiters = Waiters()
+        self._words = WordTable()
 
     async def open(self, new_house_id: str) -> None:
         """Nothing to do: the store below is already open."""
@@ -143,6 +155,14 @@ class OverlayStore:
         start = max(position - self._upto, 0)
         return events + self._events[start : start + events_max - len(events)]
 
+    async def read_at(self, positions: Sequence[int]) -> list[Event]:
+        """The events at these positions, in the order of commits."""
+        wanted = sorted({*positions})
+        below = await self._below.read_at([n for n in wanted if n <= self._upto])
+        return below + [
+            self._events[n - self._upto - 1] for n in wanted if self._upto < n <= self.last_position
+        ]
+
     async def segments_after(self, position: int) -> list[Segment]:
         """The segments that began after this position."""
         below = await self._below.segments_after(position)
@@ -213,3 +233,26 @@ class OverlayStore:
         if seen:
             await asyncio.sleep(seconds)
         return "empty"
+
+    async def indexed(self) -> int:
+        """The position up to which all lines are in the index of words. It is the overlay's own: the store below may have indexed more."""
+        return self._words.upto
+
+    async def indexed_places(self) -> dict[str, tuple[int, int]]:
+        """The places in the index, each with the times of its first and its last line."""
+        return {**self._words.places}
+
+    async def index_lines(self, after: int, upto: int, lines: Sequence[PlacedLine]) -> None:
+        """Add the lines between two positions to the index."""
+        if self._words.upto == after:
+            self._words.add(lines, upto)
+
+    async def lines_with(
+        self, words: Sequence[str], ranges: Sequence[PlaceRange], lines_max: int
+    ) -> dict[str, list[FoundLine]]:
+        """For each word, the newest lines that have it in these ranges."""
+        return self._words.lines_with(words, ranges, lines_max)
+
+    async def drop_index(self) -> None:
+        """Empty the index."""
+        self._words = WordTable()

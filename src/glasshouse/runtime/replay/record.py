@@ -14,6 +14,7 @@ import msgspec
 from glasshouse.errors import Refused
 from glasshouse.events import kinds
 from glasshouse.events.event import Event
+from glasshouse.runtime.acts.act_calls import INTERRUPTED
 from glasshouse.runtime.acts.act_so_far import act_so_far_of
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.house import House
@@ -44,6 +45,14 @@ class RecordedChange(msgspec.Struct, frozen=True):
     def is_answer_of_program(self) -> bool:
         """Whether a program answered for a creature. Such a line looks like the end of an act, and is none (ADR 0098)."""
         return self.request is not None and self.request.by == "api" and self.request.intent is None
+
+    @property
+    def tells_calls_of_nobody(self) -> bool:
+        """Whether the change only tells what an act has cost that came to nothing: it was interrupted, and then given up."""
+        end = self.first
+        is_end = end.kind in (kinds.ACT_DISCARDED, kinds.AGENT_FAILED) and len(self.events) == 1
+        is_told = any(call.error == INTERRUPTED for call in end.calls)
+        return is_end and is_told and not any(call.is_answered for call in end.calls)
 
 
 class RunRecord(msgspec.Struct, frozen=True):

@@ -302,7 +302,7 @@ class _Replay:
         act = self._act_in(change)
         if change.first.kind in MORE_THAN_LINES:
             self._moves.append(position)
-        if act is not None:
+        if act is not None and not change.tells_calls_of_nobody:
             self._first_steps.setdefault(act, position)
             if change.request is not None and change.request.seen is not None:
                 self._looks.setdefault(change.request.seen, []).append(act)
@@ -390,6 +390,13 @@ class _Replay:
         session = self._ledger.world.sessions.get(session_id)
         return as_of is None or (session is not None and seq <= session.head)
 
+    async def _end(self, act: Act | None) -> None:
+        """Let an act come to nothing that is under way."""
+        playing = None if act is None else self._acts.get(act)
+        if playing is not None:
+            playing.task.cancel()
+            await asyncio.gather(playing.task, return_exceptions=True)
+
     def _forget(self, act: Act, task: asyncio.Task[None]) -> None:
         del self._acts[act]
         if not task.cancelled() and task.exception() is not None:
@@ -416,6 +423,11 @@ class _Replay:
             await self._ledger.adopt(change.events, self._record.segments)
         elif first.kind == kinds.RUN_STARTED:
             await self._ledger.change(_opening(first.run_id or "", change.events))
+        elif change.tells_calls_of_nobody:
+            # Nothing of the act can be compared: its answers were not used. Often nobody owes it in this ledger, because a
+            # commit failed, and with it the event that it answered.
+            await self._end(self._act_in(change))
+            await self._ledger.adopt(change.events, self._record.segments)
         elif request is not None and request.intent is not None:
             await self._ask_again(request.intent, change.events)
         elif first.actor == VISITOR:

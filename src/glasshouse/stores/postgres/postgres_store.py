@@ -3,6 +3,7 @@
 Always holds: one process at a time owns a house, and a commit is one statement that holds only for the owner's epoch and token (`owned_house.py`). Every
 error of the driver during a commit means that nobody knows whether it was written: it is looked up by its position before anybody is answered.
 Texts are kept as bytes, so a NUL stays what it was.
+A place is a name for where lines stand in the index of words.
 """
 
 from __future__ import annotations
@@ -31,9 +32,12 @@ from glasshouse.runtime.store_port import (
     NO_INBOX_WRITES,
     NO_SIDE_WRITES,
     Batch,
+    FoundLine,
     InboxLine,
     InboxRequest,
     Lines,
+    PlacedLine,
+    PlaceRange,
     SegmentWrite,
     Snapshot,
     StoreRole,
@@ -431,6 +435,10 @@ class PostgresStore:
             raise StoreDamaged(f"The ledger lacks events after position {position}. Restore a copy.")
         return soundly_decoded(rows)
 
+    async def read_at(self, positions: Sequence[int]) -> list[Event]:
+        """The events at these positions, in the order of commits."""
+        return soundly_decoded(await self._rows("events_at", [*positions]))
+
     async def segments_after(self, position: int) -> list[Segment]:
         """The segments that began after this position."""
         return [*map(_segment_from, await self._rows("segments_after", position))]
@@ -467,6 +475,59 @@ class PostgresStore:
     async def records(self) -> dict[str, str]:
         """The records of the houses in which imported sessions were played, by name."""
         return {name.decode(): body.decode() for name, body in await self._rows("records")}
+
+    # The index of words
+
+    async def indexed(self) -> int:
+        """The position up to which all lines are in the index of words."""
+        row = await self._row("indexed")
+        return 0 if row is None else int(row[0])
+
+    async def indexed_places(self) -> dict[str, tuple[int, int]]:
+        """The places in the index, each with the times of its first and its last line."""
+        rows = await self._rows("indexed_places")
+        return {place.decode(): (first, last) for place, first, last in rows}
+
+    async def index_lines(self, after: int, upto: int, lines: Sequence[PlacedLine]) -> None:
+        """Add the lines between two positions to the index, in one statement."""
+        times: dict[bytes, list[int]] = {}
+        rows: list[tuple[bytes, bytes, int, int]] = []
+        for line in lines:
+            for place in map(str.encode, line.places):
+                times.setdefault(place, []).append(line.lamport)
+                rows += [(place, word.encode(), line.lamport, line.position) for word in line.words]
+        await self._rows_of_owner(
+            "index_lines",
+            self._owned(),
+            after,
+            upto,
+            [*times],
+            [min(of_place) for of_place in times.values()],
+            [max(of_place) for of_place in times.values()],
+            *([row[column] for row in rows] for column in range(4)),
+        )
+
+    async def lines_with(
+        self, words: Sequence[str], ranges: Sequence[PlaceRange], lines_max: int
+    ) -> dict[str, list[FoundLine]]:
+        """For each word, the newest lines that have it in these ranges."""
+        matches: dict[str, list[FoundLine]] = {word: [] for word in words}
+        rows = await self._rows(
+            "lines_with",
+            [word.encode() for word in matches],
+            [part.place.encode() for part in ranges],
+            [part.first for part in ranges],
+            [part.last for part in ranges],
+            lines_max,
+        )
+        for word, lamport, position in rows:
+            matches[word.decode()].append(FoundLine(lamport, position))
+        return matches
+
+    async def drop_index(self) -> None:
+        """Empty the index."""
+        house = self._owned()
+        await self._rows_of_owner("drop_index", house)
 
     # The inbox
 

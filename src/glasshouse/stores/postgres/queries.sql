@@ -108,6 +108,9 @@ FROM glasshouse.segments WHERE house = $1 AND opened_at > $2 ORDER BY number;
 -- name: events_after
 SELECT position, position - in_change, body FROM glasshouse.events WHERE house = $1 AND position > $2 ORDER BY position LIMIT $3;
 
+-- name: events_at
+SELECT position, position - in_change, body FROM glasshouse.events WHERE house = $1 AND position = ANY ($2::bigint[]) ORDER BY position;
+
 -- name: events_of_spans
 SELECT span.n, e.position, e.change, e.body
 FROM unnest($2::bytea[], $3::bigint[], $4::bigint[]) WITH ORDINALITY AS span (id, first, last, n)
@@ -136,6 +139,56 @@ SELECT run_id, body FROM glasshouse.labels WHERE house = $1 ORDER BY run_id;
 
 -- name: records
 SELECT name, body FROM glasshouse.records WHERE house = $1 ORDER BY name;
+
+-- name: indexed
+SELECT upto FROM glasshouse.memory_index WHERE house = $1;
+
+-- name: indexed_places
+SELECT place, first, last FROM glasshouse.memory_places WHERE house = $1;
+
+-- name: index_lines
+WITH held AS MATERIALIZED (
+    SELECT number FROM glasshouse.houses WHERE number = $1 AND epoch = $2 AND token = $3 FOR NO KEY UPDATE
+), moved AS (
+    INSERT INTO glasshouse.memory_index (house, upto) SELECT number, $5::bigint FROM held
+    WHERE $4::bigint = coalesce((SELECT upto FROM glasshouse.memory_index WHERE house = $1), 0)
+    ON CONFLICT (house) DO UPDATE SET upto = excluded.upto WHERE memory_index.upto = $4 RETURNING house
+), placed AS (
+    INSERT INTO glasshouse.memory_places (house, place, first, last)
+    SELECT moved.house, row.place, row.first, row.last
+    FROM moved CROSS JOIN unnest($6::bytea[], $7::bigint[], $8::bigint[]) AS row (place, first, last)
+    ON CONFLICT (house, place) DO UPDATE SET first = least(memory_places.first, excluded.first), last = greatest(memory_places.last, excluded.last)
+    RETURNING number, place
+)
+INSERT INTO glasshouse.memory_words (place, word, lamport, position)
+SELECT placed.number, row.word, row.lamport, row.position
+FROM unnest($9::bytea[], $10::bytea[], $11::bigint[], $12::bigint[]) AS row (place, word, lamport, position)
+JOIN placed ON placed.place = row.place
+ON CONFLICT DO NOTHING;
+
+-- name: lines_with
+SELECT word, lamport, position FROM (
+    SELECT DISTINCT asked.n, asked.word, found.lamport, found.position,
+        dense_rank() OVER (PARTITION BY asked.n ORDER BY found.lamport DESC, found.position DESC) AS rank
+    FROM unnest($2::bytea[]) WITH ORDINALITY AS asked (word, n)
+    CROSS JOIN unnest($3::bytea[], $4::bigint[], $5::bigint[]) AS span (place, first, last)
+    CROSS JOIN LATERAL (SELECT number FROM glasshouse.memory_places p WHERE p.house = $1 AND p.place = span.place OFFSET 0) p
+    CROSS JOIN LATERAL (
+        SELECT lamport, position FROM glasshouse.memory_words w
+        WHERE w.place = p.number AND w.word = asked.word AND w.lamport BETWEEN span.first AND span.last
+        ORDER BY lamport DESC, position DESC LIMIT $6
+    ) found
+) ranked WHERE rank <= $6 ORDER BY n, lamport DESC, position DESC;
+
+-- name: drop_index
+WITH held AS MATERIALIZED (
+    SELECT number FROM glasshouse.houses WHERE number = $1 AND epoch = $2 AND token = $3 FOR NO KEY UPDATE
+), dropped AS (
+    DELETE FROM glasshouse.memory_index i USING held WHERE i.house = held.number
+), dropped_words AS (
+    DELETE FROM glasshouse.memory_words w USING glasshouse.memory_places p, held WHERE p.house = held.number AND w.place = p.number
+)
+DELETE FROM glasshouse.memory_places p USING held WHERE p.house = held.number;
 
 -- name: put_line
 WITH numbered AS (

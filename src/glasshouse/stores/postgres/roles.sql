@@ -19,5 +19,6 @@ GRANT USAGE ON SCHEMA glasshouse TO glasshouse_owner, glasshouse_follower, glass
 GRANT SELECT ON ALL TABLES IN SCHEMA glasshouse TO glasshouse_owner, glasshouse_follower, glasshouse_reader;
 GRANT INSERT, DELETE ON inbox_lines, inbox_requests TO glasshouse_follower;
 GRANT UPDATE (numbers, keys) ON inboxes TO glasshouse_follower;
-GRANT INSERT, UPDATE, DELETE ON houses, beats, labels, records, prompts, shown, snapshots, inboxes, inbox_lines, inbox_requests TO glasshouse_owner;
+GRANT INSERT, UPDATE, DELETE ON houses, beats, labels, records, prompts, shown, snapshots, inboxes, inbox_lines, inbox_requests,
+    memory_index, memory_places, memory_words TO glasshouse_owner;
 GRANT INSERT ON segments, events, requests TO glasshouse_owner;

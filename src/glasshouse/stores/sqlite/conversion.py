@@ -10,7 +10,8 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from glasshouse.runtime.store_port import EventNames
-from glasshouse.stores.sqlite.journal import SQL, Connection, shapes_remembered_max
+from glasshouse.stores.sqlite.connection import Connection
+from glasshouse.stores.sqlite.journal import SQL, shapes_remembered_max
 from glasshouse.stores.sqlite.rows import Columns, Shape, columns_of
 
 events_at_once: Final = 4_096

@@ -18,7 +18,7 @@ from functools import lru_cache
 from importlib.resources import files
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import msgspec
 from msgspec.structs import astuple
@@ -40,6 +40,7 @@ from glasshouse.runtime.store_port import (
 )
 from glasshouse.stores.named_statements import statements
 from glasshouse.stores.placing import answers_kept_max, broken_event, check_room, in_order_of_histories
+from glasshouse.stores.sqlite.connection import Connection
 from glasshouse.stores.sqlite.rows import (
     Columns,
     Shape,
@@ -49,6 +50,7 @@ from glasshouse.stores.sqlite.rows import (
     microseconds,
     names_of,
 )
+from glasshouse.stores.sqlite.word_index import WordIndexTables
 from glasshouse.world.decisions.requests import Request, decoded_request, encoded_request
 from glasshouse.world.state.lineage import Span
 from glasshouse.world.state.state import Parent, Segment
@@ -126,20 +128,6 @@ class _Kept(msgspec.Struct):
     number: int
     head: int
     start: BodyStart
-
-
-class Connection(Protocol):
-    """The part of a SQLite connection that the journal uses."""
-
-    def execute(self, sql: str, parameters: Sequence[Any] = (), /) -> Any:
-        """Run one statement and return a cursor over its rows."""
-
-    def executemany(self, sql: str, parameters: Iterable[Sequence[Any]], /) -> Any:
-        """Run one statement for each row."""
-
-    @property
-    def in_transaction(self) -> bool:
-        """Whether a transaction is open. SQLite itself ends a transaction when the disk is full."""
 
 
 def prepare(connection: Connection) -> None:
@@ -220,6 +208,8 @@ class Journal:
         self._prompts_kept_cache: set[str] = set()
         self._snapshot_kept_cache: tuple[str, str, str] | None = None
         """The scope, name and key of the last snapshot: none of another key is left beside it."""
+        self.words = WordIndexTables(connection, SQL)
+        """The index of words."""
 
     def house_id(self, new_house_id: str) -> str:
         """The id of the store. A new store takes `new_house_id`."""
@@ -628,6 +618,15 @@ class Journal:
         before = max(position, 0)
         if rows and (rows[0][0], rows[-1][0]) != (before + 1, before + len(rows)):
             raise StoreDamaged(f"The ledger lacks events after position {position}. Restore a copy.")
+        return self._events_placed(rows)
+
+    def read_at(self, positions: Sequence[int]) -> list[Event]:
+        """The events at these positions, in the order of commits."""
+        rows = [row for n in sorted({*positions}) for row in self._event_rows("events_after", n - 1, 1)]
+        return self._events_placed([row for row in rows if row[0] in positions])
+
+    def _events_placed(self, rows: Sequence[_EventRow]) -> list[Event]:
+        """The events of rows that end with the number of their segment."""
         starts = self._starts_cache
         if len(starts) > starts_remembered_max:
             starts.clear()

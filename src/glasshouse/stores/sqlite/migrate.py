@@ -15,9 +15,10 @@ from typing import Final
 
 from glasshouse.errors import StoreDamaged, StoreFailed, StoreTooNew
 from glasshouse.runtime.ledger.session_file import sync
+from glasshouse.stores.sqlite.connection import Connection
 from glasshouse.stores.sqlite.conversion import OnProgress, move_events
 from glasshouse.stores.sqlite.faults import damaged
-from glasshouse.stores.sqlite.journal import Connection, shapes_since, sync_fully
+from glasshouse.stores.sqlite.journal import shapes_since, sync_fully
 
 APPLICATION_ID: Final = 0x474C5348
 """Marks a SQLite file as a Glasshouse store: the letters GLSH."""

@@ -156,3 +156,54 @@ INSERT OR REPLACE INTO shown (position, body) VALUES (?, ?);
 
 -- name: shown
 SELECT body FROM shown WHERE position = ?;
+
+-- The index of words is made when somebody first searches, and dropped as a whole. Its rows are in the order in which they are searched.
+-- name: has_index
+SELECT count(*) FROM sqlite_schema WHERE name = 'memory_index';
+
+-- name: make_index
+CREATE TABLE memory_index (upto INTEGER NOT NULL);
+
+-- name: make_index_places
+CREATE TABLE memory_places (number INTEGER PRIMARY KEY, place TEXT NOT NULL UNIQUE, first INTEGER NOT NULL, last INTEGER NOT NULL);
+
+-- name: make_index_words
+CREATE TABLE memory_words (
+    place INTEGER NOT NULL, word TEXT NOT NULL, lamport INTEGER NOT NULL, position INTEGER NOT NULL,
+    PRIMARY KEY (place, word, lamport, position)
+) WITHOUT ROWID;
+
+-- name: begin_index
+INSERT INTO memory_index (upto) VALUES (0);
+
+-- name: drop_index
+DROP TABLE IF EXISTS memory_index;
+
+-- name: drop_index_places
+DROP TABLE IF EXISTS memory_places;
+
+-- name: drop_index_words
+DROP TABLE IF EXISTS memory_words;
+
+-- name: indexed
+SELECT upto FROM memory_index;
+
+-- name: note_indexed
+UPDATE memory_index SET upto = ?;
+
+-- name: indexed_places
+SELECT place, first, last FROM memory_places;
+
+-- name: index_place
+INSERT INTO memory_places (place, first, last) VALUES (?1, ?2, ?3)
+ON CONFLICT (place) DO UPDATE SET first = min(first, ?2), last = max(last, ?3) RETURNING number;
+
+-- name: number_of_place
+SELECT number FROM memory_places WHERE place = ?;
+
+-- name: index_word
+INSERT OR IGNORE INTO memory_words (place, word, lamport, position) VALUES (?, ?, ?, ?);
+
+-- name: lines_with
+SELECT lamport, position FROM memory_words WHERE place = ? AND word = ? AND lamport BETWEEN ? AND ?
+ORDER BY lamport DESC, position DESC LIMIT ?;

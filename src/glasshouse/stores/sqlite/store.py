@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Concatenate, Final, ParamSpec, TypeVar
 
 from glasshouse.errors import OutcomeUnknown, Refused, StoreError, StoreFailed, StoreFenced
-from glasshouse.runtime.store_port import Batch, StoreRole
+from glasshouse.runtime.store_port import Batch, FoundLine, PlacedLine, PlaceRange, StoreRole
 from glasshouse.stores.postgres.address import is_address
 from glasshouse.stores.sqlite.conversion import OnProgress
 from glasshouse.stores.sqlite.faults import FAULTS, in_doubt, may_be_written, store_error, written_by_another
@@ -268,6 +268,7 @@ class SqliteStore:
     position = _by_a_reader(Journal.position_now)
     read = _by_a_reader(Journal.read)
     read_after = _by_a_reader(Journal.read_after)
+    read_at = _by_a_reader(Journal.read_at)
     segments_after = _by_a_reader(Journal.segments_after)
     snapshot = _by_a_reader(Journal.snapshot)
     prompt = _by_a_reader(Journal.prompt)
@@ -279,6 +280,30 @@ class SqliteStore:
     open_requests = _by_a_reader(Journal.open_requests)
     request = _by_a_reader(Journal.request)
     _inbox_mark = _by_a_reader(Journal.inbox_mark)
+
+    async def indexed(self) -> int:
+        """The position up to which all lines are in the index of words."""
+        return await self._read(lambda journal: journal.words.indexed())
+
+    async def indexed_places(self) -> dict[str, tuple[int, int]]:
+        """The places in the index, each with the times of its first and its last line."""
+        return await self._read(lambda journal: journal.words.indexed_places())
+
+    async def lines_with(
+        self, words: Sequence[str], ranges: Sequence[PlaceRange], lines_max: int
+    ) -> dict[str, list[FoundLine]]:
+        """For each word, the newest lines that have it in these ranges."""
+        return await self._read(lambda journal: journal.words.lines_with(words, ranges, lines_max))
+
+    async def index_lines(self, after: int, upto: int, lines: Sequence[PlacedLine]) -> None:
+        """Add the lines between two positions to the index."""
+        self._check_is_no_guest()
+        await self._write(lambda journal: journal.words.index_lines(after, upto, lines))
+
+    async def drop_index(self) -> None:
+        """Empty the index."""
+        self._check_is_no_guest()
+        await self._write(lambda journal: journal.words.drop_index())
 
     def _write(self, method: Callable[..., T], *arguments: object) -> Awaitable[T]:
         if self._writer is None or self._journal is None:

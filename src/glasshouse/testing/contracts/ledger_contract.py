@@ -302,6 +302,16 @@ class LedgerContract(Contract):
         assert await store.segments_after(3) == [BO]
         assert await store.segments_after(4) == []
 
+    @check
+    async def test_events_are_read_by_their_positions(self, store: Store) -> None:
+        await store.commit(one_batch(opening(ADA, "a", "b", "c")))
+        await store.commit(one_batch(lines(ADA, 3, "d", "e")))
+
+        some = await store.read_at([5, 2, 2, 99, 0])
+
+        assert [(event.position, event.change, event.seq) for event in some] == [(2, 1, 2), (5, 4, 5)]
+        assert some == [event for event in await store.read_after(0, 9) if event.position in (2, 5)]
+
     # Changes
 
     @check

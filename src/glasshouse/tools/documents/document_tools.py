@@ -85,17 +85,21 @@ class DocumentTools:
         passages: list[Passage] = []
         now: dict[str, str] = {}
         gone: list[str] = []
+        unread: dict[str, str] = {}
         for path in documents:
             try:
                 kept = self._read(folder, path)
-            except NoDocument:
-                gone.append(path)
+            except NoDocument as fault:
+                if (folder / path).exists():
+                    unread[path] = str(fault)
+                else:
+                    gone.append(path)
                 continue
             passages += kept.passages
             now[path] = kept.digest
         about = passages_about(words, passages)
         changed = {path: now[path] for path in now if now[path] != documents[path]}
-        return _answer(words, about, changed, gone)
+        return _answer(words, about, changed, gone, unread)
 
     def _read(self, folder: Path, path: str) -> _Kept:
         """A document in passages. One whose size and time are as before is not read again."""
@@ -124,16 +128,25 @@ def _documents_for(folded: Folded, creature: CreatureState) -> dict[str, str]:
     return {path: all_of_run[path] for path in paths_meant((*purse.playbill.documents, *own), all_of_run)}
 
 
-def _answer(words: str, about: list[Passage], changed: Mapping[str, str], gone: list[str]) -> ToolAnswer:
+def _answer(
+    words: str,
+    about: list[Passage],
+    changed: Mapping[str, str],
+    gone: list[str],
+    unread: Mapping[str, str],
+) -> ToolAnswer:
     said = [f"{passage.path}, {_lines(passage)}:\n{passage.text}" for passage in about]
     if not about:
         said.append(f"Nothing in the documents is about {words!r}. Try other words.")
     used = {passage.path for passage in about}
     said += [f"{path} has changed since the play began." for path in changed if path in used]
     said += [f"{path} is gone." for path in gone]
+    said += [*unread.values()]
     result: Json = {"found": [_record(passage, changed) for passage in about]}
     if gone:
         result["gone"] = gone
+    if unread:
+        result["unread"] = [*unread]
     return ToolAnswer(is_ok=True, text="\n\n".join(said), result=result)
 
 

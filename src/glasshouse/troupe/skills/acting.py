@@ -11,6 +11,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final, NamedTuple
 
+from glasshouse.scripts.script import (
+    ACTS,
+    CHANGES,
+    DEALT_WORD,
+    GAME_FACT,
+    REMARK,
+    SLOT,
+    Entry,
+    Part,
+    Phrasing,
+)
 from glasshouse.troupe import kinds
 from glasshouse.troupe.grammar import slots_for, with_capitals
 from glasshouse.troupe.noun_classes import class_of
@@ -18,18 +29,6 @@ from glasshouse.troupe.noun_phrases import Noun
 from glasshouse.troupe.reactions import acts
 from glasshouse.troupe.reading import Heard, Reading
 from glasshouse.troupe.salience import main_thing, owed_by
-from glasshouse.troupe.script_files import (
-    ACTS,
-    CHANGES,
-    GAME_FACT,
-    REMARK,
-    SLOT,
-    Entry,
-    Part,
-    Phrasing,
-    part_of,
-    recognised,
-)
 from glasshouse.troupe.script_memory import Said, ScriptMemory
 from glasshouse.troupe.skills.branches import Branch, Reply, in_a_list, passing, with_line
 from glasshouse.troupe.skills.timed_lines import changes_made
@@ -49,10 +48,22 @@ _LAST_STEP_OUTSIDE: Final = 2
 
 def performed(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
     """A line of my part whose cue has come; else silence where nobody waits for me; none where I have no part."""
-    part = part_of(speaker.reading.me)
+    part = speaker.reading.part
     if part is None:
         return None
     return _Performance(speaker, branches, part).reply()
+
+
+def performed_inwardly(speaker: Speaker, branch: Branch) -> Reply | None:
+    """A line of my part that I tell myself alone; none if no entry of that kind fits."""
+    part = speaker.reading.part
+    if part is None:
+        return None
+    performance = _Performance(speaker, [branch], part)
+    performance.open_branches = [branch]
+    performance.entries = tuple(entry for entry in part.entries if entry.kind == branch.kind)
+    performance.owed = []  # Nobody hears it, so nothing must be taken up in it.
+    return performance.line_that_fits()
 
 
 def remark(speaker: Speaker, *facts: str) -> str:
@@ -60,7 +71,7 @@ def remark(speaker: Speaker, *facts: str) -> str:
 
     `facts` are what the game knows and no line says: an entry may need them or exclude them, as `game:FACT`.
     """
-    part = part_of(speaker.reading.me)
+    part = speaker.reading.part
     if part is None:
         return ""
     performance = _Performance(speaker, (), part)
@@ -78,11 +89,11 @@ def remarked(speaker: Speaker, spoken: Spoken, *facts: str, is_last: bool = Fals
 
 def without_remark(reading: Reading, line: Heard) -> str:
     """What somebody said in a game, without the sentence of their part that stands before it."""
-    part = part_of(reading.me)
-    known = recognised(part.script.name, bare_name(line.handle), line.text) if part is not None else None
-    if known is None or known[0].act != REMARK:
+    part = reading.part
+    known = part.script.recognised(bare_name(line.handle), line.text) if part is not None else None
+    if known is None or known.entry.act != REMARK:
         return line.text
-    texts = (phrasing.text for phrasing in known[0].phrasings)
+    texts = (phrasing.text for phrasing in known.entry.phrasings)
     lower = line.text.lower()
     said = next((text for text in texts if lower.startswith(text.lower())), "")
     return line.text[len(said) :].lstrip()
@@ -99,7 +110,7 @@ def played(
 
     `facts` are known to entries as `game:FACT`; `slots` are filled by the game, and only by it.
     """
-    part = part_of(speaker.reading.me)
+    part = speaker.reading.part
     if part is None:
         return None
     performance = _Performance(speaker, branches, part)
@@ -350,7 +361,7 @@ class _Performance:
         for phrasing, bound in self._sayings(entry, cue):
             text = with_capitals(_filled(phrasing.text, bound))
             if entry.act not in _NOTHING_ADDED and not self._answers_later(entry):
-                text = self.speaker.with_what_is_owed(text)
+                text = self.speaker.with_what_is_owed(text, tells_secret=DEALT_WORD in phrasing.slots)
             fields = self._fields_of(entry, branch, bound)
             if text and fields is not None:
                 return with_line(branch, self._spoken(entry, text, bound), **fields)

@@ -32,7 +32,6 @@ from glasshouse.troupe.skills.branches import (
     Reply,
     call,
     counted,
-    own_heading,
     passing,
     sentences,
     speaking_branch,
@@ -177,8 +176,13 @@ def _asked(speaker: Speaker, branch: Branch) -> Reply | None:
             heading = f"{heading} best"
     # The words of the heading behind `ask dark`: how the day was that was read out last, and whether a better one is known.
     facts = [_first_or(reading, "asked"), *heading.split()[2:]]
-    most = _in_words(gaps.get("most", ""))
-    spoken = _scene(speaker, branch, facts, {**gaps, "seen": _in_words(gaps["lit"]), "most": most})
+    slots = {**gaps, "seen": _in_words(gaps["lit"]), "most": _in_words(gaps.get("most", ""))}
+    worse = _worse_behind(best, known, day) if best is not None else None
+    if best is not None and worse is not None:
+        facts.append("nearer")
+        slots |= {"best": day_called(best.day), "most": _in_words(f"{best.lit:g}")}
+        slots |= {"other": day_called(worse.day), "less": _in_words(f"{worse.lit:g}")}
+    spoken = _scene(speaker, branch, facts, slots)
     if spoken is None:
         is_owed = bool(speaker.topic.owed)
         texts = [] if is_owed else _beside(speaker, heading, **gaps)
@@ -200,14 +204,30 @@ def _next_day(speaker: Speaker, wanted: str, known: list[Known]) -> date | None:
     best = _best([night for night in known if night.day in still], wanted)
     if best is None:
         return speaker.dice.choice(left)
-    if best.phase.startswith("wa"):
-        is_later = ("waxing" in best.phase) == (wanted == "bright")
+    is_later = _is_better_later(best, known, wanted)
+    if is_later is not None:
         steps = [(day - best.day).days * (1 if is_later else -1) for day in left]
         ahead = [day for day, step in zip(left, steps, strict=True) if 0 < step <= steps_days_max]
         if ahead:
             return speaker.dice.choice(ahead)
     near = sorted(left, key=lambda day: abs((day - best.day).days))
     return speaker.dice.choice(near[:nights_near_max])
+
+
+def _is_better_later(best: Known, known: Sequence[Known], wanted: str) -> bool | None:
+    """Whether it gets better after the best day that is known: by what the moon is called, else by the days that were worse.
+    None where worse ones are known on both sides, or no other is known."""
+    if best.phase.startswith("wa"):
+        return ("waxing" in best.phase) == (wanted == "bright")
+    sides = {night.day < best.day for night in known if night.day != best.day}
+    return sides.pop() if len(sides) == 1 else None
+
+
+def _worse_behind(best: Known, known: Sequence[Known], day: date) -> Known | None:
+    """The night nearest to the best one from which it got better on the way to a day; none if the best is not on that way."""
+    behind = [night for night in known if (night.day < best.day < day) or (night.day > best.day > day)]
+    worse = [night for night in behind if night.lit != best.lit]
+    return min(worse, key=lambda night: abs((night.day - best.day).days), default=None)
 
 
 def _acted(speaker: Speaker, branches: Sequence[Branch], branch: Branch, field: str) -> Reply | None:
@@ -255,13 +275,15 @@ def _chose(speaker: Speaker, branches: Sequence[Branch], branch: Branch, field: 
     gaps["asker"] = _asker_of(reading, best)
     is_full = wanted == "bright" and best.lit >= lit_full_min
     how = "choose poor" if is_poor else "choose full" if is_full else "choose"
-    heading = own_heading(reading, how, BOOK)
-    texts = sentences(heading, BOOK, **gaps) if heading != "choose full" else []
-    texts = texts or sentences("choose poor" if is_poor else "choose", BOOK, **gaps)
-    spoken = speaker.dress(
-        texts, "appraise", f"a {wanted} night is wanted, and this is it", own=_WITH_OWN_LINE
-    )
-    spoken = remarked(speaker, spoken, how.removeprefix("choose "), is_last=True)
+    facts = [how.removeprefix("choose ")]
+    slots = {**gaps, "lit": _in_words(gaps["lit"]), "less": _in_words(gaps.get("less", ""))}
+    spoken = _scene(speaker, branch, facts, slots)
+    if spoken is None:
+        texts = sentences("choose poor" if is_poor else "choose", BOOK, **gaps)
+        aim = f"a {wanted} night is wanted, and this is it"
+        spoken = remarked(
+            speaker, speaker.dress(texts, "appraise", aim, own=_WITH_OWN_LINE), *facts, is_last=True
+        )
     refs = [night.line.ref for night in (best, other) if night is not None][:lines_rested_on_max]
     return with_line(branch, spoken, **{DATE: best.day.isoformat(), field: refs})
 

@@ -11,7 +11,7 @@ say it with (slots). Where the world has a kind for doubting somebody, doubts ar
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Final, NamedTuple
@@ -47,6 +47,8 @@ _IMPRESSION: Final = 7.0
 """How much a face weighs beside what was said; a strange thing weighs two."""
 _AGREED: Final = 0.25
 _FITS: Final = 0.2
+_LIFTING: Final = 2
+"""After the votes the world calls first for a last word, second for what is under the thimbles, third for the stakes."""
 _SAID_MAX: Final = 2
 """How often one thing is said of a word, by whoever holds it and by those who take it up."""
 _STRANGE: Final = 2.0
@@ -122,7 +124,9 @@ def _state_of_play(speaker: Speaker, table: Table, word: str) -> tuple[list[str]
     facts = ["aware" if theirs else "unaware"]
     slots = {"clause": _clause(speaker, word, theirs)}
     if has_voted(reading, table):
-        facts += _after_the_votes(reading, table)
+        facts += _after_the_votes(reading, table, word)
+        odd = _odd_one(reading, table, word) if len(_votes(reading, table)) > 1 else ""
+        slots |= {"word": word, "odd": _called(odd) if odd else ""}
     elif _is_called(reading):
         who, mark = _choice(speaker, table, word, table.voting.words_of(table.vote_field))
         ground = _ground(mark)
@@ -168,19 +172,82 @@ def _at_the_table(speaker: Speaker, table: Table, word: str, slots: dict[str, st
     return ["describe"]
 
 
-def _after_the_votes(reading: Reading, table: Table) -> list[str]:
-    """How the acorns lie: how many lie before me, and whether the world has called for a last word."""
-    votes = [
-        line.fields.get(table.vote_field) for line in reading.discussion if line.kind == table.voting.kind
-    ]
+def _after_the_votes(reading: Reading, table: Table, word: str) -> list[str]:
+    """How the acorns lie, and what the world has called for since: a last word, the words under the thimbles, the stakes."""
+    votes = _votes(reading, table)
     mine = votes.count(reading.me.handle)
-    is_most = bool(mine) and all(votes.count(handle) < mine for handle in set(votes) - {reading.me.handle})
     if len(votes) < len({*table.voting.words_of(table.vote_field), reading.me.handle}):
         return []
-    facts = ["caught" if is_most else "free", "pointed-at" if mine else "spared"]
+    facts = ["caught" if _is_most(votes, reading.me.handle) else "free", "pointed-at" if mine else "spared"]
+    asked = len(_calls_after_the_votes(reading, table))
+    if asked < _LIFTING:
+        return [*facts, "last" if asked else "waiting"]
+    lifted = _lifted(reading, table, word)
+    if asked == _LIFTING:
+        return [*facts, "lift", _how_mine_goes(lifted.values())]
+    odd = _odd_one(reading, table, word)
+    if not odd:
+        return [*facts, "pay"]
+    is_mine = odd == reading.me.handle
+    has_won = _is_most(votes, odd) != is_mine
+    return [*facts, "pay", "odd" if is_mine else "even", "won" if has_won else "lost"]
+
+
+def _votes(reading: Reading, table: Table) -> list[str]:
+    """At whom everybody has pointed."""
+    return [
+        str(line.fields.get(table.vote_field, ""))
+        for line in reading.discussion
+        if line.kind == table.voting.kind
+    ]
+
+
+def _is_most(votes: Sequence[str], handle: str) -> bool:
+    """Whether more point at this one than at anybody else."""
+    count = votes.count(handle)
+    return bool(count) and all(votes.count(other) < count for other in {*votes} - {handle})
+
+
+def _calls_after_the_votes(reading: Reading, table: Table) -> list[int]:
+    """Where in the discussion the world has called for something since the last vote."""
     last_vote = max(at for at, line in enumerate(reading.discussion) if line.kind == table.voting.kind)
-    is_asked = any(line.origin == "world" for line in reading.discussion[last_vote + 1 :])
-    return [*facts, "last" if is_asked else "waiting"]
+    return [at for at, line in enumerate(reading.discussion) if at > last_vote and line.origin == "world"]
+
+
+def _lifted(reading: Reading, table: Table, word: str) -> dict[str, bool]:
+    """Who has told the word under their thimble, and whether it is mine."""
+    calls = _calls_after_the_votes(reading, table)
+    ends = [*calls, len(reading.discussion)]
+    lines = reading.discussion[calls[_LIFTING - 1] : ends[_LIFTING]]
+    return {
+        line.handle: word in WORD.findall(line.text.lower())
+        for line in lines
+        if line.origin == "cast" and not reading.is_mine(line)
+    }
+
+
+def _how_mine_goes(others: Collection[bool]) -> str:
+    """How my word goes with those that were told before mine."""
+    if not others:
+        return "before"
+    if all(others):
+        return "match"
+    if any(others):
+        return "mixed"
+    return "alone" if len(others) > 1 else "differs"
+
+
+def _odd_one(reading: Reading, table: Table, word: str) -> str:
+    """Who holds the odd word, once all have told theirs; empty before, or where their lines leave it open."""
+    if len(_calls_after_the_votes(reading, table)) <= _LIFTING:
+        return ""
+    lifted = _lifted(reading, table, word)
+    others = [handle for handle, is_mine in lifted.items() if not is_mine]
+    if len(lifted) + 1 < len(_votes(reading, table)):
+        return ""
+    if len(others) == len(lifted):
+        return reading.me.handle
+    return others[0] if len(others) == 1 else ""
 
 
 def _doubt_of_me(reading: Reading, table: Table) -> Heard | None:

@@ -5,13 +5,20 @@ Always holds: its manifest was checked when its creature was added, so it is not
 
 from __future__ import annotations
 
-from typing import Literal
+from functools import lru_cache
+from typing import Final, Literal
 
 import msgspec
+from msgspec.structs import replace
 
 from glasshouse.events import kinds
 from glasshouse.events.event import Json
 from glasshouse.model_values import Form
+
+reflection_words_max: Final = 30
+"""A reflection is asked for in at most so many words; `say_words_max` may ask for fewer."""
+reflecting_cache_characters_max: Final = 1_024
+"""How many are kept: characters as they reflect; more are made again."""
 
 Profile = Literal["tiny", "fast", "balanced", "strong"]
 Role = Literal["worker", "judge", "narrator", "root"]
@@ -34,10 +41,12 @@ class Schedule(msgspec.Struct, frozen=True):
 
 
 class Memory(msgspec.Struct, frozen=True):
-    """How many lines of the discussion a creature's prompt shows."""
+    """How many lines of the discussion a creature's prompt shows, and when it reflects."""
 
     window: int | None = None
     """None: as many as suit the size of the model that plays."""
+    reflect_every: int | None = None
+    """It reflects after every so many lines of its own. None: never by cadence."""
 
 
 class Character(msgspec.Struct, frozen=True, cache_hash=True):
@@ -60,8 +69,18 @@ class Character(msgspec.Struct, frozen=True, cache_hash=True):
     reply: Form | Literal["auto"] = "auto"
     played_by: str | None = None
     act_seconds_max: float | None = None
+    reflects: bool = False
+    """Whether it reflects in this act. No manifest says so: see `reflecting`."""
 
 
 def character_of(manifest: Json) -> Character:
     """The character that a manifest in the ledger describes."""
     return msgspec.convert(manifest, Character, strict=False)
+
+
+@lru_cache(maxsize=reflecting_cache_characters_max)
+def reflecting(character: Character) -> Character:
+    """The same creature in an act in which it reflects: it writes a short reflection or passes, and has no tools."""
+    words = min(character.voice.say_words_max, reflection_words_max)
+    voice = replace(character.voice, say_words_max=words)
+    return replace(character, may_emit=(kinds.AGENT_REFLECTED,), voice=voice, tools=(), reflects=True)

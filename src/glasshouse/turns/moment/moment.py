@@ -234,6 +234,11 @@ class Moment(msgspec.Struct, frozen=True, dict=True):
         return self.handed is not None and not self.handed.with_content and not self.cause.payload
 
     @property
+    def is_reflection(self) -> bool:
+        """Whether the creature owes a reflection: it answers a line of its own, and nobody hears what it writes."""
+        return self.character.reflects
+
+    @property
     def is_tick(self) -> bool:
         """Whether this act is a tick: it answers no line."""
         return self.cause.kind == kinds.TURN_STARTED

@@ -89,11 +89,16 @@ def policy_as_json(policy: Policy) -> Json:
 class DealRule(msgspec.Struct, frozen=True):
     """What the holder of a dealt fact may do with it."""
 
-    may_say: bool = False
-    """Whether it may say aloud a fact of a word or two."""
+    may_say: bool | tuple[str, ...] = False
+    """Whether it may say aloud a fact of a word or two; or the kinds of line in which it may."""
+
+    def may_be_said_in(self, kind: str | None) -> bool:
+        """Whether a line of this kind may say the fact. None stands for what is noted beside a line."""
+        return self.may_say if isinstance(self.may_say, bool) else kind in self.may_say
 
 
 MAY_BE_SAID = DealRule(may_say=True)
+KEPT = DealRule()
 
 
 class EndsWhen(msgspec.Struct, frozen=True):

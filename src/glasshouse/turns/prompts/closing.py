@@ -46,6 +46,10 @@ _CALL_BEGINS: Final[dict[Form, str]] = {
     "json": '{"kind":"tool.called"',
     "prose": "KIND: tool.called",
 }
+_REFLECT: Final = (
+    "reflect now on {after} and on what was said before it: tell yourself what you understand now and did not before, and"
+    " give the numbers of the lines that it rests on"
+)
 _NEW: Final = ", with something that nobody has said yet"
 _NEW_WORDS: Final = ", in words that nobody has used yet"
 
@@ -138,6 +142,8 @@ def closing_sentences(handle: str, character: Character, form: Form) -> tuple[st
 def _request(character: Character, about: _About, after: str) -> str:
     new = "" if character.voice.may_repeat else _NEW
     new_words = "" if character.voice.may_repeat else _NEW_WORDS
+    if character.reflects:
+        return _REFLECT.format(after=after)
     if character.role == "judge":
         return f"say now what you find{new_words}"
     if character.role == "narrator":
@@ -180,5 +186,6 @@ def _looks_up(moment: Moment) -> bool:
 @lru_cache(maxsize=closing_cache_values_max)
 def _how_to_speak(character: Character) -> str:
     temper = cut(safe_line(character.temper), temper_chars_max).rstrip(".")
-    how = f"Speak in your own voice, {temper}" if temper else "Speak in your own voice"
+    do = "Nobody hears it. Think in your own voice" if character.reflects else "Speak in your own voice"
+    how = f"{do}, {temper}" if temper else do
     return f"{how}. At most {character.voice.say_words_max} words."

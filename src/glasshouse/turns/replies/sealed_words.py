@@ -37,7 +37,7 @@ def sealed_facts_said(draft: Draft, moment: Moment) -> dict[str, str]:
     """Fact -> its word, for the sealed words that a draft says aloud."""
     if draft.kind in _MAY_SAY_ALL:
         return {}
-    return _facts_in("\n".join(text for _, text in _texts(draft, moment)), moment)
+    return _facts_in("\n".join(text for _, text in _texts(draft, moment)), moment, draft.kind)
 
 
 def with_masked_notes(reply: Reply, moment: Moment) -> Reply:
@@ -46,13 +46,13 @@ def with_masked_notes(reply: Reply, moment: Moment) -> Reply:
         "private": reply.private,
         **({"reason": reply.reason} if isinstance(reply, Passed) else {}),
     }
-    facts = _facts_in(str(notes), moment)
+    facts = _facts_in(str(notes), moment, None)
     return replace(reply, **_over(notes, facts)) if facts else reply
 
 
-def _facts_in(text: str, moment: Moment) -> dict[str, str]:
-    """Fact -> its word, for the sealed words in a text that no line said before."""
-    facts = {fact: word for fact, word in _sealed(moment) if says_word(text, word)}
+def _facts_in(text: str, moment: Moment, kind: str | None) -> dict[str, str]:
+    """Fact -> its word, for the sealed words in a text that no line said before; `kind` is none in notes beside a line."""
+    facts = {fact: word for fact, word in _sealed(moment, kind) if says_word(text, word)}
     if not facts:
         return {}
     heard = "\n".join([str(event.payload.get("text", "")) for event in moment.recent_events])
@@ -79,10 +79,10 @@ def _over(value: Any, facts: dict[str, str]) -> Any:
     return value
 
 
-def _sealed(moment: Moment) -> Iterator[tuple[str, str]]:
-    """The facts that are sealed words."""
+def _sealed(moment: Moment, kind: str | None) -> Iterator[tuple[str, str]]:
+    """The facts that are sealed words and may not be said in a line of this kind."""
     for fact, value in moment.known.items():
-        if is_sealed_word(value) and not moment.playbill.deal.get(fact, MAY_BE_SAID).may_say:
+        if is_sealed_word(value) and not moment.playbill.deal.get(fact, MAY_BE_SAID).may_be_said_in(kind):
             yield fact, value
 
 

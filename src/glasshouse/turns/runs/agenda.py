@@ -7,6 +7,10 @@ one act: the event that ends an act names its cause and settles the debt. What a
 bundle. So does what a creature still owes after a full turn (ADR 0106). One act, which has heard the whole bundle,
 answers its newest cause and settles it. Debts are kept by creature id, so merges and splits do not change them.
 
+A creature with `reflect_every` also owes a reflection for every Nth line of its own (ADR 0161). The line is its cause, and
+only a reflection or an act without a line settles it. It comes last in its turn, and one that its turn had no call for is
+left out when the next turn begins.
+
 What a reaction causes is due in the same turn. What comes from outside and what ticks cause is due in the next turn.
 The cause of a tick is the `turn.started` of its turn (ADR 0021). An act that has called a tool and has not ended is
 under way: the agenda notes the events that it has written, and it comes before all others. So the ledger alone says
@@ -40,7 +44,7 @@ from glasshouse.world.state.state import CreatureState, GraphState, World
 from glasshouse.world.state.topology import discard
 from glasshouse.world.state.values import Wire
 
-version: Final = 8
+version: Final = 9
 """Increase it when the fold changes, so that snapshots of the old fold are not used."""
 
 _DISPATCHED: Final = frozenset(
@@ -114,6 +118,12 @@ Queue = list[tuple[Place, str, str]]
 every creature has an entry. Other entries may be out of date; they are dropped when they come to the front."""
 
 
+class IsFull(Protocol):
+    """Whether a run has no call left in the current turn of a graph."""
+
+    def __call__(self, run_id: str, graph_id: str, /) -> bool: ...
+
+
 class Ready(msgspec.Struct):
     """The creatures with an act due in the current turn of a graph.
 
@@ -124,6 +134,7 @@ class Ready(msgspec.Struct):
     turn: int
     reactions: Queue
     ticks: Queue
+    reflections: Queue
 
 
 class Agenda(msgspec.Struct, dict=True):
@@ -136,14 +147,21 @@ class Agenda(msgspec.Struct, dict=True):
     subscribers: dict[str, dict[str, None]] = msgspec.field(default_factory=dict)
     under_way: dict[str, UnderWay] = msgspec.field(default_factory=dict)
     """The acts that have used tools and have not ended, by creature id."""
+    reflections: dict[str, dict[str, Owed]] = msgspec.field(default_factory=dict)
+    """The reflections that are owed, by creature and then by the line that caused them."""
+    own_lines: dict[str, int] = msgspec.field(default_factory=dict)
+    """How many lines each creature that reflects by cadence has said since it last owed a reflection."""
 
     def __post_init__(self) -> None:
         self.ready_cache: dict[str, Ready] = {}
         """Graph id -> its queue."""
 
-    def first_free(self, world: World, graph: GraphState, is_deferred: IsDeferred) -> tuple[str, Owed] | None:
-        """The creature that acts next, of those that may act now, and what it owes. Reactions come before ticks. Among
-        reactions, the oldest cause comes first; among ticks, the one that has waited longest; then the oldest creature."""
+    def first_free(
+        self, world: World, graph: GraphState, is_deferred: IsDeferred, is_full: IsFull
+    ) -> tuple[str, Owed] | None:
+        """The creature that acts next, of those that may act now, and what it owes. Reactions come before ticks, and
+        reflections last. Among reactions and reflections, the oldest cause comes first; among ticks, the one that has waited
+        longest; then the oldest creature."""
         ready = self.ready_cache.get(graph.id)
         if ready is None or ready.turn != graph.turn or ready.session_id != graph.session_id:
             ready = self.ready_cache[graph.id] = self._ready(world, graph)
@@ -155,10 +173,23 @@ class Agenda(msgspec.Struct, dict=True):
             first = _first(ready.reactions, lambda name: self.first_due(name, turn), world, graph, free)
             if first is not None:
                 return first
-        if not ready.ticks:
+        if ready.ticks:
+            free = [run_id for run_id in runs if not is_deferred(run_id, graph.id)]
+            first = _first(ready.ticks, self.ticks.get, world, graph, free)
+            if first is not None:
+                return first
+        if not ready.reflections:
             return None
-        free = [run_id for run_id in runs if not is_deferred(run_id, graph.id)]
-        return _first(ready.ticks, self.ticks.get, world, graph, free)
+        free = [run_id for run_id in runs if not is_full(run_id, graph.id)]
+        return _first(ready.reflections, self.first_reflection, world, graph, free)
+
+    def first_reflection(self, name: str) -> Owed | None:
+        """The reflection that a creature has owed longest; none if it owes none."""
+        return next(iter(self.reflections.get(name, _NOTHING).values()), None)
+
+    def owes_reflection(self, creature_id: str, cause: str) -> bool:
+        """Whether what a creature owes for this cause is a reflection."""
+        return cause in self.reflections.get(creature_id, _NOTHING)
 
     def ticks_without_a_call(
         self, world: World, graph: GraphState, run_id: str, besides: Container[str] = ()
@@ -204,9 +235,15 @@ class Agenda(msgspec.Struct, dict=True):
         for name in names_in_both(graph.creatures, self.ticks):
             tick = self.ticks[name]
             ticks.append(((tick.due, 0, creatures[name].born), name, tick.cause))
+        reflections: Queue = []
+        for name in names_in_both(graph.creatures, self.reflections):
+            owed = self.first_reflection(name)
+            if owed is not None:
+                reflections.append((_place_of_owed(world, creatures[name], owed), name, owed.cause))
         heapify(reactions)
         heapify(ticks)
-        return Ready(graph.session_id, graph.turn, reactions, ticks)
+        heapify(reflections)
+        return Ready(graph.session_id, graph.turn, reactions, ticks, reflections)
 
     def _line_up(self, world: World, creature: CreatureState, owed: Owed) -> None:
         """Add a creature to the queue of its graph for a debt, if the debt is due in the current turn."""
@@ -222,7 +259,11 @@ class Agenda(msgspec.Struct, dict=True):
     def owes(self, creature_id: str, cause: str) -> bool:
         """Whether a creature owes an act for this cause: a tick, or an answer."""
         tick = self.ticks.get(creature_id)
-        return (tick is not None and tick.cause == cause) or cause in self.owed.get(creature_id, _NOTHING)
+        return (
+            (tick is not None and tick.cause == cause)
+            or cause in self.owed.get(creature_id, _NOTHING)
+            or self.owes_reflection(creature_id, cause)
+        )
 
     def handed_to(self, creature_id: str, cause: str) -> Handed | None:
         """What a wire delivered with a line that a creature still has to answer."""
@@ -235,6 +276,7 @@ class Agenda(msgspec.Struct, dict=True):
             event.caused_by is not None
             or event.kind in self.subscribers
             or event.actor in world.wires_of
+            or event.actor in self.own_lines
             or event.kind in _DISPATCHED
         )
 
@@ -252,12 +294,16 @@ class Agenda(msgspec.Struct, dict=True):
             self._owe_hearers(world, event, _turn_due(event, is_tick=is_tick))
         for wire in wires_taken(world, event) if event.actor in world.wires_of else ():
             self._owe_wired(world, event, _turn_due(event, is_tick=is_tick), wire)
+        if event.actor in self.own_lines:
+            self._count_line(world, event)
 
     def _settle_cause(self, world: World, event: Event, cause: str) -> bool:
         """Settle the debt if the event ends its act. True if the event belongs to a tick."""
         tick = self.ticks.get(event.actor)
         if tick is None or tick.cause != cause:
-            if event.ends_its_act:
+            if self.owes_reflection(event.actor, cause):
+                self._settle_reflection(world, event, cause)
+            elif event.ends_its_act:
                 self._settle(world, event.actor, cause)
             return False
         if event.ends_its_act:
@@ -333,6 +379,7 @@ class Agenda(msgspec.Struct, dict=True):
         for name in names_in_both(graph.creatures, self.ticks):
             if self.ticks[name].begun_by is not None:  # It joins the batch of this turn.
                 self.ticks[name] = replace(self.ticks[name], begun_by=None)
+        self._leave_out_reflections(world, graph, event.turn)
         for name, every in members_of(world, graph).tickers:
             if event.turn % every == 0 and name not in self.ticks:
                 self.ticks[name] = Owed(event.id, event.lamport, due=event.turn)
@@ -349,7 +396,13 @@ class Agenda(msgspec.Struct, dict=True):
 
     def _forget_run(self, world: World, run_id: str | None) -> None:
         """Remove all debts and subscriptions of the creatures of a finished run: they never owe an act again."""
-        debts: tuple[dict[str, Any], ...] = (self.owed, self.ticks, self.under_way)
+        debts: tuple[dict[str, Any], ...] = (
+            self.owed,
+            self.ticks,
+            self.under_way,
+            self.reflections,
+            self.own_lines,
+        )
         for creature in world.creatures_of(run_id or ""):
             for by_name in debts:
                 by_name.pop(creature.id, None)
@@ -385,6 +438,49 @@ class Agenda(msgspec.Struct, dict=True):
         if follows is not None:
             self._line_up(world, creature, follows)
 
+    def _count_line(self, world: World, event: Event) -> None:
+        """Count a line that a creature said itself. The Nth since it last owed a reflection causes the next one."""
+        creature = world.creatures.get(event.actor)
+        if creature is None or event.kind in kinds.NO_LINES or event.kind in kinds.INNER:
+            return
+        count = self.own_lines[creature.id] + 1
+        every = world.facts_of(creature).memory.reflect_every
+        if every is None or count < every:
+            self.own_lines[creature.id] = count
+            return
+        self.own_lines[creature.id] = 0
+        owed = Owed(event.id, event.lamport, due=max(1, event.turn))
+        self.reflections.setdefault(creature.id, {})[event.id] = owed
+        self._line_up_reflection(world, creature, owed)
+
+    def _settle_reflection(self, world: World, event: Event, cause: str) -> None:
+        """A reflection, or an act that ended without a line, settles what is owed; another line with this cause does not."""
+        if event.kind != kinds.AGENT_REFLECTED and event.kind not in kinds.WITHOUT_A_LINE:
+            return
+        mailbox = self.reflections[event.actor]
+        del mailbox[cause]
+        follows = self.first_reflection(event.actor)
+        if follows is None:
+            del self.reflections[event.actor]
+        elif event.actor in world.creatures:
+            self._line_up_reflection(world, world.creatures[event.actor], follows)
+
+    def _line_up_reflection(self, world: World, creature: CreatureState, owed: Owed) -> None:
+        ready = self.ready_cache.get(creature.graph_id)
+        if ready is not None:
+            heappush(ready.reflections, (_place_of_owed(world, creature, owed), creature.id, owed.cause))
+
+    def _leave_out_reflections(self, world: World, graph: GraphState, turn: int) -> None:
+        """Drop the reflections that the turns before this one had no call for. A creature that cannot act keeps them: it is
+        stopped, or its run is paused."""
+        for name in names_in_both(graph.creatures, self.reflections):
+            if may_act(world, world.creatures[name]):
+                kept = {cause: owed for cause, owed in self.reflections[name].items() if owed.due >= turn}
+                if kept:
+                    self.reflections[name] = kept
+                else:
+                    del self.reflections[name]
+
     def owed_by(
         self, names: Iterable[str], has_happened: Callable[[str], bool], *, is_as_it_was: bool
     ) -> CarriedAgenda:
@@ -400,7 +496,13 @@ class Agenda(msgspec.Struct, dict=True):
             name: [owed for owed in mailbox.values() if has_happened(owed.cause)]
             for name, mailbox in picked(self.owed, owing).items()
         }
+        reflections = {
+            name: [owed for owed in mailbox.values() if has_happened(owed.cause)]
+            for name, mailbox in picked(self.reflections, owing).items()
+        }
         part = {
+            "reflections": {name: mailbox for name, mailbox in reflections.items() if mailbox},
+            "own_lines": {name: count for name, count in picked(self.own_lines, owing).items() if count},
             "owed": {name: mailbox for name, mailbox in mailboxes.items() if mailbox},
             "ticks": ticks,
             "stops": picked(self.stops, owing),
@@ -419,13 +521,25 @@ class Agenda(msgspec.Struct, dict=True):
             self.owed[named[name]] = {owed.cause: converted(owed, Owed) for owed in mailbox}
         for name, tick in debts.ticks.items():
             self.ticks[named[name]] = replace(converted(tick, Owed), was=tick.was or name)
+        self._take_over_reflections(debts, named)
         self.stops.update({named[name]: stops for name, stops in debts.stops.items()})
         self.under_way.update(
             {named[name]: converted(act, UnderWay) for name, act in debts.under_way.items()}
         )
 
+    def _take_over_reflections(self, debts: CarriedAgenda, named: Mapping[str, str]) -> None:
+        """Take over counts and reflections, of those that still reflect by cadence in the branch."""
+        for name, count in debts.own_lines.items():
+            if named[name] in self.own_lines:
+                self.own_lines[named[name]] = count
+        for name, mailbox in debts.reflections.items():
+            if named[name] in self.own_lines:
+                self.reflections[named[name]] = {owed.cause: converted(owed, Owed) for owed in mailbox}
+
     def _note_start(self, world: World, event: Event) -> None:
         creature = world.creatures[payload_of(event, payloads.CreatureStarted).creature]
+        if world.facts_of(creature).memory.reflect_every is not None:
+            self.own_lines.setdefault(creature.id, 0)
         for kind in world.facts_of(creature).subscribes_to:
             self.subscribers.setdefault(kind, {})[creature.id] = None
 
@@ -435,7 +549,14 @@ class Agenda(msgspec.Struct, dict=True):
         if stopped.reason != "removed":
             begin_bundle(self.stops, name)
             return
-        debts: tuple[dict[str, Any], ...] = (self.owed, self.ticks, self.stops, self.under_way)
+        debts: tuple[dict[str, Any], ...] = (
+            self.owed,
+            self.ticks,
+            self.stops,
+            self.under_way,
+            self.reflections,
+            self.own_lines,
+        )
         for by_name in (*debts, *self.subscribers.values()):
             by_name.pop(name, None)
 

@@ -38,7 +38,7 @@ from glasshouse.turns.runs.agenda import members_of
 from glasshouse.world.fold.turn_counts import count_turn, merged_counts, merged_turn
 from glasshouse.world.state.state import World
 
-version: Final = 17
+version: Final = 18
 """Increase it when the fold changes, so that snapshots of the old fold are not used."""
 
 stale_lines_max: Final = 12
@@ -337,7 +337,7 @@ class Clocks(msgspec.Struct, array_like=True, gc=False):
         kind = event.kind
         if kind == kinds.LOOP_SUSPECTED or (use is not None and use.is_stale):
             self.stale_lines += 1
-        elif self.stale_lines and kind not in kinds.NO_LINES:
+        elif self.stale_lines and kind not in kinds.NO_LINES and kind != kinds.AGENT_REFLECTED:
             self.stale_lines = 0
 
     def reset_turn(self) -> None:
@@ -639,6 +639,13 @@ class Runs(msgspec.Struct):
         if purse is None or clocks is None or purse.limits.on_turn_limit != "defer":
             return False
         return not fits_turn(purse.limits, clocks.calls.get(run_id, 0), 1, ticks_left)
+
+    def is_turn_full(self, run_id: str, graph_id: str) -> bool:
+        """Whether a run has no call left in the current turn of a graph."""
+        purse = self.purses.get(run_id)
+        clocks = self.clocks.get(graph_id)
+        most = None if purse is None or clocks is None else purse.limits.max_calls_per_turn
+        return isinstance(most, int) and clocks is not None and clocks.calls.get(run_id, 0) >= most
 
     def is_talk_stale(self, graph_id: str) -> bool:
         """Whether the talk in a graph brings nothing new any more."""

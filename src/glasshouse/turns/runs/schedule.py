@@ -1,7 +1,8 @@
 """The schedule: the next act of a graph's current turn, and the number of its next turn. Pure.
 
 Always holds: an act that is under way comes first. Reactions come before ticks, in the order of their causes and then
-of the creatures' ages. Ticks come in the order of the cast; ticks put off from an earlier turn come first. The order
+of the creatures' ages. Ticks come in the order of the cast; ticks put off from an earlier turn come first. Reflections
+come last, in the order of the lines that caused them, and take only calls that the turn has left. The order
 depends only on folds of the ledger, so every way of driving a graph gives the same order.
 """
 
@@ -40,13 +41,13 @@ def next_act(world: World, agenda: Agenda, graph: GraphState, runs: Runs) -> Due
         if taken_up is not None:
             return taken_up
 
-    first = agenda.first_free(world, graph, runs.is_deferred)
+    first = agenda.first_free(world, graph, runs.is_deferred, runs.is_turn_full)
     if first is None:
         return None
     name, owed = first
     if owed is agenda.ticks.get(name):
         return _tick(world, owed, name)
-    if not owed.bundle:
+    if not owed.bundle:  # A reflection never is in one.
         return Due(name, owed.cause)
     return Due(name, newest_cause(agenda.owed[name], owed.bundle))
 
@@ -58,7 +59,7 @@ def due_of(world: World, agenda: Agenda, name: str, cause: str) -> Due | None:
     tick = agenda.ticks.get(name)
     if tick is not None and tick.cause == cause:
         return _tick(world, tick, name)
-    return Due(name, cause) if cause in agenda.owed.get(name, ()) else None
+    return Due(name, cause) if agenda.owes(name, cause) else None
 
 
 def _under_way(world: World, agenda: Agenda, graph: GraphState) -> Due | None:
@@ -114,6 +115,10 @@ def next_turn(world: World, agenda: Agenda, runs: Runs, graph: GraphState) -> in
         for name in names_in_both(graph.creatures, owing):
             if may_act(world, world.creatures[name]):
                 return graph.turn + 1
+    if graph.turn == 0:  # What was said before the first turn is reflected on in it.
+        for name in names_in_both(graph.creatures, agenda.reflections):
+            if may_act(world, world.creatures[name]):
+                return 1
     turns += [turn for turn, _, _ in beats_ahead(world, runs, graph)]
     return min(turns, default=None)
 

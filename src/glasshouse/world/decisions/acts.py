@@ -75,7 +75,9 @@ def voice_of(world: World, creature_id: str, kind: str, channel: str | None) -> 
         return kept
     creature = ids.the_creature(world, creature_id)
     check_may_act(world, creature)
-    if kind not in world.facts_of(creature).may_emit or kind in kinds.NEVER_GRANTED:
+    facts = world.facts_of(creature)
+    reflects = kind == kinds.AGENT_REFLECTED and facts.memory.reflect_every is not None
+    if (kind not in facts.may_emit and not reflects) or kind in kinds.NEVER_GRANTED:
         _refuse_kind(world, creature, kind)
     graph = world.graphs[creature.graph_id]
     voice = Voice(creature, graph, None, None)
@@ -104,6 +106,30 @@ def line_of(
     channel_id = voice.channel_id
     channel = voice.channel
     return Fact(kind, payload, actor, channel_id, channel, private, sealed, caused_by, run_id, model)
+
+
+def check_reflection(world: World, draft: Draft) -> None:
+    """Refuse what cannot end an act that is owed as a reflection: another kind, or one that rests on no event."""
+    if draft.kind != kinds.AGENT_REFLECTED:
+        raise Refused(
+            f"This act is a reflection, and {draft.kind} cannot end it.",
+            f"Give back {kinds.AGENT_REFLECTED}, or None to pass (`moment.is_reflection` says which act it is).",
+            rule="kind",
+        )
+    rests_on = draft.payload.get("rests_on")
+    if not isinstance(rests_on, list | tuple) or not rests_on:
+        raise Refused(
+            "The reflection rests on nothing.",
+            "Give the ids of one event or more in `rests_on`.",
+            rule="reflection",
+        )
+    for name in rests_on:
+        if not isinstance(name, str) or not _has_happened(world, name):
+            raise Refused(
+                f"There is no event {name!r}, so no reflection can rest on it.",
+                "Give ids of events.",
+                rule="reflection",
+            )
 
 
 def check_may_act(world: World, creature: CreatureState) -> None:

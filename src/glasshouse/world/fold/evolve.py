@@ -30,7 +30,7 @@ from glasshouse.world.state.state import (
 from glasshouse.world.state.topology import BITS, LISTEN, discard
 from glasshouse.world.state.values import GOES_ON
 
-version: Final = 18
+version: Final = 19
 """Increased when the fold changes, so that snapshots of the old fold are not used."""
 
 
