@@ -21,6 +21,7 @@ from glasshouse.tools.documents.document_tools import DocumentTools
 from glasshouse.tools.function import tool
 from glasshouse.tools.group.group_tools import GroupTools
 from glasshouse.tools.mcp.server_tools import ServerTools
+from glasshouse.tools.recall import RecallTool
 from glasshouse.tools.toolbox import JoinedTools, Toolbox
 
 if TYPE_CHECKING:
@@ -124,12 +125,14 @@ def troupe_digest() -> str:
 def usual_tools(
     tools: AnyToolbox | None = None, approver: Approver | None = None, servers: ServerTools | None = None
 ) -> AnyToolbox:
-    """The tools of a terrarium: those given, or the built-in ones; plus those of servers, the tool that searches documents, and the
-    group tools for privileged creatures."""
+    """The tools of a terrarium: those given, or the built-in ones; plus those of servers, the tools that search documents and
+    memory, and the group tools for privileged creatures."""
     if tools is not None:
         check_has("Terrarium(tools=...)", tools, "names", "a Toolbox", "Write Toolbox(function).")
     own = tools or Toolbox()
-    return JoinedTools(own, DocumentTools(), GroupTools(approver), *(() if servers is None else (servers,)))
+    return JoinedTools(
+        own, DocumentTools(), RecallTool(), GroupTools(approver), *(() if servers is None else (servers,))
+    )
 
 
 def servers_in(path: str | Path) -> tuple[ToolServer, ...]:

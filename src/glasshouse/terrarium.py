@@ -664,6 +664,11 @@ class Terrarium:
         """
         return await self._archive.resume(session_id, shape, world=world)
 
+    async def script_change(self, run_id: str) -> str:
+        """A sentence if a run that goes on plays from another script than it began with, or than the run that it continues; else
+        empty."""
+        return await self._archive.script_change(run_id)
+
 
 def _checked(call: str, agent: Agent) -> Agent:
     """The agent, or a refusal of what cannot act."""

@@ -14,7 +14,7 @@ import pytest
 
 from glasshouse.events import kinds
 from glasshouse.manifests import load_world
-from glasshouse.manifests.scripts import problems_of_script
+from glasshouse.manifests.scripts import checked_script
 from glasshouse.manifests.world_folders import bundled_worlds
 from glasshouse.scripts.script import ACTS, CUES, GAME_FACT, GAME_SLOTS, SLOT, Entry, Script, bound_name
 from glasshouse.scripts.script_text import CONDITIONS, read_script
@@ -224,7 +224,7 @@ def _is_divided(played: ScriptedPlay) -> bool:
 def test_what_is_wrong_in_a_script_is_told_with_its_line(
     text: str, line: int, column: int, problem: str
 ) -> None:
-    problems = problems_of_script(read_script(text))
+    problems = checked_script(text, {}, ["a"]).problems
 
     assert [(fault.path, fault.line, fault.column) for fault in problems] == [("script.txt", line, column)]
     assert problem in problems[0].text

@@ -21,6 +21,11 @@ SERVER_SEPARATOR: Final = "/"
 LOOK_UP: Final = "look_up"
 """The tool that finds passages in documents. No other tool may have this name."""
 
+RECALL: Final = "recall"
+"""The tool that searches long memory. No other tool may have this name."""
+OF_THE_ENGINE: Final = frozenset({LOOK_UP, RECALL})
+"""The tools that come with the engine and are granted by name, beside those of groups."""
+
 
 class DescribedTool(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True, omit_defaults=True):
     """A tool as its server describes it."""

@@ -143,6 +143,8 @@ def _use_part(model: ModelUse, calls: Sequence[Json]) -> Json:
     part: Json = {"profile": model.profile, "as_of": model.as_of, "calls": calls}
     if model.is_untrusted:
         part["is_untrusted"] = True
+    if model.recalled:
+        part["recalled"] = list(model.recalled)
     if model.prompting != 1:  # As it was before there was a number.
         part["prompting"] = model.prompting
     return part

@@ -99,6 +99,9 @@ class ModelUse(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True
     prompting: int = 1
     """The number under which the prompts were built and the replies read (`payloads.prompting_now`)."""
 
+    recalled: tuple[str, ...] = ()
+    """The lines that a search of its long memory found for the prompts, oldest first."""
+
     @property
     def calls_answered(self) -> list[Call]:
         """The calls that a model answered."""

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from glasshouse.errors import Refused
 from glasshouse.events import kinds
+from glasshouse.events.described_tool import RECALL
 from glasshouse.events.event import Event, Json
 from glasshouse.events.model_use import Call, ModelUse
 from glasshouse.events.payloads import (
@@ -24,6 +25,7 @@ from glasshouse.events.payloads import (
     builtins_of,
     payload_of,
 )
+from glasshouse.events.recalled import without_thoughts
 from glasshouse.events.recorded_fields import PUBLIC_FIELDS
 
 Role = Literal["spectator", "audience", "director"]
@@ -75,8 +77,8 @@ def _readable(event: Event, role: Role) -> tuple[Json, Json | None]:
 
 
 def _counts_of(use: ModelUse) -> ModelUse:
-    """How often models were asked and what that cost, without texts, digests and errors. `run.started` names models."""
-    return replace(use, calls=tuple(map(_count_of, use.calls)), shown=None)
+    """How often models were asked and what that cost, without texts, digests, errors and what was recalled. `run.started` names models."""
+    return replace(use, calls=tuple(map(_count_of, use.calls)), shown=None, recalled=())
 
 
 def _count_of(call: Call) -> Call:
@@ -213,6 +215,11 @@ def _call_without_persona(called: Json) -> Json:
     return {**called, "arguments": kept}
 
 
+def _answer_without_thoughts(answer: Json) -> Json:
+    """Hide what a creature once thought from the answer of its memory. Other tools' answers are public."""
+    return without_thoughts(answer) if answer.get("tool") == RECALL else answer
+
+
 _FOR_ALL: Final[dict[str, Callable[[Event], Json]]] = {
     kinds.SESSION_RESTATED: _restated_without_cards,
     kinds.RUN_STARTED: _start_without_decks,
@@ -229,6 +236,7 @@ _FOR_SPECTATORS: Final[dict[str, Callable[[Json], Json]]] = {
     kinds.RUN_STARTED: lambda started: _with_bios(started, "spawnable"),
     kinds.SESSION_FORKED: _fork_with_bios,
     kinds.TOOL_CALLED: _call_without_persona,
+    kinds.TOOL_RETURNED: _answer_without_thoughts,
     kinds.EDIT_PROPOSED: _call_without_persona,
     kinds.TOOL_CHANGED: _change_without_description,
 }

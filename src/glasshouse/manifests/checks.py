@@ -11,7 +11,7 @@ from string import Formatter
 
 from glasshouse.errors import Refused, names_shown_max
 from glasshouse.events import kinds
-from glasshouse.events.described_tool import LOOK_UP
+from glasshouse.events.described_tool import LOOK_UP, RECALL
 from glasshouse.manifests.advice import turns_with_more_ticks
 from glasshouse.manifests.checked_world import BUILT_IN_REFEREES, DEALS_OF_REFEREES, CheckedWorld
 from glasshouse.manifests.problem import At, Complaint, items_at, likely, shown, unknown
@@ -362,6 +362,14 @@ def unknown_tools(world: CheckedWorld) -> Iterator[Complaint]:
                 text = f"{tool} comes with privilege and cannot be granted. Remove it, and write privileged: true in the cast."
             if text:
                 yield Complaint(at, text, name)
+
+
+def recall_without_long_memory(world: CheckedWorld) -> Iterator[Complaint]:
+    """Creatures that are granted the tool that searches long memory, and have none."""
+    for name, manifest in world.played.items():
+        if RECALL in manifest.tools and not manifest.memory.long:
+            text = f"{RECALL} searches long memory, and {name} has none. Write memory: {{long: true}}, or remove the tool."
+            yield Complaint(("tools", manifest.tools.index(RECALL)), text, name)
 
 
 def documents_nobody_reads(world: CheckedWorld) -> Iterator[Complaint]:

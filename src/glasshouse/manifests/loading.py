@@ -25,7 +25,13 @@ from glasshouse.manifests.left_out import usual_name, what_is_left_out, with_kin
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.manifests.problem import Complaint, Problem, in_order, unknown
 from glasshouse.manifests.scenario import Scenario
-from glasshouse.manifests.scripts import problems_of_script, script_and_problems
+from glasshouse.manifests.scripts import (
+    advice_on_script,
+    cast_of,
+    checked_script,
+    handles_of,
+    script_of_world,
+)
 from glasshouse.manifests.titles import complaints_about_creature
 from glasshouse.manifests.validation import valid_part_of
 from glasshouse.manifests.world_folders import (
@@ -43,7 +49,7 @@ from glasshouse.manifests.world_folders import (
 )
 from glasshouse.manifests.yaml_source import Source, shown_path, source_at, source_of
 from glasshouse.reprs import shown
-from glasshouse.scripts.script_text import read_script, script_digest
+from glasshouse.scripts.script_text import script_digest
 
 creature_files_max = 256
 """More files in `creatures/` are refused."""
@@ -104,8 +110,10 @@ class LoadedWorld:
         checked = CheckedWorld(scenario, by_name, tuple(by_name))
         missing = [] if documents else documents_of(_patterns(scenario, checked.played), None)[1]
         _refuse([*complaints, *missing, *complaints_about(checked)])
-        if problems := [] if script is None else problems_of_script(read_script(script)):
-            raise BadWorld(problems)
+        if script is not None:
+            problems = checked_script(script, cast_of(scenario, by_name), handles_of(scenario)).problems
+            if problems:
+                raise BadWorld(in_order(problems))
         return cls(scenario, checked.played, dealt, documents=documents or {}, script=script)
 
 
@@ -202,12 +210,18 @@ def warnings_in(path: str | Path, *, tools: frozenset[str] | None = None) -> lis
     path = Path(path)
     paths = [] if path.is_file() and not is_scenario(path) else _worlds_at(path)
     worlds = [(source_at(scenario_of(path)), _read_world(path, tools)[0]) for path in paths]
-    return in_order(
-        source.problem(complaint)
-        for source, world in worlds
-        if world is not None
-        for complaint in _warnings(source, world)
-    )
+    sound = [(source, world) for source, world in worlds if world is not None]
+    warnings = [
+        source.problem(complaint) for source, world in sound for complaint in _warnings(source, world)
+    ]
+    return in_order([*warnings, *(problem for _, world in sound for problem in _script_warnings(world))])
+
+
+def _script_warnings(world: LoadedWorld) -> list[Problem]:
+    if world.script is None or world.path is None:
+        return []
+    cast = cast_of(world.scenario, world.manifests)
+    return advice_on_script(world.script, cast, shown_path(script_file_of(world.path)))
 
 
 def _warnings(source: Source, world: LoadedWorld) -> Iterator[Complaint]:
@@ -294,10 +308,11 @@ def _read_world(
     sources[None] = rest
     documents, missing = documents_of(_patterns(scenario, checked.played), folder_of(world))
     complaints += [*missing, *complaints_about(checked)]
-    script, problems_of_its_script = script_and_problems(script_file_of(world))
+    cast = cast_of(checked.scenario, checked.played)
+    script, faults_of_script = script_of_world(script_file_of(world), cast, handles_of(checked.scenario))
     problems += [
         *problems_of_decks,
-        *problems_of_its_script,
+        *faults_of_script,
         *(sources[fault.creature].problem(fault) for fault in complaints),
     ]
     return None if problems else LoadedWorld(

@@ -16,7 +16,7 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from glasshouse.events import kinds
 from glasshouse.events.codec import canonical_json
-from glasshouse.events.described_tool import LOOK_UP
+from glasshouse.events.described_tool import LOOK_UP, RECALL
 from glasshouse.events.event import Json
 from glasshouse.manifests import fields
 from glasshouse.manifests.fields import CreatureName, Items, Kind, Player, Strict, Text, Texts, number_max
@@ -58,12 +58,14 @@ class Schedule(Strict):
 
 
 class Memory(Strict):
-    """How many lines a creature's prompt shows, and when it reflects."""
+    """How many lines a creature's prompt shows, how far back it remembers, and when it reflects."""
 
     window: int | None = Field(default=None, ge=0, le=number_max)
     """How many of the latest lines its prompt shows. Left out: as many as suit the size of the model that plays."""
     reflect_every: int | None = Field(default=None, ge=1, le=reflect_every_max)
     """After every so many lines of its own it acts once more, to write a reflection that only it reads. Left out: never."""
+    long: bool = Field(default=False, exclude_if=operator.not_)
+    """Whether it remembers everything that it ever heard or said, not only the last 256 lines. It is granted recall."""
 
 
 class Manifest(Strict):
@@ -98,7 +100,7 @@ class Manifest(Strict):
     model_profile: Profile = "fast"
     """The size of its model."""
     memory: Memory = Memory()
-    """How many lines its prompt shows, and after how many of its own it reflects."""
+    """How many lines its prompt shows, how far back it remembers, and after how many of its own lines it reflects."""
     tools: Texts = ()
     """Tools that it may use."""
     documents: Texts = Field(default=(), exclude_if=operator.not_)
@@ -157,6 +159,17 @@ class Manifest(Strict):
         tools = given.get("tools", ())
         has_it = not isinstance(tools, list | tuple) or LOOK_UP in tools
         return given if has_it else {**given, "tools": (*tools, LOOK_UP)}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _may_search_its_long_memory(cls, given: Any) -> Any:
+        """Whoever has long memory may also search it."""
+        memory = given.get("memory") if isinstance(given, dict) else None
+        if not isinstance(memory, dict | Memory) or dict(memory).get("long") is not True:
+            return given
+        tools = given.get("tools", ())
+        has_it = not isinstance(tools, list | tuple) or RECALL in tools
+        return given if has_it else {**given, "tools": (*tools, RECALL)}
 
     @field_validator("may_emit")
     @classmethod

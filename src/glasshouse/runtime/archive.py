@@ -42,6 +42,7 @@ from glasshouse.views.comparison import Comparison, compared
 from glasshouse.views.leaderboard import By, Standing, leaderboard
 from glasshouse.views.shared_file import SharedFile
 from glasshouse.world.decisions.intents import Fork, OpenRun
+from glasshouse.world.state.ids import the_run
 from glasshouse.world.state.values import Lineage, Session
 
 if TYPE_CHECKING:
@@ -288,6 +289,18 @@ class Archive:
         purses = past.folded.runs.purses
         run_ids = [run_id for run_id in purses if past.holds_run(run_id)]
         return {run_id: payload_of(await event(purses[run_id].told_in), RunStarted) for run_id in run_ids}
+
+    async def script_change(self, run_id: str) -> str:
+        """What is to be said if a run plays from another script than it began with; empty if it does not."""
+        purses = self._ledger.folded.runs.purses
+        purse = purses.get(the_run(self._ledger.world, run_id).id)
+        if purse is None:
+            return ""
+        event = self._house.history.event
+        now = payload_of(await event(purse.told_in), RunStarted)
+        before = None if purse.branch_of is None else purses.get(purse.branch_of.run_id)
+        starts = [now] if before is None else [now, payload_of(await event(before.told_in), RunStarted)]
+        return next(filter(None, [self._routes.script_change(then, now) for then in starts]), "")
 
     async def _births_of(self, run_id: str) -> list[CreatureStarted]:
         """The creatures that began in a run, as its record has them."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from glasshouse.events.payloads import Governor
 from glasshouse.runtime.acts.act import Acts
 from glasshouse.runtime.acts.asking import ModelAccess
+from glasshouse.runtime.acts.long_memory import LongMemory
 from glasshouse.runtime.acts.recorded_answers import BranchAnswers, RecordedAnswers
 from glasshouse.runtime.acts.reservations import Reservations
 from glasshouse.runtime.acts.routes import Routes
@@ -61,10 +62,7 @@ class Parts:
         """It knows the spans in which events were written, if this program traces."""
         self.house = house = House(store, clock, ids)
         hooks = _hooks_for(telemetry, house.ledger)
-        self.guest: Guest | None = None
-        if store.role == "guest":
-            self.guest = Guest(store, house.ledger, clock)
-            house.ledger.asks = self.guest.change
+        self.guest = _guest_in(house, store, clock)
         self.minds = Minds(lambda: house.ledger.world, agent_for, agents)
         self.tools = tools
         self.router = router
@@ -84,6 +82,7 @@ class Parts:
             ToolAccess(ledger, tools, answers, event, warm_lines, reservations, hooks),
             answers,
             BatchWorlds(house.store, event),
+            LongMemory(house.store, ledger, event),
             act_seconds_max,
             is_strict=strict,
         )
@@ -98,6 +97,15 @@ class Parts:
             house, self.minds, routes, conductor, answers, self.tools, pacing, self.edits.make, models
         )
         self.archive = Archive(house, routes, self.tools, self.stage.run_of)
+
+
+def _guest_in(house: House, store: Store, clock: Clock) -> Guest | None:
+    """The guest through which this house asks for changes, if another process plays it."""
+    if store.role != "guest":
+        return None
+    guest = Guest(store, house.ledger, clock)
+    house.ledger.asks = guest.change
+    return guest
 
 
 def _hooks_for(telemetry: Telemetry | None, ledger: Ledger) -> Hooks | None:

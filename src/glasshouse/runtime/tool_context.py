@@ -6,7 +6,7 @@ Always holds: an edit and the `tool.returned` that answers its call are one batc
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -16,10 +16,14 @@ from glasshouse.events import kinds
 from glasshouse.events.event import Event
 from glasshouse.events.payloads import EditDecided, EditProposed, ToolCalled, ToolReturned, payload_of
 from glasshouse.runtime.folded import Folded
+from glasshouse.turns.moment.moment import FarLine
 from glasshouse.turns.moment.tools import ToolAnswer
 from glasshouse.world.decisions.intents import FollowCall, Intent
 from glasshouse.world.state.state import CreatureState
 from glasshouse.world.state.values import Change
+
+Recall = Callable[[str], Awaitable[Sequence[FarLine]]]
+"""Searches the caller's long memory for some words."""
 
 BeforeCommit = Callable[[], Awaitable[None]]
 """Awaited before a creature writes anything. A replay uses it to repeat first what was recorded before."""
@@ -65,6 +69,8 @@ class ToolContext:
     then: tuple[Event, ...] = ()
     """In a replay or a branch, what the recorded call wrote."""
     before_commit: BeforeCommit | None = None
+    recall: Recall | None = None
+    """Searches the caller's long memory; None if it has none. In a replay, the lines on record are read and checked instead."""
     returned: Event | None = None
     """The `tool.returned` event, once it is written; an edit writes it in the same batch."""
 

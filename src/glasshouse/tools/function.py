@@ -15,7 +15,7 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, Final, Generic, Literal, ParamSpec, TypeVar, overload
 
 from glasshouse.errors import Refused
-from glasshouse.events.described_tool import LOOK_UP
+from glasshouse.events.described_tool import LOOK_UP, RECALL
 from glasshouse.events.event import Json
 from glasshouse.reprs import repr_of
 from glasshouse.turns.moment.tools import GROUP_PREFIX, ToolOffer
@@ -99,6 +99,10 @@ def _check_name(name: str) -> None:
     if name == LOOK_UP:
         raise Refused(
             f"{name} would be the tool that searches documents.", "Name it otherwise: @tool(name=...)."
+        )
+    if name == RECALL:
+        raise Refused(
+            f"{name} would be the tool that searches memory.", "Name it otherwise: @tool(name=...)."
         )
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from glasshouse.errors import BadWorld, Refused, UnknownName
-from glasshouse.events.described_tool import LOOK_UP, is_of_server
+from glasshouse.events.described_tool import OF_THE_ENGINE, is_of_server
 from glasshouse.reprs import shown
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.minds.code_beside import function_beside
@@ -48,7 +48,7 @@ class Toolbox:
 
     def has(self, tool: str) -> bool:
         """Whether this toolbox handles a tool: it handles all names except the engine's and those of servers."""
-        return not tool.startswith(GROUP_PREFIX) and tool != LOOK_UP and not is_of_server(tool)
+        return not tool.startswith(GROUP_PREFIX) and tool not in OF_THE_ENGINE and not is_of_server(tool)
 
     def offers(self, folded: Folded, creature: CreatureState) -> tuple[ToolOffer, ...]:
         """The tools that a creature's manifest grants, in the order of the manifest."""

@@ -57,7 +57,7 @@ _HEADINGS: Final = frozenset(
     }
 )
 _READ: Final = (DISCUSSION, REMEMBERED, DISTURBANCES, SCENE, KNOWN, TOOLS_SAID)
-_LINE: Final = re.compile(r'\[(\d+)\] (.+?) \((\w+), ([\w.]+)\): ("(?:[^"\\]|\\.)*")(?: (\{.*\}))?')
+_LINE: Final = re.compile(r'\[(-?\d+)\] (.+?) \((\w+), ([\w.]+)\): ("(?:[^"\\]|\\.)*")(?: (\{.*\}))?')
 _TOOL: Final = re.compile(r'([\w./-]+) (\{.*\}) (answered|failed): ("(?:[^"\\]|\\.)*")')
 _CALLED: Final = "Called: "
 _NAMED: Final = re.compile(r"([\w~-]+) \(")

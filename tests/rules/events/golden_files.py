@@ -149,7 +149,9 @@ MODEL_USE = ModelUse(
     is_stale=True,
 )
 
-MODEL_USE_GROWN = msgspec.structs.replace(MODEL_USE, model_size="tiny", prompting=2)
+MODEL_USE_GROWN = msgspec.structs.replace(
+    MODEL_USE, model_size="tiny", prompting=2, recalled=(f"{SESSION}.3",)
+)
 """With the fields that it got later. The sample of one kind has it: the files of the others stay as they are."""
 
 LIMITS = Governor(
@@ -382,7 +384,7 @@ OPEN_PAYLOADS: dict[str, tuple[str, Json]] = {
 
 GROWN: dict[str, tuple[str, ...]] = {
     kinds.AGENT_FAILED: ("rule",),
-    kinds.AGENT_THOUGHT: ("prompting",),
+    kinds.AGENT_THOUGHT: ("prompting", "recalled"),
     kinds.CREATURE_SESSION_ATTACHED: ("stayed",),
     kinds.LOOP_SUSPECTED: ("of",),
     kinds.RUN_FINISHED: ("full_turns",),

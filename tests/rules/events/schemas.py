@@ -61,7 +61,7 @@ BESIDE_PAYLOADS: dict[str, type[msgspec.Struct]] = {
 
 GROWN: dict[str, str] = {
     **{kind: fields[-1] for kind, fields in golden_files.GROWN.items()},
-    "event": "prompting",
+    "event": "recalled",
     "request": "RevokePrivilege",
     "asked": "RevokePrivilege",
 }

@@ -442,7 +442,7 @@ def test_every_check_complains_of_something_here() -> None:
         name="ada",
         may_emit=("lamp.dimmed", kinds.JUDGE_VERDICT),
         schedule=Schedule(tick_every=1),
-        tools=("axe",),
+        tools=("axe", "recall"),
         reply="prose",
     )
     worlds = [

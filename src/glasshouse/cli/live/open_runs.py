@@ -221,7 +221,7 @@ class Resumption:
         session_id, playing = await self._find(reader)
         if playing:
             if self.is_as_was or not any(is_edited(terrarium, run.id, world=worlds) for run in playing):
-                return _in_place(terrarium, await continue_in_place(reader, playing))
+                return await _in_place(terrarium, await continue_in_place(reader, playing))
             for run in playing:
                 await terrarium.finish(run.id, "stopped")
             session_id = await reader.session_at_end_of(playing[0].id)
@@ -262,11 +262,13 @@ async def _as_child(
         said += _notes((run,))
         said += [_missed(missed)] if missed else []
         said.append(_limits(run))
-        facts.append(_facts(run, run.branch_of, shape, is_edited, who, missed))
+        script_change = await terrarium.script_change(run.id)
+        said += [script_change] if script_change else []
+        facts.append(_facts(run, run.branch_of, shape, is_edited, who, missed, script_change=script_change))
     return Opened(runs, position, tuple(said), tuple(facts))
 
 
-def _in_place(terrarium: Terrarium, opened: Opened) -> Opened:
+async def _in_place(terrarium: Terrarium, opened: Opened) -> Opened:
     """What there is to say about runs that continue in place."""
     said = _several(terrarium.graph(opened.runs[0].graph_ids[0]).session_id, opened.runs)
     facts = []
@@ -274,8 +276,10 @@ def _in_place(terrarium: Terrarium, opened: Opened) -> Opened:
         members = chain.from_iterable(terrarium.graph(graph_id).creature_ids for graph_id in run.graph_ids)
         creatures = [creature for creature in map(terrarium.creature, members) if creature.run_id == run.id]
         who = {"with_a_past": [creature.handle for creature in creatures], "new": [], "gone": []}
-        facts.append(_facts(run, run.id, "in-place", False, who))
+        change = await terrarium.script_change(run.id)
+        facts.append(_facts(run, run.id, "in-place", False, who, script_change=change))
         said.append(f"{run.id} continues in place, where it was left: turn {run.turns}.")
+        said += [change] if change else []
         said += _notes((run,))
     return replace(opened, said=tuple(said), facts=tuple(facts))
 
@@ -287,11 +291,14 @@ def _facts(
     is_edited: bool,
     who: dict[str, list[str]],
     missed: Sequence[Beat] = (),
+    *,
+    script_change: str = "",
 ) -> Json:
     about = {"run_id": run.id, "session_id": run.session_id, "resumed_from": parent, "how": how}
     limits = {"limits": msgspec.to_builtins(run.governor), "limits_given": list(run.limits_given)}
     beats = [{"turn": beat.turn, "title": beat.title, "text": beat.text} for beat in missed]
     past = {"is_edited": is_edited, **who, "missed_beats": beats, "prompting_note": run.prompting_note}
+    past |= {"script_change": script_change} if script_change else {}
     return {"resumed": {**about, **past, **limits}}
 
 

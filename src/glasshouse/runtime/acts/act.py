@@ -38,6 +38,7 @@ from glasshouse.runtime.acts.act_time import ActTime, ActTimer
 from glasshouse.runtime.acts.asking import ModelAccess
 from glasshouse.runtime.acts.in_flight import ActResult, ActsInFlight, InFlight, Stop
 from glasshouse.runtime.acts.inside import ActUnderWay
+from glasshouse.runtime.acts.long_memory import LongMemory
 from glasshouse.runtime.acts.looking import ActContext
 from glasshouse.runtime.acts.recorded_answers import NOT_ON_RECORD, RecordedAnswers
 from glasshouse.runtime.acts.reservations import Reservation
@@ -86,6 +87,7 @@ class Acts:
         tools: ToolAccess,
         answers: RecordedAnswers,
         batch_worlds: BatchWorlds,
+        long_memory: LongMemory,
         act_seconds_max: float | None,
         *,
         is_strict: bool = False,
@@ -100,6 +102,7 @@ class Acts:
         self._tools = tools
         self._answers = answers
         self._batch_worlds = batch_worlds
+        self._long_memory = long_memory
         self.timer = ActTimer()
         """Ends acts whose time is over, and all of them if another process has taken the store over."""
         self._act_seconds_max = act_seconds_max
@@ -163,6 +166,8 @@ class Acts:
         calls = context.act_calls
         if before is not None:
             use = context.fix_the_past(before.as_of, then)
+            if context.recalled_then is None:
+                context.recalled_then = before.recalled
             context.using = ToolUse(
                 self._tools,
                 context.creature,
@@ -175,8 +180,12 @@ class Acts:
                 before=before,
                 gate=record.gate,
                 written=context.written,
+                recall=context.recall,
             )
-        end, stopped_by = await self._end_of(context, context.moment(then))
+        moment = context.moment(then)
+        if context.scope is not None:
+            moment = await context.with_long_memory(moment)
+        end, stopped_by = await self._end_of(context, moment)
         # The moment holds the context, too. Without this, everything of the act would wait for the garbage collector.
         context.looked = None
         if stopped_by is not None and not _is_worth_telling(stopped_by, context):
@@ -254,7 +263,9 @@ class Acts:
             on_record.answers,
             self._model_access,
             act_calls,
+            self._long_memory,
             written=on_record.written,
+            recalled_then=on_record.recalled,
         )
 
     async def _end_of(self, context: ActContext, moment: Moment) -> tuple[EndAct, Stop | None]:

@@ -76,6 +76,12 @@ class ActSoFar(NamedTuple):
         return self.steps[0].called.as_of if self.steps else None
 
     @property
+    def recalled(self) -> tuple[str, ...] | None:
+        """The ids of the lines that its long memory gave it; None if it has written nothing."""
+        use = self.steps[0].called.model if self.steps else None
+        return None if use is None else use.recalled
+
+    @property
     def calls(self) -> list[Call]:
         """The model calls that were answered, in order. Those without texts, from a redacted file, are asked again, and so
         are those that an agent made by its own means."""

@@ -5,7 +5,7 @@ Always holds: every moment of an act sees the same past, up to `as_of`; the tool
 
 from __future__ import annotations
 
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from typing import Any
 
 import msgspec
@@ -18,6 +18,7 @@ from glasshouse.events.shown import Shown
 from glasshouse.model_values import Form
 from glasshouse.runtime.acts.act_calls import ActCalls
 from glasshouse.runtime.acts.asking import ModelAccess
+from glasshouse.runtime.acts.long_memory import LongMemory, MemoryScope, scope_of
 from glasshouse.runtime.acts.recorded_answers import Recorded, WrittenAct, no_answers
 from glasshouse.runtime.acts.routes import size_beside
 from glasshouse.runtime.acts.spending import Spending
@@ -33,11 +34,14 @@ from glasshouse.turns.heard.recent_lines import heard_by, places_of
 from glasshouse.turns.heard.surroundings import cause_as_seen, handles_of, surroundings_of, visitors_among
 from glasshouse.turns.moment.character import Character
 from glasshouse.turns.moment.depth import DEPTHS
-from glasshouse.turns.moment.moment import NOTHING_SHOWN, Moment, own_moment
+from glasshouse.turns.moment.line_text import content_words
+from glasshouse.turns.moment.moment import NOTHING_SHOWN, FarLine, Moment, own_moment
 from glasshouse.turns.moment.playbill import Playbill
 from glasshouse.turns.moment.prompt import CONTEXT_TOKENS, REPLY_TOKENS, Completion, Prompt, seed_of
 from glasshouse.turns.moment.tools import ToolAnswer, ToolCall
 from glasshouse.turns.prompts.context import in_form
+from glasshouse.turns.prompts.far_lines import chosen_far_lines, told_apart, words_sought
+from glasshouse.turns.prompts.lines import cause_words_max
 from glasshouse.world.decisions.intents import EndAct
 from glasshouse.world.decisions.requests import Request
 from glasshouse.world.state.ids import the_creature
@@ -62,6 +66,7 @@ class ActContext(msgspec.Struct):
     """Its answers on record."""
     models: ModelAccess
     act_calls: ActCalls
+    memory: LongMemory
     as_of: str | None = None
     """The id of the last event that the act sees."""
     asked: int = 0
@@ -81,6 +86,12 @@ class ActContext(msgspec.Struct):
     """Whether its agent is code of a program. Such an agent gets copies."""
     written: WrittenAct | None = None
     """What it wrote, if it is not thought again."""
+    recalled_then: tuple[str, ...] | None = None
+    """The ids of the lines that its long memory gave it, if that is on record."""
+    recalled: tuple[FarLine, ...] = ()
+    """What its long memory gave it. All its moments have the same."""
+    scope: MemoryScope | None = None
+    """What it could search when its last moment was made, if its creature has long memory."""
 
     @property
     def has_recorded_calls(self) -> bool:
@@ -117,6 +128,7 @@ class ActContext(msgspec.Struct):
             model_size=size_beside(profile, route),
             is_stale=self.is_stale,
             prompting=prompting_now,
+            recalled=tuple([line.event.id for line in self.recalled]),
         )
 
     def end(self, draft: Draft | None = None, channel_id: str | None = None) -> EndAct:
@@ -228,8 +240,40 @@ class ActContext(msgspec.Struct):
             handed=handed,
             masks=masks_before(world, purse, creature) if is_judge and purse is not None else None,
         )
+        if self.character.memory.long:
+            self.scope = scope_of(folded, creature, time_of(world, self.as_of), self.seen)
+            moment = replace(moment, recalled=self.recalled)
         self.looked = moment if using is None else self._with_tools(moment, using, folded, creature)
         return self.looked
+
+    async def with_long_memory(self, moment: Moment) -> Moment:
+        """The first moment of an act with what its creature recalls from far back; the same moment if it has no long memory."""
+        scope = self.scope
+        if scope is None:
+            return moment
+        if self.recalled_then is not None:
+            lines = await self.memory.lines_on_record(scope, self.recalled_then)
+        else:
+            words = words_sought(moment)
+            lines = list(chosen_far_lines(moment, await self.memory.lines_about(scope, words), words))
+        self.recalled = tuple(lines)
+        moment = replace(moment, recalled=self.recalled)
+        if self.using is not None:
+            moment = replace(moment, visitors=visitors_among(scope.folded.world, moment))
+            self.using.note_recalled(self.use().recalled)
+            self.using.note_sight(moment)
+        self.looked = moment
+        return moment
+
+    async def recall(self, words: str, ids: Sequence[str] | None) -> list[FarLine]:
+        """The lines with these words that the creature remembers, the best first; or those with these ids, if they are on record."""
+        scope = self.scope
+        if scope is None:
+            return []
+        if ids is not None:
+            return await self.memory.lines_on_record(scope, ids)
+        lines = await self.memory.lines_about(scope, content_words(words)[:cause_words_max])
+        return told_apart(lines, self.cause.id)
 
     def _ask(self, prompt: Prompt, shown: Shown = NOTHING_SHOWN, /) -> Coroutine[Any, Any, Completion]:
         """Ask the model. An act that starts over after an interruption gets the answers that are recorded already."""

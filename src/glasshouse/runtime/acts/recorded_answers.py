@@ -68,6 +68,8 @@ class RecordedAct(NamedTuple):
     """The size of the model that its prompts were made for; empty: that of the route."""
     written: WrittenAct | None = None
     """What it wrote, if it is not thought again."""
+    recalled: tuple[str, ...] | None = None
+    """The ids of the lines that its long memory gave it. None: it searches."""
 
 
 def no_answers(_number: int, _route: Route, _prompt: Prompt, _in_form: InForm) -> Call | None:
@@ -99,6 +101,8 @@ class RecordedAnswers:
     """Whether the record also says where limits stopped acts. Then no call is refused: acts that thought at the same time
     reserved their costs in an order that is not on record."""
 
+    searches = True
+    """Whether a creature with long memory searches it. A replay reads the lines that are on record."""
     calls_servers = True
     """Whether a tool of a server is called if the record has no answer. A replay calls none."""
 

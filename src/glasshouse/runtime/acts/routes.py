@@ -118,6 +118,21 @@ class Routes:
         """Play the script of a world that was loaded in the runs that are opened from it."""
         self._scripts.keep(world.digest, world.script)
 
+    def script_change(self, then: RunStarted, now: RunStarted) -> str:
+        """What is to be said if the script of a run is not the one of the run that it continues: `then` is the start of that."""
+        recorded = {entry.model: entry.model_digest for entry in then.cast}
+        for entry in now.cast:
+            route = self.route(entry.profile, entry.model if entry.is_bound else None)
+            if not _plays_scripts(route) or entry.model not in recorded:
+                continue
+            digest = self._with_script(route, _world_of(now)).digest
+            if digest != recorded[entry.model]:
+                name = playbill_of(now.scenario).name
+                if digest:
+                    return f"The script of {name} has changed: the new one plays."
+                return f"The script of {name} is gone, or cannot be read: the general grammar plays."
+        return ""
+
     def with_models(self, intent: OpenRun) -> OpenRun:
         """The same opening with the model of each member filled in. Refused if dollars are limited and a price is
         unknown."""

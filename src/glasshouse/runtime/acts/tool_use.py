@@ -9,7 +9,7 @@ waits until it is its turn to be written before it calls a tool.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final, NamedTuple
 
@@ -18,9 +18,10 @@ from msgspec.structs import replace
 from glasshouse.errors import Refused, StoreError, UnknownName
 from glasshouse.events import kinds
 from glasshouse.events.codec import json_copy
-from glasshouse.events.described_tool import is_of_server
+from glasshouse.events.described_tool import RECALL, is_of_server
 from glasshouse.events.event import VISITOR, Event
 from glasshouse.events.model_use import ModelUse, PromptDigests
+from glasshouse.events.recalled import recall_result
 from glasshouse.runtime.acts.act_calls import ActCalls, UnrecordedCalls
 from glasshouse.runtime.acts.act_so_far import NOTHING_YET, ActSoFar, Step, act_so_far_of, completion_of
 from glasshouse.runtime.acts.recorded_answers import RecordedAnswers, WrittenAct
@@ -33,9 +34,9 @@ from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.ledger.writer import Queued
 from glasshouse.runtime.ports import Toolbox
 from glasshouse.runtime.store_port import SideWrites
-from glasshouse.runtime.tool_context import ToolContext
+from glasshouse.runtime.tool_context import Recall, ToolContext
 from glasshouse.turns.moment import tools
-from glasshouse.turns.moment.moment import Moment
+from glasshouse.turns.moment.moment import FarLine, Moment
 from glasshouse.turns.moment.prompt import Completion, Prompt, text_digest
 from glasshouse.turns.moment.tools import ToolAnswer, ToolCall, ToolOffer, ToolTalk, answer_of
 from glasshouse.turns.prompts.context import prompt_for
@@ -49,6 +50,10 @@ NOT_KNOWN: Final = ToolAnswer(
     text="The show was interrupted during this call, and it is not made again. Whether it took effect is not known.",
     is_engine=True,
 )
+
+
+RecallAgain = Callable[[str, Sequence[str] | None], Awaitable[Sequence[FarLine]]]
+"""Searches the creature's long memory for some words, or reads the lines with these ids."""
 
 
 class ToolAccess(NamedTuple):
@@ -87,6 +92,7 @@ class ToolUse:
         before: ActSoFar = NOTHING_YET,
         gate: asyncio.Event | None = None,
         written: WrittenAct | None = None,
+        recall: RecallAgain | None = None,
     ) -> None:
         self.talk: list[ToolTalk] = []
         self.events = [event.id for step in before.steps for event in (step.called, step.returned) if event]
@@ -110,6 +116,8 @@ class ToolUse:
         """Raises if something that the act has seen was refused."""
         self._gate = gate
         """Opened when it is this act's turn to be written; None if acts do not think in parallel."""
+        self._recall = recall
+        """Searches the creature's long memory."""
         self._act_then = written
         """What the act wrote, if it is not thought again."""
         self._steps = list(before.steps)
@@ -164,6 +172,10 @@ class ToolUse:
         """Remember the moment that the act sees now."""
         self._sight = moment
 
+    def note_recalled(self, ids: tuple[str, ...]) -> None:
+        """Note what the creature's long memory gave the act, so that its calls say it."""
+        self._use = replace(self._use, recalled=ids)
+
     def note_prompt(self, prompt: Prompt) -> None:
         """Note whether a prompt holds untrusted text. If the prompt does not say so, the whole moment counts."""
         self._has_asked = True
@@ -175,7 +187,8 @@ class ToolUse:
             return False  # It has not looked at anything.
         if any(offer.is_foreign for offer in self._sight.tools):
             return True  # A server describes them, so that text is a stranger's.
-        actors = {self._cause.actor, *[event.actor for event in self._sight.recent_events]}
+        recalled = [line.event for line in self._sight.recalled]
+        actors = {self._cause.actor, *[event.actor for event in (*self._sight.recent_events, *recalled)]}
         return VISITOR in actors or not actors.isdisjoint(self._sight.visitors)
 
     async def carry(self, call: ToolCall) -> ToolAnswer:
@@ -194,7 +207,7 @@ class ToolUse:
         answer = answer_of(returned)
         self._steps_made.append(step._replace(returned=returned))
         self.talk.append(ToolTalk(step.call.tool, step.call.arguments, answer))
-        self.is_untrusted = self.is_untrusted or not answer.is_engine
+        self.is_untrusted = self.is_untrusted or not tools.is_trusted(step.call.tool, answer)
         return answer
 
     async def end(self) -> None:
@@ -281,12 +294,15 @@ class ToolUse:
             on_the_way=step.on_the_way,
             then=() if then is None else then.on_the_way,
             before_commit=self._access.answers.before_commit,
+            recall=self._recall_for(then),
         )
         if then is not None and then.cut_off is not None:
             await context.repeat()
             self._steps_made.append(step)
             raise then.cut_off
-        answer = None if then is None else then.answer_on_record
+        # What was recalled is found again, or read again by its ids, so that each line is checked.
+        is_repeated = then is not None and step.call.tool != RECALL
+        answer = then.answer_on_record if then is not None and is_repeated else None
         with self._noting_failures():
             if answer is not None:
                 await context.repeat()
@@ -312,6 +328,18 @@ class ToolUse:
         if self._creature.id not in self._ledger.world.creatures:
             raise _gone(self._creature.id)
         return answer
+
+    def _recall_for(self, then: Step | None) -> Recall | None:
+        """How the tool `recall` finds lines: by searching, or in a replay by the ids on record."""
+        recall = self._recall
+        if recall is None:
+            return None
+        ids: tuple[str, ...] | None = None
+        if not self._access.answers.searches:
+            returned = None if then is None else then.returned
+            result = None if returned is None else answer_of(returned).result
+            ids = tuple([line.id for line in recall_result(result).found])
+        return lambda words: recall(words, ids)
 
     def _must_not_be_called(self, step: Step, *, is_again: bool) -> bool:
         """Whether a server's tool must not be called: the server may have got this call already, or this is a replay."""

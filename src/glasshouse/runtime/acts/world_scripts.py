@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 
 from glasshouse.errors import UnknownName
 from glasshouse.runtime.minds.code_beside import path_beside
+from glasshouse.scripts.script_text import script_of
 
 worlds_kept_max: Final = 256
 """The scripts of more worlds are forgotten, the one that was used longest ago first. It is read again if it is in a file."""
@@ -63,6 +64,7 @@ def _script_beside(world: PlayedWorld) -> str | None:
         if not file.parent.is_dir():
             # The world is not where it was: on another machine, bundled worlds have other paths.
             file = script_file_of(find_world(world.name))
-        return read_script_file(file)
+        text = read_script_file(file)
+        return None if text is None or script_of(text) is None else text
     except (NoScript, UnknownName, OSError):
         return None

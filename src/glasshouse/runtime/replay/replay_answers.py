@@ -14,7 +14,7 @@ from typing import Final, Literal, NamedTuple, Protocol
 from glasshouse.errors import BudgetExceeded, ModelUnreachable
 from glasshouse.events import kinds
 from glasshouse.events.event import Draft, Event, session_and_seq
-from glasshouse.events.model_use import FREE, Call
+from glasshouse.events.model_use import FREE, Call, ModelUse
 from glasshouse.events.payloads import AgentFailed, RunFinished, payload_of, prompting_now
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.model_values import Size
@@ -77,6 +77,7 @@ class ReplayAnswers(RecordedAnswers):
     """The recorded acts: how each ended, which tools it used, and what its models answered."""
 
     knows_limits = True
+    searches = False
     calls_servers = False
 
     def __init__(
@@ -167,7 +168,10 @@ class ReplayAnswers(RecordedAnswers):
 
         form = all_calls[0].form if all_calls else None
         sizes = self._sizes_then(act)
-        return RecordedAct(recorded, form, self._seen_upto(act), *sizes, written=self.written_otherwise(act))
+        use = self._use_then(act)
+        recalled = () if use is None else use.recalled
+        written = self.written_otherwise(act)
+        return RecordedAct(recorded, form, self._seen_upto(act), *sizes, written=written, recalled=recalled)
 
     def written_otherwise(self, act: Act) -> WrittenAct | None:
         """What an act wrote, if a part of it was written under another number; None if it is thought again."""
@@ -182,10 +186,14 @@ class ReplayAnswers(RecordedAnswers):
 
     def _sizes_then(self, act: Act) -> tuple[int, int, Size | Literal[""]]:
         """The sizes that the recorded prompts of an act had, and that of their model; 0 or empty for those of its route."""
+        use = self._use_then(act)
+        return (0, 0, "") if use is None else (use.context_tokens, use.reply_tokens, use.model_size)
+
+    def _use_then(self, act: Act) -> ModelUse | None:
+        """What the first recorded event of an act says of its model."""
         end = self.end_of(*act)
         events = [*[step.called for step in self.steps_of(*act)], *([end] if end else [])]
-        use = next((event.model for event in events if event.model is not None), None)
-        return (0, 0, "") if use is None else (use.context_tokens, use.reply_tokens, use.model_size)
+        return next((event.model for event in events if event.model is not None), None)
 
     def _seen_upto(self, act: Act) -> int | None:
         """The logical time up to which the recorded prompts of an act saw the past."""

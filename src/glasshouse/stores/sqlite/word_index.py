@@ -10,10 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
+import msgspec
+
+from glasshouse.errors import StoreDamaged
 from glasshouse.runtime.store_port import FoundLine, PlacedLine, PlaceRange
 from glasshouse.runtime.word_table import newest_of
 from glasshouse.stores.sqlite.connection import Connection
 
+_PlaceRows = list[tuple[str, int, int]]
+_LineRows = list[FoundLine]
 _MAKING: Final = ("make_index", "make_index_places", "make_index_words", "begin_index")
 _DROPPING: Final = ("drop_index", "drop_index_places", "drop_index_words")
 
@@ -44,7 +49,7 @@ class WordIndexTables:
     def indexed_places(self) -> dict[str, tuple[int, int]]:
         """The places in the index, each with the times of its first and its last line."""
         rows = self._rows("indexed_places") if self._has_tables() else []
-        return {place: (first, last) for place, first, last in rows}
+        return {place: (first, last) for place, first, last in _sound(rows, _PlaceRows)}
 
     def lines_with(
         self, words: Sequence[str], ranges: Sequence[PlaceRange], lines_max: int
@@ -65,7 +70,7 @@ class WordIndexTables:
                     break
                 rows = self._rows("lines_with", numbers[place], word, max(first, oldest), last, lines_max)
                 if rows:
-                    matches = newest_of([*matches, *[FoundLine(*row) for row in rows]], lines_max)
+                    matches = newest_of([*matches, *_sound(rows, _LineRows)], lines_max)
                     oldest = matches[-1].lamport if len(matches) == lines_max else 0
             newest[word] = matches
         return newest
@@ -115,3 +120,11 @@ class WordIndexTables:
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
             raise
+
+
+def _sound(rows: list[Any], row_types: Any) -> Any:
+    """Rows whose values have the types that they were written with. In a damaged file they may have others."""
+    try:
+        return msgspec.convert(rows, row_types)
+    except msgspec.ValidationError as broken:
+        raise StoreDamaged(f"The index of words holds a broken row: {broken}") from broken

@@ -60,7 +60,8 @@ def check_verdict(draft: Draft, moment: Moment) -> None:
     cites = draft.payload.get("cites", ())
     if not isinstance(cites, list | tuple) or not all(isinstance(cited, str) for cited in cites):
         raise Refused(f"A verdict's cites may not be {cites!r}.", "Give a list of event ids.", rule="verdict")
-    seen = {moment.cause.id, *[event.id for event in moment.recent_events]} if cites else set()
+    heard = [*moment.recent_events, *[line.event for line in moment.recalled]] if cites else []
+    seen = {moment.cause.id, *[event.id for event in heard]}
     unseen = [cited for cited in cites if cited not in seen]
     if unseen:
         shown = ", ".join(unseen[:cited_shown_max])

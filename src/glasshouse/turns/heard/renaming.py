@@ -47,10 +47,14 @@ class NamesNow:
 
     def heard_by(self, creature: CreatureState, event: Event) -> Event:
         """The event with present names if it is from a past that the creature took over, else the event unchanged."""
-        for prefixes, renamed in self._pasts_of(creature.reborn) if creature.reborn else ():
+        for prefixes, renamed in self.pasts_of(creature):
             if event.seq <= prefixes.get(event.session_id, 0):
                 return renamed.heard_now(event)
         return event
+
+    def pasts_of(self, creature: CreatureState) -> list[tuple[dict[str, int], Renamed]]:
+        """The pasts that a creature took over, oldest first: what was seen of each session then, and the present names."""
+        return self._pasts_of(creature.reborn) if creature.reborn else []
 
     def _pasts_of(self, reborn: tuple[str, ...]) -> list[tuple[dict[str, int], Renamed]]:
         """For each session that took a past over: what it sees of its ancestors, and the present names of that past."""

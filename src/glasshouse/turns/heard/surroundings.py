@@ -238,11 +238,17 @@ def visitors_among(world: World, moment: Moment) -> frozenset[str]:
 
     Creatures that this store does not know are included, because a visitor may have played them.
     """
-    names = {moment.cause.actor, *[event.actor for event in moment.recent_events]} - RESERVED_ACTORS
-    known = {name: world.facts_of(creature) for name in names if (creature := world.ever(name)) is not None}
-    return frozenset(
-        [name for name in names if name not in known or known[name].played_by == PLAYED_BY_VISITOR]
-    )
+    events = [moment.cause, *moment.recent_events, *[line.event for line in moment.recalled]]
+    names = {event.actor for event in events} - RESERVED_ACTORS
+    return frozenset([name for name in names if is_by_stranger(world, name)])
+
+
+def is_by_stranger(world: World, actor: str) -> bool:
+    """Whether a visitor plays or played a creature, or this store does not know it, so that a visitor may have."""
+    creature = world.ever(actor)
+    if actor in RESERVED_ACTORS:
+        return False
+    return creature is None or world.facts_of(creature).played_by == PLAYED_BY_VISITOR
 
 
 def name_for(world: World, creature: CreatureState, name: str) -> str:

@@ -41,12 +41,14 @@ class Schedule(msgspec.Struct, frozen=True):
 
 
 class Memory(msgspec.Struct, frozen=True):
-    """How many lines of the discussion a creature's prompt shows, and when it reflects."""
+    """How many lines of the discussion a creature's prompt shows, how far back it remembers, and when it reflects."""
 
     window: int | None = None
     """None: as many as suit the size of the model that plays."""
     reflect_every: int | None = None
     """It reflects after every so many lines of its own. None: never by cadence."""
+    long: bool = False
+    """Whether it remembers everything that it ever heard or said."""
 
 
 class Character(msgspec.Struct, frozen=True, cache_hash=True):

@@ -199,6 +199,12 @@ def _read(payload: Json, kind: str, actor: str, known_as: str | None) -> Reading
     return Reading(payload, kind, actor, known_as, head, body, rest, points, words, is_striking, has_text)
 
 
+def words_of_line(event: Event) -> tuple[str, ...]:
+    """The words of a line, as prompts count them. They depend on nobody who hears it."""
+    # No reading is kept: lines are indexed once, and most are old.
+    return _read(event.payload, event.kind, event.actor, None).words
+
+
 @lru_cache(maxsize=heads_cache_max)
 def _head_of(actor: str, known_as: str | None, kind: str) -> str:
     """What a line shows before its body: who said it, and what kind of line it is."""

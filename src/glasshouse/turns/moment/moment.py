@@ -72,6 +72,17 @@ class Recent(msgspec.Struct, frozen=True, gc=False):
         return (seen[:gone], events[both:]) if events[:both] == seen[gone:] else None
 
 
+class FarLine(msgspec.Struct, frozen=True, gc=False):
+    """A line that a creature with long memory recalls from beyond its moment."""
+
+    __repr__ = repr_of("known_as", "event")
+
+    event: Event
+    """Its public part, with present names."""
+    known_as: str | None
+    """The name by which the creature knows its actor."""
+
+
 class Neighbour(msgspec.Struct, frozen=True):
     """A creature in the same graph, as another one sees it."""
 
@@ -194,6 +205,8 @@ class Moment(msgspec.Struct, frozen=True, dict=True):
     """Creatures that a visitor plays, so that their words are a visitor's. Set only for creatures with tools."""
     carry: Carry | None = None
     again: Callable[[], Moment] | None = None
+    recalled: tuple[FarLine, ...] = ()
+    """For a creature with long memory: what it recalls beside its recent events, oldest first."""
 
     async def use(self, tool: str, /, **arguments: Any) -> ToolAnswer:
         """Call a tool during this act. If the tool fails, the answer says why."""
@@ -263,6 +276,9 @@ class OwnMoment(Moment, frozen=True, dict=True):
     known = _copied("known", deepcopy)
     tools = _copied("tools", deepcopy)
     talk = _copied("talk", deepcopy)
+    recalled = _copied(
+        "recalled", lambda lines: tuple([FarLine(own_copy(line.event), line.known_as) for line in lines])
+    )
 
 
 def own_moment(moment: Moment) -> Moment:

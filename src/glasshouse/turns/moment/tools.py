@@ -11,8 +11,10 @@ from typing import Any, Final
 import msgspec
 
 from glasshouse.errors import Refused
+from glasshouse.events.described_tool import RECALL
 from glasshouse.events.event import Event, Json
 from glasshouse.events.payloads import ToolReturned, payload_of
+from glasshouse.events.recalled import recall_result
 from glasshouse.reprs import repr_of
 
 tool_calls_in_act_max: Final = 8
@@ -62,6 +64,14 @@ class ToolTalk(msgspec.Struct, frozen=True):
     tool: str
     arguments: Json
     answer: ToolAnswer
+
+
+def is_trusted(tool: str, answer: ToolAnswer) -> bool:
+    """Whether an answer holds no words of a visitor, a stranger or a tool that is not the engine's. What `recall` found was said in
+    this house, so it counts as its lines do."""
+    if tool == RECALL and answer.is_ok:
+        return not recall_result(answer.result).is_untrusted
+    return answer.is_engine
 
 
 def needs_privilege(tool: str, handle: str) -> Refused:

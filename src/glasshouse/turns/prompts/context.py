@@ -20,7 +20,7 @@ from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
-from glasshouse.events.described_tool import LOOK_UP
+from glasshouse.events.described_tool import OF_THE_ENGINE
 from glasshouse.events.event import VISITOR
 from glasshouse.events.shown import Shown
 from glasshouse.model_values import Form
@@ -32,7 +32,8 @@ from glasshouse.turns.moment.line_text import compact_json, cut, one_line, quote
 from glasshouse.turns.moment.moment import Moment, shared_moment
 from glasshouse.turns.moment.prompt import Prompt, chars_per_token_min, tokens_guessed
 from glasshouse.turns.moment.reply_schema import ReplySchema, reply_schema
-from glasshouse.turns.moment.tools import ToolTalk
+from glasshouse.turns.moment.tools import ToolTalk, is_trusted
+from glasshouse.turns.prompts import far_lines
 from glasshouse.turns.prompts import lines as line_choice
 from glasshouse.turns.prompts.closing import Answered, answered_by, closing_lines, how_to_call
 from glasshouse.turns.prompts.foreign_tools import foreign_tool_lines
@@ -53,7 +54,7 @@ arguments_shown_chars_max: Final = 300
 tool_said_chars_max: Final = 1_200
 """A longer answer of a tool is cut where it is shown."""
 passages_said_chars_max: Final = 4_400
-"""The same for passages of documents: five of them, each with its file and lines, and what has changed."""
+"""The same for passages of documents, five of them, each with its file and lines, and what has changed; and for lines of long memory."""
 problem_chars_max: Final = 400
 """The second prompt says what was wrong, cut here."""
 repair_tokens_max: Final = 480
@@ -186,7 +187,7 @@ def written_for(moment: Moment) -> tuple[Prompt, Shown]:
     shown = Shown(
         lines.ids_of(discussed),
         lines.ids_of(scene) if scene else (),
-        lines.ids_of(remembered) if remembered else (),
+        _ids_recalled(moment, lines, remembered) if remembered else (),
         lines.ids_of(disturbances) if disturbances else (),
         _ids_answered(moment, lines, answered, is_apart=is_apart),
     )
@@ -279,8 +280,9 @@ def _sections(
         scene_texts = [line_text.body_of(observed, {})] if isinstance(observed, str) and observed else []
     if answered.line_index is not None:
         others.add(answered.line_index)
-    about = _about(moment, lines, None if answered.is_turn else answered.line_index)
-    remembered = line_choice.remembered_lines(moment, lines, discussed, others, about)
+    about = far_lines.words_answered(moment, lines, answered)
+    near = line_choice.remembered_lines(moment, lines, discussed, others, about)
+    remembered = far_lines.recalled_near_and_far(moment, lines, near, about) if moment.recalled else [*near]
     sections: dict[str, list[str]] = {}
     if moment.tools and (foreign := foreign_tool_lines(moment.tools)):
         sections[prompt_parts.FOREIGN_TOOLS] = foreign
@@ -293,7 +295,9 @@ def _sections(
     if moment.known:
         sections[prompt_parts.KNOWN] = _facts(moment)
     if remembered:
-        sections[prompt_parts.REMEMBERED] = lines.texts(remembered)
+        far = [index for index in remembered if index < 0]
+        texts = lines.texts(remembered[len(far) :])
+        sections[prompt_parts.REMEMBERED] = [*far_lines.far_texts(moment, lines, far), *texts]
     if disturbances:
         sections[prompt_parts.DISTURBANCES] = lines.texts(disturbances)
     if moment.talk:
@@ -306,6 +310,12 @@ def _sections(
         prompt_parts.DISTURBANCES: disturbances,
     }
     return sections, indexes, answered
+
+
+def _ids_recalled(moment: Moment, lines: NumberedLines, indexes: Sequence[int]) -> tuple[str, ...]:
+    """The event ids of the lines that are recalled, far and near."""
+    far = [moment.recalled[index].event.id for index in indexes if index < 0]
+    return (*far, *lines.ids_of(indexes[len(far) :]))
 
 
 def _ids_answered(
@@ -326,7 +336,7 @@ def _facts(moment: Moment) -> list[str]:
 def _refs(lines: NumberedLines, indexes: dict[str, Sequence[int]], answered: str) -> list[str]:
     """The refs of the lines that a prompt shows, oldest first. The scene by itself is shown without its number."""
     shown = {index for heading, part in indexes.items() if heading != prompt_parts.SCENE for index in part}
-    refs = [lines.ref(index) for index in sorted(shown)]
+    refs = [lines.ref(index) if index >= 0 else str(index) for index in sorted(shown)]
     own = answered[1 : answered.index("]")] if answered else ""
     return refs if not own or own in refs else sorted([*refs, own], key=int)
 
@@ -334,7 +344,7 @@ def _refs(lines: NumberedLines, indexes: dict[str, Sequence[int]], answered: str
 def _tool_line(talk: ToolTalk) -> str:
     arguments = _shortened(talk.arguments, arguments_shown_chars_max)
     outcome = "answered" if talk.answer.is_ok else "failed"
-    chars_max = passages_said_chars_max if talk.tool == LOOK_UP else tool_said_chars_max
+    chars_max = passages_said_chars_max if talk.tool in OF_THE_ENGINE else tool_said_chars_max
     return f"{safe_line(talk.tool)} {arguments} {outcome}: {quoted(talk.answer.text, chars_max)}"
 
 
@@ -347,7 +357,11 @@ def _is_untrusted(
 ) -> bool:
     """Whether words of a visitor, of a tool that is not the engine's, or of a server are in what is shown after all
     cutting."""
-    speakers = [lines.reading(index).actor for shown in indexes.values() for index in shown]
+    speakers = [
+        lines.reading(index).actor if index >= 0 else moment.recalled[index].event.actor
+        for shown in indexes.values()
+        for index in shown
+    ]
     if answered.line_index is not None:
         speakers.append(lines.reading(answered.line_index).actor)
     if any(actor == VISITOR or actor in moment.visitors for actor in (moment.cause.actor, *speakers)):
@@ -355,17 +369,7 @@ def _is_untrusted(
     if any(offer.is_foreign for offer in moment.tools):
         return True
     said = moment.talk[len(moment.talk) - len(sections.get(prompt_parts.TOOLS_SAID, ())) :]
-    return any(not talk.answer.is_engine for talk in said)
-
-
-def _about(moment: Moment, lines: NumberedLines, cause: int | None) -> tuple[str, ...]:
-    """The words of what is answered: of the cause, or on a tick of the newest line."""
-    if cause is not None:
-        return lines.reading(cause).words
-    text = moment.cause.payload.get("text")
-    if moment.is_tick or not isinstance(text, str):
-        return lines.readings[-1].words if lines.first < lines.stop else ()
-    return line_text.content_words(text)
+    return any(not is_trusted(talk.tool, talk.answer) for talk in said)
 
 
 def _fact(value: object) -> str:

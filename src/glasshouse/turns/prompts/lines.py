@@ -218,7 +218,7 @@ class NumberedLines:
         if looked_at < newer:
             for at in self._where_named(handle, max(looked_at, self.first) - base):
                 reading = readings[at]
-                if reading.actor != creature_id and _is_named_in(reading.body, handle):
+                if reading.actor != creature_id and is_named_in(reading.body, handle):
                     naming |= 1 << at
             if len(self.naming_cache) >= naming_cache_handles_max:
                 self.naming_cache.clear()
@@ -254,9 +254,10 @@ class NumberedLines:
 
 
 def event_ids_by_ref(moment: Moment) -> dict[str, str]:
-    """Ref -> event id of each line that the creature can see, oldest first; the cause too if it is a line."""
+    """Ref -> event id of each line that the creature can see or recalls, oldest first; the cause too if it is a line."""
     lines = numbered_lines(moment)
-    ids = {} if older_cause(moment, lines) is None else {OLDER_CAUSE: moment.cause.id}
+    far = {str(number - len(moment.recalled)): line.event.id for number, line in enumerate(moment.recalled)}
+    ids = far if older_cause(moment, lines) is None else {**far, OLDER_CAUSE: moment.cause.id}
     return ids | dict(zip(map(lines.ref, lines.indexes), lines.ids_of(lines.indexes), strict=True))
 
 
@@ -310,7 +311,8 @@ def forget_lines(house_id: str, names: Iterable[str]) -> None:
         _numbered_cache.pop((house_id, name), None)
 
 
-def _is_named_in(body: str, handle: str) -> bool:
+def is_named_in(body: str, handle: str) -> bool:
+    """Whether the body of a line names this handle."""
     if body.isascii() and handle.isascii() and handle.lower() not in body.lower():
         return False
     return _naming(handle).search(body) is not None
@@ -359,8 +361,8 @@ def scene_line(lines: NumberedLines) -> list[int]:
 
 def remembered_lines(
     moment: Moment, lines: NumberedLines, discussed: range, others: Set[int], about: Collection[str]
-) -> list[int]:
-    """The lines to remember, oldest first, of those that are neither discussed nor among `others`.
+) -> dict[int, int]:
+    """The lines to remember, oldest first, each with its points, of those that are neither discussed nor among `others`.
 
     A line has one point for each word of what is answered, and one each for being about what the creature cares about, for
     being striking and for naming it. Of the lines with a point, the newer ones have one more. Lines with the most points
@@ -372,7 +374,7 @@ def remembered_lines(
     stop = discussed.stop
     oldest = lines.first if stop - lines.first <= heard_lines_max else stop - heard_lines_max
     if start <= oldest:
-        return []  # No line is older than the discussion.
+        return {}  # No line is older than the discussion.
     left = (1 << start - base) - (1 << oldest - base) & ~lines.said_again
     for index in others:
         same = lines.newest_with[lines.readings[index - base].body]
@@ -406,24 +408,23 @@ def remembered_lines(
         points_1,
     )
     reflected = left & lines.reflected
-    chosen = _newest_with_most(by_points, reflected, reflections_max, base) if reflected else []
-    chosen += _newest_with_most(by_points, left ^ reflected, memory_lines_max - len(chosen), base)
-    chosen.sort()
-    return chosen
+    chosen = _newest_with_most(by_points, reflected, reflections_max, base) if reflected else {}
+    chosen |= _newest_with_most(by_points, left ^ reflected, memory_lines_max - len(chosen), base)
+    return dict(sorted(chosen.items()))
 
 
-def _newest_with_most(by_points: Iterable[int], left: int, lines_max: int, base: int) -> list[int]:
-    """The indexes of the lines with the most points, of those that are left; of lines with as many points, the newest."""
-    chosen: list[int] = []
-    for points in by_points:
-        best = points & left
+def _newest_with_most(by_points: Sequence[int], left: int, lines_max: int, base: int) -> dict[int, int]:
+    """The indexes of the lines with the most points, of those that are left, each with its points; of lines with as many, the newest."""
+    chosen: dict[int, int] = {}
+    for points, lines in zip(range(len(by_points), 0, -1), by_points, strict=True):
+        best = lines & left
         left ^= best
         while best:
             if len(chosen) == lines_max:
                 return chosen
             bit = best.bit_length() - 1
             best ^= 1 << bit
-            chosen.append(base + bit)
+            chosen[base + bit] = points
     return chosen
 
 

@@ -16,7 +16,7 @@ from glasshouse.events.event import Draft, Event, Json
 from glasshouse.turns.moment.character import Character
 from glasshouse.turns.moment.line_text import forget_readings
 from glasshouse.turns.moment.masks import Masks, masks_cache_runs_max
-from glasshouse.turns.moment.moment import Around, Moment, Neighbour, Recent
+from glasshouse.turns.moment.moment import Around, FarLine, Moment, Neighbour, Recent
 from glasshouse.turns.moment.playbill import Competition, Playbill
 from glasshouse.turns.moment.tools import ToolTalk
 
@@ -45,6 +45,7 @@ def masked(moment: Moment, masks: Masks) -> Moment:
         handed=None if handed is None else replace(handed, asked=masks.over_talk(handed.asked)),
         tools=tuple([replace(offer, parameters=_schema(masks, offer.parameters)) for offer in moment.tools]),
         talk=tuple([_talk(masks, talk) for talk in moment.talk]),
+        recalled=tuple([_far_line(masks, line) for line in moment.recalled]),
     )
 
 
@@ -70,6 +71,11 @@ def _event(masks: Masks, event: Event, handle: str | None) -> Event:
         del masks.events_cache[next(iter(masks.events_cache))]
     masks.events_cache[id(event.payload)] = (event, covered)
     return covered
+
+
+def _far_line(masks: Masks, line: FarLine) -> FarLine:
+    known_as = None if line.known_as is None else masks.label_of(line.known_as)
+    return FarLine(_event(masks, line.event, line.known_as), known_as)
 
 
 def forget_masked(masks: Masks) -> None:

@@ -81,7 +81,7 @@ _NO_OBJECT: Final = 'There is no JSON object: answer with one that starts with {
 _NO_LINES: Final = (
     "There is no line that starts with SAY: write KIND:, THINK: and SAY:, a line each, with your words."
 )
-_REF: Final = re.compile(r"\[?\s*#?\s*([0-9]{1,12})\s*\]?")
+_REF: Final = re.compile(r"\[?\s*#?\s*([0-9]{1,12}|-[0-9]{1,2})\s*\]?")
 _THINKING: Final = re.compile(r"\A\s*<think(?:ing)?>(.*?)(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
 _SPURIOUS_COMMA: Final = re.compile(r'("(?:[^"\\]|\\.)*(?:"|\Z))|,(?=\s*[}\]])', re.DOTALL)
 _FENCE: Final = re.compile(r"^[ \t]*(?:```|~~~)[\w-]*[ \t]*$|```", re.MULTILINE)

@@ -1,0 +1,325 @@
+"""Creatures that remember everything: what comes back, what is recorded, and what needs no index afterwards."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from itertools import takewhile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from glasshouse import Draft, Event, Manifest, MemoryStore, Refused, SqliteStore, Terrarium, kinds, tool
+from glasshouse.errors import StoreDamaged
+from glasshouse.events.redaction import redacted
+from glasshouse.manifests.loading import LoadedWorld
+from glasshouse.manifests.manifest import Memory
+from glasshouse.manifests.scenario import Scenario
+from glasshouse.models.router import ModelRouter
+from glasshouse.models.scripted import CountingModel, ScriptedModel
+from glasshouse.runtime.past.what_if import WhatIf
+from glasshouse.runtime.store_port import Store
+from glasshouse.terrarium import verify
+from tests.every_store import OPENERS
+from tests.made_up_words import word_for
+from tests.runtime.stores_around import StoreAround
+from tests.servers.postgres import drop_databases
+
+lines_between = 300
+"""More than a creature hears without long memory."""
+ASKED = "mill.asked"
+TALK = (kinds.AGENT_SPOKE, kinds.AGENT_THOUGHT, kinds.AGENT_REFLECTED)
+ADA = Manifest(name="ada", subscribes_to=("mill.closed",), may_emit=(*TALK, ASKED))
+CORA = Manifest(
+    name="cora", subscribes_to=(ASKED,), memory=Memory(long=True), may_emit=TALK, model_profile="tiny"
+)
+LINE = json.dumps({"kind": "agent.spoke", "thought": "", "text": "Seven dents, and I counted them."})
+OTHER_LINE = LINE.replace("Seven dents, and I counted them.", "Whoever owns a hammer may try.")
+CALL = json.dumps(
+    {"kind": "tool.called", "thought": "", "tool": "recall", "arguments": {"words": "the copper kettle"}}
+)
+
+
+def mill(*more: Manifest, cora: Manifest = CORA, **fields: Any) -> LoadedWorld:
+    cast = [ADA, cora, *more]
+    own_kinds = {ASKED: {"text": "string"}, "mill.closed": {"text": "string"}}
+    scenario = {
+        "name": "mill",
+        "kinds": own_kinds,
+        "cast": [each.name for each in cast],
+        "governor": {"max_turns": 500},
+        **fields,
+    }
+    return LoadedWorld.of(Scenario.model_validate(scenario), cast)
+
+
+async def says(t: Terrarium, who: str, text: str, kind: str = kinds.AGENT_SPOKE) -> Event:
+    return await t.append(who, Draft(kind=kind, payload={"text": text}))
+
+
+async def much_is_said(t: Terrarium, lines: int = lines_between) -> None:
+    """So many lines that whatever was said before is out of reach, and nobody owes an answer to them."""
+    for number in range(lines):
+        await says(t, "cora", f"Only {word_for(number)}.")
+
+
+async def asked(t: Terrarium, text: str = "What of the copper kettle?") -> None:
+    """Somebody asks, and cora answers."""
+    await says(t, "ada", text, ASKED)
+    await t.step_one()
+
+
+def remembered(user: str) -> list[str]:
+    """What stands under the heading of memories in a prompt."""
+    _, _, rest = user.partition("\nWHAT YOU REMEMBER\n")
+    return [*takewhile(lambda line: line.startswith("["), rest.split("\n"))]
+
+
+@pytest.fixture(params=OPENERS)
+def any_store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+    yield OPENERS[str(request.param)](tmp_path)()
+    drop_databases()
+
+
+async def test_what_was_said_long_ago_comes_back_and_is_on_record(any_store: Store) -> None:
+    model = CountingModel(ScriptedModel(LINE))
+    async with Terrarium(any_store, models=ModelRouter(model)) as t:
+        run = await t.open_world(mill())
+        kettle = await says(t, "ada", "The copper kettle has seven dents.")
+        await much_is_said(t)
+        await asked(t)
+
+        answer = next(e for e in reversed(await t.run_events(run.id)) if e.calls)
+        lines = remembered(model.prompts[-1].user)
+        assert lines == ['[-1] ada (cast, agent.spoke): "The copper kettle has seven dents."']
+        assert answer.model is not None
+        assert answer.model.recalled == (kettle.id,)
+        link = (await t.why(answer.id)).links[0]
+        assert [line.event_id for line in link.lines if line.section == "remembered"] == [kettle.id]
+        await t._house.store.drop_index()
+        assert (await verify(t, run.id)).is_same
+
+
+async def test_without_long_memory_nothing_is_searched_and_nothing_is_written() -> None:
+    class Watched(StoreAround):
+        async def indexed(self) -> int:
+            raise AssertionError("Nobody has long memory here.")
+
+    model = CountingModel(ScriptedModel(LINE))
+    plain = CORA.model_copy(update={"memory": Memory(), "tools": ()})
+    async with Terrarium(Watched(), models=ModelRouter(model)) as t:
+        run = await t.open_world(mill(cora=plain))
+        await says(t, "ada", "The copper kettle has seven dents.")
+        await much_is_said(t)
+        await asked(t)
+
+        answer = next(e for e in reversed(await t.run_events(run.id)) if e.calls)
+        assert remembered(model.prompts[-1].user) == []
+        assert answer.model is not None
+        assert answer.model.recalled == ()
+
+
+# The tool
+
+
+async def recalling(t: Terrarium, question: str = "What of it?") -> tuple[str, Event]:
+    """A play in which cora recalls the kettle: its run, and the answer of her memory."""
+    run = await t.open_world(mill())
+    await says(t, "ada", "The copper kettle has seven dents.")
+    await says(t, "cora", "A copper kettle is a promise.", kinds.AGENT_REFLECTED)
+    await much_is_said(t)
+    await asked(t, question)
+    return run.id, next(e for e in await t.run_events(run.id) if e.kind == kinds.TOOL_RETURNED)
+
+
+async def test_recall_finds_lines_and_its_answer_is_the_record(any_store: Store) -> None:
+    model = CountingModel(ScriptedModel(CALL, LINE))
+    async with Terrarium(any_store, models=ModelRouter(model)) as t:
+        run_id, returned = await recalling(t)
+
+        events = await t.run_events(run_id)
+        kettle, promise = (
+            next(e for e in events if text in str(e.payload)) for text in ("seven dents", "promise")
+        )
+        assert returned.payload["text"].split("\n") == [
+            'cora (cast, agent.reflected): "A copper kettle is a promise."',
+            'ada (cast, agent.spoke): "The copper kettle has seven dents."',
+        ]
+        assert [line["id"] for line in returned.payload["result"]["found"]] == [promise.id, kettle.id]
+        assert "seven dents" in model.prompts[-1].user
+        await t._house.store.drop_index()
+        assert (await verify(t, run_id)).is_same
+
+
+async def test_a_spectator_does_not_read_what_was_thought_in_the_answer_of_a_memory() -> None:
+    async with Terrarium(MemoryStore(), models=ModelRouter(ScriptedModel(CALL, LINE))) as t:
+        _, returned = await recalling(t)
+
+    shown = redacted(returned, "spectator")
+    assert "promise" not in str(shown)
+    assert "seven dents" in shown.payload["text"]
+    assert "promise" in str(redacted(returned, "audience").payload)
+    assert redacted(shown, "spectator") == shown
+
+
+async def test_what_was_said_in_the_house_taints_no_act_but_what_a_visitor_said_does() -> None:
+    untrusted = {}
+    for by_visitor in (False, True):
+        model = CountingModel(ScriptedModel(CALL, LINE))
+        async with Terrarium(MemoryStore(), models=ModelRouter(model)) as t:
+            run = await t.open_world(mill())
+            if by_visitor:
+                await t.disturb(run.id, "A copper kettle falls from the sky.")
+            else:
+                await says(t, "ada", "The copper kettle has seven dents.")
+            await much_is_said(t)
+            await asked(t, "What of it?")
+            untrusted[by_visitor] = model.prompts[-1].is_untrusted
+
+    assert untrusted == {False: False, True: True}
+
+
+async def test_no_other_tool_is_called_recall() -> None:
+    def recall(words: str) -> str:
+        """Find nothing."""
+        return words
+
+    with pytest.raises(Refused, match="searches memory"):
+        tool(recall)
+
+
+async def test_who_has_no_long_memory_is_not_offered_recall() -> None:
+    model = CountingModel(ScriptedModel(LINE))
+    plain = CORA.model_copy(update={"name": "dora", "memory": Memory(), "tools": (), "model_profile": "fast"})
+    async with Terrarium(MemoryStore(), models=ModelRouter(model)) as t:
+        await t.open_world(mill(plain))
+        await asked(t)
+        await t.step_one()
+
+    offered = {prompt.system.split(",")[0]: "recall" in prompt.system for prompt in model.prompts}
+    assert offered == {"You are cora": True, "You are dora": False}
+
+
+# Replays, branches, and a broken index
+
+
+async def test_a_recorded_line_that_its_creature_could_not_hear_shows_in_a_replay(tmp_path: Path) -> None:
+    whisper: dict[str, Any] = {
+        "channels": {"stage": "", "den": ""},
+        "cast": [
+            {"use": "ada", "channels": {"listen": ["stage", "den"], "send": ["stage", "den"]}},
+            {"use": "cora", "channels": {"listen": ["stage"], "send": ["stage"]}},
+        ],
+    }
+    path = tmp_path / "mill.glasshouse"
+    async with Terrarium(SqliteStore(path), models=ModelRouter(ScriptedModel(LINE))) as t:
+        run = await t.open_world(mill(**whisper))
+        aloud = await t.append(
+            "ada",
+            Draft(kind=kinds.AGENT_SPOKE, channel="stage", payload={"text": "The copper kettle is dented."}),
+        )
+        secret = await t.append(
+            "ada",
+            Draft(kind=kinds.AGENT_SPOKE, channel="den", payload={"text": "The copper kettle is mine."}),
+        )
+        await much_is_said(t)
+        await t.append(
+            "ada",
+            Draft(kind=ASKED, channel="stage", payload={"text": "What of the copper kettle?"}),
+        )
+        await t.step_one()
+        answer = next(e for e in reversed(await t.run_events(run.id)) if e.calls)
+        assert answer.model is not None
+        assert answer.model.recalled == (aloud.id,)
+        assert (await verify(t, run.id)).is_same
+    with sqlite3.connect(path) as ledger:
+        forged = "UPDATE events SET rest = replace(rest, ?, ?) WHERE position = ?"
+        ledger.execute(forged, (f'"recalled":["{aloud.id}"]', f'"recalled":["{secret.id}"]', answer.position))
+    async with Terrarium(SqliteStore(path), models=ModelRouter(ScriptedModel(LINE))) as t:
+        verification = await verify(t, run.id)
+
+    assert not verification.is_same
+    assert verification.recorded_event is not None
+    assert verification.recorded_event.id == answer.id
+    assert any("copper kettle is dented" in diff for diff in verification.prompt_diffs)
+
+
+async def test_a_branch_in_which_nothing_differs_finds_what_its_parent_found(any_store: Store) -> None:
+    model = CountingModel(ScriptedModel(LINE))
+    async with Terrarium(any_store, models=ModelRouter(model)) as t:
+        run = await t.open_world(mill())
+        await says(t, "ada", "The copper kettle has seven dents.")
+        await much_is_said(t)
+        question = await says(t, "ada", "What of the copper kettle?", ASKED)
+        await t.step_one()
+        await says(t, "ada", "That copper kettle was sold.")
+        calls = model.calls
+
+        branch = await t.branch(question.session_id, question.id, WhatIf())
+        await t.step_one()
+
+        theirs = next(e for e in await t.run_events(run.id) if e.calls)
+        ours = next(e for e in reversed(await t.run_events(branch.id)) if e.calls and e.run_id == branch.id)
+        assert theirs.model is not None
+        assert ours.model is not None
+        assert ours.model.recalled == theirs.model.recalled != ()
+        assert model.calls == calls
+        await t._house.store.drop_index()
+        assert (await verify(t, branch.id)).is_same
+
+
+class BrokenIndex(StoreAround):
+    """A store whose index fails."""
+
+    def __init__(self, inner: Store, *, fails_for_good: bool) -> None:
+        super().__init__(inner)
+        self.drops = 0
+        self._fails_for_good = fails_for_good
+
+    async def indexed(self) -> int:
+        if self._fails_for_good or not self.drops:
+            raise StoreDamaged("The index is torn.")
+        return await self.inner.indexed()
+
+    async def drop_index(self) -> None:
+        self.drops += 1
+        if self._fails_for_good:
+            raise StoreDamaged("The index is torn.")
+        await self.inner.drop_index()
+
+
+@pytest.mark.parametrize("fails_for_good", [False, True])
+async def test_a_damaged_index_is_made_again_and_fails_no_act(*, fails_for_good: bool) -> None:
+    model = CountingModel(ScriptedModel(LINE, OTHER_LINE))
+    store = BrokenIndex(MemoryStore(), fails_for_good=fails_for_good)
+    async with Terrarium(store, models=ModelRouter(model)) as t:
+        await t.open_world(mill())
+        await says(t, "ada", "The copper kettle has seven dents.")
+        await much_is_said(t)
+        await asked(t)
+        await asked(t, "And who mends that copper kettle?")
+
+    lines = [line for prompt in model.prompts for line in remembered(prompt.user)]
+    assert lines == ['[-1] ada (cast, agent.spoke): "The copper kettle has seven dents."'] * 2
+    assert store.drops == 1
+
+
+async def test_a_torn_table_in_the_file_fails_no_act(tmp_path: Path) -> None:
+    model = CountingModel(ScriptedModel(LINE))
+    path = tmp_path / "mill.glasshouse"
+    async with Terrarium(SqliteStore(path), models=ModelRouter(model)) as t:
+        await t.open_world(mill())
+        await says(t, "ada", "The copper kettle has seven dents.")
+        await much_is_said(t, 1_100)
+        await asked(t)
+    with sqlite3.connect(path) as ledger:
+        assert ledger.execute("SELECT count(*) FROM memory_words").fetchone()[0] > 1_000
+        ledger.execute("UPDATE memory_words SET lamport = 'torn' || position WHERE word = 'kettle'")
+    async with Terrarium(SqliteStore(path), models=ModelRouter(model)) as t:
+        await asked(t, "And who mends that copper kettle?")
+
+    assert remembered(model.prompts[-1].user) == [
+        '[-1] ada (cast, agent.spoke): "The copper kettle has seven dents."'
+    ]
