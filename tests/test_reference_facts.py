@@ -90,9 +90,9 @@ def test_every_exit_code_is_told_once() -> None:
         0,
         2,
     }
-    told = sections(page_text("docs/reference/cli.md"))["Exit codes"]
+    listed = sections(page_text("docs/reference/cli.md"))["Exit codes"]
 
-    assert {code for code in codes if told.count(f"\n| {code} |") != 1} == set()
+    assert {code for code in codes if listed.count(f"\n| {code} |") != 1} == set()
 
 
 @pytest.mark.parametrize("words", commands())
