@@ -46,6 +46,9 @@ gc.disable()
 
 # Worlds of tests have code beside them; commands that tests start are asked for permission like a person's.
 os.environ["GLASSHOUSE_ALLOW_WORLD_CODE"] = "1"
+# Worlds that somebody has installed on this machine are not there for tests.
+os.environ["XDG_DATA_HOME"] = os.devnull
+os.environ.pop("GLASSHOUSE_WORLDS_FOLDER", None)
 
 # What plays on servers assert, tests show like assertions of their own.
 pytest.register_assert_rewrite("tests.servers.plays")

@@ -24,8 +24,8 @@ from glasshouse.events import kinds
 from glasshouse.events.payloads import PAYLOAD_TYPES, RUN_PAYLOAD_TYPES
 from glasshouse.grids.grid_file import GridFile, WhatIfPlan
 from glasshouse.manifests.checked_world import BUILT_IN_REFEREES
+from glasshouse.manifests.likeness import CreatureFile
 from glasshouse.manifests.loading import problems_in
-from glasshouse.manifests.manifest import Manifest
 from glasshouse.manifests.models_file import ModelsFile, load_models_file
 from glasshouse.manifests.scenario import FIELD_TYPES, Scenario
 from glasshouse.manifests.tools_file import ToolsFile, load_tools_file
@@ -102,7 +102,7 @@ FIELDS_OF_PAYLOADS = {
 
 FILE_FIELDS = {
     f"`{path or file}`": model
-    for file, top in (("scenario.yaml", Scenario), ("creatures/*.yaml", Manifest))
+    for file, top in (("scenario.yaml", Scenario), ("creatures/*.yaml", CreatureFile))
     for model, path in models_within(top).items()
 }
 """Every model of a world's files, by the heading that must tell of it."""
@@ -367,7 +367,7 @@ def test_every_bound_on_the_page_is_there_with_its_value() -> None:
     listed = bounds_told_of(page_text("docs/reference/limits.md"))
 
     assert listed
-    assert listed - bounds_of_program() == set()
+    assert listed - {(name, value) for name, value, _ in bounds_of_program()} == set()
 
 
 def test_every_bound_says_in_the_code_what_it_is_for() -> None:
@@ -383,7 +383,7 @@ def test_every_bound_says_in_the_code_what_it_is_for() -> None:
 
 def test_every_limit_that_can_be_set_is_listed_with_a_default() -> None:
     listed = rows_in_table(sections(page_text("docs/reference/limits.md"))["What you can set"])
-    files = [model for top in (Scenario, Manifest, ModelsFile, ToolsFile) for model in models_within(top)]
+    files = [model for top in (Scenario, CreatureFile, ModelsFile, ToolsFile) for model in models_within(top)]
     offered = limits_that_can_be_set([*files, Settings], [glasshouse.Terrarium, glasshouse.tool])
 
     assert {name for name, _ in listed} == {name for name, _ in offered}
@@ -415,7 +415,7 @@ def test_every_page_is_found_from_the_index_under_its_own_title() -> None:
 
     assert faults_of_index(index, there) == []
     assert re.findall("^## (.+)$", index, re.MULTILINE) == ["Learn", "Do", "Look up", "Understand"]
-    assert "docs/README.md" in links(page_text("README.md"))
+    assert "docs/README.md" in {link.partition("#")[0] for link in links(page_text("README.md"))}
 
 
 def test_the_readme_shows_python_that_runs() -> None:

@@ -42,6 +42,10 @@ class Settings(BaseSettings):
         default="",
         description="The tools.yaml that commands use. Empty: ./tools.yaml, else the one in your config folder.",
     )
+    worlds_folder: str = Field(
+        default="",
+        description="Where `worlds add` puts worlds. Empty: `glasshouse/worlds` in the data folder of this user.",
+    )
     allow_world_code: bool = Field(
         default=False,
         description="Whether code that a world names may run: players, tools, referees, servers of tools.",

@@ -37,8 +37,8 @@ def environment(**more: str) -> dict[str, str]:
         "OTEL_",
     )
     plain = {key: value for key, value in os.environ.items() if not key.startswith(unwanted)}
-    # Nobody's own models.yaml changes what a test plays.
-    return plain | {"XDG_CONFIG_HOME": os.devnull} | more
+    # Nobody's own models.yaml and no world that somebody installed changes what a test plays.
+    return plain | {"XDG_CONFIG_HOME": os.devnull, "XDG_DATA_HOME": os.devnull} | more
 
 
 def run(

@@ -38,7 +38,7 @@ def test_a_world_here_hides_the_bundled_one_of_its_name(tmp_path: Path) -> None:
 
     worlds = {world["world"]: world for world in objects("worlds", cwd=tmp_path)}
 
-    assert list(worlds["twenty-sprouts"]) == ["world", "title", "where", "cast", "path"]
+    assert list(worlds["twenty-sprouts"]) == ["world", "title", "where", "cast", "path", "version", "from"]
     assert (worlds["twenty-sprouts"]["where"], worlds["twenty-sprouts"]["cast"]) == ("here", 2)
     assert worlds["mystery-roots"]["where"] == "bundled"
 

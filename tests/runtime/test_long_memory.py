@@ -11,19 +11,34 @@ from typing import Any
 
 import pytest
 
-from glasshouse import Draft, Event, Manifest, MemoryStore, Refused, SqliteStore, Terrarium, kinds, tool
+from glasshouse import (
+    Agent,
+    Draft,
+    Event,
+    Manifest,
+    MemoryStore,
+    Refused,
+    SqliteStore,
+    Terrarium,
+    kinds,
+    tool,
+)
+from glasshouse.assembly import usual_tools
 from glasshouse.errors import StoreDamaged
 from glasshouse.events.redaction import redacted
 from glasshouse.manifests.loading import LoadedWorld
-from glasshouse.manifests.manifest import Memory
+from glasshouse.manifests.manifest import Memory, Schedule
 from glasshouse.manifests.scenario import Scenario
 from glasshouse.models.router import ModelRouter
 from glasshouse.models.scripted import CountingModel, ScriptedModel
+from glasshouse.runtime.clock import HandMovedClock, SeededIds
 from glasshouse.runtime.past.what_if import WhatIf
 from glasshouse.runtime.store_port import Store
 from glasshouse.terrarium import verify
+from glasshouse.turns.moment.moment import Moment
 from tests.every_store import OPENERS
 from tests.made_up_words import word_for
+from tests.runtime.stage_crew import show
 from tests.runtime.stores_around import StoreAround
 from tests.servers.postgres import drop_databases
 
@@ -42,12 +57,11 @@ CALL = json.dumps(
 )
 
 
-def mill(*more: Manifest, cora: Manifest = CORA, **fields: Any) -> LoadedWorld:
-    cast = [ADA, cora, *more]
-    own_kinds = {ASKED: {"text": "string"}, "mill.closed": {"text": "string"}}
+def mill(*more: Manifest, ada: Manifest = ADA, cora: Manifest = CORA, **fields: Any) -> LoadedWorld:
+    cast = [ada, cora, *more]
     scenario = {
         "name": "mill",
-        "kinds": own_kinds,
+        "kinds": {ASKED: {"text": "string"}, "mill.closed": {"text": "string"}},
         "cast": [each.name for each in cast],
         "governor": {"max_turns": 500},
         **fields,
@@ -323,3 +337,81 @@ async def test_a_torn_table_in_the_file_fails_no_act(tmp_path: Path) -> None:
     assert remembered(model.prompts[-1].user) == [
         '[-1] ada (cast, agent.spoke): "The copper kettle has seven dents."'
     ]
+
+
+# What stays out of sight
+
+TWO_ROOMS: dict[str, Any] = {
+    "channels": {"stage": "", "den": ""},
+    "cast": [
+        {"use": "ada", "channels": {"listen": ["stage", "den"], "send": ["stage", "den"]}},
+        {"use": "cora", "channels": {"listen": ["stage"], "send": ["stage"]}},
+    ],
+}
+
+
+async def on(t: Terrarium, channel: str, text: str, kind: str = kinds.AGENT_SPOKE) -> Event:
+    return await t.append("ada", Draft(kind=kind, channel=channel, payload={"text": text}))
+
+
+async def prompts_of_cora(whispers: int, *, thinks: bool) -> list[tuple[str, str]]:
+    """Her prompts while so much is said about the kettle out of her hearing."""
+    model = CountingModel(ScriptedModel(CALL, LINE))
+    async with Terrarium(
+        MemoryStore(), models=ModelRouter(model), ids=SeededIds(1), clock=HandMovedClock()
+    ) as t:
+        await t.open_world(mill(**TWO_ROOMS))
+        await on(t, "stage", "The copper kettle has seven dents.")
+        for number in range(lines_between):
+            await on(t, "stage", f"Only {word_for(number)}.")
+            if number < whispers:
+                await on(t, "den", f"The copper kettle is number {number}.")
+            if thinks:
+                await says(t, "ada", "What a copper kettle!", kinds.AGENT_THOUGHT)
+        await on(t, "stage", "What of the copper kettle?", ASKED)
+        await t.step_one()
+    return [(prompt.system, prompt.user) for prompt in model.prompts]
+
+
+async def test_what_is_said_out_of_its_hearing_leaves_every_prompt_of_a_creature_the_same() -> None:
+    alone = await prompts_of_cora(0, thinks=False)
+
+    assert len(alone) == 2
+    assert "seven dents" in alone[0][1]
+    assert await prompts_of_cora(lines_between, thinks=False) == alone
+    assert await prompts_of_cora(3, thinks=True) == alone
+
+
+class Teller(Agent):
+    """Tells of the kettle in its first act, where only those hear it to whom a wire leads, and passes from then on."""
+
+    def __init__(self) -> None:
+        self.acts = 0
+
+    async def act(self, moment: Moment) -> Draft | None:
+        self.acts += 1
+        line = Draft(
+            kind=kinds.AGENT_SPOKE, channel="den", payload={"text": "The copper kettle has seven dents."}
+        )
+        return line if self.acts == 1 else None
+
+
+@pytest.mark.parametrize("with_content", [True, False])
+async def test_a_line_that_a_wire_delivered_comes_back_only_if_its_words_were_delivered(
+    *, with_content: bool
+) -> None:
+    model = CountingModel(ScriptedModel(LINE))
+    teller = ADA.model_copy(update={"schedule": Schedule(tick_every=1)})
+    async with show(models=ModelRouter(model), minds={"ada": Teller()}, tools=usual_tools()) as t:
+        await t.open_world(mill(ada=teller, **TWO_ROOMS))
+        await t.wire("ada", "cora", with_content=with_content)
+        line = await t.step_one()
+        assert line is not None
+        assert line.channel == "den"
+        await t.unwire("ada", "cora")
+        await much_is_said(t)
+        await on(t, "stage", "What of the copper kettle?", ASKED)
+        await t.step(1)
+
+    lines = [line for prompt in model.prompts for line in remembered(prompt.user)]
+    assert ("seven dents" in str(lines)) is with_content

@@ -44,6 +44,7 @@ def _columns_of(stream: TextIO) -> int | None:
     if not (os.environ.get("FORCE_COLOR") or stream.isatty()):
         return None
     try:
-        return int(os.environ.get("COLUMNS") or os.get_terminal_size(stream.fileno()).columns)
+        # A terminal that nobody has given a size says that it has none.
+        return int(os.environ.get("COLUMNS") or os.get_terminal_size(stream.fileno()).columns) or None
     except (OSError, ValueError):
         return shutil.get_terminal_size().columns

@@ -15,12 +15,12 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
-from glasshouse.manifests import manifest, models_file, scenario, tools_file
+from glasshouse.manifests import likeness, models_file, scenario, tools_file
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 FILES: dict[str, tuple[type[BaseModel], str]] = {
     "scenario.schema.json": (scenario.Scenario, "A world of Glasshouse"),
-    "creature.schema.json": (manifest.Manifest, "A creature of Glasshouse"),
+    "creature.schema.json": (likeness.CreatureFile, "A creature of Glasshouse"),
     "models.schema.json": (models_file.ModelsFile, "The models of Glasshouse"),
     "tools.schema.json": (tools_file.ToolsFile, "The tool servers of Glasshouse"),
 }
@@ -45,12 +45,19 @@ def _text(model: type[BaseModel], title: str) -> str:
     schema = {"$schema": DIALECT, **model.model_json_schema(by_alias=True), "title": title}
     if model in MAY_BE_LEFT_OUT:
         schema["required"] = [name for name in schema["required"] if name != MAY_BE_LEFT_OUT[model]]
-    parts = {model.__name__: schema, **schema.get("$defs", {})}
-    module = sys.modules[model.__module__]
-    for model_name, field, description in _docstrings_of_fields(inspect.getsource(module)):
-        alias = getattr(module, model_name).model_fields[field].alias
-        parts[model_name]["properties"][alias or field]["description"] = description
+    parts = {each.__name__: schema for each in _own_classes(model)} | schema.get("$defs", {})
+    for module in {each.__module__: sys.modules[each.__module__] for each in _own_classes(model)}.values():
+        for model_name, field, description in _docstrings_of_fields(inspect.getsource(module)):
+            if model_name not in parts:
+                continue
+            alias = getattr(module, model_name).model_fields[field].alias
+            parts[model_name]["properties"][alias or field]["description"] = description
     return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
+
+
+def _own_classes(model: type[BaseModel]) -> list[type[BaseModel]]:
+    """A model and the models that it extends, all of which have fields of their own."""
+    return [each for each in model.__mro__ if issubclass(each, BaseModel) and each.model_fields]
 
 
 def _docstrings_of_fields(source: str) -> Iterator[tuple[str, str, str]]:

@@ -29,6 +29,7 @@ title_chars_max = 60
 
 _FIELD_NAME = f"[a-z][a-z0-9_]{{0,{ids.name_chars_max - 1}}}"
 _LANGUAGE = "[a-z]{2,3}(-[A-Za-z0-9]{2,8})*"
+_VERSION = r"[0-9]{1,9}(\.[0-9]{1,9}){0,3}"
 _PLAYER = r"visitor|[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*"
 
 T = TypeVar("T")
@@ -98,6 +99,9 @@ Language = Annotated[
 ServerName = Annotated[
     str,
     _matching("[a-z][a-z0-9_-]{0,31}", "is not a server's name. Use lower-case letters, digits, '-', '_'."),
+]
+Version = Annotated[
+    str, _matching(_VERSION, "is not a version. Write numbers with dots, in quotation marks, such as '1.2'.")
 ]
 Player = Annotated[
     str, _matching(_PLAYER, "cannot play a creature. Write 'visitor', or a class as 'package.module:Class'.")

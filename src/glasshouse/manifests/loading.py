@@ -22,6 +22,7 @@ from glasshouse.manifests.checks import complaints_about, unknown_tools
 from glasshouse.manifests.decks import Deck, decks_of
 from glasshouse.manifests.documents import Document, documents_of
 from glasshouse.manifests.left_out import usual_name, what_is_left_out, with_kinds_of
+from glasshouse.manifests.likeness import completed
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.manifests.problem import Complaint, Problem, in_order, unknown
 from glasshouse.manifests.scenario import Scenario
@@ -36,6 +37,7 @@ from glasshouse.manifests.titles import complaints_about_creature
 from glasshouse.manifests.validation import valid_part_of
 from glasshouse.manifests.world_folders import (
     SCENARIO_FILE,
+    creature_files_beside,
     creature_files_in,
     find_world,
     folder_of,
@@ -155,7 +157,7 @@ def text_files_of(world: Path) -> dict[str, Path]:
 
 def load_creature(path: str | Path) -> Manifest:
     """The creature of a file, or `BadWorld` with every problem it has."""
-    file = _CreatureFile(Path(path), _ON_DISK)
+    file = _CreatureFile(Path(path), _ON_DISK, _by_name(creature_files_beside(Path(path))))
     if file.problems or file.manifest is None:
         raise BadWorld(in_order(file.problems))
     return file.manifest
@@ -184,7 +186,7 @@ def problems_in(path: str | Path, *, tools: frozenset[str] | None = None) -> lis
     """All problems of a world, of a creature's file, or of every world in a folder; by file and line."""
     path = Path(path)
     if path.is_file() and not is_scenario(path):
-        return in_order(_CreatureFile(path, _ON_DISK).problems)
+        return in_order(_CreatureFile(path, _ON_DISK, _by_name(creature_files_beside(path))).problems)
     worlds = _worlds_at(path)
     if not worlds:
         text = f"there is no {SCENARIO_FILE} here. Name a world's folder, or a folder of worlds."
@@ -237,6 +239,10 @@ def _worlds_at(path: Path) -> list[Path]:
     return [path] if scenario_in(path) else worlds_in(path)
 
 
+def _by_name(paths: Iterable[Path]) -> dict[str, Path]:
+    return {path.stem: path for path in paths}
+
+
 class _Files:
     """Where a world is read from: the disk."""
 
@@ -276,16 +282,18 @@ _ON_DISK = _Files()
 class _CreatureFile:
     """One creature's file: its manifest if it is valid, and its problems."""
 
-    def __init__(self, path: Path, files: _Files) -> None:
-        self.source = files.source(path)
+    def __init__(self, path: Path, files: _Files, creatures: Mapping[str, Path]) -> None:
+        written = files.source(path)
+        self.source, unlike, _ = completed(written, path.stem, creatures, files.source)
         manifest, complaints, _, _ = valid_part_of(self.source, Manifest, path.stem)
         if manifest is not None and not complaints:
             complaints = complaints_about_creature(manifest)
-        self.manifest = None if self.source.problems or complaints else manifest
+        self.manifest = None if self.source.problems or complaints or unlike else manifest
         if manifest is not None and not complaints and manifest.name != path.stem:
             text = f"the file is called {path.stem}.yaml, so the name must be {path.stem!r}. Change one of the two."
             complaints = [Complaint(("name",), text)]
         self.problems = [*self.source.problems, *map(self.source.problem, complaints)]
+        self.problems += map(written.problem, unlike)
 
 
 def _read_world(
@@ -331,10 +339,11 @@ def _read_creatures(
     """The creatures of a world by name, and the problems of their files. A folder's creatures are all read; beside a
     scenario file of its own, which may share its folder with other files, only those that it names."""
     paths = files.creatures(world)
+    beside = _by_name(paths)
     if world.is_file():
         named = set() if scenario is None else {*scenario.cast_by_handle.values(), *scenario.spawnable}
         paths = [path for path in paths if path.stem in named]
-    creatures = {path.stem: _CreatureFile(path, files) for path in paths[: creature_files_max + 1]}
+    creatures = {path.stem: _CreatureFile(path, files, beside) for path in paths[: creature_files_max + 1]}
     problems = [problem for creature in creatures.values() for problem in creature.problems]
     for path, other in pairwise(paths):
         if path.stem == other.stem:

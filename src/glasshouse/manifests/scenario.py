@@ -300,6 +300,8 @@ class Scenario(Strict):
     """The world's name on the command line."""
     title: Text = ""
     """The world's title."""
+    version: fields.Version = Field(default="", exclude_if=operator.not_)
+    """Its version, for whoever shares it: numbers with dots, in quotation marks, such as "1.2"."""
     goal: Text = ""
     """The goal of everybody; part of every prompt."""
     seeds: Texts = ()

@@ -9,8 +9,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from glasshouse.manifests.likeness import completed
 from glasshouse.manifests.loading import LoadedWorld, text_files_of
 from glasshouse.manifests.world_folders import folder_of, script_file_of
+from glasshouse.manifests.yaml_source import source_at
 
 NOTES: Final = ("README*", "LICENSE*", "LICENCE*")
 """What readers of a folder expect beside a world."""
@@ -81,10 +83,15 @@ def files_of(world: LoadedWorld) -> WorldFiles:
 
 
 def _texts_named(world: LoadedWorld) -> tuple[str, ...]:
-    """The scenario of a file of its own, and the creatures that it plays."""
+    """The scenario of a file of its own, the creatures that it plays, and those that they are like."""
     assert world.path is not None, "it was read from files"
-    scenario, *creatures = text_files_of(world.path)
-    return scenario, *(name for name in creatures if Path(name).stem in world.manifests)
+    files = text_files_of(world.path)
+    scenario, *creatures = files
+    paths = {Path(name).stem: files[name] for name in creatures}
+    names = {*world.manifests}
+    for name in world.manifests:
+        names |= {*completed(source_at(paths[name]), name, paths, source_at).chain}
+    return scenario, *(name for name in creatures if Path(name).stem in names)
 
 
 def _there(folder: Path, names: list[str]) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Where worlds are: a given path, then `./worlds`, then the bundled worlds.
+"""Where worlds are: a given path, then `./worlds`, then those that the user installed, the bundled worlds, and those of packages.
 
 A world's path is its folder, which has a `scenario.yaml`, or a YAML file of any name that has a cast (ADR 0104).
 
@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from glasshouse.errors import UnknownName, names_shown_max
+from glasshouse.manifests.package_worlds import package_worlds
 from glasshouse.manifests.yaml_source import source_at
+from glasshouse.user_folders import worlds_folder
 
 SCENARIO_FILE = "scenario.yaml"
 SCRIPT_FILE = "script.txt"
@@ -21,13 +23,19 @@ YAML_ENDINGS = (".yaml", ".yml")
 BUNDLED = Path(__file__).resolve().parent.parent / "worlds"
 
 
+Where = Literal["here", "installed", "bundled", "package"]
+"""In `./worlds`, in the user's data folder, in Glasshouse, or in a Python package."""
+
+
 class FoundWorld(NamedTuple):
     """A world that can be played by name."""
 
     name: str
     title: str
     path: str
-    where: Literal["here", "bundled"]
+    where: Where
+    package: str = ""
+    """The Python package that brings it, with its version."""
 
 
 def scenario_in(folder: Path) -> Path | None:
@@ -62,6 +70,11 @@ def creature_files_in(world: Path) -> list[Path]:
     return sorted([file for file in files if file != world], key=lambda file: (file.stem, file))
 
 
+def creature_files_beside(file: Path) -> list[Path]:
+    """The files that may be creatures and lie beside a creature's file, itself among them."""
+    return sorted(_yaml_files_in(file.parent))
+
+
 def _yaml_files_in(folder: Path) -> list[Path]:
     return [path for end in YAML_ENDINGS for path in folder.glob(f"*{end}")]
 
@@ -92,7 +105,7 @@ def _fields_of(path: Path) -> set[str | int]:
 
 
 def find_world(name_or_path: str | Path, here: Path | None = None) -> Path:
-    """The path of a world: a given path, else `NAME` in `./worlds`, else the bundled world of that name."""
+    """The path of a world: a given path, else `NAME` in `./worlds`, else the installed world, the bundled one or that of a package."""
     here = Path.cwd() if here is None else here
     given = here / name_or_path
     if given.is_file() and (world := _world_of_file(given)):
@@ -100,10 +113,14 @@ def find_world(name_or_path: str | Path, here: Path | None = None) -> Path:
     if scenario_in(given):
         return given
     files = [here / "worlds" / f"{name_or_path}{ending}" for ending in YAML_ENDINGS]
-    for world in (here / "worlds" / name_or_path, *files, BUNDLED / name_or_path):
+    named = [folder / name_or_path for folder in (here / "worlds", worlds_folder(), BUNDLED)]
+    for world in (named[0], *files, *named[1:]):
         if _is_world_file(world) if world.is_file() else scenario_in(world):
             return world
     name = str(name_or_path)
+    for package in package_worlds():
+        if package.folder.name == name:
+            return package.folder
     known = [world.name for world in found_worlds(here)]
     where = ""
     if given.exists() and name:
@@ -128,10 +145,11 @@ def _world_of_file(file: Path) -> Path | None:
 
 
 def found_worlds(here: Path | None = None) -> list[FoundWorld]:
-    """Every world that can be played by name: those in `./worlds`, which hide bundled ones, then the others."""
+    """Every world that can be played by name: those in `./worlds`, which hide others of their names, then the others."""
     here = Path.cwd() if here is None else here
     worlds: dict[str, FoundWorld] = {}
-    for world in [*_worlds_in(here / "worlds", "here"), *bundled_worlds()]:
+    own = [*_worlds_in(here / "worlds", "here"), *_worlds_in(worlds_folder(), "installed")]
+    for world in [*own, *bundled_worlds(), *_worlds_of_packages()]:
         worlds.setdefault(world.name, world)
     return list(worlds.values())
 
@@ -156,9 +174,20 @@ def name_of(world: Path) -> str:
     return world.stem if world.is_file() else world.resolve().name
 
 
-def _worlds_in(folder: Path, where: Literal["here", "bundled"]) -> Iterator[FoundWorld]:
+def _worlds_in(folder: Path, where: Where) -> Iterator[FoundWorld]:
     for world in worlds_in(folder):
-        root = source_at(scenario_of(world)).root
-        title = root.children["title"].scalar if root is not None and "title" in root.children else ""
         name = world.stem if world.is_file() else world.name
-        yield FoundWorld(name, title if isinstance(title, str) else "", str(world), where)
+        yield FoundWorld(name, _title_of(world), str(world), where)
+
+
+def _worlds_of_packages() -> Iterator[FoundWorld]:
+    for world in package_worlds():
+        if scenario_in(world.folder):
+            title = _title_of(world.folder)
+            yield FoundWorld(world.folder.name, title, str(world.folder), "package", world.package)
+
+
+def _title_of(world: Path) -> str:
+    root = source_at(scenario_of(world)).root
+    title = root.children["title"].scalar if root is not None and "title" in root.children else ""
+    return title if isinstance(title, str) else ""

@@ -14,3 +14,5 @@ INNER: Final = frozenset({"agent.thought", AGENT_REFLECTED})
 """What nobody else hears."""
 LOOK_UP: Final = "look_up"
 """The tool that searches the documents of a world."""
+RECALL: Final = "recall"
+"""The tool that searches the long memory of a creature."""

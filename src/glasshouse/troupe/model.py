@@ -32,6 +32,7 @@ from glasshouse.troupe.skills.judging import verdict
 from glasshouse.troupe.skills.keeping import kept_answer
 from glasshouse.troupe.skills.looking_up import looked_up
 from glasshouse.troupe.skills.pairing import bluffed
+from glasshouse.troupe.skills.recalling import remembered
 from glasshouse.troupe.skills.reflecting import reflected, taken_up
 from glasshouse.troupe.skills.regrouping import is_group_tool, regrouped
 from glasshouse.troupe.skills.sleuthing import hypothesis, objection
@@ -55,6 +56,7 @@ SKILLS: Final[tuple[Skill, ...]] = (
     performed,
     consulted,
     looked_up,
+    remembered,
     asked_or_acted,
     told_on,
     called_for,
@@ -73,7 +75,7 @@ SKILLS: Final[tuple[Skill, ...]] = (
 )
 """Asked in this order; the first that has an answer gives it."""
 
-_CALLING: Final[tuple[Skill, ...]] = (consulted, looked_up, used)
+_CALLING: Final[tuple[Skill, ...]] = (consulted, looked_up, remembered, used)
 """Those that call tools. The others do not take an argument of a tool for a field of theirs."""
 
 _NUMBERED: Final = re.compile(r"(@[\w-]+)~\d+")

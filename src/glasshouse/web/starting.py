@@ -26,7 +26,7 @@ from glasshouse.manifests.card import Kind, card_of
 from glasshouse.manifests.editing import WorldEdits
 from glasshouse.manifests.loading import LoadedWorld, load_world
 from glasshouse.manifests.scenario import EndsWhenPlan
-from glasshouse.manifests.world_folders import FoundWorld, found_worlds
+from glasshouse.manifests.world_folders import FoundWorld, Where, found_worlds
 from glasshouse.runtime.acts.routes import check_model
 from glasshouse.runtime.capabilities import capabilities_of, capabilities_of_router
 from glasshouse.runtime.ports import Route, Router
@@ -84,7 +84,7 @@ class WorldInfo(BaseModel):
 
     name: str
     title: str
-    where: Literal["here", "bundled"]
+    where: Where
     synopsis: str = Field("", description="What it is about, in one sentence.")
     kind: Kind | None = Field(None, description="What sort of play it is; null if it cannot be played.")
     shows: str = Field("", description="What it shows off, in a few words.")

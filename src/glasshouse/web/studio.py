@@ -27,7 +27,7 @@ from glasshouse.manifests.texts import (
     texts_of,
     world_and_problems,
 )
-from glasshouse.manifests.world_folders import FoundWorld, folder_of, found_worlds
+from glasshouse.manifests.world_folders import FoundWorld, Where, folder_of, found_worlds
 from glasshouse.terrarium import tools_of
 from glasshouse.turns.moment.prompt import CONTEXT_TOKENS, REPLY_TOKENS
 from glasshouse.web.access import Denied
@@ -64,7 +64,7 @@ class TextsInfo(BaseModel):
     """A world as texts."""
 
     name: str
-    where: Literal["here", "bundled"]
+    where: Where
     folder: str
     files: list[TextInfo]
     digest: str = Field(description="Names these texts, so that a later save is over nothing else.")

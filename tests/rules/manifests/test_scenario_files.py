@@ -148,7 +148,7 @@ def test_files_among_worlds_here_are_found_and_listed_by_name(tmp_path: Path) ->
     (tmp_path / "worlds" / "newt.yaml").write_text("name: newt\n")
 
     assert find_world("my-roots", tmp_path) == file
-    assert ("my-roots", "Mine", str(file), "here") in found_worlds(tmp_path)
+    assert ("my-roots", "Mine", str(file), "here") in [world[:4] for world in found_worlds(tmp_path)]
     assert "newt" not in [world.name for world in found_worlds(tmp_path)]
     assert problems_in(tmp_path / "worlds") == []
     with pytest.raises(UnknownName, match=r"worlds/newt.yaml is no scenario: it has no cast"):

@@ -18,7 +18,7 @@ HEADINGS = (
     prompt_parts.ANSWERED,
     prompt_parts.LAST_ANSWER,
 )
-LINE = re.compile(r'\[(\d+)\] (\S+) \((\w+), ([a-z0-9_.]+)\): ("(?:[^"\\]|\\.)*")(?: (\{.*\}))?')
+LINE = re.compile(r'\[(-?\d+)\] (\S+) \((\w+), ([a-z0-9_.]+)\): ("(?:[^"\\]|\\.)*")(?: (\{.*\}))?')
 
 
 class Spoken(NamedTuple):

@@ -14,6 +14,7 @@ from glasshouse.cli.drawing.screen import Screen, counted, facts_of, one_line, p
 from glasshouse.cli.exits import CHECK_FAILED
 from glasshouse.cli.options import JsonOption, ToolsOption, argument
 from glasshouse.cli.prose import say
+from glasshouse.cli.shared_worlds import contents_of_pack, problems_of_pack
 from glasshouse.cli.tool_servers import in_words, servers_here, servers_of_world, tool_names
 from glasshouse.manifests.loading import load_world, problems_in, warnings_in
 from glasshouse.manifests.world_folders import find_world, is_scenario, scenario_in
@@ -21,7 +22,7 @@ from glasshouse.manifests.yaml_source import shown_path
 
 
 def check(
-    path: str = argument("PATH", "A world's folder or name, a folder of worlds, or a file."),
+    path: str = argument("PATH", "A world's folder or name, a folder of worlds, a packed world, or a file."),
     *,
     tools_file: ToolsOption = None,
     as_json: JsonOption = False,
@@ -37,13 +38,18 @@ def check(
       glasshouse check mystery.yaml                          a scenario of any name, beside its creatures
       glasshouse check worlds                                every world in a folder
       glasshouse check worlds/my-world/creatures/ada.yaml    one creature
+      glasshouse check my-world.world.zip                    a packed world, and what it brings
       glasshouse check my-world --json                       by name; one problem a line
     """
     checked = Path(path) if Path(path).exists() else find_world(path)
     servers = servers_here(tools_file)
     tools = tool_names(servers)
-    problems = problems_in(checked, tools=tools)
-    warnings = warnings_in(checked, tools=tools)
+    is_pack = checked.is_file() and checked.suffix == ".zip"
+    if is_pack:
+        problems, warnings = problems_of_pack(checked, tools)
+    else:
+        problems = problems_in(checked, tools=tools)
+        warnings = warnings_in(checked, tools=tools)
     if as_json:
         for problem in [*problems, *warnings]:
             where = {
@@ -58,7 +64,9 @@ def check(
         say(f"glasshouse: {shown_path(checked)}: {counted(len(problems), 'problem')}.", file=sys.stderr)
     else:
         Screen().draw(f"{shown_path(checked)}: sound.")
-        if is_scenario(checked) if checked.is_file() else scenario_in(checked):
+        if is_pack:
+            Screen().draw(*contents_of_pack(checked))
+        elif is_scenario(checked) if checked.is_file() else scenario_in(checked):
             declared = servers_of_world(load_world(checked, tools=tools))
             Screen().draw(*map(in_words, declared.facts(servers, only_granted=False)))
     for warning in () if as_json else warnings:

@@ -60,14 +60,14 @@ def looked_up(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
         sentence = _best_sentence(said.text, str(said.arguments.get("words", ""))) if said.is_ok else None
         return None if speaking is None or sentence is None else _reported(speaker, speaking, sentence)
     branch = next((branch for branch in branches if branch.tool == LOOK_UP), None)
-    asked = None if branch is None else _question_for_a_fact(speaker.reading)
-    things = [] if asked is None else _things_of(speaker.reading, asked)
+    asked = None if branch is None else question_for_a_fact(speaker.reading)
+    things = [] if asked is None else things_of(speaker.reading, asked)
     if branch is None or not things:
         return None
     return call(branch, {"words": ", ".join(things)}, "They ask for a fact. I look it up before I speak.")
 
 
-def _question_for_a_fact(reading: Reading) -> str | None:
+def question_for_a_fact(reading: Reading) -> str | None:
     """The question that I answer now, from its first word of asking on, if a file might answer it."""
     lines: list[Heard] = [
         *([reading.cause] if reading.cause is not None else []),
@@ -83,7 +83,7 @@ def _question_for_a_fact(reading: Reading) -> str | None:
     return None
 
 
-def _things_of(reading: Reading, question: str) -> list[str]:
+def things_of(reading: Reading, question: str) -> list[str]:
     """The things that a question asks about, each once."""
     phrases = [noun.phrase.lower() for noun in sayable_in(reading, question)]
     return list(dict.fromkeys(phrases))[:things_looked_up_max]

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from glasshouse.troupe import data_files as shelf
-from glasshouse.troupe.kinds import LOOK_UP
+from glasshouse.troupe.kinds import LOOK_UP, RECALL
 from glasshouse.troupe.reading import Reading, ToolSaid, value_in
 from glasshouse.troupe.schema import chosen_word
 from glasshouse.troupe.skills.branches import (
@@ -42,8 +42,8 @@ _THOUGHT: Final = "I do not guess. I look it up."
 
 def used(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
     """A tool, called or called again; or what came of it."""
-    tools = [branch for branch in branches if branch.tool and branch.tool != LOOK_UP]
-    others = ("group_", LOOK_UP)  # Other skills speak of these.
+    others = ("group_", LOOK_UP, RECALL)  # Other skills speak of these.
+    tools = [branch for branch in branches if branch.tool and not branch.tool.startswith(others[1:])]
     said = [past for past in speaker.reading.tools_said if not past.tool.startswith(others)]
     if said:
         speaking = speaking_branch(branches)

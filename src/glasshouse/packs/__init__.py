@@ -1,0 +1,1 @@
+"""Worlds that are shared: packed into one file, fetched, shown and installed."""
