@@ -10,7 +10,7 @@ bin := .venv/bin
 code := src tests $(if $(wildcard bench/*.py),bench)
 JOBS ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 
-.PHONY: help setup ready local play serve tour test test-real times quick newest check bench prompts screenshots faces docs soak lock clean
+.PHONY: help setup ready local play serve tour test test-real times quick newest check bench prompts screenshots faces docs soak release lock clean
 
 help: ## list what can be done here
 	@echo "Glasshouse. Start with: make play"
@@ -99,6 +99,10 @@ docs: setup ## build the docs site into build/docs and check it: warnings, links
 soak: setup ## the long rigs: hours of kills, power cuts and random plays
 	@GLASSHOUSE_HYPOTHESIS=soak $(bin)/python -m pytest -v -s -m soak
 	@echo "make soak: all passed."
+
+# The same commit gives the same bytes. Nothing is uploaded.
+release: setup ## build sdist and wheel, try the wheel on each Python here, write the bill of materials, say what to upload
+	@$(bin)/python -m tools.release
 
 # Existing pins are kept unless they no longer fit; `make lock UPGRADE=1` moves everything to its newest version.
 lock_options := --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header \

@@ -88,6 +88,18 @@ def test_the_night_that_is_chosen_is_the_brightest_that_was_read_and_is_still_op
 
 
 @pytest.mark.parametrize("seed", SEEDS)
+def test_no_word_that_was_dealt_is_said_by_anybody_before_the_thimbles_are_lifted(seed: int) -> None:
+    events = played("one-odd-acorn", seed)
+    dealt = {word for event in events if event.sealed for word in event.sealed["facts"].values()}
+    lifted = [event for event in events if event.kind == "thimble.lifted"]
+    before = " ".join(str(e.payload.get("text", "")) for e in events[: events.index(lifted[0])]).lower()
+
+    assert len(dealt) == 2
+    assert not [word for word in dealt if re.search(rf"\b{re.escape(word)}(?:e?s)?\b", before)]
+    assert [any(word in event.payload["text"].lower() for word in dealt) for event in lifted] == [True] * 4
+
+
+@pytest.mark.parametrize("seed", SEEDS)
 def test_nobody_names_its_word_and_what_is_said_of_it_is_true(seed: int) -> None:
     words = {
         event.sealed["to"][0]: event.sealed["facts"]["word"]
@@ -280,6 +292,20 @@ def test_somebody_tells_how_it_ended(world: str, last: str, seed: int) -> None:
 
     assert handles(world, seed)[spoken[-1].actor] == last
     assert [e for e in spoken[:-1] if handles(world, seed).get(e.actor) == last] == []
+
+
+def test_no_word_that_may_be_dealt_stands_in_the_world_where_it_has_a_near_twin() -> None:
+    folder = files("glasshouse").joinpath("worlds/one-odd-acorn")
+    listed = folder.joinpath("pairs.txt").read_text(encoding="utf-8")
+    dealt = {
+        word.strip() for line in listed.splitlines() if not line.startswith("#") for word in line.split("|")
+    }
+    texts = "\n".join(
+        folder.joinpath(name).read_text(encoding="utf-8") for name in ("scenario.yaml", "script.txt")
+    )
+
+    assert len(dealt) > 8
+    assert [word for word in dealt if word and re.search(rf"\b{word}(?:e?s)?\b", texts, re.IGNORECASE)] == []
 
 
 def test_no_word_that_is_guessed_stands_in_what_is_said_beside_the_game() -> None:

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
+from glasshouse.cli import completion
 from glasshouse.cli.pace import Pace
 from glasshouse.errors import Refused
 
@@ -58,17 +59,27 @@ SeedOption = Annotated[
     str | None, typer.Option(metavar="TEXT", help="What the world grows from. Default: its first seed.")
 ]
 _WORLD = typer.Argument(
-    metavar="WORLD|PATH", help="A world by its name, the folder it is in, or its scenario file."
+    metavar="WORLD|PATH",
+    help="A world by its name, the folder it is in, or its scenario file.",
+    autocompletion=completion.worlds,
 )
 WorldArgument = Annotated[str, _WORLD]
 OptionalWorldArgument = Annotated[str | None, _WORLD]
-RunArgument = Annotated[str, typer.Argument(metavar="RUN", help=_NAMED_RUN)]
-_RUN_OR_SESSION = typer.Argument(metavar="RUN|SESSION", help=_NAMED_RUN, show_default=False)
+RunArgument = Annotated[str, typer.Argument(metavar="RUN", help=_NAMED_RUN, autocompletion=completion.runs)]
+_RUN_OR_SESSION = typer.Argument(
+    metavar="RUN|SESSION", help=_NAMED_RUN, show_default=False, autocompletion=completion.runs
+)
 RunOrSessionArgument = Annotated[str, _RUN_OR_SESSION]
 EVENT_NAMES = "number in the run, its id, the beginning of its id, or `last` for the last line."
 EventArgument = Annotated[str, typer.Argument(metavar="EVENT", help=f"An event: its {EVENT_NAMES}")]
 InRunOption = Annotated[
-    str | None, typer.Option("--run", metavar="RUN", help="The run to count in. Default: the last one.")
+    str | None,
+    typer.Option(
+        "--run",
+        metavar="RUN",
+        help="The run to count in. Default: the last one.",
+        autocompletion=completion.runs,
+    ),
 ]
 
 _MODELS = "ollama, llama.cpp, lmstudio, vllm, openai, openrouter, anthropic, gemini, mistral, each also as SERVER:MODEL; "
@@ -77,6 +88,7 @@ ModelsOption = Annotated[
     typer.Option(
         "--models",
         metavar="SERVER",
+        autocompletion=completion.models,
         help=f"What plays: {_MODELS}an address; a models.yaml; or offline. Default: $GLASSHOUSE_MODELS, else models.yaml "
         "here or in the config folder, else offline.",
     ),

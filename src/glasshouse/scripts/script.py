@@ -81,6 +81,7 @@ class Entry(NamedTuple):
     movements: frozenset[int] = frozenset()
     on: str = ""
     hears: tuple[str, ...] = ()
+    seeds: tuple[str, ...] = ()
     company: frozenset[str] = frozenset()
     absent: frozenset[str] = frozenset()
     answers: frozenset[str] = frozenset()

@@ -280,6 +280,7 @@ CONDITIONS: Final[Mapping[str, tuple[str, Callable[[str], Any]]]] = {
     "plot": ("plots", _pairs(".")),
     "on": ("on", _cue_named),
     "hears": ("hears", lambda value: tuple(phrase.replace("_", " ").lower() for phrase in value.split("|"))),
+    "seed": ("seeds", lambda value: tuple(phrase.replace("_", " ").lower() for phrase in value.split("|"))),
     "with": ("company", _all_of),
     "without": ("absent", _all_of),
     "answers": ("answers", _all_of),
@@ -295,4 +296,4 @@ CONDITIONS: Final[Mapping[str, tuple[str, Callable[[str], Any]]]] = {
     "mood": ("mood", str),
 }
 """The conditions of an entry, each with the field it fills and how its value is read."""
-_RARE: Final = frozenset({"answers", "wait", "later", "more", "even", "company", "absent", "chance"})
+_RARE: Final = frozenset({"answers", "wait", "later", "more", "even", "company", "absent", "chance", "seeds"})

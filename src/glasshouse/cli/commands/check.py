@@ -10,6 +10,7 @@ from pathlib import Path
 
 import typer
 
+from glasshouse.cli import completion
 from glasshouse.cli.drawing.screen import Screen, counted, facts_of, one_line, print_json
 from glasshouse.cli.exits import CHECK_FAILED
 from glasshouse.cli.options import JsonOption, ToolsOption, argument
@@ -22,7 +23,11 @@ from glasshouse.manifests.yaml_source import shown_path
 
 
 def check(
-    path: str = argument("PATH", "A world's folder or name, a folder of worlds, a packed world, or a file."),
+    path: str = argument(
+        "PATH",
+        "A world's folder or name, a folder of worlds, a packed world, or a file.",
+        autocompletion=completion.worlds,
+    ),
     *,
     tools_file: ToolsOption = None,
     as_json: JsonOption = False,

@@ -2,16 +2,41 @@
 
 from __future__ import annotations
 
-from typing import Any
+import csv
+import sys
+from typing import Any, Final
 
 from glasshouse.cli.command_line import CommandLine, store_path, world_to_try
 from glasshouse.cli.drawing.screen import Screen, draw_table, facts_of, print_json
-from glasshouse.cli.options import JsonOption, StoreOption
+from glasshouse.cli.options import JsonOption, StoreOption, flag
 from glasshouse.cli.prose import say
 from glasshouse.cli.store_reader import StoreReader, read_store, short_id_chars, short_ids
+from glasshouse.errors import Refused
+
+CSV_COLUMNS: Final = (
+    "run_id",
+    "world",
+    "seed",
+    "rng_seed",
+    "status",
+    "reason",
+    "winner",
+    "turns",
+    "calls",
+    "tokens",
+    "usd",
+    "digest",
+    "replay",
+)
+"""What `--csv` tells of each run. What is unknown or has not happened is empty."""
 
 
-def runs(*, store: StoreOption = None, as_json: JsonOption = False) -> None:
+def runs(
+    *,
+    store: StoreOption = None,
+    as_csv: bool = flag("--csv", "Print a table for spreadsheets, with digests and replay commands."),
+    as_json: JsonOption = False,
+) -> None:
     """List the runs in a store, also while one is being played.
 
     \b
@@ -19,7 +44,13 @@ def runs(*, store: StoreOption = None, as_json: JsonOption = False) -> None:
       glasshouse runs                              every run in the store, the oldest first
       glasshouse runs --store other.glasshouse     of another store
       glasshouse runs --json | tail -n 1           the last one, for machines
+      glasshouse runs --csv                        a table: who won, what it cost, how to replay it
     """
+    if as_csv and as_json:
+        raise Refused("--csv and --json are two formats.", "Leave one of them out.")
+    if as_csv:
+        _print_csv(read_store(store, _facts_with_digests), CommandLine.on(store_path(store)))
+        return
     listed = read_store(store, _facts)
     if as_json:
         print_json(*listed)
@@ -58,6 +89,22 @@ async def _facts(reader: StoreReader) -> list[dict[str, Any]]:
             }
         )
     return facts
+
+
+async def _facts_with_digests(reader: StoreReader) -> list[dict[str, Any]]:
+    facts = await _facts(reader)
+    return [{**run, "digest": (await reader.story(run["run_id"])).digest} for run in facts]
+
+
+def _print_csv(listed: list[dict[str, Any]], command_line: CommandLine) -> None:
+    # Imported here: the server's parts take longer than the list of runs.
+    from glasshouse.web.csv_answers import cells_of
+
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer.writerow(CSV_COLUMNS)
+    for run in listed:
+        replay = command_line.call("replay", run["run_id"], "--verify")
+        writer.writerow(cells_of(CSV_COLUMNS, {**run, "replay": replay}))
 
 
 def _draw(listed: list[dict[str, Any]]) -> None:

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
+from glasshouse.cli import completion
 from glasshouse.cli.commands import add_command
 from glasshouse.cli.drawing.screen import Screen, draw_table, print_json
 from glasshouse.cli.options import JsonOption, WorldArgument, argument, flag, option
@@ -105,7 +106,7 @@ def add(
 
 
 def remove(
-    name: str = argument("NAME", "An installed world."),
+    name: str = argument("NAME", "An installed world.", autocompletion=completion.installed_worlds),
     *,
     yes: Annotated[bool, typer.Option("--yes", help="Remove it without being asked.")] = False,
     as_json: JsonOption = False,

@@ -349,7 +349,8 @@ class Acts:
             await self._ledger.wait_for_room()
         if before is not None and before.acknowledged.done() and not before.acknowledged.cancelled():
             before.acknowledged.result()
-        record.check_base()
+        if record.is_baseless:
+            record.check_base()
         queued = None
         try:
             queued = self._ledger.stage(end, context.side_writes())

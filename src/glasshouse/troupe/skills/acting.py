@@ -278,6 +278,7 @@ class _Performance:
         counts = self.memory.counts
         return (
             (not entry.answers or self._answered in entry.answers)
+            and (not entry.seeds or any(words in self._seed_text for words in entry.seeds))
             and (not entry.wait or memory.lines_in_movement >= entry.wait)
             and all(memory.lines_since(name) >= count for name, count in entry.later)
             and all(counts[name] > counts[other] for name, other in entry.more)
@@ -305,6 +306,12 @@ class _Performance:
     def _answered(self) -> str:
         """Who said what I answer now; `turn` where it is simply my turn."""
         return "turn" if self.reading.cause is None else bare_name(self.reading.cause.handle)
+
+    @cached_property
+    def _seed_text(self) -> str:
+        """What the run grew from, in small letters; empty if no scene names it."""
+        matter = matter_of(self.reading)
+        return "" if matter is None else matter.text.lower()
 
     @cached_property
     def _changes(self) -> dict[str, list[str]]:
