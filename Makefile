@@ -7,7 +7,7 @@ MAKEFLAGS += --no-print-directory
 unexport PYTHONDONTWRITEBYTECODE
 
 bin := .venv/bin
-code := src tests $(if $(wildcard bench/*.py),bench)
+code := src tests examples $(if $(wildcard bench/*.py),bench)
 JOBS ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 
 .PHONY: help setup ready local play serve tour test test-real times quick newest check bench prompts screenshots faces docs soak release lock clean

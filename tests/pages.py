@@ -252,7 +252,7 @@ def page_text(path: str) -> str:
 
 
 def pages() -> list[str]:
-    written = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+    written = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").glob("*.md")]
     return sorted(str(path.relative_to(ROOT)) for path in written)
 
 

@@ -308,7 +308,7 @@ def modules_under(*folders: str) -> Iterator[tuple[PurePosixPath, str]]:
 
 
 def every_text() -> Iterator[tuple[PurePosixPath, str]]:
-    yield from files_under("src", "tests", "bench", "docs", "requirements", "tools", ".ci")
+    yield from files_under("src", "tests", "bench", "docs", "examples", "requirements", "tools", ".ci")
     for path in sorted(ROOT.iterdir()):
         if path.is_file() and (path.suffix in TEXT_SUFFIXES or path.name in {"Makefile", ".gitignore"}):
             yield PurePosixPath(path.name), path.read_text(encoding="utf-8")
@@ -331,7 +331,7 @@ def test_no_function_is_too_long() -> None:
 
 
 def test_there_are_no_drawers() -> None:
-    assert complaints(complaints_about_drawers, modules_under("src", "tests", "bench")) == []
+    assert complaints(complaints_about_drawers, modules_under("src", "tests", "bench", "examples")) == []
 
 
 def test_no_two_modules_or_classes_of_a_layer_have_one_name() -> None:
@@ -356,7 +356,7 @@ def test_payloads_of_the_engine_are_read_through_their_types() -> None:
 
 
 def test_locals_are_named_after_what_they_hold() -> None:
-    assert complaints(complaints_about_vague_names, modules_under("src", "tests", "bench")) == []
+    assert complaints(complaints_about_vague_names, modules_under("src", "tests", "bench", "examples")) == []
 
 
 def test_one_statement_says_one_fact() -> None:

@@ -34,7 +34,7 @@ async def test_an_hourly_budget_pauses_says_when_it_frees_and_goes_on_then() -> 
         await soon(t.run())
 
         (paused,) = await events_of(t, kinds.RUN_PAUSED)
-        assert paused.payload["axis"] == "hourly_budget_usd"
+        assert paused.payload["axis"] == t.run_of(run.id).axis == "hourly_budget_usd"
         assert paused.payload["reason"] == (
             "The run reached its limit hourly_budget_usd. It can continue from 2000-01-01 01:02 UTC on."
         )

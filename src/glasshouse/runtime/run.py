@@ -104,8 +104,9 @@ class Run:
 
     @property
     def axis(self) -> str | None:
-        """The limit that ended it, if one did."""
-        return None if self.finished is None else self.finished.axis
+        """The limit that ended it, or at which it is paused, if one did."""
+        stopped = self.finished or self.paused
+        return None if stopped is None else stopped.axis
 
 
 @dataclass(frozen=True, slots=True)

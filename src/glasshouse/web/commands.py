@@ -290,7 +290,7 @@ async def branch(stage: Stage, run_id: str, command: Branch) -> RunInfo:
 async def raise_limits(stage: Stage, run_id: str, command: Raise) -> RunInfo:
     """Play on a run that a limit has stopped, in a branch of it with higher limits: the limits of a run never change."""
     run = stage.terrarium.run_of(run_id)
-    axis = run.axis if run.paused is None else run.paused.axis
+    axis = run.axis
     if axis is None:
         raise Refused("No limit has stopped this run.", "Branch from it to give it other limits.")
     limits = command.limits.over(run.governor)
