@@ -20,6 +20,8 @@ from tools.docs_site.examples import example_of
 ROOT: Final = Path(__file__).resolve().parents[2]
 SOURCES: Final = ROOT / "build/docs-sources"
 ROOT_PAGES: Final = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "LICENSE")
+EXAMPLES: Final = ("examples/README.md",)
+"""The pages on programs that run, which lie beside the docs."""
 COPIED: Final = (".md", ".png", ".svg", ".json", ".ipynb", ".py", ".yaml")
 PUBLIC: Final = (
     "glasshouse",
@@ -44,7 +46,7 @@ def site_path(path: str) -> str | None:
     """Where a file of the repository lies on the site, or none if it is not there."""
     if path == "docs/README.md":
         return "index.md"
-    if path.startswith("docs/") and path.endswith(COPIED):
+    if path.startswith(("docs/", "examples/")) and path.endswith(COPIED):
         return path.removeprefix("docs/")
     if path in ROOT_PAGES:
         return f"project/{path}"
@@ -71,7 +73,8 @@ def with_links_of_the_site(text: str, path: str) -> str:
 
 def files_of_the_repository() -> dict[str, Path]:
     """Every file that the site takes from the repository, by its path there."""
-    inside = [path for path in sorted((ROOT / "docs").rglob("*")) if path.is_file()]
+    folders = (ROOT / "docs", ROOT / "examples")
+    inside = [path for folder in folders for path in sorted(folder.rglob("*")) if path.is_file()]
     found = {path.relative_to(ROOT).as_posix(): path for path in inside}
     found |= {name: ROOT / name for name in ROOT_PAGES}
     return {name: path for name, path in found.items() if site_path(name)}
@@ -87,6 +90,7 @@ def with_navigation(index: str) -> str:
     """The index with the lists that make the site's navigation, one for each of its groups."""
     groups = groups_of(index)
     groups["Look up"] = [*groups["Look up"], f"{SOURCE_PAGES}/index.md"]
+    groups["Learn"] = [*groups["Learn"], *[page for page in EXAMPLES if (ROOT / page).is_file()]]
     groups["Project"] = [f"project/{name}" for name in ROOT_PAGES if name.endswith(".md")]
     trees = [
         "\n".join(["```{toctree}", ":hidden:", f":caption: {caption}", "", *listed, "```"])
