@@ -39,6 +39,7 @@ PUBLIC: Final = (
 """Every public module: each has a page that is written from its source."""
 SOURCE_PAGES: Final = "reference/python"
 LINK: Final = re.compile(r"\]\((<?)([^)\s>#]+)(#[^)\s>]*)?(>?)\)")
+LINKED: Final = re.compile(r"\[([^\]\[]+)\]\(([^)\s#:]+)\)")
 LISTED: Final = re.compile(r"^- \[[^\]]+\]\(([\w/.-]+\.md)\)", re.MULTILINE)
 
 
@@ -54,7 +55,8 @@ def site_path(path: str) -> str | None:
 
 
 def with_links_of_the_site(text: str, path: str) -> str:
-    """A page's text with the links that it has on the site. Fenced blocks stay as they are."""
+    """A page's text with the links that it has on the site: what is not there, such as a folder, keeps its words. Fenced blocks
+    stay as they are."""
     here = posixpath.dirname(path)
     there = posixpath.dirname(site_path(path) or "")
 
@@ -67,8 +69,15 @@ def with_links_of_the_site(text: str, path: str) -> str:
             return link[0]
         return f"]({opened}{posixpath.relpath(goal, there or '.')}{anchor or ''}{closed})"
 
+    def without_link(link: re.Match[str]) -> str:
+        named = posixpath.normpath(posixpath.join(here, link[2]))
+        return link[1] if (ROOT / named).exists() and site_path(named) is None else link[0]
+
     parts = re.split(r"(^```.*?^```\s*$)", text, flags=re.MULTILINE | re.DOTALL)
-    return "".join(part if part.startswith("```") else LINK.sub(changed, part) for part in parts)
+    return "".join(
+        part if part.startswith("```") else LINK.sub(changed, LINKED.sub(without_link, part))
+        for part in parts
+    )
 
 
 def files_of_the_repository() -> dict[str, Path]:
@@ -82,6 +91,11 @@ def files_of_the_repository() -> dict[str, Path]:
 
 def groups_of(index: str) -> dict[str, list[str]]:
     """The pages that the index lists, by its second-level headings; decisions are left out."""
+
+    def without_link(link: re.Match[str]) -> str:
+        named = posixpath.normpath(posixpath.join(here, link[2]))
+        return link[1] if (ROOT / named).exists() and site_path(named) is None else link[0]
+
     parts = re.split(r"^## (.+)$", index.partition("### Decisions, by topic")[0], flags=re.MULTILINE)
     return {heading: LISTED.findall(text) for heading, text in zip(parts[1::2], parts[2::2], strict=True)}
 
@@ -183,7 +197,7 @@ def gather() -> None:
         text = with_links_of_the_site(path.read_text(encoding="utf-8"), name)
         if goal == "index.md":
             text = with_navigation(text)
-        elif PurePosixPath(goal).parts[0] == "adr":
+        elif PurePosixPath(goal).parts[0] == "adr" or (goal.startswith("examples/") and goal not in EXAMPLES):
             text = f"---\norphan: true\n---\n{text}"
         write(goal, text)
     described: dict[int, str] = {}
