@@ -39,7 +39,7 @@ from tests.runtime.stage_crew import show
 from tests.servers.postgres import drop_databases
 from tests.simulation.seeds import rig_seeds
 
-steps_of_history = 45
+steps_of_history = 36
 VOCABULARY = ("kettle", "lantern", "willow", "ferry", "pocket", "thimble")
 LIMITS = {"max_turns": 10_000, "max_calls_per_turn": 10_000, "max_total_calls": 1_000_000}
 TALK = (kinds.AGENT_SPOKE, kinds.AGENT_THOUGHT, kinds.AGENT_REFLECTED)
@@ -114,7 +114,7 @@ async def one_step(terrarium: Terrarium, chance: random.Random) -> None:  # noqa
         case "part":
             await terrarium.disconnect(first, second)
         case "wire":
-            when = chance.choice([None, None, "kind == 'agent.spoke'"])
+            when = chance.choice([None, None, "text has kettle"])
             await terrarium.wire(first, second, with_content=chance.random() < 0.6, when=when)
         case "unwire":
             await terrarium.unwire(first, second)
@@ -187,9 +187,8 @@ def memory_of(terrarium: Terrarium) -> LongMemory:
     return LongMemory(house.store, house.ledger, house.history.event)
 
 
-async def check_memory(terrarium: Terrarium, chance: random.Random) -> int:
-    """Compare all searches with `who_knew`; how many lines were found in all."""
-    known = await known_lines(terrarium)
+async def check_memory(terrarium: Terrarium, chance: random.Random, known: dict[str, list[Event]]) -> int:
+    """Compare all searches with what `who_knew` grants; how many lines were found in all."""
     memory = memory_of(terrarium)
     count = 0
     for name, lines in known.items():
@@ -218,21 +217,22 @@ def unbounded() -> Iterable[None]:
 
 @pytest.mark.usefixtures("unbounded")
 @pytest.mark.parametrize("kind", OPENERS)
-@pytest.mark.parametrize("seed", rig_seeds(4))
+@pytest.mark.parametrize("seed", rig_seeds(2))
 async def test_what_was_heard_is_found_and_nothing_else(kind: str, seed: int, tmp_path: Path) -> None:
     chance = random.Random(seed)
     async with house(chance, OPENERS[kind](tmp_path)()) as terrarium:
         await make_history(terrarium, chance)
-        count = await check_memory(terrarium, chance)
+        known = await known_lines(terrarium)
+        count = await check_memory(terrarium, chance, known)
         await terrarium._house.store.drop_index()
-        again = await check_memory(terrarium, chance)
+        again = await check_memory(terrarium, chance, known)
     drop_databases()
 
     assert count == again > 0
 
 
 @pytest.mark.usefixtures("unbounded")
-@pytest.mark.parametrize("seed", rig_seeds(4))
+@pytest.mark.parametrize("seed", rig_seeds(2))
 async def test_so_it_is_of_a_past_that_came_in_a_file_and_goes_on_here(seed: int, tmp_path: Path) -> None:
     chance = random.Random(seed)
     async with house(chance, MemoryStore(), ids_seed=8) as there:
@@ -247,4 +247,4 @@ async def test_so_it_is_of_a_past_that_came_in_a_file_and_goes_on_here(seed: int
             with suppress(Refused):  # Chance asks for much that cannot be.
                 await one_step(here, chance)
 
-        assert await check_memory(here, chance) > 0
+        assert await check_memory(here, chance, await known_lines(here)) > 0

@@ -69,6 +69,16 @@ def test_wall_times_positions_and_latencies_do_not_show_in_the_digest() -> None:
     assert digest_of([now]) == digest_of([later])
 
 
+def test_what_a_creature_recalled_shows_in_the_digest() -> None:
+    use = asked(a_call())
+    recalling = [
+        an_event(model=replace(use, recalled=ids))
+        for ids in ((), ("s-00112233445566aa.2",), ("s-00112233445566aa.3",))
+    ]
+
+    assert len({digest_of([event]) for event in recalling}) == len(recalling)
+
+
 def test_the_latency_of_every_call_behind_an_event_is_left_out() -> None:
     def with_latency(milliseconds: int) -> Event:
         call = a_call(milliseconds=milliseconds)

@@ -128,7 +128,7 @@ class ActContext(msgspec.Struct):
             model_size=size_beside(profile, route),
             is_stale=self.is_stale,
             prompting=prompting_now,
-            recalled=tuple([line.event.id for line in self.recalled]),
+            recalled=tuple([line.event.id for line in self.recalled]) if self.recalled else (),
         )
 
     def end(self, draft: Draft | None = None, channel_id: str | None = None) -> EndAct:

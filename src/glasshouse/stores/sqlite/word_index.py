@@ -17,6 +17,7 @@ from glasshouse.runtime.store_port import FoundLine, PlacedLine, PlaceRange
 from glasshouse.runtime.word_table import newest_of
 from glasshouse.stores.sqlite.connection import Connection
 
+_UptoRows = list[tuple[int]]
 _PlaceRows = list[tuple[str, int, int]]
 _LineRows = list[FoundLine]
 _MAKING: Final = ("make_index", "make_index_places", "make_index_words", "begin_index")
@@ -43,8 +44,13 @@ class WordIndexTables:
 
     def indexed(self) -> int:
         """The position up to which all lines are in the index."""
-        upto: int = self._rows("indexed")[0][0] if self._has_tables() else 0
-        return upto
+        return self._upto() if self._has_tables() else 0
+
+    def _upto(self) -> int:
+        rows = _sound(self._rows("indexed"), _UptoRows)
+        if len(rows) != 1:
+            raise StoreDamaged("The index of words does not say how far it goes.")
+        return int(rows[0][0])
 
     def indexed_places(self) -> dict[str, tuple[int, int]]:
         """The places in the index, each with the times of its first and its last line."""
@@ -87,7 +93,7 @@ class WordIndexTables:
         if not self._rows("has_index")[0][0]:
             for query in _MAKING:
                 self._rows(query)
-        if self._rows("indexed")[0][0] != after:
+        if self._upto() != after:
             return
         times: dict[str, list[int]] = {}
         for line in lines:

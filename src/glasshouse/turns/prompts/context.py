@@ -187,7 +187,7 @@ def written_for(moment: Moment) -> tuple[Prompt, Shown]:
     shown = Shown(
         lines.ids_of(discussed),
         lines.ids_of(scene) if scene else (),
-        _ids_recalled(moment, lines, remembered) if remembered else (),
+        far_lines.ids_recalled(moment, lines, remembered) if remembered else (),
         lines.ids_of(disturbances) if disturbances else (),
         _ids_answered(moment, lines, answered, is_apart=is_apart),
     )
@@ -281,8 +281,10 @@ def _sections(
     if answered.line_index is not None:
         others.add(answered.line_index)
     about = far_lines.words_answered(moment, lines, answered)
-    near = line_choice.remembered_lines(moment, lines, discussed, others, about)
-    remembered = far_lines.recalled_near_and_far(moment, lines, near, about) if moment.recalled else [*near]
+    remembered = line_choice.remembered_lines(moment, lines, discussed, others, about)
+    if moment.recalled:
+        points = line_choice.points_of(moment, lines, discussed, about, remembered)
+        remembered = far_lines.recalled_near_and_far(moment, lines, points, about)
     sections: dict[str, list[str]] = {}
     if moment.tools and (foreign := foreign_tool_lines(moment.tools)):
         sections[prompt_parts.FOREIGN_TOOLS] = foreign
@@ -295,9 +297,7 @@ def _sections(
     if moment.known:
         sections[prompt_parts.KNOWN] = _facts(moment)
     if remembered:
-        far = [index for index in remembered if index < 0]
-        texts = lines.texts(remembered[len(far) :])
-        sections[prompt_parts.REMEMBERED] = [*far_lines.far_texts(moment, lines, far), *texts]
+        sections[prompt_parts.REMEMBERED] = far_lines.texts_recalled(moment, lines, remembered)
     if disturbances:
         sections[prompt_parts.DISTURBANCES] = lines.texts(disturbances)
     if moment.talk:
@@ -310,12 +310,6 @@ def _sections(
         prompt_parts.DISTURBANCES: disturbances,
     }
     return sections, indexes, answered
-
-
-def _ids_recalled(moment: Moment, lines: NumberedLines, indexes: Sequence[int]) -> tuple[str, ...]:
-    """The event ids of the lines that are recalled, far and near."""
-    far = [moment.recalled[index].event.id for index in indexes if index < 0]
-    return (*far, *lines.ids_of(indexes[len(far) :]))
 
 
 def _ids_answered(

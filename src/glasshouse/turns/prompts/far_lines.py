@@ -114,11 +114,7 @@ def _far_recalled(moment: Moment, lines: NumberedLines, words: Sequence[str]) ->
     far = moment.recalled
     words = _rarest(lines, words)
     readings = [reading_of(line.event, line.known_as) for line in far]
-    return [
-        _recalled(moment, reading, words, number - len(far))
-        for number, reading in enumerate(readings)
-        if reading.body not in lines.newest_with
-    ]
+    return [_recalled(moment, reading, words, number - len(far)) for number, reading in enumerate(readings)]
 
 
 def _recalled(moment: Moment, reading: Reading, words: Collection[str], index: int) -> Recalled:
@@ -141,7 +137,19 @@ def best_of(recalled: Iterable[Recalled]) -> list[Recalled]:
     return sorted([*reflections, *others], key=lambda line: line.at)
 
 
-def far_texts(moment: Moment, lines: NumberedLines, indexes: Iterable[int]) -> list[str]:
-    """The physical lines of far lines."""
-    far = moment.recalled
-    return [lines.written(str(index), reading_of(far[index].event, far[index].known_as)) for index in indexes]
+def texts_recalled(moment: Moment, lines: NumberedLines, indexes: Sequence[int]) -> list[str]:
+    """The physical lines of all that is recalled, far and near."""
+    if not moment.recalled:
+        return lines.texts(indexes)
+    far = [index for index in indexes if index < 0]
+    readings = [reading_of(moment.recalled[index].event, moment.recalled[index].known_as) for index in far]
+    texts = [lines.written(str(index), reading) for index, reading in zip(far, readings, strict=True)]
+    return [*texts, *lines.texts(indexes[len(far) :])]
+
+
+def ids_recalled(moment: Moment, lines: NumberedLines, indexes: Sequence[int]) -> tuple[str, ...]:
+    """The event ids of the same lines."""
+    if not moment.recalled:
+        return lines.ids_of(indexes)
+    far = [moment.recalled[index].event.id for index in indexes if index < 0]
+    return (*far, *lines.ids_of(indexes[len(far) :]))

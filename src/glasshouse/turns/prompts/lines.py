@@ -361,24 +361,52 @@ def scene_line(lines: NumberedLines) -> list[int]:
 
 def remembered_lines(
     moment: Moment, lines: NumberedLines, discussed: range, others: Set[int], about: Collection[str]
-) -> dict[int, int]:
-    """The lines to remember, oldest first, each with its points, of those that are neither discussed nor among `others`.
+) -> list[int]:
+    """The lines to remember, oldest first, of those that are neither discussed nor among `others`.
 
     A line has one point for each word of what is answered, and one each for being about what the creature cares about, for
     being striking and for naming it. Of the lines with a point, the newer ones have one more. Lines with the most points
     are chosen, the newest first. Own reflections are chosen before all others.
     """
     base = lines.base
-    words = lines.words
     start = discussed.start
     stop = discussed.stop
     oldest = lines.first if stop - lines.first <= heard_lines_max else stop - heard_lines_max
     if start <= oldest:
-        return {}  # No line is older than the discussion.
+        return []  # No line is older than the discussion.
     left = (1 << start - base) - (1 << oldest - base) & ~lines.said_again
     for index in others:
         same = lines.newest_with[lines.readings[index - base].body]
         left &= ~(1 << index - base | 1 << same - base)
+    by_points = _by_points(moment, lines, discussed, about)
+    reflected = left & lines.reflected
+    chosen = _newest_with_most(by_points, reflected, reflections_max, base) if reflected else []
+    chosen += _newest_with_most(by_points, left ^ reflected, memory_lines_max - len(chosen), base)
+    chosen.sort()
+    return chosen
+
+
+def points_of(
+    moment: Moment, lines: NumberedLines, discussed: range, about: Collection[str], indexes: Iterable[int]
+) -> dict[int, int]:
+    """The points of some lines to remember."""
+    by_points = _by_points(moment, lines, discussed, about)
+    return {
+        index: next(
+            (len(by_points) - n for n, having in enumerate(by_points) if having >> index - lines.base & 1), 0
+        )
+        for index in indexes
+    }
+
+
+def _by_points(
+    moment: Moment, lines: NumberedLines, discussed: range, about: Collection[str]
+) -> tuple[int, ...]:
+    """The lines with the most points, with at least one less, and so on down to one point."""
+    base = lines.base
+    words = lines.words
+    start = discussed.start
+    stop = discussed.stop
     reasons = [*filter(None, map(words.get, about))]
     if len(reasons) > cause_words_max:
         # A word in many lines says little, so the rarest count. Lines that are kept here but gone must not decide it.
@@ -400,31 +428,27 @@ def remembered_lines(
         points_2 |= points_1 & reason
         points_1 |= reason
     newer = -1 << stop - recent_lines_min - base if stop - base > recent_lines_min else -1
-    by_points = (
+    return (
         points_4 & newer,
         points_4 | points_3 & newer,
         points_3 | points_2 & newer,
         points_2 | points_1 & newer,
         points_1,
     )
-    reflected = left & lines.reflected
-    chosen = _newest_with_most(by_points, reflected, reflections_max, base) if reflected else {}
-    chosen |= _newest_with_most(by_points, left ^ reflected, memory_lines_max - len(chosen), base)
-    return dict(sorted(chosen.items()))
 
 
-def _newest_with_most(by_points: Sequence[int], left: int, lines_max: int, base: int) -> dict[int, int]:
-    """The indexes of the lines with the most points, of those that are left, each with its points; of lines with as many, the newest."""
-    chosen: dict[int, int] = {}
-    for points, lines in zip(range(len(by_points), 0, -1), by_points, strict=True):
-        best = lines & left
+def _newest_with_most(by_points: Iterable[int], left: int, lines_max: int, base: int) -> list[int]:
+    """The indexes of the lines with the most points, of those that are left; of lines with as many points, the newest."""
+    chosen: list[int] = []
+    for points in by_points:
+        best = points & left
         left ^= best
         while best:
             if len(chosen) == lines_max:
                 return chosen
             bit = best.bit_length() - 1
             best ^= 1 << bit
-            chosen[base + bit] = points
+            chosen.append(base + bit)
     return chosen
 
 
