@@ -92,10 +92,6 @@ def files_of_the_repository() -> dict[str, Path]:
 def groups_of(index: str) -> dict[str, list[str]]:
     """The pages that the index lists, by its second-level headings; decisions are left out."""
 
-    def without_link(link: re.Match[str]) -> str:
-        named = posixpath.normpath(posixpath.join(here, link[2]))
-        return link[1] if (ROOT / named).exists() and site_path(named) is None else link[0]
-
     parts = re.split(r"^## (.+)$", index.partition("### Decisions, by topic")[0], flags=re.MULTILINE)
     return {heading: LISTED.findall(text) for heading, text in zip(parts[1::2], parts[2::2], strict=True)}
 
