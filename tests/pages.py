@@ -172,9 +172,9 @@ def fields_told_of(kind: str, markdown: str) -> list[str]:
     ]
 
 
-def bounds_told_of(markdown: str) -> set[tuple[str, str, str]]:
-    """Every row of bounds: its name, its value as it is written, and the file it stands in."""
-    row = r"^\| `(\w+)` \| ([\d,]+(?:\.\d+)?) \| [^|]+ \| `([^`]+)` \| [^|]+ \|$"
+def bounds_told_of(markdown: str) -> set[tuple[str, str]]:
+    """Every row of bounds: its name, and its value as it is written, before its unit."""
+    row = r"^\| `(\w+)` \| ([\d,]+(?:\.\d+)?) [^|]+ \| [^|]+ \|$"
     return set(re.findall(row, markdown, flags=re.MULTILINE))
 
 

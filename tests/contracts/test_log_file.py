@@ -9,7 +9,7 @@ import pytest
 
 from glasshouse import SqliteStore
 from glasshouse.stores.sqlite import journal
-from tests.contracts.writing import lines, one_batch, opening, root, span, texts_of
+from glasshouse.testing.contracts.writing import lines, one_batch, opening, root, span, texts_of
 from tests.runtime.troupe import soon
 
 ADA = root("ada")

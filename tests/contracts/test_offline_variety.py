@@ -24,6 +24,10 @@ TENS = rig_seeds(1, plays=14)
 """The plays in tens: ten in every run of the tests, and a hundred and forty new ones in `make soak`."""
 
 reused_share_max = 0.10
+lines_of_an_evening = 30
+"""Most plays of newcomers are no longer, and nobody sees further back than twelve lines."""
+lines_again_max = 5
+"""Of 160 lines, which is four times a play."""
 lines_seen_min = 5
 """Every creature's window holds as many, also right after its older half was dropped."""
 
@@ -46,9 +50,11 @@ def test_no_line_is_said_twice_and_few_skeletons_are(tens: int) -> None:
     for seed in range(tens * 10, tens * 10 + 10):
         lines = a_play(seed)
         skeletons = [skeleton(line) for line in lines]
+        of_an_evening = lines[:lines_of_an_evening]
 
         assert len(lines) == 160
-        assert len(set(lines)) == len(lines)
+        assert len(set(of_an_evening)) == len(of_an_evening)
+        assert len(lines) - len(set(lines)) <= lines_again_max
         assert 1 - len(set(skeletons)) / len(skeletons) <= reused_share_max
 
 
@@ -74,24 +80,18 @@ def test_lines_keep_to_the_words_allowed_and_break_no_vow() -> None:
             assert "kettle" not in text.lower()
 
 
-def test_a_voice_is_heard_in_what_is_said() -> None:
+def test_a_voice_is_heard_in_what_is_said_and_its_examples_are_not() -> None:
     stage = OfflineStage()
     stage.observes("Dusk in the wood.")
     stage.says("hollow", "Somebody has painted the wheelbarrow blue.")
+    examples = [example for creature in stage.cast for example in creature.voice.examples]
 
     lines = []
-    for stage.seed in range(300):
+    for stage.seed in range(100):
         lines.append(stage.reply("apron")["text"])
 
-    # A longer example would be a copy if it were not the smaller part of its line.
-    whole = [line for line in lines if "room in my apron" in line]
-    assert all(
-        len(line.split()) > 2 * len(["Bless", "it,", "there", "is", "room", "in", "my", "apron."])
-        for line in whole
-    )
-    assert any(line.endswith("Plant it shallow.") for line in lines)
     assert any(line.startswith("Bless it,") for line in lines)
-    assert any("is a letter to the spring" in line and "wheelbarrow" in line for line in lines)
+    assert not any(example in line for example in examples for line in lines)
 
 
 def test_tempers_choose_other_acts() -> None:

@@ -24,7 +24,7 @@ from glasshouse.runtime.store_port import (
 from glasshouse.stores.postgres import owned_house, postgres_store, server
 from glasshouse.stores.postgres.schema import bundled_migrations
 from glasshouse.stores.store_address import StoreAddress
-from tests.contracts.writing import lines, one_batch, opening, root, texts_of
+from glasshouse.testing.contracts.writing import lines, one_batch, opening, root, texts_of
 from tests.runtime.troupe import soon
 from tests.servers.postgres import admin, drop_databases, new_database
 from tests.servers.tcp_proxy import Fault, TcpProxy

@@ -13,7 +13,7 @@ from glasshouse import Draft, Event, Manifest, Refused, SqliteStore, Terrarium
 from glasshouse.errors import StoreDamaged, StoreFailed, StoreTooNew
 from glasshouse.runtime.clock import HandMovedClock, SeededIds
 from glasshouse.runtime.ledger import writer
-from tests.contracts.writing import one_batch, opening, root, span
+from glasshouse.testing.contracts.writing import one_batch, opening, root, span
 from tests.simulation.seeds import usual_seeds
 
 ADA = root("ada")

@@ -17,7 +17,7 @@ from glasshouse.runtime.store_port import Batch, InboxWrites
 from glasshouse.stores.sqlite.faults import may_be_written, store_error
 from glasshouse.stores.sqlite.journal import Journal, prepare
 from glasshouse.stores.sqlite.migrate import bundled_migrations, migrate
-from tests.contracts.writing import lines, one_batch, opening, root, texts_of
+from glasshouse.testing.contracts.writing import lines, one_batch, opening, root, texts_of
 from tests.rules.world.shape import check_folds_agree
 from tests.runtime.troupe import line, mail_of, soon, terrarium_on, troupe
 from tests.simulation.journal_store import ApswConnection

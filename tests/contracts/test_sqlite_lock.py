@@ -14,8 +14,8 @@ from glasshouse.errors import StoreBusy, StoreFenced
 from glasshouse.runtime.store_port import Batch, InboxWrites
 from glasshouse.stores.sqlite import lock
 from glasshouse.stores.sqlite.lock import Holder, WriterLock, holder_of
+from glasshouse.testing.contracts.writing import lines, one_batch, opening, root, span, texts_of
 from tests.contracts.test_sqlite_store import python
-from tests.contracts.writing import lines, one_batch, opening, root, span, texts_of
 
 ADA = root("ada")
 

@@ -17,7 +17,7 @@ from glasshouse.stores.placing import check_room
 from glasshouse.stores.sqlite.journal import SQL, Journal, prepare
 from glasshouse.stores.sqlite.migrate import bundled_migrations, migrate
 from glasshouse.stores.sqlite.thread import WorkThread
-from tests.contracts.writing import lines, one_batch, opening, root, span, texts_of
+from glasshouse.testing.contracts.writing import lines, one_batch, opening, root, span, texts_of
 from tests.runtime.troupe import soon
 
 ADA, BO = root("ada"), root("bo", ordinal=2)

@@ -21,7 +21,7 @@ from glasshouse.events.codec import BodyStart, encoded
 from glasshouse.runtime.store_port import Batch
 from glasshouse.stores.sqlite import journal
 from glasshouse.stores.sqlite.rows import Shape, cut, cut_quickly, event_in, microseconds, names_of, time_text
-from tests.contracts.writing import child, line, lines, one_batch, opening, root, span, texts_of
+from glasshouse.testing.contracts.writing import child, line, lines, one_batch, opening, root, span, texts_of
 
 ADA = root("ada", base=7)
 START = BodyStart(ADA.id, ADA.graph_id, ADA.base)

@@ -17,7 +17,7 @@ from glasshouse.runtime.store_port import Batch, InboxLine, Snapshot
 from glasshouse.stores.sqlite import journal
 from glasshouse.stores.sqlite.journal import SQL, prepare
 from glasshouse.stores.sqlite.migrate import bundled_migrations, migrate
-from tests.contracts.writing import lines, one_batch, opening, root, span, texts_of
+from glasshouse.testing.contracts.writing import lines, one_batch, opening, root, span, texts_of
 
 ADA = root("ada")
 ADDS_A_TABLE = (

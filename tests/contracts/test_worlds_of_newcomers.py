@@ -12,8 +12,10 @@ import pytest
 
 from glasshouse import Event, MemoryStore, Terrarium, kinds
 from glasshouse.manifests import load_world
-from glasshouse.troupe.grammar import cores
-from glasshouse.troupe.speech_acts import question_in
+from glasshouse.troupe.speaking import name_of
+from glasshouse.troupe.talk.replies import ANSWERS
+from glasshouse.troupe.talk.situation import QUESTIONS
+from glasshouse.troupe.talk.understanding import understood
 from glasshouse.troupe.vocabulary import stems_of
 
 FOLDER = Path(__file__).parents[1] / "worlds_of_newcomers"
@@ -21,8 +23,9 @@ WORLDS = sorted(path.name for path in FOLDER.iterdir() if path.is_dir())
 SEEDS = range(3)
 NOUN = "quandle"
 turn_disturbed = 3
-lines_without_want_max = 2
-lines_to_answer_max = 2
+lines_without_want_max = 6
+lines_in_sight_min = 4
+"""When the older half of a window was dropped, a player sees so many lines for certain."""
 ENGINE_WORDS = re.compile(
     r"\b(?:dealt|face down|conductor|terrarium|schema|prompt|payload|ticks?|subscri\w+)\b|agent\.|_",
     re.IGNORECASE,
@@ -71,7 +74,7 @@ def test_nobody_fails_and_no_line_comes_twice(world: str, seed: int) -> None:
     texts = [event.payload["text"] for event in said_in(events)]
 
     assert kinds.AGENT_FAILED not in [event.kind for event in events]
-    assert len(texts) >= 12
+    assert len(texts) >= 10
     assert len(set(texts)) == len(texts)
 
 
@@ -86,7 +89,7 @@ def test_what_a_visitor_brings_is_taken_up_and_nobody_speaks_of_it_otherwise(wor
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("world", WORLDS)
-def test_everybody_speaks_of_what_it_wants_at_least_every_third_line(world: str, seed: int) -> None:
+def test_everybody_comes_back_to_what_it_wants_or_cares_about(world: str, seed: int) -> None:
     wanted = {
         name: stems_of("; ".join((manifest.wants, *manifest.cares_about)))
         for name, manifest in load_world(str(FOLDER / world)).manifests.items()
@@ -107,25 +110,30 @@ def test_everybody_speaks_of_what_it_wants_at_least_every_third_line(world: str,
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("world", WORLDS)
-def test_a_question_is_answered_or_openly_refused_within_two_lines(world: str, seed: int) -> None:
+def test_a_question_of_a_castmate_is_answered_or_openly_refused(world: str, seed: int) -> None:
     said, ids_of_lookups = said_in(played(world, seed)), told_by_tools(played(world, seed))
-    unanswered = []
+    asked, unanswered = 0, []
+    names = {name_of(event.actor): event.actor for event in said}
     for at, event in enumerate(said):
-        following = [line for line in said[at + 1 :] if line.actor != event.actor][:lines_to_answer_max]
-        is_asked = event.payload["text"].endswith("?")
-        if is_asked and len(following) == lines_to_answer_max:
-            answers = [line.payload["text"] for line in following]
-            is_looked_up = any(line.id in ids_of_lookups for line in following)
-            if not is_looked_up and not any(is_answer(text, event.payload["text"]) for text in answers):
-                unanswered.append((event.payload["text"], answers))
+        moves = [move for move in understood(event.payload["text"]) if move.move in QUESTIONS]
+        to = names.get(moves[-1].slots.get("you") or "", "") if moves else ""
+        answered = next((line for line in said[at + 1 :][:lines_in_sight_min] if line.actor == to), None)
+        if answered is not None and answered.id not in ids_of_lookups:
+            asked += 1
+            if not {move.move for move in understood(answered.payload["text"])} & set(
+                answers_to(moves[-1].move)
+            ):
+                unanswered.append((event.payload["text"], answered.payload["text"]))
 
     assert unanswered == []
+    assert asked >= 1
 
 
-def is_answer(text: str, question: str) -> bool:
-    """Whether a line is one of the legal replies to a question: an answer, or a plain refusal to give one."""
-    patterns = (*cores("answer", question_in(question)), *cores("withhold"))
-    return any(pattern.longest in text.lower() for pattern in patterns)
+def answers_to(question: str) -> tuple[str, ...]:
+    """The moves that answer a question, or refuse to."""
+    if question == "ask-want":
+        return ("tell-want", "hold-want", "tell-care", "keep-secret")
+    return ANSWERS[question]
 
 
 @pytest.mark.parametrize("seed", SEEDS)

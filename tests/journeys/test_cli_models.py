@@ -221,7 +221,7 @@ def test_without_a_usable_server_one_sentence_says_what_to_do(
     assert (result.returncode, result.stdout) == (3, "")
     assert sentence in result.stderr
     assert "hush" not in result.stderr
-    assert len(result.stderr.splitlines()) == 1
+    assert len(result.stderr.splitlines()) == 2  # The sentence, and where the docs explain it.
     assert list(tmp_path.iterdir()) == []
 
 

@@ -1,5 +1,6 @@
 """What somebody meets who writes something wrong: words that say what is wrong and what to do, and the right exit."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -26,7 +27,27 @@ def test_the_last_run_of_a_store_without_any_is_answered_with_what_to_do(
 
     assert result.returncode == 3
     assert result.stderr.startswith("glasshouse: Nothing was played in this store yet. Play a world first: ")
-    assert result.stderr.endswith(f"glasshouse play {world_to_try()}\n")
+    assert f"glasshouse play {world_to_try()}\nHelp: " in result.stderr
+
+
+def test_below_a_refusal_stands_where_the_docs_explain_it(store: Path) -> None:
+    result = run("show", "r-nobody", cwd=store)
+
+    lines = result.stderr.splitlines()
+    assert lines[0].startswith("glasshouse: ")
+    assert lines[-1] == "Help: docs/how-to/troubleshooting.md#unknownname"
+
+
+def test_with_json_a_refusal_is_also_one_object(store: Path) -> None:
+    result = run("show", "r-nobody", "--json", cwd=store)
+
+    refusal = json.loads(result.stderr.splitlines()[-1])
+    assert result.stdout == ""
+    assert result.stderr.startswith(f"glasshouse: {refusal['message']}")
+    assert (refusal["error"], refusal["help"]) == (
+        "UnknownName",
+        "docs/how-to/troubleshooting.md#unknownname",
+    )
 
 
 def test_without_a_store_everybody_says_the_same(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ how. The same as OpenAPI: `/api/openapi.json`. This page is written from it: `py
   state is what the ledger says.
 - `k` is the number of an event in a story, counted from 1. A story is a run with its past, and every run that shares a graph with it.
 - A price or cost that nobody knows is `null`, never 0.
-- A refusal has the body `{"error": NAME, "message": REASON}`. What is open at once and what is sent is [limited](limits.md).
+- A refusal has the body `{"error": NAME, "message": REASON, "help": PAGE}`; `help` names a section of the docs, if there is one. What is open at once and what is sent is [limited](limits.md).
 """
 
 REFUSALS: Final = "## Refusals\n\n| status | when |\n|---|---|\n"

@@ -301,7 +301,7 @@ async def test_no_refusal_tells_what_its_reader_may_not_read(tmp_path: Path) -> 
                 call = _filled(wrong, names)
                 answer = await show.ask(role, call, {} if call.startswith("POST") else None)
                 assert 400 <= answer.status_code < 500, f"{call}: {answer.status_code}"
-                assert set(answer.json()) == {"error", "message"}, call
+                assert set(answer.json()) == {"error", "message", "help"}, call
                 show.check(role, call, answer.text, answer.headers)
         sent = await show.page.client.post("/api/v1/session", json={"token": [SECRET]})
         assert (sent.status_code, SECRET in sent.text) == (422, False)

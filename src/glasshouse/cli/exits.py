@@ -1,11 +1,13 @@
 """How a command ends: 0 done, 1 a check failed, 2 wrong usage, 3 refused or not found, 4 left paused, 130 interrupted.
 
 Always holds: an expected error, and one of the operating system, becomes a message on standard error; any other shows
-its traceback. A command whose output is no longer read ends without a message.
+its traceback. A command whose output is no longer read ends without a message. Below a refusal stands where the docs say what
+to do about it; with --json, as an object of one line.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Iterator
@@ -36,6 +38,7 @@ def errors_in_words() -> Iterator[None]:
         sys.stdout.flush()
     except GlasshouseError as error:
         say(f"glasshouse: {commands_to_paste(str(error))}", file=sys.stderr)
+        _tell_help(error)
         raise typer.Exit(LEFT_PAUSED if isinstance(error, LeftPaused) else REFUSED) from error
     except KeyboardInterrupt as stop:
         say("\nglasshouse: stopped. What was written until now is safe.", file=sys.stderr)
@@ -49,6 +52,17 @@ def errors_in_words() -> Iterator[None]:
         reason = f"{file}{error.strerror or error}."
         say(f"glasshouse: {reason} Make room or choose another path, then try again.", file=sys.stderr)
         raise typer.Exit(REFUSED) from error
+
+
+def _tell_help(error: GlasshouseError) -> None:
+    """Where the docs say what to do about a refusal. A run that is left paused has been told of already."""
+    if isinstance(error, LeftPaused):
+        return
+    if "--json" not in sys.argv:
+        say(f"Help: {error.help}", file=sys.stderr)
+        return
+    refusal = {"error": type(error).__name__, "message": commands_to_paste(str(error)), "help": error.help}
+    print(json.dumps(refusal, ensure_ascii=False), file=sys.stderr, flush=True)
 
 
 def _close_standard_output() -> None:

@@ -13,6 +13,9 @@ import pytest
 if TYPE_CHECKING:
     from glasshouse.runtime.played import Played
 
+# So that a failed check says which values it compared. The contracts themselves import nothing of pytest.
+pytest.register_assert_rewrite("glasshouse.testing.contracts")
+
 
 @pytest.fixture
 def glasshouse_play() -> Callable[..., Played]:

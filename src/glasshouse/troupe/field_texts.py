@@ -35,3 +35,19 @@ def told_of(reading: Reading, name: str) -> str:
             return more[1].strip()
     phrases = (noun.definite for text in texts for noun in nouns_in(text) if stem(noun.head) == stem(name))
     return max(phrases, key=len, default="")
+
+
+def named_in_sight(reading: Reading, name: str) -> str:
+    """What a text in sight says of a field: a tool's answer, a date, `wind from the north-east`, or a thing of that name;
+    empty where nothing does."""
+    if name in {"date", "day"}:
+        day = date_in_sight(reading)
+        return "" if day is None else date_written(day)
+    text = told_of(reading, name)
+    return text if text and _is_telling(text, name) else ""
+
+
+def _is_telling(text: str, name: str) -> bool:
+    """Whether a text says more than the field's own name: `from the north`, `the lemon cake`, and not `the ship`."""
+    words = text.lower().split()
+    return words[0] not in {"the", "a", "an"} or (stem(words[-1]) == stem(name) and len(words) > 2)

@@ -26,6 +26,8 @@ from glasshouse.troupe.skills.branches import Branch, Reply, branches_of, passin
 from glasshouse.troupe.skills.choosing import chosen
 from glasshouse.troupe.skills.consulting import asked_or_acted, consulted
 from glasshouse.troupe.skills.contributing import contributed
+from glasshouse.troupe.skills.conversing import conversed
+from glasshouse.troupe.skills.crediting import credited
 from glasshouse.troupe.skills.debating import argued
 from glasshouse.troupe.skills.guessing import named_or_asked
 from glasshouse.troupe.skills.judging import verdict
@@ -66,12 +68,14 @@ SKILLS: Final[tuple[Skill, ...]] = (
     named_or_asked,
     hypothesis,
     objection,
+    credited,
     verdict,
     used,
     chosen,
     vote,
     description,
     staged,
+    conversed,
 )
 """Asked in this order; the first that has an answer gives it."""
 

@@ -521,6 +521,10 @@ class Speaker:
         both = f"{self.dice.choice(fresh)} {text}" if fresh else text
         return both if self._may_be_said(both) else text
 
+    def may_say(self, text: str) -> bool:
+        """Whether a line is short enough, was not said, and breaks neither a vow nor a secret."""
+        return self._may_be_said(text)
+
     def _may_be_said(self, text: str, *, tells_secret: bool = False) -> bool:
         lower = text.lower()
         return (

@@ -196,7 +196,7 @@ class AccessMiddleware:
 
 async def answer_denied(send: Send, denied: Denied) -> None:
     """Answer with the reason why not."""
-    body = msgspec.json.encode({"error": "Denied", "message": str(denied)})
+    body = msgspec.json.encode({"error": "Denied", "message": str(denied), "help": ""})
     headers = [
         (b"content-type", b"application/json"),
         (b"content-length", str(len(body)).encode()),

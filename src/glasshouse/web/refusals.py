@@ -37,6 +37,10 @@ class Refusal(BaseModel):
 
     error: str = Field(description="The name of the error.")
     message: str = Field(description="The reason, and what to do.")
+    help: str = Field(
+        "",
+        description="The page of the docs, and its section, on this error. Empty for errors of the request.",
+    )
 
 
 _STATUS: Final[tuple[tuple[type[Exception], int], ...]] = (
@@ -52,9 +56,9 @@ _OF_THIS_MACHINE: Final = (StoreError, BadWorld, ModelUnreachable, ModelFailed, 
 """Errors whose texts may name files or servers."""
 
 
-def refusal(status: int, error: str, message: str) -> Response:
+def refusal(status: int, error: str, message: str, help_page: str = "") -> Response:
     """An answer that says why not. A text that no encoding has is written with question marks."""
-    body = {"error": error, "message": message.encode("utf-8", "replace").decode()}
+    body = {"error": error, "message": message.encode("utf-8", "replace").decode(), "help": help_page}
     headers = {"retry-after": str(retry_seconds)} if status == HTTPStatus.SERVICE_UNAVAILABLE else None
     return Response(msgspec.json.encode(body), status, headers, media_type="application/json")
 
@@ -74,7 +78,10 @@ async def _denied(_request: Request, denied: Exception) -> Response:
 
 async def _refused(request: Request, wrong: Exception) -> Response:
     status = next(status for error, status in _STATUS if isinstance(wrong, error))
-    return refusal(status, type(wrong).__name__, message_for(wrong, getattr(request.state, "role", "")))
+    message = message_for(wrong, getattr(request.state, "role", ""))
+    return refusal(
+        status, type(wrong).__name__, message, wrong.help if isinstance(wrong, GlasshouseError) else ""
+    )
 
 
 def message_for(wrong: Exception, role: str) -> str:

@@ -1,0 +1,99 @@
+"""Crediting: a verdict on talk, by who said what.
+
+Chosen by a field `winner`, where no game is played and no script has a part for the judge. Always holds: the winner made
+the points that are worth most; the sentence that is quoted is the winner's own, and its line is the first that is cited.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from glasshouse.troupe.grammar import cores, filled, fits, with_capitals
+from glasshouse.troupe.reactions import acts
+from glasshouse.troupe.reading import Heard, Reading
+from glasshouse.troupe.skills.branches import Branch, Reply, with_line
+from glasshouse.troupe.speaking import Speaker, Spoken, name_of
+from glasshouse.troupe.talk.credits import PointMade, points_of, sum_of
+from glasshouse.troupe.talk.own_story import story_of
+from glasshouse.troupe.talk.understanding import TALK
+
+lines_cited_max: Final = 3
+"""A verdict rests on so many lines at most."""
+too_close: Final = 0.4
+"""Who is ahead by no more than this is not ahead."""
+
+_NOBODY: Final = "nobody"
+_GAMES: Final = ("answer", "word", "suspect", "against")
+
+
+def credited(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
+    """Who made the better points, with one of them quoted; nobody where they weigh the same."""
+    branch = next((branch for branch in branches if branch.words_of("winner")), None)
+    if branch is None or speaker.has_a_part or not _is_talk(speaker.reading):
+        return None
+    reading = speaker.reading
+    before = [line for line in reading.discussion if line.fields.get("winner")]
+    contestants = [word for word in branch.words_of("winner") if word != _NOBODY]
+    points = {name: points_of(reading.discussion, name) for name in contestants}
+    if not any(points.values()) and not all(
+        any(line.handle == name for line in reading.discussion) for name in contestants
+    ):
+        return None
+    winner = _ahead(points)
+    quoted = ", ".join(line.text for line in before)
+    fresh = [point for point in points.get(winner, ()) if point.sentence not in quoted]
+    if not winner or not fresh:
+        return _undecided(speaker, branch, points, before)
+    last = str(before[-1].fields["winner"]) if before else _NOBODY
+    move = "verdict" if last == _NOBODY else "verdict-again" if last == winner else "verdict-other"
+    text = _sentence(speaker, move, {"winner": name_of(winner), "quote": fresh[0].sentence})
+    cites = [point.line.ref for point in (fresh[0], *points[winner])]
+    return _verdict(speaker, branch, text, winner, cites)
+
+
+def _is_talk(reading: Reading) -> bool:
+    """Whether nothing but words decides: no guess, no answer, no suspicion."""
+    return not any(field in line.fields for line in reading.discussion for field in _GAMES)
+
+
+def _ahead(points: dict[str, list[PointMade]]) -> str:
+    """Who is ahead by enough; empty if nobody is."""
+    ranked = sorted(points, key=lambda name: -sum_of(points[name]))
+    if not ranked or not points[ranked[0]]:
+        return ""
+    if len(ranked) > 1 and sum_of(points[ranked[0]]) - sum_of(points[ranked[1]]) <= too_close:
+        return ""
+    return ranked[0]
+
+
+def _undecided(
+    speaker: Speaker, branch: Branch, points: dict[str, list[PointMade]], before: Sequence[Heard]
+) -> Reply:
+    best = [mine[0].line.ref for mine in points.values() if mine]
+    cites = best or [line.ref for line in speaker.reading.discussion[-1:]]
+    text = _sentence(speaker, "verdict-nobody" if best else "verdict-silence", {})
+    want = story_of(speaker.reading.me).want
+    if want and not any(want in line.text for line in before):
+        text = f"{text} I want {want}."
+    return _verdict(speaker, branch, text, _NOBODY, cites)
+
+
+def _verdict(speaker: Speaker, branch: Branch, text: str, winner: str, cites: Sequence[str]) -> Reply:
+    act = acts()["appraise"]
+    spoken = Spoken(text, speaker.thought(act), speaker.dice.choice(act.moods))
+    words = branch.words_of("winner")
+    return with_line(
+        branch,
+        spoken,
+        winner=winner if winner in words else words[-1],
+        cites=list(dict.fromkeys(cites))[:lines_cited_max],
+    )
+
+
+def _sentence(speaker: Speaker, move: str, slots: dict[str, str]) -> str:
+    reading = speaker.reading
+    fitting = [pattern for pattern in cores(TALK, move) if fits(pattern, slots)]
+    fresh = [pattern for pattern in fitting if pattern.longest not in reading.visible_text] or fitting
+    text = filled(speaker.dice.choice(fresh), slots, speaker.dice, set())
+    return with_capitals(text if text.endswith('"') else f"{text}.")

@@ -1,0 +1,152 @@
+"""Own story: what a manifest says about its player, as the player says it: facts in the first person, wants and cares.
+
+Always holds: each fact is a sentence of the persona with its pronouns and its verbs turned; a sentence that cannot be
+turned with certainty is left out.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from glasshouse.troupe.reading import Identity
+from glasshouse.troupe.talk.verbs import base_behind_he, base_of_past, is_plain_verb
+from glasshouse.troupe.vocabulary import is_a, of_sort
+from glasshouse.troupe.wants import want_of
+
+stories_cache_identities_max: Final = 512
+"""The stories of more players are read again."""
+fact_words_max: Final = 18
+"""A longer sentence of a persona is not told."""
+short_deed_words_min: Final = 2
+"""A deed that would have no more words is said in full."""
+
+_SENTENCES: Final = re.compile(r"(?<=[.?!])\s+")
+_MINE: Final = {
+    "his": "my",
+    "her": "my",
+    "their": "my",
+    "your": "my",
+    "himself": "myself",
+    "herself": "myself",
+}
+_WORD: Final = re.compile(r"[\w'\u2019-]+|[^\w\s]")
+_JOINING: Final = frozenset({"and", "but", "or", "then", ",", "never", "always", "also", "still"})
+_TAIL: Final = re.compile(
+    r"(?:,| (?:before|without|with|and|so|because|while|until|when|if|from|for|to|round|in|at|by)) .*$",
+    re.IGNORECASE,
+)
+_SECRETLY: Final = re.compile(
+    r"\b(?:without (?:anybody|anyone) noticing|before (?:anybody|anyone) notices|secretly|in secret|unnoticed)\b"
+)
+
+
+class Story(NamedTuple):
+    """What one player can say about itself."""
+
+    facts: tuple[str, ...] = ()
+    """Sentences in the first person, without their mark."""
+    want: str = ""
+    """What stands behind `I want`."""
+    deed: str = ""
+    """What stands behind `I want to`, in full."""
+    short: str = ""
+    """The same without what is only said of it: `steal the crown`."""
+    is_secret: bool = False
+    """Whether it wants nobody to notice what it wants."""
+    cares: tuple[str, ...] = ()
+
+
+@lru_cache(maxsize=stories_cache_identities_max)
+def story_of(me: Identity) -> Story:
+    """What a manifest lets its player say about itself."""
+    want = want_of(me)
+    sentences = _SENTENCES.split(me.persona.strip())
+    facts = (_in_first_person(sentence, me.handle) for sentence in sentences)
+    deed = want.want.removeprefix("to ") if want.want.startswith("to ") else ""
+    return Story(
+        facts=tuple(fact for fact in facts if fact and len(fact.split()) <= fact_words_max),
+        want=want.wish,
+        deed=deed,
+        short=_short(deed),
+        is_secret=bool(_SECRETLY.search(me.wants.lower())),
+        cares=want.cares,
+    )
+
+
+def _short(deed: str) -> str:
+    """A deed without its circumstances, if a verb and a thing are left."""
+    cut = _TAIL.sub("", deed)
+    words = cut.split()
+    if len(words) <= short_deed_words_min or words[-1].lower() in of_sort("det"):
+        return deed
+    return cut
+
+
+def _in_first_person(sentence: str, handle: str) -> str:
+    """A sentence of a persona as its player says it; empty if it cannot be turned with certainty."""
+    text = sentence.rstrip(".! ")
+    words = _WORD.findall(text)
+    if len(words) < 3 or any(mark in words for mark in ('"', ":", ";", "(")):
+        return ""
+    lower = [word.lower() for word in words]
+    own_names = {part for part in handle.lower().split("-") if part}
+    if lower[0] in {"he", "she", "they", "you"}:
+        return _with_subject(words[1:], "I", is_you=lower[0] in {"you", "they"})
+    named = 0
+    while named < min(3, len(words)) and (lower[named] in own_names or lower[named] in _TITLES):
+        named += 1
+    if named and named < len(words):
+        return _with_subject(words[named:], "I", is_you=False)
+    if base_behind_he(lower[0]) or lower[0] in _ALWAYS or _is_past(lower[0]):
+        return _with_subject(words, "I", is_you=False)
+    if lower[0] in {"this", "it", "today", "tomorrow"} and lower[1] == "is" and _MINE.keys() & set(lower):
+        return _joined([_mine(word) for word in words])
+    if lower[0] in {"a", "an"} and not any(base_behind_he(word) for word in lower[1:4]):
+        return _joined(["I", "am", lower[0], *(_mine(word) for word in words[1:])])
+    return ""
+
+
+_TITLES: Final = frozenset({"sir", "miss", "mrs", "mr", "old", "the", "doctor", "captain", "lady", "lord"})
+_ALWAYS: Final = frozenset({"never", "always", "still", "often", "once"})
+
+
+def _is_past(word: str) -> bool:
+    return bool(base_of_past(word)) and not is_a(word, "adjective")
+
+
+def _with_subject(words: list[str], subject: str, *, is_you: bool) -> str:
+    """What is done, by me: the verbs that share the subject lose their `s`."""
+    first = words[0].lower()
+    known = first in _ALWAYS or first in {"is", "was", "were", "will", "can", "are", "had", "cannot"}
+    if not (known or base_behind_he(first) or base_of_past(first) or (is_you and is_plain_verb(first))):
+        return ""
+    said = [subject]
+    previous = "i"
+    for word in words:
+        lower = word.lower()
+        verb = _as_i_do(lower) if previous in _JOINING | {"i"} else ""
+        if lower in {"he", "she"} or (is_you and lower == "you"):
+            said.append("I")
+            previous = "i"
+            continue
+        said.append(verb or _mine(lower if len(said) == 1 else word))
+        previous = lower
+    return _joined(said)
+
+
+def _as_i_do(word: str) -> str:
+    if word in {"is", "are"}:
+        return "am"
+    if word in {"was", "were"}:
+        return "was"
+    return base_behind_he(word)
+
+
+def _mine(word: str) -> str:
+    return _MINE.get(word.lower(), word)
+
+
+def _joined(words: list[str]) -> str:
+    return re.sub(r" (?=[,.;!?])", "", " ".join(words))

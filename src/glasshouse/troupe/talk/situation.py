@@ -1,0 +1,276 @@
+"""Situation: how the talk stands for one player: who waits for what, who wants what, what happened and who spoke of it.
+
+Always holds: everything is told from the lines in sight by the sentences of the general talk; nothing else is kept.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cached_property, lru_cache
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+from glasshouse.troupe.kinds import WORLD_OBSERVED
+from glasshouse.troupe.noun_phrases import nouns_in
+from glasshouse.troupe.reading import Heard, Reading
+from glasshouse.troupe.speech_acts import REPORT, speech_act
+from glasshouse.troupe.talk.happenings import Happening, happenings_in
+from glasshouse.troupe.talk.own_story import Story, story_of
+from glasshouse.troupe.talk.replies import ANSWERS
+from glasshouse.troupe.talk.understanding import MoveSaid, understood
+from glasshouse.troupe.vocabulary import stem, stems_of
+
+QUESTIONS: Final = frozenset(
+    {
+        "ask-want", "ask-why", "ask-way", "ask-help", "ask-progress", "ask-care", "ask-goal", "ask-event", "ask-scene",
+        "ask-opinion", "ask-view", "ask-hope",
+    }
+)  # fmt: skip
+ABOUT_EVENTS: Final = frozenset(
+    {"note-event", "note-event-too", "note-quoted", "ask-event", "answer-event", "bear-event", "return-event"}
+)
+_ROLES: Final = re.compile(r"([\w~-]+(?: [A-Z]\b)?)(?:@[\w~-]+)? \((\w+)")
+_SILENT_ROLES: Final = frozenset({"narrator", "judge", "audience"})
+TELLING_WANTS: Final = frozenset(
+    {"tell-want", "tell-want-too", "close", "hold-want", "oppose", "ask-help", "bear-event"}
+)
+rivals_cache_pairs_max: Final = 1_024
+"""For more pairs of wants it is asked again whether they are of one thing."""
+lines_a_question_waits_max: Final = 3
+"""Nobody takes up a question to everybody after more lines than this."""
+events_weighed_max: Final = 3
+"""Of what happened, the newest are spoken of."""
+
+
+class Open(NamedTuple):
+    """Something that waits for an answer."""
+
+    line: Heard
+    said: MoveSaid | None
+    """The move, if it is one of the general talk."""
+
+
+class Event(NamedTuple):
+    """What happened, and how far it was spoken of."""
+
+    line: Heard
+    happenings: tuple[Happening, ...]
+    lines_since: int
+    notes: int
+    asks: int
+    returns: int
+    is_met_by_me: bool
+    """Whether I have spoken of it."""
+    is_new_to_me: bool
+    """Whether I have not spoken since."""
+
+
+class Situation:
+    """One player's view of the talk."""
+
+    def __init__(self, reading: Reading) -> None:
+        self.reading = reading
+        self.story: Story = story_of(reading.me)
+
+    @cached_property
+    def company(self) -> tuple[str, ...]:
+        """Those around who answer questions, in the order of the prompt."""
+        first = self.reading.around.split("\n", 1)[0]
+        pairs = _ROLES.findall(first)
+        return tuple(name for name, role in pairs if role not in _SILENT_ROLES)
+
+    @cached_property
+    def names(self) -> Mapping[str, str]:
+        """How each around me and I may be called, in small letters -> handle."""
+        called: dict[str, str] = {}
+        for handle in (*self.company, self.reading.me.handle):
+            bare = handle.split("~", maxsplit=1)[0]
+            called[bare.replace("-", " ").replace("_", " ").lower()] = handle
+        for handle, title in (*self.reading.titles.items(), (self.reading.me.handle, self.reading.me.title)):
+            if title:
+                called[title.lower()] = handle
+                called[title.lower().removeprefix("the ")] = handle
+        return called
+
+    def addressed(self, said: MoveSaid) -> str:
+        """Whom a move calls by name; empty if nobody."""
+        return self.names.get(said.slots.get("you", "").lower(), "")
+
+    @cached_property
+    def said_by(self) -> dict[str, list[MoveSaid]]:
+        """Who in sight said which moves, oldest first."""
+        moves: dict[str, list[MoveSaid]] = {}
+        for line in (*self.reading.remembered, *self.reading.discussion):
+            if line.origin == "cast":
+                moves.setdefault(line.handle, []).extend(understood(line.text))
+        return moves
+
+    @cached_property
+    def wants(self) -> dict[str, str]:
+        """Handle -> what somebody said they want, in their words: `to win`, `a bigger share`."""
+        wants = {}
+        for handle, moves in self.said_by.items():
+            for said in moves:
+                wish = said.slots.get("want") or said.slots.get("wish")
+                deed = said.slots.get("deed")
+                if said.move in TELLING_WANTS and (wish or deed):
+                    wants[handle] = wish or f"to {deed}"
+        return wants
+
+    def is_rival(self, handle: str) -> bool:
+        """Whether somebody wants something else of the same thing as I do: to sell the pool, to save the pool."""
+        theirs = self.wants.get(handle, "")
+        return bool(theirs) and is_against(self.story.want, theirs)
+
+    @cached_property
+    def cares(self) -> dict[str, str]:
+        """Handle -> what somebody last said they care about."""
+        return {
+            handle: said.slots["care"]
+            for handle, moves in self.said_by.items()
+            for said in moves
+            if said.move == "tell-care" and "care" in said.slots
+        }
+
+    @cached_property
+    def next_speaker(self) -> str:
+        """Who will probably speak after me: who did so two of my lines ago, else last time; else who has not spoken yet."""
+        spoken = [line.handle for line in self.reading.discussion if line.origin == "cast"]
+        me = self.reading.me.handle
+        followers = [after for before, after in pairwise(spoken) if before == me and after != me]
+        usual = [handle for handle in followers[-2:] if handle in self.company]
+        if usual:
+            return usual[0]
+        silent = [handle for handle in self.company if handle not in spoken]
+        return next(iter(silent or self.company), "")
+
+    @cached_property
+    def open_to_me(self) -> list[Open]:
+        """What waits for my answer: the questions that are mine to answer, the newest first; without one, the newest line
+        that was said to me."""
+        others = {"cast", "visitor"}
+        fresh = [line for line in self.reading.fresh if line.origin in others and line.kind != WORLD_OBSERVED]
+        cause = self.reading.cause
+        if (
+            cause is not None
+            and cause not in fresh
+            and cause.origin in others
+            and not self.reading.is_mine(cause)
+        ):
+            fresh.append(cause)
+        opened: list[Open] = []
+        said_since: set[str] = set()
+        lines_since = 0
+        for line in reversed(fresh):
+            opened += self._opened(line, said_since, lines_since)
+            if not line.fields.get("winner"):
+                said_since.update(said.move for said in understood(line.text))
+                lines_since += 1
+        questions = [item for item in opened if item.said is None or item.said.move in QUESTIONS]
+        return questions or opened[:1]
+
+    def _opened(self, line: Heard, said_since: set[str], lines_since: int) -> Iterator[Open]:
+        """What a line asks of me by name, or of anybody where nobody has answered since."""
+        me = self.reading.me.handle
+        is_newest = lines_since == 0
+        moves = understood(line.text)
+        for said in reversed(moves):
+            to = self.addressed(said)
+            is_for_anybody = not to and said.move in QUESTIONS and "you" not in said.slots
+            is_answered = not said_since.isdisjoint(ANSWERS.get(said.move, ()))
+            if to == me or (is_for_anybody and not is_answered and lines_since < lines_a_question_waits_max):
+                yield Open(line, said)
+        if line.text.rstrip('" ').endswith("?") and not any(said.pattern.mark == "?" for said in moves):
+            others = [
+                name for name, handle in self.names.items() if handle != me and name in line.text.lower()
+            ]
+            mine = [name for name, handle in self.names.items() if handle == me and name in line.text.lower()]
+            if mine or (is_newest and not others) or line.origin == "visitor":
+                yield Open(line, None)
+
+    @cached_property
+    def waits_for_another(self) -> Open | None:
+        """The question in the newest line, if somebody else was asked by name and I am not who asked."""
+        me = self.reading.me.handle
+        spoken = [line for line in self.reading.discussion if line.origin == "cast"]
+        if not spoken or spoken[-1].handle == me:
+            return None
+        for said in understood(spoken[-1].text):
+            to = self.addressed(said)
+            if said.move in QUESTIONS and to in self.company and to not in {me, spoken[-1].handle}:
+                return Open(spoken[-1], said)
+        return None
+
+    @cached_property
+    def events(self) -> list[Event]:
+        """What the world, visitors and strange lines told since the opening, the newest first."""
+        lines = list(self.reading.discussion)
+        known = {line.ref for line in lines}
+        brought = [line for line in self.reading.disturbances if line.ref not in known]
+        happened = [line for line in (*brought, *lines) if line.ref != "1" and self._tells_an_event(line)]
+        events = []
+        for line in reversed(happened):
+            happenings = happenings_in(line.text)
+            if happenings and not line.text.rstrip().endswith("?"):
+                events.append(self._event(line, happenings))
+        return events[:events_weighed_max]
+
+    def _tells_an_event(self, line: Heard) -> bool:
+        """Whether a line is the world's or a visitor's, or one of a castmate that is none of the general talk."""
+        if line.origin != "cast":
+            return line.origin in {"world", "visitor"}
+        if self.reading.is_mine(line) or line.kind == WORLD_OBSERVED or line.fields:
+            return False
+        return not understood(line.text) and speech_act(line.text) == REPORT
+
+    def _event(self, line: Heard, happenings: tuple[Happening, ...]) -> Event:
+        stems = frozenset[str]().union(*(happening.stems for happening in happenings))
+        later = [
+            after
+            for after in self.reading.discussion
+            if int(after.ref) > int(line.ref) and after.origin == "cast"
+        ]
+        touching = [(after, _moves_about(after, stems)) for after in later]
+        own = [moves for after, moves in touching if self.reading.is_mine(after)]
+        counts = [move for _, moves in touching for move in moves]
+        return Event(
+            line,
+            happenings,
+            len(later),
+            sum(move != "ask-event" for move in counts),
+            counts.count("ask-event"),
+            counts.count("return-event"),
+            is_met_by_me=any(own),
+            is_new_to_me=not own,
+        )
+
+    @cached_property
+    def used_patterns(self) -> frozenset[tuple[str, tuple[str, ...]]]:
+        """The sentences of the general talk that can be seen."""
+        return frozenset((said.move, said.pattern.texts) for moves in self.said_by.values() for said in moves)
+
+
+@lru_cache(maxsize=rivals_cache_pairs_max)
+def is_against(mine: str, theirs: str) -> bool:
+    """Whether two wants are of the same thing and of different deeds."""
+    if not (mine.startswith("to ") and theirs.startswith("to ")):
+        return False
+    verbs = [stem(want.split()[1]) for want in (mine, theirs)]
+    things = [{noun.stem for noun in nouns_in(want)} for want in (mine, theirs)]
+    return verbs[0] != verbs[1] and bool(things[0] & things[1])
+
+
+def _moves_about(line: Heard, stems: frozenset[str]) -> list[str]:
+    """The moves of a line that speak of an event with these stems."""
+    moves = []
+    for said in understood(line.text):
+        if said.move in ABOUT_EVENTS:
+            gaps = " ".join(
+                said.slots.get(name) or "" for name in ("told", "again", "question", "ongoing", "quoted")
+            )
+            if stems & stems_of(gaps) or (said.move == "answer-event" and not gaps.strip()):
+                moves.append(said.move)
+    if not moves and len(stems & stems_of(line.text)) * 2 > len(stems):
+        moves.append("note-event")
+    return moves

@@ -1,0 +1,86 @@
+"""Understanding: which moves of the general talk a line consists of, and what was said in their gaps.
+
+Always holds: a move is recognised by the sentences of the data alone, whoever said them; a line of which no sentence is
+known has no moves.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from glasshouse.troupe import data_files as shelf
+from glasshouse.troupe.grammar import Pattern, cores
+
+TALK: Final = "talk"
+understood_cache_texts_max: Final = 8_192
+"""What more lines say is recognised again."""
+part_chars_min: Final = 5
+"""A sentence with no longer fixed part is not recognised: too much would look like it."""
+
+_NAMES: Final = frozenset({"you", "other"})
+_NAME: Final = r"[\w'\u2019-]+(?: [\w'\u2019-]+){0,4}?"
+
+
+class MoveSaid(NamedTuple):
+    """One move in a line: which, in which of its sentences, and what its gaps held."""
+
+    move: str
+    pattern: Pattern
+    slots: dict[str, str]
+    at: int
+
+
+class _Known(NamedTuple):
+    move: str
+    pattern: Pattern
+    regex: re.Pattern[str]
+    part: str
+
+
+@lru_cache(maxsize=1)
+def moves() -> tuple[str, ...]:
+    """All moves of the general talk, in the order of the data."""
+    return tuple(shelf.sections(f"grammar/{TALK}.txt"))
+
+
+@lru_cache(maxsize=1)
+def _known() -> tuple[_Known, ...]:
+    known = []
+    for move in moves():
+        for pattern in cores(TALK, move):
+            part = max((text.strip() for text in pattern.texts), key=len).lower()
+            if len(part) >= part_chars_min:
+                known.append(_Known(move, pattern, _regex(pattern), part))
+    # Of two that fit, the one that says more by itself is meant.
+    known.sort(key=lambda sentence: -sum(map(len, sentence.pattern.texts)))
+    return tuple(known)
+
+
+def _regex(pattern: Pattern) -> re.Pattern[str]:
+    seen = set[str]()
+    parts = [re.escape(pattern.texts[0])]
+    for slot, text in zip(pattern.slots, pattern.texts[1:], strict=True):
+        body = _NAME if slot in _NAMES else r"[^.?!]+?"
+        parts.append(f"(?P={slot})" if slot in seen else f"(?P<{slot}>{body})")
+        seen.add(slot)
+        parts.append(re.escape(text))
+    mark = r"\?" if pattern.mark == "?" else r"[.!]"
+    return re.compile(rf"(?:^|(?<=[.?!:] )){''.join(parts)}(?={mark})", re.IGNORECASE)
+
+
+@lru_cache(maxsize=understood_cache_texts_max)
+def understood(text: str) -> tuple[MoveSaid, ...]:
+    """The moves of a line, in their order; of those that overlap, the one that says more by itself."""
+    lower = text.lower()
+    moves_found: list[tuple[int, int, MoveSaid]] = []
+    for move, pattern, regex, part in _known():
+        if part not in lower:
+            continue
+        match = regex.search(text)
+        if match is None or any(match.start() < end and start < match.end() for start, end, _ in moves_found):
+            continue
+        said = MoveSaid(move, pattern, match.groupdict(), match.start())
+        moves_found.append((match.start(), match.end(), said))
+    return tuple(said for _, _, said in sorted(moves_found, key=lambda entry: entry[0]))
