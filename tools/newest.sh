@@ -15,8 +15,7 @@ core=(
   tests/runtime/test_branching.py tests/runtime/test_commits.py tests/runtime/test_conductor.py
   tests/runtime/test_event_loop.py tests/runtime/test_failing_store.py tests/runtime/test_observers.py
   tests/runtime/test_replay.py tests/runtime/test_subscribers.py
-  tests/contracts/test_ledger_store.py tests/contracts/test_ledger_store_lives.py tests/contracts/test_side_tables.py
-  tests/contracts/test_sqlite_store.py tests/contracts/test_store_inbox.py
+  tests/contracts/test_store_contract.py tests/contracts/test_sqlite_store.py tests/contracts/test_word_index.py
   # These need extras.
   --ignore=tests/rules/test_public_face.py --ignore=tests/rules/tools/test_mcp_described.py
   --ignore=tests/rules/models/test_price_proposals.py

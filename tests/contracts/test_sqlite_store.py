@@ -6,6 +6,7 @@ import re
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ ADDS_A_TABLE = (
     4,
     "CREATE TABLE second (number INTEGER PRIMARY KEY, text TEXT);\nINSERT INTO second VALUES (1, 'x');\n",
 )
+MAKES_THE_INDEX = ("make_index", "make_index_places", "make_index_words")
 BREAKS_HALF_WAY = (
     4,
     "CREATE TABLE second (number INTEGER PRIMARY KEY);\nDROP TABLE events;\nINSERT INTO nowhere VALUES (1);\n",
@@ -74,14 +76,16 @@ def nothing_for(statement: str) -> tuple[None, ...]:
 
 @pytest.mark.parametrize("name", sorted(SQL))
 def test_every_statement_is_sound_sql_on_the_newest_schema(name: str) -> None:
-    connection = sqlite3.connect(":memory:")
-    for _, script in bundled_migrations():
-        connection.executescript(script)
+    with closing(sqlite3.connect(":memory:")) as connection:
+        for _, script in bundled_migrations():
+            connection.executescript(script)
+        if name not in MAKES_THE_INDEX:
+            for making in MAKES_THE_INDEX:  # Its tables come with the first search, not with the schema (ADR 0157).
+                connection.execute(SQL[making])
 
-    plan = connection.execute(f"EXPLAIN {SQL[name]}", nothing_for(SQL[name])).fetchall()
+        plan = connection.execute(f"EXPLAIN {SQL[name]}", nothing_for(SQL[name])).fetchall()
 
     assert plan
-    connection.close()
 
 
 def test_the_pragmas_in_force_are_those_that_survive_a_power_cut(path: Path) -> None:

@@ -1,6 +1,7 @@
 """Which Python the core is tested on: the newest that is finished and works, from the path, pyenv or uv."""
 
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -70,3 +71,12 @@ def test_without_a_newer_one_a_line_says_so(machine: Path) -> None:
     assert chosen(machine) == (
         f"make newest: skipped, because this machine has no Python newer than {here.replace('3.99', '3.11')}."
     )
+
+
+def test_every_file_of_the_core_is_there() -> None:
+    script = (ROOT / "tools/newest.sh").read_text()
+
+    named = re.findall(r"tests/[\w/.]+", script)
+
+    assert len(named) > 10
+    assert [path for path in named if not (ROOT / path).exists()] == []
