@@ -80,7 +80,8 @@ def test_every_statement_is_sound_sql_on_the_newest_schema(name: str) -> None:
         for _, script in bundled_migrations():
             connection.executescript(script)
         if name not in MAKES_THE_INDEX:
-            for making in MAKES_THE_INDEX:  # Its tables come with the first search, not with the schema (ADR 0157).
+            # The tables of the index come with the first search, not with the schema (ADR 0157).
+            for making in MAKES_THE_INDEX:
                 connection.execute(SQL[making])
 
         plan = connection.execute(f"EXPLAIN {SQL[name]}", nothing_for(SQL[name])).fetchall()
