@@ -1,13 +1,18 @@
 """A small world in files, and grid files, for tests of grids: a cell of it takes a few milliseconds."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import yaml
 
 from glasshouse.manifests.loading import LoadedWorld, load_world
-from tests.servers.imitating_server import ImitatingServer
+
+if TYPE_CHECKING:
+    # It needs an extra, and the tests of the core run without extras.
+    from tests.servers.imitating_server import ImitatingServer
 
 CREATURE = "persona: Talks about {}.\nwants: to be heard\nschedule: {{tick_every: 1}}\n"
 

@@ -139,9 +139,10 @@ def expected_of_world(
     needed = offline_play(world, seed, rng_seed, turns=turns, governor=without_dollars(limits))
     calls = needed.calls
     usd = needed.usd(models, bound)
-    if limits.on_turn_limit == "defer" and loops_in(world.scenario, world.manifests):
-        # The offline troupe falls silent when it has nothing new to say. A model may not: each turn is full then.
-        calls = max(calls, calls_of_full_turns(limits, turns))
+    if loops_in(world.scenario, world.manifests):
+        # The offline troupe falls silent when it has nothing new to say. A model may not: each turn is full then,
+        # and the first full one ends the run if the limits say so.
+        calls = max(calls, calls_of_full_turns(limits, 1 if limits.on_turn_limit == "finish" else turns))
     return Expected(calls, usd if usd is None or not needed.calls else usd / needed.calls * calls).within(
         limits
     )

@@ -113,7 +113,7 @@ class LoadedWorld:
         missing = [] if documents else documents_of(_patterns(scenario, checked.played), None)[1]
         _refuse([*complaints, *missing, *complaints_about(checked)])
         if script is not None:
-            problems = checked_script(script, cast_of(scenario, by_name), handles_of(scenario)).problems
+            problems = checked_script(script).problems
             if problems:
                 raise BadWorld(in_order(problems))
         return cls(scenario, checked.played, dealt, documents=documents or {}, script=script)
@@ -223,7 +223,8 @@ def _script_warnings(world: LoadedWorld) -> list[Problem]:
     if world.script is None or world.path is None:
         return []
     cast = cast_of(world.scenario, world.manifests)
-    return advice_on_script(world.script, cast, shown_path(script_file_of(world.path)))
+    path = shown_path(script_file_of(world.path))
+    return advice_on_script(world.script, cast, handles_of(world.scenario), path)
 
 
 def _warnings(source: Source, world: LoadedWorld) -> Iterator[Complaint]:
@@ -316,8 +317,7 @@ def _read_world(
     sources[None] = rest
     documents, missing = documents_of(_patterns(scenario, checked.played), folder_of(world))
     complaints += [*missing, *complaints_about(checked)]
-    cast = cast_of(checked.scenario, checked.played)
-    script, faults_of_script = script_of_world(script_file_of(world), cast, handles_of(checked.scenario))
+    script, faults_of_script = script_of_world(script_file_of(world))
     problems += [
         *problems_of_decks,
         *faults_of_script,

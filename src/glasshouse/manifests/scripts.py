@@ -57,27 +57,24 @@ class ScriptOfWorld(NamedTuple):
     problems: list[Problem]
 
 
-def script_of_world(file: Path, cast: Mapping[str, Manifest], known: Collection[str]) -> ScriptOfWorld:
-    """The script of a world. The cast is what is known of its creatures, by handle; `known` are all handles that it has."""
+def script_of_world(file: Path) -> ScriptOfWorld:
+    """The script of a world, whether or not it fits its cast."""
     try:
         text = read_script_file(file)
     except NoScript as fault:
         return ScriptOfWorld(None, [Problem(shown_path(file), 0, 0, "", str(fault))])
     if text is None:
         return ScriptOfWorld(None, [])
-    return checked_script(text, cast, known, shown_path(file))
+    return checked_script(text, shown_path(file))
 
 
-def checked_script(
-    text: str, cast: Mapping[str, Manifest], known: Collection[str], path: str = SCRIPT_FILE
-) -> ScriptOfWorld:
-    """A script as a text, checked in its world."""
+def checked_script(text: str, path: str = SCRIPT_FILE) -> ScriptOfWorld:
+    """A script as a text, checked by itself."""
     if len(text.encode("utf-8", "surrogatepass")) > script_bytes_max:
         fault = f"it has more than {script_bytes_max:,} bytes. Shorten it."
         return ScriptOfWorld(None, [Problem(path, 0, 0, "", fault)])
     read = read_script(text)
-    faults = [*read.faults, *unknown_names(read), *_faults_of_parts(read, cast, known)]
-    problems = _problems(faults, path)
+    problems = _problems([*read.faults, *unknown_names(read)], path)
     return ScriptOfWorld(None if problems else text, problems)
 
 
@@ -92,10 +89,16 @@ def handles_of(scenario: Scenario) -> list[str]:
     return [*scenario.cast_by_handle, *scenario.spawnable]
 
 
-def advice_on_script(text: str, cast: Mapping[str, Manifest], path: str) -> list[Problem]:
-    """What may surprise whoever plays a sound script: questions that no line answers, and lines that are longer than their creature speaks."""
+def advice_on_script(
+    text: str, cast: Mapping[str, Manifest], known: Collection[str], path: str
+) -> list[Problem]:
+    """What may surprise whoever plays a sound script. The cast is what is known of the world's creatures, by handle; `known` are all handles.
+
+    What does not fit the world is no fault: a part that nobody has is not played. So a script stays with a world whose cast was edited.
+    """
     read = read_script(text)
-    return _problems([*unanswered_cues(read), *_lines_too_long(read, cast)], path)
+    faults = [*_what_does_not_fit(read, cast, known), *unanswered_cues(read), *_lines_too_long(read, cast)]
+    return _problems(faults, path)
 
 
 def _problems(faults: Iterable[ScriptFault], path: str) -> list[Problem]:
@@ -106,7 +109,7 @@ def _words_of(fault: ScriptFault) -> str:
     return unknown(fault.noun, fault.name, fault.known) if fault.noun else fault.text
 
 
-def _faults_of_parts(
+def _what_does_not_fit(
     read: ReadScript, cast: Mapping[str, Manifest], known: Collection[str]
 ) -> Iterator[ScriptFault]:
     """Parts that are nobody's, lines to nobody, and kinds that their creature does not write."""
@@ -116,7 +119,7 @@ def _faults_of_parts(
         if handle not in handles:
             yield ScriptFault(line, len("[part ") + 1, "", "creature", handle, handles)
         elif handle in cast and words not in _one_line(cast[handle].persona):
-            text = f"the persona of {handle} does not have the words {shown(words)}. Write some that stand in it."
+            text = f"the persona of {handle} does not have the words {shown(words)}. Its part is not played. Write some that stand in it."
             yield ScriptFault(line, len(f"[part {handle}: ") + 1, text)
     for placed in read.entries:
         entry = placed.entry
