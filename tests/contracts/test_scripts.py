@@ -225,7 +225,7 @@ def _is_divided(played: ScriptedPlay) -> bool:
 def test_what_is_wrong_in_a_script_is_told_with_its_line(
     text: str, line: int, column: int, problem: str
 ) -> None:
-    problems = checked_script(text, {}, ["a"]).problems
+    problems = checked_script(text).problems
 
     assert [(fault.path, fault.line, fault.column) for fault in problems] == [("script.txt", line, column)]
     assert problem in problems[0].text
