@@ -8,9 +8,9 @@ from tests.journeys.commanding import ESCAPE, ROOTS, WOOD, objects, on_a_termina
 def test_lines_are_found_in_every_run_and_have_the_number_that_why_takes(store: str) -> None:
     shown = objects("show", WOOD, "--ledger", "--json", "--store", store)
     said = [event for event in shown if event["kind"] == "agent.spoke"]
-    words = said[-1]["payload"]["text"].split()[:2]
+    words = said[-1]["payload"]["text"].split()[:4]
 
-    lines = objects("search", *words, "--store", store)
+    lines = objects("search", *words, "--lines", "1000", "--store", store)
 
     line = next(line for line in lines if line["event_id"] == said[-1]["id"])
     assert line["run_id"] == WOOD

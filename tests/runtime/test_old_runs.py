@@ -113,5 +113,7 @@ async def test_what_continues_may_bundle_and_still_ends_once(store: Path) -> Non
     async with Terrarium(SqliteStore(store)) as t:
         await soon(t.run(DEFERRED))
 
-        end = payload_of((await t.run_events(DEFERRED))[-1], RunFinished)
-        assert (end.axis, end.turns, end.calls) == ("max_turns", 3, 9)
+        events = await t.run_events(DEFERRED)
+        (end,) = [payload_of(event, RunFinished) for event in events if event.kind == kinds.RUN_FINISHED]
+        assert end.turns == 3
+        assert 6 < end.calls <= 9, "what it had used before counts, and no turn has more than three calls"
