@@ -113,18 +113,17 @@ async def expect_a_curtain(t: Terrarium, viewer: Viewer) -> None:
     await t.run(run.id)
     events = await t.run_events(run.id)
     digest = await t.digest(run.id)
+    won = f"{t.run_of(run.id).winner}".replace("-", " ").title() + " won."
     (verdict,) = [event for event in events if event.kind == kinds.JUDGE_VERDICT]
     cited = [event.payload["text"] for event in events if event.id in verdict.payload["cites"]]
     await viewer.page.evaluate("(run) => glasshouse.store.open(run)", run.id)
 
     end = viewer.region("The end")
-    await expect(end.get_by_role("heading", name="Hedge Squirrel won.")).to_be_visible()
+    await expect(end.get_by_role("heading", name=won)).to_be_visible()
     for text in (verdict.payload["text"], *cited):
         await expect(end.get_by_text(text)).to_be_visible()
     await expect(viewer.region("Graph")).to_be_hidden()
-    await expect(viewer.page.locator("[aria-live=polite]").get_by_text("Hedge Squirrel won.")).to_have_count(
-        1
-    )
+    await expect(viewer.page.locator("[aria-live=polite]").get_by_text(won)).to_have_count(1)
     await expect_no_barriers(viewer, ".curtain")
     await viewer.page.keyboard.press("[")
     await expect(end).to_have_count(0)
