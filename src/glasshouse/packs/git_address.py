@@ -115,7 +115,7 @@ def world_at(text: str, revision: str = "", world: str = "") -> Commit:
     with TemporaryDirectory(prefix="glasshouse-git-") as made:
         repository = Path(made)
         _git(repository, "init", "--quiet", "--bare", "--template=")
-        # `=` keeps what follows from being read as an option.
+        # `--` keeps what follows from being read as an option.
         _git(
             repository,
             "fetch",
