@@ -33,6 +33,7 @@ from glasshouse.troupe.skills.guessing import named_or_asked
 from glasshouse.troupe.skills.judging import verdict
 from glasshouse.troupe.skills.keeping import kept_answer
 from glasshouse.troupe.skills.looking_up import looked_up
+from glasshouse.troupe.skills.noticing import noticed
 from glasshouse.troupe.skills.pairing import bluffed
 from glasshouse.troupe.skills.recalling import remembered
 from glasshouse.troupe.skills.reflecting import reflected, taken_up
@@ -134,6 +135,7 @@ def answer(prompt: Prompt, lines_max: int | None = None, script: Script | None =
     branches = [branch for branch in branches if not is_group_tool(branch)]
     if reply is None:
         reply = taken_up(speaker, _in_parts(speaker, branches) or _reply(speaker, branches))
+        reply = noticed(speaker, branches, reply)
     said = filled_schema(reply.branch.schema, _source(speaker), reply.fields)
     if reading.titles:
         said = {name: with_titles(value, reading.titles) for name, value in said.items()}

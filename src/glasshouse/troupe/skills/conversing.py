@@ -24,7 +24,7 @@ from glasshouse.troupe.skills.branches import Branch, Reply, passing, with_line
 from glasshouse.troupe.skills.telling_fields import fields_told
 from glasshouse.troupe.speaking import Speaker, Spoken, name_of, short_words_max
 from glasshouse.troupe.speech_acts import question_in, speech_act
-from glasshouse.troupe.talk.happenings import Happening, happenings_in
+from glasshouse.troupe.talk.happenings import Happening, happenings_in, slots_of
 from glasshouse.troupe.talk.own_story import Story
 from glasshouse.troupe.talk.pronouns import to_you
 from glasshouse.troupe.talk.replies import ACT_OF, ANSWERS, ECHOES, FOREIGN, disposition_of
@@ -568,7 +568,7 @@ class _Turn:
         others = [handle for handle in self.situation.company if handle not in {to, self.me}]
         third = other or (self.dice.choice(others) if others else "")
         slots |= _filled_only(other=self._name(third) if third else "")
-        return slots | (_slots_of_event(event) if event is not None else {})
+        return slots | (slots_of(event) if event is not None else {})
 
     @cached_property
     def _slots_of_mine(self) -> dict[str, str]:
@@ -644,18 +644,6 @@ class _Turn:
         if words[0].lower().endswith("s") and not words[0].lower().endswith("ss"):
             return ""
         return first[:1].lower() + first[1:]
-
-
-def _slots_of_event(event: Happening) -> dict[str, str]:
-    return _filled_only(
-        quoted=event.quoted,
-        now=event.now,
-        told=event.told,
-        again=event.told_again,
-        question=event.question,
-        ongoing=event.going_on,
-        subject=event.thing,
-    )
 
 
 def _thing_wanted(wants: str) -> Noun | None:

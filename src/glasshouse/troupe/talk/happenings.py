@@ -104,6 +104,20 @@ def happenings_in(text: str) -> tuple[Happening, ...]:
     return tuple(happenings)
 
 
+def slots_of(happening: Happening) -> dict[str, str]:
+    """What stands in the gaps of a sentence about what happened; a form that does not exist is left out."""
+    forms = {
+        "quoted": happening.quoted,
+        "now": happening.now,
+        "told": happening.told,
+        "again": happening.told_again,
+        "question": happening.question,
+        "ongoing": happening.going_on,
+        "subject": happening.thing,
+    }
+    return {name: form for name, form in forms.items() if form}
+
+
 def _happening(sentence: str) -> Happening:
     """A sentence as an event; of two clauses the first is asked about, and both are told."""
     first, comma, second = (

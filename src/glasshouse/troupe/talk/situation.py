@@ -251,6 +251,13 @@ class Situation:
         return frozenset((said.move, said.pattern.texts) for moves in self.said_by.values() for said in moves)
 
 
+def without_news(text: str) -> str:
+    """A line without the sentence before it that tells what happened; the whole line if none stands there."""
+    first = next(iter(understood(text)), None)
+    is_news = first is not None and first.at == 0 and first.move in ABOUT_EVENTS
+    return text[first.end + 1 :].lstrip() if first is not None and is_news else text
+
+
 @lru_cache(maxsize=rivals_cache_pairs_max)
 def is_against(mine: str, theirs: str) -> bool:
     """Whether two wants are of the same thing and of different deeds."""
