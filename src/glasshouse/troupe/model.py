@@ -35,6 +35,7 @@ from glasshouse.troupe.skills.keeping import kept_answer
 from glasshouse.troupe.skills.looking_up import looked_up
 from glasshouse.troupe.skills.noticing import noticed
 from glasshouse.troupe.skills.pairing import bluffed
+from glasshouse.troupe.skills.pointing import pointed
 from glasshouse.troupe.skills.recalling import remembered
 from glasshouse.troupe.skills.reflecting import reflected, taken_up
 from glasshouse.troupe.skills.regrouping import is_group_tool, regrouped
@@ -67,6 +68,7 @@ SKILLS: Final[tuple[Skill, ...]] = (
     contributed,
     kept_answer,
     named_or_asked,
+    pointed,
     hypothesis,
     objection,
     credited,

@@ -40,7 +40,8 @@ _DOING: Final = re.compile(r"\b(?:he|she|you) (is|are|has|was|were|does|\w+s)\b"
 """A pronoun with what it does: `he is`, `she carries`."""
 _I_DO: Final = {"is": "am", "are": "am", "has": "have", "was": "was", "were": "was", "does": "do"}
 _PRONOUN: Final = re.compile(rf"\b(?:{'|'.join(_OWN)})\b(?=(\s+\w+)?)", re.IGNORECASE)
-_SOMEBODY: Final = frozenset({"everybody", "everyone", "somebody", "someone", "others", "nobody"})
+_SOMEBODY: Final = frozenset({"everybody", "everyone", "others"})
+"""Whose pronouns stay theirs. `somebody to carry her coal` is about my coal."""
 
 
 class Want(NamedTuple):
@@ -62,7 +63,7 @@ def want_of(me: Identity) -> Want:
     text = _first_clause(me.wants)
     if not text or len(text.split()) > want_words_max:
         return Want(cares=cares, stems=stems)
-    text = _as_mine(text)
+    text = _as_mine(_with_me_for_my_name(text, me.handle))
     first, _, rest = text.partition(" ")
     if first.lower() == "to" and rest:
         deed = "" if rest.startswith(("be ", "have ")) else rest
@@ -78,6 +79,13 @@ def round_settled(me: Identity) -> int:
     """In which round of the show a player gets what it wants, or gives it up."""
     digest = blake2b(f"{me.handle}\x1f{me.wants}".encode("utf-8", "surrogatepass"), digest_size=4).digest()
     return rounds_before_settled_min + int.from_bytes(digest, "big") % rounds_before_settled_spread
+
+
+def _with_me_for_my_name(text: str, handle: str) -> str:
+    """A want in which its player is called `the doctor`, as the doctor says it."""
+    name = re.escape(handle.replace("-", " "))
+    text = re.sub(rf"\bthe {name} (is|was|has)\b", lambda match: f"I {_I_DO.get(match[1].lower(), 'have')}", text, flags=re.IGNORECASE)
+    return re.sub(rf"\bthe {name}['\u2019]s\b", "my", text, flags=re.IGNORECASE)
 
 
 def _first_clause(wants: str) -> str:

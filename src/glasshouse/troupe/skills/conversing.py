@@ -7,6 +7,7 @@ itself, what others said and what happened, and where it has nothing of that to 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from hashlib import blake2b
@@ -21,9 +22,10 @@ from glasshouse.troupe.reactions import Act, acts, calling_of, stance_of, weight
 from glasshouse.troupe.reading import Heard
 from glasshouse.troupe.salience import main_thing, owed_by, sayable_in, times_said
 from glasshouse.troupe.skills.branches import Branch, Reply, passing, with_line
-from glasshouse.troupe.skills.telling_fields import fields_told
+from glasshouse.troupe.skills.telling_fields import fields_told, has_open_fields
 from glasshouse.troupe.speaking import Speaker, Spoken, name_of, short_words_max
 from glasshouse.troupe.speech_acts import question_in, speech_act
+from glasshouse.troupe.talk.echoes import is_echo
 from glasshouse.troupe.talk.happenings import Happening, happenings_in, slots_of
 from glasshouse.troupe.talk.own_story import Story
 from glasshouse.troupe.talk.pronouns import to_you
@@ -38,6 +40,8 @@ lines_before_return_min: Final = 5
 """What happened comes back no sooner."""
 lines_event_is_new_max: Final = 12
 """Of what happened before more lines than this, nobody speaks as of news."""
+own_name_chars_min: Final = 3
+"""A shorter part of a handle is no name."""
 questions_answered_max: Final = 3
 """So many questions are answered in one line at most; the newest go."""
 seasons: Final = 10
@@ -88,6 +92,7 @@ _LEADABLE: Final = frozenset(
     }
 )
 """Behind a lead of my register nothing stands but what I begin or meet."""
+_CALLS: Final = frozenset({"well", "no", "yes", "good", "then", "so", "look"})
 _LOOKED_AT: Final = frozenset({"object", "food", "place", "unknown"})
 _LED: Final = 0.2
 """How likely a word of the register stands before what is said."""
@@ -127,7 +132,13 @@ def conversed(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
     ]
     if filled_in and (not plain or speaker.dice.random() < _OWN_KIND):
         return filled_in[0]
-    return with_line((plain or open_branches)[0], spoken)
+    if plain:
+        return with_line(plain[0], spoken)
+    listed = [branch for branch in open_branches if not has_open_fields(branch)]
+    if listed:
+        return with_line(listed[0], spoken)
+    # What cannot be stated is not made up.
+    return passing(branches, speaker, "pass") or with_line(open_branches[0], spoken)
 
 
 class _Turn:
@@ -155,14 +166,29 @@ class _Turn:
     def spoken(self) -> Spoken | None:
         """A line, with what was thought and felt behind it; none to pass."""
         parts = list(dict.fromkeys(part for part in self._parts() if part))
-        while parts:
-            text = with_capitals(" ".join(parts))
+        for some in self._wordings(parts):
+            text = with_capitals(" ".join(some))
             text = self._with_what_is_owed(self._with_lead(text))
-            if text:
+            if text and not is_echo(text, self.reading):
                 act = self._act()
                 return Spoken(text, self.speaker.thought(act), self.dice.choice(act.moods))
-            parts.pop()
         return None
+
+    def _wordings(self, parts: list[str]) -> Iterator[list[str]]:
+        """The parts of a line; the same with more of my own; then fewer and fewer of them."""
+        if not parts:
+            return
+        yield parts
+        if self.calling != "narrate":
+            self.beside = ""
+            at = len(parts) - 1 if parts[-1].endswith("?") else len(parts)
+            for make in (self._touch, self._initiative):
+                more = make()
+                if more and not (more.endswith("?") and parts[-1].endswith("?")):
+                    yield [*parts[:at], more, *parts[at:]]
+                    if len(parts) > 1 and not self.situation.open_to_me:
+                        yield [*parts[1:], more] if not parts[-1].endswith("?") else [more, *parts[1:]]
+        yield from (parts[:count] for count in range(len(parts) - 1, 0, -1))
 
     def _act(self) -> Act:
         """What I do with the line: what its first move does; where that tells nothing, what my temper leans to."""
@@ -272,9 +298,17 @@ class _Turn:
         news = [
             event
             for event in self.situation.events
-            if event.is_new_to_me and event.lines_since <= lines_event_is_new_max
+            if event.is_new_to_me
+            and event.lines_since <= lines_event_is_new_max
+            and not self._is_about_me(event.happenings[0])
         ]
         return sorted(news, key=lambda event: (event.notes > 0, event.line.origin == "world"))
+
+    def _is_about_me(self, happening: Happening) -> bool:
+        """Whether it was my own doing: nobody asks about that in their own name."""
+        names = {part for part in self.me.split("-") if len(part) >= own_name_chars_min}
+        words = re.findall(r"\b[A-Z]\w+", happening.told)
+        return any(word.lower() in names for word in words)
 
     def _about_news_first(self) -> Iterator[str]:
         """What happened, told before anything else by whoever speaks first after it."""
@@ -647,12 +681,17 @@ class _Turn:
 
 
 def _thing_wanted(wants: str) -> Noun | None:
+    """What somebody wants without anybody noticing; none if it is only that nobody notices."""
+    if wants.lower().startswith(("nobody ", "no one ", "that nobody ", "not ")):
+        return None
     return next((noun for noun in nouns_in(wants) if not (noun.is_word or noun.is_name)), None)
 
 
 def _small(text: str) -> str:
     """A sentence as it goes on behind a comma."""
     first = text.split(" ", 1)[0]
+    if first.rstrip(",").lower() in _CALLS:
+        return text[:1].lower() + text[1:]
     return text if first in {"I", "I'm"} or first.endswith((",", "'s")) else text[:1].lower() + text[1:]
 
 

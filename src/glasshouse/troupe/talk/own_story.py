@@ -38,7 +38,10 @@ _TAIL: Final = re.compile(
     re.IGNORECASE,
 )
 _SECRETLY: Final = re.compile(
-    r"\b(?:without (?:anybody|anyone) noticing|before (?:anybody|anyone) notices|secretly|in secret|unnoticed)\b"
+    r"\b(?:without (?:anybody|anyone) noticing|before (?:anybody|anyone) notices|secretly|in secret|unnoticed"
+    r"|(?:nobody|no one) (?:to know|to notice|to see|to find out|to hear of)"
+    r"|that (?:nobody|no one) (?:knows|notices|finds out|hears)"
+    r"|not to be (?:found out|caught))\b"
 )
 
 

@@ -212,8 +212,10 @@ class Situation:
         events = []
         for line in reversed(happened):
             happenings = happenings_in(line.text)
-            if happenings and not line.text.rstrip().endswith("?"):
-                events.append(self._event(line, happenings))
+            # What can only be quoted is not spoken of where something else can be said.
+            said_again = tuple(happening for happening in happenings if happening.told) or happenings
+            if said_again:
+                events.append(self._event(line, said_again))
         return events[:events_weighed_max]
 
     def _tells_an_event(self, line: Heard) -> bool:
