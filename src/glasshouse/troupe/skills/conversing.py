@@ -156,6 +156,8 @@ class _Turn:
         self.is_contest = "(judge" in speaker.reading.around
         self.moves: list[str] = []
         """The moves of the line that is being made."""
+        self.patterns: set[tuple[str, tuple[str, ...]]] = set()
+        """The sentences of that line."""
         self.gaps: set[str] = set()
         """What stands in the gaps of that line already."""
         self.is_about_event = False
@@ -182,11 +184,11 @@ class _Turn:
         if self.calling != "narrate":
             self.beside = ""
             at = len(parts) - 1 if parts[-1].endswith("?") else len(parts)
-            for make in (self._touch, self._initiative):
+            for make in (self._touch, self._initiative, self._initiative):
                 more = make()
                 if more and not (more.endswith("?") and parts[-1].endswith("?")):
                     yield [*parts[:at], more, *parts[at:]]
-                    if len(parts) > 1 and not self.situation.open_to_me:
+                    if not self.situation.open_to_me:
                         yield [*parts[1:], more] if not parts[-1].endswith("?") else [more, *parts[1:]]
         yield from (parts[:count] for count in range(len(parts) - 1, 0, -1))
 
@@ -556,7 +558,9 @@ class _Turn:
         used = self.situation.used_patterns
         for patterns in (owned, cores(TALK, move)):
             fresh = [
-                pattern for pattern in patterns if fits(pattern, slots) and (move, pattern.texts) not in used
+                pattern
+                for pattern in patterns
+                if fits(pattern, slots) and (move, pattern.texts) not in used | self.patterns
             ]
             for pattern in self._shuffled_first(fresh):
                 text = f"{filled(pattern, slots, self.dice, set())}{self._mark(pattern)}"
@@ -564,6 +568,7 @@ class _Turn:
                     continue
                 if text.lower() not in self.reading.visible_text and self._is_sound(text):
                     self.moves.append(move)
+                    self.patterns.add((move, pattern.texts))
                     self.gaps |= {slots[name].lower() for name in pattern.slots if name in _SAID_ONCE}
                     return with_capitals(text)
         return ""

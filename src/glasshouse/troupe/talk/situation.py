@@ -213,7 +213,9 @@ class Situation:
         for line in reversed(happened):
             happenings = happenings_in(line.text)
             # What can only be quoted is not spoken of where something else can be said.
-            said_again = tuple(happening for happening in happenings if happening.told) or happenings
+            said_again = tuple(happening for happening in happenings if happening.told)
+            if not said_again or said_again[0].told.startswith(("it is ", "it was ", "they ")):
+                said_again = happenings
             if said_again:
                 events.append(self._event(line, said_again))
         return events[:events_weighed_max]
