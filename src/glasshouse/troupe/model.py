@@ -166,7 +166,9 @@ def _reply(speaker: Speaker, branches: Sequence[Branch]) -> Reply:
 def dice_for(seed: int, reading: Reading) -> Random:
     """Dice that fall alike for the same seed and the same that was read. The words of a prompt that tell how to answer
     are not read, so other words there change no play."""
-    texts = "\n".join(reading.read_lines)
+    # Whoever plays from a script or a game has nothing else to say.
+    again = () if reading.part is not None else reading.refused
+    texts = "\n".join((*reading.read_lines, *again))
     if "~" in texts:
         texts = _NUMBERED.sub(r"\1", texts)
     seen = f"{seed}\x1f{reading.me.handle}\x1f{texts}".encode("utf-8", "surrogatepass")
