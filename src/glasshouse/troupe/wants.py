@@ -69,7 +69,7 @@ def want_of(me: Identity) -> Want:
     if first.lower() == "to" and rest:
         deed = "" if rest.startswith(("be ", "have ")) else rest
         return Want(text, text, deed, cares, stems)
-    if _is_done_by_others(first.lower()) and rest:
+    if _is_done_by_others(first.lower()) and rest.split(" ", 1)[0].lower() in of_sort("det"):
         first = base_behind_he(first.lower())
         text = f"{first} {rest}"
     if _is_done(first.lower()) and rest:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from hashlib import blake2b
+from itertools import combinations
 from typing import Any, Final
 
 from glasshouse.troupe import data_files as shelf
@@ -27,7 +28,7 @@ from glasshouse.troupe.speaking import Speaker, Spoken, name_of, short_words_max
 from glasshouse.troupe.speech_acts import question_in, speech_act
 from glasshouse.troupe.talk.echoes import is_echo
 from glasshouse.troupe.talk.happenings import Happening, happenings_in, slots_of
-from glasshouse.troupe.talk.own_story import Story
+from glasshouse.troupe.talk.own_story import Story, shortened
 from glasshouse.troupe.talk.pronouns import to_you
 from glasshouse.troupe.talk.replies import ACT_OF, ANSWERS, ECHOES, FOREIGN, disposition_of
 from glasshouse.troupe.talk.situation import QUESTIONS, Event, Open, Situation
@@ -55,6 +56,8 @@ lines_without_want_max: Final = 3
 """After this many own lines without it, a player says what it wants."""
 goal_words_max: Final = 16
 """A longer goal is not said again."""
+long_want_words_min: Final = 7
+"""What somebody else wants is said in short if it has more words."""
 sentences_max: Final = 3
 """A line with so many sentences does not go on to something else."""
 
@@ -158,6 +161,8 @@ class _Turn:
         """The moves of the line that is being made."""
         self.patterns: set[tuple[str, tuple[str, ...]]] = set()
         """The sentences of that line."""
+        self.answers: set[str] = set()
+        """What of that line somebody waits for."""
         self.gaps: set[str] = set()
         """What stands in the gaps of that line already."""
         self.is_about_event = False
@@ -177,20 +182,25 @@ class _Turn:
         return None
 
     def _wordings(self, parts: list[str]) -> Iterator[list[str]]:
-        """The parts of a line; the same with more of my own; then fewer and fewer of them."""
+        """The parts of a line; the same with more of my own; then fewer and fewer of them, in their order."""
         if not parts:
             return
         yield parts
+        some = parts
         if self.calling != "narrate":
             self.beside = ""
             at = len(parts) - 1 if parts[-1].endswith("?") else len(parts)
-            for make in (self._touch, self._initiative, self._initiative):
+            for make in (self._touch, self._initiative):
                 more = make()
                 if more and not (more.endswith("?") and parts[-1].endswith("?")):
-                    yield [*parts[:at], more, *parts[at:]]
-                    if not self.situation.open_to_me:
-                        yield [*parts[1:], more] if not parts[-1].endswith("?") else [more, *parts[1:]]
-        yield from (parts[:count] for count in range(len(parts) - 1, 0, -1))
+                    some = [*parts[:at], more, *parts[at:]]
+                    yield some
+        fewer = [[*kept] for count in range(len(some) - 1, 0, -1) for kept in combinations(some, count)]
+        # What somebody waits for is left out last.
+        yield from (kept for kept in fewer if self.answers <= {*kept})
+        if self.answers:
+            yield [text for text in self._answer() if text] or parts
+        yield from (kept for kept in fewer if not self.answers <= {*kept})
 
     def _act(self) -> Act:
         """What I do with the line: what its first move does; where that tells nothing, what my temper leans to."""
@@ -367,7 +377,9 @@ class _Turn:
 
     def _answer(self) -> Iterator[str]:
         for opened in self.situation.open_to_me[:questions_answered_max]:
-            yield from self._answer_to(opened)
+            for text in self._answer_to(opened):
+                self.answers = self.answers | ({text} - {""})
+                yield text
 
     def _answer_to(self, opened: Open) -> Iterator[str]:
         to = opened.line.handle
@@ -657,8 +669,11 @@ class _Turn:
         slots = {"you": self._name(to)}
         want = self.situation.wants.get(to, "")
         if want:
-            slots["ywant"] = to_you(want)
             deed = want.removeprefix("to ")
+            if deed != want and len(want.split()) > long_want_words_min:
+                deed = shortened(deed)
+                want = f"to {deed}"
+            slots["ywant"] = to_you(want)
             if deed == want:
                 slots["ywish"] = to_you(want)
             elif not deed.startswith(("be ", "have ")):

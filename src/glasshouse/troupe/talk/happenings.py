@@ -27,9 +27,13 @@ happenings_cache_texts_max: Final = 4_096
 happening_words_max: Final = 18
 """A longer sentence is not said again."""
 
+words_told_together_max: Final = 12
+"""Two clauses with more words are told one by one."""
+
 _SENTENCES: Final = re.compile(r"(?<=[.?!])\s+")
 _SECOND_CLAUSE: Final = re.compile(r"(, (?:and|but) )")
 _TOKEN: Final = re.compile(r"[^\s,;]+|[,;]")
+_FOLLOWING: Final = frozenset({"then", "so", "after", "when", "while", "unless"})
 _BE: Final = frozenset({"is", "are", "was", "were"})
 _HAVE: Final = frozenset({"has", "have", "had"})
 _HAS_BEEN: Final = (["has", "been"], ["have", "been"])
@@ -114,9 +118,8 @@ def happenings_in(text: str) -> tuple[Happening, ...]:
     sentences = (sentence.strip() for sentence in _SENTENCES.split(text.strip(' "\u201c\u201d')))
     happenings = []
     for sentence in sentences:
-        happening = _asked_of(sentence) if sentence.endswith("?") else _happening(_plainly(sentence))
-        if happening.stems:
-            happenings.append(happening)
+        told = (_asked_of(sentence),) if sentence.endswith("?") else _happenings_of(_plainly(sentence))
+        happenings += [happening for happening in told if happening.stems]
     return tuple(happenings)
 
 
@@ -149,11 +152,11 @@ def slots_of(happening: Happening) -> dict[str, str]:
     return {name: form for name, form in forms.items() if form}
 
 
-def _happening(sentence: str) -> Happening:
-    """A sentence as an event; of two clauses the first is asked about, and both are told."""
+def _happenings_of(sentence: str) -> tuple[Happening, ...]:
+    """A sentence as an event; of two clauses the first is asked about, and both are told, one by one if they are long."""
     heading, colon, rest = sentence.partition(": ")
     if colon and '"' not in sentence and "\u201c" not in sentence:
-        return _announced(sentence, heading, rest)
+        return (_announced(sentence, heading, rest),)
     first, comma, second = (
         _SECOND_CLAUSE.split(sentence.rstrip(".!:; "), maxsplit=1)
         if _SECOND_CLAUSE.search(sentence)
@@ -161,20 +164,28 @@ def _happening(sentence: str) -> Happening:
     )
     event = _event(first)
     if not comma:
-        return event
+        return (event,)
     more = _event(second)
     whole = _event_plain(sentence)
+    is_long = len(sentence.split()) > words_told_together_max
+    if event.told and is_long and not (more.told or event.is_fragment):
+        return (event,)
     if not (event.told and more.told) or event.is_fragment:
         # What joins no two clauses joins things.
-        return _event(sentence) if not more.told else whole
+        return (_event(sentence) if not more.told else whole,)
+    if more.is_fragment:
+        return (_event(sentence),)
+    if is_long and second.split()[0].lower() not in _FOLLOWING:
+        return event, more
     joined = f"{comma.strip(' ,')} "
-    return event._replace(
+    both = event._replace(
         quoted=whole.quoted,
         now=f"{event.now}, {joined}{more.now}" if event.now and more.now else event.now,
         told=f"{event.told}, {joined}{more.told}",
         told_again=f"{event.told_again}, {joined}{more.told_again}",
         stems=whole.stems,
     )
+    return (both,)
 
 
 def _announced(sentence: str, heading: str, rest: str) -> Happening:
