@@ -30,7 +30,13 @@ ACTS: Final[Mapping[str, str]] = {
 
 CHANGES: Final = ("joined", "parted", "refused", "spawned", "released", "wired")
 """What a player's own tools can have done to its circle."""
-CUES: Final = ("visitor", "strange", "outside", "beat", "turn", *CHANGES)
+EVENT: Final = "event"
+"""The cue of what somebody from outside brought, told as something that happened."""
+CUES: Final = (EVENT, "visitor", "strange", "outside", "beat", "turn", *CHANGES)
+EVENT_ACTS: Final = ("report", "ask", "answer", "react", "remark")
+"""What is done about an event: it is told, asked about, the question is answered, what it means is said, and it comes back."""
+EVENT_SLOTS: Final = ("event", "event.known", "event.why")
+"""What happened as a clause, the same as something that is known, and a question about it, without its mark."""
 REMARK: Final = "remark"
 """The act of what is no line by itself, and is set beside what a game has its player say."""
 
@@ -47,6 +53,7 @@ GAME_SLOTS: Final = frozenset(
 """Slots that a game fills: in one of near-twins my word and what is true of it, what another said, who that is and as whom
 addressed, who holds the odd word; where days are looked up the day, what was read of it, and what is known of others."""
 
+_MARK_IN_QUOTATION: Final = re.compile(r'([?!])"(?=\s|$)')
 _ARTICLES: Final = ("a ", "an ", "the ", "his ", "her ", "my ", "one ")
 
 
@@ -147,6 +154,28 @@ class Script:
         recognised: Recognised | None = self.__dict__["_looked_up_cache"](handle, text)
         return recognised
 
+    def event_acts_in(self, handle: str, text: str) -> tuple[str, ...]:
+        """What a line of somebody's does about an event, wherever in it that stands; nothing for most lines."""
+        return tuple(act for act, _ in self._event_sentences(handle, text))
+
+    def without_event(self, handle: str, text: str) -> str:
+        """A line of somebody's without what it says of an event, which stands last."""
+        starts = [start for _, start in self._event_sentences(handle, text)]
+        return text[: min(starts)].rstrip() if starts else text
+
+    def _event_sentences(self, handle: str, text: str) -> tuple[tuple[str, int], ...]:
+        """What a line does about an event, and where in it."""
+        # A quotation that ends with a mark of its own is closed by that.
+        whole = _MARK_IN_QUOTATION.sub(r'\1".', text)
+        lower = whole.lower()
+        entries = self.parts.get(handle) or [entry for part in self.parts.values() for entry in part]
+        found = []
+        for entry in entries:
+            if entry.on == EVENT:
+                said = (phrasing.form.search(whole) for phrasing in entry.phrasings if phrasing.longest in lower)
+                found += [(entry.act, match.start()) for match in said if match is not None]
+        return tuple(found)
+
     def _looked_up(self, handle: str, text: str) -> Recognised | None:
         entries = self.parts.get(handle)
         if entries is None:
@@ -169,6 +198,11 @@ class Script:
         return small if small in self._listed or small.startswith(_ARTICLES) else value
 
     @cached_property
+    def knows_events(self) -> bool:
+        """Whether anybody has lines for what happens."""
+        return any(entry.on == EVENT for part in self.parts.values() for entry in part)
+
+    @cached_property
     def _listed(self) -> frozenset[str]:
         return frozenset(value for values in self.lists.values() for value in values)
 
@@ -178,6 +212,11 @@ class Part(NamedTuple):
 
     script: Script
     handle: str
+
+    @property
+    def knows_events(self) -> bool:
+        """Whether the script has lines for what somebody from outside brings."""
+        return self.script.knows_events
 
     @property
     def entries(self) -> tuple[Entry, ...]:
@@ -203,6 +242,6 @@ def bound_name(slot: str) -> str:
     name = slot.partition("=")[0]
     return (
         name
-        if name.isidentifier() and name not in {*AGREEING, *GAME_SLOTS, "X", "x", "seed", "you", "who"}
+        if name.isidentifier() and name not in {*AGREEING, *GAME_SLOTS, "X", "x", "seed", "you", "who", EVENT}
         else ""
     )
