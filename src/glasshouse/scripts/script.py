@@ -219,6 +219,12 @@ class Part(NamedTuple):
         return self.script.knows_events
 
     @property
+    def answers_visitors(self) -> bool:
+        """Whether it answers the thing that somebody from outside names, and has no lines for events."""
+        cues = {entry.on for entry in self.entries}
+        return EVENT not in cues and not cues.isdisjoint({"visitor", "outside"})
+
+    @property
     def entries(self) -> tuple[Entry, ...]:
         """Everything it can say."""
         return self.script.parts[self.handle]

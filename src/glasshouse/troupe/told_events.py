@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
-from glasshouse.scripts.script import Part
+from glasshouse.scripts.script import EVENT, Part
 from glasshouse.troupe.reading import Heard, Reading
 from glasshouse.troupe.surroundings import bare_name
 from glasshouse.troupe.talk.happenings import Happening, event_told_by_visitor
@@ -36,6 +36,12 @@ class ToldEvent(NamedTuple):
     """What falls to me: one of `EVENT_ACTS`; empty if nothing does."""
     question: Heard | None
     """The line that asks about it and has no answer yet."""
+
+    @property
+    def briefly(self) -> ToldEvent:
+        """The same with the first of its clauses alone, for a line with little room."""
+        parts = self.happening.parts
+        return self._replace(happening=parts[0]) if parts else self
 
     def value_of(self, slot: str) -> str | None:
         """What stands in a slot of an event; none if that form is not certain."""
@@ -69,7 +75,8 @@ def told_event(reading: Reading, part: Part) -> ToldEvent | None:
     elif open_question is not None and not reading.is_mine(open_question):
         act = "answer"
     elif not is_told_by_me and len(telling) < tellers_max and len(later) <= lines_event_is_news_max:
-        act = _first_act(len(telling), is_asked=question is not None or is_answered)
+        asks = any(entry.on == EVENT and entry.act == "ask" for entry in part.entries)
+        act = _first_act(len(telling), is_asked=question is not None or is_answered or not asks)
     else:
         act = "remark" if telling and since >= lines_before_return else ""
     return ToldEvent(line, _told_now(line.text, act), act, open_question)

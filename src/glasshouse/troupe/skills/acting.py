@@ -164,8 +164,9 @@ class _Performance:
         self.cues = [said for said in memory.said if self._is_cue(said, fresh)]
         strangers = [line for line in memory.strange if line.ref in fresh or line == cause]
         self.event: ToldEvent | None = told_event(self.reading, part) if part.knows_events else None
-        visitors = [] if part.knows_events else self.reading.fresh_disturbances[-1:]
-        if not (visitors or part.knows_events) and cause is not None and cause.origin == "visitor" and self._is_left_open(cause):
+        answers_things = not part.knows_events or part.answers_visitors
+        visitors = self.reading.fresh_disturbances[-1:] if answers_things else []
+        if answers_things and not visitors and cause is not None and cause.origin == "visitor" and self._is_left_open(cause):
             visitors = [cause]
         self.outside = {
             "visitor": visitors,
@@ -175,7 +176,7 @@ class _Performance:
         self.world_lines = [line for line in self.reading.fresh if line.origin == "world"]
         if cause is not None and cause.origin == "world":
             self.world_lines.append(cause)
-        brought = [] if part.knows_events else self.reading.fresh_disturbances
+        brought = self.reading.fresh_disturbances if answers_things else []
         unknown = {line.ref for lines in (brought, strangers) for line in lines}
         # A rare word of a script is no news to anybody who knows the script.
         self.owed = [(line, noun) for line, noun in owed_by(self.reading) if line.ref in unknown]
@@ -228,7 +229,7 @@ class _Performance:
     def _goes_on_with_a_game(self) -> bool:
         """Whether my part is only what I say beside a game, and what I answer is more than talk."""
         cause = self.reading.cause
-        answers_visitors = any(entry.on in {"visitor", EVENT} for entry in self.entries)
+        answers_visitors = any(entry.on in {EVENT, "visitor"} for entry in self.entries)
         is_talk = cause is not None and (
             cause.kind == kinds.AGENT_SPOKE or (cause.origin == "visitor" and answers_visitors)
         )
@@ -378,12 +379,14 @@ class _Performance:
         # Two questions in one line would wait for two answers.
         act = "react" if event.act == "ask" and "?" in text else event.act
         fitting = [entry for entry in self.entries if entry.on == EVENT and entry.act == act and self._holds(entry)]
-        for entry in self.speaker.dice.sample(fitting, len(fitting)):
-            for phrasing, bound in self._sayings(entry, _Cue(event.question)):
-                sentence = with_one_mark(with_capitals(_filled(phrasing.text, bound)))
-                whole = self.speaker.with_remark(sentence, Spoken(text, "", ""), is_last=True).text
-                if whole != text and not is_echo(whole, self.reading):
-                    return whole
+        for told in (event, event.briefly):
+            self.event = told
+            for entry in self.speaker.dice.sample(fitting, len(fitting)):
+                for phrasing, bound in self._sayings(entry, _Cue(event.question)):
+                    sentence = with_one_mark(with_capitals(_filled(phrasing.text, bound)))
+                    whole = self.speaker.with_remark(sentence, Spoken(text, "", ""), is_last=True).text
+                    if whole != text and not is_echo(whole, self.reading):
+                        return whole
         return text
 
     def _thing_in(self, line: Heard) -> Noun | None:

@@ -30,7 +30,7 @@ happenings_cache_texts_max: Final = 4_096
 happening_words_max: Final = 18
 """A longer sentence is not said again."""
 
-_SENTENCES: Final = re.compile(r"(?<=[.?!])\s+")
+_SENTENCES: Final = re.compile(r"(?<=[.?!])\s+|;\s+|\s+[\u2013\u2014-]\s+")
 _SECOND_CLAUSE: Final = re.compile(r"(, (?:and|but) |: )")
 _OPENER: Final = re.compile(
     r"^(?:(?:oh|hey|wow|look|listen|help|suddenly|then|now|just then|just now|meanwhile|all at once|attention|alert|alarm|"
