@@ -172,7 +172,9 @@ class Script:
         found = []
         for entry in entries:
             if entry.on == EVENT:
-                said = (phrasing.form.search(whole) for phrasing in entry.phrasings if phrasing.longest in lower)
+                said = (
+                    phrasing.form.search(whole) for phrasing in entry.phrasings if phrasing.longest in lower
+                )
                 found += [(entry.act, match.start()) for match in said if match is not None]
         return tuple(found)
 

@@ -70,7 +70,7 @@ def told_event(reading: Reading, part: Part) -> ToldEvent | None:
     open_question = None if is_answered else question
     since = len(later) - 1 - max((at for at, (_, done) in enumerate(acts) if done), default=-1)
     is_told_by_me = any(reading.is_mine(said) for said, _ in telling)
-    if any("remark" in done for _, done in telling) or line not in lines and len(later) > tellers_max:
+    if any("remark" in done for _, done in telling) or (line not in lines and len(later) > tellers_max):
         act = ""
     elif open_question is not None and not reading.is_mine(open_question):
         act = "answer"

@@ -166,7 +166,13 @@ class _Performance:
         self.event: ToldEvent | None = told_event(self.reading, part) if part.knows_events else None
         answers_things = not part.knows_events or part.answers_visitors
         visitors = self.reading.fresh_disturbances[-1:] if answers_things else []
-        if answers_things and not visitors and cause is not None and cause.origin == "visitor" and self._is_left_open(cause):
+        if (
+            answers_things
+            and not visitors
+            and cause is not None
+            and cause.origin == "visitor"
+            and self._is_left_open(cause)
+        ):
             visitors = [cause]
         self.outside = {
             "visitor": visitors,
@@ -356,38 +362,47 @@ class _Performance:
             lines = self.outside[entry.on]
             return [_Cue(lines[0], self._thing_in(lines[0]))] if lines else []
         if entry.on == EVENT:
-            return [_Cue(self.event.question)] if self._is_for_event(entry) else []
+            return self._cue_of_event(entry)
         if entry.on == "beat":
             return [_Cue(self.world_lines[-1])] if self.world_lines else []
         if entry.on == "turn":
             return [_Cue()] if self.reading.cause is None else []
         return [_Cue()] if not entry.on or entry.on in self._changes else []
 
-    def _is_for_event(self, entry: Entry) -> bool:
-        """Whether I answer what a visitor brought, and an entry does what falls to me then."""
-        event = self.event
-        if event is None or event.act != entry.act:
-            return False
-        cause = self.reading.cause
-        return cause is not None and cause.ref == event.line.ref and cause.origin == "visitor"
+    def _cue_of_event(self, entry: Entry) -> list[_Cue]:
+        """The question about what a visitor brought, if I answer that visitor, and an entry does what falls to me then."""
+        event, cause = self.event, self.reading.cause
+        if event is None or cause is None or event.act != entry.act:
+            return []
+        return [_Cue(event.question)] if cause.ref == event.line.ref and cause.origin == "visitor" else []
 
     def with_event(self, text: str) -> str:
         """A line of mine with what falls to me to say of an event behind it; the line if nothing does, or nothing fits."""
         event = self.event
         if event is None or not event.act:
             return text
-        # Two questions in one line would wait for two answers.
-        act = "react" if event.act == "ask" and "?" in text else event.act
-        fitting = [entry for entry in self.entries if entry.on == EVENT and entry.act == act and self._holds(entry)]
-        for told in (event, event.briefly):
-            self.event = told
-            for entry in self.speaker.dice.sample(fitting, len(fitting)):
-                for phrasing, bound in self._sayings(entry, _Cue(event.question)):
-                    sentence = with_one_mark(with_capitals(_filled(phrasing.text, bound)))
-                    whole = self.speaker.with_remark(sentence, Spoken(text, "", ""), is_last=True).text
-                    if whole != text and not is_echo(whole, self.reading):
-                        return whole
+        # Of two questions one behind the other, the first would get no answer; where there is room for no more, one asks all the same.
+        doing = ("react", "ask") if event.act == "ask" and text.endswith("?") else (event.act,)
+        for act in doing:
+            for told in (event, event.briefly):
+                self.event = told
+                whole = self._with_event_behind(text, act)
+                if whole:
+                    return whole
         return text
+
+    def _with_event_behind(self, text: str, act: str) -> str:
+        """A line with one of my sentences for an event behind it; empty if none fits."""
+        entries = [entry for entry in self.entries if entry.on == EVENT and entry.act == act]
+        fitting = [entry for entry in entries if self._holds(entry)]
+        question = None if self.event is None else self.event.question
+        for entry in self.speaker.dice.sample(fitting, len(fitting)):
+            for phrasing, bound in self._sayings(entry, _Cue(question)):
+                sentence = with_one_mark(with_capitals(_filled(phrasing.text, bound)))
+                whole = self.speaker.with_remark(sentence, Spoken(text, "", ""), is_last=True).text
+                if whole != text and not is_echo(whole, self.reading):
+                    return whole
+        return ""
 
     def _thing_in(self, line: Heard) -> Noun | None:
         topic = self.speaker.topic

@@ -47,7 +47,9 @@ _WHEN: Final = re.compile(
 """When or where it is, put first."""
 _YOU_NOTICE: Final = re.compile(r"^you (hear|see|smell|feel|notice|find|meet|lose|remember)\b", re.IGNORECASE)
 _WHO_DID: Final = re.compile(r"who\s+(\w+)\s+.*[^?]\?", re.IGNORECASE)
-_SAYING: Final = frozenset({"said", "shouted", "cried", "announced", "reported", "warned", "claimed", "whispered", "wrote"})
+_SAYING: Final = frozenset(
+    {"said", "shouted", "cried", "announced", "reported", "warned", "claimed", "whispered", "wrote"}
+)
 _ABBREVIATED: Final = re.compile(r"\b(Mr|Mrs|Ms|Dr|St|Prof)\.", re.IGNORECASE)
 _TOKEN: Final = re.compile(r"[^\s,;]+|[,;]")
 _BE: Final = frozenset({"is", "are", "was", "were"})
@@ -75,12 +77,32 @@ _INDEFINITE: Final = frozenset(
 )
 _FIRST_PERSON: Final = frozenset({"i", "me", "my", "mine", "myself"})
 _LASTING: Final = frozenset({"anymore", "always", "usually", "often"})
-_KIN: Final = frozenset({"grandma", "grandpa", "granny", "gran", "mum", "mom", "dad", "mother", "father", "grandmother", "grandfather"})
-_TITLES: Final = frozenset({"mr", "mrs", "ms", "miss", "dr", "prof", "st", "sir", "lady", "lord", "king", "queen", "aunt", "uncle"})
+_KIN: Final = frozenset(
+    {
+        "grandma",
+        "grandpa",
+        "granny",
+        "gran",
+        "mum",
+        "mom",
+        "dad",
+        "mother",
+        "father",
+        "grandmother",
+        "grandfather",
+    }
+)
+_TITLES: Final = frozenset(
+    {"mr", "mrs", "ms", "miss", "dr", "prof", "st", "sir", "lady", "lord", "king", "queen", "aunt", "uncle"}
+)
 _MANY: Final = frozenset({"they", "we"})
 _NOT_IN_THINGS: Final = frozenset({"i", "we", "you", "he", "she", "they", "it", "me", "us", "him", "them"})
-_ADVERBS: Final = frozenset({"just", "now", "still", "also", "already", "never", "always", "suddenly", "only", "almost", "nearly"})
-_OVER: Final = frozenset({"dead", "gone", "back", "here", "over", "on", "off", "finished", "done", "fake", "real", "born", "alive"})
+_ADVERBS: Final = frozenset(
+    {"just", "now", "still", "also", "already", "never", "always", "suddenly", "only", "almost", "nearly"}
+)
+_OVER: Final = frozenset(
+    {"dead", "gone", "back", "here", "over", "on", "off", "finished", "done", "fake", "real", "born", "alive"}
+)
 """What is so for good, so that nobody says that it still is."""
 _JOINING: Final = frozenset({"and", "but", "or", "then"})
 _RELATIVE: Final = frozenset(
@@ -93,9 +115,26 @@ _BEFORE_A_PLACE: Final = frozenset(
     }
 )  # fmt: skip
 _COUNTS: Final = frozenset(
-    {"two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "twenty", "hundred", "forty", "several", "many"}
+    {
+        "two",
+        "three",
+        "four",
+        "five",
+        "six",
+        "seven",
+        "eight",
+        "nine",
+        "ten",
+        "twenty",
+        "hundred",
+        "forty",
+        "several",
+        "many",
+    }
 )
-_OPENING_A_REST: Final = frozenset({"to", "for", "with", "up", "down", "off", "out", "away", "and", "through", "into", "across", "that"})
+_OPENING_A_REST: Final = frozenset(
+    {"to", "for", "with", "up", "down", "off", "out", "away", "and", "through", "into", "across", "that"}
+)
 _DONE_AT_ONCE: Final = frozenset(
     {"found", "seen", "heard", "caught", "brought", "sent", "given", "killed", "hit", "struck"}
 )
@@ -155,7 +194,11 @@ def event_told_by_visitor(text: str) -> Happening:
     if at and main.told.split()[0] in _INDEFINITE - _NOBODY_KNOWN and happenings[at - 1].is_only_said:
         # Who "it" is was said in the words before.
         certain = [happenings[at - 1], main]
-    told = certain[:2] if sum(len(happening.told.split()) for happening in certain[:2]) <= happening_words_max else [main]
+    told = (
+        certain[:2]
+        if sum(len(happening.told.split()) for happening in certain[:2]) <= happening_words_max
+        else [main]
+    )
     return main._replace(
         told=", and ".join(happening.told for happening in told),
         told_again=", and ".join(happening.told_again for happening in told),
@@ -252,7 +295,7 @@ def _only_said(sentence: str) -> Happening:
         words.rstrip("!"),
         told=f"somebody {clause}",
         told_again=f"somebody {clause}",
-        question=f'who {clause}' if base != "ask" else "",
+        question=f"who {clause}" if base != "ask" else "",
         is_only_said=True,
         stems=stems_of(words),
     )
@@ -275,10 +318,18 @@ def _event(sentence: str, *, is_of_visitor: bool = False) -> Happening:
     if first == "i" and len(tokens) > 2:
         return _said_by_visitor(plain) if is_of_visitor else _said_of_oneself(plain)
     if quoted[:4].lower() == "you " and (noticing := _YOU_NOTICE.match(quoted)):
-        return _event(f"we {quoted[4:]}")._replace(quoted=quoted, question="what was it" if noticing[1].lower() in {"hear", "see", "smell", "feel"} else "")
+        return _event(f"we {quoted[4:]}")._replace(
+            quoted=quoted,
+            question="what was it" if noticing[1].lower() in {"hear", "see", "smell", "feel"} else "",
+        )
     if first in {"you", "your", "us", "let's"}:
         return plain
-    if first in _PLACES_FIRST and len(tokens) > 3 and base_behind_he(tokens[1].lower()) and tokens[2].lower() in of_sort("det"):
+    if (
+        first in _PLACES_FIRST
+        and len(tokens) > 3
+        and base_behind_he(tokens[1].lower())
+        and tokens[2].lower() in of_sort("det")
+    ):
         base = base_behind_he(tokens[1].lower())
         verb = tokens[1].lower() if is_state(base) or base in {"be", "have"} else past_of(base)
         clause = _spaced([first, verb, *tokens[2:]])
@@ -296,7 +347,12 @@ def _event(sentence: str, *, is_of_visitor: bool = False) -> Happening:
 _CONTRACTED: Final = (
     (re.compile(r"\b(can)['\u2019]t\b", re.IGNORECASE), r"\1not"),
     (re.compile(r"\bwon['\u2019]t\b", re.IGNORECASE), "will not"),
-    (re.compile(r"\b(is|are|was|were|has|have|had|does|do|did|would|could|should)n['\u2019]t\b", re.IGNORECASE), r"\1 not"),
+    (
+        re.compile(
+            r"\b(is|are|was|were|has|have|had|does|do|did|would|could|should)n['\u2019]t\b", re.IGNORECASE
+        ),
+        r"\1 not",
+    ),
     (re.compile(r"\b(it|there|he|she|that)['\u2019]s\b(?! been)", re.IGNORECASE), r"\1 is"),
     (re.compile(r"\b(I)['\u2019]m\b"), r"\1 am"),
     (re.compile(r"\b(I|they|we)['\u2019]ve\b"), r"\1 have"),
@@ -315,13 +371,19 @@ _PLACES_FIRST: Final = frozenset({"outside", "inside", "here", "upstairs", "down
 
 
 _TO_US: Final = {"your": "our", "yours": "ours", "yourselves": "ourselves", "yourself": "ourselves"}
-_YOU: Final = re.compile(r"\byou(?:r|rs|rself|rselves)?\b(?P<does> (?:are|were|have|will|can|must|should|do|did|all)\b)?", re.IGNORECASE)
+_YOU: Final = re.compile(
+    r"\byou(?:r|rs|rself|rselves)?\b(?P<does> (?:are|were|have|will|can|must|should|do|did|all)\b)?",
+    re.IGNORECASE,
+)
 
 
 def _to_all_of_us(text: str) -> str:
     """What a visitor says to everybody here, as one of them tells it: `one of us`."""
     return _YOU.sub(
-        lambda match: _TO_US.get(match[0].split()[0].lower(), "we" if match["does"] else "us") + (match["does"] or ""), text
+        lambda match: (
+            _TO_US.get(match[0].split()[0].lower(), "we" if match["does"] else "us") + (match["does"] or "")
+        ),
+        text,
     )
 
 
@@ -364,7 +426,9 @@ def _only_says_which(lower: list[str], at: int) -> bool:
     for later in range(at + 1, len(lower)):
         if lower[later] in _JOINING | _RELATIVE or lower[later] == ",":
             return False
-        if lower[later] in _BE | _HAVE | _MODAL or (base_behind_he(lower[later]) and not _is_noun(lower[later])):
+        if lower[later] in _BE | _HAVE | _MODAL or (
+            base_behind_he(lower[later]) and not _is_noun(lower[later])
+        ):
             return True
     return False
 
@@ -373,9 +437,15 @@ def _looks_like_a_verb(lower: list[str], at: int) -> bool:
     """Whether an unknown word stands and looks like a verb in a text that has no known one: `the flumph zorps at us`."""
     word = lower[at]
     before = lower[at - 2] if lower[at - 1] in _ADVERBS and at > 1 else lower[at - 1]
-    if not is_rare(word) or before in of_sort("det") or not (before in _INDEFINITE or lower[0] in of_sort("det")):
+    if (
+        not is_rare(word)
+        or before in of_sort("det")
+        or not (before in _INDEFINITE or lower[0] in of_sort("det"))
+    ):
         return False
-    is_like_one = (word.endswith("s") and not word.endswith(("ss", "us", "is"))) or (word.endswith("ed") and len(word) > 4)
+    is_like_one = (word.endswith("s") and not word.endswith(("ss", "us", "is"))) or (
+        word.endswith("ed") and len(word) > 4
+    )
     after = lower[at + 1] if at + 1 < len(lower) else ""
     is_followed = not after or after in of_sort("det") | _BEFORE_A_PLACE | _OPENING_A_REST
     return is_like_one and is_followed and not before.endswith("s")
@@ -437,7 +507,9 @@ def _is_many(words: list[str]) -> bool:
         return True
     if words[0] in _MANY or words[0] in _COUNTS:
         return True
-    if words[0] in {"mr", "mrs", "ms", "miss", "dr", "a", "an", "it"} or words[0].endswith("'s") and len(words) == 1:
+    if words[0] in {"mr", "mrs", "ms", "miss", "dr", "a", "an", "it"} or (
+        words[0].endswith("'s") and len(words) == 1
+    ):
         return False
     if head in {"news", "chaos"}:
         return False
@@ -557,8 +629,10 @@ def _forms(verb: str, rest: list[str], *, many: bool) -> tuple[str, tuple[str, s
     if not base and verb.endswith("ed"):
         return verb, ("", ""), ()
     if not base and verb.endswith("s"):
-        # What looks like a verb and is unknown is told as it stands.
-        return verb, ("", ""), ()
+        # A verb that no list has: `the flumph zorps at us`.
+        base = verb[:-2] if verb.endswith(("shes", "ches", "xes", "sses", "zes")) else verb[:-1]
+        base = f"{verb[:-3]}y" if verb.endswith("ies") else base
+        return past_of(base), ("did", base), ()
     return (verb, ("did", base), ()) if base else ("", ("", ""), ())
 
 
@@ -590,9 +664,11 @@ def _fragment(plain: Happening, tokens: list[str], be: str) -> Happening:
     )
     many = _is_many(lower[:place_at])
     first = _with_article(first, place_at, many=many, is_certain=bool(be))
-    if not first or not _is_a_thing(
-        lower[:place_at], is_certain=bool(be), is_placed=place_at < len(lower)
-    ) or _RELATIVE.intersection(lower):
+    if (
+        not first
+        or not _is_a_thing(lower[:place_at], is_certain=bool(be), is_placed=place_at < len(lower))
+        or _RELATIVE.intersection(lower)
+    ):
         return plain
     place_at += len(first) - len(lower)
     head = first[place_at - 1].lower()
@@ -602,8 +678,17 @@ def _fragment(plain: Happening, tokens: list[str], be: str) -> Happening:
     where = first[place_at:]
     told = _spaced(["there", verb, *first])
     is_no = lower[0] == "no"
-    question = ["why", verb, "there", *first] if is_no or class_of_word(head) == "place" else ["where did", thing, "come from"]
-    is_seen = where and where[0] not in {"from", "with", "for"} and not is_no and class_of_word(head) not in {"sound", "abstract"}
+    question = (
+        ["why", verb, "there", *first]
+        if is_no or class_of_word(head) == "place"
+        else ["where did", thing, "come from"]
+    )
+    is_seen = (
+        where
+        and where[0] not in {"from", "with", "for"}
+        and not is_no
+        and class_of_word(head) not in {"sound", "abstract"}
+    )
     return plain._replace(
         told=told,
         told_again=told,
@@ -619,7 +704,12 @@ def _fragment(plain: Happening, tokens: list[str], be: str) -> Happening:
 def _is_a_thing(lower: list[str], *, is_certain: bool, is_placed: bool) -> bool:
     """Whether words are a thing: what says which or how, and then a noun."""
     head = lower[-1]
-    if not WORD.fullmatch(head) or head in of_sort("stop") or _NOT_IN_THINGS.intersection(lower) or lower[0] in _INDEFINITE:
+    if (
+        not WORD.fullmatch(head)
+        or head in of_sort("stop")
+        or _NOT_IN_THINGS.intersection(lower)
+        or lower[0] in _INDEFINITE
+    ):
         return False
     is_noun = _is_noun(head) or class_of_word(head) != "unknown"
     has_article = lower[0] in of_sort("det") or lower[0] in _COUNTS or lower[0] == "no"
@@ -641,6 +731,12 @@ def _is_a_thing(lower: list[str], *, is_certain: bool, is_placed: bool) -> bool:
     )
 
 
+@lru_cache(maxsize=2)
+def _listed(how_many: str) -> frozenset[str]:
+    """The nouns of what happens of which there is `some`, or of which there is `one`."""
+    return frozenset(noun for listed, noun in shelf.rows("event_nouns.tsv") if listed == how_many)
+
+
 def _with_article(first: list[str], place_at: int, *, many: bool, is_certain: bool) -> list[str]:
     """A thing as it stands behind `there is`: one of its kind has an article; nothing if that is not certain."""
     lower = first[0].lower()
@@ -649,23 +745,11 @@ def _with_article(first: list[str], place_at: int, *, many: bool, is_certain: bo
         return first
     if first[0][:1].isupper():
         return []
-    if head in _MASSES | {"news"} or head in shelf.words_listed("masses.txt"):
+    if head in _listed("some") or head in shelf.words_listed("masses.txt"):
         return first
-    if class_of_word(head) in {"object", "animal", "person", "sound", "place"} or head in _EVENTS:
+    if class_of_word(head) in {"object", "animal", "person", "sound", "place"} or head in _listed("one"):
         return ["an" if lower[0] in "aeiou" else "a", *first]
     return first if place_at < len(first) and class_of_word(head) in {"weather", "food"} else []
-
-
-_MASSES: Final = frozenset(
-    "thunder lightning rain snow hail fog mist smoke fire blood water ice mud music laughter silence glass gold silver money "
-    "food wine beer milk salt sugar flour bread cheese tea coffee dust sand grass hair light darkness gas oil paint ink "
-    "poison rust trouble panic chaos wind sunshine frost applause singing shouting screaming knocking crying".split()
-)
-"""What there is some of."""
-_EVENTS: Final = frozenset(
-    "earthquake explosion fire alarm storm flood accident fight scream knock crash bang noise whisper shot robbery murder "
-    "thunderstorm blackout eclipse riot avalanche rainbow ghost".split()
-)
 
 
 def _is_alive(head: str) -> bool:

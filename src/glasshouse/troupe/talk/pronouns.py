@@ -16,10 +16,22 @@ def to_you(text: str) -> str:
     return _TO_YOU.sub(lambda match: _YOURS[match[0].lower()], text)
 
 
-_THEIRS: Final = {"i": "they", "my": "their", "me": "them", "mine": "theirs", "myself": "themselves", "am": "are", "i'm": "they are"}
+_THEIRS: Final = {
+    "i": "they",
+    "my": "their",
+    "me": "them",
+    "mine": "theirs",
+    "myself": "themselves",
+    "am": "are",
+    "i'm": "they are",
+}
 _OF_THEM: Final = re.compile(r"\b(?:i'm|i|my|me|mine|myself|am)\b", re.IGNORECASE)
-_MODAL: Final = frozenset({"will", "can", "cannot", "would", "could", "must", "may", "might", "should", "had", "was", "did"})
-_BEFORE_A_VERB: Final = frozenset({"just", "really", "never", "always", "still", "also", "already", "only", "accidentally"})
+_MODAL: Final = frozenset(
+    {"will", "can", "cannot", "would", "could", "must", "may", "might", "should", "had", "was", "did"}
+)
+_BEFORE_A_VERB: Final = frozenset(
+    {"just", "really", "never", "always", "still", "also", "already", "only", "accidentally"}
+)
 
 
 def of_a_visitor(text: str) -> str:
