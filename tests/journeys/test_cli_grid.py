@@ -51,7 +51,8 @@ def test_a_grid_is_played_told_and_not_played_again(tmp_path: Path) -> None:
 
 def test_processes_play_the_same_cells_with_the_same_digests(tmp_path: Path) -> None:
     small_world(tmp_path)
-    grid_file(tmp_path, rng_seeds="0..23")
+    short = {"name": "short", "limits": {"max_turns": 2}}
+    grid_file(tmp_path, rng_seeds="0..11", what_ifs=[{"name": "as is"}, short])
 
     alone = run("grid", "night.yaml", "--folder", "alone", "--json", cwd=tmp_path)
     both = run("grid", "night.yaml", "--folder", "both", "--processes", "2", "--json", cwd=tmp_path)

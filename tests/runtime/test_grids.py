@@ -1,6 +1,7 @@
 """Grids in one process: the same digests however they are played, cut and continued; money; what fails and what stops."""
 
 import asyncio
+import pickle
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 from dataclasses import replace
@@ -13,6 +14,8 @@ from glasshouse import ModelRouter, Terrarium, play, verify
 from glasshouse.errors import BadWorld, GridStopped, ModelUnreachable, Refused, StoreBusy
 from glasshouse.events.model_use import Price
 from glasshouse.grids import Grid, Row, experiment
+from glasshouse.grids.executors import Bundle
+from glasshouse.grids.in_process import InProcess
 from glasshouse.manifests.loading import load_world
 from glasshouse.model_values import Tokens
 from glasshouse.runtime.ports import Route
@@ -89,6 +92,35 @@ async def test_digests_do_not_depend_on_how_many_runs_are_in_flight(tmp_path: Pa
     )
     assert by_cell(rows) == by_cell(alone)
     assert len({*by_cell(rows).values()}) > 6
+
+
+EACH_WHAT_IF: list[dict[str, Any]] = [
+    {"name": "as is"},
+    {"name": "seed", "seed": "the moss"},
+    {"name": "limits", "limits": {"max_turns": 2, "max_total_calls": 500}},
+    {"name": "seats", "seats": {"ada": "offline:hasty"}},
+    {"name": "lines", "lines": [{"turn": 2, "text": "Boo."}]},
+    {"name": "manifests", "manifests": {"ada": {"persona": "Talks about newts."}}},
+]
+
+
+async def test_every_what_if_plays_the_same_after_it_travelled_to_another_process(tmp_path: Path) -> None:
+    world = loaded(tmp_path)
+    async with Grid(world, what_ifs=EACH_WHAT_IF) as grid:
+        here = [row async for row in grid.play()]
+        cells = grid.cells
+    async with Grid(world, what_ifs=EACH_WHAT_IF) as grid:
+        terms, bundle = pickle.loads(pickle.dumps((grid._terms, Bundle(1, cells))))
+        playing = InProcess(terms, grid._models)
+
+        there = [row async for row in playing.play(only(bundle))]
+
+    assert by_cell(there) == by_cell(here)
+    assert len({*by_cell(here).values()}) == len(EACH_WHAT_IF)
+
+
+async def only(bundle: Bundle) -> AsyncIterator[Bundle]:
+    yield bundle
 
 
 async def test_lines_are_said_before_their_turns(tmp_path: Path) -> None:
