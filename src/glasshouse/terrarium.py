@@ -805,6 +805,22 @@ def keep_script(terrarium: Terrarium, world: LoadedWorld) -> None:
     terrarium._parts.routes.keep_script(world)
 
 
+async def open_apart(
+    terrarium: Terrarium,
+    world: LoadedWorld,
+    seed: str | None,
+    rng_seed: int,
+    governor: Governor | None,
+    *,
+    run_id: str | None,
+    models: Mapping[str, str],
+) -> Run:
+    """Open a world as if the terrarium held no other run: none of their creatures finds one of the other. For runs that are compared."""
+    return await terrarium._stage.open_world(
+        world, seed, rng_seed, governor, run_id=run_id, models=models, is_apart=True
+    )
+
+
 def leave_acts_due(terrarium: Terrarium) -> None:
     """Let closing write nothing for acts that are cut off. They are thought again, and the calls they made are paid twice."""
     terrarium._parts.conductor.leaves_acts_due = True

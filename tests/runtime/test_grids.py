@@ -12,11 +12,13 @@ import pytest
 
 from glasshouse import ModelRouter, Terrarium, play, verify
 from glasshouse.errors import BadWorld, GridStopped, ModelUnreachable, Refused, StoreBusy
+from glasshouse.events.digest import digest_of
 from glasshouse.events.model_use import Price
 from glasshouse.grids import Grid, Row, experiment
 from glasshouse.grids.executors import Bundle
 from glasshouse.grids.in_process import InProcess
 from glasshouse.manifests.loading import load_world
+from glasshouse.manifests.world_folders import found_worlds
 from glasshouse.model_values import Tokens
 from glasshouse.runtime.ports import Route
 from glasshouse.turns.moment.prompt import Completion, Prompt, text_digest
@@ -121,6 +123,28 @@ async def test_every_what_if_plays_the_same_after_it_travelled_to_another_proces
 
 async def only(bundle: Bundle) -> AsyncIterator[Bundle]:
     yield bundle
+
+
+@pytest.mark.parametrize("world", [world.name for world in found_worlds()])
+async def test_a_world_that_travelled_to_another_process_opens_alike(world: str) -> None:
+    here = load_world(world)
+    async with Terrarium() as terrarium:
+        runs = [await terrarium.open_world(each) for each in (here, pickle.loads(pickle.dumps(here)))]
+        digests = [digest_of(await terrarium.run_events(run.id)) for run in runs]
+
+    assert digests[0] == digests[1]
+
+
+async def test_creatures_that_look_around_find_no_other_cell() -> None:
+    # In its sixth turn somebody asks which graphs there are, and joins another one of its run by the name of a creature there.
+    how: dict[str, Any] = {"what_ifs": [{"name": "short", "limits": {"max_turns": 7}}]}
+
+    together = await rows_of(Grid("hatbox-and-cello", rng_seeds="0..2", **how))
+
+    alone = [
+        row for seed in range(3) for row in await rows_of(Grid("hatbox-and-cello", rng_seeds=[seed], **how))
+    ]
+    assert by_cell(together) == by_cell(alone)
 
 
 async def test_lines_are_said_before_their_turns(tmp_path: Path) -> None:

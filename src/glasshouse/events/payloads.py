@@ -485,6 +485,8 @@ class RunStarted(Payload, frozen=True):
     is_edited: bool = False
     """Whether its world was edited before the start (ADR 0137). Then `recipe` has the digest of what was edited, and a
     run that continues takes its world from this record."""
+    is_apart: bool = False
+    """Whether it is played as if its house held no other run: its creatures find none of another run, and none finds them."""
 
 
 class RunFinished(Payload, frozen=True, omit_defaults=False):
