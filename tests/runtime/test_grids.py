@@ -302,6 +302,34 @@ async def test_a_server_that_is_away_stops_the_grid_and_leaves_no_trace_in_its_r
         assert by_cell([*grid.table()]) == by_cell(uncut)
 
 
+class Busy(Talker):
+    """A model whose server is too busy after some calls."""
+
+    backend = "http://busy"
+
+    async def complete(self, prompt: Prompt) -> Completion:
+        if self.asked >= 5:
+            raise ModelUnreachable("http://busy is busy.", retry_after=0.0)
+        return await super().complete(prompt)
+
+
+async def test_a_server_that_stays_too_busy_leaves_no_trace_in_the_runs_either(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("glasshouse.runtime.acts.asking.busy_answers_max", 2)
+    world = loaded(tmp_path)
+    uncut = await rows_of(Grid(world, rng_seeds="0..3", models=priced(Talker())))
+
+    with pytest.raises(GridStopped, match="http://busy was busy 2 times in a row") as stopped:
+        await rows_of(Grid(world, rng_seeds="0..3", models=priced(Busy()), folder=tmp_path / "grid"))
+
+    assert stopped.value.why == "outage"
+    how: dict[str, Any] = {"rng_seeds": "0..3", "models": priced(Talker()), "folder": tmp_path / "grid"}
+    await rows_of(Grid(world, **how))
+    async with Grid(world, **how) as grid:
+        assert by_cell([*grid.table()]) == by_cell(uncut)
+
+
 async def test_a_cell_that_fails_is_told_and_tried_again(tmp_path: Path) -> None:
     world = loaded(tmp_path)
     how: dict[str, Any] = {"rng_seeds": [1], "folder": tmp_path / "grid"}
