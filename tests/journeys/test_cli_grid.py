@@ -173,6 +173,10 @@ def test_what_a_grid_will_cost_is_agreed_to_once(tmp_path: Path) -> None:
             {"models": ["ofline"]},
             "night.yaml:5:3: models: no server is called 'ofline'. Did you mean 'offline'?",
         ),
+        (
+            {"models": ["modls.yaml"]},
+            "night.yaml:5:3: models: no models file is called 'modls.yaml'. Did you mean 'models.yaml'?",
+        ),
         ({"rng_seeds": "0..99999", "repeats": 2}, "the grid has 200,000 cells."),
     ],
 )
@@ -181,6 +185,7 @@ def test_a_grid_with_a_fault_is_refused_before_anything_is_written(
 ) -> None:
     (tmp_path / "worlds").mkdir()
     small_world(tmp_path / "worlds")
+    (tmp_path / "models.yaml").write_text("profiles: {fast: {backend: ollama, model: m}}\n")
     grid_file(tmp_path, **axes)
 
     result = run("grid", "night.yaml", cwd=tmp_path)

@@ -79,9 +79,10 @@ def connected(on: str) -> Iterator[Any]:
         try:
             ray.init(address or "local", **_how(address))
         except (ConnectionError, RuntimeError, ValueError, ray.exceptions.RayError) as wrong:
-            text = " ".join(str(wrong).split())
+            text = " ".join(str(wrong).split()).rstrip(".")
+            advice = "See that it runs, and that RAY_AUTH_MODE and its token are set here too."
             raise GridStopped(
-                "outage", f"No Ray cluster was reached at {address or 'this machine'}: {text}"
+                "outage", f"No Ray cluster was reached at {address or 'this machine'}: {text}. {advice}"
             ) from wrong
         with _told_to_the_log():
             try:
