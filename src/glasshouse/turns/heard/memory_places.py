@@ -184,7 +184,9 @@ def _hearings(creature: CreatureState) -> Iterator[Hearing]:
 class _Past(NamedTuple):
     """A past as one creature knows it: its part of each graph, and what its places and creatures were called."""
 
-    spans: Mapping[str, tuple[int, int]] | None
+    before: Mapping[str, int]
+    """How far older pasts go in each graph: a line has the names of the oldest past that it is in."""
+    ends: Mapping[str, int] | None
     """None: the present, which has no end."""
     mark: str
     places: Mapping[str, list[str]]
@@ -198,28 +200,23 @@ class _Past(NamedTuple):
         return [*now.get(hearing.name, ()), *kept]
 
 
-_PRESENT: Final = _Past(None, "", {}, {}, frozenset())
-
-
 def _pasts(
     sessions: Mapping[str, SessionState], pasts: Iterable[tuple[dict[str, int], Renamed]]
 ) -> Iterator[_Past]:
-    """The pasts that a creature took over, oldest first. A later one begins where those before it end: a line has the names of the first
-    past that it is in."""
+    """The pasts that a creature took over, oldest first, and the present."""
     ends: dict[str, int] = {}
     for prefixes, renamed in pasts:
-        before = {**ends}
+        before = ends
+        ends = {**before}
         for session_id, seq in prefixes.items():
             segment = sessions[session_id].segment
             graph = f"{_IMPORTED if segment.is_imported else ''}{segment.graph_id}"
             ends[graph] = max(ends.get(graph, 0), segment.base + seq)
-        spans = {graph: (before.get(graph, 0) + 1, end) for graph, end in ends.items()}
         renames = (renamed.places, renamed.creatures)
         olds = [_inverse(names) for names in renames]
         for mark in ("", _IMPORTED):
-            marked = {g: span for g, span in spans.items() if g.startswith(_IMPORTED) is bool(mark)}
-            if marked:
-                yield _Past(marked, mark, olds[0], olds[1], frozenset().union(*renames))
+            yield _Past(before, ends, mark, olds[0], olds[1], frozenset().union(*renames))
+    yield _Past(ends, None, "", {}, {}, frozenset())
 
 
 def _inverse(names: Mapping[str, str]) -> dict[str, list[str]]:
@@ -238,7 +235,7 @@ def ranges_of(
     upto: int,
 ) -> list[TimeRange]:
     """Where all lines are that a creature may remember up to a lamport time, the newest ranges first; at most `ranges_max`."""
-    pasts = [_PRESENT, *_pasts(world.sessions, names.pasts_of(creature))]
+    pasts = [*_pasts(world.sessions, names.pasts_of(creature))]
     ranges = dict.fromkeys(
         [
             part
@@ -254,10 +251,10 @@ def _ranges_in(past: _Past, directory: PlaceDirectory, hearing: Hearing, upto: i
     """The ranges of what was heard in one past, as far as something was said there."""
     for name in past.old_names(hearing):
         for place, graph in _places_named(past, directory, hearing.of, f"{name}{hearing.key}"):
-            since, end = (0, upto) if past.spans is None else past.spans.get(graph, (1, 0))
+            end = upto if past.ends is None else min(upto, past.ends.get(graph, 0))
             first, last = directory.times.get(place, (1, 0))
-            first = max(first, hearing.first, since)
-            last = min(last, hearing.last, end, upto)
+            first = max(first, hearing.first, past.before.get(graph, 0) + 1)
+            last = min(last, hearing.last, end)
             if first <= last:
                 yield TimeRange(place, first, last)
 
