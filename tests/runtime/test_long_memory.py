@@ -360,7 +360,7 @@ async def test_a_torn_table_in_the_file_fails_no_act(tmp_path: Path, damage: str
     ]
 
 
-async def found(t: Terrarium, memory: LongMemory, words: Sequence[str]) -> list[str]:
+async def texts_found(t: Terrarium, memory: LongMemory, words: Sequence[str]) -> list[str]:
     """The texts that cora's memory finds, the best first."""
     ledger = t._house.ledger
     creature = ledger.world.creatures[t.creature("cora").id]
@@ -379,11 +379,11 @@ async def test_an_index_that_somebody_drops_is_made_again_by_the_next_search(any
         memory = memory_of(t)
         await says(t, "ada", "The copper kettle has seven dents.")
         await much_is_said(t, step_events_max)
-        before = await found(t, memory, ["kettle"])
+        before = await texts_found(t, memory, ["kettle"])
 
         await any_store.drop_index()
 
-        assert await found(t, memory, ["kettle"]) == before == ["The copper kettle has seven dents."]
+        assert await texts_found(t, memory, ["kettle"]) == before == ["The copper kettle has seven dents."]
         assert await any_store.indexed() >= step_events_max
 
 
@@ -393,7 +393,7 @@ async def test_an_index_that_was_made_by_another_rule_is_made_again(any_store: S
         await says(t, "ada", "The copper kettle has seven dents.")
         await any_store.index_lines(0, await any_store.position(), [PlacedLine(1, 1, ("g-1/",), ("kettle",))])
 
-        assert await found(t, memory_of(t), ["kettle"]) == ["The copper kettle has seven dents."]
+        assert await texts_found(t, memory_of(t), ["kettle"]) == ["The copper kettle has seven dents."]
 
 
 class CutOff(StoreAround):
@@ -416,16 +416,16 @@ async def test_a_search_that_is_cut_off_in_the_middle_of_a_step_loses_no_line() 
         await t.open_world(mill())
         memory = memory_of(t)
         await much_is_said(t, step_events_max)
-        await found(t, memory, ["kettle"])
+        await texts_found(t, memory, ["kettle"])
         await says(t, "ada", "The copper kettle has seven dents.")
         await much_is_said(t, step_events_max)
         with pytest.raises(asyncio.CancelledError):
-            await found(t, memory, ["kettle"])
+            await texts_found(t, memory, ["kettle"])
 
         await says(t, "ada", "The copper kettle was sold.")
-        lines = [await found(t, memory, ["kettle"])]
+        lines = [await texts_found(t, memory, ["kettle"])]
         await much_is_said(t, 2 * step_events_max)
-        lines += [await found(t, memory, ["kettle"]), await found(t, memory_of(t), ["kettle"])]
+        lines += [await texts_found(t, memory, ["kettle"]), await texts_found(t, memory_of(t), ["kettle"])]
 
         assert lines == [["The copper kettle was sold.", "The copper kettle has seven dents."]] * 3
         assert store.steps == 4
@@ -441,7 +441,7 @@ async def test_text_without_blanks_is_indexed_by_every_store(
         await says(t, "ada", text)
         await much_is_said(t, step_events_max)
 
-        assert await found(t, memory_of(t), [text]) == [text]
+        assert await texts_found(t, memory_of(t), [text]) == [text]
         assert await any_store.indexed() >= step_events_max
     assert not caplog.records
 
@@ -574,9 +574,9 @@ async def test_what_a_wire_did_not_carry_is_not_even_counted(any_store: Store) -
             await on(t, "den", f"Kettle {word_for(number)}: no wire carries what a program says.")
 
         assert choosy.acts == lines_of_word_max + lines_read_max
-        assert await found(t, memory_of(t), ["kettle"]) == ["A kettle and a lantern."]
+        assert await texts_found(t, memory_of(t), ["kettle"]) == ["A kettle and a lantern."]
         await any_store.drop_index()
-        assert await found(t, memory_of(t), ["kettle"]) == ["A kettle and a lantern."]
+        assert await texts_found(t, memory_of(t), ["kettle"]) == ["A kettle and a lantern."]
 
 
 async def test_what_was_said_while_a_creature_did_not_listen_is_not_even_counted() -> None:

@@ -119,6 +119,10 @@ def _files_under(folder: Path) -> list[str]:
 def read_document(folder: Path, path: str) -> Document:
     """A document as it is now, or `NoDocument`."""
     file = folder / path
+    if not path.isprintable():
+        raise NoDocument(
+            f"{shown(path)} has a character that nobody can see in its name. Rename it, or leave it out."
+        )
     if not file.resolve().is_relative_to(folder.resolve()):
         raise NoDocument(f"{path} is a link out of the world's folder. Put the file itself there.")
     if file.exists() and not file.is_file():

@@ -202,7 +202,8 @@ class LongMemory:
             # It is of another ledger, or was made by another rule.
             if stored > await self._store.position() or (stored and VERSION_PLACE not in places):
                 await self._store.drop_index()
-                stored, places = 0, {}
+                stored = 0
+                places = {}
             self._stored = self._tail.upto = stored
             self._unstored = [] if stored else [_VERSION]
             for place, (first, last) in places.items():

@@ -119,7 +119,9 @@ class PlaceDirectory:
             self._conditions.setdefault(source, {})[when] = None
             return
         end = min([place.index(sign) for sign in _SIGNS if sign in place])
-        graph, sign, name = place[:end], place[end], place[end + 1 :]
+        graph = place[:end]
+        sign = place[end]
+        name = place[end + 1 :]
         mark = _IMPORTED if graph.startswith(_IMPORTED) else ""
         self._by_name.setdefault(f"{mark}{sign}{name}", []).append(graph)
         if sign == _CHANNEL and name:
