@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
+from itertools import zip_longest
 from pathlib import Path, PurePosixPath
 from typing import Final
 
@@ -75,7 +76,7 @@ def documents_of(
         creature, at, _ = placed[0]
         text = "a world without a folder has no documents. Load it from its folder."
         return {}, [Complaint(at, text, creature)]
-    there = _files_under(folder)
+    there = _files_under(folder, [pattern for _, _, pattern in placed])
     documents: dict[str, Document] = {}
     for creature, at, pattern in placed:
         try:
@@ -105,15 +106,33 @@ def _meant(pattern: str, there: list[str]) -> list[str]:
     return files
 
 
-def _files_under(folder: Path) -> list[str]:
-    """The files under a folder, by path. Links are followed only where reading refuses those that lead out."""
+def _files_under(folder: Path, patterns: Iterable[str]) -> list[str]:
+    """The files under a folder, by path, as far down as patterns may lead: a scenario of its own may share its folder with anything.
+    Links are followed only where reading refuses those that lead out."""
+    ways = [PurePosixPath(pattern).parts for pattern in patterns]
+    leading = [way if way and "**" in way[-1] else way[:-1] for way in ways]
     files = []
     for here, folders, names in os.walk(folder):
-        folders[:] = sorted(name for name in folders if not name.startswith((".", "__")))
+        parts = Path(here).relative_to(folder).parts
+        folders[:] = sorted(
+            name
+            for name in folders
+            if not name.startswith((".", "__")) and any(_leads_to(way, (*parts, name)) for way in leading)
+        )
         files += [
             (Path(here) / name).relative_to(folder).as_posix() for name in names if not name.startswith(".")
         ]
     return sorted(files)
+
+
+def _leads_to(way: tuple[str, ...], folders: tuple[str, ...]) -> bool:
+    """Whether a pattern whose folders are `way` may mean files under these folders."""
+    for part, name in zip_longest(way, folders):
+        if name is None or (part is not None and "**" in part):
+            return True
+        if part is None or not means(part, name):
+            return False
+    return True
 
 
 def read_document(folder: Path, path: str) -> Document:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -105,6 +106,35 @@ def test_what_cannot_be_a_document_is_refused_with_its_line(
 
     assert len(complaints) == 1
     assert complaints[0].startswith(f"scenario.yaml:3:30: documents: {problem}")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "walked"),
+    [
+        ("*.md", [""]),
+        ("notes/*.md", ["", "notes"]),
+        ("n?tes/old/*", ["", "notes", "notes/old"]),
+        ("notes/**", ["", "notes", "notes/old"]),
+        ("**/*.md", ["", "creatures", "notes", "notes/old"]),
+    ],
+)
+def test_only_folders_that_a_pattern_may_lead_to_are_walked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pattern: str, walked: list[str]
+) -> None:
+    world = shed(tmp_path, f"'{pattern}'")
+    (world / "all.md").write_text("Everything.\n", encoding="utf-8")
+    seen: list[str] = []
+
+    def walk(folder: Path) -> Iterator[tuple[str, list[str], list[str]]]:
+        for here, folders, names in walk_before(folder):
+            seen.append(Path(here).relative_to(world).as_posix().replace(".", ""))
+            yield here, folders, names
+
+    walk_before = os.walk
+    monkeypatch.setattr(os, "walk", walk)
+
+    assert problems(world) == []
+    assert seen == walked
 
 
 def test_documents_are_too_large_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
