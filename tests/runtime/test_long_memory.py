@@ -208,6 +208,44 @@ async def test_what_was_said_in_the_house_taints_no_act_but_what_a_visitor_said_
     assert untrusted == {False: False, True: True}
 
 
+async def test_a_judge_asks_by_label_and_reads_labels_in_the_answer() -> None:
+    asks = CALL.replace("the copper kettle", "what contestant A said of the copper kettle")
+    finds = {
+        "kind": "judge.verdict",
+        "thought": "",
+        "winner": "contestant A",
+        "text": "Dents.",
+        "cites": ["-1"],
+    }
+    model = CountingModel(ScriptedModel(asks, json.dumps(finds)))
+    as_judge = {"role": "judge", "may_emit": (kinds.JUDGE_VERDICT,), "model_profile": "strong"}
+    judge = CORA.model_copy(update=as_judge)
+    contest = {"competition": {"kind": "judged", "contestants": ["ada", "bridge"]}}
+    bridge = Manifest(name="bridge", subscribes_to=())
+    async with Terrarium(MemoryStore(), models=ModelRouter(model)) as t:
+        run = await t.open_world(mill(bridge, cora=judge, **contest))
+        await says(t, "ada", "The copper kettle of Bridge has seven dents.")
+        await much_is_said(t, who="ada")
+        await asked(t)
+
+        called, returned, verdict = [
+            next(e for e in await t.run_events(run.id) if e.kind == kind)
+            for kind in (kinds.TOOL_CALLED, kinds.TOOL_RETURNED, kinds.JUDGE_VERDICT)
+        ]
+        assert (await verify(t, run.id)).is_same
+    label, other = (
+        ("contestant A", "contestant B")
+        if verdict.payload["winner"] == "ada"
+        else ("contestant B", "contestant A")
+    )
+    answer = f'{label} (cast, agent.spoke): \\"The copper kettle of {other} has seven dents.\\"'
+    assert f'said of the copper kettle"}} answered: "{answer}"' in model.prompts[1].user
+    assert "bridge" not in model.prompts[1].user.lower()
+    assert verdict.payload["winner"] in called.payload["arguments"]["words"]
+    assert "The copper kettle of Bridge" in returned.payload["text"]
+    assert verdict.payload["cites"] == [returned.payload["result"]["found"][0]["id"]]
+
+
 async def test_no_other_tool_is_called_recall() -> None:
     def recall(words: str) -> str:
         """Find nothing."""
