@@ -220,7 +220,7 @@ async def test_a_judge_asks_by_label_and_reads_labels_in_the_answer() -> None:
     model = CountingModel(ScriptedModel(asks, json.dumps(finds)))
     as_judge = {"role": "judge", "may_emit": (kinds.JUDGE_VERDICT,), "model_profile": "strong"}
     judge = CORA.model_copy(update=as_judge)
-    contest = {"competition": {"kind": "judged", "contestants": ["ada", "bridge"]}}
+    contest: dict[str, Any] = {"competition": {"kind": "judged", "contestants": ["ada", "bridge"]}}
     bridge = Manifest(name="bridge", subscribes_to=())
     async with Terrarium(MemoryStore(), models=ModelRouter(model)) as t:
         run = await t.open_world(mill(bridge, cora=judge, **contest))

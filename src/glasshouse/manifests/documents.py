@@ -109,15 +109,15 @@ def _meant(pattern: str, there: list[str]) -> list[str]:
 def _files_under(folder: Path, patterns: Iterable[str]) -> list[str]:
     """The files under a folder, by path, as far down as patterns may lead: a scenario of its own may share its folder with anything.
     Links are followed only where reading refuses those that lead out."""
-    ways = [PurePosixPath(pattern).parts for pattern in patterns]
-    leading = [way if way and "**" in way[-1] else way[:-1] for way in ways]
+    parts_of = [PurePosixPath(pattern).parts for pattern in patterns]
+    leading = [steps if steps and "**" in steps[-1] else steps[:-1] for steps in parts_of]
     files = []
     for here, folders, names in os.walk(folder):
         parts = Path(here).relative_to(folder).parts
         folders[:] = sorted(
             name
             for name in folders
-            if not name.startswith((".", "__")) and any(_leads_to(way, (*parts, name)) for way in leading)
+            if not name.startswith((".", "__")) and any(_leads_to(steps, (*parts, name)) for steps in leading)
         )
         files += [
             (Path(here) / name).relative_to(folder).as_posix() for name in names if not name.startswith(".")
@@ -125,9 +125,9 @@ def _files_under(folder: Path, patterns: Iterable[str]) -> list[str]:
     return sorted(files)
 
 
-def _leads_to(way: tuple[str, ...], folders: tuple[str, ...]) -> bool:
-    """Whether a pattern whose folders are `way` may mean files under these folders."""
-    for part, name in zip_longest(way, folders):
+def _leads_to(steps: tuple[str, ...], folders: tuple[str, ...]) -> bool:
+    """Whether a pattern with these folders may mean files under `folders`."""
+    for part, name in zip_longest(steps, folders):
         if name is None or (part is not None and "**" in part):
             return True
         if part is None or not means(part, name):
