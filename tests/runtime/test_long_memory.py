@@ -46,6 +46,7 @@ from glasshouse.runtime.past.what_if import WhatIf
 from glasshouse.runtime.store_port import PlacedLine, Store
 from glasshouse.terrarium import verify
 from glasshouse.turns.moment.moment import Moment
+from glasshouse.turns.prompts.far_lines import lines_told_max
 from tests.every_store import OPENERS
 from tests.made_up_words import word_for
 from tests.runtime.stage_crew import show
@@ -244,6 +245,25 @@ async def test_a_judge_asks_by_label_and_reads_labels_in_the_answer() -> None:
     assert verdict.payload["winner"] in called.payload["arguments"]["words"]
     assert "The copper kettle of Bridge" in returned.payload["text"]
     assert verdict.payload["cites"] == [returned.payload["result"]["found"][0]["id"]]
+
+
+async def test_letters_of_four_bytes_take_no_rule_off_what_recall_found() -> None:
+    model = CountingModel(ScriptedModel(CALL, LINE))
+    letters = "\U00010428" * 500
+    async with Terrarium(MemoryStore(), models=ModelRouter(model)) as t:
+        run = await t.open_world(mill())
+        for number in range(lines_told_max):
+            await t.disturb(run.id, f"Copper kettle {word_for(number)} {letters}")
+        await says(t, "cora", f"A copper kettle is a promise. {letters}", kinds.AGENT_REFLECTED)
+        await much_is_said(t)
+        await asked(t, "What of it?")
+
+        returned = next(e for e in await t.run_events(run.id) if e.kind == kinds.TOOL_RETURNED)
+        assert (await verify(t, run.id)).is_same
+    assert len(returned.payload["result"]["found"]) == lines_told_max
+    assert model.prompts[-1].is_untrusted
+    assert "promise" in returned.payload["text"]
+    assert "promise" not in str(redacted(returned, "spectator").payload)
 
 
 async def test_no_other_tool_is_called_recall() -> None:
