@@ -127,6 +127,22 @@ async def test_what_was_said_long_ago_comes_back_and_is_on_record(any_store: Sto
         assert (await verify(t, run.id)).is_same
 
 
+async def test_many_lines_near_that_share_a_word_hide_no_line_that_is_far() -> None:
+    model = CountingModel(ScriptedModel(LINE))
+    async with Terrarium(MemoryStore(), models=ModelRouter(model)) as t:
+        await t.open_world(mill())
+        await says(t, "cora", "A kettle is a promise.", kinds.AGENT_REFLECTED)
+        await much_is_said(t)
+        for number in range(lines_read_max):
+            await says(t, "ada", f"Kettle {word_for(number)}.")
+        await much_is_said(t, 40)
+        await asked(t, "What of the kettle?")
+
+    lines = remembered(model.prompts[-1].user)
+    assert lines[0] == '[-1] cora (cast, agent.reflected): "A kettle is a promise."'
+    assert all("Kettle" in line for line in lines[1:])
+
+
 async def test_without_long_memory_nothing_is_searched_and_nothing_is_written() -> None:
     class Watched(StoreAround):
         async def indexed(self) -> int:

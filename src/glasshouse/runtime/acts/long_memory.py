@@ -15,7 +15,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final, NamedTuple
 
 from glasshouse.errors import StoreError, UnknownName
@@ -90,13 +90,18 @@ class LongMemory:
         """False: the store cannot keep an index, so all of it is in `_tail`."""
         self._names_cache: tuple[object, object, NamesNow] | None = None
 
-    async def lines_about(self, scope: MemoryScope, words: Sequence[str]) -> list[FarLine]:
-        """The lines with these words that a creature remembers, those with most of them first, then the newest."""
+    async def lines_about(
+        self, scope: MemoryScope, words: Sequence[str], near: Collection[int] = ()
+    ) -> list[FarLine]:
+        """The lines with these words that a creature remembers, those with most of them first, then the newest.
+
+        `near` has the lamport times of lines that whoever asks has already. Lines of these times come last.
+        """
         if not words:
             return []
         await self._ledger.writer.wait_for_durability()
         async with self._one_at_a_time:
-            positions = await self._positions(scope, words)
+            positions = await self._positions(scope, words, near)
         # Lines that its creature may not remember after all are few: the ranges leave out nearly all.
         by_position = {event.position: event for event in await self._store.read_at(positions)}
         events = [by_position[position] for position in positions if position in by_position]
@@ -130,10 +135,10 @@ class LongMemory:
             kept = self._names_cache = (*made_from, NamesNow(*made_from))
         return kept[2]
 
-    async def _positions(self, scope: MemoryScope, words: Sequence[str]) -> list[int]:
+    async def _positions(self, scope: MemoryScope, words: Sequence[str], near: Collection[int]) -> list[int]:
         """The positions of the lines to read, the best first."""
         try:
-            return await self._searched(scope, words)
+            return await self._searched(scope, words, near)
         except StoreError as wrong:
             if not self._is_store_trusted:
                 raise  # The ledger itself cannot be read.
@@ -141,12 +146,12 @@ class LongMemory:
         try:
             self._begin_anew()
             await self._store.drop_index()
-            return await self._searched(scope, words)
+            return await self._searched(scope, words, near)
         except StoreError as wrong:
             _log.warning("The store keeps no index of words, so it is kept in memory: %s", wrong)
         self._begin_anew()
         self._is_store_trusted = False
-        return await self._searched(scope, words)
+        return await self._searched(scope, words, near)
 
     def _begin_anew(self) -> None:
         self._directory = None
@@ -154,7 +159,7 @@ class LongMemory:
         self._unstored = [_VERSION]
         self._stored = 0
 
-    async def _searched(self, scope: MemoryScope, words: Sequence[str]) -> list[int]:
+    async def _searched(self, scope: MemoryScope, words: Sequence[str], near: Collection[int]) -> list[int]:
         words = _as_indexed(words)
         directory = await self._caught_up(scope.position)
         names = self._names(scope.folded)
@@ -169,7 +174,10 @@ class LongMemory:
         counts = Counter[FoundLine]()
         for word in words:
             counts.update([line for line in lines[word] if line.position <= scope.position])
-        best = sorted(counts, key=lambda line: (-counts[line], -line.lamport, -line.position))
+        # Without the first, many lines near that share a word would hide all that are far.
+        best = sorted(
+            counts, key=lambda line: (line.lamport in near, -counts[line], -line.lamport, -line.position)
+        )
         return [line.position for line in best[:lines_read_max]]
 
     async def _caught_up(self, position: int) -> PlaceDirectory:
