@@ -644,8 +644,6 @@ async def test_what_a_wire_did_not_carry_is_not_even_counted(any_store: Store) -
         run = await t.open_world(mill(ada=teller, **TWO_ROOMS))
         await t.wire("ada", "cora", when="text has lantern")
         await t.run(run.id, turns=lines_of_word_max + lines_read_max)
-        for number in range(lines_read_max):
-            await on(t, "den", f"Kettle {word_for(number)}: no wire carries what a program says.")
 
         assert choosy.acts == lines_of_word_max + lines_read_max
         assert await texts_found(t, memory_of(t), ["kettle"]) == ["A kettle and a lantern."]
