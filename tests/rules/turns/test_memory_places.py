@@ -32,8 +32,8 @@ def places(*wires: Event, line: Event = LINE, is_imported: bool = False) -> tupl
     """The places of a line after these wires were added."""
     directory = PlaceDirectory()
     for added in wires:
-        for place in places_of_line(added, (), is_imported=False):
-            directory.add(place, 1, 1)
+        for name in places_of_line(added, (), is_imported=False):
+            directory.add(name, 1, 1)
     return places_of_line(line, directory.conditions_of(line.actor), is_imported=is_imported)
 
 
@@ -65,12 +65,12 @@ def test_a_line_that_no_wire_carries_with_its_words_has_no_place_for_wires(added
 
 
 def test_a_wire_is_known_again_from_the_places_of_an_index() -> None:
-    first = PlaceDirectory()
-    for place in places_of_line(wire("text has kettle and mood is calm"), (), is_imported=False):
-        first.add(place, 1, 1)
+    before = PlaceDirectory()
+    for name in places_of_line(wire("text has kettle and mood is calm"), (), is_imported=False):
+        before.add(name, 1, 1)
     again = PlaceDirectory()
-    for place, (since, until) in first.times.items():
-        again.add(place, since, until)
+    for name, (since, until) in before.times.items():
+        again.add(name, since, until)
 
     assert [*again.conditions_of("ada")] == ["text has kettle and mood is calm"]
     assert [*again.conditions_of("bo")] == []
