@@ -52,7 +52,7 @@ headings have a level, and landmarks a name."""
 
 
 SEARCH: Final = (
-    '<h1>Search</h1><form class="page-search" method="get" action="search.html" role="search">'
+    '<h1>Search</h1><form class="page-search" method="get" action="search.html" role="search" aria-label="The docs">'
     '<input name="q" type="search" aria-label="Search the docs" placeholder="A word, then Enter"></form>'
 )
 """What the theme's search page lacks: a title, and a field where no sidebar is open, as on a phone."""
