@@ -22,7 +22,10 @@ SHARED = {"--help", "--json", "--store", "--telemetry", "--no-telemetry", "--log
 """Options that the section on all commands explains once."""
 AS_PLAY = {"--models", "--model", "--env-file", "--tools", "--yes", "--pace", "--minds", "--turns", "--as"}
 """Options that `play` or the section on all commands explains for the others."""
-LIMITS = {"--hourly-budget-usd", *(f"--max-{name}" for name in ("turns", "calls", "tokens", "usd", "wall-minutes"))}
+LIMITS = {
+    "--hourly-budget-usd",
+    *(f"--max-{name}" for name in ("turns", "calls", "tokens", "usd", "wall-minutes")),
+}
 LIMITS |= {"--max-calls-per-turn", *(f"--max-total-{name}" for name in ("calls", "tokens", "usd"))}
 """Options that `play` explains for `branch`."""
 
