@@ -11,6 +11,7 @@ from typer.main import get_command
 
 import glasshouse.cli.app
 from glasshouse.cli import exits
+from glasshouse.events import kinds
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.manifests.models_file import ModelsFile
 from glasshouse.manifests.scenario import Scenario
@@ -136,3 +137,14 @@ def test_the_page_on_a_file_tells_every_choice_of_a_field(
     text = page_text(f"docs/reference/{page}.md")
 
     assert {choice for choice in choices if f"`{choice}`" not in text} == set()
+
+
+def test_the_page_on_events_names_every_constant_that_is_not_called_like_its_kind() -> None:
+    page = page_text("docs/reference/events.md")
+    constants = {name: kind for name, kind in vars(kinds).items() if name.isupper() and isinstance(kind, str)}
+    others = {name: kind for name, kind in constants.items() if name != kind.upper().replace(".", "_")}
+
+    assert "WIRE_ADDED" not in constants
+    assert {
+        name for name, kind in others.items() if f"`{name}`" not in page or f"`{kind}`" not in page
+    } == set()
