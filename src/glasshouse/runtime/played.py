@@ -109,7 +109,7 @@ class Played:
         rows = "".join(map(_row, shown))
         left = len(self.lines) - len(shown)
         more = f"<p>and {left} more lines</p>" if left else ""
-        return f"<div><h4>{escape(self.run.title or self.run.id)}</h4><p>{escape(self._ending)}</p><table>{rows}</table>{more}</div>"
+        return f"<div><p><b>{escape(self.run.title or self.run.id)}</b></p><p>{escape(self._ending)}</p><table>{rows}</table>{more}</div>"
 
     @property
     def _ending(self) -> str:
