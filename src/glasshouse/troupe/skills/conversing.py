@@ -7,9 +7,11 @@ itself, what others said and what happened, and where it has nothing of that to 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from hashlib import blake2b
+from itertools import combinations
 from typing import Any, Final
 
 from glasshouse.troupe import data_files as shelf
@@ -21,11 +23,12 @@ from glasshouse.troupe.reactions import Act, acts, calling_of, stance_of, weight
 from glasshouse.troupe.reading import Heard
 from glasshouse.troupe.salience import main_thing, owed_by, sayable_in, times_said
 from glasshouse.troupe.skills.branches import Branch, Reply, passing, with_line
-from glasshouse.troupe.skills.telling_fields import fields_told
+from glasshouse.troupe.skills.telling_fields import fields_told, has_open_fields
 from glasshouse.troupe.speaking import Speaker, Spoken, name_of, short_words_max
 from glasshouse.troupe.speech_acts import question_in, speech_act
-from glasshouse.troupe.talk.happenings import Happening, happenings_in
-from glasshouse.troupe.talk.own_story import Story
+from glasshouse.troupe.talk.echoes import is_echo
+from glasshouse.troupe.talk.happenings import Happening, happenings_in, slots_of
+from glasshouse.troupe.talk.own_story import Story, shortened
 from glasshouse.troupe.talk.pronouns import to_you
 from glasshouse.troupe.talk.replies import ACT_OF, ANSWERS, ECHOES, FOREIGN, disposition_of
 from glasshouse.troupe.talk.situation import QUESTIONS, Event, Open, Situation
@@ -38,6 +41,8 @@ lines_before_return_min: Final = 5
 """What happened comes back no sooner."""
 lines_event_is_new_max: Final = 12
 """Of what happened before more lines than this, nobody speaks as of news."""
+own_name_chars_min: Final = 3
+"""A shorter part of a handle is no name."""
 questions_answered_max: Final = 3
 """So many questions are answered in one line at most; the newest go."""
 seasons: Final = 10
@@ -51,6 +56,8 @@ lines_without_want_max: Final = 3
 """After this many own lines without it, a player says what it wants."""
 goal_words_max: Final = 16
 """A longer goal is not said again."""
+long_want_words_min: Final = 7
+"""What somebody else wants is said in short if it has more words."""
 sentences_max: Final = 3
 """A line with so many sentences does not go on to something else."""
 
@@ -88,6 +95,7 @@ _LEADABLE: Final = frozenset(
     }
 )
 """Behind a lead of my register nothing stands but what I begin or meet."""
+_CALLS: Final = frozenset({"well", "no", "yes", "good", "then", "so", "look"})
 _LOOKED_AT: Final = frozenset({"object", "food", "place", "unknown"})
 _LED: Final = 0.2
 """How likely a word of the register stands before what is said."""
@@ -127,7 +135,13 @@ def conversed(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
     ]
     if filled_in and (not plain or speaker.dice.random() < _OWN_KIND):
         return filled_in[0]
-    return with_line((plain or open_branches)[0], spoken)
+    if plain:
+        return with_line(plain[0], spoken)
+    listed = [branch for branch in open_branches if not has_open_fields(branch)]
+    if listed:
+        return with_line(listed[0], spoken)
+    # What cannot be stated is not made up.
+    return passing(branches, speaker, "pass") or with_line(open_branches[0], spoken)
 
 
 class _Turn:
@@ -145,6 +159,10 @@ class _Turn:
         self.is_contest = "(judge" in speaker.reading.around
         self.moves: list[str] = []
         """The moves of the line that is being made."""
+        self.patterns: set[tuple[str, tuple[str, ...]]] = set()
+        """The sentences of that line."""
+        self.answers: set[str] = set()
+        """What of that line somebody waits for."""
         self.gaps: set[str] = set()
         """What stands in the gaps of that line already."""
         self.is_about_event = False
@@ -155,14 +173,34 @@ class _Turn:
     def spoken(self) -> Spoken | None:
         """A line, with what was thought and felt behind it; none to pass."""
         parts = list(dict.fromkeys(part for part in self._parts() if part))
-        while parts:
-            text = with_capitals(" ".join(parts))
+        for some in self._wordings(parts):
+            text = with_capitals(" ".join(some))
             text = self._with_what_is_owed(self._with_lead(text))
-            if text:
+            if text and not is_echo(text, self.reading):
                 act = self._act()
                 return Spoken(text, self.speaker.thought(act), self.dice.choice(act.moods))
-            parts.pop()
         return None
+
+    def _wordings(self, parts: list[str]) -> Iterator[list[str]]:
+        """The parts of a line; the same with more of my own; then fewer and fewer of them, in their order."""
+        if not parts:
+            return
+        yield parts
+        some = parts
+        if self.calling != "narrate":
+            self.beside = ""
+            at = len(parts) - 1 if parts[-1].endswith("?") else len(parts)
+            for make in (self._touch, self._initiative):
+                more = make()
+                if more and not (more.endswith("?") and parts[-1].endswith("?")):
+                    some = [*parts[:at], more, *parts[at:]]
+                    yield some
+        fewer = [[*kept] for count in range(len(some) - 1, 0, -1) for kept in combinations(some, count)]
+        # What somebody waits for is left out last.
+        yield from (kept for kept in fewer if self.answers <= {*kept})
+        if self.answers:
+            yield [text for text in self._answer() if text] or parts
+        yield from (kept for kept in fewer if not self.answers <= {*kept})
 
     def _act(self) -> Act:
         """What I do with the line: what its first move does; where that tells nothing, what my temper leans to."""
@@ -272,9 +310,17 @@ class _Turn:
         news = [
             event
             for event in self.situation.events
-            if event.is_new_to_me and event.lines_since <= lines_event_is_new_max
+            if event.is_new_to_me
+            and event.lines_since <= lines_event_is_new_max
+            and not self._is_about_me(event.happenings[0])
         ]
         return sorted(news, key=lambda event: (event.notes > 0, event.line.origin == "world"))
+
+    def _is_about_me(self, happening: Happening) -> bool:
+        """Whether it was my own doing: nobody asks about that in their own name."""
+        names = {part for part in self.me.split("-") if len(part) >= own_name_chars_min}
+        words = re.findall(r"\b[A-Z]\w+", happening.told)
+        return any(word.lower() in names for word in words)
 
     def _about_news_first(self) -> Iterator[str]:
         """What happened, told before anything else by whoever speaks first after it."""
@@ -331,7 +377,9 @@ class _Turn:
 
     def _answer(self) -> Iterator[str]:
         for opened in self.situation.open_to_me[:questions_answered_max]:
-            yield from self._answer_to(opened)
+            for text in self._answer_to(opened):
+                self.answers = self.answers | ({text} - {""})
+                yield text
 
     def _answer_to(self, opened: Open) -> Iterator[str]:
         to = opened.line.handle
@@ -522,7 +570,9 @@ class _Turn:
         used = self.situation.used_patterns
         for patterns in (owned, cores(TALK, move)):
             fresh = [
-                pattern for pattern in patterns if fits(pattern, slots) and (move, pattern.texts) not in used
+                pattern
+                for pattern in patterns
+                if fits(pattern, slots) and (move, pattern.texts) not in used | self.patterns
             ]
             for pattern in self._shuffled_first(fresh):
                 text = f"{filled(pattern, slots, self.dice, set())}{self._mark(pattern)}"
@@ -530,6 +580,7 @@ class _Turn:
                     continue
                 if text.lower() not in self.reading.visible_text and self._is_sound(text):
                     self.moves.append(move)
+                    self.patterns.add((move, pattern.texts))
                     self.gaps |= {slots[name].lower() for name in pattern.slots if name in _SAID_ONCE}
                     return with_capitals(text)
         return ""
@@ -568,7 +619,7 @@ class _Turn:
         others = [handle for handle in self.situation.company if handle not in {to, self.me}]
         third = other or (self.dice.choice(others) if others else "")
         slots |= _filled_only(other=self._name(third) if third else "")
-        return slots | (_slots_of_event(event) if event is not None else {})
+        return slots | (slots_of(event) if event is not None else {})
 
     @cached_property
     def _slots_of_mine(self) -> dict[str, str]:
@@ -618,8 +669,11 @@ class _Turn:
         slots = {"you": self._name(to)}
         want = self.situation.wants.get(to, "")
         if want:
-            slots["ywant"] = to_you(want)
             deed = want.removeprefix("to ")
+            if deed != want and len(want.split()) > long_want_words_min:
+                deed = shortened(deed)
+                want = f"to {deed}"
+            slots["ywant"] = to_you(want)
             if deed == want:
                 slots["ywish"] = to_you(want)
             elif not deed.startswith(("be ", "have ")):
@@ -646,25 +700,18 @@ class _Turn:
         return first[:1].lower() + first[1:]
 
 
-def _slots_of_event(event: Happening) -> dict[str, str]:
-    return _filled_only(
-        quoted=event.quoted,
-        now=event.now,
-        told=event.told,
-        again=event.told_again,
-        question=event.question,
-        ongoing=event.going_on,
-        subject=event.thing,
-    )
-
-
 def _thing_wanted(wants: str) -> Noun | None:
+    """What somebody wants without anybody noticing; none if it is only that nobody notices."""
+    if wants.lower().startswith(("nobody ", "no one ", "that nobody ", "not ")):
+        return None
     return next((noun for noun in nouns_in(wants) if not (noun.is_word or noun.is_name)), None)
 
 
 def _small(text: str) -> str:
     """A sentence as it goes on behind a comma."""
     first = text.split(" ", 1)[0]
+    if first.rstrip(",").lower() in _CALLS:
+        return text[:1].lower() + text[1:]
     return text if first in {"I", "I'm"} or first.endswith((",", "'s")) else text[:1].lower() + text[1:]
 
 

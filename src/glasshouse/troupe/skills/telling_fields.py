@@ -15,7 +15,8 @@ from glasshouse.troupe.field_texts import named_in_sight
 from glasshouse.troupe.reading import Reading
 from glasshouse.troupe.schema import chosen_word, is_ref
 from glasshouse.troupe.skills.branches import Branch, Reply, with_line
-from glasshouse.troupe.speaking import Speaker, Spoken
+from glasshouse.troupe.skills.pointing import asks_to_name
+from glasshouse.troupe.speaking import Speaker, Spoken, name_of
 from glasshouse.troupe.vocabulary import stem, stems_of
 
 dice_sides_max: Final = 20
@@ -55,7 +56,9 @@ def fields_told(speaker: Speaker, branch: Branch, spoken: Spoken, moves: Sequenc
             continue
         words = branch.words_of(name)
         value: Any
-        if words:
+        if words and {*words} <= {*speaker.reading.cast, "nobody"}:
+            value = _addressed(words, spoken.text) if not asks_to_name(branch.kind, name) else None
+        elif words:
             value = _word(speaker, name, words, moves, is_thrown=bool(_THROWN.search(branch.kind)))
             if value is not None and value != _mine_before(speaker.reading, name):
                 stated.append(f"{_label(name)}: {value}.")
@@ -75,6 +78,24 @@ def fields_told(speaker: Speaker, branch: Branch, spoken: Spoken, moves: Sequenc
     if stated and speaker.may_say(both):
         text = both
     return with_line(branch, spoken._replace(text=text), **fields)
+
+
+def has_open_fields(branch: Branch) -> bool:
+    """Whether a kind has a field beside its text that is neither a listed word nor the number of a line."""
+    others = ((name, schema) for name, schema in branch.fields.items() if name not in _BESIDE)
+    return any(
+        isinstance(schema, dict)
+        and not (branch.words_of(name) or is_ref(schema) or is_ref(schema.get("items")))
+        and schema.get("type") in {"string", "integer", "number"}
+        for name, schema in others
+    )
+
+
+def _addressed(handles: Sequence[str], text: str) -> str | None:
+    """Whom of these a line calls by name last; none if nobody."""
+    called = {handle: text.rfind(name_of(handle)) for handle in handles}
+    last = max(handles, key=lambda handle: called[handle])
+    return last if called[last] >= 0 else None
 
 
 def _label(name: str) -> str:

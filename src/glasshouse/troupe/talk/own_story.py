@@ -38,7 +38,10 @@ _TAIL: Final = re.compile(
     re.IGNORECASE,
 )
 _SECRETLY: Final = re.compile(
-    r"\b(?:without (?:anybody|anyone) noticing|before (?:anybody|anyone) notices|secretly|in secret|unnoticed)\b"
+    r"\b(?:without (?:anybody|anyone) noticing|before (?:anybody|anyone) notices|secretly|in secret|unnoticed"
+    r"|(?:nobody|no one) (?:to know|to notice|to see|to find out|to hear of)"
+    r"|that (?:nobody|no one) (?:knows|notices|finds out|hears)"
+    r"|not to be (?:found out|caught))\b"
 )
 
 
@@ -69,13 +72,13 @@ def story_of(me: Identity) -> Story:
         facts=tuple(fact for fact in facts if fact and len(fact.split()) <= fact_words_max),
         want=want.wish,
         deed=deed,
-        short=_short(deed),
+        short=shortened(deed),
         is_secret=bool(_SECRETLY.search(me.wants.lower())),
         cares=want.cares,
     )
 
 
-def _short(deed: str) -> str:
+def shortened(deed: str) -> str:
     """A deed without its circumstances, if a verb and a thing are left."""
     cut = _TAIL.sub("", deed)
     words = cut.split()

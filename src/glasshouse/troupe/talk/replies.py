@@ -32,6 +32,8 @@ ANSWERS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "doubt": ("stand",),
         "oppose": ("stand-against",),
         "offer-help": ("accept", "decline"),
+        "accuse": ("reject",),
+        "accuse-again": ("reject",),
     }
 )
 """What waits for an answer -> the moves that are one. Of two, the temper chooses: the first is the friendly one."""
@@ -51,6 +53,7 @@ ECHOES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "tell-care": ("take-care", "shrug-care"),
         "tell-fact": ("take-reason",),
         "keep-secret": ("hear",),
+        "favour": ("take-favour",),
     }
 )
 """What somebody told -> what one may say to it, once."""
@@ -74,7 +77,7 @@ ACT_OF: Final[Mapping[str, str]] = MappingProxyType(
         "offer-help": "offer", "accept": "agree", "help-yes": "agree", "take-reason": "agree", "take-plan": "agree",
         "settle": "agree", "doubt": "object", "refuse-reason": "object", "decline": "object", "help-no": "object",
         "stand": "object", "oppose": "object", "stand-against": "object", "note-event": "wonder", "bear-event": "wonder", "return-event": "recall",
-        "narrate": "narrate", "close": "favour", "tell-goal": "extend",
+        "narrate": "narrate", "close": "favour", "tell-goal": "extend", "reject": "object", "take-favour": "agree",
     }
 )  # fmt: skip
 """Move -> the act whose mood goes with it; with the others goes one that the temper leans to."""

@@ -1,0 +1,55 @@
+"""Echoes: whether a line mostly says what somebody, the scene or my own instructions say already.
+
+Always holds: a line is compared with one text at a time. It is an echo if half of its words stand in runs of three that the text has, too.
+The engine drops such lines of any player as copies (ADR 0121), so a player says more of its own beside them, or something else.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Final, TypeAlias
+
+from glasshouse.troupe.reading import Reading
+
+run_words: Final = 3
+words_compared_min: Final = 5
+"""A shorter line is no echo."""
+echo_percent_min: Final = 50
+texts_read_cache_max: Final = 4_096
+
+Run: TypeAlias = tuple[str, str, str]
+
+_APOSTROPHES: Final = re.compile("['\u2019]")
+_NO_LETTERS: Final = re.compile(r"[\W_]+")
+
+
+def is_echo(text: str, reading: Reading) -> bool:
+    """Whether a line is an echo of one that can be seen, of the scene, or of what my manifest says."""
+    if len(_words(text)) < words_compared_min:
+        return False
+    me = reading.me
+    lines = (line.text for line in (*reading.discussion, *reading.remembered, *reading.disturbances))
+    return any(_is_echo_of(text, other) for other in (*lines, *reading.refused, reading.scene, me.goal, me.persona))
+
+
+def _is_echo_of(text: str, other: str) -> bool:
+    words, known = _words(text), _runs(other)
+    counted = count = 0
+    for start in range(len(words) - run_words + 1):
+        if words[start : start + run_words] in known:
+            stop = start + run_words
+            count += stop - max(start, counted)
+            counted = stop
+    return count * 100 >= len(words) * echo_percent_min
+
+
+@lru_cache(maxsize=texts_read_cache_max)
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(_NO_LETTERS.sub(" ", _APOSTROPHES.sub("", text.casefold())).split())
+
+
+@lru_cache(maxsize=texts_read_cache_max)
+def _runs(text: str) -> frozenset[Run]:
+    words = _words(text)
+    return frozenset(zip(words, words[1:], words[2:], strict=False))
