@@ -7,6 +7,7 @@ another host, and its file stays small.
 from __future__ import annotations
 
 import asyncio
+import importlib
 import json
 import re
 import sys
@@ -63,13 +64,12 @@ def _lines(text: str | list[str]) -> list[str]:
 
 def run_notebook(path: Path) -> str:
     """A notebook's text after it was run from its first cell to its last."""
-    import nbformat
-    from nbclient import NotebookClient
-
-    notebook: Any = nbformat.reads(path.read_text(encoding="utf-8"), as_version=4)
+    # Only the docs' extra has them, and types are checked without it.
+    nbformat, nbclient = map(importlib.import_module, ("nbformat", "nbclient"))
+    notebook = nbformat.reads(path.read_text(encoding="utf-8"), as_version=4)
     prefix = "glasshouse-notebook-"
     with tempfile.TemporaryDirectory(prefix=prefix) as folder, tempfile.TemporaryDirectory() as sockets:
-        client = NotebookClient(
+        client = nbclient.NotebookClient(
             notebook,
             timeout=cell_seconds_max,
             kernel_name="python3",
