@@ -22,10 +22,12 @@ from glasshouse.world.state.ids import check_name
 
 NONE: Final = "none"
 TEMPLATES: Final = Path(__file__).resolve().parent / "commands" / "templates"
-PARTS: Final = ("keeper", "guest", "counter", "mender", "sleeper", "messenger")
+PARTS: Final = ("host", "guest", "counter", "mender", "sleeper", "messenger")
 """The templates of a cast, in its order: the first two want opposite things, the others take them up."""
 JUDGE: Final = "judge"
 CLERK: Final = "clerk"
+ASKED: Final = "clerk.asked"
+"""The kind of line that the clerk answers."""
 TEAMS: Final = ("movers", "keepers")
 """The teams of a versus: the first creature's, and the second's. The others play for nobody."""
 DEFAULT_CAST: Final = ("gardener", "wanderer")
@@ -169,15 +171,7 @@ def _listed(names: Iterable[str]) -> str:
 
 
 def _kinds(plan: WorldPlan) -> str:
-    comment = (
-        "# Kinds of events that only this world knows, with their fields: string, number, boolean, strings, event, events,\n"
-        "# creature, or a list of words to choose from. A creature writes one if its may_emit lists it.\n"
-    )
-    return comment + (
-        "kinds:\n  question.asked: {text: string}\n"
-        if plan.tool != NONE
-        else "# kinds:\n#   clue.found: {text: string}\n"
-    )
+    return f"kinds:\n  {ASKED}: {{text: string}}\n\n" if plan.tool != NONE else ""
 
 
 def _deal(plan: WorldPlan) -> str:
@@ -213,7 +207,7 @@ def _ending(plan: WorldPlan) -> str:
 
 def _creatures(plan: WorldPlan) -> Iterator[tuple[str, str]]:
     for name, part in zip(plan.cast, PARTS, strict=False):
-        yield name, _filled(f"creatures/{part}.yaml", {"name": as_yaml(name), **_values_of_keeper(plan)})
+        yield name, _filled(f"creatures/{part}.yaml", {"name": as_yaml(name), **_values_of_host(plan)})
     if plan.tool != NONE:
         cares_about = TOOLS[plan.tool].cares_about
         yield CLERK, _filled(f"creatures/{CLERK}.yaml", {"tool": plan.tool, "cares_about": cares_about})
@@ -221,13 +215,13 @@ def _creatures(plan: WorldPlan) -> Iterator[tuple[str, str]]:
         yield JUDGE, _filled(f"creatures/{JUDGE}.yaml", {"turns": str(plan.turns)})
 
 
-def _values_of_keeper(plan: WorldPlan) -> dict[str, str]:
+def _values_of_host(plan: WorldPlan) -> dict[str, str]:
     """What differs in the file of the first of the cast."""
     wants = "To have what is in the middle out on the road, where it is looked for, and the broom back."
     ask = " Asks the clerk once what nobody here knows."
     return {
         "wants": wants + (ask if plan.tool != NONE else ""),
-        "may_emit": "agent.spoke, question.asked" if plan.tool != NONE else "agent.spoke",
+        "may_emit": f"agent.spoke, {ASKED}" if plan.tool != NONE else "agent.spoke",
     }
 
 

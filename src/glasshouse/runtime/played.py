@@ -31,7 +31,7 @@ html_lines_max: Final = 50
 """A transcript in a notebook has at most this many lines, and the number of the rest: it is kept in the notebook's file."""
 
 
-class Page(str):
+class FramedPage(str):
     """A run as one HTML file, which a notebook shows in a frame that may do nothing else."""
 
     run_title: str = ""
@@ -87,7 +87,7 @@ class Played:
         lines = self._lines(self.events, "spectator")
         return tuple(line for line in lines if line.id in heard and line.voice not in {"silence", "change"})
 
-    def page(self) -> Page:
+    def page(self) -> FramedPage:
         """The run as one HTML file with thoughts, that of `Terrarium.share`. A notebook shows it in a frame, and its own file
         grows by it: about 0.8 MB. A longer run than that of 4 MB is refused."""
         # Imported here: few callers need it.
@@ -96,7 +96,7 @@ class Played:
         shared = SharedRun(self.run.id, has_minds=True, file_bytes_max=notebook_bytes_max)
         for event in self.events:
             shared.take(event)
-        page = Page(shared.file().content.decode())
+        page = FramedPage(shared.file().content.decode())
         page.run_title = self.run.title or self.run.id
         return page
 
