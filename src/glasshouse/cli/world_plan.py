@@ -171,7 +171,7 @@ def _listed(names: Iterable[str]) -> str:
 
 
 def _kinds(plan: WorldPlan) -> str:
-    return f"kinds:\n  {ASKED}: {{text: string}}\n\n" if plan.tool != NONE else ""
+    return f"kinds:\n  {ASKED}: {{text: string}}\n" if plan.tool != NONE else ""
 
 
 def _deal(plan: WorldPlan) -> str:
@@ -179,15 +179,16 @@ def _deal(plan: WorldPlan) -> str:
         return ""
     facts = ", ".join(map(quoted, plan.secrets))
     return (
-        "# Who it belongs to: code deals it, face down. Nobody else reads it, and a line that says it is masked.\n"
-        f"deal:\n  whose: {{to: {as_yaml(plan.cast[1])}, from: [{facts}]}}\n\n"
+        "\n# Who it belongs to: code deals it, face down. Nobody else reads it, and a line that says it is masked.\n"
+        f"deal:\n  whose: {{to: {as_yaml(plan.cast[1])}, from: [{facts}]}}\n"
     )
 
 
 def _documents(plan: WorldPlan) -> str:
     if plan.tool != "look_up":
         return ""
-    return f"# What whoever has the tool look_up finds passages in: files beside this one, or patterns such as notes/*.md.\ndocuments: [{DOCUMENT}]\n\n"
+    about = "# What whoever has the tool look_up finds passages in: files beside this one, or patterns such as notes/*.md."
+    return f"\n{about}\ndocuments: [{DOCUMENT}]\n"
 
 
 def _competition(plan: WorldPlan) -> str:
