@@ -20,7 +20,7 @@ from glasshouse.cli.options import JsonOption, option
 from glasshouse.cli.program import examples_to_paste, program_called
 from glasshouse.cli.prose import say
 from glasshouse.errors import Refused
-from glasshouse.manifests.world_folders import SCENARIO_FILE, scenario_in
+from glasshouse.manifests.world_folders import SCENARIO_FILE, SCRIPT_FILE, scenario_in
 from glasshouse.world.state.ids import check_name
 
 TEMPLATES: Final = Path(__file__).resolve().parent / "templates"
@@ -49,7 +49,8 @@ def new_world(
     folder: Path = option("DIR", "The folder to make the world's folder in.", Path("worlds"), "--in"),
     as_json: JsonOption = False,
 ) -> None:
-    """Write a small world: a scenario and two creatures, with comments. It is valid and can be played at once.
+    """Write a small world: a scenario, two creatures and a script for plays without a model, with comments. It is valid and
+    can be played at once.
 
     \b
     Examples:
@@ -69,6 +70,7 @@ def new_world(
     }
     files = [_write(world / SCENARIO_FILE, SCENARIO_FILE, values)]
     files += [_write(world / "creatures" / file, file) for file in ("gardener.yaml", "wanderer.yaml")]
+    files.append(_write(world / SCRIPT_FILE, SCRIPT_FILE))
     if as_json:
         print_json({"new": "world", "name": name, "path": str(world), "files": [str(file) for file in files]})
     else:
