@@ -40,7 +40,7 @@ rivals_cache_pairs_max: Final = 1_024
 lines_a_question_waits_max: Final = 3
 """Nobody takes up a question to everybody after more lines than this."""
 events_weighed_max: Final = 3
-"""Of what happened, the newest are spoken of."""
+"""Of what the world told, and of what visitors told, the newest are spoken of."""
 
 
 class Open(NamedTuple):
@@ -218,7 +218,9 @@ class Situation:
                 said_again = happenings
             if said_again:
                 events.append(self._event(line, said_again))
-        return events[:events_weighed_max]
+        told = [event for event in events if event.line.origin != "visitor"][:events_weighed_max]
+        brought_in = [event for event in events if event.line.origin == "visitor"][:events_weighed_max]
+        return [event for event in events if event in told or event in brought_in]
 
     def _tells_an_event(self, line: Heard) -> bool:
         """Whether a line is the world's or a visitor's, or one of a castmate that is none of the general talk."""
