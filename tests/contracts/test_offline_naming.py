@@ -50,7 +50,9 @@ def flat(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "creatures").mkdir(parents=True)
     (folder / "scenario.yaml").write_text(SCENARIO)
     for name, text in CAST.items():
-        (folder / "creatures" / f"{name}.yaml").write_text(f"name: {name}\n{text}schedule: {{tick_every: 1}}\n")
+        (folder / "creatures" / f"{name}.yaml").write_text(
+            f"name: {name}\n{text}schedule: {{tick_every: 1}}\n"
+        )
     return folder
 
 

@@ -53,7 +53,11 @@ def test_whoever_speaks_first_says_what_happened_and_it_comes_back(world: str) -
 
 def test_most_worlds_ask_about_it_and_none_says_it_more_often_than_its_graphs_can() -> None:
     asking = [world for world in WORLDS if "ask-event" in moves_about_the_news(world)]
-    one_graph = [world for world in WORLDS if world not in {"hatbox-and-cello", "keeper-of-dusk", "three-ways-in"}]
+    one_graph = [
+        world for world in WORLDS if world not in {"hatbox-and-cello", "keeper-of-dusk", "three-ways-in"}
+    ]
 
     assert len(asking) >= len(WORLDS) - 2
-    assert {world: moves_about_the_news(world).count("return-event") for world in one_graph} == dict.fromkeys(one_graph, 1)
+    assert {world: moves_about_the_news(world).count("return-event") for world in one_graph} == dict.fromkeys(
+        one_graph, 1
+    )

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from glasshouse.troupe.grammar import cores
 from glasshouse.troupe.talk.happenings import happenings_in
 from glasshouse.troupe.talk.situation import ABOUT_EVENTS, without_news
 from glasshouse.troupe.talk.understanding import TALK, part_chars_min
-from glasshouse.troupe.grammar import cores
 
 
 @pytest.mark.parametrize(
-    ("text", "told", "question"),
+    ("text", "said_again", "question"),
     [
         ("It starts to snow.", "it started to snow", "why did it start to snow"),
         ("Someone put salt in the sugar jar.", "someone put salt in the sugar jar", "who put salt in the sugar jar"),
@@ -34,10 +34,10 @@ from glasshouse.troupe.grammar import cores
         ),
     ],
 )  # fmt: skip
-def test_a_sentence_is_told_again_and_asked_about(text: str, told: str, question: str) -> None:
+def test_a_sentence_is_told_again_and_asked_about(text: str, said_again: str, question: str) -> None:
     happening = happenings_in(text)[0]
 
-    assert (happening.told, happening.question) == (told, question)
+    assert (happening.told, happening.question) == (said_again, question)
 
 
 @pytest.mark.parametrize("text", ["Land ahoy!", "We are out of milk", "Help, I can't swim"])
@@ -70,5 +70,8 @@ def test_whoever_hears_a_sentence_about_what_happened_recognises_it(move: str) -
 
 
 def test_a_line_of_a_script_is_found_behind_what_happened() -> None:
-    assert without_news("It started to snow. You all saw it. The mule has turned round.") == "The mule has turned round."
+    assert (
+        without_news("It started to snow. You all saw it. The mule has turned round.")
+        == "The mule has turned round."
+    )
     assert without_news("The mule has turned round.") == "The mule has turned round."

@@ -25,7 +25,6 @@ from glasshouse.events.payloads import CastEntry, CreatureStarted, Governor, Run
 from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.turns.moment.playbill import playbill_of
 
-
 WITHOUT_MODEL: Final = (
     "No model plays, and this world has no script: its lines come from its personas, its wants and a general grammar; "
     "a model says lines of its own (--models ollama), and a script.txt says yours."
@@ -68,7 +67,13 @@ def start_of_world(
     def seconds(has_minds: bool) -> float | None:
         return rehearsed_seconds(world, seed, rng_seed, turns, governor, has_minds=has_minds)
 
-    return Start(who, expected, servers=servers_of_world(world), rehearsed_seconds=seconds, is_without_script=world.script is None)
+    return Start(
+        who,
+        expected,
+        servers=servers_of_world(world),
+        rehearsed_seconds=seconds,
+        is_without_script=world.script is None,
+    )
 
 
 def start_of_rest(store: StoreAddress, name: str, turns: int | None, limits: Mapping[str, float]) -> Start:

@@ -27,9 +27,9 @@ from glasshouse.troupe.skills.branches import (
     with_line,
 )
 from glasshouse.troupe.speaking import Speaker
+from glasshouse.troupe.talk.echoes import goes_in_circles
 from glasshouse.troupe.vocabulary import WORD
 from glasshouse.troupe.world_topic import matter_of
-from glasshouse.turns.replies.reply import group_looped
 
 BOOK: Final = "debate.txt"
 MOTIONS: Final = "motions.txt"
@@ -403,7 +403,7 @@ def _fitting(reading: Reading, *choices: list[str]) -> list[str]:
     is named in each point."""
     room = max(1, reading.words_max - opener_words_max)
     fitting = (
-        [speech for speech in some if speech and len(speech.split()) <= room and group_looped(speech) is None]
+        [speech for speech in some if speech and len(speech.split()) <= room and not goes_in_circles(speech)]
         for some in choices
     )
     return next((some for some in fitting if some), choices[0])

@@ -68,7 +68,9 @@ def _sentences(speaker: Speaker, situation: Situation, event: Event, moves: Sequ
         ]
         dice = speaker.dice
         drawn = dice.sample(fresh, len(fresh))
-        sentences += [with_capitals(f"{filled(pattern, slots, dice, set())}{pattern.mark}") for pattern in drawn]
+        sentences += [
+            with_capitals(f"{filled(pattern, slots, dice, set())}{pattern.mark}") for pattern in drawn
+        ]
     return sentences
 
 
@@ -78,9 +80,9 @@ def _told_first(
     """What happened, and behind it the line of my part; without that where there is no room for both."""
     if reply.branch.is_passing:
         branch = next((branch for branch in branches if branch.kind == kinds.AGENT_SPOKE), None)
-        told = next(filter(speaker.may_say, sentences), "")
+        text = next(filter(speaker.may_say, sentences), "")
         thought = str(reply.fields.get("reason", ""))
-        return reply if branch is None or not told else with_line(branch, Spoken(told, thought, ""))
+        return reply if branch is None or not text else with_line(branch, Spoken(text, thought, ""))
     if not _takes_more_words(reply):
         return reply
     texts = [*(f"{sentence} {reply.fields['text']}" for sentence in sentences), *sentences]
@@ -108,5 +110,7 @@ def _takes_more_words(reply: Reply) -> bool:
     return (
         isinstance(reply.fields.get("text"), str)
         and branch.kind not in kinds.INNER
-        and all(isinstance(schema, dict) and (is_ref(schema) or is_ref(schema.get("items"))) for schema in others)
+        and all(
+            isinstance(schema, dict) and (is_ref(schema) or is_ref(schema.get("items"))) for schema in others
+        )
     )

@@ -218,9 +218,9 @@ class Situation:
                 said_again = happenings
             if said_again:
                 events.append(self._event(line, said_again))
-        told = [event for event in events if event.line.origin != "visitor"][:events_weighed_max]
-        brought_in = [event for event in events if event.line.origin == "visitor"][:events_weighed_max]
-        return [event for event in events if event in told or event in brought_in]
+        of_visitors = [event for event in events if event.line.origin == "visitor"][:events_weighed_max]
+        of_others = [event for event in events if event.line.origin != "visitor"][:events_weighed_max]
+        return [event for event in events if event in of_visitors or event in of_others]
 
     def _tells_an_event(self, line: Heard) -> bool:
         """Whether a line is the world's or a visitor's, or one of a castmate that is none of the general talk."""
