@@ -121,9 +121,14 @@ def sentences(heading: str, book: str = "games.txt", **gaps: str) -> list[str]:
     return with_gaps_filled(shelf.sections(book)[heading], gaps)
 
 
+def own_name(reading: Reading) -> str:
+    """Under which name a book has sentences of my own; empty if I have no part: then somebody else of that name has them."""
+    return reading.me.handle if reading.part is not None else ""
+
+
 def own_heading(reading: Reading, heading: str, book: str = "games.txt") -> str:
     """The heading under which a book has my own sentences of this sort; the common one if it has none."""
-    own = f"{reading.me.handle} {heading}"
+    own = f"{own_name(reading)} {heading}"
     return own if own in shelf.sections(book) else heading
 
 

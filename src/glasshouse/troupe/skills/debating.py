@@ -21,6 +21,7 @@ from glasshouse.troupe.skills.branches import (
     Reply,
     counted,
     in_a_list,
+    own_name,
     passing,
     sentences,
     untold,
@@ -345,7 +346,7 @@ def _answer_to(met: Point | None, reading: Reading, side: str) -> str:
 def _rebuttal_leads(speaker: Speaker, met: Point | None) -> list[str]:
     """How I come to what I answer: in frames of my own, if I have any, and then not every time."""
     reading = speaker.reading
-    heading = f"{reading.me.handle} rebuttal lead"
+    heading = f"{own_name(reading)} rebuttal lead"
     if heading not in shelf.sections(MOTIONS):
         return _leads(reading, "rebuttal lead")
     if speaker.topic.owed:
@@ -366,7 +367,7 @@ def _brought(speaker: Speaker, fresh: Sequence[Claim], met: Point | None, motion
     if claim is None:
         return ""
     text = claim.text.replace("<motion>", motion)
-    heading = f"{reading.me.handle} fresh"
+    heading = f"{own_name(reading)} fresh"
     if heading in shelf.sections(MOTIONS):
         leads = untold(reading, heading, MOTIONS)
         return _in_a_row(dice.choice(leads), text) if leads else text
@@ -378,7 +379,7 @@ def _closings(speaker: Speaker, side: str, motion: str) -> list[str]:
     reading = speaker.reading
     dice = speaker.dice
     left = standing_points(reading, reading.me.handle)
-    own = f"{reading.me.handle} closing {'standing' if left else 'none'}"
+    own = f"{own_name(reading)} closing {'standing' if left else 'none'}"
     if own in shelf.sections(MOTIONS):
         point = ground_called(left[0][1].ground) if left else ""
         return untold(reading, own, MOTIONS, point=point, motion=motion) or sentences(
@@ -411,7 +412,7 @@ def _fitting(reading: Reading, *choices: list[str]) -> list[str]:
 
 def _leads(reading: Reading, heading: str, **gaps: str) -> list[str]:
     """The beginnings of a speech, my own if I have any, that were not used yet; all, where all were."""
-    own = f"{reading.me.handle} {heading}"
+    own = f"{own_name(reading)} {heading}"
     heading, book = (own, MOTIONS) if own in shelf.sections(MOTIONS) else (heading, BOOK)
     return untold(reading, heading, book, **gaps) or sentences(heading, book, **gaps)
 

@@ -25,6 +25,7 @@ from glasshouse.troupe.skills.branches import (
     Reply,
     counted,
     own_heading,
+    own_name,
     passing,
     plain_branch,
     sentences,
@@ -165,7 +166,7 @@ def _likeliest(left: Sequence[Thing], answers: dict[str, str], speaker: Speaker)
 def _asked(speaker: Speaker, attribute: str, left: int) -> Spoken:
     """The question in words that mean this attribute and no other."""
     aim = f"there are {left} things it could be, and this question parts them best"
-    asked = wonderings(speaker.reading.me.handle).get(attribute, attributes()[attribute].asked)
+    asked = wonderings(own_name(speaker.reading)).get(attribute, attributes()[attribute].asked)
     facts = _facts(speaker.reading, left)
     tries = (
         remarked(speaker, speaker.dress(asked, "ask", aim, own=_WITH_OWN_LINE), *facts)

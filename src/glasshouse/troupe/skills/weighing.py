@@ -17,7 +17,7 @@ from glasshouse.troupe.noun_phrases import Noun, nouns_in
 from glasshouse.troupe.reactions import calling_of
 from glasshouse.troupe.reading import Heard, Reading
 from glasshouse.troupe.skills import contributing, debating, telling
-from glasshouse.troupe.skills.branches import sentences
+from glasshouse.troupe.skills.branches import own_name, sentences
 from glasshouse.troupe.vocabulary import stems_of
 
 lines_back_max: Final = 8
@@ -102,10 +102,10 @@ def reasons(reading: Reading, winner: str, lines: Sequence[Heard], gaps: dict[st
     more = dict(gaps)
     if contest.book == debating.BOOK:
         how, said = debating.vote(reading, winner)
-        own = f"{reading.me.handle} verdict {how}"
+        own = f"{own_name(reading)} verdict {how}"
         if own in shelf.sections(debating.MOTIONS):
             # A judge reads labels in place of names; a book of its own can say who it is that speaks for a motion.
-            called = shelf.sections(debating.MOTIONS).get(f"{reading.me.handle} winner {said.get('fate')}")
+            called = shelf.sections(debating.MOTIONS).get(f"{own_name(reading)} winner {said.get('fate')}")
             more |= {"winner": called[0]} if called else {}
             return sentences(own, debating.MOTIONS, **{**more, **said})
         more |= _grounds_of(reading, winner)
@@ -114,7 +114,7 @@ def reasons(reading: Reading, winner: str, lines: Sequence[Heard], gaps: dict[st
         more["detail"] = brought[0].definite if brought else gaps["detail"]
         more["count"] = shelf.entries("counting.txt")[len({*contributing.built_on(reading, lines[0])})]
     elif lines:
-        own = f"{reading.me.handle} verdict"
+        own = f"{own_name(reading)} verdict"
         if winner and own in shelf.sections(contest.book):
             return sentences(own, contest.book, **{**gaps, **telling.brought_home(reading, winner)})
         more["detail"], more["call"] = _things_shared(reading, winner, lines)
