@@ -525,6 +525,8 @@ class _Turn:
         }
         if to in self.situation.wants:
             possible = ["ask-why", "ask-way", "ask-progress"]
+            if self.reading.rounds >= rounds_of_acquaintance:
+                possible.append("ask-still")
             if not self.is_contest:
                 possible += ["oppose"] if self.situation.is_rival(to) else ["offer-help", "ask-help"]
         else:

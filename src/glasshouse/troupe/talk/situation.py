@@ -23,7 +23,7 @@ from glasshouse.troupe.vocabulary import stem, stems_of
 
 QUESTIONS: Final = frozenset(
     {
-        "ask-want", "ask-why", "ask-way", "ask-help", "ask-progress", "ask-care", "ask-goal", "ask-event", "ask-scene",
+        "ask-want", "ask-why", "ask-way", "ask-help", "ask-progress", "ask-still", "ask-care", "ask-goal", "ask-event", "ask-scene",
         "ask-opinion", "ask-view", "ask-hope",
     }
 )  # fmt: skip
