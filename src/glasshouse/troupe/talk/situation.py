@@ -217,7 +217,8 @@ class Situation:
             if not said_again or said_again[0].told.startswith(("it is ", "it was ", "they ")):
                 said_again = happenings
             if said_again:
-                events.append(self._event(line, said_again))
+                # What was done says more than what is there.
+                events.append(self._event(line, tuple(sorted(said_again, key=_is_there))))
         of_visitors = [event for event in events if event.line.origin == "visitor"][:events_weighed_max]
         of_others = [event for event in events if event.line.origin != "visitor"][:events_weighed_max]
         return [event for event in events if event in of_visitors or event in of_others]
@@ -255,6 +256,10 @@ class Situation:
     def used_patterns(self) -> frozenset[tuple[str, tuple[str, ...]]]:
         """The sentences of the general talk that can be seen."""
         return frozenset((said.move, said.pattern.texts) for moves in self.said_by.values() for said in moves)
+
+
+def _is_there(happening: Happening) -> bool:
+    return happening.is_fragment
 
 
 def without_news(text: str) -> str:
