@@ -327,7 +327,7 @@ def test_a_bluffer_describes_its_word_and_votes_for_the_odd_one() -> None:
 def test_somebody_of_another_world_says_nothing_of_a_namesakes() -> None:
     keeper = Character(name="secret-keeper", persona="Keeps the keys of a bank.", may_emit=("answer.given",))
     guesser = Character(name="sprout-guesser", may_emit=("question.asked",))
-    kinds_of_game = {
+    kinds_of_game: dict[str, dict[str, Any]] = {
         "question.asked": {"text": "string"},
         "answer.given": {"answer": ["yes", "no", "unsure"], "text": "string"},
     }
