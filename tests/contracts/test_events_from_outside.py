@@ -457,14 +457,14 @@ TOLD: tuple[tuple[str, str, str, str], ...] = (
 """What a visitor says; what is told of it; the same as something that is known, where that is another form; what one asks."""
 
 
-@pytest.mark.parametrize(("said", "told", "known", "question"), TOLD)
+@pytest.mark.parametrize(("said", "clause", "known", "question"), TOLD)
 def test_what_a_visitor_says_is_told_as_a_clause_in_the_right_tense_and_number(
-    said: str, told: str, known: str, question: str
+    said: str, clause: str, known: str, question: str
 ) -> None:
     event = event_told_by_visitor(said)
 
-    assert event.told == told
-    assert event.told_again == (known or told)
+    assert event.told == clause
+    assert event.told_again == (known or clause)
     assert event.question == question
 
 

@@ -53,7 +53,6 @@ GAME_SLOTS: Final = frozenset(
 """Slots that a game fills: in one of near-twins my word and what is true of it, what another said, who that is and as whom
 addressed, who holds the odd word; where days are looked up the day, what was read of it, and what is known of others."""
 
-_MARK_IN_QUOTATION: Final = re.compile(r'([?!])"(?=\s|$)')
 _ARTICLES: Final = ("a ", "an ", "the ", "his ", "her ", "my ", "one ")
 
 
@@ -167,18 +166,16 @@ class Script:
 
     def _event_sentences(self, handle: str, text: str) -> tuple[tuple[str, int], ...]:
         """What a line does about an event, and where in it."""
-        # A quotation that ends with a mark of its own is closed by that.
-        whole = _MARK_IN_QUOTATION.sub(r'\1".', text)
-        lower = whole.lower()
+        lower = text.lower()
         entries = self.parts.get(handle) or [entry for part in self.parts.values() for entry in part]
-        found = []
-        for entry in entries:
-            if entry.on == EVENT:
-                said = (
-                    phrasing.form.search(whole) for phrasing in entry.phrasings if phrasing.longest in lower
-                )
-                found += [(entry.act, match.start()) for match in said if match is not None]
-        return tuple(found)
+        said = (
+            (entry.act, _event_form(phrasing.text).search(text))
+            for entry in entries
+            if entry.on == EVENT
+            for phrasing in entry.phrasings
+            if phrasing.longest.rstrip(".") in lower
+        )
+        return tuple((act, match.start()) for act, match in said if match is not None)
 
     def _looked_up(self, handle: str, text: str) -> Recognised | None:
         entries = self.parts.get(handle)
@@ -249,6 +246,14 @@ def _form(text: str) -> re.Pattern[str]:
         bound.add(name)
         form += re.escape(fixed)
     return re.compile(f"{form}(?: .*)?", re.IGNORECASE | re.DOTALL)
+
+
+@lru_cache(maxsize=forms_cache_max)
+def _event_form(text: str) -> re.Pattern[str]:
+    """What a sentence about an event looks like from its beginning. What ends with a mark in quotation marks has no other one."""
+    fixed = SLOT.split(text)[::2]
+    behind = (rf"\.?{re.escape(part[1:])}" if part.startswith(".") else re.escape(part) for part in fixed[1:])
+    return re.compile(".+?".join((re.escape(fixed[0]), *behind)), re.IGNORECASE | re.DOTALL)
 
 
 def bound_name(slot: str) -> str:

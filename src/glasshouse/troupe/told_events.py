@@ -87,10 +87,9 @@ def _told_now(text: str, act: str) -> Happening:
     whole = event_told_by_visitor(text)
     if len(whole.told.split()) <= words_told_at_once_max or len(whole.parts) < 2:
         return whole
-    first, last = whole.parts[0], whole.parts[-1]
-    if act == "report":
-        return first
-    return last._replace(question=last.question or first.question)
+    first = whole.parts[0]
+    last = whole.parts[-1]
+    return first if act == "report" else last._replace(question=last.question or first.question)
 
 
 def _first_act(tellers: int, *, is_asked: bool) -> str:

@@ -371,7 +371,8 @@ class _Performance:
 
     def _cue_of_event(self, entry: Entry) -> list[_Cue]:
         """The question about what a visitor brought, if I answer that visitor, and an entry does what falls to me then."""
-        event, cause = self.event, self.reading.cause
+        event = self.event
+        cause = self.reading.cause
         if event is None or cause is None or event.act != entry.act:
             return []
         return [_Cue(event.question)] if cause.ref == event.line.ref and cause.origin == "visitor" else []
@@ -381,11 +382,11 @@ class _Performance:
         event = self.event
         if event is None or not event.act:
             return text
-        # Of two questions one behind the other, the first would get no answer; where there is room for no more, one asks all the same.
+        # Of two questions one behind the other, the first would get no answer. Where there is no room, one asks all the same.
         doing = ("react", "ask") if event.act == "ask" and text.endswith("?") else (event.act,)
         for act in doing:
-            for told in (event, event.briefly):
-                self.event = told
+            for form in (event, event.briefly):
+                self.event = form
                 whole = self._with_event_behind(text, act)
                 if whole:
                     return whole

@@ -194,16 +194,14 @@ def event_told_by_visitor(text: str) -> Happening:
     if at and main.told.split()[0] in _INDEFINITE - _NOBODY_KNOWN and happenings[at - 1].is_only_said:
         # Who "it" is was said in the words before.
         certain = [happenings[at - 1], main]
-    told = (
-        certain[:2]
-        if sum(len(happening.told.split()) for happening in certain[:2]) <= happening_words_max
-        else [main]
-    )
+    both = certain[:2]
+    words = sum(len(happening.told.split()) for happening in both)
+    together = both if words <= happening_words_max else [main]
     return main._replace(
-        told=", and ".join(happening.told for happening in told),
-        told_again=", and ".join(happening.told_again for happening in told),
-        parts=tuple(part for happening in told for part in happening.parts or (happening,)),
-        stems=frozenset[str]().union(*(happening.stems for happening in told)),
+        told=", and ".join(happening.told for happening in together),
+        told_again=", and ".join(happening.told_again for happening in together),
+        parts=tuple(part for happening in together for part in happening.parts or (happening,)),
+        stems=frozenset[str]().union(*(happening.stems for happening in together)),
     )
 
 
@@ -551,8 +549,8 @@ def _question(known: list[str], verb: str, rest: list[str], told_verb: str, aske
     """What one asks about a clause; only about what its own subject does."""
     own = _own_rest(rest)
     if known[0] in _NOBODY_KNOWN - {"something"}:
-        told = _joined_verbs(own, past_of) if _is_told_in_past(verb, rest) else own
-        question = ["who", *known[1:], told_verb, *told]
+        behind = _joined_verbs(own, past_of) if _is_told_in_past(verb, rest) else own
+        question = ["who", *known[1:], told_verb, *behind]
     elif not asked[0]:
         return ""
     elif verb == "cannot":
@@ -676,7 +674,7 @@ def _fragment(plain: Happening, tokens: list[str], be: str) -> Happening:
     known = _as_known(first)
     thing = _spaced(known[: place_at + len(known) - len(first)])
     where = first[place_at:]
-    told = _spaced(["there", verb, *first])
+    clause = _spaced(["there", verb, *first])
     is_no = lower[0] == "no"
     question = (
         ["why", verb, "there", *first]
@@ -690,8 +688,8 @@ def _fragment(plain: Happening, tokens: list[str], be: str) -> Happening:
         and class_of_word(head) not in {"sound", "abstract"}
     )
     return plain._replace(
-        told=told,
-        told_again=told,
+        told=clause,
+        told_again=clause,
         question=_spaced(question),
         going_on=_spaced([thing, verb, "still", *where]) if is_seen else "",
         thing="" if is_no else thing,

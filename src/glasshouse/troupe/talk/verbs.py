@@ -48,8 +48,8 @@ def is_past_and_plain(word: str) -> bool:
 
 @lru_cache(maxsize=1)
 def _plain_verbs() -> frozenset[str]:
-    told = frozenset(row[0] for row in shelf.rows("event_verbs.tsv"))
-    return of_sort("verb") | frozenset(_irregular()) | shelf.words_listed("verbs.txt") | told
+    of_events = frozenset(row[0] for row in shelf.rows("event_verbs.tsv"))
+    return of_sort("verb") | frozenset(_irregular()) | shelf.words_listed("verbs.txt") | of_events
 
 
 def is_plain_verb(word: str) -> bool:
