@@ -71,7 +71,7 @@ TOLD: tuple[tuple[str, str, str, str], ...] = (
         "the letter arrived for nobody",
         "why did the letter arrive for nobody",
     ),
-    ("Footsteps in the hall", "there are footsteps in the hall", "", "where did the footsteps come from"),
+    ("Footsteps in the hall", "there were footsteps in the hall", "", "where did the footsteps come from"),
     (
         "a dead bird on the doorstep",
         "there is a dead bird on the doorstep",
@@ -88,11 +88,11 @@ TOLD: tuple[tuple[str, str, str, str], ...] = (
     ),
     ("Mrs Higgins", 'somebody said "Mrs Higgins"', "", 'who said "Mrs Higgins"'),
     ("Napoleon", 'somebody said "Napoleon"', "", 'who said "Napoleon"'),
-    ("earthquake", "there is an earthquake", "", "where did the earthquake come from"),
-    ("A scream!", "there is a scream", "", "where did the scream come from"),
+    ("earthquake", "there was an earthquake", "", "where did the earthquake come from"),
+    ("A scream!", "there was a scream", "", "where did the scream come from"),
     (
         "Thunder. It begins to rain hard.",
-        "there is thunder, and it began to rain hard",
+        "there was thunder, and it began to rain hard",
         "",
         "why did it begin to rain hard",
     ),
@@ -169,7 +169,7 @@ TOLD: tuple[tuple[str, str, str, str], ...] = (
     ("The king is dead. Long live the king!", "the king is dead", "", "why is the king dead"),
     (
         "There is a knock at the window.",
-        "there is a knock at the window",
+        "there was a knock at the window",
         "",
         "where did the knock come from",
     ),
@@ -351,7 +351,7 @@ TOLD: tuple[tuple[str, str, str, str], ...] = (
     ),
     ("A fly in the soup.", "there is a fly in the soup", "", "where did the fly come from"),
     ("Gunshots!", 'somebody called "Gunshots!"', "", 'who called "Gunshots!"'),
-    ("music from nowhere", "there is music from nowhere", "", "where did the music come from"),
+    ("music from nowhere", "there was music from nowhere", "", "where did the music come from"),
     ("She fainted.", "she fainted", "", "why did she faint"),
     (
         "Somebody is lying dead in the garden",

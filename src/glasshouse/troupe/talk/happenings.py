@@ -671,6 +671,8 @@ def _fragment(plain: Happening, tokens: list[str], be: str) -> Happening:
     place_at += len(first) - len(lower)
     head = first[place_at - 1].lower()
     verb = be or ("are" if many else "is")
+    if class_of_word(head) == "sound" or not _listed("moment").isdisjoint({head, *singular_forms(head)}):
+        verb = {"is": "was", "are": "were"}.get(verb, verb)
     known = _as_known(first)
     thing = _spaced(known[: place_at + len(known) - len(first)])
     where = first[place_at:]
@@ -729,10 +731,10 @@ def _is_a_thing(lower: list[str], *, is_certain: bool, is_placed: bool) -> bool:
     )
 
 
-@lru_cache(maxsize=2)
-def _listed(how_many: str) -> frozenset[str]:
-    """The nouns of what happens of which there is `some`, or of which there is `one`."""
-    return frozenset(noun for listed, noun in shelf.rows("event_nouns.tsv") if listed == how_many)
+@lru_cache(maxsize=3)
+def _listed(how: str) -> frozenset[str]:
+    """The nouns of what happens of which there is `some`, or of which there is `one`; those of a `moment`, which is over when it is told."""
+    return frozenset(noun for noun, *listed in shelf.rows("event_nouns.tsv") if how in listed)
 
 
 def _with_article(first: list[str], place_at: int, *, many: bool, is_certain: bool) -> list[str]:
