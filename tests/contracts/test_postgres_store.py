@@ -166,6 +166,39 @@ async def test_an_owner_that_cannot_beat_for_a_lease_has_lapsed_by_its_own_monot
     await first.close()
 
 
+async def test_a_lease_of_silence_counts_from_when_the_silence_was_seen_not_from_when_a_stalled_server_was_asked(
+    database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = await opened(database)
+    await silence(first)
+    now = 1_000.0
+    looks = 0
+    fetch_row = server.Server.fetch_row
+
+    async def stalled(self: server.Server, query: str, *values: object, seconds: float | None = None) -> Any:
+        nonlocal now, looks
+        row = await fetch_row(self, query, *values, seconds=seconds)
+        if query == server.SQL["house"]:
+            looks += 1
+            # The first look is that of opening, the second one the first of taking.
+            now += 2 * lease if looks == 2 else 0
+        return row
+
+    monkeypatch.setattr(server, "monotonic", lambda: now)
+    monkeypatch.setattr(server.Server, "fetch_row", stalled)
+
+    taking = asyncio.create_task(opened(elsewhere(database)))
+    await until(lambda: looks >= 4 or taking.done())
+    is_taken_early = taking.done()
+    now += lease
+    second = await soon(taking)
+
+    assert not is_taken_early
+    assert second.lapse() is None
+    await first.close()
+    await second.close()
+
+
 # In doubt
 
 

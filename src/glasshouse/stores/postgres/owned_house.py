@@ -56,7 +56,7 @@ class OwnedHouse:
     async def take(self) -> None:
         """Take the house, if nobody has it or its owner is silent for a lease. Raises `StoreBusy` with the owner."""
         seen: tuple[int, int] | None = None
-        since = servers.monotonic()
+        since = 0.0
         for _ in range(takes_max * looks_a_lease):
             row = await self._server.fetch_row(SQL["house"], self._name)
             self._check_format(row["format"])
@@ -68,6 +68,9 @@ class OwnedHouse:
             )
             if row["owner"] and not is_silent:
                 self._check_is_silent(row, seen)
+                if seen is None:
+                    # From when it was seen, not asked: a server that stalled may have kept back the owner's beats as long.
+                    since = servers.monotonic()
                 seen = (row["epoch"], row["beat"])
                 await asyncio.sleep(self.lease_seconds / looks_a_lease)
                 continue
