@@ -242,6 +242,55 @@ async def test_a_commit_whose_answer_is_lost_is_found_by_its_position_or_can_nev
     await first.close()
 
 
+async def test_two_who_look_at_a_commit_in_doubt_at_once_change_the_token_once(
+    database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = await opened(database)
+    await first.commit(one_batch(opening(ADA, "one")))
+    number = await first.put_request("{}")
+    first._segments_cache[ADA.id].number = 1 << 40  # No column has room for it.
+    with pytest.raises(OutcomeUnknown):
+        await first.commit(one_batch(lines(ADA, 1, "two")))
+    fetch_row = server.Server.fetch_row
+    changes: list[object] = []
+
+    async def noted(self: server.Server, query: str, *values: object, seconds: float | None = None) -> Any:
+        if query == server.SQL["change_token"]:
+            changes.append(values)
+        return await fetch_row(self, query, *values, seconds=seconds)
+
+    monkeypatch.setattr(server.Server, "fetch_row", noted)
+
+    answers = tuple(await asyncio.gather(first.committed(2), first.take_request(number)))
+
+    assert answers == (False, True)
+    assert len(changes) == 1
+    assert await first.commit(one_batch(lines(ADA, 1, "two"))) == 2
+    await first.close()
+
+
+async def test_a_request_is_taken_though_a_commit_fell_into_doubt_while_it_was_being_taken(
+    database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    owner = await opened(database)
+    number = await owner.put_request("{}")
+    asked = owner._rows
+    doubts = iter([True])
+
+    async def rows(query: str, *values: object) -> list[Any]:
+        assert owner._house is not None
+        if query == "take_request" and next(doubts, False):
+            owner._house.must_settle(None)
+            await owner._house.settle()
+        return await asked(query, *values)
+
+    monkeypatch.setattr(owner, "_rows", rows)
+
+    assert await owner.take_request(number)
+    assert owner.lapse() is None
+    await owner.close()
+
+
 async def test_every_error_of_the_driver_in_a_commit_means_that_nobody_knows(database: str) -> None:
     first = await opened(database)
     await first.commit(one_batch(opening(ADA, "one")))

@@ -50,6 +50,7 @@ class OwnedHouse:
         self._beaten_at = servers.monotonic()
         self.suspects: set[int] = set()
         """The processes of the server whose statements failed, and may still be at work."""
+        self._settling = asyncio.Lock()
 
     # Taking
 
@@ -168,11 +169,18 @@ class OwnedHouse:
 
     async def settle(self) -> None:
         """Make sure that no statement that failed can write any more. If the house is lost, that is noted instead."""
+        async with (
+            self._settling
+        ):  # The writer and who takes a request may both ask: the token is changed once.
+            if self.is_in_doubt:
+                await self._settle()
+
+    async def _settle(self) -> None:
         token = secrets.token_bytes(16)
         known = [*self.tokens]
         self.tokens.append(token)
         for _ in range(takes_max):
-            for process in self.suspects:
+            for process in [*self.suspects]:
                 with suppress(*driver_errors()):
                     await self._server.fetch(
                         SQL["end_connection"], process, self._server.name, seconds=lock_seconds_max

@@ -250,14 +250,19 @@ class PostgresStore:
             raise self._house.fenced
         return self._house
 
-    # Committing
-
-    async def commit(self, batches: Sequence[Batch]) -> int:
-        """Make the batches durable in one statement, and return the position of the first new event."""
+    async def _settled(self) -> OwnedHouse:
+        """The house that is owned here, with no commit in doubt."""
         house = self._owned()
         if house.is_in_doubt:
             await self._in_words(house.settle())
             house = self._owned()
+        return house
+
+    # Committing
+
+    async def commit(self, batches: Sequence[Batch]) -> int:
+        """Make the batches durable in one statement, and return the position of the first new event."""
+        house = await self._settled()
         if self._must_look:
             await self._look()
         placement = Placement(self._position, self._segment_numbers)
@@ -570,14 +575,16 @@ class PostgresStore:
 
     async def take_request(self, number: int) -> bool:
         """Mark a request as taken. False if it was withdrawn. Only the owner of this moment can."""
-        house = self._owned()
-        if house.is_in_doubt:
-            await self._in_words(house.settle())
-            house = self._owned()
-        held, taken = (await self._rows_of_owner("take_request", house, number))[0]
-        if not held:
-            house.was_taken()
-            raise self._fence(house)
+        while True:
+            house = await self._settled()
+            token = house.token
+            held, taken = (await self._rows_of_owner("take_request", house, number))[0]
+            if held:
+                break
+            if house.token == token and not house.is_in_doubt:
+                house.was_taken()
+                raise self._fence(house)
+            # A commit was in doubt meanwhile, so this process has changed the token itself: it asks again with the new one.
         if taken:
             self._opened().wake(self._inbox_channel)
         return bool(taken)
