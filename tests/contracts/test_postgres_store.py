@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import socket
 from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
@@ -541,6 +542,20 @@ async def test_the_three_roles_may_what_they_are_named_after(database: str) -> N
 
 
 # Addresses
+
+
+@pytest.mark.parametrize("hosts", ["127.0.0.1:{0}", "127.0.0.1:{0},127.0.0.1:{0}"])
+async def test_a_server_that_takes_a_connection_and_says_nothing_is_told_of_after_one_wait(
+    hosts: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert server.connect_seconds_max <= 3.0  # The rest of five seconds is for the start of a command.
+    monkeypatch.setattr(server, "connect_seconds_max", 0.1)
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+
+        with pytest.raises(StoreFailed, match="did not answer in time"):
+            await soon(opened(f"postgresql://ada@{hosts.format(silent.getsockname()[1])}/x"))
 
 
 @pytest.mark.parametrize(

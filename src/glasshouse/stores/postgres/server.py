@@ -38,8 +38,8 @@ connections_idle_max: Final = 4
 """How many connections stay open while nothing runs. With the listener, an idle process has five."""
 idle_seconds_max: Final = 1.0
 """How long more connections than that stay open after they were used."""
-connect_seconds_max = 4.0
-"""How long a connection may take to open: with it, a command says within five seconds that no server is there."""
+connect_seconds_max = 3.0
+"""How long a connection may take to open: with it, a command says within five seconds that no server answers, also if the machine is busy."""
 statement_seconds_max = 15.0
 """How long a statement may take that nobody needs sooner, such as one that reads a page of events."""
 wake_seconds_min: Final = 0.010
