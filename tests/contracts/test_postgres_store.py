@@ -100,6 +100,8 @@ async def test_a_silent_owner_is_taken_over_and_can_never_write_again(database: 
     )
     assert [row[0] for row in epochs] == [1, 2]
     await first.close()
+    with pytest.raises(StoreFenced, match="taken over"):
+        await first.position()
     assert await second.owner()
     await second.close()
 

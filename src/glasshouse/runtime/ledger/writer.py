@@ -380,8 +380,9 @@ class Writer:
     def _give_up(self, group: list[Queued | QueuedLines], failure: BaseException) -> _Refused:
         """Empty the queue. Returns the batches to refuse, each with its error."""
         behind = f"Nothing was written, because a commit before it failed: {failure} Try again."
+        is_final = isinstance(failure, StoreFenced)  # Then there is no other try.
         refused: _Refused = [(queued, failure) for queued in group]
-        refused += [(queued, StoreFailed(behind)) for queued in self._queue]
+        refused += [(queued, failure if is_final else StoreFailed(behind)) for queued in self._queue]
         self._queue.clear()
         self._lines = None
         self._taken_upto = self._pending.position
