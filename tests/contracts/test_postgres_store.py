@@ -6,6 +6,7 @@ import asyncio
 import itertools
 import socket
 from collections.abc import AsyncIterator, Callable, Iterator
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -393,6 +394,29 @@ async def test_requests_are_timed_by_the_database(database: str) -> None:
 
     assert now_there is not None
     assert abs((now_there - now).total_seconds()) < 60
+    await kept.close()
+
+
+async def test_the_time_of_a_house_goes_on_with_a_monotonic_clock_and_never_back_though_the_server_s_clock_does(
+    database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 1_000.0
+    monkeypatch.setattr(server, "monotonic", lambda: now)
+    kept = await opened(database)
+    await silence(kept)
+    shared = kept._opened()
+    assert kept._house is not None
+    shared._owned[kept._house.number] = kept._house  # It is owned, and nothing beats.
+    shared._note_time(datetime(2030, 1, 1, tzinfo=UTC), now)
+
+    now += 2
+    shared._note_time(datetime(2029, 1, 1, tzinfo=UTC), now)
+    after_it_went_back = await kept.time()
+    now += 3
+    shared._note_time(datetime(2031, 1, 1, tzinfo=UTC), now)
+
+    assert after_it_went_back == datetime(2030, 1, 1, 0, 0, 2, tzinfo=UTC)
+    assert await kept.time() == datetime(2031, 1, 1, tzinfo=UTC)
     await kept.close()
 
 
