@@ -24,6 +24,7 @@ from glasshouse.runtime.store_port import (
     Store,
 )
 from glasshouse.stores.postgres import owned_house, postgres_store, server
+from glasshouse.stores.postgres.driver_faults import is_of_connection
 from glasshouse.stores.postgres.schema import bundled_migrations
 from glasshouse.stores.store_address import StoreAddress
 from glasshouse.testing.contracts.writing import lines, one_batch, opening, root, texts_of
@@ -201,6 +202,37 @@ async def test_a_lease_of_silence_counts_from_when_the_silence_was_seen_not_from
     assert second.lapse() is None
     await first.close()
     await second.close()
+
+
+async def test_who_stood_still_between_a_look_and_its_end_does_not_take_a_house_whose_owner_beats(
+    database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = await opened(database)
+    await silence(first)
+    now = 1_000.0
+    looks = 0
+    fetch_row = server.Server.fetch_row
+
+    async def suspended(
+        self: server.Server, query: str, *values: object, seconds: float | None = None
+    ) -> Any:
+        nonlocal now, looks
+        row = await fetch_row(self, query, *values, seconds=seconds)
+        if query == server.SQL["house"]:
+            looks += 1
+            if looks == 3:  # The second one of taking.
+                now += 2 * lease
+                admin().execute_in(database.rpartition("/")[2], "UPDATE glasshouse.beats SET beat = beat + 1")
+        return row
+
+    monkeypatch.setattr(server, "monotonic", lambda: now)
+    monkeypatch.setattr(server.Server, "fetch_row", suspended)
+
+    with pytest.raises(StoreBusy, match="is being played by"):
+        await soon(opened(elsewhere(database)))
+
+    assert looks == 4
+    await first.close()
 
 
 # In doubt
@@ -568,6 +600,22 @@ async def test_the_three_roles_may_what_they_are_named_after(database: str) -> N
 
 
 # Addresses
+
+
+async def test_a_statement_is_asked_again_whenever_the_server_ends_its_connection(database: str) -> None:
+    import asyncpg
+
+    kept = await opened(database)
+    await kept.commit(one_batch(opening(ADA, "one")))
+    name = kept._opened().name
+
+    for _ in range(40):  # The end of a connection meets a statement at another point each time.
+        admin().execute(
+            f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = '{name}'"
+        )
+        assert await kept.position() == 1
+    assert is_of_connection(asyncpg.InternalClientError("cannot switch to state 11"))
+    await kept.close()
 
 
 @pytest.mark.parametrize("hosts", ["127.0.0.1:{0}", "127.0.0.1:{0},127.0.0.1:{0}"])

@@ -59,18 +59,18 @@ class OwnedHouse:
         seen: tuple[int, int] | None = None
         since = 0.0
         for _ in range(takes_max * looks_a_lease):
+            asked_at = servers.monotonic()
             row = await self._server.fetch_row(SQL["house"], self._name)
             self._check_format(row["format"])
             if row["token"] in self.tokens:  # It was taken, and the answer was lost.
                 self._begin(row["epoch"], row["token"], servers.monotonic())
                 return
-            is_silent = (
-                seen == (row["epoch"], row["beat"]) and servers.monotonic() - since >= self.lease_seconds
-            )
+            is_silent = seen == (row["epoch"], row["beat"]) and asked_at - since >= self.lease_seconds
             if row["owner"] and not is_silent:
                 self._check_is_silent(row, seen)
                 if seen is None:
-                    # From when it was seen, not asked: a server that stalled may have kept back the owner's beats as long.
+                    # From the end of the first look to the beginning of the last one: while the server stalls, or this process stands still, a look
+                    # may be old when it ends.
                     since = servers.monotonic()
                 seen = (row["epoch"], row["beat"])
                 await asyncio.sleep(self.lease_seconds / looks_a_lease)
