@@ -235,6 +235,29 @@ async def test_who_stood_still_between_a_look_and_its_end_does_not_take_a_house_
     await first.close()
 
 
+async def test_an_owner_that_beats_again_in_the_last_moment_keeps_its_house(
+    database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = await opened(database)
+    await silence(first)
+    fetch = server.Server.fetch
+
+    async def late(
+        self: server.Server, query: str, *values: object, seconds: float | None = None
+    ) -> list[Any]:
+        if query == server.SQL["end_connections"]:
+            admin().execute_in(database.rpartition("/")[2], "UPDATE glasshouse.beats SET beat = beat + 1")
+        return await fetch(self, query, *values, seconds=seconds)
+
+    monkeypatch.setattr(server.Server, "fetch", late)
+
+    with pytest.raises(StoreBusy, match="is being played by"):
+        await soon(PostgresStore(elsewhere(database), lease_seconds=0.1).open("another"))
+
+    assert await first.commit(one_batch(opening(ADA, "one"))) == 1
+    await first.close()
+
+
 # In doubt
 
 

@@ -95,7 +95,7 @@ class OwnedHouse:
             )
 
     async def _taken(self, row: Any) -> bool:
-        """Take the house by compare-and-set. False if somebody was faster, or a lock is in the way."""
+        """Take the house by compare-and-set. False if somebody was faster, its owner has beaten again, or a lock is in the way."""
         if row["owner"]:
             with suppress(*driver_errors()):  # Without the right to end them, the locks may still be gone.
                 await self._server.fetch(SQL["end_connections"], row["owner"], seconds=lock_seconds_max)
@@ -110,6 +110,7 @@ class OwnedHouse:
             self._server.name,
             this_process(),
             format_number,
+            row["beat"],
         )
         try:
             taken = await self._server.fetch_row(SQL["take"], *values, seconds=lock_seconds_max)
