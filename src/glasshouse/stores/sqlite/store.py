@@ -73,7 +73,7 @@ class SqliteStore:
         if is_address(str(path).replace(":/", "://", 1)):  # A Path has one slash less.
             raise Refused(
                 "A SqliteStore keeps a file, and this is the address of a database.",
-                "Use PostgresStore; on the command line, write the address with both slashes: postgresql://HOST/DATABASE#HOUSE.",
+                "Use PostgresStore; where a command takes any store, write both slashes: postgresql://HOST/DATABASE#HOUSE.",
             )
         self.path = Path(path).absolute()
         self.is_guest = is_guest
