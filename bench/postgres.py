@@ -175,7 +175,7 @@ async def _bare_commits_seconds(address: str, number: int, count: int) -> float:
 
     async def one_by_one(connection: Any, house: int) -> None:
         statement = await connection.prepare(
-            "INSERT INTO glasshouse.events VALUES ($1, $2, 1, $1, 0, 1, $3) RETURNING house"
+            "INSERT INTO glasshouse.events VALUES ($1::bigint, $2, 1, $1::bigint, 0, 1, $3) RETURNING house"
         )
         for n in range(commits_a_house):
             await statement.fetchval(n, house, encoded(_event(n)))
