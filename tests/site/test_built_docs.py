@@ -27,6 +27,7 @@ PAGES: Final = (
     "reference/limits",
     "reference/python/glasshouse",
     "adr/0172-sphinx-builds-the-docs",
+    "examples/notebooks/first_look",
     "project/README",
     "search",
 )
