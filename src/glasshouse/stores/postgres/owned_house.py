@@ -170,9 +170,8 @@ class OwnedHouse:
 
     async def settle(self) -> None:
         """Make sure that no statement that failed can write any more. If the house is lost, that is noted instead."""
-        async with (
-            self._settling
-        ):  # The writer and who takes a request may both ask: the token is changed once.
+        # The writer and who takes a request may both ask: the token is changed once.
+        async with self._settling:
             if self.is_in_doubt:
                 await self._settle()
 
