@@ -88,7 +88,12 @@ def round_settled(me: Identity) -> int:
 def _with_me_for_my_name(text: str, handle: str) -> str:
     """A want in which its player is called `the doctor`, as the doctor says it."""
     name = re.escape(handle.replace("-", " "))
-    text = re.sub(rf"\bthe {name} (is|was|has)\b", lambda match: f"I {_I_DO.get(match[1].lower(), 'have')}", text, flags=re.IGNORECASE)
+    text = re.sub(
+        rf"\bthe {name} (is|was|has)\b",
+        lambda match: f"I {_I_DO.get(match[1].lower(), 'have')}",
+        text,
+        flags=re.IGNORECASE,
+    )
     return re.sub(rf"\bthe {name}['\u2019]s\b", "my", text, flags=re.IGNORECASE)
 
 

@@ -104,5 +104,7 @@ def _takes_more_words(reply: Reply) -> bool:
     return (
         isinstance(reply.fields.get("text"), str)
         and branch.kind not in kinds.INNER
-        and all(isinstance(schema, dict) and (is_ref(schema) or is_ref(schema.get("items"))) for schema in others)
+        and all(
+            isinstance(schema, dict) and (is_ref(schema) or is_ref(schema.get("items"))) for schema in others
+        )
     )

@@ -23,8 +23,12 @@ rounds_before_naming_min: Final = 1
 """Nobody is named before everybody may have spoken so often."""
 _POINTS: Final = 0.4
 """How likely somebody is named where plain talk would do."""
-_ACCUSING: Final = re.compile(r"suspect|suspic|accus|blame|doubt|guilt|culprit|traitor|against|evict|exclu|eliminat")
-_FAVOURING: Final = re.compile(r"vote|elect|choos|chose|choice|pick|favou?r|prais|nomin|award|trust|support|best|ballot")
+_ACCUSING: Final = re.compile(
+    r"suspect|suspic|accus|blame|doubt|guilt|culprit|traitor|against|evict|exclu|eliminat"
+)
+_FAVOURING: Final = re.compile(
+    r"vote|elect|choos|chose|choice|pick|favou?r|prais|nomin|award|trust|support|best|ballot"
+)
 
 _GOOD: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -128,7 +132,12 @@ def _namings(situation: Situation, move: str) -> list[_Naming]:
         for name in dict.fromkeys(said.move for said in moves if said.move in grounds):
             namings.append(_Naming(handle, grounds[name], len(order) - order.index(name) + rivalry))
         care = situation.cares.get(handle, "")
-        if move == "favour" and care and len(care.split()) <= care_words_max and not care.startswith(("my ", "our ")):
+        if (
+            move == "favour"
+            and care
+            and len(care.split()) <= care_words_max
+            and not care.startswith(("my ", "our "))
+        ):
             namings.append(_Naming(handle, f"cares about {care}", len(order) / 2 + rivalry))
     return namings
 

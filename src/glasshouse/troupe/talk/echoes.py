@@ -30,7 +30,9 @@ def is_echo(text: str, reading: Reading) -> bool:
         return False
     me = reading.me
     lines = (line.text for line in (*reading.discussion, *reading.remembered, *reading.disturbances))
-    return any(_is_echo_of(text, other) for other in (*lines, *reading.refused, reading.scene, me.goal, me.persona))
+    return any(
+        _is_echo_of(text, other) for other in (*lines, *reading.refused, reading.scene, me.goal, me.persona)
+    )
 
 
 def _is_echo_of(text: str, other: str) -> bool:

@@ -69,10 +69,24 @@ _BEFORE_A_PLACE: Final = frozenset(
 _MANY: Final = frozenset({"some", "many", "most", "several", "few", "both", "all", "dozens", "hundreds"})
 _NONE: Final = frozenset({"no", "none"})
 _CALLED_WITHOUT_THE: Final = frozenset(
-    {"mum", "mom", "dad", "mother", "father", "granny", "grandma", "grandpa", "grandmother", "grandfather", "god", "santa"}
+    {
+        "mum",
+        "mom",
+        "dad",
+        "mother",
+        "father",
+        "granny",
+        "grandma",
+        "grandpa",
+        "grandmother",
+        "grandfather",
+        "god",
+        "santa",
+    }
 )
 _LED: Final = re.compile(
-    r"(?:but|and|so|then|now|suddenly|meanwhile|oh|oops|wow|look|all of a sudden|out of nowhere)\b,?\s+(?=\w)", re.IGNORECASE
+    r"(?:but|and|so|then|now|suddenly|meanwhile|oh|oops|wow|look|all of a sudden|out of nowhere)\b,?\s+(?=\w)",
+    re.IGNORECASE,
 )
 """Words before a sentence that tell nothing of what happens."""
 _SHORTENED: Final = re.compile(r"^(it|there|he|she|that|here)['\u2019]s\b", re.IGNORECASE)
@@ -268,14 +282,25 @@ def _is_unlisted_verb(tokens: list[str], lower: list[str], at: int) -> bool:
     """Whether a word that no list has is the verb by where it stands: behind a name or a thing, before nothing or a place."""
     word, before = lower[at], lower[at - 1]
     behind = lower[at + 1] if at + 1 < len(lower) else ""
-    is_before_an_end = not behind or behind in _BEFORE_A_PLACE | of_sort("det") | _RELATIVE | {"to", "into", "itself"}
+    is_before_an_end = not behind or behind in _BEFORE_A_PLACE | of_sort("det") | _RELATIVE | {
+        "to",
+        "into",
+        "itself",
+    }
     is_before_an_end = is_before_an_end or behind.endswith("ly") or is_a(behind, "adverb")
-    if not is_before_an_end or len(word) < 4 or not WORD.fullmatch(word) or before in of_sort("det") | _BEFORE_A_PLACE:
+    if (
+        not is_before_an_end
+        or len(word) < 4
+        or not WORD.fullmatch(word)
+        or before in of_sort("det") | _BEFORE_A_PLACE
+    ):
         return False
     is_name = at == 1 and tokens[0][:1].isupper() and not (lower[0] in of_sort("det") or _is_noun(lower[0]))
     is_thing = lower[0] in of_sort("det") and at > 1 and not is_a(before, "adjective")
     if word.endswith("ed"):
-        return not is_a(word, "adjective") and (is_name or is_thing or before.endswith("s") or before in {"just", "already"})
+        return not is_a(word, "adjective") and (
+            is_name or is_thing or before.endswith("s") or before in {"just", "already"}
+        )
     is_behind_he = word.endswith("s") and not word.endswith(("ss", "us", "is"))
     is_one = not _is_many(lower[:at])
     return is_behind_he and is_one and (is_name or (is_thing and not _is_noun(word)))
@@ -431,7 +456,9 @@ def _joined_verbs(rest: list[str], form) -> list[str]:  # type: ignore[no-untype
         base = base_behind_he(said[at].lower())
         before = said[at - 1].lower()
         is_joined = before in {"and", "but", "then"}
-        is_joined = is_joined or (form is past_of and at > 1 and before in _PRONOUNS and said[at - 2].lower() == "and")
+        is_joined = is_joined or (
+            form is past_of and at > 1 and before in _PRONOUNS and said[at - 2].lower() == "and"
+        )
         if base and is_joined and base not in {"be", "have", "do"}:
             said[at] = form(base)
     return said
@@ -450,7 +477,9 @@ def _fragment(plain: Happening, tokens: list[str], be: str) -> Happening:
         WORD.fullmatch(head) and (is_a(head, "noun") or class_of_word(head) != "unknown" or len(first) <= 4)
     ):
         return plain
-    if head in of_sort("stop") or (plain.is_cry and not is_a(head, "noun") and class_of_word(head) == "unknown"):
+    if head in of_sort("stop") or (
+        plain.is_cry and not is_a(head, "noun") and class_of_word(head) == "unknown"
+    ):
         return plain
     many = _is_many([word.lower() for word in first[:place_at]])
     verb = be or ("are" if many else "is")
@@ -460,7 +489,9 @@ def _fragment(plain: Happening, tokens: list[str], be: str) -> Happening:
     return plain._replace(
         told=_spaced(["there", verb, *first]),
         told_again=_spaced(["there", verb, *first]),
-        question="" if class_of_word(head) == "place" or first[0] in _NONE else _spaced(["where did", thing, "come from"]),
+        question=""
+        if class_of_word(head) == "place" or first[0] in _NONE
+        else _spaced(["where did", thing, "come from"]),
         going_on=_spaced([thing, verb, "still", *where]) if where and where[0] != "from" else "",
         thing=thing,
         is_plural=many,
