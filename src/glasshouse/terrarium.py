@@ -13,7 +13,7 @@ the caller: changing the JSON of a returned event changes no other reader's copy
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Collection, Coroutine, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args
@@ -805,9 +805,28 @@ def keep_script(terrarium: Terrarium, world: LoadedWorld) -> None:
     terrarium._parts.routes.keep_script(world)
 
 
-def leave_acts_due(terrarium: Terrarium) -> None:
-    """Let closing write nothing for acts that are cut off. They are thought again, and the calls they made are paid twice."""
-    terrarium._parts.conductor.leaves_acts_due = True
+async def open_apart(
+    terrarium: Terrarium,
+    world: LoadedWorld,
+    seed: str | None,
+    rng_seed: int,
+    governor: Governor | None,
+    *,
+    run_id: str | None,
+    models: Mapping[str, str],
+) -> Run:
+    """Open a world as if the terrarium held no other run: none of their creatures finds one of the other. For runs that are compared."""
+    return await terrarium._stage.open_world(
+        world, seed, rng_seed, governor, run_id=run_id, models=models, is_apart=True
+    )
+
+
+def leave_acts_due(terrarium: Terrarium, on_outage: Callable[[str], None]) -> None:
+    """Let closing write nothing for acts that are cut off. They are thought again, and the calls they made are paid twice. An outage
+    pauses no run: `on_outage` is told, and cancels whoever drives it."""
+    conductor = terrarium._parts.conductor
+    conductor.leaves_acts_due = True
+    conductor.runs.on_outage = on_outage
 
 
 def guest_of(terrarium: Terrarium) -> Guest | None:

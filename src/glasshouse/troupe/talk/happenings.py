@@ -132,8 +132,9 @@ def happenings_in(text: str) -> tuple[Happening, ...]:
     sentences = (sentence.strip() for sentence in _SENTENCES.split(text.strip(' "\u201c\u201d')))
     happenings = []
     for sentence in sentences:
-        told = (_asked_of(sentence),) if sentence.endswith("?") else _happenings_of(_plainly(sentence))
-        happenings += [happening for happening in told if happening.stems]
+        is_question = sentence.endswith("?")
+        events = (_asked_of(sentence),) if is_question else _happenings_of(_plainly(sentence))
+        happenings += [happening for happening in events if happening.stems]
     return tuple(happenings)
 
 
@@ -205,7 +206,9 @@ def _happenings_of(sentence: str) -> tuple[Happening, ...]:
 def _announced(sentence: str, heading: str, rest: str) -> Happening:
     """What stands behind a colon is what happened; a clause before it, that somebody tells it."""
     telling = _event(heading)
-    news = _event(rest[:1].lower() + rest[1:] if rest.split()[0].lower() in of_sort("det") else rest)
+    news = _event(
+        rest[:1].lower() + rest[1:] if rest.split(maxsplit=1)[0].lower() in of_sort("det") else rest
+    )
     plain = _event_plain(sentence)
     if not telling.told or telling.is_fragment:
         is_heading = len(heading.split()) <= heading_words_max
@@ -280,7 +283,8 @@ def _unlisted_verb_at(tokens: list[str], lower: list[str], stop: int) -> int | N
 
 def _is_unlisted_verb(tokens: list[str], lower: list[str], at: int) -> bool:
     """Whether a word that no list has is the verb by where it stands: behind a name or a thing, before nothing or a place."""
-    word, before = lower[at], lower[at - 1]
+    word = lower[at]
+    before = lower[at - 1]
     behind = lower[at + 1] if at + 1 < len(lower) else ""
     is_before_an_end = not behind or behind in _BEFORE_A_PLACE | of_sort("det") | _RELATIVE | {
         "to",
@@ -387,9 +391,7 @@ def _clause(plain: Happening, tokens: list[str], at: int) -> Happening:
     rest_asked = _joined_verbs(rest, str) if verb not in _BE | _HAVE | _MODAL else rest
     if head in _NOBODY_KNOWN - {"something"}:
         question = _spaced(["who", told_verb, *rest_told])
-    elif head in _INDEFINITE and head != "it":
-        question = ""
-    elif not asked[0]:
+    elif (head in _INDEFINITE and head != "it") or not asked[0]:
         question = ""
     elif verb == "cannot":
         question = _spaced(["why", "can", *known, "not", *rest])
