@@ -255,7 +255,8 @@ class ActContext(msgspec.Struct):
             lines = await self.memory.lines_on_record(scope, self.recalled_then)
         else:
             words = words_sought(moment)
-            lines = list(chosen_far_lines(moment, await self.memory.lines_about(scope, words), words))
+            near = {event.lamport for event in moment.recent_events}
+            lines = list(chosen_far_lines(moment, await self.memory.lines_about(scope, words, near), words))
         self.recalled = tuple(lines)
         moment = replace(moment, recalled=self.recalled)
         if self.using is not None:

@@ -396,6 +396,8 @@ class _Turn:
         elif move in {"ask-scene", "ask-view"}:
             yield self._first(ANSWERS[move], to, thing=opened.said.slots.get("X") or "")
         elif move in ANSWERS:
+            # What was asked about is no reason for itself.
+            self.gaps |= {care.lower() for care in (opened.said.slots.get("ycare"),) if care}
             other = opened.said.slots.get("other") or ""
             yield self._first(
                 self._by_temper(ANSWERS[move], to), to, other=self.situation.names.get(other.lower(), "")
@@ -523,6 +525,8 @@ class _Turn:
         }
         if to in self.situation.wants:
             possible = ["ask-why", "ask-way", "ask-progress"]
+            if self.reading.rounds >= rounds_of_acquaintance:
+                possible.append("ask-still")
             if not self.is_contest:
                 possible += ["oppose"] if self.situation.is_rival(to) else ["offer-help", "ask-help"]
         else:

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from glasshouse.troupe.grammar import cores, filled, fits, with_capitals
 from glasshouse.troupe.skills.branches import Branch, Reply, with_line
 from glasshouse.troupe.speaking import Speaker, Spoken, name_of
-from glasshouse.troupe.talk.situation import Situation
+from glasshouse.troupe.talk.situation import QUESTIONS, Situation
 from glasshouse.troupe.talk.understanding import TALK
 
 care_words_max: Final = 6
@@ -23,8 +23,12 @@ rounds_before_naming_min: Final = 1
 """Nobody is named before everybody may have spoken so often."""
 _POINTS: Final = 0.4
 """How likely somebody is named where plain talk would do."""
-_ACCUSING: Final = re.compile(r"suspect|suspic|accus|blame|doubt|guilt|culprit|traitor|against|evict|exclu|eliminat")
-_FAVOURING: Final = re.compile(r"vote|elect|choos|chose|choice|pick|favou?r|prais|nomin|award|trust|support|best|ballot")
+_ACCUSING: Final = re.compile(
+    r"suspect|suspic|accus|blame|doubt|guilt|culprit|traitor|against|evict|exclu|eliminat"
+)
+_FAVOURING: Final = re.compile(
+    r"vote|elect|choos|chose|choice|pick|favou?r|prais|nomin|award|trust|support|best|ballot"
+)
 
 _GOOD: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -75,7 +79,8 @@ def pointed(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
             continue
         situation = Situation(reading)
         is_only_kind = not any(other.is_plain and not other.is_passing for other in branches)
-        if not is_only_kind and (situation.open_to_me or speaker.dice.random() > _POINTS):
+        is_asked = any(item.said is None or item.said.move in QUESTIONS for item in situation.open_to_me)
+        if not is_only_kind and (is_asked or speaker.dice.random() > _POINTS):
             return None
         move = asks_to_name(branch.kind, field)
         return _named(speaker, situation, branch, field, move) if move else None
@@ -128,7 +133,12 @@ def _namings(situation: Situation, move: str) -> list[_Naming]:
         for name in dict.fromkeys(said.move for said in moves if said.move in grounds):
             namings.append(_Naming(handle, grounds[name], len(order) - order.index(name) + rivalry))
         care = situation.cares.get(handle, "")
-        if move == "favour" and care and len(care.split()) <= care_words_max and not care.startswith(("my ", "our ")):
+        if (
+            move == "favour"
+            and care
+            and len(care.split()) <= care_words_max
+            and not care.startswith(("my ", "our "))
+        ):
             namings.append(_Naming(handle, f"cares about {care}", len(order) / 2 + rivalry))
     return namings
 

@@ -61,7 +61,7 @@ def hypothesis(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
     branch = next((branch for branch in branches if "suspect" in branch.fields), None)
     reading = speaker.reading
     # A suspect of the cast is found by what they did with words.
-    if branch is None or (words := branch.words_of("suspect")) and {*words} <= {*reading.cast}:
+    if branch is None or ((words := branch.words_of("suspect")) and {*words} <= {*reading.cast}):
         return None
     ranked = suspicions(reading, branch.words_of("suspect"))
     if not ranked or not ranked[0].lines:

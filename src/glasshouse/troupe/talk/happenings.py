@@ -69,10 +69,24 @@ _BEFORE_A_PLACE: Final = frozenset(
 _MANY: Final = frozenset({"some", "many", "most", "several", "few", "both", "all", "dozens", "hundreds"})
 _NONE: Final = frozenset({"no", "none"})
 _CALLED_WITHOUT_THE: Final = frozenset(
-    {"mum", "mom", "dad", "mother", "father", "granny", "grandma", "grandpa", "grandmother", "grandfather", "god", "santa"}
+    {
+        "mum",
+        "mom",
+        "dad",
+        "mother",
+        "father",
+        "granny",
+        "grandma",
+        "grandpa",
+        "grandmother",
+        "grandfather",
+        "god",
+        "santa",
+    }
 )
 _LED: Final = re.compile(
-    r"(?:but|and|so|then|now|suddenly|meanwhile|oh|oops|wow|look|all of a sudden|out of nowhere)\b,?\s+(?=\w)", re.IGNORECASE
+    r"(?:but|and|so|then|now|suddenly|meanwhile|oh|oops|wow|look|all of a sudden|out of nowhere)\b,?\s+(?=\w)",
+    re.IGNORECASE,
 )
 """Words before a sentence that tell nothing of what happens."""
 _SHORTENED: Final = re.compile(r"^(it|there|he|she|that|here)['\u2019]s\b", re.IGNORECASE)
@@ -118,8 +132,9 @@ def happenings_in(text: str) -> tuple[Happening, ...]:
     sentences = (sentence.strip() for sentence in _SENTENCES.split(text.strip(' "\u201c\u201d')))
     happenings = []
     for sentence in sentences:
-        told = (_asked_of(sentence),) if sentence.endswith("?") else _happenings_of(_plainly(sentence))
-        happenings += [happening for happening in told if happening.stems]
+        is_question = sentence.endswith("?")
+        events = (_asked_of(sentence),) if is_question else _happenings_of(_plainly(sentence))
+        happenings += [happening for happening in events if happening.stems]
     return tuple(happenings)
 
 
@@ -191,7 +206,9 @@ def _happenings_of(sentence: str) -> tuple[Happening, ...]:
 def _announced(sentence: str, heading: str, rest: str) -> Happening:
     """What stands behind a colon is what happened; a clause before it, that somebody tells it."""
     telling = _event(heading)
-    news = _event(rest[:1].lower() + rest[1:] if rest.split()[0].lower() in of_sort("det") else rest)
+    news = _event(
+        rest[:1].lower() + rest[1:] if rest.split(maxsplit=1)[0].lower() in of_sort("det") else rest
+    )
     plain = _event_plain(sentence)
     if not telling.told or telling.is_fragment:
         is_heading = len(heading.split()) <= heading_words_max
@@ -266,16 +283,28 @@ def _unlisted_verb_at(tokens: list[str], lower: list[str], stop: int) -> int | N
 
 def _is_unlisted_verb(tokens: list[str], lower: list[str], at: int) -> bool:
     """Whether a word that no list has is the verb by where it stands: behind a name or a thing, before nothing or a place."""
-    word, before = lower[at], lower[at - 1]
+    word = lower[at]
+    before = lower[at - 1]
     behind = lower[at + 1] if at + 1 < len(lower) else ""
-    is_before_an_end = not behind or behind in _BEFORE_A_PLACE | of_sort("det") | _RELATIVE | {"to", "into", "itself"}
+    is_before_an_end = not behind or behind in _BEFORE_A_PLACE | of_sort("det") | _RELATIVE | {
+        "to",
+        "into",
+        "itself",
+    }
     is_before_an_end = is_before_an_end or behind.endswith("ly") or is_a(behind, "adverb")
-    if not is_before_an_end or len(word) < 4 or not WORD.fullmatch(word) or before in of_sort("det") | _BEFORE_A_PLACE:
+    if (
+        not is_before_an_end
+        or len(word) < 4
+        or not WORD.fullmatch(word)
+        or before in of_sort("det") | _BEFORE_A_PLACE
+    ):
         return False
     is_name = at == 1 and tokens[0][:1].isupper() and not (lower[0] in of_sort("det") or _is_noun(lower[0]))
     is_thing = lower[0] in of_sort("det") and at > 1 and not is_a(before, "adjective")
     if word.endswith("ed"):
-        return not is_a(word, "adjective") and (is_name or is_thing or before.endswith("s") or before in {"just", "already"})
+        return not is_a(word, "adjective") and (
+            is_name or is_thing or before.endswith("s") or before in {"just", "already"}
+        )
     is_behind_he = word.endswith("s") and not word.endswith(("ss", "us", "is"))
     is_one = not _is_many(lower[:at])
     return is_behind_he and is_one and (is_name or (is_thing and not _is_noun(word)))
@@ -362,9 +391,7 @@ def _clause(plain: Happening, tokens: list[str], at: int) -> Happening:
     rest_asked = _joined_verbs(rest, str) if verb not in _BE | _HAVE | _MODAL else rest
     if head in _NOBODY_KNOWN - {"something"}:
         question = _spaced(["who", told_verb, *rest_told])
-    elif head in _INDEFINITE and head != "it":
-        question = ""
-    elif not asked[0]:
+    elif (head in _INDEFINITE and head != "it") or not asked[0]:
         question = ""
     elif verb == "cannot":
         question = _spaced(["why", "can", *known, "not", *rest])
@@ -431,7 +458,9 @@ def _joined_verbs(rest: list[str], form) -> list[str]:  # type: ignore[no-untype
         base = base_behind_he(said[at].lower())
         before = said[at - 1].lower()
         is_joined = before in {"and", "but", "then"}
-        is_joined = is_joined or (form is past_of and at > 1 and before in _PRONOUNS and said[at - 2].lower() == "and")
+        is_joined = is_joined or (
+            form is past_of and at > 1 and before in _PRONOUNS and said[at - 2].lower() == "and"
+        )
         if base and is_joined and base not in {"be", "have", "do"}:
             said[at] = form(base)
     return said
@@ -450,7 +479,9 @@ def _fragment(plain: Happening, tokens: list[str], be: str) -> Happening:
         WORD.fullmatch(head) and (is_a(head, "noun") or class_of_word(head) != "unknown" or len(first) <= 4)
     ):
         return plain
-    if head in of_sort("stop") or (plain.is_cry and not is_a(head, "noun") and class_of_word(head) == "unknown"):
+    if head in of_sort("stop") or (
+        plain.is_cry and not is_a(head, "noun") and class_of_word(head) == "unknown"
+    ):
         return plain
     many = _is_many([word.lower() for word in first[:place_at]])
     verb = be or ("are" if many else "is")
@@ -460,7 +491,9 @@ def _fragment(plain: Happening, tokens: list[str], be: str) -> Happening:
     return plain._replace(
         told=_spaced(["there", verb, *first]),
         told_again=_spaced(["there", verb, *first]),
-        question="" if class_of_word(head) == "place" or first[0] in _NONE else _spaced(["where did", thing, "come from"]),
+        question=""
+        if class_of_word(head) == "place" or first[0] in _NONE
+        else _spaced(["where did", thing, "come from"]),
         going_on=_spaced([thing, verb, "still", *where]) if where and where[0] != "from" else "",
         thing=thing,
         is_plural=many,

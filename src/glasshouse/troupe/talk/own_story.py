@@ -67,15 +67,26 @@ def story_of(me: Identity) -> Story:
     want = want_of(me)
     sentences = _SENTENCES.split(me.persona.strip())
     facts = (_in_first_person(sentence, me.handle) for sentence in sentences)
-    deed = want.want.removeprefix("to ") if want.want.startswith("to ") else ""
+    wish = _as_my_deed(want.wish)
+    deed = wish.removeprefix("to ") if wish.startswith("to ") else ""
     return Story(
         facts=tuple(fact for fact in facts if fact and len(fact.split()) <= fact_words_max),
-        want=want.wish,
+        want=wish,
         deed=deed,
         short=shortened(deed),
         is_secret=bool(_SECRETLY.search(me.wants.lower())),
         cares=want.cares,
     )
+
+
+def _as_my_deed(wish: str) -> str:
+    """A wish that says what somebody does, as what I want to do: `defends the bridge` is `to defend the bridge`."""
+    first, _, rest = wish.partition(" ")
+    base = base_behind_he(first.lower())
+    is_deed = (
+        bool(base) and not is_a(first.lower(), "noun") and rest.split(" ", 1)[0].lower() in of_sort("det")
+    )
+    return f"to {base} {rest}" if is_deed else wish
 
 
 def shortened(deed: str) -> str:

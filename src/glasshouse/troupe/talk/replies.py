@@ -22,6 +22,7 @@ ANSWERS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "ask-way": ("give-way",),
         "ask-help": ("help-yes", "help-no"),
         "ask-progress": ("progress",),
+        "ask-still": ("still",),
         "ask-care": ("give-reason", "no-reason"),
         "ask-goal": ("give-plan",),
         "ask-event": ("answer-event",),
@@ -46,6 +47,7 @@ ECHOES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "help-no": ("bear-no",),
         "stand": ("yield-doubt",),
         "progress": ("hear-progress",),
+        "still": ("hear-progress",),
         "give-plan": ("take-plan",),
         "give-way": ("hear-way",),
         "give-reason": ("take-reason", "refuse-reason"),
@@ -71,7 +73,7 @@ FOREIGN: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
 
 ACT_OF: Final[Mapping[str, str]] = MappingProxyType(
     {
-        "ask-want": "ask", "ask-why": "ask", "ask-way": "ask", "ask-help": "ask", "ask-progress": "ask",
+        "ask-want": "ask", "ask-why": "ask", "ask-way": "ask", "ask-help": "ask", "ask-progress": "ask", "ask-still": "ask",
         "ask-care": "ask", "ask-goal": "ask", "ask-event": "ask", "ask-scene": "ask", "ask-opinion": "ask",
         "ask-view": "ask", "ask-hope": "ask",
         "offer-help": "offer", "accept": "agree", "help-yes": "agree", "take-reason": "agree", "take-plan": "agree",
