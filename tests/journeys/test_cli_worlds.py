@@ -157,7 +157,7 @@ def test_a_new_world_brings_a_script_that_tells_a_story_to_its_end(tmp_path: Pat
 
     lines = [line for line in played.stdout.splitlines() if line.startswith(("gardener: ", "wanderer: "))]
     assert checked.stdout == "worlds/my-world: sound.\n"
-    assert len(lines) == 8
+    assert len(lines) == 12
     assert played.stderr == ""
 
 
