@@ -247,9 +247,9 @@ def test_the_fields_of_an_event_are_documented() -> None:
 def test_every_call_of_the_terrarium_is_documented() -> None:
     page = page_text("docs/reference/api.md")
     calls = {name for name in dir(glasshouse.Terrarium) if not name.startswith("_")}
-    told = {name for name, _ in calls_told_of(page)}
+    described = {name for name, _ in calls_told_of(page)}
 
-    assert {name for name in calls - told if not is_documented(f"t.{name}", page)} == set()
+    assert {name for name in calls - described if not is_documented(f"t.{name}", page)} == set()
 
 
 def test_the_calls_of_the_terrarium_stand_in_the_same_groups_in_the_source_and_in_the_reference() -> None:
@@ -393,8 +393,8 @@ def test_every_limit_that_can_be_set_is_listed() -> None:
     assert listed - {"governor", "policy", "voice", "limits", "Route", "GLASSHOUSE_ACT_SECONDS_MAX"} == {
         name for name, _ in offered
     }
-    told = page_text("docs/reference/api.md")
-    assert "`@tool(name=None, seconds_max=10, bytes_max=4096)`" in told
+    described = page_text("docs/reference/api.md")
+    assert "`@tool(name=None, seconds_max=10, bytes_max=4096)`" in described
     assert set(limits_that_can_be_set([], [glasshouse.tool])) == {
         ("seconds_max", "`10.0`"),
         ("bytes_max", "`4096`"),

@@ -14,12 +14,21 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Iterable, Mapping
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 from glasshouse.assembly import ModelRouter, router_meant, server_tools, store_meant, usual_agent, usual_tools
-from glasshouse.errors import Refused, StoreDamaged, StoreFenced, UnknownName, check_has, check_type
+from glasshouse.errors import (
+    Refused,
+    StoreDamaged,
+    StoreError,
+    StoreFenced,
+    UnknownName,
+    check_has,
+    check_type,
+)
 from glasshouse.events.event import VISITOR, Draft, Event, own_copy
 from glasshouse.events.filter import EventFilter
 from glasshouse.events.payloads import FinishReason, Governor, History, check_governor
@@ -174,7 +183,11 @@ class Terrarium:
     def _end(self, fenced: StoreFenced) -> None:
         """Another process has taken the store over: end the acts at once, then close. Whoever calls is told why."""
         self._parts.conductor.timer.end_all(fenced)
-        self._ending = asyncio.create_task(self.close(), name="glasshouse ends")
+        self._ending = asyncio.create_task(self._end_quietly(), name="glasshouse ends")
+
+    async def _end_quietly(self) -> None:
+        with suppress(StoreError):  # Nobody awaits this task. Whoever closes it too is told.
+            await self.close()
 
     async def close(self) -> None:
         """Wait until everything in flight is durable, then close the store."""
