@@ -1,6 +1,6 @@
 """Noticing: what a player with a part says of what a visitor told, beside a line of its script.
 
-A script answers the thing that a visitor names. Always holds: whoever speaks first after a visitor says what happened, the next asks about
+A script without lines of its own for events answers the thing that a visitor names. Always holds: whoever speaks first after a visitor says what happened, the next asks about
 it, and somebody comes back to it once; a line beside which there is no room for it is left as it is.
 """
 
@@ -31,7 +31,7 @@ lines_before_return_min: Final = 5
 def noticed(speaker: Speaker, branches: Sequence[Branch], reply: Reply) -> Reply:
     """The same reply, with a sentence about what a visitor told where that is due."""
     reading = speaker.reading
-    if not speaker.has_a_part or reply.branch.tool or not _has_visitors(reading):
+    if reading.part is None or reading.part.knows_events or reply.branch.tool or not _has_visitors(reading):
         return reply
     situation = Situation(reading)
     event = next((event for event in situation.events if event.line.origin == "visitor"), None)
