@@ -201,6 +201,9 @@ class _Turn:
         if self.answers:
             yield [text for text in self._answer() if text] or parts
         yield from (kept for kept in fewer if not self.answers <= {*kept})
+        visitors = [line for line in self.reading.fresh_disturbances if line.origin == "visitor"]
+        if visitors and (heard := self._first(["hear"], visitors[-1].handle)):
+            yield [heard]
 
     def _act(self) -> Act:
         """What I do with the line: what its first move does; where that tells nothing, what my temper leans to."""
