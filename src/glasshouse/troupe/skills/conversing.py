@@ -7,27 +7,28 @@ itself, what others said and what happened, and where it has nothing of that to 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
-from hashlib import blake2b
 from typing import Any, Final
 
 from glasshouse.troupe import data_files as shelf
 from glasshouse.troupe import kinds
-from glasshouse.troupe.grammar import Pattern, cores, cores_owned, filled, fits, slots_for, with_capitals
-from glasshouse.troupe.noun_classes import class_of
+from glasshouse.troupe.grammar import Pattern, cores, cores_owned, filled, fits, with_capitals
 from glasshouse.troupe.noun_phrases import Noun, nouns_in
 from glasshouse.troupe.reactions import Act, acts, calling_of, stance_of, weights_of
 from glasshouse.troupe.reading import Heard
-from glasshouse.troupe.salience import main_thing, owed_by, sayable_in, times_said
-from glasshouse.troupe.skills.branches import Branch, Reply, passing, with_line
+from glasshouse.troupe.salience import main_thing, owed_by
+from glasshouse.troupe.skills.branches import Branch, Reply, in_a_list, passing, with_line
 from glasshouse.troupe.skills.telling_fields import fields_told
 from glasshouse.troupe.speaking import Speaker, Spoken, name_of, short_words_max
 from glasshouse.troupe.speech_acts import question_in, speech_act
+from glasshouse.troupe.talk.dealings import BROKEN, GRANTED, OPEN, PROMISED, REFUSED, TERMS
 from glasshouse.troupe.talk.happenings import Happening, happenings_in
+from glasshouse.troupe.talk.manners import manner_of
+from glasshouse.troupe.talk.matters import NOT_YET, YES, Matter, deed_for, is_for, matter_of
 from glasshouse.troupe.talk.own_story import Story
 from glasshouse.troupe.talk.pronouns import to_you
-from glasshouse.troupe.talk.replies import ACT_OF, ANSWERS, ECHOES, FOREIGN, disposition_of
+from glasshouse.troupe.talk.replies import ACT_OF, ANSWERS, ECHOES, FOREIGN, OVERHEARD, disposition_of
 from glasshouse.troupe.talk.situation import QUESTIONS, Event, Open, Situation
 from glasshouse.troupe.talk.understanding import TALK, understood
 from glasshouse.troupe.vocabulary import is_a, stems_of
@@ -40,14 +41,19 @@ lines_event_is_new_max: Final = 12
 """Of what happened before more lines than this, nobody speaks as of news."""
 questions_answered_max: Final = 3
 """So many questions are answered in one line at most; the newest go."""
-seasons: Final = 10
-lines_in_a_season: Final = 8
-"""Two sentences that stand together come together again only after so many seasons of so many lines."""
-rounds_before_closing_min: Final = 6
+rounds_before_closing_min: Final = 5
 """Nobody speaks of the end sooner."""
-rounds_of_acquaintance: Final = 3
-"""Later nobody asks what others want, and nobody says who they are, unless asked."""
-lines_without_want_max: Final = 3
+rounds_before_stances: Final = 1
+"""Nobody says sooner what they are for."""
+rounds_before_second_request: Final = 3
+"""Whoever has a promise asks for no other one sooner."""
+requests_max: Final = 2
+"""Nobody asks more often for help."""
+lines_before_deal_told: Final = 2
+clause_words_max: Final = 10
+"""A longer clause about what happened stands in no question."""
+closing_sentences_max: Final = 2
+lines_without_want_max: Final = 5
 """After this many own lines without it, a player says what it wants."""
 goal_words_max: Final = 16
 """A longer goal is not said again."""
@@ -74,28 +80,25 @@ _SAID_ONCE: Final = frozenset(
     }
 )
 """What stands in a line once."""
-_LEADABLE: Final = frozenset(
-    {
-        "tell-want",
-        "tell-want-too",
-        "doubt",
-        "stand",
-        "refuse-reason",
-        "ask-why",
-        "ask-way",
-        "ask-goal",
-        "tell-care",
-    }
-)
+_LEADABLE: Final = frozenset({"oppose", "refuse-reason", "ask-why", "tell-goal", "count", "ask-side"})
 """Behind a lead of my register nothing stands but what I begin or meet."""
-_LOOKED_AT: Final = frozenset({"object", "food", "place", "unknown"})
-_LED: Final = 0.2
+_CLOSINGS: Final = (
+    "close-deal", "close-given", "close-broken", "close-refused", "close-rival", "close-alone", "close-goal", "close-won",
+    "close-lost", "close-judged", "count",
+)  # fmt: skip
+_LED: Final = 0.15
 """How likely a word of the register stands before what is said."""
-_SECONDED: Final = 0.3
-_GOES_ON: Final = 0.7
+_GOES_ON: Final = 0.6
 """How likely a reply goes on to something else."""
+_GOES_ON_BRIEFLY: Final = 0.3
+_GOES_ON_BEHIND_A_BARGAIN: Final = 0.25
+_INTRODUCED: Final = 0.6
+"""How likely somebody says a thing of themselves before what they want."""
+_WILLING: Final = 0.45
+"""How likely the least friendly does not refuse."""
+_REMARKED: Final = 0.4
+_CURIOUS: Final = 0.6
 _RETURNED: Final = 0.8
-_WANTED: Final = 0.85
 _OWN_KIND: Final = 0.4
 """How likely a world's own kind is taken where plain talk would do."""
 
@@ -148,9 +151,9 @@ class _Turn:
         self.gaps: set[str] = set()
         """What stands in the gaps of that line already."""
         self.is_about_event = False
-        first = speaker.reading.discussion[0].ref if speaker.reading.discussion else "1"
-        self.beside = self.me if first != "1" else ""
-        """What the next sentence goes with, late in a play."""
+        self.manner = manner_of(speaker.reading.me.temper)
+        self.who = ""
+        """Of whom the line speaks, where that is what it is about."""
 
     def spoken(self) -> Spoken | None:
         """A line, with what was thought and felt behind it; none to pass."""
@@ -203,57 +206,44 @@ class _Turn:
         made: list[str] = []
         for step in (self._about_verdict, self._about_news_first, self._answer, self._about_news):
             made += [text for text in step() if text]
-        if not made:
-            waiting = self.situation.waits_for_another
-            if waiting is not None:
-                yield self._seconding(waiting)
-                return
-            made += [self._reaction()]
-            made = [text for text in made if text]
+        if not made and self._leaves_it_to_another():
+            return
+        made += [text for text in (self._overheard(),) if text and not made]
         is_asking = any(text.endswith("?") for text in made)
-        # Whoever spoke often has said each short reply before, so it goes on to something else.
-        is_late = self.reading.rounds >= rounds_of_acquaintance
-        likely = 1.0 if is_late else 0.3 if self.disposition.is_brief else _GOES_ON
-        goes_on = not made or self.dice.random() < likely
         if self.calling == "ask" and not is_asking:
-            made += [self._question()]
-        elif not is_asking and goes_on and len(made) < sentences_max:
-            self.beside = " ".join(made) if is_late else ""
+            made += [self._question() or self._initiative()]
+        elif not is_asking and len(made) < sentences_max and self._goes_on(made):
             made += [self._return() or self._initiative()]
         made = [text for text in made if text]
-        if is_late and len(made) == 1:
-            self.beside = made[0]
-            more = "" if made[0].endswith("?") else self._initiative()
-            more = more or self._touch()
-            if not more:
-                self.beside = ""
-                more = self._touch()
-            made = [more, *made] if made[0].endswith("?") else [*made, more]
-            if not more and not self.situation.open_to_me and not self._is_in_season(made[0]):
-                # A short reply that nobody waits for was perhaps said before.
-                return
-        made = [text for text in made if text]
-        if made and self._is_want_due(made):
-            at = len(made) - 1 if made[-1].endswith("?") else len(made)
+        if self._is_want_due(made):
+            at = len(made) - 1 if made and made[-1].endswith("?") else len(made)
             made.insert(at, self._touch())
         yield from made
 
-    def _is_want_due(self, made: list[str]) -> bool:
+    def _goes_on(self, made: Sequence[str]) -> bool:
+        """Whether something of my own follows what I answered; a bargain that was just struck stands alone."""
+        if not made:
+            return True
+        if self.is_about_event or {"settle", "thank", "betrayed", "bear-no"} & set(self.moves):
+            return self.dice.random() < _GOES_ON_BEHIND_A_BARGAIN
+        return self.dice.random() < (_GOES_ON_BRIEFLY if self.disposition.is_brief else _GOES_ON)
+
+    def _leaves_it_to_another(self) -> bool:
+        """Whether somebody else was just asked something, so that I wait for the answer."""
+        waiting = self.situation.waits_for_another
+        return waiting is not None and not self._news
+
+    def _is_want_due(self, made: Sequence[str]) -> bool:
         stems = self.speaker.want.stems
         mine = [line.text for line in self.reading.discussion if self.reading.is_mine(line)]
         newest = [*mine[-lines_without_want_max:], " ".join(made)]
         is_told = any(stems & stems_of(text) for text in newest)
-        is_long_ago = len(mine) >= lines_without_want_max or (
-            len(mine) > 1 and (self.story.is_secret or self.dice.random() < _WANTED)
-        )
-        return bool(stems) and not is_told and is_long_ago
+        return bool(made) and bool(stems) and not is_told and len(mine) >= lines_without_want_max
 
     def _touch(self) -> str:
         if self.story.is_secret:
             return self._first(["look-away", "tell-care"])
-        if self.reading.rounds >= rounds_before_closing_min:
-            return self._first(["close", "tell-care", "hold-want"])
-        return self._first(["tell-care", "hold-want"])
+        return self._first(["hold-want", "tell-care"])
 
     def _about_verdict(self) -> Iterator[str]:
         line = next((line for line in reversed(self.reading.fresh) if line.fields.get("winner")), None)
@@ -323,7 +313,6 @@ class _Turn:
             )
             if is_time and self.dice.random() < _RETURNED:
                 self.is_about_event = True
-                self.beside = ""
                 return self._first(["return-event"], event=event.happenings[0])
         return ""
 
@@ -343,30 +332,69 @@ class _Turn:
             event = next(iter(self.situation.events), None)
             self.is_about_event = True
             yield self._first(["answer-event"], to, event=event.happenings[0] if event is not None else None)
-        elif move == "ask-want":
-            yield self._first(self._telling(), to)
-        elif move in {"ask-scene", "ask-view"}:
-            yield self._first(ANSWERS[move], to, thing=opened.said.slots.get("X") or "")
+        elif move in {"ask-help", "ask-help-for-chore"}:
+            yield self._to_a_request(to)
+        elif move == "ask-hold":
+            yield self._to_a_doubt_of_my_word(to)
+        elif move == "ask-stand":
+            yield self._stance() or self._first(["unsure"], to)
+        elif move == "ask-culprit":
+            yield self._first(["keep-secret"] if self.story.is_secret else ["deny-it", "deny-plain"], to)
+        elif move == "ask-side":
+            yield self._to_a_choice_of_side(to, self._called(opened.said.slots.get("other") or ""))
+        elif move in {"ask-want", "press-secret"}:
+            yield self._first(["keep-secret"] if self.story.is_secret else ["tell-want", "hold-want"], to)
         elif move in ANSWERS:
-            other = opened.said.slots.get("other") or ""
-            yield self._first(
-                self._by_temper(ANSWERS[move], to), to, other=self.situation.names.get(other.lower(), "")
-            )
+            care = opened.said.slots.get("care") or ""
+            yield self._first(self._by_temper(ANSWERS[move]), to, ycare=to_you(care))
         elif move in ECHOES:
-            yield self._first(self._by_temper(ECHOES[move], to), to)
+            yield self._first(self._by_temper(ECHOES[move]), to)
+            if move in {"promise", "promise-care", "agree"} and "settle" in self.moves:
+                yield self._backing(to)
 
-    def _telling(self) -> list[str]:
+    def _by_temper(self, moves: Sequence[str]) -> list[str]:
+        """The moves that answer something, the one that my temper leans to first. Who asked for help mostly pays for it."""
+        is_asker = "refuse-term" in moves
+        likely = 0.6 + 0.4 * self.disposition.friendliness if is_asker else self.disposition.friendliness
+        if moves[:1] in {("give-reason",), ("give-part",), ("boast",)}:
+            likely = 1.0
+        return list(moves) if self.dice.random() < likely else list(reversed(moves))
+
+    def _to_a_request(self, to: str) -> str:
+        """Yes, yes under a condition, or no: a rival gets a no, and no two answer in the same way if that can be."""
+        if self._is_rival(to):
+            return self._first(["help-no-rival", "help-no"], to)
+        if self._state(self.me, to) == GRANTED:
+            # Who has a promise from somebody helps them, too.
+            return self._first(["help-yes"], to)
+        terms = ["set-term" if "wish" in self._slots_of_mine else "help-if", "hold-back", "help-yes"]
         if self.story.is_secret:
-            return ["keep-secret"]
-        is_known = self.reading.rounds >= rounds_of_acquaintance
-        return ["hold-want" if is_known else "tell-want", "tell-want", "tell-care", "keep-secret"]
+            terms = ["hold-back", "help-yes"]
+        said = [said.move for _, said, _ in self.situation.told]
+        self.dice.shuffle(terms)
+        terms.sort(key=said.count)
+        is_refused = self.dice.random() > _WILLING + (1 - _WILLING) * self.disposition.friendliness
+        if is_refused and "help-no" not in said[-12:]:
+            terms.insert(0, "help-no")
+        answer = self._first([*terms, "help-yes", "help-no"], to)
+        if self.moves and self.moves[-1] == "help-yes":
+            backing = self._backing(to)
+            return f"{answer} {backing}" if backing else answer
+        return answer
 
-    def _by_temper(self, moves: Sequence[str], to: str = "") -> list[str]:
-        """The moves that answer something, the one that my temper leans to first; a rival gets no help and no thanks."""
-        is_friendly = self.dice.random() < self.disposition.friendliness and not self.situation.is_rival(to)
-        if moves[:1] == ("give-reason",):
-            is_friendly = True
-        return list(moves) if is_friendly else list(reversed(moves))
+    def _to_a_doubt_of_my_word(self, to: str) -> str:
+        breaks = self.manner == "sly" or self.manner == "nervous" or self.story.is_secret
+        is_broken = self._state(to, self.me) == GRANTED and self.dice.random() < (0.5 if breaks else 0.1)
+        return self._first(["break-word"] if is_broken else ["hold-word"], to)
+
+    def _to_a_choice_of_side(self, to: str, other: str) -> str:
+        """With whom I have a bargain, else with whom my want does not quarrel, else as my temper has it."""
+        if GRANTED in {self._state(to, self.me), self._state(self.me, to)} or self._is_rival(other):
+            return self._first(["side-with"], to)
+        if GRANTED in {self._state(other, self.me), self._state(self.me, other)} or self._is_rival(to):
+            return self._first(["side-other"], to, other=other)
+        moves = ["side-with", "side-none", "side-other"]
+        return self._first(self.dice.sample(moves, len(moves)), to, other=other)
 
     def _foreign_answer(self, line: Heard) -> str:
         """An answer to a question that is none of the general talk: what I know of it, else that I do not know."""
@@ -374,15 +402,14 @@ class _Turn:
         known = [fact for fact in self.story.facts if heard & stems_of(fact)]
         if known:
             return self._first(["knows"], line.handle, fact=known[0])
-        self.beside = ""
         thing = main_thing(self.reading, line)
         moves = [f"answer-{question_in(line.text) or 'what'}", "answer-what"]
         if thing is not None:
             moves.insert(0, "answer-about")
         return self._first(moves, line.handle, thing=thing.definite if thing is not None else "")
 
-    def _reaction(self) -> str:
-        """What I say to the newest line, if it was said to everybody."""
+    def _overheard(self) -> str:
+        """What I say to the newest line, if it was said to everybody, and nobody has met it."""
         spoken = [line for line in self.reading.fresh if line.origin in {"cast", "visitor"}]
         if not spoken:
             return ""
@@ -391,97 +418,377 @@ class _Turn:
         if not moves:
             act = speech_act(line.text)
             return self._first(self._by_temper(FOREIGN[act]), line.handle) if act in FOREIGN else ""
-        move = moves[-1]
-        to = line.handle
-        if move in {"tell-want", "tell-want-too", "close"}:
-            return self._to_a_want(to)
-        if move in {"give-reason", "tell-care", "tell-fact", "give-plan", "give-way"}:
-            return self._first(self._by_temper(ECHOES[move], to), to)
-        return ""
-
-    def _to_a_want(self, to: str) -> str:
-        if self.situation.is_rival(to) and not self.story.is_secret:
-            opposed = self._first(["oppose"], to)
-            if opposed:
-                return opposed
-        if self.me not in self.situation.wants and not self.story.is_secret and self.reading.rounds < 3:
-            return self._first(["tell-want-too"], to)
-        if to == self.situation.next_speaker and self.dice.random() < 0.4:
-            return self._first(["ask-why", "ask-way"], to)
-        is_friendly = self.dice.random() < self.disposition.friendliness
-        if is_friendly and self.is_contest:
-            return self._first(["hear"], to)
-        return self._first(["offer-help", "hear"] if is_friendly else ["doubt", "hear"], to)
-
-    def _seconding(self, waiting: Open) -> str:
-        """A word for a question that another was asked; mostly none."""
-        asked = waiting.said.slots.get("you", "") if waiting.said is not None else ""
-        to = self.situation.names.get((asked or "").lower(), "")
-        is_seconded = any(
-            said.move == "second" for moves in self.situation.said_by.values() for said in moves
-        )
-        if (
-            not to
-            or is_seconded
-            or waiting.line != self.reading.discussion[-1]
-            or self.dice.random() > _SECONDED
-        ):
+        met = next((OVERHEARD[move] for move in reversed(moves) if move in OVERHEARD), ())
+        if "count-won" in moves:
+            decided = next(said.slots.get("option") for said in understood(line.text) if said.move == "count-won")
+            met = ("take-won",) if self._position(self.me) in {decided, ""} else ("take-lost",)
+        if "tell-deal" in moves and self.dice.random() > _REMARKED:
             return ""
-        return self._first(["second"], to)
+        return self._first(met, line.handle)
 
     # What I begin myself
 
     def _question(self) -> str:
         to = self.situation.next_speaker
         return self._first(
-            [*self._questions_to(to), "ask-goal", "ask-scene", "ask-view", "ask-hope", "ask-way", "ask-want"],
+            [
+                *(["ask-why"] if to in self.situation.wants and "ask-why" not in self._asked(to) else []),
+                *(["ask-want"] if to not in self.situation.wants and "ask-want" not in self._asked(to) else []),
+            ],
             to,
         )
 
     def _initiative(self) -> str:
-        """Something of my own: what I want, a question to whoever speaks next, what we are here for, what I care about."""
-        to = self.situation.next_speaker
-        is_told = self.me in self.situation.wants or self.story.is_secret
-        options: list[str] = []
-        if (
-            not is_told
-            and self.moves.count("tell-want") == 0
-            and not set(self.moves) & {"tell-want-too", "close"}
-        ):
-            options += ["tell-want" if self.reading.rounds < rounds_of_acquaintance else "hold-want"] * 6
-        options += self._questions_to(to) * 2
-        visible = self.reading.visible_text
-        if self._goal and self._goal.lower() not in visible:
-            options += ["tell-goal", "ask-goal", "ask-hope"]
-        options += ["tell-care", "ask-scene", "ask-view"]
-        if self.reading.rounds < rounds_of_acquaintance:
-            options += ["tell-fact"] * 2
-        if self.reading.rounds >= rounds_before_closing_min and is_told:
-            options += ["close"] * 2
-        self.dice.shuffle(options)
-        if not is_told and self.reading.rounds < rounds_of_acquaintance:
-            options.insert(0, "tell-want")
-        return self._first(dict.fromkeys(options), to)
+        """Something of my own: what I want, then what I need for it from others, at last how it ended."""
+        if not self.story.is_secret and self.me not in self.situation.wants and not self._has_said("tell-want"):
+            wanted = self._first(["tell-want"])
+            return f"{self._fact_told()} {wanted}".strip() if self.dice.random() < _INTRODUCED else wanted
+        if self.reading.rounds >= rounds_before_closing_min:
+            return self._closing()
+        steps = self._steps_of_a_contest() if self.is_contest else self._steps_of_a_talk()
+        for step in steps:
+            text = step()
+            if text:
+                return text
+        return ""
 
-    def _questions_to(self, to: str) -> list[str]:
-        """What I may ask whoever speaks next, and nobody has asked them in sight."""
+    def _steps_of_a_contest(self) -> list[Callable[[], str]]:
+        steps = [self._challenge, self._ask_why, self._tell_the_goal]
+        return self.dice.sample(steps, len(steps))
+
+    def _steps_of_a_talk(self) -> list[Callable[[], str]]:
+        first = [self._oppose, self._ask_for_help, self._tell_the_goal, self._press]
+        later = [
+            self._hold_to_a_word,
+            self._ask_for_the_culprit,
+            self._stance,
+            self._ask_for_a_side,
+            self._tell_of_a_deal,
+            self._offer,
+            self._ask_where_they_stand,
+            self._ask_why,
+        ]
+        if self.dice.random() < 0.5:
+            first[1], first[2] = first[2], first[1]
+        late = self._hold_to_a_word, self._ask_for_the_culprit
+        rest = [step for step in later if step not in late]
+        return [*late, *first, *self.dice.sample(rest, len(rest))]
+
+    def _fact_told(self) -> str:
+        """Something of myself, before what I want."""
+        fact = self._slots_of_mine.get("fact", "")
+        text = f"{fact[:1].upper()}{fact[1:]}." if fact else ""
+        return text if text and self._is_sound(text) else ""
+
+    def _tell_the_goal(self) -> str:
+        if not self._goal or self._goal.lower() in self.reading.visible_text:
+            return ""
+        to = self.situation.next_speaker
+        return self._first(["tell-goal"] if self.is_contest else ["ask-part", "tell-goal"], to)
+
+    def _oppose(self) -> str:
+        rivals = [handle for handle in self.situation.company if self._is_rival(handle)]
+        fresh = [handle for handle in rivals if not {"oppose", "help-no-rival"} & self._told_to(handle)]
+        return self._first(["oppose"], fresh[0]) if fresh and not self.story.is_secret else ""
+
+    def _ask_for_help(self) -> str:
+        """A request to somebody who has not had one from me, and at most so many in a play."""
+        if self.story.is_secret or not self.story.help:
+            return ""
+        mine = [dealing for dealing in self.situation.dealings if dealing.asker == self.me]
+        held = [dealing for dealing in mine if dealing.state not in {REFUSED, BROKEN}]
+        if len(mine) >= requests_max or (held and self.reading.rounds < rounds_before_second_request):
+            return ""
+        if any(dealing.state in {OPEN, TERMS, PROMISED} for dealing in mine):
+            return ""
+        to = self._whom_to_ask([dealing.asked for dealing in mine])
         if not to:
-            return []
-        asked = {
-            said.move
-            for moves in self.situation.said_by.values()
-            for said in moves
-            if self.situation.addressed(said) == to
+            return ""
+        chore = self._chore()
+        return self._first(["ask-help-for-chore", "ask-help"] if chore else ["ask-help"], to)
+
+    def _whom_to_ask(self, asked: Sequence[str]) -> str:
+        named = self.story.help.lower()
+        able = [
+            handle
+            for handle in self.situation.company
+            if handle not in asked
+            and not self._is_rival(handle)
+            and name_of(handle).lower() not in named
+        ]
+        busy = {
+            one
+            for dealing in self.situation.dealings
+            if dealing.state in {OPEN, TERMS, PROMISED}
+            for one in (dealing.asker, dealing.asked)
         }
-        if to in self.situation.wants:
-            possible = ["ask-why", "ask-way", "ask-progress"]
-            if not self.is_contest:
-                possible += ["oppose"] if self.situation.is_rival(to) else ["offer-help", "ask-help"]
+        free = [handle for handle in able if handle not in busy]
+        nearest = self.situation.next_speaker
+        return nearest if nearest in free else next(iter(free), "")
+
+    def _press(self) -> str:
+        """Whoever has said nothing of what they want is asked."""
+        silent = [handle for handle in self.situation.company if handle not in self.situation.wants]
+        to = self.situation.next_speaker
+        if to not in silent or self.reading.rounds < 2:
+            return ""
+        asked = self._asked(to)
+        if "keep-secret" in {said.move for said in self.situation.said_by.get(to, ())}:
+            is_last = len(silent) == 1 and "press-secret" not in asked
+            return self._first(["press-secret"], to) if is_last else ""
+        return self._first(["ask-want"], to) if "ask-want" not in asked else ""
+
+    def _hold_to_a_word(self) -> str:
+        """Whoever gave me a promise is asked whether it holds, when something has happened since."""
+        event = next(iter(self.situation.events), None)
+        if event is None or event.line.origin != "world":
+            return ""
+        happening = event.happenings[0]
+        if not happening.told_again or len(happening.told_again.split()) > clause_words_max:
+            return ""
+        for dealing in self.situation.dealings:
+            is_older = int(dealing.ref) < int(event.line.ref)
+            if dealing.asker == self.me and dealing.state == GRANTED and is_older:
+                if "ask-hold" not in self._told_to(dealing.asked):
+                    return self._first(["ask-hold"], dealing.asked, event=happening)
+        return ""
+
+    def _tell_of_a_deal(self) -> str:
+        for dealing in self.situation.dealings:
+            is_told = any(
+                said.move in {"tell-deal", "ask-hold"} and line.handle == self.me and to == dealing.asked
+                for line, said, to in self.situation.told
+            )
+            heard = int(self.reading.discussion[-1].ref) if self.reading.discussion else 0
+            is_old = heard - int(dealing.ref) > lines_before_deal_told
+            if dealing.asker == self.me and dealing.state == GRANTED and not is_told and is_old:
+                return self._first(["tell-deal"], other=dealing.asked)
+        return ""
+
+    def _ask_for_a_side(self) -> str:
+        if self.story.is_secret:
+            return ""
+        rivals = [handle for handle in self.situation.company if self._is_rival(handle)]
+        opposed = [handle for handle in rivals if {"oppose", "stand-against", "help-no-rival"} & self._told_to(handle)]
+        to = self.situation.next_speaker
+        if not opposed or to in rivals or "ask-side" in self._asked(to):
+            return ""
+        return self._first(["ask-side"], to, other=opposed[0])
+
+    def _offer(self) -> str:
+        to = self.situation.next_speaker
+        is_new = to and not any({self.me, to} == {one.asker, one.asked} for one in self.situation.dealings)
+        is_kind = self.dice.random() < self.disposition.friendliness
+        if not is_new or not is_kind or "offer-help" in self._told_to(to) or self._is_rival(to):
+            return ""
+        return self._first(["offer-help"], to)
+
+    def _challenge(self) -> str:
+        to = self.situation.next_speaker
+        return self._first(["challenge"], to) if to and "challenge" not in self._told_to(to) else ""
+
+    def _ask_why(self) -> str:
+        to = self.situation.next_speaker
+        is_open = to in self.situation.wants and "ask-why" not in self._asked(to)
+        return self._first(["ask-why"], to) if is_open and self.dice.random() < _CURIOUS else ""
+
+    # What is to be decided
+
+    @cached_property
+    def matter(self) -> Matter | None:
+        return matter_of(self.reading.me.goal)
+
+    def _position(self, handle: str) -> str:
+        """For which answer somebody said they are; mine before I said it, where my want tells."""
+        for line, said, _ in reversed(self.situation.told):
+            option = said.slots.get("option") if said.move in {"stand-for", "back"} else None
+            if option and line.handle == handle:
+                return self._option_named(option)
+        return self._own_leaning if handle == self.me else self._leaning_of(handle)
+
+    def _leaning_of(self, handle: str) -> str:
+        """What somebody is for, by what they said they want."""
+        matter, want = self.matter, self.situation.wants.get(handle, "")
+        if matter is None or not want:
+            return ""
+        if matter.deeds:
+            deed = deed_for(want, matter.deeds, self.reading.me.goal)
+            return f"we {deed}" if deed else ""
+        if matter.whether:
+            return YES if is_for(want, matter.whether, handle) else ""
+        return self._who_leaning(handle, want)
+
+    def _who_leaning(self, handle: str, want: str) -> str:
+        matter = self.matter
+        whos = matter.whos if matter is not None else ()
+        return next(
+            (who.answer(name_of(handle)) for who in whos if stems_of(who.thing) <= stems_of(want)),
+            "",
+        )
+
+    @cached_property
+    def _own_leaning(self) -> str:
+        matter = self.matter
+        if matter is None or self.story.is_secret:
+            return ""
+        if matter.deeds:
+            deed = deed_for(self.story.want, matter.deeds, self.reading.me.goal)
+            return f"we {deed}" if deed else ""
+        if matter.whether:
+            return YES if is_for(self.story.want, matter.whether, self.me) else NOT_YET
+        return self._who_leaning(self.me, self.story.want)
+
+    def _option_named(self, option: str) -> str:
+        """An answer as all say it, whatever its first letter."""
+        return option if self.matter and self.matter.whos else f"{option[:1].lower()}{option[1:]}"
+
+    def _stance(self) -> str:
+        """For which answer I am, once."""
+        option = self._own_leaning
+        if not option or self.reading.rounds < rounds_before_stances or self._has_said("stand-for", "back"):
+            return ""
+        return self._first(["stand-for"], option=option)
+
+    def _backing(self, to: str) -> str:
+        """Whoever I promised to help has me for their answer, too."""
+        option = self._leaning_of(to)
+        if not option or option == self._position(self.me) or (self.matter and self.matter.whos and self._own_leaning):
+            return ""
+        return self._first(["back"], option=option)
+
+    def _ask_where_they_stand(self) -> str:
+        to = self.situation.next_speaker
+        is_known = self.matter is None or bool(self.matter.culprit) or not self._goal or bool(self._position(to))
+        if is_known or self.reading.rounds < rounds_before_stances or "ask-stand" in self._asked(to):
+            return ""
+        return self._first(["ask-stand"], to)
+
+    def _chore(self) -> str:
+        """What else is to be done by somebody, which I may take on for what I want."""
+        matter = self.matter
+        if matter is None or not self._own_leaning or len(matter.whos) < 2:
+            return ""
+        return next((who.deed for who in matter.whos if who.answer(self._name(self.me)) != self._own_leaning), "")
+
+    def _ask_for_the_culprit(self) -> str:
+        if self.matter is None or not self.matter.culprit:
+            return ""
+        evasive = [
+            handle
+            for handle, moves in self.situation.said_by.items()
+            if handle in self.situation.company and "keep-secret" in {said.move for said in moves}
+        ]
+        if evasive and not self._has_said("suspect") and not self.story.is_secret:
+            self.who = evasive[-1]
+            return self._first(["suspect"], other=evasive[-1])
+        to = self.situation.next_speaker
+        return self._first(["ask-culprit"], to) if to and "ask-culprit" not in self._asked(to) else ""
+
+    # The end
+
+    def _closing(self) -> str:
+        """How it ended for me, once; before that, what all are for, if nobody has counted."""
+        if self._has_said(*_CLOSINGS):
+            return ""
+        counted = self._count()
+        if counted:
+            return counted
+        texts = []
+        for move, other in self._ends():
+            text = self._first([move], other=other)
+            if text:
+                texts.append(text)
+            if len(texts) == closing_sentences_max:
+                break
+        return " ".join(texts)
+
+    def _ends(self) -> Iterator[tuple[str, str]]:
+        """What is true of the end for me, the weightiest first."""
+        states = {GRANTED: "close-deal", BROKEN: "close-broken", REFUSED: "close-refused"}
+        mine = [one for one in self.situation.dealings if one.asker == self.me and one.state in states]
+        for one in sorted(mine, key=lambda one: tuple(states).index(one.state)):
+            yield states[one.state], one.asked
+        given = [one for one in self.situation.dealings if one.asked == self.me and one.state == GRANTED]
+        for one in given:
+            yield "close-given", one.asker
+        rivals = [handle for handle in self.situation.company if self._is_rival(handle)]
+        if self.is_contest:
+            yield from self._ends_of_a_contest()
+            return
+        for handle in rivals:
+            yield "close-rival", handle
+        if not (mine or given or rivals or self.story.is_secret):
+            yield "close-alone", ""
+        if self._goal and not any(said.move == "close-goal" for _, said, _ in self.situation.told):
+            yield "close-goal", ""
+
+    def _ends_of_a_contest(self) -> Iterator[tuple[str, str]]:
+        judged = [str(line.fields["winner"]) for line in self.reading.discussion if line.fields.get("winner")]
+        others = list(self.situation.company)
+        if judged and judged[-1] == self.me and others:
+            yield "close-won", others[0]
+        elif judged and judged[-1] in others:
+            yield "close-lost", judged[-1]
         else:
-            possible = ["ask-want"] if self.reading.rounds < rounds_of_acquaintance else []
-        if to in self.situation.cares:
-            possible.append("ask-care")
-        return [move for move in possible if move not in asked]
+            yield "close-judged", ""
+
+    def _count(self) -> str:
+        """Who is for what, and whether that decides it; nothing where nobody or somebody else has counted."""
+        everybody = [*self.situation.company, self.me]
+        by_option: dict[str, list[str]] = {}
+        for handle in everybody:
+            option = self._position(handle)
+            if option:
+                by_option.setdefault(option, []).append(handle)
+        is_counted = any(said.move == "count" for _, said, _ in self.situation.told)
+        if not by_option or is_counted or len(by_option) == len(everybody):
+            return ""
+        tally = "; ".join(self._said_by_all(handles, option) for option, handles in by_option.items())
+        text = self._first(["count"], tally=tally)
+        chosen, most = max(by_option.items(), key=lambda entry: len(entry[1]))
+        decided = len(most) * 2 > len(everybody)
+        end = self._first(["count-won"], option=chosen) if decided else self._first(["count-open"])
+        return f"{text} {end}" if text else ""
+
+    def _said_by_all(self, handles: Sequence[str], option: str) -> str:
+        names = [self._name(handle) for handle in handles if handle != self.me]
+        names += ["I"] if self.me in handles else []
+        is_many = len(names) > 1 or names == ["I"]
+        return f"{in_a_list(names)} {'say' if is_many else 'says'} {option}"
+
+    # What stands between others and me
+
+    def _state(self, asker: str, asked: str) -> str:
+        return next(
+            (one.state for one in self.situation.dealings if (one.asker, one.asked) == (asker, asked)), ""
+        )
+
+    def _is_rival(self, handle: str) -> bool:
+        return self.situation.is_rival(handle) or self._is_for_another_answer(handle)
+
+    def _is_for_another_answer(self, handle: str) -> bool:
+        """Whether only one of us can have what both want of the same thing."""
+        matter = self.matter
+        if matter is None or not matter.whos or not self._own_leaning:
+            return False
+        theirs = self._who_leaning(handle, self.situation.wants.get(handle, ""))
+        return bool(theirs) and theirs.removeprefix(name_of(handle)) == self._own_leaning.removeprefix(name_of(self.me))
+
+    def _asked(self, handle: str) -> set[str]:
+        """What anybody asked somebody in sight."""
+        return {said.move for _, said, to in self.situation.told if to == handle}
+
+    def _told_to(self, handle: str) -> set[str]:
+        """What I said to somebody in sight."""
+        return {said.move for line, said, to in self.situation.told if to == handle and line.handle == self.me}
+
+    def _has_said(self, *moves: str) -> bool:
+        """Whether I said one of some moves in sight, or in this line."""
+        mine = {said.move for said in self.situation.said_by.get(self.me, ())} | set(self.moves)
+        return not mine.isdisjoint(moves)
+
+    def _called(self, name: str) -> str:
+        return self.situation.names.get(name.lower(), "")
 
     def _narration(self) -> str:
         spoken = [line.handle for line in self.reading.fresh if line.origin == "cast"]
@@ -497,14 +804,8 @@ class _Turn:
     # Sentences
 
     def _first(self, moves: Iterable[str], to: str = "", **more: Any) -> str:
-        """A sentence of the first of some moves that has one; of all, the first that is in season goes."""
-        some = list(moves)
-        sentence = next((text for move in some if (text := self._said(move, to, **more))), "")
-        if not sentence and self.beside:
-            is_needed = self.beside == self.me
-            self.beside = ""
-            return self._first(some, to, **more) if is_needed else ""
-        return sentence
+        """A sentence of the first of some moves that has one."""
+        return next((text for move in moves if (text := self._said(move, to, **more))), "")
 
     def _said(
         self,
@@ -513,20 +814,20 @@ class _Turn:
         *,
         event: Happening | None = None,
         other: str = "",
-        fact: str = "",
         thing: str = "",
+        **more: str,
     ) -> str:
-        """A sentence of a move, filled; empty if none fits that was not said in sight."""
-        slots = self._slots(to, event, other) | _filled_only(fact=fact, X=thing)
+        """A sentence of a move, filled, in my manner first; empty if none fits that was not said in sight."""
+        slots = self._slots(to, event, other) | _filled_only(X=thing, **more)
         owned = cores_owned(TALK, move, self.reading.cast, self.me, self.reading.rounds)
         used = self.situation.used_patterns
-        for patterns in (owned, cores(TALK, move)):
+        for patterns in (cores(TALK, f"{move}/{self.manner}"), owned, cores(TALK, move)):
             fresh = [
                 pattern for pattern in patterns if fits(pattern, slots) and (move, pattern.texts) not in used
             ]
-            for pattern in self._shuffled_first(fresh):
+            for pattern in self._named_as_needed(self._shuffled_first(fresh), to):
                 text = f"{filled(pattern, slots, self.dice, set())}{self._mark(pattern)}"
-                if self._says_twice(pattern, slots) or not self._is_in_season(text):
+                if self._says_twice(pattern, slots):
                     continue
                 if text.lower() not in self.reading.visible_text and self._is_sound(text):
                     self.moves.append(move)
@@ -534,16 +835,11 @@ class _Turn:
                     return with_capitals(text)
         return ""
 
-    def _is_in_season(self, text: str) -> bool:
-        """Whether a sentence may stand behind the one it goes with at this time of the play.
-
-        What left the window cannot be seen, so the same two sentences are kept apart by how long the play has lasted.
-        """
-        if not self.beside:
-            return True
-        heard = int(self.reading.discussion[-1].ref) if self.reading.discussion else 0
-        digest = blake2b(f"{self.beside}{text}".encode("utf-8", "surrogatepass"), digest_size=4).digest()
-        return int.from_bytes(digest, "big") % seasons == heard // lines_in_a_season % seasons
+    def _named_as_needed(self, patterns: list[Pattern], to: str) -> list[Pattern]:
+        """Sentences that call the other by name go last, where the other spoke just before; else first."""
+        spoken = [line.handle for line in self.reading.discussion if line.origin in {"cast", "visitor"}]
+        is_needed = bool(to) and spoken[-1:] != [to]
+        return sorted(patterns, key=lambda pattern: ("you" in pattern.slots) != is_needed)
 
     def _says_twice(self, pattern: Pattern, slots: dict[str, str]) -> bool:
         """Whether something would stand in the line twice."""
@@ -572,13 +868,12 @@ class _Turn:
 
     @cached_property
     def _slots_of_mine(self) -> dict[str, str]:
-        """What I can say of myself, of the goal and of the scene."""
+        """What I can say of myself and of the goal."""
         story = self.story
-        noun = self._thing()
-        slots = slots_for(noun) if noun is not None else {}
         visible = self.reading.visible_text
+        slots: dict[str, str] = {}
         if not story.is_secret:
-            slots |= _filled_only(want=story.want, deed=story.deed)
+            slots |= _filled_only(want=story.want, help=story.help)
             if story.want and not story.deed:
                 slots["wish"] = story.want
             if story.short and not story.short.startswith(("be ", "have ")):
@@ -588,29 +883,11 @@ class _Turn:
         facts = [fact for fact in story.facts if fact.lower() not in visible]
         if facts:
             slots["fact"] = facts[0] if facts[0].startswith("I ") else facts[0][:1].lower() + facts[0][1:]
-        if story.cares:
-            slots["care"] = min(story.cares, key=lambda care: visible.count(care.lower()))
-        return slots | _filled_only(goal=self._goal)
-
-    def _thing(self) -> Noun | None:
-        """A thing of a scene that the world told, and that few have spoken of."""
-        scenes = [
-            line.text
-            for line in (*self.reading.remembered, *self.reading.discussion)
-            if line.origin == "world"
-        ]
-        if not scenes and not any(line.kind == kinds.WORLD_OBSERVED for line in self.reading.discussion):
-            scenes = [self.reading.scene]
-        nouns = [
-            noun
-            for text in scenes
-            for noun in sayable_in(self.reading, text)
-            if not (noun.is_name or noun.is_word)
-        ]
-        fresh = [
-            noun for noun in nouns if not times_said(self.reading, noun) and class_of(noun) in _LOOKED_AT
-        ]
-        return self.dice.choice(fresh) if fresh else None
+        fresh = [care for care in story.cares if care.lower() not in visible]
+        if fresh:
+            slots["care"] = fresh[0]
+        deed = self.matter.culprit if self.matter is not None else ""
+        return slots | _filled_only(goal=self._goal, chore=self._chore(), deed=deed)
 
     def _slots_of_addressee(self, to: str) -> dict[str, str]:
         if not to:
@@ -620,12 +897,8 @@ class _Turn:
         if want:
             slots["ywant"] = to_you(want)
             deed = want.removeprefix("to ")
-            if deed == want:
-                slots["ywish"] = to_you(want)
-            elif not deed.startswith(("be ", "have ")):
-                slots["yshort"] = to_you(deed)
-        care = self.situation.cares.get(to, "")
-        return slots | _filled_only(ycare=to_you(care))
+            slots["ywish" if deed == want else "yhelp"] = to_you(deed)
+        return slots
 
     def _name(self, handle: str) -> str:
         return "visitor" if handle == "visitor" else name_of(handle)

@@ -41,7 +41,7 @@ class _Known(NamedTuple):
 
 @lru_cache(maxsize=1)
 def moves() -> tuple[str, ...]:
-    """All moves of the general talk, in the order of the data."""
+    """All headings of the general talk, in the order of the data: a move, or a move and a manner behind a stroke."""
     return tuple(shelf.sections(f"grammar/{TALK}.txt"))
 
 
@@ -52,7 +52,7 @@ def _known() -> tuple[_Known, ...]:
         for pattern in cores(TALK, move):
             part = max((text.strip() for text in pattern.texts), key=len).lower()
             if len(part) >= part_chars_min:
-                known.append(_Known(move, pattern, _regex(pattern), part))
+                known.append(_Known(move.partition("/")[0], pattern, _regex(pattern), part))
     # Of two that fit, the one that says more by itself is meant.
     known.sort(key=lambda sentence: -sum(map(len, sentence.pattern.texts)))
     return tuple(known)
