@@ -20,6 +20,8 @@ from glasshouse.troupe.vocabulary import stems_of
 def vote(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
     """The one whose words fit least with mine and with everybody's."""
     reading = speaker.reading
+    if not (speaker.has_a_part or word_known(reading)):
+        return None  # Only where words were dealt does somebody not fit in.
     handles = {line.handle for line in reading.heard if line.origin == "cast"}
     for branch in branches:
         for field in branch.fields:

@@ -19,10 +19,11 @@ from glasshouse.troupe.reactions import Act, acts, calling_of, stance_of, weight
 from glasshouse.troupe.reading import Heard
 from glasshouse.troupe.salience import main_thing, owed_by
 from glasshouse.troupe.skills.branches import Branch, Reply, in_a_list, passing, with_line
-from glasshouse.troupe.skills.telling_fields import fields_told
+from glasshouse.troupe.skills.telling_fields import Meant, fields_told, shown_by, thrown_by
 from glasshouse.troupe.speaking import Speaker, Spoken, name_of, short_words_max
 from glasshouse.troupe.speech_acts import question_in, speech_act
 from glasshouse.troupe.talk.dealings import BROKEN, GRANTED, OPEN, PROMISED, REFUSED, TERMS
+from glasshouse.troupe.talk.echoes import is_echo
 from glasshouse.troupe.talk.happenings import Happening, happenings_in
 from glasshouse.troupe.talk.manners import manner_of
 from glasshouse.troupe.talk.matters import NOT_YET, YES, Matter, deed_for, is_for, matter_of
@@ -43,6 +44,8 @@ questions_answered_max: Final = 3
 """So many questions are answered in one line at most; the newest go."""
 rounds_before_closing_min: Final = 5
 """Nobody speaks of the end sooner."""
+rounds_of_positions: Final = 2
+"""Later nobody remarks on what another wants."""
 rounds_before_stances: Final = 1
 """Nobody says sooner what they are for."""
 rounds_before_second_request: Final = 3
@@ -86,6 +89,7 @@ _CLOSINGS: Final = (
     "close-deal", "close-given", "close-broken", "close-refused", "close-rival", "close-alone", "close-goal", "close-won",
     "close-lost", "close-judged", "count",
 )  # fmt: skip
+_TAKING_POSITION: Final = ("stand-for", "back", "back-other")
 _LED: Final = 0.15
 """How likely a word of the register stands before what is said."""
 _GOES_ON: Final = 0.6
@@ -118,25 +122,27 @@ def conversed(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
     calling = calling_of((plain or open_branches)[0].kind)
     if calling not in _CALLINGS:
         return None
-    turn = _Turn(speaker, calling)
+    turn = _Turn(speaker, calling, open_branches)
     spoken = turn.spoken()
     if spoken is None:
         return passing(branches, speaker, "pass")
+    meant = turn.meant()
+    of_world = [branch for branch in open_branches if not branch.is_plain]
+    chosen_kind = [branch for branch in of_world if branch.kind == turn.kind]
     filled_in = [
         with_fields
-        for branch in open_branches
-        if not branch.is_plain
-        and (with_fields := fields_told(speaker, branch, spoken, turn.moves)) is not None
+        for branch in chosen_kind or of_world
+        if (with_fields := fields_told(speaker, branch, spoken, meant)) is not None
     ]
-    if filled_in and (not plain or speaker.dice.random() < _OWN_KIND):
+    if filled_in and (not plain or meant.who or chosen_kind or speaker.dice.random() < _OWN_KIND):
         return filled_in[0]
-    return with_line((plain or open_branches)[0], spoken)
+    return with_line((plain or open_branches)[0], spoken) if plain else passing(branches, speaker, "pass")
 
 
 class _Turn:
     """One player's turn in the talk."""
 
-    def __init__(self, speaker: Speaker, calling: str) -> None:
+    def __init__(self, speaker: Speaker, calling: str, branches: Sequence[Branch] = ()) -> None:
         self.speaker = speaker
         self.reading = speaker.reading
         self.dice = speaker.dice
@@ -154,18 +160,50 @@ class _Turn:
         self.manner = manner_of(speaker.reading.me.temper)
         self.who = ""
         """Of whom the line speaks, where that is what it is about."""
+        self.branches = branches
+        self.kind = ""
+        """The kind of the world that the line is made for."""
+        self.given: dict[str, Any] = {}
+        """What stands in the fields of that kind."""
 
     def spoken(self) -> Spoken | None:
         """A line, with what was thought and felt behind it; none to pass."""
         parts = list(dict.fromkeys(part for part in self._parts() if part))
         while parts:
             text = with_capitals(" ".join(parts))
-            text = self._with_what_is_owed(self._with_lead(text))
+            text = self._in_own_words(self._with_what_is_owed(self._with_lead(text)))
             if text:
                 act = self._act()
                 return Spoken(text, self.speaker.thought(act), self.dice.choice(act.moods))
             parts.pop()
         return None
+
+    def meant(self) -> Meant:
+        """What the line says that a field may hold."""
+        matter = self.matter
+        position = self._position(self.me)
+        if "back" in self.moves or "back-other" in self.moves:
+            position = YES
+        is_for = position == YES if matter is not None and matter.whether else None
+        return Meant(tuple(self.moves), self.who, is_for, self.given)
+
+    def _in_own_words(self, text: str) -> str:
+        """The line; with a word of my own behind it, if it says too little beside what all know; empty if that does not do."""
+        if not text or not is_echo(text, self._known_texts):
+            return text
+        for move in ("feel-event", "dwell") if self.is_about_event else ("dwell", "feel-event")[:1]:
+            more = self._first([move])
+            longer = f"{text} {more}"
+            if more and not text.endswith("?") and not is_echo(longer, self._known_texts):
+                return longer if self.speaker.may_say(longer) else ""
+        return ""
+
+    @cached_property
+    def _known_texts(self) -> list[str]:
+        """What a line may not only say again."""
+        reading = self.reading
+        me = reading.me
+        return [me.persona, me.goal, reading.scene, *(line.text for line in reading.discussion)]
 
     def _act(self) -> Act:
         """What I do with the line: what its first move does; where that tells nothing, what my temper leans to."""
@@ -222,7 +260,7 @@ class _Turn:
 
     def _goes_on(self, made: Sequence[str]) -> bool:
         """Whether something of my own follows what I answered; a bargain that was just struck stands alone."""
-        if not made:
+        if not made or any(said.move == "call" for _, said, _ in self.situation.told):
             return True
         if self.is_about_event or {"settle", "thank", "betrayed", "bear-no"} & set(self.moves):
             return self.dice.random() < _GOES_ON_BEHIND_A_BARGAIN
@@ -293,8 +331,30 @@ class _Turn:
         """Whether nobody of the cast has spoken yet."""
         return not any(line.origin == "cast" for line in (*self.reading.remembered, *self.reading.discussion))
 
+    def _try(self, event: Event) -> str:
+        """What I try when something happened, if dice decide here and nobody has tried it yet."""
+        happening = event.happenings[0]
+        is_tried = any(
+            said.move == "try-it" and int(line.ref) > int(event.line.ref)
+            for line, said, _ in self.situation.told
+        )
+        thrown = thrown_by(self.speaker, self.branches)
+        if thrown is None or is_tried or not happening.thing:
+            return ""
+        tried = self._first(["try-it"], thing=happening.thing)
+        end = self._first(["try-won" if thrown.is_won else "try-lost"])
+        if not (tried and end):
+            return ""
+        self.kind, self.given = thrown.kind, thrown.fields
+        return f"{tried} {thrown.words} {end}"
+
     def _about_news(self) -> Iterator[str]:
         for event in self._news[:1]:
+            tried = self._try(event)
+            if tried:
+                self.is_about_event = True
+                yield tried
+                return
             if not event.notes:
                 return
             self.is_about_event = True
@@ -422,7 +482,12 @@ class _Turn:
         if "count-won" in moves:
             decided = next(said.slots.get("option") for said in understood(line.text) if said.move == "count-won")
             met = ("take-won",) if self._position(self.me) in {decided, ""} else ("take-lost",)
-        if "tell-deal" in moves and self.dice.random() > _REMARKED:
+        meant = {said.slots.get("other") for said in understood(line.text) if said.move == "close-deal"}
+        if "close-deal" in moves and self._name(self.me) not in meant:
+            return ""
+        if "tell-want" in moves and self.reading.rounds >= rounds_of_positions:
+            return ""
+        if {"tell-deal", "tell-want"} & set(moves) and self.dice.random() > _REMARKED:
             return ""
         return self._first(met, line.handle)
 
@@ -443,7 +508,8 @@ class _Turn:
         if not self.story.is_secret and self.me not in self.situation.wants and not self._has_said("tell-want"):
             wanted = self._first(["tell-want"])
             return f"{self._fact_told()} {wanted}".strip() if self.dice.random() < _INTRODUCED else wanted
-        if self.reading.rounds >= rounds_before_closing_min:
+        is_called = any(said.move == "call" for _, said, _ in self.situation.told)
+        if is_called or self.reading.rounds >= rounds_before_closing_min:
             return self._closing()
         steps = self._steps_of_a_contest() if self.is_contest else self._steps_of_a_talk()
         for step in steps:
@@ -454,7 +520,8 @@ class _Turn:
 
     def _steps_of_a_contest(self) -> list[Callable[[], str]]:
         steps = [self._challenge, self._ask_why, self._tell_the_goal]
-        return self.dice.sample(steps, len(steps))
+        mixed = self.dice.sample(steps, len(steps))
+        return [self._show, *mixed] if self.reading.rounds > 1 else [*mixed, self._show]
 
     def _steps_of_a_talk(self) -> list[Callable[[], str]]:
         first = [self._oppose, self._ask_for_help, self._tell_the_goal, self._press]
@@ -473,6 +540,16 @@ class _Turn:
         late = self._hold_to_a_word, self._ask_for_the_culprit
         rest = [step for step in later if step not in late]
         return [*late, *first, *self.dice.sample(rest, len(rest))]
+
+    def _show(self) -> str:
+        """Something of my own, shown to everybody."""
+        shown = shown_by(self.speaker, self.branches)
+        if shown is None or self._has_said("present"):
+            return ""
+        text = self._first(["present"], made=shown.words)
+        if text:
+            self.kind, self.given = shown.kind, shown.fields
+        return text
 
     def _fact_told(self) -> str:
         """Something of myself, before what I want."""
@@ -599,10 +676,12 @@ class _Turn:
         return matter_of(self.reading.me.goal)
 
     def _position(self, handle: str) -> str:
-        """For which answer somebody said they are; mine before I said it, where my want tells."""
+        """For which answer somebody said they are; before that, what their want tells. What one said for the sake of a
+        promise does not outlive it."""
+        broken = any(one.asked == handle and one.state == BROKEN for one in self.situation.dealings)
         for line, said, _ in reversed(self.situation.told):
-            option = said.slots.get("option") if said.move in {"stand-for", "back"} else None
-            if option and line.handle == handle:
+            option = said.slots.get("option") if said.move in _TAKING_POSITION else None
+            if option and line.handle == handle and not (broken and said.move != "stand-for"):
                 return self._option_named(option)
         return self._own_leaning if handle == self.me else self._leaning_of(handle)
 
@@ -645,16 +724,28 @@ class _Turn:
     def _stance(self) -> str:
         """For which answer I am, once."""
         option = self._own_leaning
-        if not option or self.reading.rounds < rounds_before_stances or self._has_said("stand-for", "back"):
+        if not option or self.reading.rounds < rounds_before_stances or self._has_said(*_TAKING_POSITION):
             return ""
+        self.who = self._holder_of(option)
         return self._first(["stand-for"], option=option)
+
+    def _holder_of(self, option: str) -> str:
+        """Whom an answer names."""
+        matter = self.matter
+        everybody = (*self.situation.company, self.me)
+        whos = matter.whos if matter is not None else ()
+        return next(
+            (one for one in everybody for who in whos if who.answer(name_of(one)) == option), ""
+        )
 
     def _backing(self, to: str) -> str:
         """Whoever I promised to help has me for their answer, too."""
         option = self._leaning_of(to)
         if not option or option == self._position(self.me) or (self.matter and self.matter.whos and self._own_leaning):
             return ""
-        return self._first(["back"], option=option)
+        self.who = self._holder_of(option)
+        had_another = bool(self._position(self.me))
+        return self._first(["back-other" if had_another else "back"], option=option)
 
     def _ask_where_they_stand(self) -> str:
         to = self.situation.next_speaker
@@ -687,12 +778,10 @@ class _Turn:
     # The end
 
     def _closing(self) -> str:
-        """How it ended for me, once; before that, what all are for, if nobody has counted."""
-        if self._has_said(*_CLOSINGS):
-            return ""
-        counted = self._count()
-        if counted:
-            return counted
+        """How it ended for me, once; before that, what all are for, if it is to be decided."""
+        decided = self._decided()
+        if decided or self._has_said(*_CLOSINGS):
+            return decided
         texts = []
         for move, other in self._ends():
             text = self._first([move], other=other)
@@ -701,6 +790,32 @@ class _Turn:
             if len(texts) == closing_sentences_max:
                 break
         return " ".join(texts)
+
+    def _decided(self) -> str:
+        """A call for a vote, my vote, or the count, where something is to be decided; empty where that is done."""
+        matter = self.matter
+        if matter is None or matter.culprit or any(said.move == "count" for _, said, _ in self.situation.told):
+            return ""
+        calls = [line for line, said, _ in self.situation.told if said.move == "call"]
+        if not calls:
+            return self._first(["call"])
+        since = [
+            (line, said) for line, said, _ in self.situation.told if int(line.ref) >= int(calls[-1].ref)
+        ]
+        voted = {line.handle for line, said in since if said.move in {*_TAKING_POSITION, "abstain"}}
+        if self.me not in voted:
+            vote = self._vote()
+            is_last = set(self.situation.company) <= voted
+            return f"{vote} {self._count()}".strip() if is_last and vote else vote
+        return self._count() if set(self.situation.company) <= voted or calls[-1].handle == self.me else ""
+
+    def _vote(self) -> str:
+        """What I am for in the end: what I said; else what somebody needs who has my word; else nothing."""
+        given = [one.asker for one in self.situation.dealings if one.asked == self.me and one.state == GRANTED]
+        options = [self._position(self.me), *(self._leaning_of(asker) for asker in given)]
+        option = next((option for option in options if option), "")
+        self.who = self._holder_of(option)
+        return self._first(["stand-for"], option=option) if option else self._first(["abstain"])
 
     def _ends(self) -> Iterator[tuple[str, str]]:
         """What is true of the end for me, the weightiest first."""
@@ -733,21 +848,20 @@ class _Turn:
             yield "close-judged", ""
 
     def _count(self) -> str:
-        """Who is for what, and whether that decides it; nothing where nobody or somebody else has counted."""
+        """Who is for what, and whether that decides it."""
         everybody = [*self.situation.company, self.me]
         by_option: dict[str, list[str]] = {}
         for handle in everybody:
             option = self._position(handle)
             if option:
                 by_option.setdefault(option, []).append(handle)
-        is_counted = any(said.move == "count" for _, said, _ in self.situation.told)
-        if not by_option or is_counted or len(by_option) == len(everybody):
+        if not by_option:
             return ""
         tally = "; ".join(self._said_by_all(handles, option) for option, handles in by_option.items())
         text = self._first(["count"], tally=tally)
         chosen, most = max(by_option.items(), key=lambda entry: len(entry[1]))
-        decided = len(most) * 2 > len(everybody)
-        end = self._first(["count-won"], option=chosen) if decided else self._first(["count-open"])
+        is_won = len(most) * 2 > len(everybody)
+        end = self._first(["count-won"], option=chosen) if is_won else self._first(["count-open"])
         return f"{text} {end}" if text else ""
 
     def _said_by_all(self, handles: Sequence[str], option: str) -> str:
@@ -764,6 +878,9 @@ class _Turn:
         )
 
     def _is_rival(self, handle: str) -> bool:
+        """Whether we cannot both have what we want. Whoever wants it in secret is nobody's rival."""
+        if self.story.is_secret:
+            return False
         return self.situation.is_rival(handle) or self._is_for_another_answer(handle)
 
     def _is_for_another_answer(self, handle: str) -> bool:
@@ -818,7 +935,7 @@ class _Turn:
         **more: str,
     ) -> str:
         """A sentence of a move, filled, in my manner first; empty if none fits that was not said in sight."""
-        slots = self._slots(to, event, other) | _filled_only(X=thing, **more)
+        slots = self._slots(to, event, other) | _filled_only(X=thing, thing=thing, **more)
         owned = cores_owned(TALK, move, self.reading.cast, self.me, self.reading.rounds)
         used = self.situation.used_patterns
         for patterns in (cores(TALK, f"{move}/{self.manner}"), owned, cores(TALK, move)):
@@ -838,7 +955,7 @@ class _Turn:
     def _named_as_needed(self, patterns: list[Pattern], to: str) -> list[Pattern]:
         """Sentences that call the other by name go last, where the other spoke just before; else first."""
         spoken = [line.handle for line in self.reading.discussion if line.origin in {"cast", "visitor"}]
-        is_needed = bool(to) and spoken[-1:] != [to]
+        is_needed = bool(to) and (spoken[-1:] != [to] or bool(self.moves))
         return sorted(patterns, key=lambda pattern: ("you" in pattern.slots) != is_needed)
 
     def _says_twice(self, pattern: Pattern, slots: dict[str, str]) -> bool:

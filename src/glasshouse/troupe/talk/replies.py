@@ -62,6 +62,8 @@ ECHOES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
 
 OVERHEARD: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
+        "tell-want": ("hear-want",),
+        "close-deal": ("hear-close",),
         "tell-deal": ("hear-deal",),
         "present": ("hear-present",),
         "try-won": ("hear-won",),
