@@ -42,10 +42,14 @@ lines_event_is_new_max: Final = 12
 """Of what happened before more lines than this, nobody speaks as of news."""
 questions_answered_max: Final = 3
 """So many questions are answered in one line at most; the newest go."""
-rounds_before_closing_min: Final = 5
-"""Nobody speaks of the end sooner."""
+lines_before_closing: Final = (8, 3)
+"""Nobody speaks of the end before so many lines, and so many more for each who takes part."""
+lines_before_vote: Final = (4, 3)
+"""Nobody calls for a vote sooner."""
 rounds_of_positions: Final = 2
 """Later nobody remarks on what another wants."""
+rounds_of_introductions: Final = 3
+"""Later nobody says what they want and what all have to do as if for the first time."""
 rounds_before_stances: Final = 1
 """Nobody says sooner what they are for."""
 rounds_before_second_request: Final = 3
@@ -89,6 +93,10 @@ _CLOSINGS: Final = (
     "close-deal", "close-given", "close-broken", "close-refused", "close-rival", "close-alone", "close-goal", "close-won",
     "close-lost", "close-judged", "count",
 )  # fmt: skip
+_ANSWERING: Final = frozenset(
+    move for table in (ANSWERS, ECHOES) for moves in table.values() for move in moves
+) - {"tell-want", "stand-for", "answer-event", "abstain", "side-other", "hold-want"}
+"""What one says to somebody."""
 _TAKING_POSITION: Final = ("stand-for", "back", "back-other")
 _LED: Final = 0.15
 """How likely a word of the register stands before what is said."""
@@ -101,7 +109,12 @@ _INTRODUCED: Final = 0.6
 _WILLING: Final = 0.45
 """How likely the least friendly does not refuse."""
 _REMARKED: Final = 0.4
-_CURIOUS: Final = 0.6
+_CURIOUS: Final = 0.4
+_GENEROUS: Final = 0.3
+"""How likely the friendliest says yes without a condition."""
+_DWELT_ON: Final = frozenset(
+    {"tell-want", "give-part", "stand-for", "note-event", "bear-event", "note-quoted", "note-scene", "deny-it"}
+)
 _RETURNED: Final = 0.8
 _OWN_KIND: Final = 0.4
 """How likely a world's own kind is taken where plain talk would do."""
@@ -161,6 +174,8 @@ class _Turn:
         self.who = ""
         """Of whom the line speaks, where that is what it is about."""
         self.branches = branches
+        self.voted = ""
+        """What I am for, said in this line."""
         self.kind = ""
         """The kind of the world that the line is made for."""
         self.given: dict[str, Any] = {}
@@ -175,7 +190,8 @@ class _Turn:
             if text:
                 act = self._act()
                 return Spoken(text, self.speaker.thought(act), self.dice.choice(act.moods))
-            parts.pop()
+            echoes = [part for part in parts if is_echo(part, self._known_texts)]
+            parts.remove(echoes[0] if echoes else parts[-1])
         return None
 
     def meant(self) -> Meant:
@@ -189,9 +205,12 @@ class _Turn:
 
     def _in_own_words(self, text: str) -> str:
         """The line; with a word of my own behind it, if it says too little beside what all know; empty if that does not do."""
-        if not text or not is_echo(text, self._known_texts):
+        if not text or self.calling == "narrate" or not is_echo(text, self._known_texts):
             return text
-        for move in ("feel-event", "dwell") if self.is_about_event else ("dwell", "feel-event")[:1]:
+        moves = ("feel-event", "dwell") if self.is_about_event else ("dwell",)
+        if _DWELT_ON.isdisjoint(self.moves):
+            return ""
+        for move in moves:
             more = self._first([move])
             longer = f"{text} {more}"
             if more and not text.endswith("?") and not is_echo(longer, self._known_texts):
@@ -251,7 +270,8 @@ class _Turn:
         if self.calling == "ask" and not is_asking:
             made += [self._question() or self._initiative()]
         elif not is_asking and len(made) < sentences_max and self._goes_on(made):
-            made += [self._return() or self._initiative()]
+            is_called = any(said.move == "call" for _, said, _ in self.situation.told)
+            made += [(self._decided() if is_called else "") or self._return() or self._initiative()]
         made = [text for text in made if text]
         if self._is_want_due(made):
             at = len(made) - 1 if made and made[-1].endswith("?") else len(made)
@@ -260,8 +280,10 @@ class _Turn:
 
     def _goes_on(self, made: Sequence[str]) -> bool:
         """Whether something of my own follows what I answered; a bargain that was just struck stands alone."""
-        if not made or any(said.move == "call" for _, said, _ in self.situation.told):
+        if not made or self._is_first or any(said.move == "call" for _, said, _ in self.situation.told):
             return True
+        if "hear-close" in self.moves:
+            return False
         if self.is_about_event or {"settle", "thank", "betrayed", "bear-no"} & set(self.moves):
             return self.dice.random() < _GOES_ON_BEHIND_A_BARGAIN
         return self.dice.random() < (_GOES_ON_BRIEFLY if self.disposition.is_brief else _GOES_ON)
@@ -397,7 +419,7 @@ class _Turn:
         elif move == "ask-hold":
             yield self._to_a_doubt_of_my_word(to)
         elif move == "ask-stand":
-            yield self._stance() or self._first(["unsure"], to)
+            yield self._vote() or self._first(["unsure"], to)
         elif move == "ask-culprit":
             yield self._first(["keep-secret"] if self.story.is_secret else ["deny-it", "deny-plain"], to)
         elif move == "ask-side":
@@ -409,7 +431,7 @@ class _Turn:
             yield self._first(self._by_temper(ANSWERS[move]), to, ycare=to_you(care))
         elif move in ECHOES:
             yield self._first(self._by_temper(ECHOES[move]), to)
-            if move in {"promise", "promise-care", "agree"} and "settle" in self.moves:
+            if {"settle", "thank"} & set(self.moves):
                 yield self._backing(to)
 
     def _by_temper(self, moves: Sequence[str]) -> list[str]:
@@ -427,12 +449,15 @@ class _Turn:
         if self._state(self.me, to) == GRANTED:
             # Who has a promise from somebody helps them, too.
             return self._first(["help-yes"], to)
-        terms = ["set-term" if "wish" in self._slots_of_mine else "help-if", "hold-back", "help-yes"]
+        terms = ["set-term" if "wish" in self._slots_of_mine else "help-if", "hold-back"]
         if self.story.is_secret:
-            terms = ["hold-back", "help-yes"]
+            terms = ["hold-back"]
         said = [said.move for _, said, _ in self.situation.told]
         self.dice.shuffle(terms)
         terms.sort(key=said.count)
+        is_decision = self.matter is not None and bool(self.matter.whether)
+        if not is_decision and self.dice.random() < _GENEROUS * self.disposition.friendliness + 0.1:
+            terms.insert(0, "help-yes")
         is_refused = self.dice.random() > _WILLING + (1 - _WILLING) * self.disposition.friendliness
         if is_refused and "help-no" not in said[-12:]:
             terms.insert(0, "help-no")
@@ -443,7 +468,7 @@ class _Turn:
         return answer
 
     def _to_a_doubt_of_my_word(self, to: str) -> str:
-        breaks = self.manner == "sly" or self.manner == "nervous" or self.story.is_secret
+        breaks = self.manner in {"sly", "nervous"} or self.story.is_secret
         is_broken = self._state(to, self.me) == GRANTED and self.dice.random() < (0.5 if breaks else 0.1)
         return self._first(["break-word"] if is_broken else ["hold-word"], to)
 
@@ -505,12 +530,17 @@ class _Turn:
 
     def _initiative(self) -> str:
         """Something of my own: what I want, then what I need for it from others, at last how it ended."""
-        if not self.story.is_secret and self.me not in self.situation.wants and not self._has_said("tell-want"):
+        is_new = self.me not in self.situation.wants and not self._has_said("tell-want")
+        if is_new and not self.story.is_secret and self.reading.rounds < rounds_of_introductions:
             wanted = self._first(["tell-want"])
             return f"{self._fact_told()} {wanted}".strip() if self.dice.random() < _INTRODUCED else wanted
         is_called = any(said.move == "call" for _, said, _ in self.situation.told)
-        if is_called or self.reading.rounds >= rounds_before_closing_min:
+        if is_called or self._is_past(lines_before_closing):
             return self._closing()
+        if self.matter is not None and not self.is_contest and self._is_past(lines_before_vote):
+            decided = self._decided()
+            if decided:
+                return decided
         steps = self._steps_of_a_contest() if self.is_contest else self._steps_of_a_talk()
         for step in steps:
             text = step()
@@ -518,8 +548,13 @@ class _Turn:
                 return text
         return ""
 
+    def _is_past(self, lines: tuple[int, int]) -> bool:
+        """Whether so many lines were said, and so many more for each who takes part."""
+        heard = int(self.reading.discussion[-1].ref) if self.reading.discussion else 0
+        return heard >= lines[0] + lines[1] * (len(self.situation.company) + 1)
+
     def _steps_of_a_contest(self) -> list[Callable[[], str]]:
-        steps = [self._challenge, self._ask_why, self._tell_the_goal]
+        steps = [self._challenge, self._ask_why]
         mixed = self.dice.sample(steps, len(steps))
         return [self._show, *mixed] if self.reading.rounds > 1 else [*mixed, self._show]
 
@@ -554,19 +589,27 @@ class _Turn:
     def _fact_told(self) -> str:
         """Something of myself, before what I want."""
         fact = self._slots_of_mine.get("fact", "")
+        if fact.lower() in self.gaps:
+            return ""
         text = f"{fact[:1].upper()}{fact[1:]}." if fact else ""
         return text if text and self._is_sound(text) else ""
 
     def _tell_the_goal(self) -> str:
-        if not self._goal or self._goal.lower() in self.reading.visible_text:
+        is_told = any(said.move in {"tell-goal", "ask-part"} for _, said, _ in self.situation.told)
+        if not self._goal or is_told or self.reading.rounds >= rounds_of_introductions:
             return ""
         to = self.situation.next_speaker
         return self._first(["tell-goal"] if self.is_contest else ["ask-part", "tell-goal"], to)
 
     def _oppose(self) -> str:
         rivals = [handle for handle in self.situation.company if self._is_rival(handle)]
-        fresh = [handle for handle in rivals if not {"oppose", "help-no-rival"} & self._told_to(handle)]
-        return self._first(["oppose"], fresh[0]) if fresh and not self.story.is_secret else ""
+        met = {
+            frozenset((line.handle, to))
+            for line, said, to in self.situation.told
+            if said.move in {"oppose", "help-no-rival"}
+        }
+        fresh = [handle for handle in rivals if frozenset((self.me, handle)) not in met]
+        return self._first(["oppose"], fresh[0]) if fresh else ""
 
     def _ask_for_help(self) -> str:
         """A request to somebody who has not had one from me, and at most so many in a play."""
@@ -613,21 +656,22 @@ class _Turn:
         if "keep-secret" in {said.move for said in self.situation.said_by.get(to, ())}:
             is_last = len(silent) == 1 and "press-secret" not in asked
             return self._first(["press-secret"], to) if is_last else ""
-        return self._first(["ask-want"], to) if "ask-want" not in asked else ""
+        is_early = self.reading.rounds <= rounds_of_introductions
+        return self._first(["ask-want"], to) if "ask-want" not in asked and is_early else ""
 
     def _hold_to_a_word(self) -> str:
         """Whoever gave me a promise is asked whether it holds, when something has happened since."""
         event = next(iter(self.situation.events), None)
-        if event is None or event.line.origin != "world":
+        if event is None or event.line.origin != "world" or self.is_about_event:
             return ""
         happening = event.happenings[0]
         if not happening.told_again or len(happening.told_again.split()) > clause_words_max:
             return ""
         for dealing in self.situation.dealings:
             is_older = int(dealing.ref) < int(event.line.ref)
-            if dealing.asker == self.me and dealing.state == GRANTED and is_older:
-                if "ask-hold" not in self._told_to(dealing.asked):
-                    return self._first(["ask-hold"], dealing.asked, event=happening)
+            is_mine = dealing.asker == self.me and dealing.state == GRANTED
+            if is_mine and is_older and "ask-hold" not in self._told_to(dealing.asked):
+                return self._first(["ask-hold"], dealing.asked, event=happening)
         return ""
 
     def _tell_of_a_deal(self) -> str:
@@ -682,7 +726,7 @@ class _Turn:
         for line, said, _ in reversed(self.situation.told):
             option = said.slots.get("option") if said.move in _TAKING_POSITION else None
             if option and line.handle == handle and not (broken and said.move != "stand-for"):
-                return self._option_named(option)
+                return self._option_named(option, handle)
         return self._own_leaning if handle == self.me else self._leaning_of(handle)
 
     def _leaning_of(self, handle: str) -> str:
@@ -717,17 +761,27 @@ class _Turn:
             return YES if is_for(self.story.want, matter.whether, self.me) else NOT_YET
         return self._who_leaning(self.me, self.story.want)
 
-    def _option_named(self, option: str) -> str:
-        """An answer as all say it, whatever its first letter."""
+    def _option_named(self, option: str, handle: str) -> str:
+        """An answer as all say it: `I get the big room` with the name of whoever said it."""
+        for who in self.matter.whos if self.matter is not None else ():
+            if option.lower() == f"i {who.deed}".lower():
+                return who.answer(name_of(handle))
         return option if self.matter and self.matter.whos else f"{option[:1].lower()}{option[1:]}"
+
+    def _as_i_say(self, option: str) -> str:
+        """An answer as I say it: `I get the big room`, if it names me."""
+        for who in self.matter.whos if self.matter is not None else ():
+            if option == who.answer(self._name(self.me)):
+                return f"I {who.deed}"
+        return option
 
     def _stance(self) -> str:
         """For which answer I am, once."""
         option = self._own_leaning
-        if not option or self.reading.rounds < rounds_before_stances or self._has_said(*_TAKING_POSITION):
+        # Who wants it themselves has said so with what they want.
+        if option != NOT_YET or self.reading.rounds < rounds_before_stances or self._has_said(*_TAKING_POSITION):
             return ""
-        self.who = self._holder_of(option)
-        return self._first(["stand-for"], option=option)
+        return f"{self._fact_told()} {self._first(['stand-for'], option=option)}".strip()
 
     def _holder_of(self, option: str) -> str:
         """Whom an answer names."""
@@ -812,10 +866,11 @@ class _Turn:
     def _vote(self) -> str:
         """What I am for in the end: what I said; else what somebody needs who has my word; else nothing."""
         given = [one.asker for one in self.situation.dealings if one.asked == self.me and one.state == GRANTED]
-        options = [self._position(self.me), *(self._leaning_of(asker) for asker in given)]
+        options = [self._position(self.me), *(self._leaning_of(asker) for asker in given), self._followed()]
         option = next((option for option in options if option), "")
         self.who = self._holder_of(option)
-        return self._first(["stand-for"], option=option) if option else self._first(["abstain"])
+        self.voted = option
+        return self._first(["stand-for"], option=self._as_i_say(option)) if option else self._first(["abstain"])
 
     def _ends(self) -> Iterator[tuple[str, str]]:
         """What is true of the end for me, the weightiest first."""
@@ -847,12 +902,23 @@ class _Turn:
         else:
             yield "close-judged", ""
 
+    def _followed(self) -> str:
+        """What somebody voted for whom I have nothing against; empty where it is the other way round with me."""
+        if self.manner == "cross":
+            return ""
+        voted = [
+            (line.handle, said.slots.get("option") or "")
+            for line, said, _ in self.situation.told
+            if said.move == "stand-for" and not self._is_rival(line.handle)
+        ]
+        return self._option_named(voted[-1][1], voted[-1][0]) if voted else ""
+
     def _count(self) -> str:
         """Who is for what, and whether that decides it."""
         everybody = [*self.situation.company, self.me]
         by_option: dict[str, list[str]] = {}
         for handle in everybody:
-            option = self._position(handle)
+            option = (self.voted if handle == self.me else "") or self._position(handle)
             if option:
                 by_option.setdefault(option, []).append(handle)
         if not by_option:
@@ -944,6 +1010,8 @@ class _Turn:
             ]
             for pattern in self._named_as_needed(self._shuffled_first(fresh), to):
                 text = f"{filled(pattern, slots, self.dice, set())}{self._mark(pattern)}"
+                if move in _ANSWERING and "you" not in pattern.slots and self._is_name_needed(to):
+                    text = f"{self._name(to)}, {_small(text)}"
                 if self._says_twice(pattern, slots):
                     continue
                 if text.lower() not in self.reading.visible_text and self._is_sound(text):
@@ -954,9 +1022,13 @@ class _Turn:
 
     def _named_as_needed(self, patterns: list[Pattern], to: str) -> list[Pattern]:
         """Sentences that call the other by name go last, where the other spoke just before; else first."""
-        spoken = [line.handle for line in self.reading.discussion if line.origin in {"cast", "visitor"}]
-        is_needed = bool(to) and (spoken[-1:] != [to] or bool(self.moves))
+        is_needed = self._is_name_needed(to)
         return sorted(patterns, key=lambda pattern: ("you" in pattern.slots) != is_needed)
+
+    def _is_name_needed(self, to: str) -> bool:
+        """Whether it would not be clear to whom I speak: the other did not speak just before, or I said something else."""
+        spoken = [line.handle for line in self.reading.discussion if line.origin in {"cast", "visitor"}]
+        return bool(to) and (spoken[-1:] != [to] or bool(self.moves))
 
     def _says_twice(self, pattern: Pattern, slots: dict[str, str]) -> bool:
         """Whether something would stand in the line twice."""

@@ -59,8 +59,8 @@ class Suspicion(NamedTuple):
 def hypothesis(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
     """Somebody named in the evidence, with the lines that speak of them."""
     branch = next((branch for branch in branches if "suspect" in branch.fields), None)
-    if branch is None:
-        return None
+    if branch is None or not (speaker.has_a_part or "cites" in branch.fields):
+        return None  # Without lines to cite, a suspicion is a matter of talk.
     reading = speaker.reading
     ranked = suspicions(reading, branch.words_of("suspect"))
     if not ranked or not ranked[0].lines:

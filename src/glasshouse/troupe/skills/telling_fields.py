@@ -36,6 +36,7 @@ _THROWN: Final = re.compile(r"dice|die|roll|draw|coin|toss|luck")
 _RATED: Final = re.compile(r"confiden|certain|sure|rating|score|mark|points|trust|level")
 _MADE: Final = re.compile(r"present|shown|show|serve|offer|made|make|built|build|paint|bring|brought")
 _LEFT: Final = re.compile(r"left|remaining|countdown")
+_DECIDED: Final = (".chosen", ".decided", ".picked")
 _MEASURES: Final = frozenset(
     {"minutes", "hours", "days", "seconds", "weeks", "years", "costs", "points", "euros", "dollars", "pounds", "goals"}
 )
@@ -111,7 +112,7 @@ def fields_told(speaker: Speaker, branch: Branch, spoken: Spoken, meant: Meant) 
             if value is not None and value != _mine_before(speaker.reading, name):
                 stated.append(f"{_label(name)}: {value}.")
         elif schema.get("type") in {"integer", "number"}:
-            value = _number(speaker, name, schema, meant.moves)
+            value = _number(speaker, branch, name, schema, spoken.text, meant.moves)
         elif schema.get("type") == "string":
             value = named_in_sight(speaker.reading, name) or _mine_before(speaker.reading, name)
         else:
@@ -220,16 +221,19 @@ def _word(speaker: Speaker, branch: Branch, name: str, words: list[str], meant: 
             return str(before)
         return against[0] if _CROSS.intersection(meant.moves) else others[0]
     if before in words:
-        return str(before)
+        # Nothing is decided twice.
+        return str(before) if not branch.kind.endswith(_DECIDED) else None
     heard = speaker.reading.stems_heard
-    is_decision = branch.kind.rpartition(".")[2] in {"chosen", "decided", "picked"}
+    is_decision = branch.kind.endswith(_DECIDED)
     if not is_decision and not any(stems_of(word.replace("-", " ")) & heard for word in words):
         return None
-    return str(chosen_word(list(words), heard, speaker.dice))
+    # What was decided once stays so, also when the line that says so is out of sight.
+    dice = Random(f"{speaker.reading.me.handle} {name}") if is_decision else speaker.dice
+    return str(chosen_word(list(words), frozenset() if is_decision else heard, dice))
 
 
 def _number(
-    speaker: Speaker, name: str, schema: Mapping[str, Any], moves: Sequence[str]
+    speaker: Speaker, branch: Branch, name: str, schema: Mapping[str, Any], text: str, moves: Sequence[str]
 ) -> int | float | None:
     low = float(schema.get("minimum", 1))
     high = None if schema.get("maximum") is None else float(schema["maximum"])
@@ -240,7 +244,9 @@ def _number(
         share = 0.8 if _SURE.intersection(moves) else 0.3 if _UNSURE.intersection(moves) else 0.5
         value = low + (top - low) * share
         return round(value) if top - low > 1 else round(value, 2)
-    return _counted(speaker.reading, name)
+    # A count belongs to a line that speaks of what is counted.
+    is_about_it = stems_of(f"{name} {branch.kind.partition('.')[0]}") & stems_of(text)
+    return _counted(speaker.reading, name) if is_about_it else None
 
 
 def _left(reading: Reading, name: str) -> int:

@@ -19,7 +19,7 @@ from glasshouse.troupe.talk.dealings import Dealing, Said, dealings_in
 from glasshouse.troupe.talk.happenings import Happening, happenings_in
 from glasshouse.troupe.talk.own_story import Story, story_of
 from glasshouse.troupe.talk.replies import ANSWERS, ECHOES
-from glasshouse.troupe.talk.understanding import MoveSaid, understood
+from glasshouse.troupe.talk.understanding import MoveSaid, called_before, understood
 from glasshouse.troupe.vocabulary import stem, stems_of
 
 QUESTIONS: Final = frozenset(ANSWERS) - {"oppose"}
@@ -104,7 +104,7 @@ class Situation:
             if line.origin != "cast":
                 continue
             for said in understood(line.text):
-                to = self.addressed(said)
+                to = self.addressed(said) or self.names.get(called_before(line.text, said.at).lower(), "")
                 if said.move == "tell-deal":
                     to = self.names.get((said.slots.get("other") or "").lower(), "")
                 told.append((line, said, to or self._meant(told, line, said.move)))

@@ -67,7 +67,21 @@ def _regex(pattern: Pattern) -> re.Pattern[str]:
         seen.add(slot)
         parts.append(re.escape(text))
     mark = r"\?" if pattern.mark == "?" else r"[.!]"
-    return re.compile(rf"(?:^|(?<=[.?!:] )){''.join(parts)}(?={mark})", re.IGNORECASE)
+    return re.compile(rf"(?:^|(?<=[.?!:,] )){''.join(parts)}(?={mark})", re.IGNORECASE)
+
+
+_CALL: Final = re.compile(r"(?:^|[.?!:] )([A-Z][\w'\u2019-]*(?: [\w'\u2019-]+){0,4}), $")
+
+
+def _is_start(text: str, at: int) -> bool:
+    """Whether a sentence starts there, or goes on behind a name, as in `Big Tom, yes`."""
+    return text[max(0, at - 2) : at] != ", " or bool(_CALL.search(text[:at]))
+
+
+def called_before(text: str, at: int) -> str:
+    """The name that stands before a sentence, if one does."""
+    called = _CALL.search(text[:at])
+    return called[1] if called else ""
 
 
 @lru_cache(maxsize=understood_cache_texts_max)
@@ -78,7 +92,7 @@ def understood(text: str) -> tuple[MoveSaid, ...]:
     for move, pattern, regex, part in _known():
         if part not in lower:
             continue
-        match = regex.search(text)
+        match = next((found for found in regex.finditer(text) if _is_start(text, found.start())), None)
         if match is None or any(match.start() < end and start < match.end() for start, end, _ in moves_found):
             continue
         said = MoveSaid(move, pattern, match.groupdict(), match.start())
